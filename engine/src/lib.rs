@@ -1,7 +1,8 @@
 //! Yunti's engine: a data job on one node, from input splits to committed output.
 //!
-//! The modules are floors; each imports only from floors below it (ARCHITECTURE.md, checked by
-//! `engine/tests/tidy.rs`).
+//! The modules are floors. Each imports only from floors below it; ARCHITECTURE.md lists them and
+//! `engine/tests/tidy.rs`
+//! checks the imports.
 
 pub mod abi;
 pub mod bytes;

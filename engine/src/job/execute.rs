@@ -1,4 +1,4 @@
-//! Running a job: plan, map, sort or fold, reduce, commit, report.
+//! One job from its specification to its committed output: plan, map, sort or fold, reduce, commit, report.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -26,14 +26,15 @@ use crate::write::top::Top;
 use crate::write::{CompressorPool, Output, PartFile};
 use yunti_base::{Code, Error, Result};
 
-/// Of the jobs of a chain that are done.
+/// Jobs of the same chain that are done.
 #[derive(Debug, Default)]
 pub struct EarlierJobs {
     pub reports: Vec<Report>,
-    /// Bytes of their outputs that had no room in memory.
+    /// Bytes of their outputs that did not fit in memory.
     pub spilled_bytes: u64,
 }
 
+/// Outcome of a job that succeeded.
 #[derive(Debug)]
 pub struct Outcome {
     pub report: Report,
@@ -41,12 +42,16 @@ pub struct Outcome {
     pub top: Vec<(String, String)>,
 }
 
-/// Runs one job to its end. On an error nothing of the output is left.
+/// Runs one job to its end. On an error nothing of the output remains.
 ///
-/// A budget that is too small for the records of several workers at once (records of many MB) may be enough for one: then the job
-/// begins again with one, if its input can be read twice and nothing was shown yet.
+/// A budget may be too small for the large records of several workers, but enough for one. In that case the job starts
+/// again with one worker, if its input can be read twice and no output was shown.
 ///
-/// `before`: what the jobs before it in a chain left for the report. `claim`: its output's, if the chain has it already.
+/// `before`: earlier jobs of the chain, for the report. `claim`: the claim on the output, if the chain holds it
+/// already.
+///
+/// Errors: `Usage` for a specification that does not fit together, `Exists` for an output that exists, `Cancelled`, and
+/// the errors of input, output and classes.
 pub fn run(
     spec: &JobSpec,
     env: &Env,
@@ -67,7 +72,7 @@ pub fn run(
     };
     match run_with(spec, threads, env, classes, control, before, claim.clone()) {
         Err(e) if e.code() == Code::Memory && threads > 1 && may_begin_again(spec, env) => {
-            // What the second attempt needs is what the user can act on.
+            // The error of the second attempt names the memory that is enough.
             run_with(spec, 1, env, classes, control, before, claim)
         }
         result => result,
@@ -100,7 +105,7 @@ fn run_with(
     if let Some(pending) = &pending {
         running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.directory(), running.budget.clone())));
     }
-    // Map and reduce read and write the data about once each: progress counts both.
+    // Progress counts the input twice, since map and reduce each read or write about as much.
     control.expect(plan.input_bytes * 2);
     running.memory.expect(plan.input_bytes * 2);
     let output = open_output(&running, pending.as_ref())?;
@@ -117,7 +122,7 @@ fn run_with(
     let mut report = build::build_report(&running, &watch, output_bytes);
     (report.before, report.held_spilled_bytes) = (chain.reports.clone(), chain.spilled_bytes);
     if let Some(mut pending) = pending.take() {
-        // Readers of Hadoop's outputs pass over names with `_`.
+        // Hadoop ignores names with `_` when it reads an output.
         pending.create_dir("_yunti")?;
         let success = pending.create("_SUCCESS")?;
         if spec.durable {
@@ -137,7 +142,7 @@ fn run_with(
     Ok(Outcome { report, top })
 }
 
-/// A job or task that begins: its memory divided, nothing counted.
+/// Sets up a job or task that begins: divides its memory, sets all counts to zero.
 pub(super) fn start<'a>(
     spec: &'a JobSpec,
     plan: &'a Plan,
@@ -185,12 +190,12 @@ fn open_output(running: &RunningJob<'_>, pending: Option<&PendingOutput>) -> Res
                 Mode::None => ('m', plan.splits.len()),
                 _ => ('r', plan.partitions as usize),
             };
-            // Sorted records take about what they took in the input.
+            // Sorted records take about as many bytes as in the input.
             let identity = plan.reducer.is_none()
                 && plan.folder.is_none()
                 && plan.sources.iter().all(|source| source.mapper.is_none());
             let compressed = plan.files.iter().any(|f| f.codec.is_some() || f.is_stream);
-            // Nor do we know what a class or columns make of them.
+            // The size of columns, or of what a class writes, is unknown.
             let compressed = compressed
                 || running.compressors.is_some()
                 || plan.writer.is_some()
@@ -198,7 +203,7 @@ fn open_output(running: &RunningJob<'_>, pending: Option<&PendingOutput>) -> Res
             let expected = if identity && parts == 1 && !compressed { plan.input_bytes } else { 0 };
             let own = plan.writer.as_ref().map_or("", |w| w.extension());
             let extension = format!("{own}{}", running.spec.compress.map_or("", |c| c.target.extension()));
-            // The other half is for inputs, scratch, and what the process has open beside.
+            // The other half of the open files is for inputs, scratch and the rest of the process.
             let few = OpenFilePool::new(running.env.files.clone(), running.env.files.open_max() / 2);
             let create = |i: usize| pending.create_part(&format!("part-{letter}-{i:05}{extension}"), &few);
             let parts = (0..parts).map(|i| PartFile::new(create(i)?, false, expected)).collect::<Result<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! A look at an input: how a job would read it, and its first records, or all of them, counted.
+//! Inspection of an input: how a job would read it, its first records, and on request a count of all.
 
 use crate::env::Env;
 use crate::library;
@@ -11,40 +11,44 @@ use yunti_base::Result;
 use super::plan::Plan;
 use super::spec::{InputFormat, JobSpec, Mode};
 
-/// Memory for buffers and a decoder.
+/// Bytes of memory for buffers and a decoder.
 const MEMORY_BYTES: u64 = 512 << 20;
-/// Into so many parts a file is tried to be divided.
+/// Parts into which `inspect` tries to cut a file.
 const PARTS: u64 = 3;
 
+/// Properties of an input, and its first records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
-    /// As stored.
+    /// Stored bytes.
     pub bytes: u64,
     pub codec: Option<&'static str>,
-    /// Whether several workers could read it at a time.
+    /// True if several workers could read the file at once.
     pub divisible: bool,
     pub records: Vec<InspectedRecord>,
-    /// What there is in all, where it was read to its end.
+    /// Count of the whole file, if it was read to its end.
     pub counted: Option<RecordCount>,
 }
 
+/// One record of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InspectedRecord {
-    /// Empty where a record has none.
+    /// Empty for a record without a key.
     pub key: Vec<u8>,
     pub value: Vec<u8>,
 }
 
+/// Records and bytes of a whole input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordCount {
     pub records: u64,
-    /// Decompressed.
+    /// Decompressed bytes.
     pub bytes: u64,
 }
 
-/// The first `n` records of `path`. `to_end` reads all of it, which is how damage is found wherever it is.
+/// Reads the first `n` records of `path`. With `to_end` the whole file is read and counted, which finds damage anywhere
+/// in it.
 ///
-/// Errors: `Input` for what cannot be read, `Corrupt` for what is damaged as far as it was read.
+/// Errors: `Input` for a file that cannot be read, `Corrupt` for damage in the part that was read.
 pub fn inspect(
     path: &str,
     format: &InputFormat,

@@ -1,4 +1,5 @@
-//! Named outputs: files beside the parts, one for each task that puts a record into it, as Hadoop's MultipleOutputs has them.
+//! Named outputs: files beside the parts, one for each task that writes a record to the output, as with Hadoop's
+//! MultipleOutputs.
 //!
 //! ```text
 //!   OUT/part-r-00000 ..    OUT/NAME-m-00003 (of the fourth split)    OUT/NAME-r-00000 (of the first partition)
@@ -21,11 +22,12 @@ use crate::operator::{Sink, TaskContext, Type};
 use crate::write::Encoder;
 use yunti_base::{Code, Error, Result};
 
-/// Bytes that are written at a time.
+/// Bytes written at a time.
 const STAGED_BYTES: usize = 64 << 10;
-/// The group of the counters of records, by output.
+/// Counter group: records of each named output.
 const RECORDS: &str = "Yunti outputs";
 
+/// Named outputs of a job. Each task opens its own files through `Outputs::open`.
 pub struct NamedOutputs {
     directory: OutputDirectory,
     formats: BTreeMap<String, OutputFormat>,
@@ -36,6 +38,7 @@ pub struct NamedOutputs {
 }
 
 impl NamedOutputs {
+    /// Makes the named outputs of `spec` in `directory`. The buffers are granted by `budget`.
     pub fn new(spec: &JobSpec, directory: OutputDirectory, budget: Arc<Budget>) -> NamedOutputs {
         let bytes = Arc::default();
         NamedOutputs {
@@ -48,7 +51,7 @@ impl NamedOutputs {
         }
     }
 
-    /// NamedOutputWriter so far.
+    /// Returns the bytes of all closed files so far.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -90,7 +93,7 @@ impl Outputs for NamedOutputs {
     }
 }
 
-/// Of tasks that only look into the input: nothing is kept.
+/// Named outputs that drop all records, for tasks that only sample the input.
 pub struct DiscardedOutputs;
 
 impl Outputs for DiscardedOutputs {
@@ -122,7 +125,7 @@ impl NamedOutput for DiscardSink {
 struct NamedOutputFile {
     directory: OutputDirectory,
     file_name: String,
-    /// Made with the first bytes: most tasks of a large job have nothing to say.
+    /// Created with the first bytes, because most tasks of a large job write nothing to it.
     file: Option<NamedFile>,
     encoder: Encoder,
     compressor: Option<Box<dyn Compressor>>,

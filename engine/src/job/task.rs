@@ -1,4 +1,4 @@
-//! One task of a job whose tasks a cluster runs: the phases of `execute`, cut where the cluster's shuffle lies.
+//! One task of a job whose tasks a cluster runs: the phases of `execute`, cut at the cluster's shuffle.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,19 +28,19 @@ use crate::write::output::Edge;
 use crate::write::{Output, OutputWriter, PartFile};
 use yunti_base::{Code, Error, Result};
 
-/// What a map task reads: [start, end) of one file, in whole records.
+/// Input of a map task: bytes [start, end) of one file, in whole records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskSplit {
     pub path: PathBuf,
     pub start: u64,
     pub end: u64,
-    /// Of the task among the job's map tasks.
+    /// Number among the job's map tasks.
     pub number: u32,
-    /// Which of the job's sources the file is of; 0 where there is one.
+    /// Index of the source that the file belongs to; 0 for a job of one source.
     pub source: usize,
 }
 
-/// What a map task leaves: records in memory, or runs, not both.
+/// Output of a map task: records in memory or runs, never both.
 pub struct MapTaskOutput {
     pub store: Arc<Store>,
     pub collected: CollectedRecords,
@@ -50,19 +50,20 @@ pub struct MapTaskOutput {
     pub counters: Counters,
 }
 
-/// Group, name and number of what a task counted.
+/// Counters of a task: group, name, value.
 pub type Counters = Vec<(String, String, u64)>;
 
-/// The group of the time that the task's stages took, in milliseconds; their names in capitals.
+/// Counter group: time of the task's stages in milliseconds, by their names in capitals.
 pub const STAGE_TIMES: &str = "Yunti time, ms";
 
-/// Group and name of the bytes of a map task's split, as they are stored.
+/// Group and name of the counter of stored bytes of a map task's split.
 pub const INPUT_BYTES: (&str, &str) = ("Yunti", "INPUT_BYTES");
 
-/// The directory of a task's named outputs. `Env::files` knows where it is, and whoever commits the task commits what is in it.
+/// Directory of a task's named outputs. `Env::files` maps it to a real directory, which the cluster commits with the
+/// task.
 pub const OUTPUTS: &str = "yunti:/outputs";
 
-/// Adds a stage that was measured outside the engine.
+/// Adds the time of a stage that was measured outside the engine.
 pub fn count_stage(counters: &mut Counters, stage: &str, ns: u64) {
     counters.push((STAGE_TIMES.into(), stage.into(), (ns + 500_000) / 1_000_000));
 }
@@ -76,34 +77,35 @@ fn counters(running: &RunningJob<'_>) -> Counters {
     counters
 }
 
-/// The order in which a job's keys are merged once they are normalised.
+/// Returns the order in which the job's normalised keys are merged.
 pub fn merge_order(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<KeyOrder> {
     Ok(Plan::make(&for_task(spec, None), env, classes)?.order)
 }
 
-/// What does not fit together.
+/// Checks that the parts of a job fit together. Errors are as from `Plan::make`.
 pub fn check(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<()> {
     merge_order(spec, env, classes).map(drop)
 }
 
-/// What a job's records are that go to its output.
+/// Returns the types of the keys and values that the job writes.
 pub fn output_types(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<(Type, Type)> {
     Ok(Plan::make(&for_task(spec, None), env, classes)?.output_types)
 }
 
-/// Whether a cluster may cut the files of each of a job's sources anywhere, if they are not compressed.
+/// Returns for each source of the job if a cluster may cut its uncompressed files anywhere.
 pub fn splittable(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Vec<bool>> {
     let plan = Plan::make(&for_task(spec, None), env, classes)?;
     Ok(plan.sources.iter().map(|source| source.format.splittable()).collect())
 }
 
-/// Files that are looked into before a job is submitted.
+/// Files whose format is checked before a job is submitted.
 const LOOKED_INTO: usize = 100;
 
-/// Looks into the input before a job is submitted. The bounds of a total order over its partitions, from a sample of the whole input; none
-/// where the job has no such order. Every map task is given them. `paths` are files with the number of the source that they are of.
+/// Checks the input before a job is submitted. Returns the bounds of a total order over the job's partitions, from a
+/// sample of the whole input; None for a job without such an order. Every map task gets these bounds.
 ///
-/// Formats that are not read are refused here and not by tasks, whose reads the cluster counts.
+/// `paths`: files, each with the number of its source. Unsupported formats are refused here, because a cluster counts
+/// the reads of its tasks.
 pub fn bounds(
     spec: &JobSpec,
     env: &Env,
@@ -119,7 +121,7 @@ pub fn bounds(
     if spec.partitioning != Partitioning::TotalOrder || spec.reduces <= 1 {
         return Ok(None);
     }
-    // Streams of framed records are of one split each, so that each of them is looked into.
+    // Each stream of framed records is one split, so every stream is sampled.
     let framed = spec.sources.is_empty() && spec.input_format == InputFormat::Framed;
     let split_bytes = if framed { 1 } else { spec.split_bytes };
     let mut spec = JobSpec { split_bytes, ..for_task(spec, None) };
@@ -131,7 +133,7 @@ pub fn bounds(
     Ok(Some(key_sample::collect(&running, 0)?.bounds.to_vec()))
 }
 
-/// Between map and reduce, where there is a reduce, there always are sorted records.
+/// Returns the job as its tasks run it: with a reduce, records between map and reduce are always sorted.
 fn for_task(spec: &JobSpec, split: Option<&TaskSplit>) -> JobSpec {
     let mode = if spec.mode == Mode::None { Mode::None } else { Mode::Sorted };
     let mut task = JobSpec { mode, ..spec.without_inputs() };
@@ -141,7 +143,7 @@ fn for_task(spec: &JobSpec, split: Option<&TaskSplit>) -> JobSpec {
     task
 }
 
-/// What a source reads; of a job without several sources, the job.
+/// Returns the inputs of a source; without several sources, the inputs of the job.
 fn inputs_of(spec: &mut JobSpec, source: usize) -> &mut Vec<String> {
     match spec.sources.get_mut(source) {
         Some(source) => &mut source.inputs,
@@ -149,7 +151,7 @@ fn inputs_of(spec: &mut JobSpec, source: usize) -> &mut Vec<String> {
     }
 }
 
-/// The plan of a task that maps this split.
+/// Makes the plan of a task that maps one split.
 fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], split: &TaskSplit) -> Result<Plan> {
     let mut plan = Plan::make(spec, env, classes)?;
     let Some(source) = plan.sources.get(split.source) else {
@@ -165,7 +167,7 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
     }
     let (mut from, mut to) = (split.start, if whole { u64::MAX } else { split.end });
     if let RecordFormat::Fixed { record_bytes, .. } = *format {
-        // The cluster cuts anywhere: a record belongs to the split in which it begins.
+        // The cluster cuts at any byte: a record belongs to the split in which it begins.
         from = from.next_multiple_of(u64::from(record_bytes));
         to = to.checked_next_multiple_of(u64::from(record_bytes)).unwrap_or(to);
     }
@@ -176,7 +178,7 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
     Ok(plan)
 }
 
-/// A task that begins: nothing counted, and its named outputs not made yet.
+/// Sets up a task that begins: counts nothing, and creates named outputs when the first record is written.
 fn start<'a>(
     spec: &'a JobSpec,
     plan: &'a Plan,
@@ -190,7 +192,7 @@ fn start<'a>(
     Ok(running)
 }
 
-/// Maps one split, and sorts and spills what comes out.
+/// Maps one split, then sorts and spills the output. `bounds`: bounds of a total order, as `bounds` returned them.
 pub fn map(
     spec: &JobSpec,
     env: &Env,
@@ -216,7 +218,7 @@ pub fn map(
     })
 }
 
-/// Maps one split to `file`, which is written from start to end: a task of a job of maps alone.
+/// Maps one split to `file`, written from start to end: a task of a job without a reduce.
 pub fn map_to_file(
     spec: &JobSpec,
     env: &Env,
@@ -241,8 +243,10 @@ pub fn map_to_file(
     Ok(counters(&running))
 }
 
-/// Reduces one partition, whose sorted records `records` gives to what it is given, to `file`, which is written from start to end.
-/// `records` returns the time, in nanoseconds, that it took for merging them.
+/// Reduces one partition to `file`, written from start to end.
+///
+/// `records` passes the partition's sorted records to its argument one by one, and returns the time of merging in
+/// nanoseconds.
 pub fn reduce(
     spec: &JobSpec,
     env: &Env,

@@ -1,8 +1,8 @@
-//! A sample of what the mapper emits: the bounds of a total order over the partitions, and routes to buckets.
+//! A sample of the emitted keys: bounds of a total order over the partitions, and routes to buckets.
 //!
-//! The sample depends on the input, the split size and the seed alone, so that partitions are the same whatever the memory and the
-//! threads. It is taken from up to 64 splits, evenly spread, at several places of each, so that input which is sorted already is
-//! sampled as well as any other; through fresh mappers.
+//! The sample depends only on the input, the split size and the seed, so the partitions are the same for any memory and
+//! any number of threads. It reads several places in each of up to 64 evenly spread splits, so that sorted input is
+//! sampled as well as any other. The records go through fresh mappers.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
@@ -22,33 +22,38 @@ use crate::read::split::{Piece, RecordFormat};
 use crate::read::{Split, SplitReader};
 use yunti_base::Result;
 
+/// Splits that are sampled at most.
 const SPLITS_MAX: usize = 64;
-/// Places of a split that are looked at, and bytes that are read at each; at the only place of a split that cannot be cut, more.
+/// Places sampled in a split.
 const PLACES: u64 = 8;
+/// Bytes read at a place.
 const PLACE_BYTES: u64 = if cfg!(debug_assertions) { 64 } else { 8 << 10 };
+/// Bytes read from a split that cannot be cut.
 const SAMPLE_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 64 << 10 };
-/// Keys of a split that decide about the bounds of partitions.
+/// Keys of a split that decide the bounds of partitions.
 const KEYS_A_SPLIT: usize = 500;
-/// A longer key decides as well by its beginning.
+/// Bytes of a sampled key. The beginning of a longer key decides as well.
 const KEY_BYTES_MAX: usize = 1024;
-/// Input from which on buckets are worth a sample.
+/// Bytes of input from which sampling for buckets pays.
 const ROUTED_BYTES: u64 = if cfg!(debug_assertions) { 4 << 10 } else { 32 << 20 };
-/// Samples a bucket below which routes would be a guess.
+/// Samples a bucket needs. With fewer, routes would be a guess.
 const SAMPLES_A_BUCKET: usize = if cfg!(debug_assertions) { 2 } else { 8 };
 
+/// Bounds and routes from a sample of keys.
 #[derive(Default)]
 pub struct KeySample {
-    /// The least normalised key of each partition but the first.
+    /// Least normalised key of each partition except the first.
     pub bounds: Arc<Vec<Vec<u8>>>,
-    /// To the buckets of the records to come, if they can be known.
+    /// Routes of records to buckets, if the sample is large enough.
     pub routes: Option<Arc<Routes>>,
 }
 
+/// Samples the input, if the job needs bounds or can use routes. `place_bits`: bits of a place in the record store.
 pub fn collect(running: &RunningJob<'_>, place_bits: u32) -> Result<KeySample> {
     let plan = running.plan;
     let total_order = plan.partitions > 1 && running.spec.partitioning == Partitioning::TotalOrder;
     let bounded = total_order && running.bounds.is_none();
-    // User code is not asked twice about a record without need; a partitioner of the user's would be.
+    // Sampling for routes alone would run user code twice on a record, so only jobs without user code are routed.
     let routed = plan.passes_on()
         && plan.combiner.is_none()
         && plan.folder.is_none()
@@ -78,7 +83,7 @@ pub fn collect(running: &RunningJob<'_>, place_bits: u32) -> Result<KeySample> {
     Ok(sample)
 }
 
-/// Keys as they were emitted, or what the forms of groups begin with; and the bytes of their records.
+/// Sampled keys as emitted, or the group prefix of ordered keys; and the bytes of their records.
 #[derive(Default)]
 struct SplitSample {
     keys: Vec<Vec<u8>>,
@@ -109,7 +114,7 @@ fn sample_split(running: &RunningJob<'_>, split: &Split) -> Result<SplitSample> 
     Ok(emitter.finish()?.found)
 }
 
-/// Where a split is looked at.
+/// Returns the places of a split to sample, each as a split.
 fn places(running: &RunningJob<'_>, split: &Split) -> Vec<Split> {
     let plan = running.plan;
     let source = plan.source(split);
@@ -139,7 +144,7 @@ fn bounds(running: &RunningJob<'_>, found: &mut [SplitSample]) -> Vec<Vec<u8>> {
     for split in found {
         let own = split.keys.len();
         for i in 0..own.min(KEYS_A_SPLIT) {
-            // The first ones, after the swaps, are a choice without repetition.
+            // The first keys, after these swaps, are a random choice without repetition.
             split.keys.swap(i, i + random.below((own - i) as u64) as usize);
         }
         keys.extend(split.keys.iter().take(KEYS_A_SPLIT).map(|key| {
@@ -194,7 +199,7 @@ fn routes(
         return Ok(None);
     }
     let routes = Routes::new(Splitters::of(samples, plan.partitions, wanted), place_bits);
-    // Many buckets in little memory would be chunks with few entries each.
+    // With many buckets and little memory, chunks would hold few entries each.
     let fits = Chains::least_bytes(routes.buckets()) * 8 <= running.sizing.share_bytes;
     Ok(fits.then(|| Arc::new(routes)))
 }

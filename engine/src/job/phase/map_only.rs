@@ -1,4 +1,4 @@
-//! Mode none: each split through the mapper into a part of its own, no barrier anywhere.
+//! Mode none: each split through the mapper into a part of its own, without a barrier.
 
 use std::sync::Mutex;
 
@@ -13,6 +13,9 @@ use crate::operator::cursor::RecordSink;
 use crate::write::{Output, OutputWriter};
 use yunti_base::{Code, Error, Result};
 
+/// Maps all splits to `output`.
+///
+/// Errors: `Usage` if the writer makes whole parts and the input has several splits for one stream.
 pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
     let plan = running.plan;
     if plan.writes_whole_parts() && matches!(output, Output::Stream(_)) && plan.splits.len() > 1 {

@@ -1,4 +1,4 @@
-//! What the map phase leaves to the phases that end a job.
+//! Output of the map phase: input of the phase that ends the job.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use crate::fold::{FoldTable, HashRanges};
 use crate::reduce::fold_reduce::FoldInput;
 use crate::run::{RunSettings, ScratchSpace};
 
-/// What the map phase left.
+/// Output of the map phase.
 pub struct MapOutput {
     pub store: Arc<Store>,
     pub collected: CollectedRecords,
     pub tables: Vec<FoldTable>,
     pub scratch: Arc<ScratchSpace>,
     pub runs: Runs,
-    /// Runs of tables, by ranges of the hash.
+    /// Runs of tables, in order of hash ranges.
     pub table_runs: Runs,
     pub hash_ranges: HashRanges,
-    /// What a folder finds in the records: states of the map phase, or the mapper's values, to be folded now.
+    /// Form of the records for a folder: states of the map phase, or values of the mapper.
     pub fold_input: FoldInput,
-    /// Bounds of a total order, as the map phase sampled them.
+    /// Bounds of a total order.
     pub bounds: Arc<Vec<Vec<u8>>>,
 }
 
-/// What all runs of a job have in common.
+/// Returns the settings of all runs of a job.
 pub fn run_settings(running: &RunningJob<'_>) -> RunSettings {
     use crate::job::spec::SpillCodec as Spec;
     use crate::run::SpillCodec as Codec;

@@ -27,12 +27,12 @@ use crate::reduce::fold_reduce::FoldInput;
 use crate::run::{RunBuilder, RunTotals, ScratchSpace};
 use yunti_base::Result;
 
-/// What a folder finds in what the map phase leaves, which the plan alone decides.
+/// Returns the form of the records that the map phase leaves for a folder. The plan alone decides it.
 pub fn fold_input(running: &RunningJob<'_>) -> Result<FoldInput> {
     Ok(if folds_early(running)?.is_some() { FoldInput::States } else { FoldInput::Values })
 }
 
-/// The fold of the map phase: a folder whose partial states may be merged in any order, or a combiner that is one.
+/// Returns the fold of the map phase: a folder whose partial states may be merged in any order, or such a combiner.
 fn folds_early(running: &RunningJob<'_>) -> Result<Option<MapFold>> {
     let plan = running.plan;
     let context = running.context(false, 0);
@@ -58,9 +58,9 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
     let scratch = ScratchSpace::with_rule(files, clock, running.scratch_dirs.clone(), plan.scratch_rule);
     let folding = folds_early(running)?;
     let (runs, table_runs) = (Runs::default(), Runs::default());
-    // What spilling took of each worker's time, to be told from collecting.
+    // Spilling time of each worker, to be deducted from its collecting or folding.
     let spilled_ns: Vec<AtomicU64> = (0..running.crew.workers).map(|_| AtomicU64::new(0)).collect();
-    let told = |worker: usize, start: u64, end: u64, bytes: u64, records: u64| {
+    let note_spill = |worker: usize, start: u64, end: u64, bytes: u64, records: u64| {
         spilled_ns[worker].fetch_add(end - start, Ordering::Relaxed);
         running.meter.add(worker, StageKind::Spill, end - start, bytes, records);
         running.meter.span(worker, "spill", 0, start, end, bytes, records);
@@ -76,9 +76,9 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         threads: running.crew.threads,
         cancel: running.crew.cancel,
         clock: &*running.env.clock,
-        told: &told,
+        on_spill: &note_spill,
     };
-    // Without an order to keep, tables are spilled as they stand.
+    // If no order must be kept, full tables are spilled unsorted.
     let spills_tables = folding.as_ref().is_some_and(|f| f.drained == DrainForm::States)
         && running.spec.mode == Mode::Grouped
         && plan.key_order_class.is_none()
@@ -91,10 +91,10 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         let run = hash_ranges.write(table, RunBuilder::unordered(scratch.clone(), run_settings(running)))?;
         let RunTotals { records, record_bytes, .. } = run.totals();
         table_runs.push(run);
-        told(worker, start, running.env.clock.now_ns(), record_bytes, records);
+        note_spill(worker, start, running.env.clock.now_ns(), record_bytes, records);
         Ok(())
     };
-    // What the collectors hold: the mapper's values, or states of the folder.
+    // Values in the collectors: the mapper's, or states of the folder.
     let values = match &folding {
         Some(f) if f.drained == DrainForm::States => Type::Bytes,
         _ => plan.map_types.1,
@@ -146,13 +146,13 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         running.meter.deduct(worker, stage, ns.load(Ordering::Relaxed));
     }
 
-    // One worker was short of memory and the other was not: its table takes the same way.
+    // If one worker ran out of memory, the tables of the others are spilled too.
     if !table_runs.is_empty() {
         let left = std::mem::take(&mut tables);
         running.crew.each(left.len(), |worker, i| write_table(worker, &left[i]))?;
     }
     if !runs.is_empty() {
-        // What is left in memory becomes runs too, each worker's by itself.
+        // The records left in memory become runs too, those of each worker separately.
         let left: Vec<Mutex<CollectedRecords>> = std::mem::take(&mut collected).into_iter().map(Mutex::new).collect();
         running.crew.each(left.len(), |worker, i| {
             let mut own = left[i].lock().unwrap_or_else(|e| e.into_inner());
@@ -171,7 +171,7 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
     Ok(MapOutput { store, collected, tables, scratch, runs, table_runs, hash_ranges, fold_input, bounds })
 }
 
-/// Records that nothing changes before they are sorted stay as they were read.
+/// Returns the layout of records in the store: records that no class changes before the sort keep their input layout.
 fn layout(running: &RunningJob<'_>) -> Layout {
     let plan = running.plan;
     let [source] = &plan.sources[..] else { return Layout::Headers };

@@ -1,4 +1,4 @@
-//! The map phase: splits through mappers into each worker's collector or fold table.
+//! Setup of map tasks: readers, mappers, key orders and partitioners of a split.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::read::class_parser::ReaderClass;
 use crate::read::{ReadSetup, Split, SplitReader};
 use yunti_base::Result;
 
-/// Hadoop's group of the counters of tasks.
+/// Hadoop's counter group of tasks.
 pub const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
 
-/// Of the splits of one source.
+/// Returns the setup of readers for the splits of one source.
 pub fn read_setup(running: &RunningJob<'_>, source: &Source) -> ReadSetup {
     ReadSetup {
         files: running.env.files.clone(),
@@ -38,7 +38,7 @@ pub fn read_setup(running: &RunningJob<'_>, source: &Source) -> ReadSetup {
     }
 }
 
-/// Runs `map` on as many workers as there are splits; on the others, and on those that are done, helps with compressed files.
+/// Runs `map` on one worker a split. Other workers, and workers without splits, decode compressed files ahead.
 pub fn map_together(
     running: &RunningJob<'_>,
     ahead: Option<&ReadAhead>,
@@ -60,13 +60,14 @@ pub fn map_together(
     })
 }
 
-/// Where there is a compressed file that only one worker can read, and another worker.
+/// Returns the read-ahead of a job that has a compressed file for one worker, and another worker.
 pub fn read_ahead(running: &RunningJob<'_>) -> Option<Arc<ReadAhead>> {
     let whole = running.plan.whole_compressed() > 0;
     (whole && running.crew.workers > 1).then(Arc::default)
 }
 
-/// What the reader of a split counted: records of CSV and JSON that were passed over, counters of a class.
+/// Adds the counters of a split's reader to the job: skipped CSV and JSON records, the largest record, counters of a
+/// class.
 pub fn count_read(running: &RunningJob<'_>, reader: &mut SplitReader) {
     let bad = reader.take_bad_records();
     if bad > 0 {
@@ -80,7 +81,7 @@ pub fn count_read(running: &RunningJob<'_>, reader: &mut SplitReader) {
     }
 }
 
-/// A worker's reader: of the source that its split is of, until there is a split of another one.
+/// Reader of one worker, reused for all splits of the same source.
 pub struct Readers<'r> {
     running: &'r RunningJob<'r>,
     ahead: Option<Arc<ReadAhead>>,
@@ -92,9 +93,10 @@ impl<'r> Readers<'r> {
         Readers { running, ahead, current: None }
     }
 
+    /// Returns the reader for `split`. A split of another source gets a new reader.
     pub fn of(&mut self, split: &Split) -> Result<&mut SplitReader> {
         if self.current.as_ref().is_none_or(|(source, _)| *source != split.source) {
-            // The buffers of the one before are free first.
+            // The buffers of the reader before are freed first.
             self.current = None;
             let source = self.running.plan.source(split);
             let setup = ReadSetup { read_ahead: self.ahead.clone(), ..read_setup(self.running, source) };
@@ -107,6 +109,7 @@ impl<'r> Readers<'r> {
     }
 }
 
+/// Makes the mapper of a source, or the identity. Returns it with its flags.
 pub fn make_mapper(source: &Source, context: &Arc<TaskContext>) -> Result<(Box<dyn Mapper>, Flags)> {
     match &source.mapper {
         Some(class) => Ok((class.mapper(context)?, class.info().flags)),
@@ -114,7 +117,7 @@ pub fn make_mapper(source: &Source, context: &Arc<TaskContext>) -> Result<(Box<d
     }
 }
 
-/// The order of keys of one task, where it is a class's. `types`: of the records that come.
+/// Makes the key order of one task, if a class orders the keys. `types`: types of the records.
 pub fn make_key_encoder(
     plan: &Plan,
     context: &Arc<TaskContext>,
@@ -125,7 +128,7 @@ pub fn make_key_encoder(
     OrderedKeyEncoder::new(class.key_orderer(context)?, &info.name, info.flags.groups, types).map(Some)
 }
 
-/// The partitioner of one task.
+/// Makes the partitioner of one task. `bounds`: bounds of a total order.
 pub fn make_partition(
     running: &RunningJob<'_>,
     context: &Arc<TaskContext>,

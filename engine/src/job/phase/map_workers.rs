@@ -1,4 +1,4 @@
-//! The workers of the map phase: each takes splits and brings their records into a collector, or into a table of its own.
+//! Workers of the map phase: each takes splits and brings their records into a collector or a table of its own.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,38 +21,41 @@ use crate::read::ReadAhead;
 use crate::read::{FixedReader, Split};
 use yunti_base::Result;
 
-/// Memory of the table that groups a combiner's window, at most.
+/// Upper limit in bytes of the table that groups a combiner's window.
 const COMBINE_TABLE_BYTES: u64 = 16 << 20;
 
-/// How records are folded while they are mapped, if they are.
+/// Fold during the map phase: its class, and the form of drained states.
 #[derive(Clone)]
 pub struct MapFold {
     pub class: Arc<dyn Class>,
     pub drained: DrainForm,
 }
 
+/// Makes the collector of a worker.
 pub type MakeCollector<'m, 'a> = dyn Fn(usize) -> Result<CollectorEmitter<'a>> + Sync + 'm;
+/// Writes a full table of a worker as a run.
 pub type WriteTable<'m> = dyn Fn(usize, &FoldTable) -> Result<()> + Sync + 'm;
 
+/// Workers of the map phase and their results. Call order: `work` once on each worker, then `into_results`.
 pub struct MapWorkers<'m, 'a, 'r> {
     pub running: &'m RunningJob<'r>,
     pub store: &'m Arc<Store>,
     pub folding: Option<&'m MapFold>,
-    /// Memory of a table.
+    /// Bytes of memory for a table.
     pub table_share: u64,
-    /// Full tables are written as they stand, others stay tables; else all are drained into collectors.
+    /// True if full tables become runs and the others stay tables; false if all are drained into collectors.
     pub spills_tables: bool,
     pub ahead: Option<Arc<ReadAhead>>,
     pub make_collector: &'m MakeCollector<'m, 'a>,
     pub write_table: &'m WriteTable<'m>,
-    /// The next split to be taken.
+    /// Index of the next split to take.
     pub next: AtomicUsize,
     pub collected: Mutex<Vec<CollectedRecords>>,
     pub tables: Mutex<Vec<FoldTable>>,
 }
 
 impl<'m, 'a> MapWorkers<'m, 'a, '_> {
-    /// One worker's part, until there are no more splits.
+    /// Maps splits on one worker until none is left, or `stop` returns true.
     pub fn work(&self, worker: usize, stop: Stop<'_>) -> Result<()> {
         let splits = &self.running.plan.splits;
         let take = || splits.get(self.next.fetch_add(1, Ordering::Relaxed)).filter(|_| !stop());
@@ -69,6 +72,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         }
     }
 
+    /// Returns the collected records and the tables of all workers.
     pub fn into_results(self) -> (Vec<CollectedRecords>, Vec<FoldTable>) {
         let collected = self.collected.into_inner().unwrap_or_else(|e| e.into_inner());
         (collected, self.tables.into_inner().unwrap_or_else(|e| e.into_inner()))
@@ -83,7 +87,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
     }
 
     fn mapper_flags(&self) -> Flags {
-        // What all of them can do.
+        // Flags that every mapper has.
         let flags =
             self.running.plan.sources.iter().map(|s| s.mapper.as_ref().map_or_else(Flags::default, |m| m.info().flags));
         let both = |a: Flags, b: Flags| Flags {
@@ -94,7 +98,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         flags.reduce(both).unwrap_or_default()
     }
 
-    /// Splits into a table.
+    /// Maps splits into a fold table.
     fn fold<'s>(
         &self,
         worker: usize,
@@ -138,7 +142,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         Ok(())
     }
 
-    /// Splits through windows of a combiner into a collector.
+    /// Maps splits through windows of a combiner into a collector.
     fn combine<'s>(
         &self,
         worker: usize,
@@ -178,7 +182,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         Ok(())
     }
 
-    /// Splits into a collector.
+    /// Maps splits into a collector.
     fn collect<'s>(&self, worker: usize, mut reader: Readers<'_>, take: impl Fn() -> Option<&'s Split>) -> Result<()> {
         let running = self.running;
         let mut emitter = (self.make_collector)(worker)?;
@@ -201,7 +205,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         Ok(())
     }
 
-    /// Splits of records of fixed length straight into the collector's blocks.
+    /// Reads splits of fixed-length records directly into the collector's blocks.
     fn in_place<'s>(&self, worker: usize, record_bytes: u32, take: impl Fn() -> Option<&'s Split>) -> Result<()> {
         let running = self.running;
         let clock = &*running.env.clock;
@@ -237,13 +241,13 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
             running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
             running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes);
         }
-        // The emitter's cursor was never moved: nothing is handed over behind the collector's back.
+        // The emitter's cursor was never moved, so it has nothing to hand over.
         self.keep(emitter.into_sink().into_inner());
         Ok(())
     }
 }
 
-/// Maps one split and writes down what reading cost.
+/// Maps one split and meters the reading.
 fn one_split<S: Sink>(
     running: &RunningJob<'_>,
     worker: usize,

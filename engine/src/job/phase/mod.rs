@@ -1,4 +1,4 @@
-//! The phases of a job: map, then one of the three ends, chosen by what the map phase left.
+//! The phases of a job: map, then one of four ends, chosen by the output of the map phase.
 
 pub mod key_sample;
 pub mod map_only;

@@ -1,4 +1,4 @@
-//! The end of a job whose records all lie in memory: sort bucket by bucket, reduce, write.
+//! The end of a job whose records are all in memory: sort bucket by bucket, reduce, write.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +17,7 @@ use crate::reduce::fold_reduce::FoldInput;
 use crate::write::{Output, OutputWriter};
 use yunti_base::Result;
 
+/// Sorts, reduces and writes the records of `map_output`.
 pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, output: &Output) -> Result<()> {
     let MapOutput { store, mut collected, .. } = mapped;
     let clock = &*running.env.clock;
@@ -44,7 +45,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
     });
     let order = in_turn(&parts, if stream { 1 } else { running.crew.workers });
     if !pure {
-        // One reducer sees a whole partition: at least the sorting is shared by all.
+        // One reducer sees a whole partition, so all workers share at least the sorting.
         running.crew.each(taken.len(), |worker, b| {
             let mut bucket = taken[b].lock().unwrap_or_else(|e| e.into_inner());
             let start = clock.now_ns();
@@ -71,7 +72,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
             let task = next.fetch_add(1, Ordering::Relaxed);
             if task >= tasks || stop() {
                 if pure {
-                    // A thousand buckets are one stretch of work on the timeline.
+                    // One span on the timeline for all buckets of a worker.
                     running.meter.span(
                         worker,
                         "reduce",
@@ -137,10 +138,11 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
     Ok(())
 }
 
-/// Bytes of records that are compressed together, about: a member of its own for each bucket would be larger.
+/// Approximate bytes of records compressed together: one member a bucket would compress worse.
 const MEMBER_BYTES: u64 = if cfg!(debug_assertions) { 4 << 10 } else { 4 << 20 };
 
-/// Neighbouring buckets of a partition that are written together, until they have so many bytes; and the groups of each partition.
+/// Groups neighbouring buckets of each partition up to about `bytes`. Returns the groups, and the range of groups of
+/// each partition.
 fn group(
     partitions: &[Range<usize>],
     bytes: u64,
@@ -162,8 +164,8 @@ fn group(
     (groups, parts)
 }
 
-/// The groups with their partitions, in the order in which they are taken: as many partitions side by side as there are workers, who
-/// then seldom write to one file at once.
+/// Returns (partition, group) in the order in which workers take them: as many partitions side by side as there are
+/// workers, so that two workers rarely write to one file at once.
 fn in_turn(ranges: &[Range<usize>], workers: usize) -> Vec<(usize, usize)> {
     let mut order = Vec::new();
     for (group, first) in ranges.chunks(workers).zip((0..).step_by(workers)) {
@@ -181,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_are_written_together_and_partitions_are_not() {
+    fn groups_neighbours_within_a_partition_only() {
         let sizes = [5, 5, 1, 100, 0, 0, 3, 30];
         let grouped = |partitions: &[Range<usize>], bytes| group(partitions, bytes, |b| sizes[b]);
         assert_eq!(grouped(&[0..3, 3..3, 3..8], 0), ((0..8).map(|b| b..b + 1).collect(), vec![0..3, 3..3, 3..8]));
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bucket_once_and_those_of_a_partition_in_order() {
+    fn takes_each_group_once_and_in_order_within_a_partition() {
         let ranges = [0..3, 3..4, 4..4, 4..9];
         assert_eq!(in_turn(&ranges, 2), [(0, 0), (1, 3), (0, 1), (0, 2), (3, 4), (3, 5), (3, 6), (3, 7), (3, 8)]);
         for workers in 1..6 {

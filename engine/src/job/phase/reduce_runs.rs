@@ -15,21 +15,22 @@ use crate::write::output::WriterSetup;
 use crate::write::{Output, OutputWriter};
 use yunti_base::Result;
 
-/// Bytes of records that a range has, about: its output is staged while the range before is still merged.
+/// Approximate bytes of records in a range: its output is staged while the range before is still merged.
 const RANGE_BYTES_MAX: u64 = 8 << 20;
 
+/// Merges the runs of `map_output`, reduces and writes.
 pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;
     running.enter(ProgressStage::Merge);
     let MapOutput { store, mut collected, scratch, runs, .. } = mapped;
     collected.release(&store);
-    // The pool's memory is the merge's now.
+    // The merge gets the memory of the pool.
     drop(store);
     let block_bytes = running.sizing.run_block_bytes;
     let mut runs = runs.take();
     note_runs(running, &runs);
 
-    // Many workers or many runs at once: so many runs that fewer passes are needed come first.
+    // Fewer workers leave memory for a higher fan-in, which saves merge passes.
     let mut workers = running.crew.workers;
     let free = running.budget.free_bytes();
     let large = LargeRecords::of(&runs, block_bytes);
@@ -79,7 +80,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
         let _memory = running.budget.grant(memory, "merging runs")?;
         let _staging = running.budget.grant(staging, "merging runs")?;
         let setup = running.writer_setup(output, stop);
-        // What was compressed stands in a buffer that grows.
+        // Compressed bytes are in a buffer that grows.
         let staging_bytes = if setup.compressors.is_some() { staging / 2 } else { staging } as usize;
         let setup = WriterSetup { staging_bytes, ..setup };
         let mut buffer = Vec::new();
@@ -121,6 +122,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
     Ok(())
 }
 
+/// Copies the state of the scratch space to the report.
 pub(super) fn note_scratch(running: &RunningJob<'_>, scratch: &ScratchSpace) {
     let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
     spill.peak_bytes = scratch.usage().held_bytes_peak;
@@ -130,6 +132,7 @@ pub(super) fn note_scratch(running: &RunningJob<'_>, scratch: &ScratchSpace) {
     }
 }
 
+/// Copies the totals of the runs to the report.
 pub(super) fn note_runs(running: &RunningJob<'_>, runs: &[Arc<Run>]) {
     let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
     spill.runs = runs.len() as u64;
@@ -142,7 +145,8 @@ pub(super) fn note_runs(running: &RunningJob<'_>, runs: &[Arc<Run>]) {
     spill.directories = running.scratch_dirs.iter().map(|d| d.to_string_lossy().into_owned()).collect();
 }
 
-/// Ranges of keys of about `bytes` each, with their tickets within the partition.
+/// Cuts the partitions into key ranges of about `bytes` each. Returns the ranges with their tickets within the
+/// partition.
 fn cut(runs: &[Arc<Run>], partitions: u32, bytes: u64) -> Vec<(KeyRange, usize)> {
     let mut starts: Vec<(u32, u64, u64)> = runs
         .iter()

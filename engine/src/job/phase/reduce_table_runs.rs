@@ -1,4 +1,5 @@
-//! The end of a grouped job whose tables were spilled: each range of the hash is merged from all runs in a table, finished, written.
+//! The end of a grouped job whose tables were spilled: each hash range is merged from all runs in one table, finished,
+//! written.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,6 +17,7 @@ use crate::run::{ReadContext, reader_memory_bytes};
 use crate::write::Output;
 use yunti_base::Result;
 
+/// Merges, finishes and writes the table runs of `map_output`.
 pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;
     running.enter(ProgressStage::Merge);
@@ -25,7 +27,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Resu
     note_runs(running, &runs);
     let context = ReadContext { budget: running.budget.clone(), cancelled: running.crew.cancel.flag() };
     let workers = running.crew.workers.min(hash_ranges.count() as usize);
-    // Block and working space of the reader beside the table.
+    // The reader needs a block and working space beside the table.
     let reading = 2 * reader_memory_bytes(running.sizing.run_block_bytes);
     let share = (running.budget.free_bytes() / workers as u64 * 3 / 4).saturating_sub(reading);
     let next = AtomicU32::new(0);
@@ -37,7 +39,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Resu
         let mut folder = class.folder(&task)?;
         let mut finisher = class.folder(&task)?;
         let budget = running.budget.part(share);
-        // Another seed: by the one of the spilled tables, the keys of a range would all stand in one corner.
+        // Not the seed of the spilled tables, which would put all keys of a range next to each other.
         let table = FoldTable::new(folder.shape(), !running.seed(), &budget)?;
         let mut merge = RangeMerge::new(table, &runs, &context);
         let mut emitter = Emitter::new(PartSink::new(running, &task, &bounds, output, stop)?, false, false)?;
@@ -48,7 +50,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Resu
             if number >= hash_ranges.count() || stop() {
                 break;
             }
-            // What does not fit is merged half by half.
+            // A range that does not fit is merged in halves.
             let mut left = vec![Share::ALL];
             while let Some(keys) = left.pop() {
                 running.crew.cancel.check()?;

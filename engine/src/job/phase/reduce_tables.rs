@@ -1,4 +1,4 @@
-//! The end of a grouped job whose tables all lie in memory: merge hash range by hash range, finish the states, write.
+//! The end of a grouped job whose tables are all in memory: merge hash range by hash range, finish the states, write.
 
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use crate::write::output::WriterSetup;
 use crate::write::{Output, OutputWriter};
 use yunti_base::Result;
 
+/// Merges, finishes and writes the tables of `map_output`.
 pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;
     running.enter(ProgressStage::Reduce);
@@ -55,7 +56,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Resu
     })
 }
 
-/// Divides finished records among the parts.
+/// Sink that distributes finished records to the parts.
 pub(super) struct PartSink<'a> {
     writers: Vec<OutputWriter<'a>>,
     partition: Partition,
@@ -64,6 +65,7 @@ pub(super) struct PartSink<'a> {
 }
 
 impl<'a> PartSink<'a> {
+    /// Makes a sink with one writer for each part of `output`.
     pub fn new(
         running: &'a RunningJob<'_>,
         context: &Arc<TaskContext>,
@@ -79,7 +81,7 @@ impl<'a> PartSink<'a> {
         Ok(PartSink { writers, partition, order: running.plan.order, block: Scratch::new()? })
     }
 
-    /// Writes the rest; says how long writing took.
+    /// Writes the staged rest. Returns the nanoseconds spent in writes.
     pub fn finish(self) -> Result<u64> {
         let mut write_ns = 0;
         for writer in self.writers {

@@ -1,4 +1,4 @@
-//! One reduce task: sorted records through a reducer or a folder, or as they are, to the output.
+//! One reduce task: sorted records through a reducer or a folder, or unchanged, to the output.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::reduce::fold_reduce::{FoldInput, FoldReduce};
 use crate::write::OutputWriter;
 use yunti_base::Result;
 
-/// Call order: `push` for each record in order, then `finish` once.
+/// A reduce task. Call order: `push` for each record in order, then `finish` once.
 pub enum ReduceTask<'a> {
-    /// No reducer, or one that passes records on.
+    /// No reducer, or the identity.
     Identity { writer: OutputWriter<'a>, order: KeyOrder, key: Vec<u8>, records: u64 },
-    /// No reducer, where the key order is a class: records have ordered keys.
+    /// The same for keys that a class orders.
     Ordered { writer: OutputWriter<'a>, records: u64 },
     Reduce {
         grouper: Grouper,
@@ -36,7 +36,7 @@ pub enum ReduceTask<'a> {
     },
 }
 
-/// One batch through the reducer, with the time that it took.
+/// Reduces one batch and meters the time.
 fn reduce_batch(
     groups: &Groups<'_>,
     reducer: &mut dyn Reducer,
@@ -51,16 +51,16 @@ fn reduce_batch(
     Ok(())
 }
 
-/// Whether ranges of a partition's keys may be reduced by themselves.
+/// Returns true if ranges of a partition's keys may be reduced independently.
 pub fn is_pure(running: &RunningJob<'_>) -> bool {
     let plan = running.plan;
     let passes_on = plan.folder.is_none() && plan.reducer.as_ref().is_none_or(|r| r.info().is_identity);
     if plan.key_order_class.as_ref().is_some_and(|a| a.info().flags.groups) && !passes_on {
-        // Keys of one group may lie in several ranges.
+        // Keys of one group may be in several ranges.
         return false;
     }
     if !running.spec.outputs.is_empty() && !passes_on {
-        // One file of each named output for each partition.
+        // Each partition has one file of each named output.
         return false;
     }
     if plan.writes_whole_parts() {
@@ -70,6 +70,7 @@ pub fn is_pure(running: &RunningJob<'_>) -> bool {
 }
 
 impl<'a> ReduceTask<'a> {
+    /// Makes the task of one partition. `fold_input`: form of the records for a folder.
     pub fn new(
         running: &RunningJob<'_>,
         partition: u32,
@@ -102,6 +103,7 @@ impl<'a> ReduceTask<'a> {
     }
 
     #[inline]
+    /// Takes the next record of the partition.
     pub fn push(&mut self, record: Record<'_>) -> Result<()> {
         match self {
             ReduceTask::Identity { writer, order, key, records } => {
@@ -127,7 +129,7 @@ impl<'a> ReduceTask<'a> {
         }
     }
 
-    /// Ends the task; the staging buffer for the next one, and the time that writing took.
+    /// Ends the task. Returns the staging buffer for the next task, and the nanoseconds spent in writes.
     pub fn finish(self, running: &RunningJob<'_>) -> Result<(Vec<u8>, u64)> {
         match self {
             ReduceTask::Identity { writer, records, .. } | ReduceTask::Ordered { writer, records } => {

@@ -1,4 +1,4 @@
-//! What all phases of a running job share.
+//! The running job: state that all of its phases share.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -24,9 +24,10 @@ use crate::write::output::{Edge, OutputTotals, WriterSetup};
 use crate::write::{CompressorPool, Output, OutputWriter};
 use yunti_base::Result;
 
-/// Heads and feet are short.
+/// Staging bytes for heads and feet, which are short.
 const EDGE_BYTES: usize = 4 << 10;
 
+/// State of a running job, shared by its phases and workers.
 pub struct RunningJob<'a> {
     pub spec: &'a JobSpec,
     pub plan: &'a Plan,
@@ -37,42 +38,42 @@ pub struct RunningJob<'a> {
     pub sizing: Sizing,
     pub meter: Meter,
     pub memory: MemoryTrace,
-    /// What each partition was given.
+    /// Input of each partition.
     pub partitions: PartitionMeter,
     pub totals: OutputTotals,
     pub counters: Mutex<CounterTable>,
     pub job: Arc<JobContext>,
-    /// Beside the parts, where the job has an output directory.
+    /// Named outputs, if the job has an output directory.
     pub outputs: Option<Arc<NamedOutputs>>,
-    /// For the contents of side files.
+    /// Memory grant of the side files.
     pub side_memory: Grant,
     pub scratch_dirs: Vec<PathBuf>,
-    /// Bounds of a total order that were sampled elsewhere.
+    /// Bounds of a total order, if they were sampled elsewhere.
     pub bounds: Option<Arc<Vec<Vec<u8>>>>,
     pub spill: Mutex<Spill>,
     pub workload_stats: Mutex<WorkloadStats>,
-    /// Where the output is compressed.
+    /// Compressors, if the output is compressed.
     pub compressors: Option<CompressorPool>,
 }
 
 impl RunningJob<'_> {
-    /// Of a task: of its split, or of its partition.
+    /// Returns the context of a task. `task`: number of its split or partition.
     pub fn context(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
         TaskContext::new(self.job.clone(), is_reduce, task, self.partitions_of_tasks())
     }
 
-    /// As tasks see them: none where there is no reduce.
+    /// Returns the number of partitions that tasks see; 0 without a reduce.
     pub fn partitions_of_tasks(&self) -> u32 {
         if self.spec.mode == Mode::None { 0 } else { self.plan.partitions }
     }
 
-    /// The same for an operator that may write to named outputs.
+    /// Returns the context of an operator that may write to named outputs.
     pub fn context_with_outputs(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
         let outputs = self.outputs.clone().map(|outputs| outputs as Arc<dyn Outputs>);
         TaskContext::with_outputs(self.job.clone(), is_reduce, task, self.partitions_of_tasks(), outputs)
     }
 
-    /// The same for one that only looks into the input.
+    /// Returns the context of an operator that only samples the input.
     pub fn context_of_sample(&self, task: u32) -> Arc<TaskContext> {
         TaskContext::with_outputs(
             self.job.clone(),
@@ -83,7 +84,7 @@ impl RunningJob<'_> {
         )
     }
 
-    /// So many bytes of the job's work are done. Now and then the memory in use is written down.
+    /// Adds `bytes` of done work to the progress, and samples the memory in use at each step of the trace.
     pub fn advance(&self, bytes: u64) {
         let done = self.control.advance(bytes);
         if self.memory.is_due(done.saturating_sub(bytes), done) {
@@ -91,16 +92,19 @@ impl RunningJob<'_> {
         }
     }
 
+    /// Enters a stage: notes it in the progress, and samples the memory in use.
     pub fn enter(&self, stage: ProgressStage) {
         self.control.enter(stage);
         self.note_memory();
     }
 
+    /// Adds a sample of the memory in use to the trace.
     pub fn note_memory(&self) {
         let at_ms = self.env.clock.now_ns().saturating_sub(self.meter.start_ns()) as f64 / 1e6;
         self.memory.add(at_ms, &self.budget);
     }
 
+    /// Adds `by` to a counter of the job.
     pub fn count(&self, group: &str, name: &str, by: u64) {
         let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
         *counters.entry((group.into(), name.into())).or_insert(0) += by;
@@ -110,7 +114,7 @@ impl RunningJob<'_> {
         self.workload_stats.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Takes over what a finished task counted.
+    /// Adds the counters of a finished task to the job's, and shows its status.
     pub fn absorb(&self, context: &TaskContext) {
         let own = std::mem::take(&mut *context.counters.lock().unwrap_or_else(|e| e.into_inner()));
         if !own.is_empty() {
@@ -124,7 +128,7 @@ impl RunningJob<'_> {
         }
     }
 
-    /// What the writers of a phase share.
+    /// Returns the setup of all writers of a phase.
     pub fn writer_setup<'s>(&'s self, output: &'s Output, stop: Stop<'s>) -> WriterSetup<'s> {
         WriterSetup {
             output,
@@ -146,7 +150,7 @@ impl RunningJob<'_> {
         }
     }
 
-    /// The heads of all parts, or their feet, while nobody writes records.
+    /// Writes the heads or the feet of all parts, when no task writes records.
     pub fn write_edges(&self, output: &Output, edge: Edge) -> Result<()> {
         let has_head = self.plan.encoder.as_columns().is_some_and(|c| !c.head().is_empty());
         if self.plan.writer.is_none() && !has_head {
@@ -161,18 +165,18 @@ impl RunningJob<'_> {
         (0..parts).try_for_each(|part| OutputWriter::new(setup, part, None, Vec::new()).write_edge(edge))
     }
 
-    /// What a file of the output without a record consists of.
+    /// Returns the bytes of an output file without a record.
     pub fn empty_file(&self) -> &[u8] {
         self.compressors.as_ref().map_or(&[], |c| c.empty_file())
     }
 
-    /// The next number for sampling: the same in every run.
+    /// Returns the seed for sampling and hashing, the same in every run.
     pub fn seed(&self) -> u64 {
         self.env.seed
     }
 }
 
-/// Tells the progress how much output there is.
+/// Updates the output bytes in the progress.
 pub fn show_output(running: &RunningJob<'_>) {
     running.control.output_bytes.store(running.totals.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
 }

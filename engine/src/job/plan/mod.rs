@@ -1,4 +1,4 @@
-//! The plan of a job: files, splits, classes, types and the memory of each worker, all known before the first record.
+//! The plan of a job: files, splits, classes and types, all known before the first record.
 
 mod classes;
 pub(super) mod inputs;
@@ -22,32 +22,33 @@ use crate::write::{Encoder, class_encoder};
 use yunti_base::directory_health::FailureRule;
 use yunti_base::{Code, Error, Result};
 
-/// Split size of a job of maps alone, where each split becomes a file.
+/// Split size of a job without a reduce, where each split becomes a file.
 const MAP_ONLY_SPLIT_BYTES: u64 = 64 << 20;
 
+/// The plan of a job: all decisions that depend on the specification, the classes and the input files.
 pub struct Plan {
     pub files: Arc<Vec<InputFile>>,
     pub splits: Vec<Split>,
     pub input_bytes: u64,
     pub split_bytes: u64,
-    /// At least one; a split is of one of them.
+    /// Sources of records, at least one. Each split belongs to one source.
     pub sources: Vec<Source>,
     pub combiner: Option<Arc<dyn Class>>,
     pub reducer: Option<Arc<dyn Class>>,
     pub folder: Option<Arc<dyn Class>>,
     pub partitioner: Option<Arc<dyn Class>>,
-    /// The order of keys, where it is a class's; `order` is that of the forms then.
+    /// Class that orders keys, if any. Then `order` orders the bytes of its forms.
     pub key_order_class: Option<Arc<dyn Class>>,
-    /// Of an output whose format is a class.
+    /// Class that writes the output, if its format is a class.
     pub writer: Option<Arc<dyn Class>>,
-    /// What the mappers emit.
+    /// Types of keys and values that the mappers emit.
     pub map_types: (Type, Type),
-    /// What goes to the output.
+    /// Types of keys and values in the output.
     pub output_types: (Type, Type),
     pub order: KeyOrder,
     pub partitions: u32,
     pub encoder: Encoder,
-    /// When a scratch directory is taken out of use.
+    /// Rule for retiring a scratch directory.
     pub scratch_rule: FailureRule,
 }
 
@@ -146,21 +147,22 @@ fn files_and_splits(
 }
 
 impl Plan {
+    /// Returns the source that a split belongs to.
     pub fn source(&self, split: &Split) -> &Source {
         &self.sources[split.source]
     }
 
-    /// Whether all records go on as they were read.
+    /// Returns true if no mapper changes records.
     pub fn passes_on(&self) -> bool {
         self.sources.iter().all(Source::passes_on)
     }
 
-    /// One writer makes a part of the output from its beginning to its end.
+    /// Returns true if one writer must make each part of the output from start to end.
     pub fn writes_whole_parts(&self) -> bool {
         self.writer.as_ref().is_some_and(|w| w.info().flags.whole_part)
     }
 
-    /// What classes that read and write take of a worker's memory.
+    /// Returns the bytes of a worker's memory for classes that read and write.
     pub fn formats_bytes(&self) -> u64 {
         let reader = match self.sources.iter().any(|source| source.reader.is_some()) {
             true => class_parser::memory_bytes(READ_BYTES),
@@ -169,7 +171,7 @@ impl Plan {
         reader + self.writer.as_ref().map_or(0, |_| class_encoder::MEMORY_BYTES)
     }
 
-    /// Splits with a compressed file that nobody can cut.
+    /// Returns the number of splits with a compressed file that cannot be cut.
     pub fn whole_compressed(&self) -> usize {
         let whole = |piece: &Piece| {
             let file = &self.files[piece.file as usize];
@@ -179,6 +181,9 @@ impl Plan {
     }
 }
 
+/// Returns the encoder of an output format. `columns`: names of the columns for CSV and JSON.
+///
+/// Errors: `Usage` for columns that do not fit the types.
 pub fn encoder(columns: &Columns, format: &OutputFormat, types: (Type, Type)) -> Result<Encoder> {
     let (key, value) = types;
     Ok(match format {
@@ -190,12 +195,14 @@ pub fn encoder(columns: &Columns, format: &OutputFormat, types: (Type, Type)) ->
             Encoder::columns(key, value, columns)
         }
         OutputFormat::Json => Encoder::columns(key, value, ColumnEncoder::json(types, columns)?),
-        // The class has them as they are.
+        // The class gets keys and values unchanged.
         OutputFormat::Class(_) => Encoder::raw(key, value),
     })
 }
 
-/// When a scratch directory is taken out of use: after so many errors, within so many milliseconds.
+/// Returns the rule for retiring a scratch directory: a number of errors within a number of milliseconds.
+///
+/// Errors: `Usage` for a setting that is not a positive whole number.
 pub fn scratch_rule(spec: &JobSpec) -> Result<FailureRule> {
     let number = |key: &str, scale: u64| {
         let Some(text) = spec.settings.get(key) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! From the meters of a finished job to its report.
+//! The report of a finished job, built from its meters.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::job::phase::running_job::RunningJob;
 use crate::job::plan::Plan;
 use crate::job::spec::{JobSpec, Mode, OutputFormat, OutputTarget, Partitioning};
 
-/// What the process had used when the job began, and what notes what the job uses: its files and its threads.
+/// Watch over the resources of a job: the use of the process before it began, and meters for its files and threads.
 pub struct ResourceWatch {
     env: Env,
     files: Arc<MeteredFiles>,
@@ -27,6 +27,7 @@ pub struct ResourceWatch {
 }
 
 impl ResourceWatch {
+    /// Begins to meter a job. `env`: its environment without meters.
     pub fn begin(env: &Env) -> ResourceWatch {
         let files = Arc::new(MeteredFiles::new(env.files.clone(), env.clock.clone()));
         let threads = Arc::new(MeteredThreads::new(env.threads.clone()));
@@ -41,7 +42,7 @@ impl ResourceWatch {
         }
     }
 
-    /// What the job is to work with.
+    /// Returns the environment with meters, for the job to use.
     pub fn env(&self) -> &Env {
         &self.env
     }
@@ -61,6 +62,7 @@ impl ResourceWatch {
     }
 }
 
+/// Builds the report of a job. `before`: the watch that began with the job. `output_bytes`: bytes of all its outputs.
 pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_bytes: u64) -> Report {
     let spec = running.spec;
     let cpu_ns = running.env.clock.cpu_ns();
@@ -151,7 +153,7 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
     report
 }
 
-/// CompressorPool the output, and a class that writes it, as a stage of its own: it was measured within the one that had the records.
+/// Moves the time of compressing or of a writer class, metered within another stage, to a stage of its own.
 fn add_encode_stage(stages: &mut Vec<Stage>, ms: f64, output_bytes: u64) {
     if ms <= 0.0 {
         return;
@@ -177,7 +179,7 @@ fn add_encode_stage(stages: &mut Vec<Stage>, ms: f64, output_bytes: u64) {
     stages.insert(at, stage);
 }
 
-/// What the files took, and what room is left where the job wrote.
+/// Returns the use of files by place, and the free space where the job wrote.
 fn files(running: &RunningJob<'_>, watch: &ResourceWatch) -> Vec<FileUse> {
     let output = match &running.spec.output {
         OutputTarget::Directory(path) => Some(path.clone()),
@@ -208,7 +210,7 @@ fn files(running: &RunningJob<'_>, watch: &ResourceWatch) -> Vec<FileUse> {
     rows.collect()
 }
 
-/// Of the directory or, where it is not there yet, of the next one above it.
+/// Returns the free bytes at the directory or, if it does not exist yet, at its nearest parent.
 fn free_bytes(env: &Env, dir: &Path) -> Option<u64> {
     let mut dir: PathBuf = dir.into();
     loop {
@@ -232,7 +234,7 @@ fn output_by(spec: &JobSpec) -> Option<String> {
     }
 }
 
-/// Where workers merge tables nobody knows what a record took, but the output does.
+/// Sets the bytes of a write stage that merged tables: only the output shows them.
 fn set_write_bytes(stages: &mut [Stage], output_bytes: u64) {
     if let Some(write) = stages.iter_mut().find(|s| s.name == "write" && s.bytes == 0 && s.busy_ms > 0.0) {
         write.bytes = output_bytes;
@@ -267,7 +269,7 @@ fn input(plan: &Plan) -> Input {
         if let Some(codec) = file.codec {
             *input.compressed.entry(codec.name().into()).or_insert(0) += 1;
         }
-        // The last split of a file may be half as long again and no loss.
+        // The last split of a file may be half as long again without harm.
         if pieces == 1 && file.len > plan.split_bytes.saturating_mul(3) / 2 {
             input.whole_files += 1;
             input.whole_bytes += file.len;
@@ -283,7 +285,7 @@ fn input(plan: &Plan) -> Input {
     input
 }
 
-/// What `yunti machine limits` measured on this machine, if it ran.
+/// Returns what `yunti machine limits` measured on this machine, if it ran.
 fn measured_limits(running: &RunningJob<'_>) -> Option<Limits> {
     let path = running.env.cache_dir.as_ref()?.join(limits::FILE_NAME);
     Limits::load(&*running.env.files, &path)

@@ -1,24 +1,25 @@
-//! What tasks see on their way that no stopwatch shows: the largest group and the largest record, and what groups of each size took.
+//! Statistics of the workload that no stopwatch shows: the largest group, the largest record, and the cost of groups by
+//! size.
 //!
 //! ```text
-//!   a batch of groups   | a b c d |      counts at its mean size: 2 records of 64
-//!   one group in two    | e e e e e > e f g |      at what it has so far: what a reducer does at its end is counted there
+//!   a batch of groups   | a b c d |      counts at its mean size
+//!   one group in two    | e e e e e > e f g |      counts at its size so far, including the reducer's work at its end
 //! ```
 //!
-//! A clock is read for a batch, and a number compared for a group; nothing is done for a record.
+//! A clock is read once a batch, and one number compared a group; a record costs nothing.
 
 use super::{GroupSize, GroupUse, LargeRecord};
 use crate::operator::Groups;
 
-/// Powers of two, the last one and above.
+/// Size classes, in powers of two; the last one has no upper bound.
 const SIZES: usize = 40;
 
-/// The groups of one reduce task, or of all.
+/// Sizes and cost of the groups of one reduce task, or of all.
 #[derive(Clone, Debug)]
 pub struct GroupMeter {
-    /// Records and nanoseconds by the size of groups.
+    /// Records and nanoseconds by size class.
     sizes: [(u64, u64); SIZES],
-    /// Records of the last group that were handed over, where it goes on.
+    /// Records so far of the last group, if it continues in the next batch.
     going_on: u64,
     last: usize,
 }
@@ -30,7 +31,7 @@ impl Default for GroupMeter {
 }
 
 impl GroupMeter {
-    /// A batch was reduced in so many nanoseconds.
+    /// Adds a batch that was reduced in `ns` nanoseconds.
     pub fn note(&mut self, groups: &Groups<'_>, ns: u64) {
         let n = groups.len();
         if n == 0 {
@@ -50,13 +51,13 @@ impl GroupMeter {
         self.sizes[self.last].1 += ns;
     }
 
-    /// What a reducer did behind its last batch.
+    /// Adds the time of the reducer's flush after its last batch.
     pub fn note_flush(&mut self, ns: u64) {
         self.sizes[self.last].1 += ns;
     }
 }
 
-/// Of a job, so far.
+/// Statistics of a job so far.
 #[derive(Debug, Default)]
 pub struct WorkloadStats {
     sizes: GroupMeter,
@@ -65,7 +66,7 @@ pub struct WorkloadStats {
 }
 
 impl WorkloadStats {
-    /// Of a reduce task that is done. `key`: what is shown of the largest group's.
+    /// Adds a finished reduce task. `largest`: records of its largest group. `key`: printable key of that group.
     pub fn add_groups(
         &mut self,
         meter: &GroupMeter,
@@ -87,13 +88,14 @@ impl WorkloadStats {
         }
     }
 
+    /// Adds a large record; the largest is kept.
     pub fn add_record(&mut self, record: LargeRecord) {
         if self.largest_record.as_ref().is_none_or(|largest| record.bytes_least > largest.bytes_least) {
             self.largest_record = Some(record);
         }
     }
 
-    /// `None` where there was no reducer.
+    /// Returns the groups of the job; `None` without a reducer.
     pub fn groups(&self) -> Option<GroupUse> {
         let sizes = self.sizes.sizes.iter().enumerate().filter(|(_, (records, _))| *records > 0);
         let sizes: Vec<GroupSize> = sizes
@@ -111,10 +113,10 @@ mod tests {
     use crate::operator::Type;
 
     #[test]
-    fn a_group_over_many_batches_counts_at_its_size() {
+    fn group_over_many_batches_counts_at_its_size() {
         let mut grouper = Grouper::new(KeyOrder::BYTES, Type::Bytes);
         let mut meter = GroupMeter::default();
-        // 100 groups of one record, one of 5000, one of one.
+        // 100 groups of one record, one of 5000, one of one record.
         for i in 0..5101u32 {
             let key = if i < 100 || i == 5100 { i.to_be_bytes() } else { 100u32.to_be_bytes() };
             let bytes = [&key[..], b"value"].concat();
@@ -134,14 +136,14 @@ mod tests {
         assert_eq!((groups.largest_records, groups.largest_partition), (5000, 3));
         assert_eq!(groups.largest_key.as_deref(), Some("key"));
         assert_eq!(groups.sizes.iter().map(|s| s.records).sum::<u64>(), 5101);
-        // What was done at the end of the large one is counted at its size.
+        // Work at the end of the large group counts at its size.
         let largest = groups.sizes.last().unwrap();
         assert_eq!(largest.records_least, 4096);
         assert!(largest.busy_ms >= 0.008 && groups.sizes[0].records_least == 1, "{groups:?}");
     }
 
     #[test]
-    fn the_largest_record_stays() {
+    fn keeps_the_largest_record() {
         let mut stats = WorkloadStats::default();
         for bytes_least in [10, 30, 20] {
             stats.add_record(LargeRecord { bytes_least, ..LargeRecord::default() });

@@ -1,8 +1,8 @@
-//! What only a cluster has: attempts, containers, the network.
+//! Rules for jobs on a cluster: attempts, containers, the network.
 
 use super::*;
 
-/// Attempts that failed or were killed.
+/// Fires for attempts that failed or were killed.
 pub(super) fn lost_attempts(report: &Report) -> Option<Advice> {
     let lost = report.tasks.iter().filter(|t| t.state != "succeeded").count();
     let took = share(report, &["lost"]);
@@ -25,7 +25,7 @@ pub(super) fn lost_attempts(report: &Report) -> Option<Advice> {
     )
 }
 
-/// On a cluster: many tasks with little to do.
+/// Fires on a cluster for many tasks with little work.
 pub(super) fn tiny_tasks(report: &Report) -> Option<Advice> {
     let each = report.job.input_bytes / report.job.splits.max(1);
     let launching = share(report, &["launch", "jvm-start"]);
@@ -45,7 +45,7 @@ pub(super) fn tiny_tasks(report: &Report) -> Option<Advice> {
     )
 }
 
-/// On a cluster: the start of containers is most of a job that has few of them.
+/// Fires on a cluster if starting containers takes most of a job with few of them.
 pub(super) fn launches(report: &Report) -> Option<Advice> {
     if !on_cluster(report) || !bound_by(report, "start") {
         return None;
@@ -58,7 +58,7 @@ pub(super) fn launches(report: &Report) -> Option<Advice> {
     )
 }
 
-/// On a cluster: reduces waited for map output.
+/// Fires on a cluster if reduces waited for map output.
 pub(super) fn fetching(report: &Report) -> Option<Advice> {
     if !on_cluster(report) || !bound_by(report, "network") {
         return None;
@@ -76,7 +76,7 @@ mod tests {
     use super::super::check::*;
 
     #[test]
-    fn attempts_that_were_lost() {
+    fn lost_attempts_of_tasks() {
         let mut report = on_a_cluster();
         report.tasks.push(TaskRow { state: "failed".into(), node: "b".into(), ..TaskRow::default() });
         is_quiet(&report);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_for_next_to_nothing() {
+    fn containers_with_little_work() {
         let mut report = on_a_cluster();
         stage(&mut report, "jvm-start", 30_000.0);
         report.job.input_bytes = 64 << 20;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_mostly_starts() {
+    fn cluster_that_mostly_starts_containers() {
         let mut report = on_a_cluster();
         report.bottleneck.resource = "start".into();
         fires(&report, "launches", &["ubertask"]);

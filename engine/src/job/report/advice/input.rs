@@ -1,12 +1,12 @@
-//! Input that cannot be divided, or is divided badly.
+//! Rules about input that cannot be split, or is split badly.
 
 use super::*;
 
-/// Files that one task had to read from start to end while others waited.
+/// Fires for files that one task had to read whole while other workers waited.
 pub(super) fn whole_files(report: &Report) -> Option<Advice> {
     let input = report.input.as_ref()?;
     let longest = input.longest_whole.as_ref()?;
-    // Files of an even length divide the work as splits do.
+    // Files of even length divide the work as well as splits do.
     let even = report.job.input_bytes / u64::from(report.job.threads.max(1));
     if !is_long(report) || !bound_by(report, "input") || longest.bytes <= even + even / 10 {
         return None;
@@ -25,7 +25,7 @@ pub(super) fn whole_files(report: &Report) -> Option<Advice> {
     advice("whole-files", format!("one task read all of {}{others}: {why}", longest.path), change, None)
 }
 
-/// Fewer splits than threads, although the input could be cut.
+/// Fires if there are fewer splits than threads although the input can be split.
 pub(super) fn few_splits(report: &Report) -> Option<Advice> {
     let input = report.input.as_ref()?;
     let (splits, threads) = (report.job.splits, u64::from(report.job.threads.min(report.machine.processors.max(1))));
@@ -45,7 +45,7 @@ pub(super) fn few_splits(report: &Report) -> Option<Advice> {
     )
 }
 
-/// Enough splits, and one of them as long as the job.
+/// Fires if one of many splits takes as long as the job.
 pub(super) fn long_split(report: &Report) -> Option<Advice> {
     let input = report.input.as_ref()?;
     let alone = report.bottleneck.parallelism == 1.0 && report.job.splits > 1;
@@ -67,7 +67,7 @@ pub(super) fn long_split(report: &Report) -> Option<Advice> {
     )
 }
 
-/// One record that is a large part of all bytes: nobody can share it.
+/// Fires for one record that is a large part of all bytes: only one worker can map it.
 pub(super) fn huge_record(report: &Report) -> Option<Advice> {
     let largest = report.input.as_ref()?.largest_record.as_ref()?;
     let has = largest.bytes_least as f64 / report.job.input_bytes.max(1) as f64;
@@ -90,7 +90,7 @@ pub(super) fn huge_record(report: &Report) -> Option<Advice> {
     )
 }
 
-/// So many files that finding and opening them is work.
+/// Fires for so many files that finding and opening them costs time.
 pub(super) fn small_files(report: &Report) -> Option<Advice> {
     let files = report.input.as_ref()?.files;
     let used = report.files.iter().find(|f| f.place == "input")?;
@@ -125,11 +125,11 @@ mod tests {
         let file = WholeFile { path: "logs.gz".into(), bytes: 3 << 30, codec: Some("gzip".into()) };
         report.input = Some(Input { whole_files: 1, longest_whole: Some(file), ..Input::default() });
         report.job.splits = 1;
-        // Others kept the processors busy.
+        // Other work kept the processors busy.
         is_quiet(&report);
         report.bottleneck.resource = "input".into();
         fires(&report, "whole-files", &["all of logs.gz", "gzip cannot be divided", "2 files or more"]);
-        // One of several like it.
+        // One of several similar files.
         report.job.input_bytes = 6 << 30;
         is_quiet(&report);
         report.job.input_bytes = 5 << 30;
