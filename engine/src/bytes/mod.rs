@@ -1,4 +1,4 @@
-//! Floor 0: bytes and encodings that every floor above uses; no I/O, no threads.
+//! Floor 0: bytes and encodings that all floors above use; no I/O, no threads.
 
 pub mod checksum;
 pub mod escape;

@@ -1,7 +1,7 @@
-//! A record with an ordered key: a class's key order made the bytes that sort in place of the key.
+//! A record with an ordered key: bytes made by a class's key order, which sort instead of the key.
 //!
-//! The key itself stands in front of the value, for reducers and writers. `key_order/` makes these records; `KeyOrder` in
-//! `key_order.rs` is the built-in order of plain keys.
+//! The key itself is kept in front of the value, for reducers and writers. `key_order/` makes these records. The
+//! built-in order of plain keys is `KeyOrder` in `key_order.rs`.
 //!
 //! ```text
 //!   | ordered key; its first `group` bytes are the group | group u32 | key bytes u32 | key | value |

@@ -1,13 +1,14 @@
-//! Threads that note how long they were ready to run and had no processor, as Linux counts it (`schedstat`).
+//! Threads that measure run-queue delay: the time they were ready to run without a processor (Linux `schedstat`).
 //!
-//! Read where a thread begins its part and where it ends: a thread that is gone cannot be asked. Where nobody counts it is 0.
+//! The counter is read when a thread begins its part and when it ends; it is gone with the thread. Without `schedstat`
+//! the delay is 0.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::threads::Threads;
 
-/// What a job puts around the threads that it is given.
+/// Threads of a job, with a meter around the threads that the job was given.
 pub struct MeteredThreads {
     threads: Arc<dyn Threads>,
     others_ns: AtomicU64,
@@ -15,12 +16,12 @@ pub struct MeteredThreads {
 }
 
 impl MeteredThreads {
-    /// The calling thread counts too: it calls `run_delay_ns`, and is a worker meanwhile.
+    /// Starts measuring. The calling thread counts too: it works as worker 0 and calls `run_delay_ns` later.
     pub fn new(threads: Arc<dyn Threads>) -> MeteredThreads {
         MeteredThreads { threads, others_ns: AtomicU64::new(0), caller_ns: thread_run_delay_ns() }
     }
 
-    /// Nanoseconds since it was made, all threads together.
+    /// Returns the run-queue delay since `new`, in nanoseconds, over all threads.
     pub fn run_delay_ns(&self) -> u64 {
         self.others_ns.load(Ordering::Relaxed) + thread_run_delay_ns().saturating_sub(self.caller_ns)
     }
@@ -43,13 +44,13 @@ impl Threads for MeteredThreads {
     }
 }
 
-/// Of the calling thread, since it began.
+/// Returns the run-queue delay of the calling thread since it began, in nanoseconds.
 fn thread_run_delay_ns() -> u64 {
-    std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| waited(&text)).unwrap_or(0)
+    std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| run_delay(&text)).unwrap_or(0)
 }
 
-/// `on-processor waited slices`, in nanoseconds and a number.
-fn waited(text: &str) -> Option<u64> {
+/// Parses the second number of `schedstat`: time on a processor, run-queue delay (both in ns), time slices.
+fn run_delay(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }
 
@@ -59,13 +60,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_number_counts() {
-        assert_eq!(waited("161218 89583 1\n"), Some(89_583));
-        assert_eq!(waited(""), None);
+    fn parses_the_run_queue_delay() {
+        assert_eq!(run_delay("161218 89583 1\n"), Some(89_583));
+        assert_eq!(run_delay(""), None);
     }
 
     #[test]
-    fn every_body_runs_and_waiting_only_grows() {
+    fn runs_every_body_and_the_delay_only_grows() {
         let threads = MeteredThreads::new(Arc::new(RealThreads));
         let ran = AtomicU64::new(0);
         threads.run(3, &|worker| {

@@ -1,13 +1,13 @@
-//! Output files of which few are open at once: a job may have more partitions than its process may have open files.
+//! Output files with a limit on open handles: a job may have more partitions than its process may have open files.
 //!
 //! ```text
 //!   part 0   closed |
-//!   part 1   open   |  the oldest is closed when one more is opened; what is written to it afterwards opens it again
+//!   part 1   open   |  the oldest is closed when one more is opened; a later write opens it again
 //!   part 2   open   |
 //! ```
 //!
-//! Parts are written about in their order, so the one that was opened first is the one that is needed least. A file that is in use
-//! while it is closed stays open until its operation has ended.
+//! Parts are written roughly in their order, so the file that was opened first is needed least. A file that is closed
+//! during an operation stays open until the operation ends.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,10 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::files::{File, Files, LockScope};
 
+/// A pool of files that keeps at most `open_max` of them open.
 pub struct OpenFilePool {
     files: Arc<dyn Files>,
     open_max: usize,
-    /// Those that are open, the oldest first.
+    /// Open files, the oldest first.
     open: Mutex<VecDeque<Arc<Handle>>>,
 }
 
@@ -33,12 +34,12 @@ struct PooledFile {
 }
 
 impl OpenFilePool {
-    /// At least one is open.
+    /// Returns a pool that keeps at most `open_max` files open, but at least one.
     pub fn new(files: Arc<dyn Files>, open_max: usize) -> Arc<OpenFilePool> {
         Arc::new(OpenFilePool { files, open_max: open_max.max(1), open: Mutex::default() })
     }
 
-    /// Makes a file that must not exist.
+    /// Creates a file, which must not exist. The pool closes and reopens it as needed.
     pub fn create(self: &Arc<Self>, path: &Path) -> io::Result<Arc<dyn File>> {
         let file = self.files.create(path)?;
         let handle = Arc::new(Handle(Mutex::new(Some(file))));
@@ -98,7 +99,7 @@ impl File for PooledFile {
             file.punch(offset, len);
         }
     }
-    /// A lock would end whenever the file is closed for another one.
+    /// Always fails: the lock would end when the pool closes the file.
     fn lock(&self) -> io::Result<LockScope> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_arrives_and_few_are_open() {
+    fn writes_every_byte_and_keeps_few_files_open() {
         let dir = std::env::temp_dir().join(format!("yunti-few-open-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let counting = Arc::new(FaultyFiles::new(Arc::new(RealFiles), 0, false, Fault::Short));

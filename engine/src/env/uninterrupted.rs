@@ -1,4 +1,4 @@
-//! Files whose operations begin again when a signal interrupted them: on network file systems any of them may say EINTR.
+//! Files that retry operations interrupted by a signal: on network file systems any operation may fail with EINTR.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::files::{File, Files, LockScope, Meta};
 
-/// What a job puts around the files that it is given.
+/// Files of a job, with retries around the files that the job was given.
 pub struct UninterruptedFiles(pub Arc<dyn Files>);
 
 struct UninterruptedFile(Arc<dyn File>);
