@@ -16,63 +16,78 @@ use crate::run::{Run, RunBuilder, RunSettings, ScratchSpace, SliceWriter};
 use yunti_base::Cancel;
 use yunti_base::{Code, Error, Result};
 
-/// The runs of a job, in the order in which they were spilled: of one split, earlier runs hold earlier records.
+/// The runs of a job, in the order of spilling: for one split, earlier runs hold earlier records.
 #[derive(Default)]
 pub struct Runs(Mutex<Vec<Arc<Run>>>);
 
 impl Runs {
+    /// Adds a run.
     pub fn push(&self, run: Run) {
         self.0.lock().unwrap_or_else(|e| e.into_inner()).push(Arc::new(run));
     }
+    /// Removes and returns all runs, in order.
     pub fn take(&self) -> Vec<Arc<Run>> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(|e| e.into_inner()))
     }
+    /// Returns true if there are no runs.
     pub fn is_empty(&self) -> bool {
         self.0.lock().unwrap_or_else(|e| e.into_inner()).is_empty()
     }
 }
 
-/// What the spills of all workers share.
+/// Settings and services shared by the spills of all workers.
 pub struct SpillSetup<'a> {
+    /// Scratch space of the runs.
     pub scratch: Arc<ScratchSpace>,
+    /// Settings of the runs.
     pub settings: RunSettings,
+    /// Number of partitions.
     pub partitions: u32,
+    /// Seed of the samples for buckets.
     pub seed: u64,
+    /// Runs so far; each spill adds one.
     pub runs: &'a Runs,
+    /// Threads of the job.
     pub threads: &'a dyn Threads,
+    /// Cancellation of the job.
     pub cancel: &'a Cancel,
+    /// Clock that times spills.
     pub clock: &'a dyn Clock,
-    /// Told of each spill: (start, end, bytes, records).
+    /// Called after each spill with (worker, start ns, end ns, bytes, records).
     pub on_spill: &'a (dyn Fn(usize, u64, u64, u64, u64) + Sync),
 }
 
-/// Makes a fresh combiner.
+/// Returns a new combiner instance.
 pub type MakeCombiner<'a> = Box<dyn FnMut() -> Result<Box<dyn Reducer>> + Send + 'a>;
 
+/// The `Spill` of one worker that writes runs.
 pub struct RunSpill<'a> {
+    /// State shared by all workers.
     pub setup: &'a SpillSetup<'a>,
+    /// Number of the worker.
     pub worker: usize,
+    /// Factory of combiners, if the job has one.
     pub combiner: Option<MakeCombiner<'a>>,
-    /// Of the mapper's values.
+    /// Type of the mapper's values.
     pub value_type: Type,
 }
 
-/// A combiner at work on one partition.
-struct Combining<'b> {
+/// A combiner that runs on one partition.
+struct PartitionCombiner<'b> {
     partition: u32,
     grouper: Grouper,
     combiner: Box<dyn Reducer>,
     emitter: Emitter<RecordSink<CombinedRun<'b>>>,
 }
 
-impl<'b> Combining<'b> {
+impl<'b> PartitionCombiner<'b> {
     fn push(&mut self, record: Record<'_>) -> Result<()> {
-        let Combining { grouper, combiner, emitter, .. } = self;
+        let PartitionCombiner { grouper, combiner, emitter, .. } = self;
         grouper.push(record, |groups| emitter.run(&[], |out| combiner.reduce(groups, out)))
     }
 
     fn end(mut self) -> Result<SliceWriter<'b>> {
-        let Combining { grouper, combiner, emitter, .. } = &mut self;
+        let PartitionCombiner { grouper, combiner, emitter, .. } = &mut self;
         grouper.finish(|groups| emitter.run(&[], |out| combiner.reduce(groups, out)))?;
         emitter.run(&[], |out| combiner.flush(out))?;
         Ok(self.emitter.finish()?.into_target().writer)
@@ -88,30 +103,30 @@ impl Spill for RunSpill<'_> {
         let mut buckets = Buckets::build(store, collected, setup.partitions, setup.seed, grants, &crew)?;
         let builder = RunBuilder::new(setup.scratch.clone(), setup.settings);
         let mut writer = Some(builder.slice(0));
-        let mut combining: Option<Combining<'_>> = None;
+        let mut combiner_run: Option<PartitionCombiner<'_>> = None;
         let mut sorted = SortedBuckets::new(store, &mut buckets);
         while let Some((partition, places)) = sorted.next_bucket() {
             setup.cancel.check()?;
             if let Some(make) = &mut self.combiner {
-                if combining.as_ref().is_none_or(|c| c.partition != partition) {
-                    // Groups do not go over partitions.
-                    let slice = match combining.take() {
+                if combiner_run.as_ref().is_none_or(|c| c.partition != partition) {
+                    // Groups do not cross partitions.
+                    let slice = match combiner_run.take() {
                         Some(done) => Some(done.end()?),
                         None => writer.take(),
                     };
                     let Some(slice) = slice else { continue };
                     let run = CombinedRun::new(slice, partition, store.order());
-                    combining = Some(Combining {
+                    combiner_run = Some(PartitionCombiner {
                         partition,
                         grouper: Grouper::new(store.order(), self.value_type),
                         combiner: make()?,
                         emitter: Emitter::new(RecordSink::new(run)?, false, false)?,
                     });
                 }
-                let Some(combining) = &mut combining else { continue };
+                let Some(combiner_run) = &mut combiner_run else { continue };
                 for (i, &place) in places.iter().enumerate() {
                     prefetch_ahead(store, places, i);
-                    combining.push(store.record(place))?;
+                    combiner_run.push(store.record(place))?;
                 }
             } else if let Some(writer) = &mut writer {
                 for (i, &place) in places.iter().enumerate() {
@@ -120,7 +135,7 @@ impl Spill for RunSpill<'_> {
                 }
             }
         }
-        if let Some(done) = combining {
+        if let Some(done) = combiner_run {
             writer = Some(done.end()?);
         }
         let (bytes, records) = (collected.bytes, collected.records);
@@ -136,9 +151,10 @@ impl Spill for RunSpill<'_> {
     }
 }
 
-/// Records this far ahead are asked for while one is copied.
+/// Records, from the copied one to the prefetched one.
 const AHEAD: usize = 16;
 
+/// Prefetches the record `AHEAD` places behind place `i`.
 #[inline]
 pub fn prefetch_ahead(store: &Store, places: &[u64], i: usize) {
     if let Some(&ahead) = places.get(i + AHEAD) {
@@ -146,7 +162,7 @@ pub fn prefetch_ahead(store: &Store, places: &[u64], i: usize) {
     }
 }
 
-/// The run as the target of a combiner. The run stays sorted: a combiner that emits another key's record fails.
+/// The run as the target of a combiner. The run must stay sorted, so keys out of order are an error.
 struct CombinedRun<'b> {
     writer: SliceWriter<'b>,
     partition: u32,
