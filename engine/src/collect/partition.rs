@@ -14,10 +14,7 @@ pub enum Partition {
     /// A single partition.
     One,
     /// Hadoop's HashPartitioner over the hash codes of Text, BytesWritable and number keys.
-    Hash {
-        parts: u32,
-        key_type: Type,
-    },
+    Hash { parts: u32, key_type: Type },
     /// Key ranges: bounds are the smallest normalised key of each partition but the first, ascending. There are fewer
     /// than `parts` - 1 bounds if keys are few.
     Ranges {
@@ -29,17 +26,9 @@ pub enum Partition {
         parts: u32,
     },
     /// A partitioner class.
-    Class {
-        parts: u32,
-        class: Box<dyn Partitioner>,
-        name: String,
-        chosen: Vec<u32>,
-    },
+    Class { parts: u32, class: Box<dyn Partitioner>, name: String, chosen: Vec<u32> },
     /// Partitions that the caller of `Collector::put` supplies: one for each record, in order.
-    Given {
-        parts: u32,
-        chosen: Vec<u32>,
-    },
+    Given { parts: u32, chosen: Vec<u32> },
 }
 
 /// Returns the hash code of Hadoop's Text and BytesWritable (`WritableComparator.hashBytes`).

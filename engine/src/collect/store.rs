@@ -24,10 +24,7 @@ pub enum Layout {
     /// Records of any length, each with a header of its lengths.
     Headers,
     /// Records of one length, one behind the other; `record_bytes` is a multiple of the pool's unit.
-    Fixed {
-        record_bytes: u32,
-        key_bytes: u32,
-    },
+    Fixed { record_bytes: u32, key_bytes: u32 },
 }
 
 /// Collected records of all workers of a job.

@@ -1,11 +1,17 @@
 //! The comparator lists of the base case, shared by the kernels because they do not depend on the vector's width.
 //!
-//! A base case is a matrix of up to 16 rows, a row a vector, read row by row.
+//! A base case is a matrix of up to 16 rows, a row a vector, read row by row. [`sort_columns`] sorts every column.
+//! [`merge_groups`] then takes two neighbouring groups of lanes, each sorted when read row by row. It moves every key
+//! of the two into its right row; the kernel orders the lanes of each row. Doubling the groups sorts all keys.
 //!
-//! 1. [`sort_columns`] sorts every column.
-//! 2. [`merge_groups`] takes two neighbouring groups of lanes, each sorted when read row by row. It moves every key of
-//! the two into its right row; the kernel then orders the lanes of each row.
-//! 3. Doubling the groups repeatedly sorts all keys.
+//! ```text
+//! 4 rows, groups of one lane       row 0 with row 3 turned,     row 0 with row 1 turned,
+//!   row 0   a0 b0                  row 1 with row 2 turned:     row 2 with row 3 turned:
+//!   row 1   a1 b1                    the 4 smallest               the 2 smallest
+//!   row 2   a2 b2                                                 the next 2
+//!   row 3   a3 b3                    the 4 largest                ...
+//! ```
+//!
 //! A comparator that touches row `$rows` or a later one is left out at compile time. Such a row would hold only the
 //! largest value, and would keep it. So the 16-row lists also serve 1, 2, 4, 6, 8 and 12 rows.
 
