@@ -1,4 +1,5 @@
-//! Key orderers: a class's order of keys, given by an ordered key for each record, whose bytes compare as the keys do.
+//! Key orderers: a class's order of keys, given by an ordered key for each record. The bytes of ordered keys compare as
+//! the keys do.
 
 use super::{Batch, Out};
 use yunti_base::Result;
@@ -12,7 +13,9 @@ pub trait KeyOrderer: Send {
     ///
     /// The batch has keys and values. Ordered keys compare byte by byte, unsigned; a prefix comes before its extensions.
     ///
-    /// `group[i]` is WHOLE_KEY before the call. The class may set it to the number of leading bytes that make up the group of
-    /// record i. No group may be a prefix of another group.
+    /// `group[i]` is WHOLE_KEY before the call. The class may set it to the number of leading bytes that make up the
+    /// group of record i. No group may be a prefix of another.
+    ///
+    /// The batch has keys and values. Fails with the class's own error.
     fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()>;
 }

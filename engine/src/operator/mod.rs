@@ -1,6 +1,6 @@
-//! Floor 3: the batch interfaces that all operators have in common: built-ins, C++ class libraries, streaming, Java, tests.
+//! Floor 3: the batch interfaces of all operators: built-ins, C++ class libraries, streaming, Java, tests.
 //!
-//! The layouts here are those of the C ABI (api/include/yunti.h), so that a class library needs no translation.
+//! The layouts here are those in the C ABI (api/include/yunti.h), so a class library needs no translation.
 
 pub mod batch;
 pub mod class;
