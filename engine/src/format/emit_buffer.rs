@@ -1,7 +1,7 @@
-//! What a class emits, gathered in one buffer that grows: the records that a reader finds, or the bytes that a writer makes.
+//! An emit buffer: it grows around the output of a class, either the records of a reader or the bytes of a writer.
 //!
 //! ```text
-//!   COPY   | klen | vlen | key | value | pad | klen | vlen | ..     a batch as it stands: nothing is copied again
+//!   COPY   | klen | vlen | key | value | pad | klen | vlen | ..     a whole batch: nothing is copied again
 //!   BYTES  | .. |                                                   output
 //! ```
 
@@ -13,6 +13,7 @@ use crate::operator::types::wrong_length;
 use crate::operator::{Batch, Emitter, Form, Sink, Type};
 use yunti_base::{Code, Error, Result};
 
+/// A sink that keeps all emitted records or bytes side by side.
 pub struct EmitBuffer {
     buffer: Buffer,
     len: usize,
@@ -21,20 +22,24 @@ pub struct EmitBuffer {
 }
 
 impl EmitBuffer {
-    /// `what` the memory is for, where there is too little.
+    /// Returns an empty buffer of the size of `grant`, which grows with it. `what` is the purpose, for errors.
+    ///
+    /// Fails with `Code::Memory` if the system cannot map it.
     pub fn new(form: Form, grant: Grant, what: &'static str) -> Result<EmitBuffer> {
         Ok(EmitBuffer { buffer: Buffer::new(grant.bytes() as usize, Some(grant))?, len: 0, form, what })
     }
 
+    /// Returns an emitter into a new buffer.
     pub fn emitter(form: Form, grant: Grant, what: &'static str) -> Result<Emitter<EmitBuffer>> {
         Emitter::new(EmitBuffer::new(form, grant, what)?, false, false)
     }
 
+    /// Returns the bytes handed over so far.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.len]
     }
 
-    /// Forgets what was handed over; the cursor is to hand over again before it is used.
+    /// Removes the bytes handed over. The cursor must hand over again before it is used.
     pub fn clear(&mut self) {
         self.len = 0;
     }
@@ -86,7 +91,7 @@ impl Sink for EmitBuffer {
     }
 }
 
-/// Where the records of a batch stand.
+/// Offsets and lengths of a batch's records.
 #[derive(Default)]
 pub struct RecordPlaces {
     key_offsets: Vec<u32>,
@@ -96,20 +101,24 @@ pub struct RecordPlaces {
 }
 
 impl RecordPlaces {
+    /// Removes all records.
     pub fn clear(&mut self) {
         for column in [&mut self.key_offsets, &mut self.key_lengths, &mut self.value_offsets, &mut self.value_lengths] {
             column.clear();
         }
     }
 
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.key_offsets.len()
     }
 
+    /// Returns true if there are no records.
     pub fn is_empty(&self) -> bool {
         self.key_offsets.is_empty()
     }
 
+    /// Adds a record: the offset of its key, with the value behind it.
     pub fn push(&mut self, key: usize, key_bytes: usize, value_bytes: usize) {
         self.key_offsets.push(key as u32);
         self.key_lengths.push(key_bytes as u32);
@@ -117,7 +126,8 @@ impl RecordPlaces {
         self.value_lengths.push(value_bytes as u32);
     }
 
-    /// Those of gathered records; `UserCode` where one is not of the types that its class declares.
+    /// Sets the records to all those in an emit buffer's `records`. Fails with `Code::UserCode` if one differs from the
+    /// declared types.
     pub fn find(&mut self, records: &[u8], types: (Type, Type)) -> Result<()> {
         self.clear();
         for (at, key, value) in copied(records) {
@@ -129,7 +139,7 @@ impl RecordPlaces {
         Ok(())
     }
 
-    /// The records of `data`, behind which the slack of batches is.
+    /// Returns the records of `data` as a batch; the slack of batches must be behind `data`.
     pub fn batch<'a>(&'a self, data: &'a [u8]) -> Batch<'a> {
         let keys = Slices { offsets: &self.key_offsets, lengths: &self.key_lengths };
         Batch::records(data, Some(keys), Slices { offsets: &self.value_offsets, lengths: &self.value_lengths })
@@ -147,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_all_lengths_stand_in_one_batch() {
+    fn keeps_records_of_all_lengths_in_one_batch() {
         let mut emitter = emitter(Form::Copy, 10 << 20);
         let records: Vec<(Vec<u8>, Vec<u8>)> =
             [0, 1, 7, 100, 65_530, 70_000, 3].iter().map(|&n| (vec![n as u8; n], vec![!(n as u8); n / 2])).collect();
@@ -170,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_stand_side_by_side_and_within_the_budget() {
+    fn keeps_bytes_side_by_side_within_the_budget() {
         let mut emitter = emitter(Form::Bytes, 1 << 20);
         let mut expect = Vec::new();
         for n in [1, 0, 100, 70_000, 65_536, 5] {

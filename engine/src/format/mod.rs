@@ -1,5 +1,5 @@
-//! Floor 4: how records stand in the bytes of files: lines of text, key/value lines, records of fixed length or in frames, CSV, JSON lines,
-//! or as a class emits them.
+//! Floor 4: record formats: lines of text, key/value lines, records of fixed length or in frames, CSV, JSON lines, or
+//! as a class emits them.
 
 pub mod columns;
 pub mod csv;
