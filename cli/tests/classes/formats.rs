@@ -244,7 +244,7 @@ fn what_lies_or_throws_is_one_line() {
     dir.fails(
         types,
         2,
-        "the writer Formats.Numbered takes keys of type bytes and values of type i64: the job's are bytes and none",
+        "the writer Formats.Numbered takes keys of type bytes and values of type i64: the job emits bytes and none",
     );
     dir.fails(
         "run --lib formats.so --output-format class:Formats.No -i in -o out",

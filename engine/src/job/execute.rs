@@ -16,7 +16,7 @@ use super::report::partitions::{self, PartitionMeter};
 use super::report::{Report, build};
 use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
-use crate::env::{Crew, Env, OpenFilePool, NamedFile, UninterruptedFiles};
+use crate::env::{Crew, Env, NamedFile, OpenFilePool, UninterruptedFiles};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
 use crate::operator::context::JobContext;

@@ -62,10 +62,10 @@ impl Outputs for NamedOutputs {
         let Some(format) = self.formats.get(name) else {
             let known: Vec<&str> = self.formats.keys().map(String::as_str).collect();
             let hint = match known[..] {
-                [] => format!(
-                    "name it in the job: --named-output {name}=text; of a chain, the last job has named outputs"
-                ),
-                _ => format!("there are {}", known.join(", ")),
+                [] => {
+                    format!("declare it: --named-output {name}=text; in a chain, only the last job has named outputs")
+                }
+                _ => format!("the outputs are {}", known.join(", ")),
             };
             return Err(Error::new(Code::UserCode, format!("the job has no output {name}")).hint(hint));
         };

@@ -33,7 +33,7 @@ pub fn load(paths: &[PathBuf], files: &dyn Files, budget: &Arc<Budget>) -> Resul
         file.read_exact(&mut bytes, 0)?;
         if found.insert(name.clone(), bytes).is_some() {
             return Err(Error::new(Code::Usage, format!("two side files have the name {name}"))
-                .hint("classes find them by their names: rename one"));
+                .hint("classes find side files by name: rename one"));
         }
     }
     Ok((found, memory))

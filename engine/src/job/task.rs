@@ -99,7 +99,7 @@ pub fn splittable(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -
 }
 
 /// Files whose format is checked before a job is submitted.
-const LOOKED_INTO: usize = 100;
+const FILES_CHECKED_MAX: usize = 100;
 
 /// Checks the input before a job is submitted. Returns the bounds of a total order over the job's partitions, from a
 /// sample of the whole input; None for a job without such an order. Every map task gets these bounds.
@@ -115,8 +115,8 @@ pub fn bounds(
 ) -> Result<Option<Vec<Vec<u8>>>> {
     let sources = spec.sources();
     let any_bytes = |format: &InputFormat| matches!(format, InputFormat::Framed | InputFormat::Class(_));
-    let told = paths.iter().filter(|(source, _)| sources.get(*source).is_some_and(|s| !any_bytes(&s.input_format)));
-    let some: Vec<String> = told.take(LOOKED_INTO).map(|(_, path)| path.clone()).collect();
+    let checked = paths.iter().filter(|(source, _)| sources.get(*source).is_some_and(|s| !any_bytes(&s.input_format)));
+    let some: Vec<String> = checked.take(FILES_CHECKED_MAX).map(|(_, path)| path.clone()).collect();
     foreign::refuse(&*env.files, &inputs::find(&*env.files, &some)?)?;
     if spec.partitioning != Partitioning::TotalOrder || spec.reduces <= 1 {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! A sink with a stopwatch: how much of a mapper's time goes into what stands behind it.
+//! A sink with a stopwatch: the part of a mapper's time that its sink takes.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use crate::env::Clock;
 use crate::operator::{Form, Sink};
 use yunti_base::Result;
 
+/// Wrapper of a sink that measures the time of its calls, in `busy_ns`.
 pub struct TimedSink<S> {
     sink: S,
     clock: Arc<dyn Clock>,
@@ -13,15 +14,19 @@ pub struct TimedSink<S> {
 }
 
 impl<S> TimedSink<S> {
+    /// Wraps `sink`.
     pub fn new(sink: S, clock: Arc<dyn Clock>) -> Self {
         TimedSink { sink, clock, busy_ns: 0 }
     }
+    /// Returns the wrapped sink.
     pub fn inner(&self) -> &S {
         &self.sink
     }
+    /// Returns the wrapped sink.
     pub fn inner_mut(&mut self) -> &mut S {
         &mut self.sink
     }
+    /// Returns the wrapped sink.
     pub fn into_inner(self) -> S {
         self.sink
     }

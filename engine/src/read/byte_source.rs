@@ -1,4 +1,4 @@
-//! Bytes of a file in order, decompressed where it is compressed.
+//! Bytes of a file in order, decompressed if the file is compressed.
 
 use std::sync::Arc;
 
@@ -9,39 +9,44 @@ use crate::env::NamedFile;
 use crate::memory::Budget;
 use yunti_base::{Code, Error, Result};
 
+/// Source of a file's bytes.
 pub enum ByteSource {
     Plain {
         file: NamedFile,
         at: u64,
     },
     Decoded(CompressedSource),
-    /// A stretch of a file that can be cut though it is compressed.
+    /// A split of a compressed file that can be cut.
     Blocks(Box<Bzip2Split>),
 }
 
-/// A compressed file, read by whoever has the time.
+/// A compressed file, decoded here or by a helper.
 pub struct CompressedSource {
     reader: Reader,
-    /// Who may read ahead, in memory from where.
+    /// Helpers, and the budget for their buffers.
     help: Option<(Arc<ReadAhead>, Arc<Budget>)>,
 }
 
+/// Reader of a compressed file at this moment.
 enum Reader {
     Here(Box<DecodedFile>),
     Ahead(ReadAheadSource),
-    /// Only while it changes hands.
+    /// Only during a hand-over.
     Nobody,
 }
 
 impl ByteSource {
+    /// Reads an uncompressed file from byte `start`.
     pub fn plain(file: NamedFile, start: u64) -> ByteSource {
         ByteSource::Plain { file, at: start }
     }
 
+    /// Reads a compressed file, with `help` if helpers may take over.
     pub fn decoded(source: Box<DecodedFile>, help: Option<(Arc<ReadAhead>, Arc<Budget>)>) -> ByteSource {
         ByteSource::Decoded(CompressedSource { reader: Reader::Here(source), help })
     }
 
+    /// Returns the path of the file, for messages.
     pub fn path(&self) -> &str {
         match self {
             ByteSource::Plain { file, .. } => file.path(),
@@ -54,7 +59,8 @@ impl ByteSource {
         }
     }
 
-    /// Where the split ends among the bytes that were read, if that was not known before: compressed blocks do not say how long they are.
+    /// Returns the end of the split among the bytes read, once it is known. Compressed blocks do not show their decoded
+    /// length.
     pub fn boundary(&self) -> Option<u64> {
         match self {
             ByteSource::Blocks(split) => split.boundary(),
@@ -62,7 +68,7 @@ impl ByteSource {
         }
     }
 
-    /// Whether less than was asked for means the end of the file.
+    /// Returns true if a short read means the end of the file.
     pub fn ended(&self) -> bool {
         match self {
             ByteSource::Blocks(split) => split.ended(),
@@ -70,7 +76,7 @@ impl ByteSource {
         }
     }
 
-    /// Reads into `to`, as much as it takes; less only at the end, or once at the boundary.
+    /// Fills `to`. Returns fewer than `to.len()` bytes only at the end, or once at the boundary.
     pub fn read(&mut self, to: &mut [u8]) -> Result<usize> {
         match self {
             ByteSource::Plain { file, at } => {
@@ -95,7 +101,7 @@ impl CompressedSource {
         match &mut self.reader {
             Reader::Here(source) => source.read(to),
             Reader::Ahead(source) => source.read(to),
-            Reader::Nobody => Err(Error::new(Code::Internal, "nobody reads a compressed file")),
+            Reader::Nobody => Err(Error::new(Code::Internal, "a compressed file has no reader")),
         }
     }
 

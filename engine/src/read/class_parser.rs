@@ -1,4 +1,4 @@
-//! Records that a class finds in the bytes of files: its calls, held against what it promises.
+//! Records that a class finds in the bytes of files. Its calls are checked against its contract.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::operator::context::JobContext;
 use crate::operator::{Batch, Chunk, Class, Emitter, Form, Reader, TaskContext};
 use yunti_base::{Code, Error, Result};
 
-/// What makes the readers of a job's splits.
+/// Class and contexts for the readers of a job's splits.
 #[derive(Clone)]
 pub struct ReaderClass {
     pub class: Arc<dyn Class>,
@@ -16,13 +16,13 @@ pub struct ReaderClass {
     pub partitions: u32,
 }
 
-/// What a reader takes of the budget beside its buffer, where it emits no more than it is given, as the buffer doubles.
+/// Returns the bytes of memory of a reader beside its buffer, if it emits no more than its input; the buffer doubles.
 pub fn memory_bytes(read_bytes: usize) -> u64 {
     2 * read_bytes as u64
 }
 
-/// Call order: `begin` for each split; for each of its pieces `find` if it begins behind a cut, then `read` again and again, with `clear`
-/// between batches.
+/// Parser of records by a class. Call order: `begin` for each split; for each piece, `find` if it begins at a cut, then
+/// `read` repeatedly, with `clear` between batches.
 pub struct ClassParser {
     of: ReaderClass,
     split: u32,
@@ -31,27 +31,29 @@ pub struct ClassParser {
     places: RecordPlaces,
 }
 
-/// How far a reader came in a chunk.
+/// Progress of a reader in a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadProgress {
     pub bytes: usize,
-    /// It wants more than the chunk has.
+    /// True if the reader needs more bytes than the chunk has.
     pub wants_more: bool,
 }
 
 impl ClassParser {
+    /// Makes a parser whose records are granted by `budget`.
     pub fn new(of: ReaderClass, budget: &Arc<Budget>, read_bytes: usize) -> Result<ClassParser> {
         let grant = budget.grant(read_bytes as u64, "the records of a reader")?;
         let emitter = EmitBuffer::emitter(Form::Copy, grant, "the records of a reader")?;
         Ok(ClassParser { of, split: 0, reader: None, emitter, places: RecordPlaces::default() })
     }
 
+    /// Begins a split, which gets a new reader.
     pub fn begin(&mut self, split: u32) {
         self.end();
         self.split = split;
     }
 
-    /// The split is done: what its reader counted.
+    /// Ends the split. Returns the context with the reader's counters, if it was used.
     pub fn end(&mut self) -> Option<Arc<TaskContext>> {
         let (reader, context) = self.reader.take()?;
         drop(reader);
@@ -72,7 +74,7 @@ impl ClassParser {
         Error::new(Code::UserCode, format!("{} {what}", self.of.class.info().name))
     }
 
-    /// Where the first record of the piece begins in the chunk; `None`: not before its limit.
+    /// Finds the first record of a piece in the chunk. Errors: `UserCode` if the class breaks its contract.
     pub fn find(&mut self, chunk: &Chunk<'_>) -> Result<FirstRecord> {
         let (bytes, before) = (chunk.bytes.len() as u64, u64::from(chunk.before));
         match self.reader()?.find(chunk)? {
@@ -87,13 +89,16 @@ impl ClassParser {
         }
     }
 
+    /// Drops the records of the last batch.
     pub fn clear(&mut self) -> Result<()> {
         self.places.clear();
         self.emitter.sink_mut().clear();
         self.emitter.hand_over()
     }
 
-    /// Reads until the chunk is used up, the reader wants more, or there are `enough` bytes of records.
+    /// Reads until the chunk is used up, the reader needs more, or at least `enough` bytes of records were emitted.
+    ///
+    /// Errors: `UserCode`, with the offset, if the class fails or breaks its contract.
     pub fn read(&mut self, chunk: &Chunk<'_>, enough: usize) -> Result<ReadProgress> {
         let mut at = 0;
         loop {
@@ -116,7 +121,7 @@ impl ClassParser {
             let (there, emitted) = (rest.bytes.len(), self.emitter.sink().bytes().len() - before);
             let lie = match taken {
                 0 if emitted > 0 && there > 0 => "emitted records and took no byte of the file".into(),
-                n if n > there as u64 => format!("took {n} bytes where there are {there}"),
+                n if n > there as u64 => format!("took {n} bytes of {there}"),
                 _ => {
                     at += taken as usize;
                     let gathered = self.emitter.sink().bytes().len();
@@ -130,11 +135,12 @@ impl ClassParser {
         }
     }
 
+    /// Returns true if records were read since `clear`.
     pub fn has_records(&self) -> bool {
         !self.emitter.sink().bytes().is_empty()
     }
 
-    /// What was read since `clear`.
+    /// Returns the records read since `clear`.
     pub fn batch(&mut self) -> Result<Batch<'_>> {
         let info = self.of.class.info();
         let bytes = self.emitter.sink().bytes();
@@ -143,19 +149,21 @@ impl ClassParser {
         Ok(self.places.batch(bytes))
     }
 
-    /// What is left at the end of a file when the reader takes no more of it.
+    /// Returns the error `Corrupt` for a file that ends within a record. `rest`: bytes that the reader does not take.
     pub fn cut(&self, rest: usize) -> Error {
         let what =
-            format!("the file ends within a record: {} makes none of the last {rest} bytes", self.of.class.info().name);
-        Error::new(Code::Corrupt, what).hint("copy the file again, or check that it is of this reader's kind")
+            format!("the file ends within a record: {} takes none of the last {rest} bytes", self.of.class.info().name);
+        Error::new(Code::Corrupt, what).hint("copy the file again, or check that it has this reader's format")
     }
 }
 
-/// Where the first record behind a cut begins.
+/// Position of the first record after a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstRecord {
+    /// At this byte of the chunk.
     At(usize),
-    /// In no place of this piece.
+    /// Not in this piece.
     Nowhere,
+    /// Unknown: the reader needs more bytes.
     WantsMore,
 }

@@ -25,7 +25,8 @@ pub struct DecodedFile {
 }
 
 impl DecodedFile {
-    /// Starts at the beginning of `file`. `file_bytes`: its stored length; 0 if unknown. `input`: buffer for compressed bytes.
+    /// Starts at the beginning of `file`. `file_bytes`: its stored length; 0 if unknown. `input`: buffer for compressed
+    /// bytes.
     pub fn new(file: NamedFile, file_bytes: u64, decoder: Box<dyn Decoder>, input: Buffer) -> DecodedFile {
         DecodedFile { file, file_bytes, at: 0, decoder, input, from: 0, to: 0, last: false, ended: false }
     }

@@ -1,13 +1,14 @@
-//! Decoding ahead: a worker without a split of its own decodes for one that maps a compressed file, which nobody can cut.
+//! Read-ahead of compressed files: a worker without a split decodes for a worker that maps a file which cannot be cut.
 //!
 //! ```text
-//!   maps      ------------ wants bytes --------.                  .-- takes full buffers, maps ----------
-//!                                              | its source, as    |
-//!   helps     waits for a source ..............'-> it stands ----> reads into empty buffers, one after the other
+//!   maps      ------------ needs bytes --------.                  .-- takes full buffers, maps ----------
+//!                                              | its source, at   |
+//!   helps     waits for a source ..............'-> its position -> reads into empty buffers, one after the other
 //! ```
 //!
-//! No thread is made for it: the job's own workers help when there are more of them than splits, from the beginning or at the end. A source is
-//! handed over where it stands; its bytes and its errors stay the same. The buffers are taken from the budget, and nobody helps without.
+//! No thread is started for it: the job's workers help when there are more of them than splits, from the beginning or
+//! at the end. A source is handed over at its position, and returns the same bytes and errors. The budget grants the
+//! buffers; without them no worker helps.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,30 +23,32 @@ use crate::memory::budget::Grant;
 use yunti_base::Cancel;
 use yunti_base::{Code, Error, Result};
 
+/// Buffers of a pipe.
 const BUFFERS: usize = 4;
+/// Bytes of a buffer.
 pub const BUFFER_BYTES: usize = if cfg!(debug_assertions) { 700 } else { 256 << 10 };
-/// Compressed bytes that must be left: for less, a hand-over is not worth it.
+/// Compressed bytes that must remain in a file: for fewer, a hand-over does not pay.
 pub const LEFT_BYTES_MIN: u64 = if cfg!(debug_assertions) { 100 } else { 256 << 10 };
-/// A wait has an end: whoever fails or is cancelled tells nobody.
+/// Longest wait. A failed or cancelled worker sends no notification.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// Where those who map and those who help meet.
+/// Meeting point of workers that map and workers that help.
 #[derive(Default)]
 pub struct ReadAhead {
     queue: Mutex<HelperQueue>,
     changed: Condvar,
-    /// Helpers that wait; asked without the lock.
+    /// Helpers that wait; read without the lock.
     idle: AtomicUsize,
 }
 
 #[derive(Default)]
 struct HelperQueue {
-    /// Workers that map now; none before the first.
+    /// Workers that map now; None before the first.
     mapping: Option<usize>,
     offered: VecDeque<(Box<DecodedFile>, Arc<Pipe>)>,
 }
 
-/// Full buffers one way, empty ones the other.
+/// Full buffers in one direction, empty ones in the other.
 struct Pipe {
     state: Mutex<PipeState>,
     changed: Condvar,
@@ -53,16 +56,16 @@ struct Pipe {
 
 #[derive(Default)]
 struct PipeState {
-    /// Buffers with as many bytes as are good.
+    /// Full buffers, each with its number of valid bytes.
     full: VecDeque<(Vec<u8>, usize)>,
     empty: Vec<Vec<u8>>,
-    /// What the source came to; behind the last full buffer.
+    /// Result of the source, after the last full buffer.
     end: Option<Result<()>>,
-    /// Nobody reads any more.
+    /// Set when the reader is dropped.
     left: bool,
 }
 
-/// Says that a worker maps, until it is dropped.
+/// Mark of a worker that maps, until it is dropped.
 pub struct MapGuard<'a>(&'a ReadAhead);
 
 impl Drop for MapGuard<'_> {
@@ -79,18 +82,19 @@ impl ReadAhead {
         self.queue.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Whether somebody waits for a source, as far as can be seen without asking.
+    /// Returns true if a helper waits for a source. Reads a hint without the lock.
     pub fn has_idle(&self) -> bool {
         self.idle.load(Ordering::Relaxed) > 0
     }
 
+    /// Marks this worker as mapping.
     pub fn begin_map(&self) -> MapGuard<'_> {
         let mut queue = self.lock();
         queue.mapping = Some(queue.mapping.unwrap_or(0) + 1);
         MapGuard(self)
     }
 
-    /// Helps until nobody maps. `served` is told when each source was begun, when it was left, and the time that reading it took.
+    /// Helps until no worker maps. After each source, calls `served` with start, end and reading time in nanoseconds.
     pub fn help(&self, stop: Stop<'_>, cancel: &Cancel, clock: &dyn Clock, mut served: impl FnMut(u64, u64, u64)) {
         let mut queue = self.lock();
         while queue.mapping != Some(0) && !stop() && !cancel.is_set() {
@@ -106,20 +110,20 @@ impl ReadAhead {
             queue = self.changed.wait_timeout(queue, WAIT).unwrap_or_else(|e| e.into_inner()).0;
             self.idle.fetch_sub(1, Ordering::Relaxed);
         }
-        // Nobody is left waiting for a helper that goes.
+        // A helper that leaves must not keep anyone waiting.
         for (_, pipe) in queue.offered.drain(..) {
             pipe.end(Err(Error::new(Code::Cancelled, "another task failed")));
         }
     }
 
-    /// Hands a source over if somebody waits for one; else gives it back.
+    /// Hands a source over if a helper waits, and returns the end to read from. Otherwise returns the source.
     pub fn offer(
         &self,
         source: Box<DecodedFile>,
         budget: &Arc<Budget>,
     ) -> std::result::Result<ReadAheadSource, Box<DecodedFile>> {
         let mut queue = self.lock();
-        // Those who wait, and have not been offered anything since.
+        // Helpers that wait and have no offer yet.
         if queue.offered.len() >= self.idle.load(Ordering::Relaxed) {
             return Err(source);
         }
@@ -149,9 +153,9 @@ impl Pipe {
         self.changed.notify_all();
     }
 
-    /// Reads a source to its end, or until nobody reads; how long the reading took.
+    /// Reads a source to its end, or until the reader is dropped. Returns the reading time in nanoseconds.
     fn fill(&self, source: &mut DecodedFile, cancel: &Cancel, clock: &dyn Clock) -> u64 {
-        /// The other side waits for an end: it gets one whatever happens here.
+        /// Guard that ends the pipe even after a panic, because the reader waits for an end.
         struct Ending<'a>(&'a Pipe, Option<Result<()>>);
         impl Drop for Ending<'_> {
             fn drop(&mut self) {
@@ -191,11 +195,11 @@ impl Pipe {
     }
 }
 
-/// What somebody else reads.
+/// Bytes of a source that a helper reads.
 pub struct ReadAheadSource {
     pipe: Arc<Pipe>,
     path: String,
-    /// [from, to) is not taken yet.
+    /// Bytes `from..to` of `buffer` are not taken yet.
     buffer: Vec<u8>,
     from: usize,
     to: usize,
@@ -207,7 +211,7 @@ impl ReadAheadSource {
         &self.path
     }
 
-    /// Reads into `to`, as much as it takes; less only at the end.
+    /// Fills `to`. Returns fewer than `to.len()` bytes only at the end. Errors are those of the source.
     pub fn read(&mut self, to: &mut [u8]) -> Result<usize> {
         let mut done = 0;
         while done < to.len() {
@@ -222,7 +226,7 @@ impl ReadAheadSource {
         Ok(done)
     }
 
-    /// The next buffer, which may be empty; false at the end.
+    /// Takes the next buffer, which may be empty. Returns false at the end.
     fn next(&mut self) -> Result<bool> {
         let mut flow = self.pipe.lock();
         let used = std::mem::take(&mut self.buffer);
@@ -281,7 +285,7 @@ mod tests {
         out
     }
 
-    /// `map` is given sources that another worker reads; when it ends, so does the helper.
+    /// Runs `map` with sources that another worker reads. The helper ends when `map` does.
     fn with_helper(map: impl Fn(&ReadAhead, &Arc<Budget>, &AtomicBool) + Sync) {
         let (ahead, cancel, budget) = (ReadAhead::default(), Cancel::default(), Budget::new(1 << 20));
         let stopped = AtomicBool::new(false);
@@ -317,7 +321,7 @@ mod tests {
                     match (alone.read(&mut a), other.read(&mut b)) {
                         (Ok(0), Ok(0)) => break None,
                         (Ok(n), Ok(m)) => assert!(n == m && a[..n] == b[..n]),
-                        // What was read into the buffer that failed does not come.
+                        // The bytes read before the failure in the same buffer are dropped.
                         (_, Err(error)) => break Some(error),
                         (a, b) => panic!("{a:?} {b:?}"),
                     }
@@ -329,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_goes_and_a_helper_that_goes_leave_nobody_waiting() {
+    fn departing_reader_or_helper_blocks_no_worker() {
         let file = gzip(&vec![7; 1 << 20]);
         with_helper(|ahead, budget, stopped| {
             let mut left = offered(ahead, budget, source(&file));
@@ -341,12 +345,12 @@ mod tests {
             // Another task fails.
             stopped.store(true, Ordering::Relaxed);
             std::thread::sleep(3 * WAIT);
-            assert!(ahead.offer(source(&file), budget).is_err(), "nobody waits any more");
+            assert!(ahead.offer(source(&file), budget).is_err(), "no helper waits any more");
         });
     }
 
     #[test]
-    fn nobody_helps_without_memory_or_without_a_helper() {
+    fn offer_needs_memory_and_a_helper() {
         let file = gzip(b"data");
         let (ahead, budget) = (ReadAhead::default(), Budget::new(1 << 20));
         assert!(ahead.offer(source(&file), &budget).is_err());

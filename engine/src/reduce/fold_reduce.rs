@@ -1,29 +1,31 @@
-//! A folder as a reducer: merges the states of a key, or folds its values in order, and finishes them.
+//! A folder as a reducer: merges the states of a key, or folds its values in order, then finishes them.
 
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues};
 use crate::operator::{Folder, Groups, Out, Reducer};
 use yunti_base::{Code, Error, Result};
 
-/// What the values of the groups are.
+/// Form of the values in the groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoldInput {
     /// States that were folded before, to be merged.
     States,
-    /// The mapper's values, to be folded from the beginning.
+    /// Values of the mapper, to be folded from the beginning.
     Values,
 }
 
+/// Reducer that folds each group.
 pub struct FoldReduce {
     folder: Box<dyn Folder>,
     shape: FoldShape,
     input: FoldInput,
-    /// Finished keys and their states, until a batch is full; the last one may still be open.
+    /// Keys of a batch and their states. The last group may still be open.
     keys: Vec<Vec<u8>>,
     states: Vec<u8>,
 }
 
 impl FoldReduce {
+    /// Makes a reducer of `folder` for groups of this form.
     pub fn new(folder: Box<dyn Folder>, input: FoldInput) -> FoldReduce {
         let shape = folder.shape();
         FoldReduce { folder, shape, input, keys: Vec::new(), states: Vec::new() }
@@ -33,7 +35,7 @@ impl FoldReduce {
         let n = self.shape.state_bytes;
         let mut range = groups.range(i);
         if fresh {
-            // Class libraries read up to the slack behind a key.
+            // Class libraries may read the slack after a key.
             let mut key = Vec::with_capacity(groups.key(i).len() + SLACK_BYTES);
             key.extend_from_slice(groups.key(i));
             self.keys.push(key);
@@ -92,7 +94,7 @@ impl FoldReduce {
         Ok(())
     }
 
-    /// Finishes all keys but the last `keep`.
+    /// Finishes all keys except the last `keep`.
     fn finish(&mut self, keep: usize, out: &mut Out) -> Result<()> {
         let n = self.shape.state_bytes;
         let done = self.keys.len() - keep;

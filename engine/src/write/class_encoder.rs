@@ -1,4 +1,4 @@
-//! Records through a class that makes the bytes of the output: in batches, each of which is one call.
+//! Records through a class that encodes the output: in batches, one call a batch.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,26 +8,27 @@ use crate::operator::context::{CounterTable, JobContext};
 use crate::operator::{Class, Emitter, Form, Out, Sink, TaskContext, Writer};
 use yunti_base::Result;
 
-/// What makes the writers of a job's parts.
+/// Class and contexts for the writers of a job's parts.
 #[derive(Clone, Copy)]
 pub struct WriterClass<'a> {
     pub class: &'a Arc<dyn Class>,
     pub job: &'a Arc<JobContext>,
     pub is_reduce: bool,
     pub partitions: u32,
-    /// The job's, to which those of writers are added.
+    /// Counters of the job, to which those of the writers are added.
     pub counters: &'a Mutex<CounterTable>,
     pub budget: &'a Arc<Budget>,
 }
 
-/// Bytes of records that are written together, about.
+/// Approximate bytes of records in a batch.
 const BATCH_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 64 << 10 };
-/// What a writer takes, where records are not large: both buffers, which double.
+/// Bytes of memory of a writer if records are not large: two buffers, which double.
 pub const MEMORY_BYTES: u64 = 8 * BATCH_BYTES as u64;
-/// What both buffers begin with: a task may write to many parts.
+/// First size of both buffers in bytes: small, because a task may write to many parts.
 const FIRST_BYTES: u64 = 4096 - 64;
 
-/// One instance, what waits for it, and what came out. Call order: as `Writer` says; `take` after each call but `push`.
+/// One writer with its waiting records and its output. Call order as of `Writer`, with `take` after each call except
+/// `push`.
 pub struct ClassEncoder<'a> {
     of: WriterClass<'a>,
     writer: Box<dyn Writer>,
@@ -38,6 +39,7 @@ pub struct ClassEncoder<'a> {
 }
 
 impl<'a> ClassEncoder<'a> {
+    /// Makes the writer of part `part`. Errors: `Memory`, and those of the class.
     pub fn new(of: WriterClass<'a>, part: u32) -> Result<ClassEncoder<'a>> {
         let context = TaskContext::new(of.job.clone(), of.is_reduce, part, of.partitions);
         let writer = of.class.writer(&context)?;
@@ -47,7 +49,7 @@ impl<'a> ClassEncoder<'a> {
         Ok(ClassEncoder { of, writer, context, records, places: RecordPlaces::default(), made })
     }
 
-    /// Adds a record; whether there are enough to be written.
+    /// Adds a record. Returns true if there are enough records for a batch.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
         let at = self.records.bytes().len();
         self.records.large(key, value)?;
@@ -55,11 +57,12 @@ impl<'a> ClassEncoder<'a> {
         Ok(self.records.bytes().len() >= BATCH_BYTES || self.places.len() >= BATCH_BYTES / 8)
     }
 
+    /// Calls `begin` of the class.
     pub fn begin(&mut self) -> Result<()> {
         self.call(|writer, out| writer.begin(out))
     }
 
-    /// Writes the records that were added.
+    /// Writes the added records.
     pub fn write(&mut self) -> Result<()> {
         if self.places.is_empty() {
             return Ok(());
@@ -72,6 +75,7 @@ impl<'a> ClassEncoder<'a> {
         Ok(())
     }
 
+    /// Calls `end` of the class.
     pub fn end(&mut self) -> Result<()> {
         self.call(|writer, out| writer.end(out))
     }
@@ -81,14 +85,14 @@ impl<'a> ClassEncoder<'a> {
         self.made.run(&[], |out| call(writer, out))
     }
 
-    /// Gives what was made to `to`, and forgets it.
+    /// Passes the output to `to` and drops it.
     pub fn take(&mut self, to: impl FnOnce(&[u8]) -> Result<()>) -> Result<()> {
         to(self.made.sink().bytes())?;
         self.made.sink_mut().clear();
         self.made.hand_over()
     }
 
-    /// No call follows: what it counted is the job's.
+    /// Ends the writer: its counters are added to the job's.
     pub fn finish(self) {
         let ClassEncoder { of, writer, context, .. } = self;
         drop(writer);

@@ -1,19 +1,20 @@
-//! Records as columns with names: CSV (RFC 4180) and JSON lines (RFC 8259), what `format/csv.rs` and `format/json.rs` read.
+//! Records as named columns: CSV (RFC 4180) and JSON lines (RFC 8259), which `format/csv.rs` and `format/json.rs` read.
 //!
 //! ```text
-//!   key        value             columns                CSV                  JSON lines
-//!   7          ann TAB a\nb      id; name, user.note    7,ann,"a             {"id":7,"name":"ann","user":{"note":"a\nb"}}
+//!   key        value             columns                CSV               JSON lines
+//!   7          ann TAB a\nb      id; name, user.note    7,ann,"a          {"id":7,"name":"ann","user":{"note":"a\nb"}}
 //!                                                       b"
 //! ```
 //!
-//! A key or a value that is one column is taken as its bytes are; of several, each stands between tabs, with `\t \n \r \\` for those
-//! bytes within it (`format/columns.rs`). Limitation: a record is encoded in memory, whole, however long it is.
+//! A key or value of one column is its bytes unchanged. Several columns have tabs between them, and `\t \n \r \\` for
+//! these bytes within a column (`format/columns.rs`). Limitation: a record is encoded in memory, whole, at any length.
 
 use super::value_text::put;
 use crate::format::columns::Columns;
 use crate::operator::Type;
 use yunti_base::{Code, Error, Result};
 
+/// Encoder of records as named columns.
 #[derive(Clone, Debug)]
 pub struct ColumnEncoder {
     key: Side,
@@ -21,12 +22,12 @@ pub struct ColumnEncoder {
     form: Form,
 }
 
-/// The columns that a key or a value is.
+/// Columns of a key or a value.
 #[derive(Clone, Debug)]
 struct Side {
     name: &'static str,
     kind: Type,
-    /// `None`: as many as there are.
+    /// Number of columns; `None`: as many as the record has.
     columns: Option<usize>,
 }
 
@@ -36,26 +37,30 @@ enum Form {
         separator: u8,
         head: Vec<u8>,
     },
-    /// What stands before each column, and which it is; and the end of the line.
+    /// Text before each column with the column's index, and the end of the line.
     Json {
         pieces: Vec<(Vec<u8>, usize)>,
         end: Vec<u8>,
     },
 }
 
-/// Where columns stand in a key or a value; used again for each record.
+/// Places of columns in a key and a value, reused for each record.
 #[derive(Default)]
 pub struct CellPlaces {
     cells: Vec<(usize, usize)>,
-    /// Those of the key.
+    /// Number of columns in the key.
     keys: usize,
-    /// Their bytes stand for others.
+    /// True if the key's columns contain escapes.
     key_escaped: bool,
+    /// True if the value's columns contain escapes.
     value_escaped: bool,
 }
 
 impl ColumnEncoder {
-    /// Without names there are as many columns as the record has. `header`: their names begin each part.
+    /// Makes an encoder for CSV. Without names, there are as many columns as the record has. `header`: each part begins
+    /// with the names.
+    ///
+    /// Errors: `Usage` for columns that do not fit the types, and for duplicates in a header.
     pub fn csv(types: (Type, Type), names: &Columns, separator: u8, header: bool) -> Result<ColumnEncoder> {
         let mut head = Vec::new();
         if header {
@@ -80,7 +85,9 @@ impl ColumnEncoder {
         })
     }
 
-    /// `a.b` is the member `b` of the object `a`.
+    /// Makes an encoder for JSON lines. `a.b` is the member `b` of the object `a`.
+    ///
+    /// Errors: `Usage` for columns that do not fit the types, and for duplicates.
     pub fn json(types: (Type, Type), names: &Columns) -> Result<ColumnEncoder> {
         distinct(names)?;
         let mut root = Vec::new();
@@ -97,7 +104,7 @@ impl ColumnEncoder {
         })
     }
 
-    /// What each part begins with.
+    /// Returns the first bytes of each part.
     pub fn head(&self) -> &[u8] {
         match &self.form {
             Form::Csv { head, .. } => head,
@@ -105,7 +112,7 @@ impl ColumnEncoder {
         }
     }
 
-    /// Appends the record; `UserCode` where it has another number of columns than are named.
+    /// Appends a record. Errors: `UserCode` if its number of columns differs from the number of names.
     pub fn encode(&self, key: &[u8], value: &[u8], places: &mut CellPlaces, out: &mut Vec<u8>) -> Result<()> {
         places.cells.clear();
         places.key_escaped = self.key.find(key, &mut places.cells)?;
@@ -153,14 +160,14 @@ impl Side {
     fn new(name: &'static str, kind: Type, columns: Option<usize>) -> Result<Side> {
         let wrong = |what: String| Err(Error::new(Code::Usage, what).hint("name other columns of the output"));
         match (kind, columns) {
-            (Type::None, Some(1..)) => return wrong(format!("the job has no {name} to be written as columns")),
+            (Type::None, Some(1..)) => return wrong(format!("the job has no {name} to write as columns")),
             (Type::None | Type::Bytes, _) | (_, None | Some(0 | 1)) => {}
-            (_, Some(n)) => return wrong(format!("a {name} of type {} is one column, and {n} are named", kind.name())),
+            (_, Some(n)) => return wrong(format!("a {name} of type {} is one column, but {n} are named", kind.name())),
         }
         Ok(Side { name, kind, columns: if kind == Type::None { Some(0) } else { columns } })
     }
 
-    /// Adds the places of its columns; whether they are escaped, as several are.
+    /// Adds the places of the columns. Returns true if they are escaped, as several columns are.
     fn find(&self, bytes: &[u8], cells: &mut Vec<(usize, usize)>) -> Result<bool> {
         let one = self.kind != Type::Bytes || self.columns == Some(1);
         match self.columns {
@@ -181,9 +188,9 @@ impl Side {
         let found = cells.len() - before;
         match self.columns {
             Some(named) if named != found => {
-                let what = format!("a {} of {found} columns was emitted, where {named} are named", self.name);
+                let what = format!("a {} with {found} columns was emitted, but {named} are named", self.name);
                 Err(Error::new(Code::UserCode, what).hint(
-                    "columns stand between tabs; name as many in --output-key-columns and --output-value-columns",
+                    "separate columns by tabs, and name as many in --output-key-columns and --output-value-columns",
                 ))
             }
             _ => Ok(found > 1),
@@ -191,7 +198,7 @@ impl Side {
     }
 }
 
-/// A column is written once.
+/// Checks that no column is named twice.
 fn distinct(names: &Columns) -> Result<()> {
     let mut all: Vec<&String> = names.key.iter().chain(&names.value).collect();
     all.sort();
@@ -201,7 +208,7 @@ fn distinct(names: &Columns) -> Result<()> {
     }
 }
 
-/// Columns with the escapes of `format/columns.rs`; a backslash before anything else is one.
+/// Appends a column without the escapes of `format/columns.rs`. A backslash before any other byte is kept.
 fn put_unescaped(mut cell: &[u8], out: &mut Vec<u8>) {
     while let Some(at) = cell.iter().position(|&b| b == b'\\') {
         out.extend_from_slice(&cell[..at]);
@@ -222,7 +229,7 @@ fn put_unescaped(mut cell: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(cell);
 }
 
-/// Puts quotes around the cell from `from` to the end, if it needs them. A line that is one empty cell would be no record.
+/// Quotes the cell from `from` to the end, if needed. One empty cell is quoted, because an empty line is not a record.
 fn quote(out: &mut Vec<u8>, from: usize, separator: u8, alone: bool) {
     let cell = &out[from..];
     let special = |b: &u8| matches!(*b, b'"' | b'\n' | b'\r') || *b == separator;
@@ -234,7 +241,7 @@ fn quote(out: &mut Vec<u8>, from: usize, separator: u8, alone: bool) {
     let (mut read, mut write) = (out.len(), out.len() + quotes + 2);
     out.resize(write, b'"');
     write -= 1;
-    // From the end, so that nothing is overwritten before it was moved.
+    // From the end, so that no byte is overwritten before it moves.
     while read > from {
         read -= 1;
         write -= 1;
@@ -247,7 +254,7 @@ fn quote(out: &mut Vec<u8>, from: usize, separator: u8, alone: bool) {
     out[from] = b'"';
 }
 
-/// A member of an object: a column, or an object itself.
+/// A member of an object: a column or another object.
 struct Member {
     name: String,
     column: Option<usize>,
@@ -297,7 +304,7 @@ fn put_json(kind: Type, bytes: &[u8], escaped: bool, out: &mut Vec<u8>) {
     if finite { put(kind, bytes, out) } else { out.extend_from_slice(b"null") }
 }
 
-/// A JSON string. What is no UTF-8 becomes U+FFFD. The escapes of columns are JSON's own.
+/// Appends a JSON string. Invalid UTF-8 becomes U+FFFD. The escapes of columns are also JSON's.
 fn put_string(bytes: &[u8], escaped: bool, out: &mut Vec<u8>) {
     out.push(b'"');
     for chunk in bytes.utf8_chunks() {

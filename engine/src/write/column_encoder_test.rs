@@ -1,4 +1,4 @@
-//! Columns as they are written, and read again by our own readers.
+//! Columns as they are written, and as our readers read them back.
 
 use super::*;
 use crate::env::random::Random;
@@ -20,7 +20,7 @@ fn encode(columned: &ColumnEncoder, key: &[u8], value: &[u8]) -> String {
 }
 
 #[test]
-fn cells_are_quoted_where_they_must() {
+fn quotes_cells_that_need_quotes() {
     let check = |types, names: &Columns, separator, key: &[u8], value: &[u8], expect: &str| {
         let header = !names.key.is_empty() || !names.value.is_empty();
         assert_eq!(encode(&ColumnEncoder::csv(types, names, separator, header).unwrap(), key, value), expect);
@@ -33,14 +33,14 @@ fn cells_are_quoted_where_they_must() {
     check((Type::Bytes, Type::None), &none, b',', b"", b"", "\"\"\n");
     check((Type::I64, Type::F64), &none, b'-', &(-1i64).to_le_bytes(), &1.5f64.to_le_bytes(), "\"-1\"-1.5\n");
     let names = columns(&["a,b"], &["c"]);
-    // One column is as it is, tabs and backslashes too.
+    // One column is unchanged, with tabs and backslashes.
     check(TEXT, &names, b',', b"x\ty\\n", b"z", "\"a,b\",c\nx\ty\\n,z\n");
     check(TEXT, &columns(&[], &["c", "d"]), b',', b"not written", b"1\t2\\t", "c,d\n1,2\t\n");
     check((Type::Bytes, Type::U32), &columns(&["k"], &[]), b',', b"only", &[0; 4], "k\nonly\n");
 }
 
 #[test]
-fn objects_have_members_of_their_types() {
+fn members_have_their_json_types() {
     let check = |types, names: &Columns, key: &[u8], value: &[u8], expect: &str| {
         assert_eq!(encode(&ColumnEncoder::json(types, names).unwrap(), key, value), expect);
     };
@@ -71,7 +71,7 @@ fn objects_have_members_of_their_types() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn reports_columns_that_do_not_fit() {
     let usage = |types, names: &Columns, expect: &str| {
         for error in
             [ColumnEncoder::json(types, names).unwrap_err(), ColumnEncoder::csv(types, names, b',', true).unwrap_err()]
@@ -79,8 +79,8 @@ fn what_does_not_fit_is_told() {
             assert!(error.code() == Code::Usage && error.to_string().starts_with(expect), "{error}");
         }
     };
-    usage((Type::I64, Type::Bytes), &columns(&["a", "b"], &[]), "a key of type i64 is one column, and 2 are named");
-    usage((Type::Bytes, Type::None), &columns(&["a"], &["b"]), "the job has no value to be written as columns");
+    usage((Type::I64, Type::Bytes), &columns(&["a", "b"], &[]), "a key of type i64 is one column, but 2 are named");
+    usage((Type::Bytes, Type::None), &columns(&["a"], &["b"]), "the job has no value to write as columns");
     usage(TEXT, &columns(&["a", "b"], &["a"]), "the output has two columns 'a'");
     for names in [columns(&["a"], &["a.b"]), columns(&["a.b", "a"], &[])] {
         let error = ColumnEncoder::json(TEXT, &names).unwrap_err();
@@ -89,13 +89,13 @@ fn what_does_not_fit_is_told() {
     let csv = ColumnEncoder::csv(TEXT, &columns(&["k"], &["a", "b"]), b',', true).unwrap();
     for (value, n) in [(&b"1"[..], 1), (b"1\t2\t3", 3)] {
         let error = csv.encode(b"k", value, &mut CellPlaces::default(), &mut Vec::new()).unwrap_err();
-        assert_eq!(error.what(), format!("a value of {n} columns was emitted, where 2 are named"));
+        assert_eq!(error.what(), format!("a value with {n} columns was emitted, but 2 are named"));
     }
 }
 
-/// Records of any cells, as our readers give them, written and read again.
+/// Writes and reads back records of random cells.
 #[test]
-fn what_was_read_is_read_again() {
+fn reads_back_what_it_wrote() {
     let mut random = Random::new(7);
     let pieces = ["a", "\"", ",", ";", "\n", "\r", "\t", "\\", "\\t", "é", "", " ", "x\u{1}", "longer "];
     for round in 0..200 {
@@ -126,7 +126,7 @@ fn what_was_read_is_read_again() {
         let mut parser = CsvParser::new(shape);
         parser.begin();
         parser.parse(&as_csv, 0, true, usize::MAX, &mut again).unwrap();
-        // With columns of the key alone our reader makes a value of all others, of which there are none.
+        // With key columns only, our reader puts all other columns in the value; here there are none.
         assert_eq!(self::records(&again), records, "{}", String::from_utf8_lossy(&as_csv));
 
         let mut again = RecordBuilder::new(None);

@@ -1,5 +1,5 @@
-//! Emitted records as bytes of the output: text (key, separator, value, LF), raw (key and value as they are), framed, or columns
-//! (`columned.rs`), which go a way of their own.
+//! Encoder of emitted records: text (key, separator, value, LF), raw (key and value unchanged), framed, or columns
+//! (`column_encoder.rs`), which are encoded by that file instead.
 
 use super::column_encoder::ColumnEncoder;
 use super::value_text::put;
@@ -8,6 +8,7 @@ use crate::operator::Type;
 use crate::operator::types::wrong_length;
 use yunti_base::Result;
 
+/// Encoder of a job's output records.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     key_type: Type,
@@ -24,28 +25,32 @@ enum Form {
 }
 
 impl Encoder {
+    /// Encodes as text: key, `separator`, value, LF.
     pub fn text(key_type: Type, value_type: Type, separator: &[u8]) -> Encoder {
         Encoder { key_type, value_type, form: Form::Text { separator: separator.to_vec() }, columns: None }
     }
 
+    /// Encodes as key and value, with nothing between them.
     pub fn raw(key_type: Type, value_type: Type) -> Encoder {
         Encoder { key_type, value_type, form: Form::Raw, columns: None }
     }
 
+    /// Encodes as key and value, after their lengths.
     pub fn framed(key_type: Type, value_type: Type) -> Encoder {
         Encoder { key_type, value_type, form: Form::Framed, columns: None }
     }
 
+    /// Encodes as named columns.
     pub fn columns(key_type: Type, value_type: Type, columns: ColumnEncoder) -> Encoder {
         Encoder { columns: Some(Box::new(columns)), ..Encoder::raw(key_type, value_type) }
     }
 
-    /// Where records are columns: who encodes them, in the place of `encode` and what belongs to it.
+    /// Returns the encoder of columns, if records are columns. It replaces `encode` and `pieces`.
     pub fn as_columns(&self) -> Option<&ColumnEncoder> {
         self.columns.as_deref()
     }
 
-    /// What a class declared that it emits, its output has.
+    /// Checks key and value against the types that the classes declare. Errors: `UserCode` for a wrong length.
     #[inline]
     pub fn check(&self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.key_type.fits(key.len()) && self.value_type.fits(value.len()) {
@@ -54,7 +59,7 @@ impl Encoder {
         Err(wrong_length((self.key_type, self.value_type), key.len(), value.len()))
     }
 
-    /// Bytes that a record takes at most.
+    /// Returns the bytes that a record takes at most.
     pub fn bytes_max(&self, key: &[u8], value: &[u8]) -> usize {
         let number = |t: Type, bytes: &[u8]| if t.fixed_bytes().is_some_and(|n| n > 0) { 32 } else { bytes.len() };
         match &self.form {
@@ -66,8 +71,8 @@ impl Encoder {
         }
     }
 
-    /// Whether a record whose key and value stand together is written as it stands, and what follows it: for those the key need
-    /// not be told from the value.
+    /// Returns the bytes after a record whose key and value are adjacent and written unchanged; None if such a record
+    /// must be encoded.
     pub fn as_it_stands(&self) -> Option<&'static [u8]> {
         match (&self.form, self.key_type, self.value_type) {
             (Form::Raw, _, _) => Some(b""),
@@ -76,6 +81,7 @@ impl Encoder {
         }
     }
 
+    /// Appends a record to `out`.
     #[inline]
     pub fn encode(&self, key: &[u8], value: &[u8], out: &mut Vec<u8>) {
         let Form::Text { separator } = &self.form else {
@@ -94,7 +100,7 @@ impl Encoder {
         out.push(b'\n');
     }
 
-    /// What `encode` gives, in pieces, for records that are too large to be copied. Numbers are printed to `printed`.
+    /// Returns the record in pieces, for records too large to copy. Numbers are printed to `printed`.
     pub fn pieces<'a>(&'a self, key: &'a [u8], value: &'a [u8], printed: &'a mut Vec<u8>) -> [&'a [u8]; 4] {
         printed.clear();
         let Form::Text { separator } = &self.form else {

@@ -1,4 +1,4 @@
-//! Floor 7: records to bytes of the output, compressed if wanted, and part files that several workers fill in order.
+//! Floor 7: records to bytes of the output, compressed if requested, and part files that several workers fill in order.
 
 pub mod class_encoder;
 pub mod column_encoder;

@@ -1,4 +1,4 @@
-//! Where a job's records go: part files, a stream, or the few that are shown; and the writer that a task has.
+//! Destination of a job's records: part files, a stream, or a few shown records; and the writer of a task.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,39 +13,41 @@ use crate::operator::cursor::RecordTarget;
 use yunti_base::Cancel;
 use yunti_base::{Code, Error, Result};
 
+/// Destination of a job's records.
 pub enum Output {
-    /// One a partition (or a split, in mode none).
+    /// One file a partition (in mode none: a split).
     Parts(Vec<PartFile>),
     /// All tickets of all parts, one after the other.
     Stream(PartFile),
     Top(Top),
 }
 
-/// Staged bytes before a write: large enough for one system call to be cheap, small enough to stay in L2.
+/// Staged bytes before a write: enough to make a system call cheap, few enough to stay in L2.
 pub const STAGING_BYTES: usize = 1 << 20;
 
-/// A task's way to the output. Dropped without `finish` it has failed, and nobody waits for it: the job has.
+/// Writer of a task. Call order: `write` for each record, then `finish` once. A writer dropped without `finish` has
+/// failed, and so has the job.
 pub struct OutputWriter<'a> {
     output: &'a Output,
     encoder: &'a Encoder,
-    /// See `Encoder::as_it_stands`; none where records are not written but shown, or by a class.
+    /// See `Encoder::as_it_stands`; None if records are shown, or encoded by a class or as columns.
     as_it_stands: Option<&'static [u8]>,
-    /// Records go another way than through the encoder.
+    /// True if records do not go through the encoder.
     bypasses_encoder: bool,
     class: Option<WriterClass<'a>>,
-    /// Once there is a record, or a part that is written whole.
+    /// Made with the first record, or at the beginning of a part that is written whole.
     writing: Option<Box<ClassEncoder<'a>>>,
     places: CellPlaces,
     part: usize,
     ticket: usize,
     ordered: bool,
     staging: Vec<u8>,
-    /// As much is staged as it stands.
+    /// Bytes staged at most.
     staging_bytes: usize,
     compressors: Option<&'a CompressorPool>,
-    /// Compressed bytes that are staged, at most, while the tickets before are not done.
+    /// Compressed bytes staged at most, until earlier tickets are finished.
     packed_bytes: usize,
-    /// What this ticket has begun.
+    /// Compressed member that this ticket has begun.
     member: Option<Member>,
     cancel: &'a Cancel,
     stop: &'a (dyn Fn() -> bool + Sync),
@@ -62,12 +64,13 @@ pub struct OutputTotals {
     pub records: AtomicU64,
     pub bytes: AtomicU64,
     pub write_ns: AtomicU64,
-    /// CompressorPool, and what classes took that write.
+    /// Time of compressing and of writer classes.
     pub encode_ns: AtomicU64,
-    /// By part; empty where nobody asks.
+    /// Totals by part; empty if parts are not counted.
     pub parts: Vec<PartTotals>,
 }
 
+/// Records and bytes of one part.
 #[derive(Default)]
 pub struct PartTotals {
     pub records: AtomicU64,
@@ -75,6 +78,7 @@ pub struct PartTotals {
 }
 
 impl OutputTotals {
+    /// Makes totals that count `parts` parts; 0: none.
     pub fn with_parts(parts: usize) -> OutputTotals {
         OutputTotals { parts: (0..parts).map(|_| PartTotals::default()).collect(), ..OutputTotals::default() }
     }
@@ -87,7 +91,7 @@ impl OutputTotals {
     }
 }
 
-/// What all writers of a job share.
+/// Setup that all writers of a job share.
 #[derive(Clone, Copy)]
 pub struct WriterSetup<'a> {
     pub output: &'a Output,
@@ -97,13 +101,13 @@ pub struct WriterSetup<'a> {
     pub clock: &'a dyn Clock,
     pub totals: &'a OutputTotals,
     pub staging_bytes: usize,
-    /// Where the output is compressed.
+    /// Compressors, if the output is compressed.
     pub compressors: Option<&'a CompressorPool>,
-    /// Where a class writes the output.
+    /// Writer class, if a class writes the output.
     pub class: Option<WriterClass<'a>>,
 }
 
-/// An edge of a part.
+/// Edge of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     Head,
@@ -118,10 +122,10 @@ impl RecordTarget for OutputWriter<'_> {
 }
 
 impl<'a> OutputWriter<'a> {
-    /// `ticket`: the place in the order of the part (of the stream: in the order of the job); `None`: the order does not matter.
-    /// `staging` is reused from the task before.
+    /// Makes the writer of a task. `ticket`: place of its records in the part (for a stream: in the job); `None`: any
+    /// place. `staging`: buffer of the task before.
     pub fn new(setup: WriterSetup<'a>, part: usize, ticket: Option<usize>, mut staging: Vec<u8>) -> Self {
-        // What is compressed is staged behind that; but without an order, each stretch is a member of its own and should be long.
+        // A member is staged again after compression. Without an order each stretch is a member and should be long.
         let staging_bytes = match (setup.compressors, ticket) {
             (Some(_), Some(_)) => setup.staging_bytes.min(STEP_BYTES),
             _ => setup.staging_bytes,
@@ -156,6 +160,8 @@ impl<'a> OutputWriter<'a> {
         }
     }
 
+    /// Writes a record. Errors: `UserCode` for a wrong length; `Output` for a failed write; `Cancelled`; the errors of
+    /// a writer class.
     #[inline]
     pub fn write(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.encoder.check(key, value)?;
@@ -174,7 +180,7 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// The same for a record whose key and value stand together.
+    /// Writes a record whose key and value are adjacent.
     #[inline]
     pub fn write_adjacent(&mut self, record: &[u8], key_len: usize) -> Result<()> {
         let Some(end) = self.as_it_stands else {
@@ -192,7 +198,7 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// Records that are shown, or written as columns or by a class.
+    /// Writes a record that is shown, or encoded as columns or by a class.
     #[inline(never)]
     fn write_bypassing(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if let Output::Top(top) = self.output {
@@ -201,7 +207,7 @@ impl<'a> OutputWriter<'a> {
         }
         if let Some(columned) = self.encoder.as_columns() {
             columned.encode(key, value, &mut self.places, &mut self.staging)?;
-            // Most records fit what is left.
+            // The remaining sixteenth has room for most records.
             if self.staging.len() >= self.staging_bytes - self.staging_bytes / 16 {
                 self.flush()?;
                 self.staging.shrink_to(2 * self.staging_bytes);
@@ -216,7 +222,7 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// The instance that writes, which is taken out for the time of a call.
+    /// Takes the class encoder for a call, or makes it.
     fn begin_writing(&mut self) -> Result<Box<ClassEncoder<'a>>> {
         if let Some(writing) = self.writing.take() {
             return Ok(writing);
@@ -229,7 +235,7 @@ impl<'a> OutputWriter<'a> {
         Ok(writing)
     }
 
-    /// Calls the class, and stages what it made: whole records, so that they stay together.
+    /// Calls the class and stages its output: whole records, so that they stay together.
     fn call(
         &mut self,
         writing: &mut ClassEncoder<'a>,
@@ -256,7 +262,7 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// The last records for the class.
+    /// Passes the last records to the class.
     fn finish_writing(&mut self) -> Result<()> {
         let Some(class) = self.class.filter(|_| !matches!(self.output, Output::Top(_))) else { return Ok(()) };
         let whole = class.class.info().flags.whole_part;
@@ -272,7 +278,8 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// Writes the head or the foot of the part, of which nobody else writes meanwhile. Whoever writes a whole part does it itself.
+    /// Writes the head or the foot of the part, when no other writer writes to it. A class that writes whole parts does
+    /// this itself.
     pub fn write_edge(mut self, edge: Edge) -> Result<()> {
         if let Some(class) = self.class.filter(|c| !c.class.info().flags.whole_part) {
             let mut writing = Box::new(ClassEncoder::new(class, self.part as u32)?);
@@ -294,7 +301,7 @@ impl<'a> OutputWriter<'a> {
         }
     }
 
-    /// A record that is larger than the staging goes out from where it lies: no memory is taken for a copy.
+    /// Writes a record that is larger than the staging buffer directly, without a copy.
     #[cold]
     fn write_large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let mut printed = Vec::new();
@@ -320,7 +327,8 @@ impl<'a> OutputWriter<'a> {
         }
     }
 
-    /// Records that are together stay so: without an order they are a member, a large one whole in memory.
+    /// Compresses pieces that must stay together. Without an order they become a member, with large records whole in
+    /// memory.
     fn write_compressed(&mut self, compressors: &CompressorPool, pieces: &[&[u8]]) -> Result<()> {
         let mut member = match self.member.take() {
             Some(member) => member,
@@ -365,7 +373,7 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// Writes the rest; gives the staging buffer back and says how long writing took.
+    /// Writes the staged rest. Returns the staging buffer, and the nanoseconds spent in writes.
     pub fn finish(mut self) -> Result<(Vec<u8>, u64)> {
         self.finish_writing()?;
         if let Some(compressors) = self.compressors {
@@ -392,7 +400,7 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// The last bytes of the ticket; a buffer to be filled next.
+    /// Writes the last bytes of the ticket. Returns a buffer for the next one.
     fn write_last(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
         let start = self.clock.now_ns();
         self.totals.add_bytes(self.part, bytes.len() as u64);
@@ -418,7 +426,7 @@ impl<'a> OutputWriter<'a> {
     }
 }
 
-/// Appends bytes: 64 to 128 of them, a usual record, without a call, as two stretches of 64 that may overlap.
+/// Appends bytes. A usual record of 64 to 128 bytes is copied without a call, as two stretches of 64 that may overlap.
 #[inline(always)]
 fn append(to: &mut Vec<u8>, bytes: &[u8]) {
     match (bytes.first_chunk::<64>(), bytes.last_chunk::<64>()) {

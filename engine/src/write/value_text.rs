@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_print_in_decimal() {
+    fn prints_numbers_in_decimal() {
         let check = |kind, bytes: &[u8], expect: &str| {
             let mut out = Vec::new();
             put(kind, bytes, &mut out);

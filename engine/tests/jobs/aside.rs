@@ -1,4 +1,4 @@
-//! Classes that use what a task is given beside its records: named outputs, and side files.
+//! Classes that use a task's extras: named outputs and side files.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,16 +7,17 @@ use yunti_base::Result;
 use yunti_engine::operator::context::NamedOutput;
 use yunti_engine::operator::{Batch, Class, ClassInfo, Emitter, Groups, Mapper, Out, Reducer, TaskContext, Type};
 
-/// The name of the output that records are put into, and of the side file with the keys to leave out.
+/// Name of the output for records that are put aside.
 pub const ASIDE: &str = "aside";
+/// Name of the side file with keys to drop.
 pub const GONE: &str = "_gone";
 
-/// Which records are put aside.
+/// Returns true for keys whose records are put aside.
 pub fn is_aside(key: &[u8]) -> bool {
     key.last().is_some_and(|b| b % 2 == 1)
 }
 
-/// `Test.Aside` (a mapper) and `Test.AsideReducer`: records as they come, some of them into the output `aside`.
+/// `Test.Aside` (mapper) and `Test.AsideReducer`: pass records, some of them to the output `aside`.
 pub struct Aside(pub ClassInfo);
 
 struct PuttingAside(Emitter<Box<dyn NamedOutput>>);
@@ -73,7 +74,8 @@ impl Reducer for PuttingAside {
     }
 }
 
-/// `Test.Without` (a mapper): records as they come, but for those whose key stands in the side file, each behind its length (u32).
+/// `Test.Without` (mapper): passes records except those with a key in the side file, where each key follows its length
+/// (u32).
 pub struct Without(pub ClassInfo);
 
 struct Leaving(BTreeSet<Vec<u8>>);

@@ -61,7 +61,9 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
         if let [input] = &job.inputs[..]
             && number > 0
         {
-            env.files.remove_dir_all(input.as_ref()).map_err(|e| Error::io(Code::Internal, "cannot drop", &e))?;
+            env.files
+                .remove_dir_all(input.as_ref())
+                .map_err(|e| Error::io(Code::Internal, "cannot remove a held output", &e))?;
         }
         if number + 1 == jobs.len() {
             return Ok(outcome);

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   PARENT/.OUT._temporary-TOKEN/_lock     made, locked and written under a name of its own ..
-//!   PARENT/.OUT._temporary/_lock           .. then renamed: the claim. One rename succeeds, since it replaces no directory with files.
+//!   PARENT/.OUT._temporary/_lock           .. then renamed: the claim. A rename onto a non-empty directory fails.
 //!                         /new/            the output while it is written (mod.rs)
 //!                         /older/          the output that it replaces, for the moment between two renames
 //! ```
@@ -234,7 +234,7 @@ impl Claim {
                 Err(e) => return Err(self.cannot_make(&e)),
             }
         }
-        Err(Error::new(Code::Output, "other jobs take and leave this output all the time")
+        Err(Error::new(Code::Output, "other jobs keep taking and releasing this output")
             .at_path(self.output.to_string_lossy())
             .hint("run it again"))
     }
@@ -265,7 +265,7 @@ impl Claim {
                 }
             }
         }
-        Err(Error::new(Code::Output, "cannot make the output directory: other jobs remove it all the time")
+        Err(Error::new(Code::Output, "cannot make the output directory: other jobs keep removing it")
             .at_path(self.output.to_string_lossy()))
     }
 
@@ -349,7 +349,7 @@ pub(super) fn exists(files: &dyn Files, path: &Path) -> Result<bool> {
     match files.meta(path) {
         Ok(_) => Ok(true),
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
-        Err(e) => Err(Error::io(Code::Output, "cannot look for the output", &e).at_path(path.to_string_lossy())),
+        Err(e) => Err(Error::io(Code::Output, "cannot check if the output exists", &e).at_path(path.to_string_lossy())),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Claims of other jobs: finds out if such a job is alive, and removes the leftovers of dead jobs.
 //!
-//! | the lock of the claim | the job is |
+//! | lock of the claim | job |
 //! |---|---|
 //! | held | alive |
-//! | can be taken; the holder's lock reaches every process, or the holder ran on this machine | dead, exactly |
-//! | can be taken, but may be invisible to this machine; or the file system has no locks | dead after `BEATS_MISSED_MS` without a beat |
-//! | the same, and the holder does not beat because its own lock reached every process | dead after `ABANDONED_MS` without a change |
+//! | free, and reaches every process, or the holder ran on this machine | dead, exactly |
+//! | free, but may not reach this machine; or locks are unsupported | dead after `BEATS_MISSED_MS` without a beat |
+//! | the same; the holder does not beat: its lock reached all processes | dead after `ABANDONED_MS` without a change |
 //!
 //! Directories of versions without locks (`.OUT._temporary-PID`, `.OUT._older-PID`) also go after `ABANDONED_MS`: their
 //! process ids mean nothing outside their PID namespace.
@@ -33,7 +33,7 @@ impl Claim {
     pub(super) fn other(&self, own: &LockedDirectory) -> Result<OtherJob> {
         let path = self.directory.join(LOCK);
         let cannot = |e: std::io::Error| {
-            Error::io(Code::Output, "cannot find out if another job is writing this output", &e)
+            Error::io(Code::Output, "cannot check if another job is writing this output", &e)
                 .at_path(path.to_string_lossy())
                 .hint("name another output")
         };
@@ -161,8 +161,8 @@ impl Claim {
         Some(latest)
     }
 
-    /// Removes directories of jobs that were killed before they had the claim, and of versions without locks. The next
-    /// job tries again with those that cannot be removed.
+    /// Removes directories of jobs that were killed before they had the claim, and of versions without locks. A
+    /// directory that cannot be removed is left to the next job.
     pub(super) fn remove_leftovers(&self) {
         let Some(own) = &self.held else { return };
         let in_place = exists(&*self.files, self.output()).unwrap_or(false);

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub use self::claim::Claim;
 use self::claim::{exists, parent_of};
 
-use crate::env::{OpenFilePool, Files, NamedFile};
+use crate::env::{Files, NamedFile, OpenFilePool};
 use yunti_base::{Code, Error, Result};
 
 /// A directory in which tasks create files of the output.

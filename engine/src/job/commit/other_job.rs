@@ -10,7 +10,8 @@ pub(super) enum OtherJob {
     /// The claim is gone or has changed: try again.
     Gone,
     Alive(Holder),
-    /// Alive or dead: the lock cannot show it. The job counts as dead after this many more milliseconds without a change.
+    /// Alive or dead: the lock cannot show it. The job counts as dead after this many more milliseconds without a
+    /// change.
     Unknown(u64),
 }
 

@@ -19,8 +19,8 @@ use yunti_base::{Code, Error, Result};
 pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
     let plan = running.plan;
     if plan.writes_whole_parts() && matches!(output, Output::Stream(_)) && plan.splits.len() > 1 {
-        return Err(Error::new(Code::Usage, "the writer makes whole parts, and the splits of this input are several")
-            .hint("name a directory with --output, or have it sorted: --mode sorted"));
+        return Err(Error::new(Code::Usage, "the writer makes whole parts, but the input has several splits")
+            .hint("name a directory with --output, or use --mode sorted"));
     }
     running.enter(ProgressStage::Map);
     let ahead = read_ahead(running);

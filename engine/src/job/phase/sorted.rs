@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   map phase                      its output                then
-//!   collectors, nothing spilled    records in memory         sort buckets -> reduce -> write        (reduce_buckets)
-//!   collectors, runs spilled       runs on scratch           merge ranges -> reduce -> write        (reduce_runs)
-//!   fold tables, grouped           tables that fit           merge hash ranges -> write             (reduce_tables)
-//!                                  tables spilled as runs    the same, from scratch                 (reduce_table_runs)
+//!   collectors, nothing spilled    records in memory         sort buckets -> reduce -> write      (reduce_buckets)
+//!   collectors, runs spilled       runs on scratch           merge ranges -> reduce -> write      (reduce_runs)
+//!   fold tables, grouped           tables that fit           merge hash ranges -> write           (reduce_tables)
+//!                                  tables spilled as runs    the same, from scratch               (reduce_table_runs)
 //!   fold tables, else              drained into collectors   as the first two, states merged
 //! ```
 

@@ -55,7 +55,8 @@ impl JobClasses {
         Ok(JobClasses { combiner, reducer, folder, partitioner, key_order, writer })
     }
 
-    /// Checks that combiner, reducer and folder take the values of the mappers, and that the combiner emits such values.
+    /// Checks that combiner, reducer and folder take the values of the mappers, and that the combiner emits such
+    /// values.
     ///
     /// Errors: `Usage`, naming the class and both types.
     pub fn check_values(&self, map_types: (Type, Type)) -> Result<()> {
@@ -82,7 +83,8 @@ impl JobClasses {
         Ok(())
     }
 
-    /// Returns the types of the output's keys and values. A reducer or folder without a key type keeps the mappers' keys.
+    /// Returns the types of the output's keys and values. A reducer or folder without a key type keeps the mappers'
+    /// keys.
     pub fn output_types(&self, map_types: (Type, Type)) -> (Type, Type) {
         let last = self.reducer.as_ref().or(self.folder.as_ref());
         last.map_or(map_types, |c| match c.info() {

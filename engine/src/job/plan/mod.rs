@@ -55,8 +55,8 @@ pub struct Plan {
 impl Plan {
     /// Makes the plan of a job: finds its classes and files, checks their types, cuts the files into splits.
     ///
-    /// Errors: `Usage` for parts that do not fit together; `UserCode` for a class that does not exist or is of another kind;
-    /// `Input` for a file that does not exist or cannot be read.
+    /// Errors: `Usage` for parts that do not fit together; `UserCode` for a class that does not exist or is of another
+    /// kind; `Input` for a file that does not exist or cannot be read.
     pub fn make(spec: &JobSpec, env: &Env, sources: &[Arc<dyn ClassSource>]) -> Result<Plan> {
         let named = spec.sources();
         let all: Vec<Source> = named.iter().map(|source| Source::make(spec, source, sources)).collect::<Result<_>>()?;
@@ -105,7 +105,8 @@ fn map_types(sources: &[Source]) -> Result<(Type, Type)> {
     Err(Error::new(Code::Usage, what).hint("keys and values of all sources must have the same types"))
 }
 
-/// Returns the order of normalised keys. Errors: `Usage` if the key type of `spec` has another length than the mappers' keys.
+/// Returns the order of normalised keys. Errors: `Usage` if the key type of `spec` has another length than the mappers'
+/// keys.
 fn order(spec: &JobSpec, classes: &JobClasses, map_key_type: Type) -> Result<KeyOrder> {
     let key_type = spec.key_type.unwrap_or(map_key_type);
     let order = match &classes.key_order {
@@ -207,7 +208,7 @@ pub fn scratch_rule(spec: &JobSpec) -> Result<FailureRule> {
     let number = |key: &str, scale: u64| {
         let Some(text) = spec.settings.get(key) else { return Ok(None) };
         let number = text.trim().parse::<u32>().ok().filter(|&n| n > 0);
-        let wrong = || Error::new(Code::Usage, format!("{key}: '{text}' is no whole number from 1"));
+        let wrong = || Error::new(Code::Usage, format!("{key}: '{text}' is not a whole number from 1"));
         number.map(|n| Some(u64::from(n) * scale)).ok_or_else(wrong)
     };
     let default = FailureRule::default();

@@ -266,7 +266,7 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
     };
     if b.model_mb_per_s > 0.0 {
         let (actual, model) = (rate(b.actual_mb_per_s), rate(b.model_mb_per_s));
-        format!("{what}; {actual} of the {model} that it would give without a rest; {gain}")
+        format!("{what}; {actual} of a possible {model}; {gain}")
     } else {
         format!("{what}; {gain}")
     }

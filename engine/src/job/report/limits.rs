@@ -150,7 +150,7 @@ pub fn measure(env: &Env, dirs: &[&Path], quick: bool) -> Result<Limits> {
         measured_unix_ms: env.clock.unix_ms(),
         threads: bench.threads as u32,
         simd: Simd::detect().name().into(),
-        not_measured: vec!["reads from a cold disk: the page cache cannot be passed by".into()],
+        not_measured: vec!["reads from a cold disk: the page cache cannot be bypassed".into()],
         ..Limits::default()
     };
     bench.memory(&mut limits)?;
@@ -268,13 +268,10 @@ impl Bench<'_> {
     }
 
     fn files(&self, dir: &Path) -> Result<FileLimits> {
-        let free = self
-            .env
-            .files
-            .free_bytes(dir)
-            .map_err(|e| Error::io(Code::Output, "cannot look at the file system", &e))?;
+        let free =
+            self.env.files.free_bytes(dir).map_err(|e| Error::io(Code::Output, "cannot read the free space", &e))?;
         if free < 4 * self.file_bytes as u64 {
-            return Err(Error::new(Code::Output, "there is too little room"));
+            return Err(Error::new(Code::Output, "too little free space"));
         }
         const PIECE: usize = 1 << 20;
         let mut piece = Buffer::new(PIECE, None)?;

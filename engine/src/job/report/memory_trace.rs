@@ -1,8 +1,8 @@
 //! Memory in use over time: a sample at each step of the job's work, enough for a chart.
 //!
 //! ```text
-//!   work done   0 .. step .. 2 step .. 3 step ..        a sample when a step is passed, and when a phase begins or ends
-//!   too many    [a b][c d][e f] -> [ab][cd][ef]         two samples become one with the higher peak; the step doubles
+//!   work done   0 .. step .. 2 step .. 3 step ..     a sample when a step is passed, and when a phase begins or ends
+//!   too many    [a b][c d][e f] -> [ab][cd][ef]      two samples become one with the higher peak; the step doubles
 //! ```
 //!
 //! Steps measure work, not time, because the work is counted for each batch already and needs no clock. Rejected: a

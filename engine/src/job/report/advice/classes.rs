@@ -29,8 +29,8 @@ pub(super) fn slow_group(report: &Report) -> Option<Advice> {
     advice(
         "slow-group",
         format!(
-            "the reducer {reducer} took {:.2} us a record in groups of {} records or more and {:.2} us in small ones: {} of the time; \
-             the largest, {}, has {}",
+            "the reducer {reducer} took {:.2} us a record in groups of {} records or more and {:.2} us in \
+             small ones: {} of the time; the largest, {}, has {}",
             each(records, ms),
             most.records_least,
             each(small, small_ms),
@@ -74,12 +74,12 @@ pub(super) fn slow_class(report: &Report) -> Option<Advice> {
     advice(
         "slow-class",
         format!(
-            "the {role} {name} took {} of the workers' time, {} a worker; all else would do {}",
+            "the {role} {name} took {} of the workers' time, {} a worker; everything else would reach {}",
             percent(part_of_busy(report, ms)),
             rate(bytes, ms),
             rate(report.job.input_bytes, rest)
         ),
-        format!("its code is what to make faster: perf record -g yunti run .. shows where {name} spends its time"),
+        format!("optimise its code: perf record -g yunti run .. shows where {name} spends its time"),
         None,
     )
 }
@@ -100,16 +100,14 @@ pub(super) fn slow_writer(report: &Report) -> Option<Advice> {
         format!("{what} took {} of the workers' time, {} a worker", percent(took), rate(report.job.output_bytes, ms))
     };
     if let Some(writer) = report.job.classes.get("writer") {
-        let change = format!(
-            "its code is what to make faster: perf record -g yunti run .. shows where {writer} spends its time"
-        );
+        let change = format!("optimise its code: perf record -g yunti run .. shows where {writer} spends its time");
         return advice("slow-writer", seen(&format!("the writer {writer}")), change, None);
     }
     let flag = if by.starts_with("zstd") { "--compress lz4" } else { "--compress zstd" };
     advice(
         "slow-writer",
         seen(&format!("compressing the output as {by}")),
-        "a lower level or a quicker codec".into(),
+        "use a lower level or a faster codec".into(),
         Some(flag.into()),
     )
 }

@@ -20,7 +20,8 @@ pub(super) fn lost_attempts(report: &Report) -> Option<Advice> {
     advice(
         "lost-attempts",
         format!("{lost} attempts were lost{on}, with {} of the time", percent(took)),
-        "their logs say why (yarn logs); where they were killed for a faster twin, leave out speculation".into(),
+        "their logs show the cause (yarn logs); if they were killed for a faster duplicate, turn off speculation"
+            .into(),
         Some("-D mapreduce.map.speculative=false".into()),
     )
 }
@@ -40,7 +41,7 @@ pub(super) fn tiny_tasks(report: &Report) -> Option<Advice> {
             budget::size(each),
             percent(launching)
         ),
-        "larger splits need fewer containers; many small files are read together by CombineTextInputFormat".into(),
+        "larger splits need fewer containers; CombineTextInputFormat reads many small files together".into(),
         Some("-D mapreduce.input.fileinputformat.split.minsize=268435456".into()),
     )
 }
@@ -53,7 +54,7 @@ pub(super) fn launches(report: &Report) -> Option<Advice> {
     advice(
         "launches",
         "the cluster was mostly busy with starting the job and its containers".into(),
-        "a job of this size is done sooner in one container, or by yunti run on one machine".into(),
+        "a job of this size finishes sooner in one container, or by yunti run on one machine".into(),
         Some("-D mapreduce.job.ubertask.enable=true".into()),
     )
 }
@@ -65,8 +66,8 @@ pub(super) fn fetching(report: &Report) -> Option<Advice> {
     }
     advice(
         "fetching",
-        "reduces waited for map output when all maps were done".into(),
-        "compress map output, and combine where that can be".into(),
+        "reduces waited for map output after all maps were done".into(),
+        "compress map output, and combine if possible".into(),
         Some("-D mapreduce.map.output.compress=true".into()),
     )
 }

@@ -13,7 +13,7 @@ pub(super) fn slow_scratch(report: &Report) -> Option<Advice> {
     advice(
         "slow-scratch",
         format!("all spills went to {}, whose disk bounds the job", report.spill.directories[0]),
-        "add a directory on another disk, or one on a faster one alone".into(),
+        "add a directory on another disk, or use only one on a faster disk".into(),
         Some("--scratch DIR".into()),
     )
 }
@@ -25,7 +25,7 @@ pub(super) fn failed_scratch(report: &Report) -> Option<Advice> {
         return None;
     }
     let seen = format!("{} failed while the job ran and was taken out of use", failed.join(", "));
-    advice("failed-scratch", seen, "look at its disk, or leave it out of --scratch".into(), None)
+    advice("failed-scratch", seen, "check its disk, or leave it out of --scratch".into(), None)
 }
 
 /// Rate of a disk below which it is slow for data processing.
@@ -52,7 +52,7 @@ pub(super) fn slow_disk(report: &Report) -> Option<Advice> {
         rate(bytes, ms)
     );
     if of.place == "input" {
-        let change = "have it on a faster disk, or nearer; compressed (zstd) it is fewer bytes to read";
+        let change = "move it to a faster or nearer disk; compressed (zstd) it is fewer bytes to read";
         return advice("slow-disk", seen, change.into(), None);
     }
     let flag = report.job.output_by.is_none().then(|| "--compress zstd".into());
@@ -73,9 +73,9 @@ pub(super) fn cold_cache(report: &Report) -> Option<Advice> {
     }
     let again = match report.machine.memory_bytes / 2 {
         room if room > 0 && input.read_bytes > room => {
-            "it is more than this machine keeps in memory: a faster disk, or compressed input"
+            "it is larger than the page cache of this machine: use a faster disk, or compress the input"
         }
-        _ => "a second run would find it in memory; cat it there beforehand, or have it on a faster disk",
+        _ => "a second run finds it in memory; read it with cat first, or use a faster disk",
     };
     advice(
         "cold-cache",
@@ -106,7 +106,7 @@ pub(super) fn bad_reads(report: &Report) -> Option<Advice> {
     advice(
         "bad-reads",
         format!("{blocks} came back damaged or not at all from {worst}{others}, and had to be read again"),
-        "look at its disk (dmesg, smartctl), its cable and the memory, or leave it out of --scratch".into(),
+        "check its disk (dmesg, smartctl), its cable and the memory, or leave it out of --scratch".into(),
         None,
     )
 }
@@ -204,7 +204,7 @@ mod tests {
         report.waits = Some(Waits { disk_read_bytes: 1 << 30, ..Waits::default() });
         fires(&report, "cold-cache", &["1 GiB of the 1 GiB", "256 MiB/s a worker: 21 %", "a second run"]);
         report.machine.memory_bytes = 1 << 30;
-        fires(&report, "cold-cache", &["more than this machine keeps"]);
+        fires(&report, "cold-cache", &["larger than the page cache"]);
         report.waits.as_mut().unwrap().disk_read_bytes = 500 << 20;
         is_quiet(&report);
         report.waits.as_mut().unwrap().disk_read_bytes = 1 << 30;

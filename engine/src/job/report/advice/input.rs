@@ -12,13 +12,14 @@ pub(super) fn whole_files(report: &Report) -> Option<Advice> {
         return None;
     }
     let why = match &longest.codec {
-        Some(codec) => format!("{codec} cannot be divided"),
-        None => "pipes, CSV and framed records cannot be divided".into(),
+        Some(codec) => format!("{codec} cannot be split"),
+        None => "pipes, CSV and framed records cannot be split".into(),
     };
     let n = input.whole_files;
     let others = if n > 1 { format!(" (and {} more files like it)", n - 1) } else { String::new() };
     let change = format!(
-        "give it as {} files or more, so that each of the {} threads has one; as bzip2, which can be divided; or uncompressed, as lines",
+        "store it as {} files or more, one for each of the {} threads; as bzip2, which can be split; or as \
+         uncompressed lines",
         report.job.threads.max(2),
         report.job.threads
     );
@@ -40,7 +41,7 @@ pub(super) fn few_splits(report: &Report) -> Option<Advice> {
     advice(
         "few-splits",
         format!("{splits} splits of {} for {threads} threads", budget::size(input.split_bytes)),
-        "smaller splits keep all of them busy".into(),
+        "smaller splits keep all threads busy".into(),
         Some(flag),
     )
 }
@@ -78,19 +79,20 @@ pub(super) fn huge_record(report: &Report) -> Option<Advice> {
     advice(
         "huge-record",
         format!(
-            "a record of more than {} stands at {} of {}, {} of the input or more, where the mean is {}: one worker had all of it",
+            "a record of more than {} at byte {} of {} is {} of the input or more (mean: {}): one worker had to \
+             map it alone",
             budget::size(largest.bytes_least),
             largest.offset,
             largest.path,
             percent(has),
             budget::size(mean)
         ),
-        "cut it where it is made, or check the delimiter of records".into(),
+        "split it at its source, or check the record delimiter".into(),
         Some("--input-delimiter TEXT".into()),
     )
 }
 
-/// Fires for so many files that finding and opening them costs time.
+/// Fires for many small files, if finding and opening them costs time.
 pub(super) fn small_files(report: &Report) -> Option<Advice> {
     let files = report.input.as_ref()?.files;
     let used = report.files.iter().find(|f| f.place == "input")?;
@@ -108,7 +110,7 @@ pub(super) fn small_files(report: &Report) -> Option<Advice> {
             used.open_ms / 1000.0,
             percent(took)
         ),
-        "put them together once: cat, tar, or yunti run identity into a few parts".into(),
+        "merge them once: cat, tar, or yunti run identity into a few parts".into(),
         None,
     )
 }
@@ -128,7 +130,7 @@ mod tests {
         // Other work kept the processors busy.
         is_quiet(&report);
         report.bottleneck.resource = "input".into();
-        fires(&report, "whole-files", &["all of logs.gz", "gzip cannot be divided", "2 files or more"]);
+        fires(&report, "whole-files", &["all of logs.gz", "gzip cannot be split", "2 files or more"]);
         // One of several similar files.
         report.job.input_bytes = 6 << 30;
         is_quiet(&report);
@@ -171,7 +173,7 @@ mod tests {
         report.job.input_records = 1000;
         let largest = LargeRecord { path: "in".into(), offset: 77, bytes_least: 128 << 20 };
         report.input.as_mut().unwrap().largest_record = Some(largest);
-        fires(&report, "huge-record", &["more than 128 MiB", "77 of in", "12 %", "mean is 1 MiB"]);
+        fires(&report, "huge-record", &["more than 128 MiB", "77 of in", "12 %", "mean: 1 MiB"]);
         report.input.as_mut().unwrap().largest_record.as_mut().unwrap().bytes_least = 64 << 20;
         is_quiet(&report);
     }

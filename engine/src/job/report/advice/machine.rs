@@ -16,12 +16,14 @@ pub(super) fn cpu_quota(report: &Report) -> Option<Advice> {
     advice(
         "cpu-quota",
         format!(
-            "the control group allows {quota:.2} processors and stopped the job in {} of {} periods, {} of them",
+            "the control group allows {quota:.2} processors and throttled the job in {} of {} periods ({})",
             waits.throttled_periods,
             waits.quota_periods,
             percent(held.min(1.0))
         ),
-        "raise its quota (cpu.max, cpu.cfs_quota_us, the container's --cpus), or give the job no more threads than it allows".into(),
+        "raise its quota (cpu.max, cpu.cfs_quota_us, the container's --cpus), or give the job no \
+         more threads than it allows"
+            .into(),
         Some(format!("--threads {}", (quota.floor() as u32).max(1))),
     )
 }
@@ -38,11 +40,11 @@ pub(super) fn busy_neighbour(report: &Report) -> Option<Advice> {
     advice(
         "busy-neighbour",
         format!(
-            "other programs had the processors: workers were ready and waited {:.1} s for one, {} of the time that they wanted to run",
+            "other programs used the processors: runnable workers waited {:.1} s for one, {} of their runnable time",
             waits.processor_ms / 1000.0,
             percent(waited)
         ),
-        "run it when less else runs, or give the others less (nice, cpu.weight)".into(),
+        "run it when the machine is less busy, or give the others less time (nice, cpu.weight)".into(),
         None,
     )
 }

@@ -24,11 +24,11 @@ pub(super) fn spills(report: &Report) -> Option<Advice> {
     }
     let classes = &report.job.classes;
     let (change, flag) = if classes.contains_key("reducer") && !classes.contains_key("combiner") {
-        ("a combiner or a folder makes fewer of them", "--combiner CLASS")
+        ("use a combiner or a folder, which makes fewer records", "--combiner CLASS")
     } else {
-        ("scratch directories on several fast disks, and as much memory as there is", "--scratch DIR")
+        ("use scratch directories on several fast disks, and as much memory as possible", "--scratch DIR")
     };
-    advice("spills", seen, format!("the records do not fit into this machine: {change}"), Some(flag.into()))
+    advice("spills", seen, format!("the records do not fit into this machine's memory: {change}"), Some(flag.into()))
 }
 
 /// Returns the approximate memory for sorting all records: the records, two entries for each, and a quarter more
