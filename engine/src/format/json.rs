@@ -195,7 +195,10 @@ mod tests {
 
     #[test]
     fn finds_members_by_name() {
-        let line = r#" {"id": 7.50, "user": {"name": "a\u006e\"n\n", "x": {"y": true}}, "tags": [1, {"a b" : "c \\\" d"}], "n\u0075ll": null, "id2": -1e5}"#;
+        let line = concat!(
+            r#" {"id": 7.50, "user": {"name": "a\u006e\"n\n", "x": {"y": true}}, "#,
+            r#""tags": [1, {"a b" : "c \\\" d"}], "n\u0075ll": null, "id2": -1e5}"#
+        );
         for (key, value, expect) in [
             (&["id"][..], &["user.name"][..], ("7.50", "an\"n\n")),
             (&["user.name", "id2"], &["tags"], ("an\"n\\n\t-1e5", r#"[1,{"a b":"c \\\" d"}]"#)),
