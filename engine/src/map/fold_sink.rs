@@ -1,9 +1,11 @@
 //! Sink that folds records into the worker's table. States that do not fit go to a collector, or as a whole table to a
 //! run.
 //!
-//! Three uses: a folder with unordered output, whose tables are spilled by hash range; a folder with sorted output,
-//! whose evicted states are merged after the sort; and a combiner that is a fold, whose finished records go to the
-//! reducer.
+//! It has three uses:
+//!
+//! * a folder with unordered output: tables are spilled by hash range;
+//! * a folder with sorted output: evicted states are merged after the sort;
+//! * a combiner that is a fold: finished records go to the reducer.
 
 use crate::fold::FoldTable;
 use crate::key_order::KeyOrderCollector;

@@ -1,5 +1,5 @@
-//! A split of a bzip2 file: the data of the blocks that begin in it, and then of the following blocks, as far as the
-//! caller reads.
+//! A split of a bzip2 file: the data of the blocks that begin in it. The data of the following blocks comes after it,
+//! as far as the caller reads.
 //!
 //! ```text
 //!   bytes of the file:    start                         end

@@ -207,6 +207,7 @@ pub struct ReadAheadSource {
 }
 
 impl ReadAheadSource {
+    /// Returns the path of the file, for messages.
     pub fn path(&self) -> &str {
         &self.path
     }

@@ -197,8 +197,8 @@ impl SplitReader {
 
     /// Returns the next batch of whole records; None at the end of the split.
     ///
-    /// Errors: `Input` for a failed read or a record that is too long; `Corrupt`, with path and offset, for damaged
-    /// data; the errors of a reader class.
+    /// Errors: `Input` for a failed read or a record that is too long. `Corrupt`, with path and offset, for damaged
+    /// data. The errors of a reader class.
     pub fn next_batch(&mut self) -> Result<Option<Batch<'_>>> {
         loop {
             if self.current.is_none() {

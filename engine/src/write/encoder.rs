@@ -73,7 +73,7 @@ impl Encoder {
 
     /// Returns the bytes after a record whose key and value are adjacent and written unchanged; None if such a record
     /// must be encoded.
-    pub fn as_it_stands(&self) -> Option<&'static [u8]> {
+    pub fn verbatim_end(&self) -> Option<&'static [u8]> {
         match (&self.form, self.key_type, self.value_type) {
             (Form::Raw, _, _) => Some(b""),
             (Form::Text { .. }, Type::Bytes, Type::None) => Some(b"\n"),

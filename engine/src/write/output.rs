@@ -30,8 +30,8 @@ pub const STAGING_BYTES: usize = 1 << 20;
 pub struct OutputWriter<'a> {
     output: &'a Output,
     encoder: &'a Encoder,
-    /// See `Encoder::as_it_stands`; None if records are shown, or encoded by a class or as columns.
-    as_it_stands: Option<&'static [u8]>,
+    /// See `Encoder::verbatim_end`; None if records are shown, or encoded by a class or as columns.
+    verbatim_end: Option<&'static [u8]>,
     /// True if records do not go through the encoder.
     bypasses_encoder: bool,
     class: Option<WriterClass<'a>>,
@@ -137,7 +137,7 @@ impl<'a> OutputWriter<'a> {
         OutputWriter {
             output: setup.output,
             encoder: setup.encoder,
-            as_it_stands: setup.encoder.as_it_stands().filter(|_| !bypasses_encoder),
+            verbatim_end: setup.encoder.verbatim_end().filter(|_| !bypasses_encoder),
             bypasses_encoder,
             class: setup.class,
             writing: None,
@@ -183,7 +183,7 @@ impl<'a> OutputWriter<'a> {
     /// Writes a record whose key and value are adjacent.
     #[inline]
     pub fn write_adjacent(&mut self, record: &[u8], key_len: usize) -> Result<()> {
-        let Some(end) = self.as_it_stands else {
+        let Some(end) = self.verbatim_end else {
             return self.write(&record[..key_len], &record[key_len..]);
         };
         self.records += 1;

@@ -1,5 +1,5 @@
-//! Environment of the test jobs: a directory, one job at a time, and causes outside of a job: a control group, other
-//! programs, a small file system.
+//! Environment of the test jobs: a directory, one job at a time, and causes outside of a job. These are a control
+//! group, other programs, and a small file system.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -36,7 +36,7 @@ pub const CAUSES: [&str; 16] = [
 /// Milliseconds that a job must take for advice.
 const LONG_MS: f64 = 250.0;
 
-/// A directory removed with its contents on drop, and a lock: one job runs at a time, because a report counts the time
+/// A directory removed with its contents on drop, and a lock. One job runs at a time, because a report counts the time
 /// of the whole process.
 pub struct Ground {
     path: PathBuf,

@@ -20,11 +20,11 @@ pub fn is_aside(key: &[u8]) -> bool {
 /// `Test.Aside` (mapper) and `Test.AsideReducer`: pass records, some of them to the output `aside`.
 pub struct Aside(pub ClassInfo);
 
-struct PuttingAside(Emitter<Box<dyn NamedOutput>>);
+struct AsideOperator(Emitter<Box<dyn NamedOutput>>);
 
-impl PuttingAside {
-    fn new(context: &Arc<TaskContext>) -> Result<Box<PuttingAside>> {
-        Ok(Box::new(PuttingAside(context.output(ASIDE, (Type::Bytes, Type::Bytes))?)))
+impl AsideOperator {
+    fn new(context: &Arc<TaskContext>) -> Result<Box<AsideOperator>> {
+        Ok(Box::new(AsideOperator(context.output(ASIDE, (Type::Bytes, Type::Bytes))?)))
     }
     fn put(&mut self, key: &[u8], value: &[u8], out: &mut Out) -> Result<()> {
         match is_aside(key) {
@@ -43,14 +43,14 @@ impl Class for Aside {
         &self.0
     }
     fn mapper(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
-        Ok(PuttingAside::new(context)?)
+        Ok(AsideOperator::new(context)?)
     }
     fn reducer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
-        Ok(PuttingAside::new(context)?)
+        Ok(AsideOperator::new(context)?)
     }
 }
 
-impl Mapper for PuttingAside {
+impl Mapper for AsideOperator {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         (0..batch.len()).try_for_each(|i| {
             let (key, value) = batch.record(i);
@@ -62,7 +62,7 @@ impl Mapper for PuttingAside {
     }
 }
 
-impl Reducer for PuttingAside {
+impl Reducer for AsideOperator {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
         for i in 0..groups.len() {
             groups.range(i).try_for_each(|v| self.put(groups.key(i), groups.value(v), out))?;
@@ -78,7 +78,7 @@ impl Reducer for PuttingAside {
 /// (u32).
 pub struct Without(pub ClassInfo);
 
-struct Leaving(BTreeSet<Vec<u8>>);
+struct WithoutMapper(BTreeSet<Vec<u8>>);
 
 impl Class for Without {
     fn info(&self) -> &ClassInfo {
@@ -91,11 +91,11 @@ impl Class for Without {
             gone.insert(key.to_vec());
             rest = others;
         }
-        Ok(Box::new(Leaving(gone)))
+        Ok(Box::new(WithoutMapper(gone)))
     }
 }
 
-impl Mapper for Leaving {
+impl Mapper for WithoutMapper {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         for i in 0..batch.len() {
             let (key, value) = batch.record(i);

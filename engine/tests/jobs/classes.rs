@@ -21,9 +21,9 @@ struct TestMapper {
     map: MapBatch,
 }
 
-struct Mapping(MapBatch);
+struct FunctionMapper(MapBatch);
 
-impl Mapper for Mapping {
+impl Mapper for FunctionMapper {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         (self.0)(batch, out)
     }
@@ -34,7 +34,7 @@ impl Class for TestMapper {
         &self.info
     }
     fn mapper(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
-        Ok(Box::new(Mapping(self.map)))
+        Ok(Box::new(FunctionMapper(self.map)))
     }
 }
 
@@ -69,14 +69,14 @@ impl Class for Sum {
         &self.0
     }
     fn reducer(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
-        Ok(Box::new(Summing(None)))
+        Ok(Box::new(SumReducer(None)))
     }
 }
 
 /// Last key, which may continue in the next batch, and its sum so far.
-struct Summing(Option<(Vec<u8>, i64)>);
+struct SumReducer(Option<(Vec<u8>, i64)>);
 
-impl Reducer for Summing {
+impl Reducer for SumReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
         for i in 0..groups.len() {
             let sum = groups.range(i).map(|v| i64::from_le_bytes(groups.value(v).try_into().unwrap()));

@@ -52,18 +52,18 @@ impl Class for Order {
 struct Show(ClassInfo);
 
 #[derive(Default)]
-struct Showing(Vec<u8>);
+struct ShowReducer(Vec<u8>);
 
 impl Class for Show {
     fn info(&self) -> &ClassInfo {
         &self.0
     }
     fn reducer(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
-        Ok(Box::new(Showing::default()))
+        Ok(Box::new(ShowReducer::default()))
     }
 }
 
-impl Reducer for Showing {
+impl Reducer for ShowReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
         for i in 0..groups.len() {
             for v in groups.range(i) {

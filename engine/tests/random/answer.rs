@@ -8,10 +8,10 @@ use yunti_engine::operator::Type;
 
 use crate::input;
 use crate::shapes::{self, Record, chance, pick};
-use crate::stage::{Given, Order};
+use crate::stage::{Dataset, Order};
 
 /// Chooses an output format from which the records can be recovered.
-pub fn format(spec: &mut JobSpec, answer: &Given, value_columns: usize, tabless: bool, random: &mut Numbers) {
+pub fn format(spec: &mut JobSpec, answer: &Dataset, value_columns: usize, tabless: bool, random: &mut Numbers) {
     let any = matches!(answer.order, Order::AnyInParts | Order::Any);
     // Floats are printed in the sort tests only.
     let text = !matches!(answer.key_type, Type::F32 | Type::F64);
@@ -39,7 +39,7 @@ pub fn format(spec: &mut JobSpec, answer: &Given, value_columns: usize, tabless:
 }
 
 /// Checks the parts against the expected records; panics if they differ.
-pub fn expect(spec: &JobSpec, answer: &Given, parts: &[Vec<u8>]) {
+pub fn expect(spec: &JobSpec, answer: &Dataset, parts: &[Vec<u8>]) {
     let last = spec.then.last().unwrap_or(spec);
     assert!(last.mode == Mode::None || parts.len() == last.reduces as usize, "{} parts", parts.len());
     let types = (answer.key_type, answer.value_type);

@@ -20,7 +20,7 @@ use crate::answer;
 use crate::classes::aside::{ASIDE, GONE, is_aside};
 use crate::input::{self, Operator};
 use crate::shapes::{Record, chance, magnitude, pick};
-use crate::stage::{self, Given, Order};
+use crate::stage::{self, Dataset, Order};
 use crate::support::{Temp, run_in};
 
 /// A fault: kind, files, and the operation at which it begins.
@@ -37,9 +37,9 @@ pub struct Random {
     /// Specification. Inputs and side files are names within the input directory.
     spec: JobSpec,
     files: Vec<(String, Vec<u8>)>,
-    answer: Given,
+    answer: Dataset,
     /// Expected records in the files of the output `aside`.
-    aside: Given,
+    aside: Dataset,
     trouble: Option<Trouble>,
     /// Threads that the system provides at most.
     threads_given: usize,
@@ -170,13 +170,13 @@ impl Random {
             files.push((GONE.into(), keys));
         }
 
-        let given = Given {
+        let mapped = Dataset {
             parts: vec![records],
             order: Order::Joined,
             key_type: input.key_type,
             value_type: input.value_type,
         };
-        let (mut answer, more) = stage::work(&mut spec, given, aside_of_reduce && later == 0, random);
+        let (mut answer, more) = stage::work(&mut spec, mapped, aside_of_reduce && later == 0, random);
         aside.extend(more);
         for number in 1..=later {
             let mut job = JobSpec::default();
@@ -198,7 +198,7 @@ impl Random {
                 spec.outputs.insert("never".into(), OutputFormat::Raw);
             }
         }
-        let aside = Given {
+        let aside = Dataset {
             parts: vec![aside],
             order: if any { Order::Any } else { Order::Joined },
             key_type: Type::Bytes,

@@ -1,5 +1,5 @@
-//! Random jobs from a seed, compared with a simple reference: operators, shapes of records, sizes, formats, codecs,
-//! sources, side files, named outputs, chains, modes, partitions, memory, threads and faults.
+//! Random jobs from a seed, compared with a simple reference. Random are operators, shapes of records, sizes, formats,
+//! codecs, sources, side files, named outputs and chains; also modes, partitions, memory, threads and faults.
 //!
 //! ```text
 //!   cargo test -p yunti-engine --test random                          2,000 jobs from a new seed, which is printed

@@ -23,7 +23,7 @@ pub enum Order {
 
 /// Input or output of a job.
 #[derive(Clone)]
-pub struct Given {
+pub struct Dataset {
     pub parts: Vec<Vec<Record>>,
     pub order: Order,
     pub key_type: Type,
@@ -32,9 +32,9 @@ pub struct Given {
 
 /// Chooses a job for these records and computes its output. The records that the reducer puts aside are returned
 /// separately.
-pub fn work(spec: &mut JobSpec, given: Given, may_put_aside: bool, random: &mut Numbers) -> (Given, Vec<Record>) {
-    let (key_type, mut value_type) = (given.key_type, given.value_type);
-    let mut records = given.parts.concat();
+pub fn work(spec: &mut JobSpec, input: Dataset, may_put_aside: bool, random: &mut Numbers) -> (Dataset, Vec<Record>) {
+    let (key_type, mut value_type) = (input.key_type, input.value_type);
+    let mut records = input.parts.concat();
     let mut aside = None;
     spec.mode = pick(random, &[Mode::Sorted, Mode::Sorted, Mode::Grouped, Mode::None]);
     if value_type == Type::I64 && key_type == Type::Bytes && spec.mode != Mode::None && chance(random, 90) {
@@ -52,7 +52,7 @@ pub fn work(spec: &mut JobSpec, given: Given, may_put_aside: bool, random: &mut 
         1 if key_type == Type::Bytes => Partitioning::Class("Test.FirstByte".into()),
         _ => Partitioning::Hash,
     };
-    let any = matches!(given.order, Order::AnyInParts | Order::Any);
+    let any = matches!(input.order, Order::AnyInParts | Order::Any);
     let order = match (spec.mode, &spec.partitioning) {
         (Mode::Grouped, _) => Order::AnyInParts,
         (Mode::None, _) | (_, Partitioning::TotalOrder) if any => Order::Any,
@@ -79,7 +79,7 @@ pub fn work(spec: &mut JobSpec, given: Given, may_put_aside: bool, random: &mut 
             aside.extend(part.extract_if(.., |record| is_aside(&record.0)));
         }
     }
-    (Given { parts, order, key_type, value_type }, aside.unwrap_or_default())
+    (Dataset { parts, order, key_type, value_type }, aside.unwrap_or_default())
 }
 
 /// Computes one number a key, by a folder, a reducer, or a reducer with a combiner.

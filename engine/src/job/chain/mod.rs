@@ -37,7 +37,7 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let held_bytes = budget / HELD_SHARE;
     let whole = JobSpec { memory_bytes: Some(budget - held_bytes), ..spec.clone() };
     let jobs = stages(&whole, env, classes)?;
-    let part = |number: usize| part_of(&jobs, number);
+    let part = |number: usize| place_in_chain(&jobs, number);
     let files: Arc<dyn Files> = Arc::new(UninterruptedFiles(env.files.clone()));
     control.enter(ProgressStage::Start);
     // The last job writes the output. The chain claims it first, so that no work is lost to another job.
@@ -56,8 +56,8 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let mut before = EarlierJobs::default();
     for (number, job) in jobs.iter().enumerate() {
         let claim = if number + 1 == jobs.len() { claim.take() } else { None };
-        let outcome =
-            execute::run(job, &env, classes, control, &before, claim).map_err(|e| of_whole(e).within(&part(number)))?;
+        let outcome = execute::run(job, &env, classes, control, &before, claim)
+            .map_err(|e| for_whole_chain(e).within(&part(number)))?;
         if let [input] = &job.inputs[..]
             && number > 0
         {
@@ -83,19 +83,19 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
 /// Errors: as from `Plan::make` for the first job that does not fit together, with its number.
 pub fn stages(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Vec<JobSpec>> {
     let mut jobs = jobs(spec);
-    let types = check(&jobs, env, classes).map_err(|(number, e)| e.within(&part_of(&jobs, number)))?;
+    let types = check(&jobs, env, classes).map_err(|(number, e)| e.within(&place_in_chain(&jobs, number)))?;
     for (job, types) in jobs[1..].iter_mut().zip(types) {
         job.input_types = Some(types);
     }
     Ok(jobs)
 }
 
-fn part_of(jobs: &[JobSpec], number: usize) -> String {
+fn place_in_chain(jobs: &[JobSpec], number: usize) -> String {
     format!("job {} of {} ({})", number + 1, jobs.len(), jobs[number].name)
 }
 
 /// Turns the memory need of one job into the need of the whole chain.
-fn of_whole(e: Error) -> Error {
+fn for_whole_chain(e: Error) -> Error {
     if e.code() != Code::Memory {
         return e;
     }

@@ -18,8 +18,8 @@
 //!
 //! If locks do not reach every process, age decides too: see leftovers.rs.
 //!
-//! Rejected: a process id in the name, and /proc (each PID namespace has its own ids, and its own process 1); one lock
-//! file beside the output (it stays behind, or its removal races with the next job's lock).
+//! Rejected: a process id in the name, checked in /proc. Each PID namespace has its own ids, and its own process 1.
+//! Rejected: one lock file beside the output. It is left over, or its removal races with the next job's lock.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ impl Claim {
     }
 
     /// Returns the parent directories that were made for this output, outermost first.
-    pub fn made(&self) -> &[PathBuf] {
+    pub fn made_parents(&self) -> &[PathBuf] {
         &self.made
     }
 

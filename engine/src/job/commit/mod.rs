@@ -156,7 +156,7 @@ impl PendingOutput {
         for dir in &self.dirs {
             self.files.sync_dir(dir)?;
         }
-        self.claim.made().iter().try_for_each(|dir| self.files.sync_dir(&parent_of(dir)))
+        self.claim.made_parents().iter().try_for_each(|dir| self.files.sync_dir(&parent_of(dir)))
     }
 
     /// Puts the output in the place of an older one, in one step where the file system can exchange names. Returns the

@@ -1,4 +1,4 @@
-//! Another job that has the claim on an output: what is known of it, as an error or a status.
+//! State of another job that has the claim on an output, as an error or a status text.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! A sample of the emitted keys: bounds of a total order over the partitions, and routes to buckets.
 //!
-//! The sample depends only on the input, the split size and the seed, so the partitions are the same for any memory and
+//! The sample depends only on the input, the split size and the seed. So the partitions are the same for any memory and
 //! any number of threads. It reads several places in each of up to 64 evenly spread splits, so that sorted input is
 //! sampled as well as any other. The records go through fresh mappers.
 
@@ -148,7 +148,7 @@ fn bounds(running: &RunningJob<'_>, found: &mut [SplitSample]) -> Vec<Vec<u8>> {
             split.keys.swap(i, i + random.below((own - i) as u64) as usize);
         }
         keys.extend(split.keys.iter().take(KEYS_A_SPLIT).map(|key| {
-            let key = normal(plan.order, key);
+            let key = normalised(plan.order, key);
             (plan.order.prefix(&key, 0), key)
         }));
     }
@@ -164,7 +164,7 @@ fn bounds(running: &RunningJob<'_>, found: &mut [SplitSample]) -> Vec<Vec<u8>> {
     bounds
 }
 
-fn normal(order: KeyOrder, key: &[u8]) -> Cow<'_, [u8]> {
+fn normalised(order: KeyOrder, key: &[u8]) -> Cow<'_, [u8]> {
     if order.is_bytes() {
         return Cow::Borrowed(key);
     }
@@ -187,7 +187,7 @@ fn routes(
         .flat_map(|f| &f.keys)
         .enumerate()
         .map(|(i, raw)| {
-            let key = normal(plan.order, raw);
+            let key = normalised(plan.order, raw);
             let prefix = plan.order.prefix(&key, 0);
             (partition.of(i, raw, &key, prefix), prefix)
         })

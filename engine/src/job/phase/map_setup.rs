@@ -89,6 +89,7 @@ pub struct Readers<'r> {
 }
 
 impl<'r> Readers<'r> {
+    /// Makes an empty slot for a reader. `ahead`: read-ahead of the job, if any.
     pub fn new(running: &'r RunningJob<'r>, ahead: Option<Arc<ReadAhead>>) -> Readers<'r> {
         Readers { running, ahead, current: None }
     }

@@ -43,7 +43,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
         let bucket = taken[bucket].lock().unwrap_or_else(|e| e.into_inner());
         bucket.as_ref().map_or(0, |b| b.len() as u64 * bytes_a_record)
     });
-    let order = in_turn(&parts, if stream { 1 } else { running.crew.workers });
+    let order = interleave(&parts, if stream { 1 } else { running.crew.workers });
     if !pure {
         // One reducer sees a whole partition, so all workers share at least the sorting.
         running.crew.each(taken.len(), |worker, b| {
@@ -164,9 +164,9 @@ fn group(
     (groups, parts)
 }
 
-/// Returns (partition, group) in the order in which workers take them: as many partitions side by side as there are
+/// Returns (partition, group) in the order in which workers take them. As many partitions alternate as there are
 /// workers, so that two workers rarely write to one file at once.
-fn in_turn(ranges: &[Range<usize>], workers: usize) -> Vec<(usize, usize)> {
+fn interleave(ranges: &[Range<usize>], workers: usize) -> Vec<(usize, usize)> {
     let mut order = Vec::new();
     for (group, first) in ranges.chunks(workers).zip((0..).step_by(workers)) {
         let longest = group.iter().map(Range::len).max().unwrap_or(0);
@@ -193,9 +193,9 @@ mod tests {
     #[test]
     fn takes_each_group_once_and_in_order_within_a_partition() {
         let ranges = [0..3, 3..4, 4..4, 4..9];
-        assert_eq!(in_turn(&ranges, 2), [(0, 0), (1, 3), (0, 1), (0, 2), (3, 4), (3, 5), (3, 6), (3, 7), (3, 8)]);
+        assert_eq!(interleave(&ranges, 2), [(0, 0), (1, 3), (0, 1), (0, 2), (3, 4), (3, 5), (3, 6), (3, 7), (3, 8)]);
         for workers in 1..6 {
-            let mut order = in_turn(&ranges, workers);
+            let mut order = interleave(&ranges, workers);
             order.sort_unstable_by_key(|o| o.1);
             assert!(order.iter().map(|o| o.1).eq(0..9), "{workers}");
         }

@@ -110,6 +110,7 @@ impl RunningJob<'_> {
         *counters.entry((group.into(), name.into())).or_insert(0) += by;
     }
 
+    /// Locks the statistics of groups and records.
     pub fn workload_stats(&self) -> MutexGuard<'_, WorkloadStats> {
         self.workload_stats.lock().unwrap_or_else(|e| e.into_inner())
     }

@@ -55,8 +55,8 @@ pub struct Plan {
 impl Plan {
     /// Makes the plan of a job: finds its classes and files, checks their types, cuts the files into splits.
     ///
-    /// Errors: `Usage` for parts that do not fit together; `UserCode` for a class that does not exist or is of another
-    /// kind; `Input` for a file that does not exist or cannot be read.
+    /// Errors: `Usage` for parts that do not fit together. `UserCode` for a class that does not exist or is of another
+    /// kind. `Input` for a file that cannot be read.
     pub fn make(spec: &JobSpec, env: &Env, sources: &[Arc<dyn ClassSource>]) -> Result<Plan> {
         let named = spec.sources();
         let all: Vec<Source> = named.iter().map(|source| Source::make(spec, source, sources)).collect::<Result<_>>()?;

@@ -6,8 +6,8 @@
 //!   doubled     : wall' = wall x max(1 - u / 2, u of the next resource)      (Amdahl, and the next bound)
 //! ```
 //!
-//! Tasks are a resource too. With fewer splits (or parts) than workers, or one task that takes most of the time, more
-//! processors do not help: `input` (or `partitions`) bounds the job.
+//! Tasks are a resource too. More processors do not help if there are fewer splits (or parts) than workers, or one task
+//! takes most of the time. Then `input` (or `partitions`) bounds the job.
 //!
 //! Limits: times are sums over the whole job. A job with a disk-bound half and a CPU-bound half shows two resources at
 //! about one half each; the timeline shows which was when. Processors taken by other programs count as idle, and
@@ -20,8 +20,9 @@ use super::{Bottleneck, Report};
 pub struct ResourceTimes {
     /// Processor time of the process, user and system.
     pub cpu_ms: f64,
-    /// Time blocked in reads, without processor time. `None`: computed from the workers' busy time that neither
-    /// processor time nor waiting for a processor explains, in proportion to the time in files and at most that time.
+    /// Time blocked in reads, without processor time. `None`: computed from the busy time of workers without their
+    /// processor time and waits for processors. The rest is divided in proportion to the time in files, which is also
+    /// its limit.
     pub read_wait_ms: Option<f64>,
     /// Time blocked in writes, as `read_wait_ms`.
     pub write_wait_ms: Option<f64>,

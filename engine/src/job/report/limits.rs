@@ -6,7 +6,7 @@
 //!   files:  cached read, write, write + sync    per directory, nameless scratch files
 //! ```
 //! Each rate is the best of several rounds over data larger than the caches. Reads from a cold disk are not measured,
-//! because the file layer cannot bypass the page cache; the synced write stands for the speed of the disk.
+//! because the file layer cannot bypass the page cache. The synced write shows the speed of the disk.
 
 use std::hint::black_box;
 use std::path::Path;

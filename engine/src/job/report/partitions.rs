@@ -29,10 +29,10 @@ pub fn counted(spec: &JobSpec, plan: &Plan) -> usize {
 }
 
 /// Input of each partition of a running job.
-pub struct PartitionMeter(Vec<Given>);
+pub struct PartitionMeter(Vec<PartitionInput>);
 
 #[derive(Default)]
-struct Given {
+struct PartitionInput {
     records: AtomicU64,
     bytes: AtomicU64,
 }
@@ -40,7 +40,7 @@ struct Given {
 impl PartitionMeter {
     /// Makes counters for `parts` partitions.
     pub fn new(parts: usize) -> PartitionMeter {
-        PartitionMeter((0..parts).map(|_| Given::default()).collect())
+        PartitionMeter((0..parts).map(|_| PartitionInput::default()).collect())
     }
 
     /// Adds input of a partition. A partition that is not counted is ignored.

@@ -1,4 +1,4 @@
-//! One step of k-means (Lloyd: Least squares quantization in PCM, 1982): each point goes to the nearest center, and the
+//! One step of k-means (Lloyd: Least squares quantization in PCM, 1982). Each point goes to the nearest center; the
 //! mean of its points is the next center.
 //!
 //! A point is a line of numbers with spaces, tabs or commas between them. Centers come from a side file, with spaces or

@@ -36,14 +36,17 @@ pub fn on_a_cluster() -> Report {
     report
 }
 
+/// Adds a stage.
 pub fn stage(report: &mut Report, name: &str, busy_ms: f64) {
     report.stages.push(Stage { name: name.into(), busy_ms, ..Stage::default() });
 }
 
+/// Sets a counter of tasks.
 pub fn count(report: &mut Report, name: &str, n: u64) {
     report.counters.entry("Tasks".into()).or_default().insert(name.into(), n);
 }
 
+/// Sets the class of a role.
 pub fn class(report: &mut Report, role: &str, name: &str) {
     report.job.classes.insert(role.into(), name.into());
 }
@@ -71,6 +74,7 @@ fn no_rule_fires_on_quiet_reports() {
     is_quiet(&Report::default());
 }
 
+/// Returns a report of a job that spilled.
 pub fn spilled() -> Report {
     let mut report = quiet();
     report.spill.runs = 12;
