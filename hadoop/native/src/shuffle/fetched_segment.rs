@@ -1,4 +1,5 @@
-//! One segment of a map's output while it is fetched, and afterwards: its bytes as they came, in memory or in the task's scratch files.
+//! One segment of a map's output, during the fetch and after it. Its bytes are kept as received, in memory or in the
+//! task's scratch files.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -8,13 +9,14 @@ use yunti_engine::run::{Extent, ScratchSpace};
 
 use crate::ifile::reader::{CHECKSUM_BYTES, is_sound};
 
-/// What goes to disk at once: fetchers hand over what a socket gives, some kilobytes.
+/// Bytes written to disk at once; fetchers pass on what a socket returns, some kilobytes.
 const PIECE_BYTES: usize = 128 << 10;
 
-pub struct Fetched {
-    /// Of the map task, for errors.
+/// The bytes of one segment.
+pub struct FetchedSegment {
+    /// Name of the map task, for errors.
     name: String,
-    /// What the header promised, checksum counted in.
+    /// Length in the header, with the checksum.
     length: u64,
     place: Place,
 }
@@ -24,53 +26,59 @@ enum Place {
     Disk(OnDisk),
 }
 
-/// Pieces in the task's scratch files. A file of its own for each would be a thousand open files where a reduce has a thousand maps.
+/// Pieces in the task's scratch files. With a file for each segment, a reduce of a thousand maps would have a thousand
+/// open files.
 struct OnDisk {
     scratch: Arc<ScratchSpace>,
     extents: Vec<Extent>,
     written: u64,
     checksum: crc32fast::Hasher,
-    /// What came last and is not written; the last bytes of it may be the checksum.
+    /// Latest bytes, not written yet; the last of them may be the checksum.
     pending: Vec<u8>,
 }
 
-impl Fetched {
-    pub fn in_memory(name: String, length: u64) -> Result<Fetched> {
+impl FetchedSegment {
+    /// Returns an empty segment in memory. Fails with `Code::Memory` if `length` bytes cannot be allocated.
+    pub fn in_memory(name: String, length: u64) -> Result<FetchedSegment> {
         let mut bytes = Vec::new();
-        // The length is what somebody else says: where it is a lie, the process must not end.
+        // The length comes from another process; a wrong one must not end this process.
         if usize::try_from(length).map_or(true, |length| bytes.try_reserve_exact(length).is_err()) {
             return Err(Error::new(
                 Code::Memory,
                 format!("the output of {name} has {length} bytes, too many for memory"),
             ));
         }
-        Ok(Fetched { name, length, place: Place::Memory(bytes) })
+        Ok(FetchedSegment { name, length, place: Place::Memory(bytes) })
     }
 
-    pub fn on_disk(name: String, length: u64, scratch: Arc<ScratchSpace>) -> Fetched {
+    /// Returns an empty segment in scratch files.
+    pub fn on_disk(name: String, length: u64, scratch: Arc<ScratchSpace>) -> FetchedSegment {
         let (extents, pending) = (Vec::new(), Vec::new());
         let on_disk = OnDisk { scratch, extents, written: 0, checksum: crc32fast::Hasher::new(), pending };
-        Fetched { name, length, place: Place::Disk(on_disk) }
+        FetchedSegment { name, length, place: Place::Disk(on_disk) }
     }
 
+    /// Returns true for a segment in memory.
     pub fn is_in_memory(&self) -> bool {
         matches!(self.place, Place::Memory(_))
     }
 
+    /// Returns the length with the checksum.
     pub fn length(&self) -> u64 {
         self.length
     }
 
+    /// Returns the name of the map task.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Takes what came.
+    /// Adds received bytes. Fails with `Code::Corrupt` if they exceed the length, or with the error of a scratch write.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         match &mut self.place {
             Place::Memory(all) => {
                 if (all.len() + bytes.len()) as u64 > self.length {
-                    return Err(self.wrong("is longer than its header says"));
+                    return Err(self.wrong("is longer than its header allows"));
                 }
                 all.extend_from_slice(bytes);
                 Ok(())
@@ -79,7 +87,7 @@ impl Fetched {
         }
     }
 
-    /// All of it came: checks the length and the checksum.
+    /// Ends the segment: fails with `Code::Corrupt` if its length or checksum is wrong.
     pub fn seal(&mut self) -> Result<()> {
         let (there, sound) = match &mut self.place {
             Place::Memory(all) => (all.len() as u64, is_sound(all)),
@@ -89,7 +97,7 @@ impl Fetched {
             return Err(self.wrong(&format!("has {there} bytes of {}", self.length)));
         }
         if !sound {
-            return Err(self.wrong("does not have the checksum that it says"));
+            return Err(self.wrong("has a wrong checksum"));
         }
         Ok(())
     }
@@ -98,13 +106,13 @@ impl Fetched {
         Error::new(Code::Corrupt, format!("the output of {} {what}", self.name))
     }
 
-    /// The segment without its checksum, from the start.
+    /// Returns a reader of the segment without its checksum.
     pub fn read(self: &Arc<Self>) -> impl Read + Send + 'static {
         Reader { fetched: self.clone(), at: 0, extent: 0, within: 0 }
     }
 }
 
-/// Its disk space is given back.
+/// Frees the disk space.
 impl Drop for OnDisk {
     fn drop(&mut self) {
         self.extents.iter().for_each(|&extent| self.scratch.free(extent));
@@ -120,7 +128,7 @@ impl OnDisk {
         Ok(())
     }
 
-    /// Writes what came, but for what may be the checksum.
+    /// Writes the pending bytes, without the last ones, which may be the checksum.
     fn write(&mut self) -> Result<()> {
         let ready = self.pending.len().saturating_sub(CHECKSUM_BYTES);
         if ready > 0 {
@@ -132,7 +140,7 @@ impl OnDisk {
         Ok(())
     }
 
-    /// How many bytes came, and whether the last ones are their checksum.
+    /// Returns the number of bytes received, and true if the last ones are their checksum.
     fn seal(&mut self) -> Result<(u64, bool)> {
         self.write()?;
         self.pending.shrink_to_fit();
@@ -142,9 +150,9 @@ impl OnDisk {
 }
 
 struct Reader {
-    fetched: Arc<Fetched>,
+    fetched: Arc<FetchedSegment>,
     at: u64,
-    /// On disk: which piece, and how much of it was read.
+    /// Position on disk: number of the piece, and bytes read of it.
     extent: usize,
     within: u32,
 }

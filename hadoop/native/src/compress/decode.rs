@@ -1,4 +1,4 @@
-//! A compressed segment as a stream of what it holds, through the engine's decoders.
+//! Compressed segments as streams of their contents, through the engine's decoders.
 
 use std::io::{self, Read};
 
@@ -7,14 +7,14 @@ use yunti_engine::codec::{self, Decoder, State};
 
 use super::{Codec, CodecKind};
 
-/// Compressed bytes read at a time.
+/// Compressed bytes read at once.
 const INPUT_BYTES: usize = 32 << 10;
 
-/// More than any block takes that Hadoop writes with its largest buffers.
+/// Bytes of a decoder, at most: more than any block of Hadoop's largest buffers needs.
 const MEMORY_BYTES_MAX: u64 = 256 << 20;
 
-/// What is read from `stream` through the codec.
-pub fn expanded<'r>(codec: Codec, stream: impl Read + Send + 'r) -> io::Result<Box<dyn Read + Send + 'r>> {
+/// Returns the contents of `stream`. Fails if no decoder can be made.
+pub fn decoded<'r>(codec: Codec, stream: impl Read + Send + 'r) -> io::Result<Box<dyn Read + Send + 'r>> {
     let kind = match codec.kind {
         CodecKind::None => return Ok(Box::new(stream)),
         CodecKind::Zlib => codec::CodecKind::Deflate,
@@ -26,26 +26,26 @@ pub fn expanded<'r>(codec: Codec, stream: impl Read + Send + 'r) -> io::Result<B
     };
     let decoder = codec::decoder(kind, MEMORY_BYTES_MAX).map_err(broken)?;
     let input = vec![0; INPUT_BYTES];
-    Ok(Box::new(Expanded { stream, decoder, input, from: 0, to: 0, last: false, ended: false }))
+    Ok(Box::new(DecodedStream { stream, decoder, input, from: 0, to: 0, last: false, ended: false }))
 }
 
-/// What to do about a file does not help with a segment.
+/// Converts an error without its hint: advice for files does not help with a segment.
 fn broken(error: Error) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the compressed stream is broken: {}", error.what()))
 }
 
-struct Expanded<R> {
+struct DecodedStream<R> {
     stream: R,
     decoder: Box<dyn Decoder>,
     input: Vec<u8>,
-    /// [from, to) of the input was read and not taken.
+    /// Bytes [from, to) of the input were read and not taken.
     from: usize,
     to: usize,
     last: bool,
     ended: bool,
 }
 
-impl<R: Read> Read for Expanded<R> {
+impl<R: Read> Read for DecodedStream<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         while !self.ended && !to.is_empty() {
             if self.from == self.to && !self.last {

@@ -1,22 +1,23 @@
-//! Sums of equal keys in sorted records: values are eight bytes, little-endian, and wrap.
+//! Sums of equal keys in sorted records. Values are eight bytes, little-endian, and wrap.
 
 use yunti_base::Result;
 use yunti_engine::bytes::Record;
 
-use super::Sorted;
+use super::SortedRecords;
 
-/// Sorted records of which those with equal keys become one: what a combiner does to spills that are merged.
-pub struct Summing<'s> {
-    from: &'s mut dyn Sorted,
-    /// Key and value side by side.
+/// Sorted records in which records of equal keys become one, as a combiner does for merged spills.
+pub struct SumByKey<'s> {
+    from: &'s mut dyn SortedRecords,
+    /// Last key, and room for its value.
     last: Vec<u8>,
     sum: u64,
     pending: bool,
 }
 
-impl<'s> Summing<'s> {
-    pub fn new(from: &'s mut dyn Sorted) -> Self {
-        Summing { from, last: Vec::new(), sum: 0, pending: false }
+impl<'s> SumByKey<'s> {
+    /// Returns the sums of the records of `from`.
+    pub fn new(from: &'s mut dyn SortedRecords) -> Self {
+        SumByKey { from, last: Vec::new(), sum: 0, pending: false }
     }
 }
 
@@ -26,13 +27,13 @@ fn give(last: &mut Vec<u8>, sum: u64, each: &mut dyn FnMut(Record<'_>) -> Result
     each(Record { bytes: last, key_len, split: 0 })
 }
 
-impl Sorted for Summing<'_> {
+impl SortedRecords for SumByKey<'_> {
     fn next_partition(&mut self) -> Result<Option<u32>> {
         self.from.next_partition()
     }
 
     fn next_batch(&mut self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool> {
-        let Summing { from, last, sum, pending } = self;
+        let SumByKey { from, last, sum, pending } = self;
         let more = from.next_batch(&mut |record| {
             let value = record.value().first_chunk().map_or(0, |v| u64::from_le_bytes(*v));
             if *pending && last[..] == *record.key() {

@@ -1,5 +1,6 @@
-//! Hadoop's own summing combiners, without Java: records are summed in a table while they are collected, and what leaves it is
-//! sorted. Values are eight bytes, little-endian, until they are written; 32-bit sums wrap as Java's do, being the low half.
+//! Hadoop's own summing combiners without Java: a table sums records while they are collected; its results are sorted.
+//!
+//! Values are eight bytes, little-endian, until they are written. 32-bit sums wrap as Java's do: they are the low half.
 
 use std::sync::Arc;
 
@@ -13,33 +14,34 @@ use yunti_engine::operator::cursor::HEADER_BYTES;
 use yunti_engine::operator::folder::state_bytes;
 use yunti_engine::operator::{Folder, Kind, TaskContext};
 
-/// Readable bytes behind a block that is folded.
+/// Bytes that are readable behind a folded block.
 const SLACK_BYTES: usize = 64;
 const SUM_BYTES: usize = 8;
 
-/// A table in front of a collector.
-pub struct Summed {
+/// A table of sums in front of a collector.
+pub struct SumTable {
     table: FoldTable,
     folder: Box<dyn Folder>,
-    /// What goes to the table.
+    /// Records on their way into the table.
     block: Vec<u8>,
-    /// What comes from it, on its way to the collector.
+    /// Sums on their way to the collector.
     batch: Vec<u8>,
     /// Bytes of a batch for the collector.
     batch_bytes: usize,
-    /// That left the table.
+    /// Records that left the table.
     pub records: u64,
 }
 
-impl Summed {
-    pub fn new(budget: &Arc<Budget>, seed: u64, batch_bytes: usize) -> Result<Summed> {
+impl SumTable {
+    /// Returns an empty table that takes its memory from `budget`. Fails with `Code::Memory` if it is too small.
+    pub fn new(budget: &Arc<Budget>, seed: u64, batch_bytes: usize) -> Result<SumTable> {
         let class = find_class(&[library::builtin_classes()], "Yunti.SumFolder", &[Kind::Folder])?;
         let folder = class.folder(&TaskContext::new(Default::default(), false, 0, 1))?;
         let table = FoldTable::new(folder.shape(), seed, budget)?;
-        Ok(Summed { table, folder, block: Vec::new(), batch: Vec::new(), batch_bytes, records: 0 })
+        Ok(SumTable { table, folder, block: Vec::new(), batch: Vec::new(), batch_bytes, records: 0 })
     }
 
-    /// Takes `len` bytes of records that `fill` writes.
+    /// Adds `len` bytes of records in form COPY, which `fill` writes; drains a full table into the collector.
     pub fn put(
         &mut self,
         len: usize,
@@ -58,9 +60,9 @@ impl Summed {
         }
     }
 
-    /// Empties the table into the collector.
+    /// Empties the table into the collector. Fails with the collector's error.
     pub fn drain(&mut self, collector: &mut Collector<'_>) -> Result<()> {
-        let Summed { table, batch, batch_bytes, records, .. } = self;
+        let SumTable { table, batch, batch_bytes, records, .. } = self;
         let hand_over = |batch: &mut Vec<u8>, collector: &mut Collector<'_>| -> Result<()> {
             collector.put(batch.len(), &[], |to| {
                 to.copy_from_slice(batch);
