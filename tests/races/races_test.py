@@ -35,7 +35,7 @@ class Races(unittest.TestCase):
         self.assertIn("unguarded", said)
         self.assertEqual(code, 66, said)
 
-    def test_what_is_no_race_is_not_reported(self):
+    def test_race_free_code_is_not_reported(self):
         code, said = self.job("Counting")
         self.assertNotIn("ThreadSanitizer", said)
         self.assertEqual(code, 0, said)

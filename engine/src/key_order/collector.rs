@@ -1,4 +1,5 @@
-//! The collector of a map worker: it takes records as they are, or encodes their keys first if the key order is a class.
+//! The collector of a map worker. It takes records as they are, or encodes their keys first if the key order is a
+//! class.
 
 use super::ordered_keys::{EncodedRecord, OrderedKeyEncoder};
 use crate::bytes::KeyOrder;
@@ -43,8 +44,8 @@ impl<'a> KeyOrderCollector<'a> {
         KeyOrderCollector { collector, class_order: None }
     }
 
-    /// Returns a collector of records with ordered keys. `collector` takes keys and values as bytes (`Partition::given`);
-    /// `partition` chooses their partitions.
+    /// Returns a collector of records with ordered keys. `collector` takes keys and values as bytes
+    /// (`Partition::given`); `partition` chooses their partitions.
     pub fn with_class(collector: Collector<'a>, encoder: OrderedKeyEncoder, partition: Partition) -> Result<Self> {
         let (block, staged) = (Scratch::new()?, Staged::default());
         Ok(KeyOrderCollector {
