@@ -15,7 +15,7 @@ import org.apache.hadoop.util.ToolRunner;
  *
  * <pre>ManyTasks -D .. TASKS [TASKS ..]   prints `after N tasks, N served natively: RSS KB` at each</pre>
  *
- * Of ten floods, one fails in a map task and one in a reduce task.
+ * One of ten floods fails in a map task, and another one in a reduce task.
  */
 public final class ManyTasks extends Configured implements Tool {
   @Override
