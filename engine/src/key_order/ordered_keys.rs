@@ -51,7 +51,8 @@ impl OrderedKeyEncoder {
 
     /// Encodes each record of a block in form COPY (readable slack behind it), and passes it to `each` with its number.
     ///
-    /// Fails with `Code::UserCode` if the class emits too few or too many ordered keys, a value, or a wrong group length.
+    /// Fails with `Code::UserCode` if the class emits too few or too many ordered keys, a value, or a wrong group
+    /// length.
     pub fn encode_block(
         &mut self,
         block: &[u8],

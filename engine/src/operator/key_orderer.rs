@@ -11,7 +11,8 @@ pub const WHOLE_KEY: u32 = u32::MAX;
 pub trait KeyOrderer: Send {
     /// Emits one record for each record of the batch, in the batch's order: the ordered key as key, and an empty value.
     ///
-    /// The batch has keys and values. Ordered keys compare byte by byte, unsigned; a prefix comes before its extensions.
+    /// The batch has keys and values. Ordered keys compare byte by byte, unsigned; a prefix comes before its
+    /// extensions.
     ///
     /// `group[i]` is WHOLE_KEY before the call. The class may set it to the number of leading bytes that make up the
     /// group of record i. No group may be a prefix of another.

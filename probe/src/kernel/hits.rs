@@ -242,7 +242,7 @@ impl Hits {
         map(&self.object, "open_calls").map(|map| values(&map)).unwrap_or_default().iter().map(|v| Hit::of(v)).collect()
     }
 
-    /// Returns the hits of each probe, including those that were not recorded.
+    /// Returns the hits of each probe, including hits that were not recorded.
     pub fn counts(&self) -> Vec<u64> {
         (0..self.probes as u32).map(|n| word(&lookup(&self.object, "counts", &n.to_le_bytes()), 0)).collect()
     }

@@ -15,7 +15,7 @@ use crate::target::Process;
 pub struct StackEvents {
     events: AskedStacks,
     unwinding: Unwinding,
-    /// By thread, and number within the thread.
+    /// Stacks by thread, and number within the thread.
     stacks: HashMap<(u32, u32), Rc<[Frame]>>,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   frame:      04 22 4D 18  FLG BD [content size(8)] [dictionary id(4)] HC      HC: a byte of the header's xxh32
-//!               [length(4) block [xxh32 of the block]] ...                       highest bit of the length: stored plain
+//!               [length(4) block [xxh32 of the block]] ...                       highest bit of the length: stored
+//! plain
 //!               00 00 00 00 [xxh32 of the content]
 //!   skippable:  5x 2A 4D 18  length(4)  bytes to skip
 //!   file:       any number of both, in any order                                 numbers little-endian

@@ -48,7 +48,8 @@ impl std::fmt::Display for Failure {
 }
 
 impl Failure {
-    /// Returns the exception of Java. The shuffle fetches again after an IOException, but not after a local disk failed or after a
+    /// Returns the exception of Java. The shuffle fetches again after an IOException, but not after a local disk
+    /// failed or after a
     /// bug of ours.
     fn class(&self) -> &'static JNIStr {
         match self {
