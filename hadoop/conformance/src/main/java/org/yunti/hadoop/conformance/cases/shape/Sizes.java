@@ -32,8 +32,8 @@ public final class Sizes {
     List<Case> cases = new ArrayList<>();
     cases.add(sized(16_000, 1, 4, "None"));
     cases.add(sized(38_000, 4, 1, "Snappy"));
-    cases.add(sized(64_000, 8, 4, "Gzip"));
-    cases.add(sized(200_000, 16, 1, "Lz4").onCluster());
+    cases.add(sized(64_000, 8, 4, "Gzip").onCluster());
+    cases.add(sized(200_000, 16, 1, "Lz4"));
     cases.add(sized(500_000, 8, 4, "None"));
     cases.add(sized(70_000, 100, 4, "None").onCluster());
     int ordinal = 0;
