@@ -76,7 +76,7 @@ fn grep() {
     );
     let (dir, _) = gives("grep -D grep.pattern=nothing");
     dir.fails("run grep in -o x", 2, "the setting grep.pattern is missing");
-    dir.fails("run grep in -o x -D grep.pattern=a(", 2, "grep.pattern is no regular expression: unclosed group");
+    dir.fails("run grep in -o x -D grep.pattern=a(", 2, "grep.pattern is not a regular expression: unclosed group");
     dir.fails("run grep in -o x -D grep.pattern=a -D grep.invert=maybe", 2, "grep.invert is 'maybe'");
     assert!(!dir.path("x").exists());
 }
@@ -244,7 +244,7 @@ fn joins() {
         let hashed =
             format!("run hash-join people -o hash-{kind} --side-file countries -D join.small=countries {settings}");
         if matches!(kind, "right" | "full") {
-            dir.fails(&hashed, 2, "a hash join cannot tell");
+            dir.fails(&hashed, 2, "a hash join cannot find lines of the small side");
             continue;
         }
         dir.ok(&hashed);
@@ -261,7 +261,7 @@ fn joins() {
     dir.fails(
         "run hash-join people -o x -D join.small=other",
         2,
-        "join.small is other, and there is no such side file",
+        "join.small is other, but no side file has this name",
     );
     dir.fails("run hash-join people -o x --side-file none", 3, "none");
     dir.fails("run hash-join people -o x --side-file people", 3, "a side file is a directory");
@@ -305,5 +305,9 @@ fn k_means() {
     assert_eq!(text.lines().count(), 3);
     assert_eq!(dir.json("report out0 --json")["counters"]["Yunti"]["LINES_PASSED_OVER"], 2);
     dir.write("bad", b"1 2\n3\n");
-    dir.fails("run kmeans points -o x --side-file bad -D kmeans.centers=bad", 3, "line 2 is no center like the others");
+    dir.fails(
+        "run kmeans points -o x --side-file bad -D kmeans.centers=bad",
+        3,
+        "line 2 is not a center like the others",
+    );
 }

@@ -78,9 +78,9 @@ fn settings_of_hadoop_equal_keys_of_job_files() {
     assert!(dir.path("again/part-r-00000.zst").exists());
     for (words, what) in [
         ("--compress zip", "unknown codec 'zip': use none, gzip, zstd"),
-        ("--compress gzip:10", "'10' is no level of gzip: its levels are 1 to 9"),
+        ("--compress gzip:10", "'10' is not a level of gzip: its levels are 1 to 9"),
         ("--compress lz4:3", "lz4 has no levels"),
-        (&settings.replace("SnappyCodec", "PassthroughCodec"), "no output is written through"),
+        (&settings.replace("SnappyCodec", "PassthroughCodec"), "no output codec"),
     ] {
         dir.fails(&format!("run wordcount books -o new {words}"), 2, what);
     }
@@ -94,14 +94,14 @@ fn names_formats_that_are_not_supported() {
         (
             "a.parquet",
             &b"PAR1\x15\x04..\x08\0\0\0PAR1"[..],
-            "this is a Parquet file, which is not read: books/a.parquet: make text",
+            "Parquet files are not supported: books/a.parquet: convert to text",
         ),
-        ("a.orc", b"ORC\x0a\x0b..\x82\xf4\x03\x03ORC\x17", "this is an ORC file, which is not read: books/a.orc: "),
-        ("a.avro", b"Obj\x01\x04\x14avro.codec", "this is an Avro file, which is not read: books/a.avro: "),
+        ("a.orc", b"ORC\x0a\x0b..\x82\xf4\x03\x03ORC\x17", "ORC files are not supported: books/a.orc: "),
+        ("a.avro", b"Obj\x01\x04\x14avro.codec", "Avro files are not supported: books/a.avro: "),
         (
             "part-00000",
             b"SEQ\x06\x19org.apache.hadoop.io.Text",
-            "this is a Hadoop sequence file, which is not read: books/part-00000: ",
+            "Hadoop sequence files are not supported: books/part-00000: ",
         ),
     ] {
         let name = format!("books/{name}");

@@ -1,8 +1,9 @@
-//! The table of states: nanoseconds of CPU a key, for few keys and for many, beside the standard library's map.
-//! One of the listed files with `unsafe`: it asks the system for the processor time.
-//! Keys are found beforehand, so that what is timed is the table alone. `--tiny` runs all of it on little data.
+//! The table of states: nanoseconds of CPU per key, for few keys and for many, beside the standard library's map.
+//! One of the listed files with `unsafe`: it reads the process's CPU time from the system.
 //!
-//! Processor time of the process, so that other work on the machine shows less; the best of several rounds.
+//! Keys are found beforehand, so that the table alone is timed. `--tiny` runs everything on little data.
+//!
+//! CPU time of the process is less affected by other work on the machine; each figure is the best of several rounds.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -42,7 +43,8 @@ struct Piece {
     spans: Vec<[u32; 2]>,
 }
 
-/// Pieces of 256 KiB with keys of `lens` letters; rank r of `distinct` about as often as 1/r (Zipf), or all alike.
+/// Pieces of 256 KiB with keys of `lens` letters. Rank r of `distinct` occurs in proportion to 1/r (Zipf), or all keys
+/// equally often.
 fn pieces(n_keys: usize, distinct: u64, zipf: bool, lens: [u64; 2]) -> Vec<Piece> {
     let mut random = Random::new(9);
     let mut pieces = Vec::new();
@@ -70,12 +72,12 @@ fn pieces(n_keys: usize, distinct: u64, zipf: bool, lens: [u64; 2]) -> Vec<Piece
 
 fn cpu_seconds() -> f64 {
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call fills the structure that it is given.
+    // SAFETY: the call fills the structure.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut t) };
     t.tv_sec as f64 + t.tv_nsec as f64 / 1e9
 }
 
-/// References are folded as a sink gets them: some hundred at a time, out of the first-level cache.
+/// References are folded as a sink gets them: some hundred at a time, from the first-level cache.
 fn fill(table: &mut FoldTable, pieces: &[Piece]) -> Result<()> {
     for piece in pieces {
         for spans in piece.spans.chunks(1024) {
@@ -86,7 +88,7 @@ fn fill(table: &mut FoldTable, pieces: &[Piece]) -> Result<()> {
     Ok(())
 }
 
-/// Tables of `threads` workers, merged: distinct keys, keys in all, CPU seconds of the merge.
+/// Merges the tables of `threads` workers; returns distinct keys, keys in all, and CPU seconds of the merge.
 fn count(pieces: &[Piece], threads: usize) -> Result<(u64, u64, f64)> {
     let budget = Budget::new(16 << 30);
     let tables = std::sync::Mutex::new(Vec::new());

@@ -1,9 +1,11 @@
 //! Speed of spilling and merging runs: nanoseconds a record and GB/s for 4 to 256 runs. `--tiny` runs it on little
 //! data.
 //!
-//! `memory` merges blocks that are in memory already: the loser tree and the cursors alone. `plain` and `lz4` write the runs to scratch
-//! (the page cache, on an idle machine) and read them back. Records have 10 + 90 bytes, half of them random; words are
-//! 1-12 bytes, Zipf-like, with an 8-byte value. One thread; the fastest of some rounds.
+//! `memory` merges blocks already in memory: the loser tree and the cursors alone. `plain` and `lz4` write the runs to
+//! scratch (the page cache, on an idle machine) and read them back.
+//!
+//! Records have 10 + 90 bytes, half of them random. Words are 1-12 bytes, Zipf-like, with an 8-byte value. Each figure
+//! is the fastest of some rounds on one thread.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -70,7 +72,7 @@ fn words(random: &mut Random, n: usize) -> Sorted {
     Sorted::of((0..n).map(|_| word(random)).collect(), |r| r.len() - 8)
 }
 
-/// Blocks that are in memory already, and how many were taken.
+/// Blocks in memory, and how many were taken.
 struct InMemory(Vec<Block>, usize);
 
 impl BlockSource for InMemory {
@@ -98,7 +100,7 @@ fn in_memory(sorted: &Sorted, split: u32) -> InMemory {
     InMemory(blocks, 0)
 }
 
-/// Records, bytes and a sum, so that each record is touched; and the time.
+/// Returns records, bytes and a sum, so that each record is touched; and the time.
 fn drain(sources: Vec<Box<dyn BlockSource>>) -> ((u64, u64, u64), u64) {
     let start = Instant::now();
     let mut merger = Merger::new(sources, KeyOrder::BYTES).unwrap();
@@ -110,11 +112,11 @@ fn drain(sources: Vec<Box<dyn BlockSource>>) -> ((u64, u64, u64), u64) {
             sum = sum.wrapping_add(u64::from(record.bytes[record.bytes.len() - 1]));
         }
     }
-    // The buffers are freed after the time is taken: a reducer has other work for them.
+    // The buffers are freed after the time is taken, because a reducer has other uses for them.
     ((records, bytes, sum), start.elapsed().as_nanos() as u64)
 }
 
-/// The peer: the standard library's binary heap over (prefix, run, place), equal prefixes in the order of the runs.
+/// The peer: the standard library's binary heap over (prefix, run, place); equal prefixes are in the order of the runs.
 fn heap(sorted: &[Sorted]) -> ((u64, u64, u64), u64) {
     let start = Instant::now();
     let head = |run: usize, at: usize| {
@@ -169,7 +171,7 @@ fn timed<T>(body: impl FnOnce() -> T) -> (T, u64) {
     (result, start.elapsed().as_nanos() as u64)
 }
 
-/// The fastest of some rounds: the first warm up the memory.
+/// Returns the fastest of some rounds; the first rounds warm up the memory.
 fn best<T>(rounds: usize, mut body: impl FnMut() -> (T, u64)) -> (T, u64) {
     let mut best = body();
     for _ in 1..rounds {

@@ -1,7 +1,7 @@
 //! Nanoseconds an element of the entry sort, for every SIMD kernel of this machine, against the standard library.
 //!
-//! `cargo bench --bench vsort` runs in full; `YUNTI_BENCH_TINY=1`, or the argument `tiny` or `--test`, takes a moment.
-//! Each repeat sorts data that no sort has seen: a branch predictor that learns the input flatters every quicksort.
+//! `cargo bench --bench vsort` runs in full; `YUNTI_BENCH_TINY=1`, or the argument `tiny` or `--test`, makes it short.
+//! Each repeat sorts data that no sort has seen: a trained branch predictor would flatter every quicksort.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -18,7 +18,7 @@ fn fill(keys: &mut [u64], seed: &mut u64) {
     }
 }
 
-/// A sum that no permutation changes and a lost key does.
+/// Returns a sum that no permutation changes but a lost key does.
 fn sum(keys: &[u64]) -> u64 {
     keys.iter().fold(0, |sum, key| sum.wrapping_add(*key))
 }

@@ -4,7 +4,6 @@
 //! `tools/tidy/`).
 
 pub mod abi;
-pub mod arrange;
 pub mod bytes;
 pub mod codec;
 pub mod collect;
@@ -12,6 +11,7 @@ pub mod env;
 pub mod fold;
 pub mod format;
 pub mod job;
+pub mod key_order;
 pub mod library;
 pub mod map;
 pub mod memory;

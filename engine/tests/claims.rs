@@ -16,7 +16,7 @@ use yunti_base::Code;
 use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation};
 use yunti_engine::env::real::RealFiles;
 use yunti_engine::env::{Env, Files};
-use yunti_engine::job::commit::{Claim, Pending};
+use yunti_engine::job::commit::{Claim, PendingOutput};
 use yunti_engine::job::{Control, JobSpec, OutputTarget};
 
 use support::{Temp, run_in};
@@ -37,13 +37,13 @@ fn without_locks() -> Env {
     Env { files: Arc::new(files), ..Env::real() }
 }
 
-/// Lets a file or directory look old.
+/// Makes a file or directory look old.
 fn age(path: &Path, seconds: u64) {
     let time = SystemTime::now() - Duration::from_secs(seconds);
     std::fs::File::open(path).unwrap().set_modified(time).unwrap();
 }
 
-/// What a killed job leaves: files, and a lock file that nobody has open.
+/// Leftovers of a killed job: files, and a lock file that no process has open.
 fn leave(temp: &Temp, directory: &str, holder: &str) {
     temp.write(&format!("{directory}/_lock"), holder.as_bytes());
     temp.write(&format!("{directory}/new/part-r-00000"), b"half");
@@ -60,19 +60,19 @@ fn expect_out(temp: &Temp) {
 }
 
 #[test]
-fn an_open_file_has_the_lock_and_no_other() {
+fn a_lock_belongs_to_one_open_file() {
     let temp = Temp::new("lock");
     let path = temp.write("file", b"x");
     let open = || RealFiles.open_to_write(Path::new(&path)).unwrap();
     let (first, second) = (open(), open());
     first.lock().unwrap();
-    // The same open file may lock again; another one of this process may not, and closing it frees nothing.
+    // The same open file may lock again. Another one of this process may not, and closing that one frees nothing.
     first.lock().unwrap();
     assert_eq!(second.lock().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
     drop(second);
     let third = open();
     assert_eq!(third.lock().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
-    // A child process does not inherit it.
+    // A child process does not inherit the lock.
     let mut child = std::process::Command::new("sleep").arg("5").spawn().unwrap();
     drop(first);
     third.lock().unwrap();
@@ -82,7 +82,7 @@ fn an_open_file_has_the_lock_and_no_other() {
 }
 
 #[test]
-fn a_second_job_is_refused_while_the_first_one_writes() {
+fn refuses_a_second_job_while_the_first_one_writes() {
     for env in [Env::real(), without_locks()] {
         let temp = Temp::new("refused");
         let spec = job(&temp);
@@ -92,7 +92,7 @@ fn a_second_job_is_refused_while_the_first_one_writes() {
         let text = error.to_string();
         assert!(text.starts_with(&format!("another job (process {} on ", std::process::id())), "{text}");
         assert!(text.contains("is writing this output") && text.contains("--wait"), "{text}");
-        // Overwriting changes nothing about that.
+        // Overwriting does not change this.
         let over = JobSpec { overwrite: true, ..spec.clone() };
         assert_eq!(run_in(&env, &over).unwrap_err().code(), Code::Exists);
         assert_eq!(temp.names(), [".out._temporary", "in"]);
@@ -104,12 +104,12 @@ fn a_second_job_is_refused_while_the_first_one_writes() {
 
 /// Many jobs in one process, which all have the same process id.
 #[test]
-fn of_many_jobs_at_once_one_wins() {
+fn one_of_many_jobs_at_once_wins() {
     for (round, env) in [Env::real(), without_locks(), Env::real(), without_locks()].into_iter().enumerate() {
         let temp = Temp::new("at-once");
         let spec = job(&temp);
         if round >= 2 {
-            // And all of them find what killed jobs left.
+            // All of them find the leftovers of killed jobs.
             let holder = r#"{"token":"0","pid":1,"host":"h","boot":"b","beats":true}"#;
             leave(&temp, ".out._temporary", holder);
             temp.write(".out._temporary-0123456789abcdef/_lock", holder.as_bytes());
@@ -131,7 +131,7 @@ fn of_many_jobs_at_once_one_wins() {
 }
 
 #[test]
-fn jobs_that_wait_run_one_after_the_other() {
+fn waiting_jobs_run_one_after_the_other() {
     let temp = Temp::new("wait");
     let spec = JobSpec { wait: true, overwrite: true, threads: Some(1), ..job(&temp) };
     let claim = take(&Env::real(), &temp.path("out")).unwrap();
@@ -148,13 +148,13 @@ fn jobs_that_wait_run_one_after_the_other() {
         drop(claim);
     });
     expect_out(&temp);
-    // The output is there now: nothing to wait for.
+    // The output exists: there is nothing to wait for.
     let once = JobSpec { overwrite: false, ..spec.clone() };
     assert!(run_in(&Env::real(), &once).unwrap_err().to_string().contains("the output exists already"));
 }
 
 #[test]
-fn a_job_that_waits_shows_for_which_and_is_cancelled() {
+fn a_waiting_job_names_the_other_job_and_can_be_cancelled() {
     let temp = Temp::new("cancelled");
     let output = temp.path("out");
     let claim = take(&Env::real(), &output).unwrap();
@@ -176,14 +176,14 @@ fn a_job_that_waits_shows_for_which_and_is_cancelled() {
 }
 
 #[test]
-fn what_killed_jobs_left_is_removed() {
+fn removes_the_leftovers_of_killed_jobs() {
     let temp = Temp::new("left");
     let spec = job(&temp);
     leave(&temp, ".out._temporary", r#"{"token":"0","pid":1,"host":"h","boot":"b","beats":false}"#);
     // Killed before the claim, and before the lock file.
     temp.write(".out._temporary-0123456789abcdef/_lock", b"");
     std::fs::create_dir(temp.path(".out._temporary-0123456789abcdee")).unwrap();
-    // Of a version that had no locks: one is old, the other may belong to a job that runs.
+    // Leftovers of a version without locks: one is old, the other may belong to a running job.
     for (name, seconds) in [("1", 2 * 86_400), ("7654321", 3600)] {
         let part = temp.write(&format!(".out._temporary-{name}/part-r-00000"), b"half");
         age(Path::new(&part), seconds);
@@ -195,9 +195,10 @@ fn what_killed_jobs_left_is_removed() {
     expect_out(&temp);
 }
 
-/// Each operation of a job that clears up behind a killed one fails once: the job ends well or with one error, and the next one is as ever.
+/// Each operation of a job that cleans up after a killed one fails once. The job succeeds or fails with one error, and
+/// the next job runs normally.
 #[test]
-fn clearing_up_may_fail_and_goes_on_with_the_next_job() {
+fn survives_a_failed_cleanup_after_a_killed_job() {
     let temp = Temp::new("clearing");
     let spec = job(&temp);
     let mut nth = 1;
@@ -228,7 +229,7 @@ fn clearing_up_may_fail_and_goes_on_with_the_next_job() {
 
 /// A job that was killed between two renames has moved the older output away: the next one puts it back.
 #[test]
-fn an_older_output_that_was_moved_away_comes_back() {
+fn restores_an_older_output_that_was_moved_away() {
     let temp = Temp::new("older");
     let spec = job(&temp);
     leave(&temp, ".out._temporary", "{}");
@@ -240,23 +241,23 @@ fn an_older_output_that_was_moved_away_comes_back() {
 }
 
 #[test]
-fn without_locks_age_decides() {
+fn age_decides_without_locks() {
     let temp = Temp::new("age");
     let (env, spec) = (without_locks(), job(&temp));
     let beats = r#"{"token":"0","pid":77,"host":"far","boot":"b","beats":true}"#;
-    // It has beaten a moment ago: it may live.
+    // The last beat is recent: the job may be alive.
     leave(&temp, ".out._temporary", beats);
     let text = run_in(&env, &spec).unwrap_err().to_string();
     assert!(text.contains("process 77 on far"), "{text}");
-    // Some beats are missing: it may be alive or dead, and the error names the remedy.
+    // Some beats are missing: the job may be alive or dead, and the error names the remedy.
     age(&temp.path(".out._temporary/_lock"), 1);
     let text = run_in(&env, &spec).unwrap_err().to_string();
     assert!(text.contains("locks of this file system do not show which") && text.contains("remove "), "{text}");
-    // None for long: it is dead.
+    // No beat for long: the job is dead.
     age(&temp.path(".out._temporary/_lock"), 3600);
     run_in(&env, &spec).unwrap();
     expect_out(&temp);
-    // A holder that does not beat since it has a real lock, which cannot be seen from here: a day.
+    // A holder that does not beat because it has a real lock, which is invisible here: it counts for a day.
     for (seconds, expect) in [(3600, false), (2 * 86_400, true)] {
         std::fs::remove_dir_all(temp.path("out")).unwrap_or_default();
         let _ = std::fs::remove_dir_all(temp.path(".out._temporary"));
@@ -269,21 +270,21 @@ fn without_locks_age_decides() {
     expect_out(&temp);
 }
 
-/// On a file system without locks a running job keeps its claim by its beats, and a waiting one outlives a killed one.
+/// On a file system without locks, beats keep a running job's claim. A waiting job outlives a killed one.
 #[test]
 fn beats_keep_a_claim() {
     let temp = Temp::new("beats");
     let (env, output) = (without_locks(), temp.path("out"));
     let claim = take(&env, &output).unwrap();
-    // Longer than a job without beats would be believed to live.
+    // Longer than a job without beats counts as alive.
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_millis(3500) {
         assert!(take(&env, &output).is_err());
         std::thread::sleep(Duration::from_millis(100));
     }
-    // A claim whose directory another job has taken is none any more.
+    // A claim ends when another job takes its directory.
     let claim = Arc::new(claim);
-    let pending = Pending::begin(env.files.clone(), claim.clone(), false).unwrap();
+    let pending = PendingOutput::begin(env.files.clone(), claim.clone(), false).unwrap();
     claim.check().unwrap();
     std::fs::remove_file(temp.path(".out._temporary/_lock")).unwrap();
     temp.write(".out._temporary/_lock", br#"{"token":"1","pid":1,"host":"h","boot":"b","beats":true}"#);
@@ -295,7 +296,7 @@ fn beats_keep_a_claim() {
 
 /// Chains claim their output before their first job.
 #[test]
-fn a_chain_is_refused_before_its_work() {
+fn refuses_a_chain_before_its_first_job() {
     let temp = Temp::new("chain");
     let spec = JobSpec { then: vec![JobSpec::default()], memory_bytes: Some(64 << 20), ..job(&temp) };
     let claim = take(&Env::real(), &temp.path("out")).unwrap();

@@ -1,4 +1,4 @@
-//! What the fuzzer found worth keeping, replayed: each committed input through the check that its target makes.
+//! Replay of the committed fuzzer inputs: each goes through the check of its target.
 
 use std::fs;
 use std::path::Path;

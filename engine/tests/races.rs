@@ -1,8 +1,8 @@
-//! The thread sanitizer itself: races that are planted are reported, and what is none is not. Without it there is nothing here
-//! (`make test-full-engine` compiles this with `--cfg thread_sanitizer`).
+//! Tests of the thread sanitizer: it reports planted races, and nothing for race-free code. The tests exist only under
+//! the sanitizer (`make test-full-engine` compiles them with `--cfg thread_sanitizer`).
 //! One of the listed files with `unsafe`: safe Rust has no races to plant.
 //!
-//! Each case is this program again, so that its report, and the exit code that it leaves behind, are its own.
+//! Each case runs this program again, so that the report and the exit code belong to the case.
 #![cfg(thread_sanitizer)]
 
 use std::cell::UnsafeCell;
@@ -15,11 +15,11 @@ use yunti_engine::env::Threads;
 use yunti_engine::env::threads::RealThreads;
 use yunti_engine::memory::Buffer;
 
-/// Where a case finds its name.
+/// Environment variable with the name of a case.
 const CASE: &str = "YUNTI_RACES_CASE";
 
 struct Cell(UnsafeCell<u64>);
-// SAFETY: there is none, on purpose: who shares it without a lock has a race, and the cases below have it or have a lock.
+// SAFETY: none, on purpose: sharing a Cell without a lock is a race; the cases below plant it or take a lock.
 unsafe impl Sync for Cell {}
 
 impl Cell {
@@ -32,8 +32,8 @@ impl Cell {
     }
 }
 
-/// Both workers are at work at the same time, and nothing of this orders what they do: one that has ended before the other begins
-/// may have been forgotten.
+/// Runs `body` on two workers at the same time, without ordering between them. The sanitizer may forget a worker that
+/// ended before the other began.
 fn side_by_side(body: impl Fn(usize) + Sync) {
     let arrived = AtomicU64::new(0);
     RealThreads.run(2, &|worker| {
@@ -56,7 +56,7 @@ const RACES: [Case; 4] = [
         let mut buffer = Buffer::new(1 << 20, None).unwrap();
         let base = AtomicPtr::new(buffer.as_mut_ptr());
         side_by_side(|worker| {
-            // SAFETY: inside of the buffer; the race is what is asked for.
+            // SAFETY: inside of the buffer; the race is intended.
             unsafe {
                 let byte = base.load(Ordering::Relaxed).add(70_000);
                 if worker == 0 { byte.write(1) } else { _ = std::hint::black_box(byte.read()) }
@@ -86,7 +86,7 @@ const RACES: [Case; 4] = [
     }),
 ];
 
-/// What std does behind its own doors: where it is not instrumented, several of these are reported.
+/// Synchronisation inside std. If std is not instrumented, the sanitizer reports several of these cases.
 const NO_RACES: [Case; 8] = [
     ("a lock that is waited for", || {
         let (cell, lock) = (Cell::new(), Mutex::new(()));
@@ -169,7 +169,7 @@ fn run(test: &str, case: &str) -> Output {
     Command::new(std::env::current_exe().unwrap()).args(["--exact", test]).env(CASE, case).output().unwrap()
 }
 
-/// Runs the case that this process was started for, if it was.
+/// Runs the case that this process was started for, if any.
 fn is_case(cases: &[Case]) -> bool {
     let Ok(name) = std::env::var(CASE) else { return false };
     cases.iter().find(|(n, _)| *n == name).expect("a case of this name").1();
@@ -183,20 +183,20 @@ fn planted_races_are_reported() {
     }
     for (case, _) in RACES {
         let output = run("planted_races_are_reported", case);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains("WARNING: ThreadSanitizer: data race"), "{case}: {said}");
+        let report = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(report.contains("WARNING: ThreadSanitizer: data race"), "{case}: {report}");
         assert!(!output.status.success(), "{case}: reported, and the program ended well");
     }
 }
 
 #[test]
-fn what_is_no_race_is_not_reported() {
+fn race_free_code_is_not_reported() {
     if is_case(&NO_RACES) {
         return;
     }
     for (case, _) in NO_RACES {
-        let output = run("what_is_no_race_is_not_reported", case);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && said.is_empty(), "{case}: {said}");
+        let output = run("race_free_code_is_not_reported", case);
+        let report = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && report.is_empty(), "{case}: {report}");
     }
 }

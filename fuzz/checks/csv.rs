@@ -1,7 +1,7 @@
 //! Arbitrary bytes as CSV, in slices of any size: all slice sizes give the same records or the same error.
 
 use yunti_base::{Code, Result};
-use yunti_engine::format::columns::{BadRecords, Built, Columns};
+use yunti_engine::format::columns::{BadRecords, Columns, RecordBuilder};
 use yunti_engine::format::csv::{CsvParser, CsvShape};
 
 type Records = Vec<(Vec<u8>, Vec<u8>)>;
@@ -29,7 +29,7 @@ pub fn check(bytes: &[u8]) {
 
 /// Returns the records and the number of bad records.
 fn parse(shape: &CsvShape, text: &[u8], slice: usize) -> Result<(Records, u64)> {
-    let (mut parser, mut built, mut records) = (CsvParser::new(shape.clone()), Built::new(None), Vec::new());
+    let (mut parser, mut built, mut records) = (CsvParser::new(shape.clone()), RecordBuilder::new(None), Vec::new());
     parser.begin();
     let mut at = 0;
     loop {

@@ -1,7 +1,7 @@
 //! Arbitrary bytes as lines of JSON: each is a record of cells, or one error with its offset.
 
 use yunti_base::Code;
-use yunti_engine::format::columns::{BadRecords, Built, Columns};
+use yunti_engine::format::columns::{BadRecords, Columns, RecordBuilder};
 use yunti_engine::format::json::{JsonParser, JsonShape};
 
 /// Checks one input. The first byte sets the options.
@@ -13,7 +13,7 @@ pub fn check(bytes: &[u8]) {
     let mut strict = JsonParser::new(JsonShape { columns: columns.clone(), bad: BadRecords::Fail });
     let mut patient = JsonParser::new(JsonShape { columns, bad: BadRecords::Skip });
     for line in text.split(|&b| b == b'\n') {
-        let (mut a, mut b) = (Built::new(None), Built::new(None));
+        let (mut a, mut b) = (RecordBuilder::new(None), RecordBuilder::new(None));
         let (bad, skipped) = (strict.parse(line, 7, &mut a), patient.bad_records);
         patient.parse(line, 7, &mut b).unwrap();
         match bad {

@@ -8,7 +8,7 @@ class Variant(NamedTuple):
     properties: dict
     # The variant whose results its own must not be worse than.
     control: str
-    # No daemon is asked: classes.txt has classes whose tasks run in the test's JVM, which reports the plug-in.
+    # No daemon is queried: classes.txt has classes whose tasks run in the test's JVM, which reports the plug-in.
     probe: tuple
     # The class that is loaded once native code is in use.
     plugin: str

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Positions of the threads of one process at this moment: for those that do not run, the registers with which they
+ * Positions of the threads of one process at this moment: for threads that do not run, the registers with which they
  * entered the kernel, and their kernel stack. No thread is stopped or woken. Read as a file (an iterator over tasks).
  *
  * A thread that has not run since the last reading is reported without them, because they are unchanged.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use yunti_base::Result;
 use yunti_engine::operator::{
-    Arranger, Batch, Chunk, Class, ClassInfo, ClassSource, FoldShape, Folder, Groups, Mapper, Out, Partitioner, Reader,
-    Reducer, TaskContext, Writer, folder::FoldValues,
+    Batch, Chunk, Class, ClassInfo, ClassSource, FoldShape, Folder, Groups, KeyOrderer, Mapper, Out, Partitioner,
+    Reader, Reducer, TaskContext, Writer, folder::FoldValues,
 };
 
 use super::running::{self, Kind, Note};
@@ -122,11 +122,11 @@ impl Class for WatchedClass<Arc<dyn Class>> {
         }
         Ok(Box::new(self.instance(context, |class| class.partitioner(context))?))
     }
-    fn arranger(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+    fn key_orderer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
         if self.note.is_none() {
-            return self.inner.arranger(context);
+            return self.inner.key_orderer(context);
         }
-        Ok(Box::new(self.instance(context, |class| class.arranger(context))?))
+        Ok(Box::new(self.instance(context, |class| class.key_orderer(context))?))
     }
     fn reader(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reader>> {
         Ok(Box::new(self.instance(context, |class| class.reader(context))?))
@@ -189,9 +189,9 @@ impl Partitioner for Instance<dyn Partitioner> {
     }
 }
 
-impl Arranger for Instance<dyn Arranger> {
-    fn arrange(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
-        self.call(|arranger| arranger.arrange(batch, out, group))
+impl KeyOrderer for Instance<dyn KeyOrderer> {
+    fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
+        self.call(|orderer| orderer.order_keys(batch, out, group))
     }
 }
 

@@ -118,7 +118,7 @@ fn records_come_back_through_reader_and_writer() {
     assert_eq!(parts(&dir, "out").iter().map(|p| p.1.len()).sum::<usize>(), pairs(&records).len());
     let cut = pairs(&records);
     dir.write("cut.pairs", &cut[..cut.len() - 1]);
-    let what = "the file ends within a record: Formats.Pairs makes none of the last 300013 bytes: cut.pairs, byte";
+    let what = "the file ends within a record: Formats.Pairs takes none of the last 300013 bytes: cut.pairs, byte";
     dir.fails("run --lib formats.so --input-format class:Formats.Pairs -i cut.pairs -o none", 4, what);
 }
 
@@ -217,7 +217,7 @@ fn reports_invalid_results_and_exceptions_in_one_line() {
         ("Greedy", USER_CODE, "Formats.Greedy took"),
         ("Endless", USER_CODE, "Formats.Endless emitted records and took no byte of the file: in, byte 0"),
         ("Flood", 7, "the records of a reader"),
-        ("Lazy", 4, "the file ends within a record: Formats.Lazy makes none of the last"),
+        ("Lazy", 4, "the file ends within a record: Formats.Lazy takes none of the last"),
         ("Throwing", USER_CODE, "Formats.Throwing: no dogs: in, byte"),
         ("Backwards", USER_CODE, "Formats.Backwards found a record 1 bytes before the cut: in, byte"),
         ("Beyond", USER_CODE, "Formats.Beyond found a record at byte"),
@@ -245,7 +245,7 @@ fn reports_invalid_results_and_exceptions_in_one_line() {
     dir.fails(
         types,
         2,
-        "the writer Formats.Numbered takes keys of type bytes and values of type i64: the job's are bytes and none",
+        "the writer Formats.Numbered takes keys of type bytes and values of type i64: the job emits bytes and none",
     );
     dir.fails(
         "run --lib formats.so --output-format class:Formats.No -i in -o out",

@@ -26,10 +26,10 @@ fn reports_files_that_are_not_class_libraries() {
         ("books", "cannot load the class library"),
         ("text.so", "cannot load the class library"),
         ("empty.so", "cannot load the class library"),
-        ("cut.so", "the class library was cut"),
+        ("cut.so", "the class library is truncated"),
         ("other.so", "the class library was built for version 7."),
         ("refuses.so", "the class library refuses version"),
-        ("table.so", "table of classes is broken: table.so"),
+        ("table.so", "table of classes is invalid: table.so"),
         ("broken.so", "there is no class Broken.NoSuch: there are Broken."),
     ] {
         dir.fails(&format!("run --lib {lib} --mapper Broken.NoSuch --input books --output out"), USER_CODE, what);
@@ -66,7 +66,7 @@ fn classes_that_fail() {
         ("--mapper Broken.HugePair", "a record of 2147483648 bytes was emitted"),
         ("--mapper Broken.HugeOverflow", "a record of 18446744073709551615 bytes was emitted"),
         ("--mapper Broken.Deaf", "a record of 3221225472 bytes was emitted"),
-        ("--mapper Broken.Room", "full() was asked for 1048576 bytes"),
+        ("--mapper Broken.Room", "full() requested 1048576 bytes"),
         ("--mapper Broken.ShortKey", "a key of 3 bytes and a value of 8 bytes were emitted"),
         ("--mapper Broken.LongValue", "a key of 8 bytes and a value of 9 bytes were emitted"),
         ("--mapper Broken.BigKey", "a key of 100000 bytes and a value of 8 bytes were emitted"),

@@ -91,7 +91,7 @@ fn reports_errors_in_one_line() {
     let Some(dir) = with_library() else { return };
     dir.write("in", b"a\tb\nc\n");
     let job = "run --lib routes.so --mapper Routes.Parse -i in";
-    dir.fails(&format!("{job} -o out"), USER_CODE, "the job has no output rejected: name it in the job");
+    dir.fails(&format!("{job} -o out"), USER_CODE, "the job has no output rejected: declare it");
     dir.fails(&format!("{job} --named-output other -o out"), USER_CODE, "there are other");
     dir.fails(&format!("{job} --named-output rejected"), USAGE, "named outputs are files in the output directory");
     dir.fails(&format!("{job} --named-output rejected -o -"), USAGE, "named outputs are files in the output directory");

@@ -1,4 +1,4 @@
-//! Foreign instances as mappers, reducers, folders, partitioners, key orders, readers and writers of the engine.
+//! Adapters: foreign instances as operators of the engine.
 //! One of the listed files with `unsafe`: it calls functions of class libraries.
 
 use std::ffi::c_void;
@@ -11,7 +11,7 @@ use super::layout::{
 use crate::operator::cursor::{Out, RawStr, STATUS_OK};
 use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues, KnownFold};
 use crate::operator::{
-    Arranger, Batch, Chunk, Folder, Groups, Mapper, Partitioner, Reader, Reducer, TaskContext, Writer,
+    Batch, Chunk, Folder, Groups, KeyOrderer, Mapper, Partitioner, Reader, Reducer, TaskContext, Writer,
 };
 use yunti_base::{Code, Error, Result};
 
@@ -27,6 +27,7 @@ pub struct Instance {
 unsafe impl Send for Instance {}
 
 impl Instance {
+    /// Creates an instance of a class for a task. Fails with the class's own error.
     pub fn create(name: &Arc<str>, class: &ClassTable, task: &Arc<TaskContext>) -> Result<Instance> {
         let mut instance = Instance {
             name: name.clone(),
@@ -72,6 +73,7 @@ impl Drop for Instance {
     }
 }
 
+/// A mapper of a class library.
 pub struct ForeignMapper(pub Instance);
 
 impl Mapper for ForeignMapper {
@@ -86,6 +88,7 @@ impl Mapper for ForeignMapper {
     }
 }
 
+/// A reducer or combiner of a class library.
 pub struct ForeignReducer(pub Instance);
 
 impl Reducer for ForeignReducer {
@@ -100,6 +103,7 @@ impl Reducer for ForeignReducer {
     }
 }
 
+/// A partitioner of a class library.
 pub struct ForeignPartitioner(pub Instance);
 
 impl Partitioner for ForeignPartitioner {
@@ -112,10 +116,11 @@ impl Partitioner for ForeignPartitioner {
     }
 }
 
-pub struct ForeignArranger(pub Instance);
+/// A key orderer of a class library.
+pub struct ForeignKeyOrderer(pub Instance);
 
-impl Arranger for ForeignArranger {
-    fn arrange(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
+impl KeyOrderer for ForeignKeyOrderer {
+    fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
         let Some(arrange) = self.0.class.arrange else { return Err(self.0.lacks("arrange")) };
         assert!(group.len() >= batch.len());
         // SAFETY: as for the mapper; `group` has room for each record.
@@ -124,8 +129,11 @@ impl Arranger for ForeignArranger {
     }
 }
 
+/// A reader of a class library.
 pub struct ForeignReader {
+    /// The instance.
     pub instance: Instance,
+    /// Functions of the reader.
     pub table: ReaderTable,
 }
 
@@ -161,8 +169,11 @@ impl Reader for ForeignReader {
     }
 }
 
+/// A writer of a class library.
 pub struct ForeignWriter {
+    /// The instance.
     pub instance: Instance,
+    /// Functions of the writer.
     pub table: WriterTable,
 }
 
@@ -193,11 +204,12 @@ impl Writer for ForeignWriter {
     }
 }
 
+/// A folder of a class library.
 pub struct ForeignFolder {
     instance: Instance,
     table: FolderTable,
     shape: FoldShape,
-    /// Of the records that a known fold finishes with.
+    /// Byte strings for one call.
     strings: Vec<RawStr>,
 }
 
@@ -205,12 +217,14 @@ pub struct ForeignFolder {
 unsafe impl Send for ForeignFolder {}
 
 impl ForeignFolder {
+    /// Returns the folder of an instance.
     pub fn new(instance: Instance, table: FolderTable, shape: FoldShape) -> ForeignFolder {
         ForeignFolder { instance, table, shape, strings: Vec::new() }
     }
 }
 
-/// What a folder's table says; an error where it cannot be.
+/// Returns the shape that a folder's table declares. Fails with `Code::UserCode` if it is invalid. `eight`: values have
+/// eight bytes.
 pub fn shape_of(name: &str, table: &FolderTable, eight: bool) -> Result<FoldShape> {
     let wrong = |what: &str| Err(Error::new(Code::UserCode, format!("the folder {name} {what}")));
     let known = match table.known {

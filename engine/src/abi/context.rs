@@ -1,4 +1,4 @@
-//! The context that a foreign instance is given: settings, counters, messages.
+//! The context of a foreign instance: settings, counters, messages, named outputs.
 //! One of the listed files with `unsafe`: it is reached through a `void *`.
 
 use std::collections::BTreeMap;
@@ -13,24 +13,26 @@ use crate::operator::cursor::{Out, RawStr};
 use crate::operator::{Emitter, TaskContext, Type};
 use yunti_base::{Code, Error, Result};
 
-/// Lives as long as the instance, at one address.
+/// Context of one foreign instance; it lives as long as the instance, at one address.
 pub struct ForeignContext {
+    /// Functions and values that the instance sees.
     pub table: Context,
     state: Box<State>,
 }
 
 struct State {
     task: Arc<TaskContext>,
-    /// Slots that the instance counts in; added to the task's counters when it is destroyed.
+    /// Counter slots of the instance; added to the task's counters when the instance is destroyed.
     counters: BTreeMap<(String, String), Box<u64>>,
     error: Option<String>,
-    /// Named outputs that are open; the instance holds their cursors.
+    /// Open named outputs; the instance holds their cursors.
     outputs: BTreeMap<String, Box<Emitter<Box<dyn NamedOutput>>>>,
-    /// Why one could not be opened.
+    /// First error of opening an output.
     refused: Option<Error>,
 }
 
 impl ForeignContext {
+    /// Returns the context of a new instance in `task`.
     pub fn new(task: &Arc<TaskContext>) -> Box<ForeignContext> {
         let mut state = Box::new(State {
             task: task.clone(),
@@ -62,7 +64,7 @@ impl ForeignContext {
         Box::new(ForeignContext { table, state })
     }
 
-    /// What the instance said of a call that failed with this status.
+    /// Returns the error of a call that failed with `status`, with the instance's message.
     pub fn failure(&mut self, class: &str, status: i32) -> Error {
         if let Some(refused) = self.refused() {
             return refused.within(class);
@@ -78,7 +80,7 @@ impl ForeignContext {
         }
     }
 
-    /// Writes what the instance put into named outputs, or says why that failed, even if the instance did not mind.
+    /// Writes the instance's named outputs. Fails with the first error of an output, even if the instance ignored it.
     pub fn close_outputs(&mut self) -> Result<()> {
         if let Some(refused) = self.refused() {
             return Err(refused);
@@ -95,7 +97,7 @@ impl ForeignContext {
         refused.take().or_else(|| outputs.values_mut().find_map(|output| output.refused()))
     }
 
-    /// Adds the instance's counters to the task's.
+    /// Adds the instance's counters to the task's counters.
     pub fn settle(&mut self) {
         let mut counters = self.state.task.counters.lock().unwrap_or_else(|e| e.into_inner());
         for (name, slot) in &mut self.state.counters {
@@ -174,7 +176,7 @@ unsafe extern "C" fn output(engine: *mut c_void, name: RawStr, key_type: u32, va
     }
     let opened = catch_unwind(AssertUnwindSafe(|| {
         let (Some(key), Some(value)) = (Type::from_abi(key_type), Type::from_abi(value_type)) else {
-            return Err(Error::new(Code::UserCode, format!("the output {name} is asked for with an unknown type")));
+            return Err(Error::new(Code::UserCode, format!("the output {name} was requested with an unknown type")));
         };
         state.task.output(&name, (key, value))
     }));
@@ -211,8 +213,8 @@ unsafe extern "C" fn edges(
     if n == 0 {
         return 0;
     }
-    // SAFETY: the ABI: n bytes at p, set_n (at most 8) at set, one number at before, n + 64 (which need not be initialised, and
-    // are only written) at `to`.
+    // SAFETY: the ABI: n bytes at p, set_n (at most 8) at set, one number at before, n + 64 numbers at `to`. The
+    // numbers at `to` are only written, so they need no initial value.
     unsafe {
         let bytes = std::slice::from_raw_parts(p, n as usize);
         let set = std::slice::from_raw_parts(set, (set_n as usize).min(masks::SET_MAX));

@@ -1,21 +1,30 @@
-//! The structs of yunti.h that only this boundary needs; batch, groups and cursor are those of `operator`.
+//! The structs of yunti.h that only this boundary needs, field by field; `operator` has batch, groups and cursor.
 //! One of the listed files with `unsafe`: it reads structs whose size another program has set.
 
 use std::ffi::{c_char, c_void};
 
 use crate::operator::cursor::{Out, RawStr};
 
+/// Major version of the C ABI.
 pub const ABI_MAJOR: u32 = 0;
+/// Minor version of the C ABI.
 pub const ABI_MINOR: u32 = 4;
 
+/// YT_PURE: see `Flags::pure`.
 pub const FLAG_PURE: u32 = 1;
+/// YT_EMITS_REFS: see `Flags::emits_refs`.
 pub const FLAG_EMITS_REFS: u32 = 2;
+/// YT_EMITS_ONE: see `Flags::emits_one`.
 pub const FLAG_EMITS_ONE: u32 = 4;
+/// YT_WANTS_SPAN: see `Flags::wants_span`.
 pub const FLAG_WANTS_SPAN: u32 = 8;
+/// YT_GROUPS: see `Flags::groups`.
 pub const FLAG_GROUPS: u32 = 16;
 
+/// Status of a call (yt_status).
 pub type Status = i32;
 
+/// yt_context: functions and values of a task that an instance may use.
 #[repr(C)]
 pub struct Context {
     pub size: u32,
@@ -37,14 +46,20 @@ pub struct Context {
     pub reserved: [u64; 4],
 }
 
+/// Creates an instance.
 pub type Create = unsafe extern "C" fn(*const Context, *mut *mut c_void) -> Status;
+/// Destroys an instance.
 pub type Destroy = unsafe extern "C" fn(*mut c_void);
-/// `*const c_void`: a yt_batch or a yt_groups.
+/// Processes a yt_batch or a yt_groups (`*const c_void`).
 pub type Process = unsafe extern "C" fn(*mut c_void, *const c_void, *mut Out) -> Status;
+/// Chooses partitions for a yt_batch.
 pub type Partition = unsafe extern "C" fn(*mut c_void, *const c_void, u32, *mut u32) -> Status;
+/// Orders the keys of a yt_batch (`KeyOrderer::order_keys`).
 pub type Arrange = unsafe extern "C" fn(*mut c_void, *const c_void, *mut Out, *mut u32) -> Status;
+/// Ends the input, or writes the head or foot of a part.
 pub type Flush = unsafe extern "C" fn(*mut c_void, *mut Out) -> Status;
 
+/// yt_folder: shape and functions of a folder class.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FolderTable {
@@ -58,6 +73,7 @@ pub struct FolderTable {
     pub finish: Option<unsafe extern "C" fn(*mut c_void, *const RawStr, *const *const u8, u32, *mut Out) -> Status>,
 }
 
+/// yt_chunk: see `operator::Chunk`.
 #[repr(C)]
 pub struct RawChunk {
     pub size: u32,
@@ -70,11 +86,14 @@ pub struct RawChunk {
     pub before: u32,
 }
 
+/// The chunk begins the file.
 pub const CHUNK_FIRST: u32 = 1;
+/// The chunk ends the file.
 pub const CHUNK_LAST: u32 = 2;
-/// Of `find`: more bytes are needed.
+/// Result of `find` if more bytes are needed.
 pub const FIND_MORE: u64 = u64::MAX;
 
+/// yt_reader: functions of a reader class.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ReaderTable {
@@ -86,8 +105,10 @@ pub struct ReaderTable {
     pub read: Option<unsafe extern "C" fn(*mut c_void, *const RawChunk, *mut Out, *mut u64) -> Status>,
 }
 
+/// Flag of a writer: see `Flags::whole_part`.
 pub const FLAG_WHOLE_PART: u32 = 1;
 
+/// yt_writer: functions of a writer class.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct WriterTable {
@@ -100,6 +121,7 @@ pub struct WriterTable {
     pub extension: *const c_char,
 }
 
+/// yt_class: description and functions of a class.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ClassTable {
@@ -123,6 +145,7 @@ pub struct ClassTable {
     pub reserved: [u64; 3],
 }
 
+/// yt_library: the classes of a library.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LibraryTable {
@@ -152,14 +175,14 @@ unsafe impl Sized32 for ClassTable {}
 // SAFETY: as above.
 unsafe impl Sized32 for LibraryTable {}
 
-/// Copies a struct of another program as far as both sides know it; what it lacks is zero.
+/// Copies a struct of another program as far as both sides know it; missing fields are zero.
 ///
 /// # Safety
-/// `from` points to a struct whose first four bytes say how many bytes of it are readable.
+/// `from` points to a struct whose first four bytes are the number of its readable bytes.
 pub unsafe fn read<T: Sized32>(from: *const T) -> T {
     // SAFETY: as the caller and the trait promise.
     unsafe {
-        // A size that ends within a pointer is of no version: half a pointer leads anywhere.
+        // A size that ends within a pointer belongs to no version; half a pointer is invalid.
         let size = from.cast::<u32>().read_unaligned() as usize & !(size_of::<*const u8>() - 1);
         let mut to = std::mem::MaybeUninit::<T>::zeroed();
         std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.as_mut_ptr().cast::<u8>(), size.min(size_of::<T>()));

@@ -1,4 +1,4 @@
-//! Loading a class library: open, shake hands, read the table of classes.
+//! Loading a class library: open it, check the version, read its table of classes.
 //! One of the listed files with `unsafe`: it loads code and reads tables of another program.
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::adapters::{
-    ForeignArranger, ForeignFolder, ForeignMapper, ForeignPartitioner, ForeignReader, ForeignReducer, ForeignWriter,
+    ForeignFolder, ForeignKeyOrderer, ForeignMapper, ForeignPartitioner, ForeignReader, ForeignReducer, ForeignWriter,
     Instance, shape_of,
 };
 use super::layout::{
@@ -16,7 +16,7 @@ use super::layout::{
 };
 use crate::operator::reader::LOOK_BACK_MAX;
 use crate::operator::{
-    Arranger, Class, ClassInfo, ClassSource, Flags, Folder, Kind, Mapper, Partitioner, Reader, Reducer, TaskContext,
+    Class, ClassInfo, ClassSource, Flags, Folder, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer, TaskContext,
     Type, Writer,
 };
 use yunti_base::{Code, Error, Result};
@@ -35,13 +35,17 @@ struct ForeignClass {
     extension: String,
 }
 
-// SAFETY: the tables are constant data and functions of a library that is never closed; instances are made for one thread each.
+// SAFETY: the tables are constant data and functions of a library that is never closed; each instance belongs to one
+// thread.
 unsafe impl Send for ForeignClass {}
 // SAFETY: as above.
 unsafe impl Sync for ForeignClass {}
 
-/// Loads a class library. It stays loaded for the life of the process: closing it would run destructors under threads that may still
-/// use it, and many libraries cannot be unloaded at all.
+/// Loads a class library. It stays loaded for the life of the process: closing it would run destructors under threads
+/// that may still use it, and many libraries cannot be unloaded.
+///
+/// Fails with `Code::UserCode` and the path if the library is missing, truncated, of another version, or its table is
+/// invalid.
 pub fn load(path: &Path) -> Result<Arc<dyn ClassSource>> {
     let wrong = |what: String| Error::new(Code::UserCode, what).at_path(path.to_string_lossy());
     if !path.exists() {
@@ -50,23 +54,23 @@ pub fn load(path: &Path) -> Result<Arc<dyn ClassSource>> {
     check_whole(path)?;
     let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())
         .map_err(|_| wrong("the name of the class library holds a NUL byte".into()))?;
-    // A name without a slash would be searched in the system's directories.
+    // The loader would search the system's directories for a name without a slash.
     let name = if name.as_bytes().contains(&b'/') {
         name
     } else {
         std::ffi::CString::new([b"./", name.as_bytes()].concat()).unwrap_or(name)
     };
-    // SAFETY: loading runs the library's initialisers: the user named it to be run. RTLD_LOCAL keeps its symbols to itself.
+    // SAFETY: loading runs the library's initialisers, as the user requested. RTLD_LOCAL keeps its symbols private.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if handle.is_null() {
         let reason = dl_error().replace(&*name.to_string_lossy(), "it");
         return Err(wrong(format!("cannot load the class library ({reason})")).hint("build it again for this machine"));
     }
-    // SAFETY: a lookup in a library that is loaded.
+    // SAFETY: a lookup in a loaded library.
     let entry = unsafe { libc::dlsym(handle, ENTRY.as_ptr()) };
     if entry.is_null() {
-        return Err(wrong("this is no class library: it does not export yunti_library_v0".into())
-            .hint("register its classes with YUNTI_LIBRARY, or link what was built for this version"));
+        return Err(wrong("this is not a class library: it does not export yunti_library_v0".into())
+            .hint("register its classes with YUNTI_LIBRARY, or link a build for this version"));
     }
     // SAFETY: the ABI gives the symbol this type.
     let entry: unsafe extern "C" fn(u32) -> *const LibraryTable = unsafe { std::mem::transmute(entry) };
@@ -81,11 +85,11 @@ pub fn load(path: &Path) -> Result<Arc<dyn ClassSource>> {
     Ok(Arc::new(Library(classes)))
 }
 
-/// The classes of a library's table, each with all that it must have.
+/// Returns the classes of a library's table, each with all that its kind requires.
 ///
 /// # Safety
-/// The table is as the ABI says: its first field says how many bytes of it there are, its pointers are null or lead to such tables and
-/// to strings that end.
+/// The table is as the ABI requires: its first field is the number of its bytes. Its pointers are null or lead to such
+/// tables and to NUL-terminated strings.
 unsafe fn classes_of(table: *const LibraryTable) -> Result<BTreeMap<String, Arc<ForeignClass>>> {
     let wrong = |what: String| Error::new(Code::UserCode, what);
     // SAFETY: as the caller promises.
@@ -98,7 +102,7 @@ unsafe fn classes_of(table: *const LibraryTable) -> Result<BTreeMap<String, Arc<
         .hint("build it again with the headers of this version"));
     }
     if table.classes.is_null() || table.n > 65_536 {
-        return Err(wrong("the class library's table of classes is broken".into()));
+        return Err(wrong("the class library's table of classes is invalid".into()));
     }
     let mut classes = BTreeMap::new();
     for i in 0..table.n as usize {
@@ -115,14 +119,16 @@ unsafe fn classes_of(table: *const LibraryTable) -> Result<BTreeMap<String, Arc<
     Ok(classes)
 }
 
-/// A library that was cut while it was copied: the loader would map what is not there and die of it (SIGBUS). Only what the
-/// loader maps must be there; all else is left for it to judge.
+/// Rejects a library truncated during a copy: the loader would map missing pages and die of SIGBUS. Only the segments
+/// that the loader maps are checked.
 fn check_whole(path: &Path) -> Result<()> {
     match std::fs::read(path) {
-        Ok(bytes) if is_cut(&bytes) => Err(Error::new(Code::UserCode, "the class library was cut: its end is missing")
-            .at_path(path.to_string_lossy())
-            .at_offset(bytes.len() as u64)
-            .hint("copy or build it again")),
+        Ok(bytes) if is_cut(&bytes) => {
+            Err(Error::new(Code::UserCode, "the class library is truncated: its end is missing")
+                .at_path(path.to_string_lossy())
+                .at_offset(bytes.len() as u64)
+                .hint("copy or build it again"))
+        }
         _ => Ok(()),
     }
 }
@@ -135,7 +141,7 @@ fn is_cut(bytes: &[u8]) -> bool {
         let field = bytes.get(at..at + len).unwrap_or(&[0xff; 8][..len]);
         field.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b))
     };
-    // ELF-64: e_phoff, e_phentsize, e_phnum; of a program header p_type (1: to be mapped), p_offset and p_filesz.
+    // ELF-64: e_phoff, e_phentsize, e_phnum; in a program header p_type (1: loadable), p_offset and p_filesz.
     let (table, entry, n) = (number(32, 8), number(54, 2), number(56, 2));
     let end = (0..n)
         .map(|i| table.saturating_add(i * entry).min(bytes.len() as u64) as usize)
@@ -193,15 +199,15 @@ impl ForeignClass {
             return Err(wrong(format!("is a {} without its function", kind.name())));
         }
         if reader.is_some_and(|r| r.look_back > LOOK_BACK_MAX) {
-            return Err(wrong(format!("wants to look back over more than {LOOK_BACK_MAX} bytes")));
+            return Err(wrong(format!("looks back over more than {LOOK_BACK_MAX} bytes")));
         }
         let extension = match writer {
-            // SAFETY: as of the name.
+            // SAFETY: as for the name.
             Some(w) if !w.extension.is_null() => unsafe { CStr::from_ptr(w.extension) }.to_string_lossy().into_owned(),
             _ => String::new(),
         };
         if extension.contains('/') {
-            return Err(wrong(format!("ends the names of files in '{extension}'")));
+            return Err(wrong(format!("has the extension '{extension}', which holds a slash")));
         }
         let in_value_type = kind_of(table.in_value_type, "value")?;
         let folder = if table.folder.is_null() {
@@ -267,11 +273,11 @@ impl Class for ForeignClass {
         }
         Ok(Box::new(ForeignPartitioner(self.instance(context)?)))
     }
-    fn arranger(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+    fn key_orderer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
         if self.info.kind != Kind::KeyOrder {
             return Err(self.not_a(Kind::KeyOrder));
         }
-        Ok(Box::new(ForeignArranger(self.instance(context)?)))
+        Ok(Box::new(ForeignKeyOrderer(self.instance(context)?)))
     }
     fn reader(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reader>> {
         let Some(table) = self.reader else { return Err(self.not_a(Kind::Reader)) };
@@ -299,7 +305,7 @@ impl ClassSource for Library {
     }
 }
 
-/// Any bytes as the file of a library, and as what its tables say: for the fuzzer. Pointers are null or lead where the ABI has them lead.
+/// Loads any bytes as the file of a library and as its tables, for the fuzzer. Pointers are null or valid.
 pub fn fuzz(bytes: &[u8]) {
     unsafe extern "C" fn nothing(
         _: *mut std::ffi::c_void,
@@ -335,7 +341,7 @@ pub fn fuzz(bytes: &[u8]) {
     let n = if n <= 65_536 { n % 3 } else { n };
     let (none, version) = (std::ptr::null(), std::ptr::null());
     let table = LibraryTable { size, abi_major: abi_major % 2, abi_minor, n, name: none, version, classes: classes_at };
-    // SAFETY: the tables are whole, whatever their first fields say, and live here; so do the strings.
+    // SAFETY: the tables are whole, whatever their first fields contain, and outlive the call; so do the strings.
     match unsafe { classes_of(&table) } {
         Ok(classes) => classes.values().for_each(|class| assert!(class.folder.is_some() || !class.info.is_fold)),
         Err(e) => assert!(e.code() == Code::UserCode, "{e}"),

@@ -1,7 +1,7 @@
 //! Beside the floors: class libraries, loaded from shared objects through the C ABI (api/include/yunti.h).
 //!
-//! Implements the interfaces of `operator` over foreign tables. Nothing but the command line and hosts imports it: a job is given
-//! classes and does not know where they come from.
+//! This module implements the interfaces of `operator` over foreign tables. Only the command line and hosts import it:
+//! a job gets classes without knowing their origin.
 
 mod adapters;
 mod context;
@@ -16,7 +16,10 @@ pub use library::{fuzz, load};
 use crate::operator::ClassSource;
 use yunti_base::Result;
 
-/// The classes of a job: those of its libraries come first, so that a class of the user's may have any name, then `others`.
+/// Returns the class sources of a job: the libraries come first, so that a user's class may have any name, then
+/// `others`.
+///
+/// Fails with `Code::UserCode` if a library cannot be loaded.
 pub fn load_before(libraries: &[PathBuf], others: Arc<dyn ClassSource>) -> Result<Vec<Arc<dyn ClassSource>>> {
     libraries.iter().map(|path| load(path)).chain([Ok(others)]).collect()
 }

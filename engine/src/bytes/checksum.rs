@@ -1,30 +1,31 @@
-//! CRC32C (Castagnoli, RFC 3720 appendix B.4): the checksum on every block that goes to a scratch
-//! file, so that a torn or rotten block is an error and never a wrong answer.
+//! CRC32C (Castagnoli, RFC 3720 appendix B.4), the checksum of each block in a scratch file. A torn or corrupt block
+//! becomes an error.
 //!
-//! The crate `crc32c` uses the CPU's own instruction, chosen at run time, at 10 to 28 GB/s a core;
-//! a disk brings a tenth of that. `crc-fast` is twice as fast and was rejected: it pulls in six more
-//! crates, builds a shared and a static library of itself in every build, and the gain is below
-//! one part in a hundred of writing the block.
+//! The crate `crc32c` uses the CPU's own instruction, chosen at run time: 10 to 28 GB/s a core. A disk delivers a tenth
+//! of this. `crc-fast` is twice as fast, but was rejected: it adds six crates and builds two extra libraries in each
+//! build. The gain is below 1 % of the time to write a block.
 
-/// The CRC32C of `data`.
+/// Returns the CRC32C of `data`.
 pub fn crc32c(data: &[u8]) -> u32 {
     ::crc32c::crc32c(data)
 }
 
-/// The CRC32C of data that comes in pieces: `update` any number of times, then `finish`.
+/// CRC32C of data in pieces: call `update` any number of times, then `finish`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Crc32c(u32);
 
 impl Crc32c {
+    /// Returns the checksum of no bytes.
     pub fn new() -> Self {
         Crc32c(0)
     }
 
+    /// Adds the next piece of the data.
     pub fn update(&mut self, data: &[u8]) {
         self.0 = ::crc32c::crc32c_append(self.0, data);
     }
 
-    /// The checksum of all bytes so far. More may follow.
+    /// Returns the checksum of all bytes added so far. More pieces may follow.
     pub fn finish(&self) -> u32 {
         self.0
     }
@@ -35,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_answers() {
+    fn matches_the_published_checksums() {
         // RFC 3720 appendix B.4, and the check value of the CRC catalogue.
         let ascending: Vec<u8> = (0..32).collect();
         let descending: Vec<u8> = (0..32).rev().collect();
@@ -52,7 +53,7 @@ mod tests {
         }
     }
 
-    /// One bit at a time, straight from the polynomial.
+    /// Computes the CRC bit by bit from the polynomial.
     fn slow(data: &[u8]) -> u32 {
         let mut crc = !0u32;
         for &byte in data {
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_and_alignment_and_cut_gives_the_same() {
+    fn pieces_of_any_length_and_alignment_give_the_same_checksum() {
         let data: Vec<u8> = (0..30_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         for start in 0..9 {
             for length in (0..70).chain([255, 767, 768, 769, 24_575, 24_576, 24_577, 29_900]) {

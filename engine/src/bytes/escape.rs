@@ -1,8 +1,9 @@
-//! Bytes that are no text, written as text: separators and delimiters of settings.
+//! Escapes in settings: bytes that are not text (separators, delimiters) as text.
 
 use yunti_base::{Code, Error, Result};
 
-/// Bytes from text with `\t`, `\n`, `\r`, `\0`, `\\` and `\xNN`.
+/// Returns the bytes of a text with the escapes `\t`, `\n`, `\r`, `\0`, `\\` and `\xNN`. Fails with `Code::Usage` on
+/// any other escape.
 pub fn unescape(text: &str) -> Result<Vec<u8>> {
     let bad = || {
         Error::new(Code::Usage, format!("'{text}' has an unknown escape")).hint("use \\t, \\n, \\r, \\0, \\\\ or \\xNN")
@@ -34,7 +35,7 @@ pub fn unescape(text: &str) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The way back.
+/// Returns the text that `unescape` turns into these bytes.
 pub fn escape(bytes: &[u8]) -> String {
     bytes
         .iter()
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_can_be_written_as_a_separator() {
+    fn every_byte_survives_escape_and_unescape() {
         for byte in 0..=255u8 {
             assert_eq!(unescape(&escape(&[byte, b'x', byte])).unwrap(), [byte, b'x', byte]);
         }

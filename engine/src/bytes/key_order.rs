@@ -1,42 +1,52 @@
-//! The order of keys, reduced to the order of bytes.
+//! The built-in order of keys, reduced to the order of bytes. (`key_order/` has orders given by a class.)
 //!
-//! Numbers are normalised once, when they are collected: big-endian, the sign bit turned (floats by IEEE 754-2019 totalOrder), all
-//! bits turned for a descending order. From then on every comparison, prefix and merge sees bytes alone. Byte strings stay as
-//! they are; descending, their comparison is reversed (complementing them would sort a prefix behind what it begins).
+//! Numbers are normalised once, when they are collected: big-endian with a flipped sign bit; floats by IEEE 754-2019
+//! totalOrder. A descending order inverts all bits. After that, every comparison, prefix and merge compares bytes.
+//!
+//! Byte strings stay as they are. In a descending order their comparison is reversed instead: inverted bits would sort
+//! a prefix behind its extensions.
 
 use std::cmp::Ordering;
 
 use super::scatter::{gather, scatter};
 
-/// How the bytes of a key are to be read.
+/// Interpretation of a key's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum KeyKind {
+    /// A byte string, compared byte by byte, unsigned.
     #[default]
     Bytes,
+    /// A signed integer, little-endian.
     Signed,
+    /// An unsigned integer, little-endian.
     Unsigned,
+    /// An IEEE 754 float, little-endian.
     Float,
-    /// In no order: for groups of equal keys (bytes::scatter).
+    /// Groups of equal keys, in no order (`bytes::scatter`).
     Scattered,
 }
 
+/// Order of a job's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct KeyOrder {
+    /// Interpretation of the bytes.
     pub kind: KeyKind,
+    /// True for a descending order.
     pub descending: bool,
 }
 
 impl KeyOrder {
+    /// Ascending order of byte strings.
     pub const BYTES: KeyOrder = KeyOrder { kind: KeyKind::Bytes, descending: false };
-    /// Equal keys meet, in no order.
+    /// The order of `KeyKind::Scattered`: equal keys meet, in no order.
     pub const NONE: KeyOrder = KeyOrder { kind: KeyKind::Scattered, descending: false };
 
-    /// Whether keys must be normalised at all.
+    /// Returns true for byte strings, which are not normalised.
     pub fn is_bytes(self) -> bool {
         self.kind == KeyKind::Bytes
     }
 
-    /// Little-endian number to normalised bytes, in place.
+    /// Normalises a key in place, so that its bytes compare as the key does. Its length stays.
     pub fn normalise(self, key: &mut [u8]) {
         match self.kind {
             _ if key.is_empty() => return,
@@ -57,7 +67,7 @@ impl KeyOrder {
         }
     }
 
-    /// The way back.
+    /// Restores a key that `normalise` changed, in place.
     pub fn denormalise(self, key: &mut [u8]) {
         match self.kind {
             _ if key.is_empty() => return,
@@ -78,7 +88,7 @@ impl KeyOrder {
         key.reverse();
     }
 
-    /// Whether the comparison of (normalised) bytes is turned around.
+    /// Returns true if comparisons of normalised bytes are reversed.
     #[inline]
     pub fn reversed(self) -> bool {
         self.descending && self.is_bytes()
@@ -91,8 +101,8 @@ impl KeyOrder {
         if self.reversed() { ascending.reverse() } else { ascending }
     }
 
-    /// The eight bytes of a normalised key from `depth` on as a number that orders as the keys do, as far as it reaches: a
-    /// smaller prefix means a smaller key; equal prefixes say nothing. Missing bytes count as zeros.
+    /// Returns the eight bytes of a normalised key from `depth` on, as a number that orders as the keys do. A smaller
+    /// prefix means a smaller key; equal prefixes decide nothing. Missing bytes count as zeros.
     #[inline]
     pub fn prefix(self, key: &[u8], depth: usize) -> u64 {
         let rest = key.get(depth..).unwrap_or(&[]);

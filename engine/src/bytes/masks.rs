@@ -1,14 +1,19 @@
-//! Which bytes of a buffer are in a small set, as one bit a byte: what tokenisers and line splitters walk.
-//! One of the listed files with `unsafe`: SIMD chosen at run time (AVX-512, AVX2, SSE2; elsewhere what the compiler makes of plain code).
+//! Bit masks of the bytes in a small set: one bit for each byte of a buffer. Tokenisers and line splitters walk these
+//! masks.
+//! One of the listed files with `unsafe`: SIMD chosen at run time (AVX-512, AVX2, SSE2). Other CPUs run plain code.
 
 #[cfg(target_arch = "x86_64")]
 use super::simd;
 
-/// At most this many bytes in a set.
+/// Bytes in a set, at most.
 pub const SET_MAX: usize = 8;
 
-/// Sets bit `i % 64` of `bits[i / 64]` where `bytes[i]` is in `set`, clears the others. `bits` holds `ceil(len / 64)` words, which
-/// are all written; bits behind the end are 0.
+/// Sets bit `i % 64` of `bits[i / 64]` if `bytes[i]` is in `set`, and clears the other bits. Writes `ceil(len / 64)`
+/// words; bits beyond the last byte are 0.
+///
+/// # Panics
+///
+/// Panics if `set` has more than `SET_MAX` bytes or `bits` is too short.
 pub fn mask_any(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
     assert!(set.len() <= SET_MAX && bits.len() >= bytes.len().div_ceil(64));
     #[cfg(target_arch = "x86_64")]
@@ -29,12 +34,18 @@ pub fn mask_any(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
     plain(bytes, set, bits);
 }
 
-/// How many numbers behind the last one `edges` may overwrite.
+/// Extra numbers that `edges` may overwrite beyond the last one that it returns.
 pub const EDGES_SLACK: usize = 64;
 
-/// Where a byte of `set` follows one that is not in it, or the other way round: positions in `bytes`, ascending, counted from `base`, into
-/// `to`; how many there were. `before`: whether the byte before the first one was in the set; afterwards, whether the last one is.
-/// `to` has room for as many numbers as there are bytes, and `EDGES_SLACK` more.
+/// Finds the edges of runs of bytes in `set`: positions where a byte is in the set and the byte before is not, or the
+/// reverse.
+///
+/// Writes the positions to `to`, ascending, as `base` plus the index in `bytes`; returns their number. `before` is true
+/// if the byte before the first one is in the set; afterwards it is true if the last byte is.
+///
+/// # Panics
+///
+/// Panics if `set` has more than `SET_MAX` bytes or `to` has room for fewer than `bytes.len() + EDGES_SLACK` numbers.
 pub fn edges(bytes: &[u8], set: &[u8], base: u32, before: &mut bool, to: &mut [u32]) -> usize {
     assert!(set.len() <= SET_MAX && to.len() >= bytes.len() + EDGES_SLACK);
     #[cfg(target_arch = "x86_64")]
@@ -69,7 +80,7 @@ pub fn edges(bytes: &[u8], set: &[u8], base: u32, before: &mut bool, to: &mut [u
     n
 }
 
-/// How many line ends there are in `bytes`: LF, CRLF, CR.
+/// Returns the number of line ends (LF, CRLF, CR) in `bytes`.
 pub fn line_ends(bytes: &[u8]) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if simd::avx512_bytes() {
@@ -88,7 +99,7 @@ pub fn line_ends(bytes: &[u8]) -> u64 {
     n
 }
 
-/// Ends among 64 bytes; of a CRLF the LF counts nothing. `after_cr`: whether the byte before them is a CR.
+/// Counts the line ends among 64 bytes; a CRLF counts once. `after_cr` is 1 if the byte before them is a CR.
 #[inline(always)]
 fn ends_of(lf: u64, cr: u64, after_cr: &mut u64) -> u64 {
     if cr | *after_cr == 0 {
@@ -114,7 +125,7 @@ fn line_ends_avx512(bytes: &[u8]) -> u64 {
     n
 }
 
-/// A set of bytes below 128 no two of which share their lower four bits: one shuffle finds the only candidate for each byte.
+/// A set of bytes below 128 with distinct lower four bits: one shuffle finds the only candidate for each byte.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 struct NibbleTable([u8; 16]);
@@ -122,7 +133,7 @@ struct NibbleTable([u8; 16]);
 #[cfg(target_arch = "x86_64")]
 impl NibbleTable {
     fn of(set: &[u8]) -> Option<NibbleTable> {
-        // At a place without a candidate stands a byte that belongs to another place (0 at place 0 would find the byte 0).
+        // Places without a candidate hold a byte of another place: 0 at place 0 would match the byte 0.
         let mut table = [0u8; 16];
         table[0] = 1;
         let mut taken = 0u16;
@@ -143,12 +154,12 @@ impl NibbleTable {
         use std::arch::x86_64::*;
         // SAFETY: the table has 16 bytes.
         let table = _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(self.0.as_ptr().cast()) });
-        // A byte from 128 on is looked up as 0, which it is not.
+        // A byte from 128 on is looked up as 0, so it never matches.
         _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(table, v), v)
     }
 }
 
-/// Any set, by a comparison for each of its bytes.
+/// Any set: one comparison for each of its bytes.
 #[cfg(target_arch = "x86_64")]
 struct Wanted {
     bytes: [std::arch::x86_64::__m512i; SET_MAX],
@@ -179,7 +190,7 @@ impl Wanted {
 /// Compresses the numbers 0 to 63 by the mask of each 64 bytes: no branch depends on where the edges are.
 ///
 /// # Safety
-/// The processor has the features; `to` has room as `edges` says.
+/// The CPU has the features; `to` has the room that `edges` requires.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt,bmi2")]
@@ -200,8 +211,8 @@ unsafe fn edges_avx512(
         }
         iota
     };
-    // SAFETY: loads of IOTA and of chunks have 64 bytes, or as many as the mask says. Before the chunk number w there are at most
-    // 64 w edges, and `to` has room for all bytes of this chunk and the 64 numbers that are stored at most.
+    // SAFETY: loads of IOTA and of chunks read 64 bytes, or fewer by the mask. At most 64 w edges precede chunk number
+    // w. `to` has room for all bytes of the chunk and for the 64 numbers of one store.
     unsafe {
         let iota = _mm512_loadu_si512(IOTA.as_ptr().cast());
         let mut last = u64::from(*before);
@@ -306,7 +317,7 @@ unsafe fn avx2(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
     }
 }
 
-/// What every x86-64 machine has: five times as fast as `plain`, which the compiler leaves a loop over bytes.
+/// Uses SSE2, which every x86-64 CPU has: five times as fast as `plain`, which compiles to a loop over bytes.
 #[cfg(target_arch = "x86_64")]
 fn sse2(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
     use std::arch::x86_64::*;
@@ -332,7 +343,7 @@ fn sse2(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
 mod tests {
     use super::*;
 
-    /// Marsaglia's xorshift: env::random is a floor above.
+    /// Marsaglia's xorshift; `env::random` is on a higher floor.
     fn next(random: &mut u64) -> u64 {
         *random ^= *random << 13;
         *random ^= *random >> 7;
@@ -341,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_of_every_density() {
+    fn finds_edges_of_runs_of_any_density() {
         let mut random = 88172645463325252u64;
         let mut bytes = vec![0u8; 700];
         for set in [&b"\t\n\x0c\r "[..], b"\0", b"\x01\x11", b"\x80a", b""] {
@@ -367,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_count_as_hadoop_reads_them() {
+    fn counts_line_ends_as_hadoop_does() {
         let mut random = 88172645463325252u64;
         for n in (0..200).chain([1000, 5000]) {
             let bytes: Vec<u8> = (0..n).map(|_| b"a\r\n\n\r\0"[next(&mut random) as usize % 6]).collect();
@@ -379,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_and_level_agrees() {
+    fn all_instruction_sets_agree_at_every_length() {
         let bytes: Vec<u8> = (0..300u32).map(|i| (i * 7919 % 251) as u8).collect();
         for set in [&b""[..], b"\n", b"\r\n", b"\t\n\x0c\r ", &[0, 1, 2, 3, 4, 5, 6, 255]] {
             for len in 0..bytes.len() {

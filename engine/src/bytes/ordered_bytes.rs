@@ -1,16 +1,21 @@
-//! Keys of several parts as bytes that order as the parts do, one after the other. Every part ends itself, so that no key that is
-//! made of the same kinds of parts is a prefix of another, and their first parts alone tell groups apart.
+//! Ordered bytes: keys of several parts whose bytes sort as the parts do, one after the other.
+//!
+//! Each part ends itself. No key made of the same kinds of parts is a prefix of another, and the first parts alone
+//! identify a group.
 //!
 //! ```text
 //!   text      bytes, 00 as 00 ff | 00 00
 //!   decimal   00 negative | 01 zero | 02 positive, then: digits before the point u32 big-endian | digits | 00
 //! ```
 //!
-//! All bits of a negative number's digits are turned, and all bits of a descending part. `yunti/key_order.hpp` writes the same.
+//! A negative number's digits are inverted bit by bit, and so is each descending part. `yunti/key_order.hpp` writes the
+//! same bytes.
 
+/// Appends the parts of one key to a vector.
 pub struct OrderedBytes<'a>(pub &'a mut Vec<u8>);
 
 impl OrderedBytes<'_> {
+    /// Appends a text part: any bytes.
     pub fn text(&mut self, text: &[u8], descending: bool) {
         let start = self.0.len();
         let mut rest = text;
@@ -24,7 +29,8 @@ impl OrderedBytes<'_> {
         self.turn(start, descending);
     }
 
-    /// The decimal number that a text begins with, behind blanks, whatever its length; a text without one is 0 (`sort -n`).
+    /// Appends the decimal number at the start of a text, after blanks. The number may have any length. A text without
+    /// a number counts as 0, as in `sort -n`.
     pub fn decimal(&mut self, text: &[u8], descending: bool) {
         let start = self.0.len();
         let blanks = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();

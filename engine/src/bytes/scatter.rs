@@ -1,16 +1,17 @@
-//! Keys as bytes in an order of chance, and back: equal keys meet in a sort of their first eight bytes alone, whatever they have in common.
+//! Scattered keys: a reversible mix of the key's bytes. Equal keys meet after a sort of the first eight bytes, whatever
+//! prefix the keys share.
 //!
 //! ```text
 //!   key of 8 bytes or more   | mix(first 8 ^ hash of the rest) | the rest as it is |
 //!   shorter                  | mix, of as many bits             |
 //! ```
 //!
-//! `mix` is two odd multiplications and a shift between them, so that it can be undone. Who makes keys that fall together makes the
-//! sort compare them in full: it costs time, never a wrong group.
+//! `mix` is two odd multiplications with a shift between them, so it can be undone. Keys made to collide force the sort
+//! to compare them in full. This costs time, never a wrong group.
 
 const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
 
-/// x * inverse(x) = 1 modulo 2^64, for odd x (Newton).
+/// Returns y with x * y = 1 modulo 2^64, for odd x (Newton's iteration).
 const fn inverse(x: u64) -> u64 {
     let mut y = x;
     let mut bits = 3;
@@ -45,6 +46,7 @@ fn hash(bytes: &[u8]) -> u64 {
     hash
 }
 
+/// Scatters a key in place; its length stays.
 pub fn scatter(key: &mut [u8]) {
     match key.split_first_chunk_mut::<8>() {
         Some((first, rest)) => *first = mix(u64::from_be_bytes(*first) ^ hash(rest), 64, FACTORS).to_be_bytes(),
@@ -52,7 +54,7 @@ pub fn scatter(key: &mut [u8]) {
     }
 }
 
-/// The way back.
+/// Restores a key that `scatter` changed.
 pub fn gather(key: &mut [u8]) {
     match key.split_first_chunk_mut::<8>() {
         Some((first, rest)) => {
@@ -78,7 +80,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn keys_come_back_and_stay_apart() {
+    fn gather_restores_keys_and_scattered_keys_differ() {
         let mut keys: Vec<Vec<u8>> = (0..=255).map(|b| vec![b]).collect();
         keys.extend((2..70).map(|len| b"https://example.org/".repeat(4)[..len].to_vec()));
         keys.extend((0u64..3000).map(|i| [&b"a common beginning of "[..], &i.to_be_bytes()[2..]].concat()));
@@ -94,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn first_bytes_are_spread() {
-        // Keys that differ in their ends alone, or in a few bits.
+    fn spreads_the_first_bytes() {
+        // Keys that differ only at their ends, or in a few bits.
         for make in [
             (|i: u64| format!("https://example.org/items/{i:09}").into_bytes()) as fn(u64) -> Vec<u8>,
             |i| (i << 40).to_be_bytes().to_vec(),

@@ -1,8 +1,9 @@
-//! Unsigned LEB128: the lengths in run blocks.
+//! Unsigned LEB128 numbers.
 
-/// At most this many bytes a number of 64 bits.
+/// Bytes of a 64-bit number, at most.
 pub const VARINT_BYTES_MAX: usize = 10;
 
+/// Appends a number.
 #[inline]
 pub fn put(out: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
@@ -12,7 +13,8 @@ pub fn put(out: &mut Vec<u8>, mut n: u64) {
     out.push(n as u8);
 }
 
-/// The number at `*at`, which moves behind it; `None` where the bytes end too early or the number has over 64 bits.
+/// Reads the number at `*at` and moves `*at` behind it. Returns None if the bytes end too early or the number exceeds
+/// 64 bits.
 #[inline]
 pub fn get(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let first = *bytes.get(*at)?;
@@ -40,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_length_comes_back() {
+    fn numbers_of_every_length_are_restored() {
         for n in (0..64).flat_map(|s| [(1u64 << s) - 1, 1 << s, u64::MAX >> s]) {
             let mut bytes = Vec::new();
             put(&mut bytes, n);

@@ -1,30 +1,32 @@
-//! The bzip2 format, one stream after the other; the decoder underneath is a port of the
-//! reference library to Rust.
+//! The bzip2 format, one stream after the other. The decoder underneath is a port of the reference library to Rust.
 //!
 //! ```text
 //!   stream:  'B' 'Z' 'h' '1'..'9'    blocks, each with a CRC32, not aligned to bytes    end mark, CRC32 of all
 //!   file:    stream ... stream
 //! ```
 //!
-//! Limit: one core a file, about as fast as `bzip2 -d` (15 to 40 MB/s). Where records are lines, `read/bzip2_split.rs` reads files in splits.
+//! Limit: one core per file, about as fast as `bzip2 -d` (15 to 40 MB/s). If records are lines, `read/bzip2_split.rs`
+//! reads files in splits.
 
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
 use bzip2::{Decompress, Error as BzError, Status};
 use yunti_base::{Code, Error, Result};
 
-/// The largest block of the format (900 kB, four bytes for each) and the decoder's tables: no stream needs more.
+/// Bytes for the largest block of the format (900 kB, four bytes each) and the decoder's tables: no stream needs more.
 pub const MEMORY_BYTES: u64 = 4 << 20;
 
 const KIND: CodecKind = CodecKind::Bzip2;
 
+/// Decoder of bzip2 streams.
 pub struct Bzip2 {
-    /// Of the current stream; `None` between streams.
+    /// Decoder of the current stream; `None` between streams.
     stream: Option<Decompress>,
     stream_begin: u64,
     first_stream: bool,
 }
 
 impl Bzip2 {
+    /// Returns a decoder. Fails with `Code::Memory` if the limit is below `MEMORY_BYTES`.
     pub fn new(memory_limit_bytes: u64) -> Result<Self> {
         if memory_limit_bytes < MEMORY_BYTES {
             return Err(too_little_memory(KIND, MEMORY_BYTES, memory_limit_bytes));
@@ -55,7 +57,7 @@ impl Format for Bzip2 {
             Err(BzError::DataMagic) => {
                 return Err(not_this_format(KIND, self.first_stream).at_offset(self.stream_begin));
             }
-            // The library does not tell a wrong checksum from anything else that is wrong.
+            // The library does not distinguish a wrong checksum from other damage.
             Err(_) => {
                 return Err(corrupt(KIND, "the bzip2 data is damaged or its checksum does not match")
                     .at_offset(at + read as u64));
@@ -82,14 +84,14 @@ mod tests {
     const TEXT: &[u8] = b"cloud ladder\n";
 
     #[test]
-    fn streams_follow_each_other() {
+    fn decodes_concatenated_streams() {
         check(KIND, PLAIN, TEXT);
         check(KIND, EMPTY, b"");
         check(KIND, &[EMPTY, PLAIN, EMPTY, EMPTY, PLAIN].concat(), &TEXT.repeat(2));
     }
 
     #[test]
-    fn each_fault_is_named_with_its_place() {
+    fn names_each_fault_and_its_offset() {
         let n = PLAIN.len();
         let damaged = "the bzip2 data is damaged or its checksum does not match";
         let change = |at, value| changed(PLAIN, at, value);
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn less_memory_than_the_largest_block_needs_is_refused_at_once() {
+    fn refuses_a_limit_below_the_largest_block() {
         assert_eq!(Bzip2::new(MEMORY_BYTES - 1).err().unwrap().code(), Code::Memory);
     }
 }

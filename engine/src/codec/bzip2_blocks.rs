@@ -1,37 +1,43 @@
-//! Where blocks of bzip2 begin: at any bit, with a mark of 48 bits. What a reader needs that begins in the middle of a file.
+//! Blocks of bzip2: each begins at any bit with a mark of 48 bits. A reader uses them to begin in the middle of a file.
 //!
 //! ```text
 //!   stream:  'B' 'Z' 'h' '1'..'9'   block block ..   17 72 45 38 50 90   CRC(32) of all    padding to a byte
 //!   block:   31 41 59 26 53 59      CRC(32)  ..                                            no length, not aligned
 //! ```
 //!
-//! The bits of a mark may stand within a block by chance: a mark is a candidate and no more. What tells is the decoder: it gives out the
-//! data of a block when it has seen the last bit of it, and not before.
+//! The bits of a mark may occur within a block by chance, so a mark is only a candidate. The decoder decides: it
+//! outputs the data of a block only after the last bit of the block.
 
 use super::{CodecKind, corrupt, not_this_format};
 use yunti_base::Error;
 
+/// Bits of a mark.
 pub const MARK_BITS: u64 = 48;
+/// Bits of the checksum behind a mark.
 pub const CRC_BITS: u64 = 32;
-/// A mark and the header before it.
+/// Bytes of a stream's header.
 pub const HEADER_BYTES: usize = 4;
+/// Bytes of a mark.
 pub const MARK_BYTES: usize = 6;
-/// More than a block takes: 900,000 symbols of at most 20 bits, and its tables.
+/// Bytes of a block, at most: 900,000 symbols of at most 20 bits, and its tables.
 pub const BLOCK_BYTES_MAX: u64 = 5 << 19;
-/// What a decoder that begins at a block is given first: blocks of every size fit the largest.
+/// Header for a decoder that begins at a block: the largest block size fits all.
 pub const ANY_HEADER: &[u8; HEADER_BYTES] = b"BZh9";
 
 const BLOCK: u64 = 0x3141_5926_5359;
 const END: u64 = 0x1772_4538_5090;
 
+/// Mark in the bits of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
+    /// Start of a block.
     Block,
-    /// Of a stream.
+    /// End of a stream.
     End,
 }
 
 impl Mark {
+    /// Returns the mark in the low 48 bits, if there is one.
     pub fn of(bits: u64) -> Option<Mark> {
         match bits & ((1 << MARK_BITS) - 1) {
             BLOCK => Some(Mark::Block),
@@ -40,13 +46,14 @@ impl Mark {
         }
     }
 
+    /// Returns the bytes of a mark that begins at a byte.
     pub fn bytes(self) -> [u8; MARK_BYTES] {
         let [_, _, mark @ ..] = if self == Mark::Block { BLOCK } else { END }.to_be_bytes();
         mark
     }
 }
 
-/// Bytes that stand in the middle of a mark, whatever bit it begins at: most bytes do not.
+/// Bytes that occur in the middle of a mark at any bit offset; most bytes do not.
 const WITHIN: [bool; 256] = {
     let mut within = [false; 256];
     let mut shift = 0;
@@ -58,10 +65,11 @@ const WITHIN: [bool; 256] = {
     within
 };
 
-/// The first mark of `bytes` that begins at the bit `from` or behind. Bits are counted from the highest of the first byte.
+/// Returns the first mark of `bytes` that begins at the bit `from` or later, with its bit offset. Bits count from the
+/// highest of the first byte.
 pub fn find_mark(bytes: &[u8], from: u64) -> Option<(u64, Mark)> {
     let first = (from / 8) as usize;
-    // [at] is the last byte but three of a mark that begins up to 7 bits behind a byte's first.
+    // `at` is the fourth byte from the end of a mark that begins up to 7 bits behind a byte's first.
     for at in first + 2..bytes.len().saturating_sub(3) {
         if !WITHIN[bytes[at] as usize] {
             continue;
@@ -78,7 +86,7 @@ pub fn find_mark(bytes: &[u8], from: u64) -> Option<(u64, Mark)> {
     None
 }
 
-/// Appends `n` bytes from the bit `from` on; behind the last byte are zeros.
+/// Appends `n` bytes from the bit `from` on; zeros follow the last byte.
 pub fn append_shifted(bytes: &[u8], from: u64, n: usize, out: &mut Vec<u8>) {
     let (at, shift) = ((from / 8) as usize, from % 8);
     if n == 0 || shift == 0 {
@@ -89,17 +97,17 @@ pub fn append_shifted(bytes: &[u8], from: u64, n: usize, out: &mut Vec<u8>) {
     out.extend(bytes[at..at + n].iter().zip(next).map(|(&a, b)| a << shift | b >> (8 - shift)));
 }
 
-/// What a bzip2 file that ends too early is.
+/// Returns the error for a file that ends too early.
 pub fn cut_short() -> Error {
     corrupt(CodecKind::Bzip2, "the bzip2 data is cut short")
 }
 
-/// What a block or a stream is whose bits or checksum are wrong.
+/// Returns the error for a block or stream with wrong bits or a wrong checksum.
 pub fn damaged() -> Error {
     corrupt(CodecKind::Bzip2, "the bzip2 data is damaged or its checksum does not match")
 }
 
-/// What stands where a stream should begin.
+/// Returns the error for other bytes at the start of a stream.
 pub fn not_a_stream(first: bool) -> Error {
     not_this_format(CodecKind::Bzip2, first)
 }
@@ -110,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_is_found_at_every_bit() {
+    fn finds_a_mark_at_every_bit() {
         for (mark, value) in [(Mark::Block, BLOCK), (Mark::End, END)] {
             for place in 0..80u64 {
                 // A little noise around it, the mark from the bit `place` on.
@@ -136,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_behind_the_last_byte() {
+    fn zeros_follow_the_last_byte() {
         let mut out = Vec::new();
         append_shifted(&[0xFF, 0xFF], 3, 2, &mut out);
         assert_eq!(out, [0xFF, 0xF8]);

@@ -1,4 +1,4 @@
-//! The zlib format (RFC 1950), one stream after the other: what Hadoop's DefaultCodec writes as `.deflate`.
+//! The zlib format (RFC 1950), one stream after the other, as Hadoop's DefaultCodec writes it (`.deflate`).
 //!
 //! ```text
 //!   stream:  CMF FLG    deflate blocks    Adler-32 of the data
@@ -10,21 +10,23 @@ use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little
 use yunti_base::{Code, Error, Result};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-/// As for gzip.
+/// Bytes of a decoder, as for gzip.
 pub const MEMORY_BYTES: u64 = super::gzip::MEMORY_BYTES;
 
 const KIND: CodecKind = CodecKind::Deflate;
 const WINDOW_BITS: u8 = 15;
 
+/// Decoder of zlib streams.
 pub struct Deflate {
     inflate: Inflate,
-    /// The two bytes that a stream begins with.
+    /// First two bytes of a stream.
     header: Field<2>,
     within: bool,
     first_stream: bool,
 }
 
 impl Deflate {
+    /// Returns a decoder. Fails with `Code::Memory` if the limit is below `MEMORY_BYTES`.
     pub fn new(memory_limit_bytes: u64) -> Result<Self> {
         if memory_limit_bytes < MEMORY_BYTES {
             return Err(too_little_memory(KIND, MEMORY_BYTES, memory_limit_bytes));
@@ -104,13 +106,13 @@ mod tests {
     const TEXT: &[u8] = b"cloud ladder\n";
 
     #[test]
-    fn streams_follow_each_other() {
+    fn decodes_concatenated_streams() {
         check(KIND, PLAIN, TEXT);
         check(KIND, &PLAIN.repeat(3), &TEXT.repeat(3));
     }
 
     #[test]
-    fn each_fault_is_named_with_its_place() {
+    fn names_each_fault_and_its_offset() {
         let n = PLAIN.len();
         let change = |at, value| changed(PLAIN, at, value);
         let followed = "the deflate data is followed by bytes that are not deflate data";

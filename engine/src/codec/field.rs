@@ -1,5 +1,6 @@
-//! A field of a few bytes that may be cut by the calls it comes in.
+//! A field of a few bytes that may be spread over several calls.
 
+/// Up to `N` bytes, gathered over calls.
 pub struct Field<const N: usize> {
     bytes: [u8; N],
     have: usize,
@@ -12,15 +13,17 @@ impl<const N: usize> Default for Field<N> {
 }
 
 impl<const N: usize> Field<N> {
+    /// Returns true if no byte has been gathered.
     pub fn is_empty(&self) -> bool {
         self.have == 0
     }
 
+    /// Returns the bytes gathered so far.
     pub fn have(&self) -> &[u8] {
         &self.bytes[..self.have]
     }
 
-    /// Takes bytes from the front of the input until there are `wanted`; says how many.
+    /// Takes bytes from the front of the input until there are `wanted`; returns their number.
     pub fn gather(&mut self, input: &[u8], wanted: usize) -> usize {
         let take = wanted.saturating_sub(self.have).min(input.len());
         self.bytes[self.have..self.have + take].copy_from_slice(&input[..take]);
@@ -28,12 +31,12 @@ impl<const N: usize> Field<N> {
         take
     }
 
-    /// The first bytes, if they are there.
+    /// Returns the first `wanted` bytes, if they are complete.
     pub fn peek(&self, wanted: usize) -> Option<&[u8]> {
         self.have().get(..wanted)
     }
 
-    /// The whole field, if it is there: the next one begins.
+    /// Returns the field, if it has `wanted` bytes, and starts the next one.
     pub fn take(&mut self, wanted: usize) -> Option<[u8; N]> {
         (self.have == wanted).then(|| {
             self.have = 0;

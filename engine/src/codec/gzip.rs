@@ -1,9 +1,9 @@
-//! The gzip format (RFC 1952) around a raw deflate decoder, so that every field of header and trailer is checked here
-//! and an error can say which one is wrong.
+//! The gzip format (RFC 1952) around a raw deflate decoder. Every field of header and trailer is checked here, so an
+//! error names the wrong field.
 //!
 //! ```text
 //!   member:  1F 8B 08 FLG MTIME(4) XFL OS                        10 bytes
-//!            [length(2) extra]  [name 00]  [comment 00]  [CRC16 of the header]      as FLG says
+//!            [length(2) extra]  [name 00]  [comment 00]  [CRC16 of the header]      by FLG
 //!            deflate blocks
 //!            CRC32(4) LENGTH(4)                                  of the data, LENGTH modulo 2^32
 //!   file:    member ... member [00 ... 00]                       zeros: a tape or a file system filled up a block
@@ -16,7 +16,7 @@ use yunti_base::Result;
 use zlib_rs::crc32::crc32;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-/// The window of 32 KiB, the code tables and this struct (measured: 48 KiB).
+/// Bytes of a decoder: the window of 32 KiB, the code tables and this struct (measured: 48 KiB).
 pub const MEMORY_BYTES: u64 = 64 << 10;
 
 const KIND: CodecKind = CodecKind::Gzip;
@@ -28,13 +28,14 @@ const FLAG_NAME: u8 = 1 << 3;
 const FLAG_COMMENT: u8 = 1 << 4;
 const FLAGS_RESERVED: u8 = 0b1110_0000;
 
+/// Decoder of gzip members.
 pub struct Gzip {
     inflate: Inflate,
     phase: Phase,
     flags: u8,
-    /// Of the header while in it, then of the data.
+    /// Checksum of the header, then of the data.
     crc: u32,
-    /// Of the data, modulo 2^32.
+    /// Length of the data, modulo 2^32.
     length: u32,
     /// Bytes of the current fixed-size field, gathered over calls.
     field: [u8; 10],
@@ -44,7 +45,7 @@ pub struct Gzip {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// The ten bytes that each member begins with; before the first of them the file may end.
+    /// First ten bytes of a member; the file may end before them.
     Fixed,
     ExtraLength,
     Extra {
@@ -60,6 +61,7 @@ enum Phase {
 }
 
 impl Gzip {
+    /// Returns a decoder. Fails with `Code::Memory` if the limit is below `MEMORY_BYTES`.
     pub fn new(memory_limit_bytes: u64) -> Result<Self> {
         if memory_limit_bytes < MEMORY_BYTES {
             return Err(too_little_memory(KIND, MEMORY_BYTES, memory_limit_bytes));
@@ -76,7 +78,7 @@ impl Gzip {
         })
     }
 
-    /// Takes bytes of a field of `wanted` bytes from the input. True when it is complete.
+    /// Takes bytes of a field of `wanted` bytes from the input; returns true when it is complete.
     fn gather(&mut self, input: &[u8], read: &mut usize, wanted: usize) -> bool {
         let take = (wanted - self.field_bytes).min(input.len() - *read);
         self.field[self.field_bytes..][..take].copy_from_slice(&input[*read..][..take]);
@@ -89,7 +91,7 @@ impl Gzip {
         complete
     }
 
-    /// The part of the header that follows `done`, which the flags tell.
+    /// Returns the part of the header that follows `done`, by the flags.
     fn header_part_after(&self, done: Phase) -> Phase {
         let parts = [
             (Phase::ExtraLength, FLAG_EXTRA),
@@ -107,12 +109,12 @@ impl Gzip {
         parts[next..].iter().find(|(_, flag)| self.flags & flag != 0).map_or(Phase::Body, |&(part, _)| part)
     }
 
-    /// Header bytes from `input[read..]`, one part of the header a call.
+    /// Reads header bytes from `input[read..]`, one part of the header per call.
     fn header(&mut self, input: &[u8], at: u64) -> Result<usize> {
         let mut read = 0;
         let done = match self.phase {
             Phase::Fixed => {
-                // Byte by byte, so that a file of another kind is called that even when it is short.
+                // Byte by byte, so that even a short file of another format is identified.
                 let index = self.field_bytes;
                 match (index, input[0]) {
                     (0, 0) if !self.first_member => {
@@ -123,15 +125,13 @@ impl Gzip {
                     (3, flags) if flags & FLAGS_RESERVED == 0 => {}
                     (0 | 1, _) => return Err(not_this_format(KIND, self.first_member).at_offset(at - index as u64)),
                     _ => {
-                        return Err(
-                            corrupt(KIND, "the gzip header asks for something that gzip does not define").at_offset(at)
-                        );
+                        return Err(corrupt(KIND, "the gzip header has an unknown method or flags").at_offset(at));
                     }
                 }
                 if index == 0 {
                     self.crc = 0;
                 }
-                // One byte while each is looked at, the rest at once.
+                // The first four bytes are checked one by one; the rest is taken at once.
                 let end = if index < 4 { 1 } else { input.len() };
                 self.gather(&input[..end], &mut read, 10)
             }
@@ -219,7 +219,7 @@ impl Format for Gzip {
 
     fn step(&mut self, input: &[u8], output: &mut [u8], at: u64) -> Result<Step> {
         let (mut read, mut written) = (0, 0);
-        // Through headers and trailers in one go; a body ends the step.
+        // Headers and trailers pass in one step; a body ends the step.
         while written == 0 && (read < input.len() || self.phase == Phase::Body) {
             let (rest, here) = (&input[read..], at + read as u64);
             match self.phase {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn every_combination_of_header_fields() {
+    fn decodes_every_combination_of_header_fields() {
         let mut all = Vec::new();
         for flags in 0..32 {
             for extra in [&b""[..], &[0; 300], b"\x1F\x8B\x08"] {
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn each_wrong_field_is_named_with_its_place() {
+    fn names_each_wrong_field_and_its_offset() {
         let change = |at, value| changed(PLAIN, at, value);
         let n = PLAIN.len();
         let mut header_crc = member(FLAG_HEADER_CRC, b"", b"", b"");
@@ -309,8 +309,8 @@ mod tests {
             (&[0; 20], "this is not gzip data", 0),
             (&change(0, b'x'), "the gzip data is followed by bytes that are not gzip data", n as u64),
             (&change(1, b'x'), "the gzip data is followed by bytes that are not gzip data", n as u64),
-            (&change(2, 7), "the gzip header asks for something that gzip does not define", n as u64 + 2),
-            (&change(3, 0x20), "the gzip header asks for something that gzip does not define", n as u64 + 3),
+            (&change(2, 7), "the gzip header has an unknown method or flags", n as u64 + 2),
+            (&change(3, 0x20), "the gzip header has an unknown method or flags", n as u64 + 3),
             (&change(10, 0x4F), "the gzip data is damaged (invalid block type)", n as u64 + 11),
             (&change(n - 8, 0), "the checksum of the gzip data does not match", 2 * n as u64 - 8),
             (&change(n - 1, 1), "the length of the gzip data does not match", 2 * n as u64 - 4),
@@ -334,14 +334,14 @@ mod tests {
     }
 
     #[test]
-    fn zeros_after_the_last_member_are_padding() {
+    fn skips_zeros_after_the_last_member() {
         for zeros in [1, 2, 511, 10_000] {
             check(KIND, &[PLAIN, &vec![0; zeros]].concat(), TEXT);
         }
     }
 
     #[test]
-    fn less_memory_than_any_gzip_data_needs_is_refused_at_once() {
+    fn refuses_a_limit_below_any_gzip_data() {
         let error = Gzip::new(MEMORY_BYTES - 1).err().unwrap();
         assert_eq!(error.code(), Code::Memory);
         assert!(error.what().contains("needs 64 KiB of memory, its reader may use 63 KiB"), "{error}");

@@ -1,37 +1,40 @@
-//! The lz4 block format, for the blocks of spill runs: cheap enough that writing less is always faster.
+//! The lz4 block format, for the blocks of spill runs: it costs so little that smaller writes are always faster.
 //!
-//! A block carries neither its length nor a checksum; the run format stores both sizes and a CRC32C next to it.
-//! Data that does not shrink grows by up to 1/255 and should be stored as it is: compare the result with the input.
+//! A block has neither its length nor a checksum; the run format stores both sizes and a CRC32C next to it.
+//! Incompressible data grows by up to 1/255. Compare the result with the input and store such data as it is.
 
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
 use yunti_base::{Code, Error, Result};
 
-/// The block size of spill runs. On source text 64 KiB is 5 % larger, 1 MiB is 1 % smaller; the speed is the same.
+/// Bytes of a spill run's block. On source text 64 KiB is 5 % larger, 1 MiB is 1 % smaller; the speed is the same.
 pub const BLOCK_BYTES: usize = 256 << 10;
 
-/// Output space that is enough for `input_bytes` of anything.
+/// Returns the output space that suffices for any `input_bytes` bytes.
 pub const fn compressed_bytes_max(input_bytes: usize) -> usize {
     get_maximum_output_size(input_bytes)
 }
 
-/// Compresses blocks one after the other, keeping its table (16 KiB) between them. One per thread.
+/// Compressor of blocks; it keeps its table (16 KiB) between them. One per thread.
 pub struct Compressor {
     table: CompressTable,
 }
 
 impl Compressor {
+    /// Returns a compressor with an empty table.
     pub fn new() -> Self {
         Compressor { table: CompressTable::large() }
     }
 
-    /// Returns the bytes written to the front of `output`, which holds at least
-    /// `compressed_bytes_max(input.len())`.
+    /// Compresses one block and returns the bytes written to the front of `output`.
+    ///
+    /// Panics if `output` is shorter than `compressed_bytes_max(input.len())`.
     pub fn compress(&mut self, input: &[u8], output: &mut [u8]) -> usize {
         assert!(output.len() >= compressed_bytes_max(input.len()), "too little room for an lz4 block");
         compress_into_with_table(input, output, &mut self.table).expect("the room is enough for any block")
     }
 
-    /// Appends the compressed block to `output`. Prefer `compress` with one output kept: this one clears the room first.
+    /// Appends the compressed block to `output`. `compress` with a kept output is faster: this function clears the room
+    /// first.
     pub fn compress_append(&mut self, input: &[u8], output: &mut Vec<u8>) {
         let begin = output.len();
         output.resize(begin + compressed_bytes_max(input.len()), 0);
@@ -46,15 +49,15 @@ impl Default for Compressor {
     }
 }
 
-/// Appends `input`, compressed, to `output`; for a block now and then.
+/// Appends `input`, compressed, to `output`; for occasional blocks.
 pub fn compress(input: &[u8], output: &mut Vec<u8>) {
     Compressor::new().compress_append(input, output);
 }
 
-/// Decompresses one block to the front of `output` and returns its length. What is behind it in `output` may change.
+/// Decompresses one block to the front of `output` and returns its length. Bytes of `output` behind it may change.
 ///
-/// Errors: `Corrupt` if `input` is no lz4 block or holds more than `output` takes. The caller knows the
-/// file and the offset, and compares the length with the one that it stored.
+/// Errors: `Corrupt` if `input` is not an lz4 block or exceeds `output`. The caller knows the file and the offset, and
+/// compares the length with the stored one.
 pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize> {
     decompress_into(input, output).map_err(|error| {
         Error::new(Code::Corrupt, format!("the lz4 block is damaged ({error})"))
@@ -78,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_comes_back_as_it_was() {
+    fn restores_blocks() {
         let mut compressor = Compressor::new();
         for data in samples() {
             let mut block = b"before".to_vec();
@@ -99,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_block_of_the_reference_implementation() {
+    fn decodes_a_block_of_the_reference_implementation() {
         // `lz4 -c` of 25 times 'a', the block inside its frame.
         let block = [0x1F, b'a', 0x01, 0x00, 0x00, 0x50, b'a', b'a', b'a', b'a', b'a'];
         let mut output = [0; 64];
@@ -107,9 +110,10 @@ mod tests {
         assert_eq!(&output[..n], &[b'a'; 25]);
     }
 
-    /// No checksum here, so damage may pass as other data; it may not panic, hang or leave the output.
+    /// There is no checksum here, so damage may pass as other data. It may not panic, hang or write outside of the
+    /// output.
     #[test]
-    fn damage_is_an_error_or_other_bytes_within_bounds() {
+    fn damaged_blocks_fail_or_decode_within_bounds() {
         for data in [text(700), noise(300), vec![7; 5000]] {
             let mut block = Vec::new();
             compress(&data, &mut block);

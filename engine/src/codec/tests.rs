@@ -1,11 +1,11 @@
-//! What every decoder must do, over all formats: slices, members, cuts, flipped bytes, and the real tools.
+//! Tests of all decoders: slices, members, truncation, flipped bytes, and the real tools.
 
 use super::*;
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::process::{Command, Stdio};
 
-/// Decodes all of `file`, `slices` bytes of input and output a call. Fails if the decoder stands still.
+/// Decodes all of `file`, `slices` bytes of input and output a call. Fails if the decoder makes no progress.
 pub(crate) fn decode_all(kind: CodecKind, limit: u64, file: &[u8], slices: (usize, usize)) -> Result<Vec<u8>> {
     let mut decoder = decoder(kind, limit)?;
     let mut output = vec![0xAA; slices.1];
@@ -17,17 +17,17 @@ pub(crate) fn decode_all(kind: CodecKind, limit: u64, file: &[u8], slices: (usiz
         data.extend(&output[..step.written]);
         at += step.read;
         if last && at == end && step.state == State::End {
-            // And it stays so.
+            // The error stays.
             let again = decoder.decode(&[], &mut output, true)?;
             assert_eq!(again, Step { read: 0, written: 0, state: State::End });
             return Ok(data);
         }
         let wants_input = at == end && step.written < output.len();
-        assert!(step.read > 0 || step.written > 0 || (wants_input && !last), "stands still at {at} of {}", file.len());
+        assert!(step.read > 0 || step.written > 0 || (wants_input && !last), "no progress at {at} of {}", file.len());
     }
 }
 
-/// However `file` is sliced, it decodes to `expect`.
+/// Decodes `file` to `expect` in slices of any size.
 pub(crate) fn check(kind: CodecKind, file: &[u8], expect: &[u8]) {
     for slices in [(1, 1), (1, 4096), (4096, 1), (3, 7), (file.len().max(1), expect.len() + 1), (1 << 20, 1 << 16)] {
         if file.len() + expect.len() > 100_000 && slices.0.min(slices.1) < 10 {
@@ -39,7 +39,7 @@ pub(crate) fn check(kind: CodecKind, file: &[u8], expect: &[u8]) {
     }
 }
 
-/// However `file` is sliced, it fails like this, at one of these offsets.
+/// Expects this error at one of these offsets, in slices of any size.
 pub(crate) fn check_error(kind: CodecKind, file: &[u8], code: Code, what: &str, offsets: RangeInclusive<u64>) {
     for slices in [(1, 1), (1, 4096), (4096, 1), (3, 7), (1 << 20, 1 << 16)] {
         match decode_all(kind, memory_bytes(kind), file, slices) {
@@ -53,14 +53,14 @@ pub(crate) fn check_error(kind: CodecKind, file: &[u8], code: Code, what: &str, 
     }
 }
 
-/// A member behind itself, with one byte of the second one changed.
+/// Two copies of a member, with one byte of the second changed.
 pub(crate) fn changed(member: &[u8], at: usize, value: u8) -> Vec<u8> {
     let mut file = member.repeat(2);
     file[member.len() + at] = value;
     file
 }
 
-/// Words of very different frequency, as text has; the same for the same length.
+/// Words of very different frequency, as in text; the same for the same length.
 pub(crate) fn text(bytes: usize) -> Vec<u8> {
     let random = noise(bytes);
     let mut out = Vec::with_capacity(bytes + 16);
@@ -75,7 +75,7 @@ pub(crate) fn text(bytes: usize) -> Vec<u8> {
     out
 }
 
-/// Bytes that do not compress; the same for the same length.
+/// Incompressible bytes; the same for the same length.
 pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     let mut next = || {
@@ -87,7 +87,7 @@ pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| next()).collect()
 }
 
-/// One member, with a checksum, as the tool writes it.
+/// One member with a checksum, as the tool writes it.
 pub(crate) fn encode(kind: CodecKind, data: &[u8]) -> Vec<u8> {
     use crate::codec::encode::Target;
     let target = match kind {
@@ -185,7 +185,7 @@ fn cut_at_every_byte_it_is_an_error_there() {
                         assert_eq!(result.unwrap(), data);
                         continue;
                     }
-                    // Its chunks have no end behind them.
+                    // Chunks of snappy have no end behind them.
                     if kind == CodecKind::Snappy && result.as_ref().is_ok_and(|part| data.repeat(2).starts_with(part)) {
                         continue;
                     }
@@ -211,8 +211,8 @@ fn each_byte_flipped_it_is_an_error_or_the_same_data() {
                     let results = [(1, 1), (file.len(), data.len() + 1)]
                         .map(|slices| decode_all(kind, memory_bytes(kind), &damaged, slices));
                     match &results {
-                        // Not every bit means something: gzip's time, unused bits, a match at another distance.
-                        // A chunk of snappy's became one that is skipped.
+                        // Some bits have no effect: gzip's time, unused bits, a match at another distance.
+                        // A chunk of snappy may turn into one that is skipped.
                         [Ok(a), Ok(b)] if kind == CodecKind::Snappy && change == 0x80 && a.is_empty() => {
                             assert!(b.is_empty());
                         }
@@ -243,7 +243,7 @@ fn an_error_stays() {
     }
 }
 
-/// `command` with `data` on its standard input; `None` where the tool is not installed.
+/// Runs `command` with `data` on its standard input; `None` if the tool is not installed.
 pub(crate) fn tool(command: &[&str], data: &[u8]) -> Option<Vec<u8>> {
     let spawned = Command::new(command[0])
         .args(&command[1..])

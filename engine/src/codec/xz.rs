@@ -1,30 +1,33 @@
-//! The xz format over liblzma; streams and the padding between them are told apart here, so that
-//! every stream end is known and an error names the place.
+//! The xz format over liblzma. Streams and the padding between them are separated here, so that every stream end is
+//! known and errors carry the offset.
 //!
 //! ```text
 //!   stream:  FD '7zXZ' 00 flags(2) CRC32(4)    blocks    index    CRC32(4) size(4) flags(2) 'YZ'
 //!   file:    stream [00 00 00 00]* stream [00 00 00 00]* ...      padding in fours, after a stream only
 //! ```
 //!
-//! Rejected: liblzma's `LZMA_CONCATENATED`, which does the same but cannot say where a stream ended.
-//! Limit: one core a file, a little faster than `xz -dT1`. Files of several blocks (`xz -T`) could be decoded in parallel.
+//! Rejected: liblzma's `LZMA_CONCATENATED`, which does the same but cannot report where a stream ended.
+//!
+//! Limit: one core per file, a little faster than `xz -dT1`. Files of several blocks (`xz -T`) could be decoded in
+//! parallel.
 
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
 use liblzma::stream::{Action, Error as XzError, Status, Stream, TELL_UNSUPPORTED_CHECK};
 use yunti_base::{Code, Error, Result};
 
-/// A dictionary of 64 MiB, as `xz -9` writes, and what comes with any dictionary.
+/// Bytes of a decoder: a dictionary of 64 MiB, as `xz -9` writes, and the base of any dictionary.
 pub const MEMORY_BYTES: u64 = (64 << 20) + BASE_BYTES;
 
-/// The decoder's state (100 KiB) and the margin that liblzma adds, rounded up.
+/// Bytes of the decoder's state (100 KiB) and liblzma's margin, rounded up.
 const BASE_BYTES: u64 = 2 << 20;
 
 const KIND: CodecKind = CodecKind::Xz;
 const MAGIC: &[u8] = b"\xFD7zXZ\0";
 
+/// Decoder of xz streams.
 pub struct Xz {
     memory_limit_bytes: u64,
-    /// Of the current stream; `None` between streams.
+    /// Decoder of the current stream; `None` between streams.
     stream: Option<Stream>,
     stream_begin: u64,
     first_stream: bool,
@@ -33,6 +36,7 @@ pub struct Xz {
 }
 
 impl Xz {
+    /// Returns a decoder.
     pub fn new(memory_limit_bytes: u64) -> Result<Self> {
         Ok(Xz { memory_limit_bytes, stream: None, stream_begin: 0, first_stream: true, padding: 0 })
     }
@@ -44,7 +48,7 @@ impl Xz {
         };
         self.padding = ((self.padding as usize + zeros) % 4) as u8;
         if let Some(&byte) = input.get(zeros) {
-            // The first byte is looked at before a decoder is made; the rest is liblzma's matter.
+            // The first byte is checked before a decoder is made; liblzma checks the rest.
             if self.padding != 0 || byte != MAGIC[0] {
                 return Err(not_this_format(KIND, self.first_stream).at_offset(at + zeros as u64));
             }
@@ -72,14 +76,14 @@ impl Xz {
                 Error::new(Code::Input, "this xz data has a checksum of a kind that the xz format has not defined yet")
                     .hint("compress the file again with --check=crc64")
             }
-            // liblzma does not tell a wrong checksum from anything else that is wrong.
+            // liblzma does not distinguish a wrong checksum from other damage.
             XzError::Data => corrupt(KIND, "the xz data is damaged or its checksum does not match"),
             XzError::Program => Error::new(Code::Internal, "the xz decoder was called wrongly"),
         }
     }
 }
 
-/// What a stream that stopped at its memory limit wants. liblzma knows, and lets us ask only by trying.
+/// Returns the memory that a stream stopped at its limit needs. liblzma reveals it only by trying limits.
 fn memory_needed_bytes(stream: &mut Stream) -> u64 {
     let (mut refused, mut enough) = (stream.memlimit(), 1 << 40);
     while enough - refused > 1 {
@@ -149,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn every_check_and_padding() {
+    fn decodes_every_check_and_padding() {
         let data = text(5000);
         for check_kind in [Check::None, Check::Crc32, Check::Crc64, Check::Sha256] {
             check(KIND, &encode(&data, 0, check_kind), &data);
@@ -161,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_is_named_with_its_place() {
+    fn names_each_fault_and_its_offset() {
         let n = PLAIN.len();
         let damaged = "the xz data is damaged or its checksum does not match";
         let change = |at, value| changed(PLAIN, at, value);
@@ -192,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_holds_and_the_error_names_what_is_enough() {
+    fn enforces_the_limit_and_names_a_sufficient_one() {
         let data = text(1000);
         for (preset, dictionary_mib) in [(0, 0), (6, 8), (9, 64)] {
             let file = encode(&data, preset, Check::Crc64);

@@ -1,5 +1,5 @@
-//! The zstd format (RFC 8878) over the reference library; frame headers are read here first, so that
-//! the memory a frame asks for is known, and refused by name, before any of it is taken.
+//! The zstd format (RFC 8878) over the reference library. Frame headers are read here first, so a frame that needs too
+//! much memory is refused by name before any is taken.
 //!
 //! ```text
 //!   frame:      28 B5 2F FD  descriptor  [window]  [dictionary id]  [content size]    blocks    [checksum(4)]
@@ -7,27 +7,29 @@
 //!   file:       any number of both, in any order
 //! ```
 //!
-//! Rejected: the library's own limit (`windowLogMax`), which knows powers of two only and is not asked
-//! when a whole frame lies in one input, so that the same file would pass or fail by how it was read.
+//! Rejected: the library's own limit (`windowLogMax`). It knows only powers of two, and does not apply if a whole frame
+//! is in one input. The same file would pass or fail depending on the reads.
 
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
 use yunti_base::{Code, Error, Result};
 use zstd_safe::zstd_sys::ZSTD_ErrorCode;
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
-/// A window of 8 MiB, the largest that levels 1 to 19 use, and what comes with any window.
+/// Bytes of a decoder: a window of 8 MiB, the largest of levels 1 to 19, and the base of any window.
 pub const MEMORY_BYTES: u64 = (8 << 20) + BASE_BYTES;
 
-/// The context (about 160 KiB), the input block (128 KiB), the room behind the window (256 KiB), rounded up.
+/// Bytes of the context (about 160 KiB), the input block (128 KiB) and the room behind the window (256 KiB), rounded
+/// up.
 const BASE_BYTES: u64 = 1 << 20;
 
 const KIND: CodecKind = CodecKind::Zstd;
 const MAGIC: u32 = 0xFD2F_B528;
 const MAGIC_SKIPPABLE: u32 = 0x184D_2A50;
 const WINDOW_LOG_MAX: u32 = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
-/// Magic, descriptor, window, dictionary id, content size.
+/// Bytes of magic, descriptor, window, dictionary id and content size, at most.
 const HEADER_BYTES_MAX: usize = 4 + 1 + 1 + 4 + 8;
 
+/// Decoder of zstd frames.
 pub struct Zstd {
     context: DCtx<'static>,
     memory_limit_bytes: u64,
@@ -38,7 +40,7 @@ pub struct Zstd {
 }
 
 enum Phase {
-    /// Between frames while no byte of a header has come.
+    /// Between frames, or in a header.
     Header,
     Frame,
     Skip {
@@ -47,6 +49,7 @@ enum Phase {
 }
 
 impl Zstd {
+    /// Returns a decoder. Fails with `Code::Memory` if the limit is below the base of any frame.
     pub fn new(memory_limit_bytes: u64) -> Result<Self> {
         if memory_limit_bytes < BASE_BYTES {
             return Err(too_little_memory(KIND, BASE_BYTES, memory_limit_bytes));
@@ -64,7 +67,7 @@ impl Zstd {
         })
     }
 
-    /// Bytes of a header. When it is complete, the frame is open.
+    /// Reads bytes of a header; a complete header opens the frame.
     fn header(&mut self, input: &[u8], at: u64) -> Result<usize> {
         let begin = at - self.header_bytes as u64;
         let mut read = 0;
@@ -74,7 +77,7 @@ impl Zstd {
             if self.header_bytes == wanted {
                 break;
             }
-            // One byte at a time, so that a short file of another kind is called that.
+            // One byte at a time, so that even a short file of another format is identified.
             let Some(&byte) = input.get(read) else {
                 return Ok(read);
             };
@@ -93,13 +96,13 @@ impl Zstd {
             };
             return Ok(read);
         }
-        let asks = Asks::of(header);
-        if asks.dictionary != 0 {
-            return Err(Error::new(Code::Input, format!("this zstd data needs the dictionary {}", asks.dictionary))
+        let frame = FrameHeader::of(header);
+        if frame.dictionary != 0 {
+            return Err(Error::new(Code::Input, format!("this zstd data needs the dictionary {}", frame.dictionary))
                 .at_offset(begin)
                 .hint("compress the file again without a dictionary"));
         }
-        let needed = asks.memory_bytes();
+        let needed = frame.memory_bytes();
         if needed > self.memory_limit_bytes {
             return Err(too_little_memory(KIND, needed, self.memory_limit_bytes).at_offset(begin));
         }
@@ -144,15 +147,15 @@ impl Format for Zstd {
     }
 }
 
-/// What a frame header asks of its decoder.
-struct Asks {
+/// Requirements in a frame header.
+struct FrameHeader {
     window_bytes: u64,
     dictionary: u32,
 }
 
-impl Asks {
-    /// `header` is complete and begins with `MAGIC`.
-    fn of(header: &[u8]) -> Asks {
+impl FrameHeader {
+    /// Parses a complete header that begins with `MAGIC`.
+    fn of(header: &[u8]) -> FrameHeader {
         let descriptor = header[4];
         let (window, dictionary, content) = field_bytes(descriptor);
         let little_endian = |at: usize, bytes: usize| {
@@ -165,7 +168,7 @@ impl Asks {
             // A single segment: the content itself is the window.
             little_endian(5 + dictionary, content) + if content == 2 { 256 } else { 0 }
         };
-        Asks { window_bytes, dictionary: little_endian(5 + window, dictionary) as u32 }
+        FrameHeader { window_bytes, dictionary: little_endian(5 + window, dictionary) as u32 }
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -173,7 +176,7 @@ impl Asks {
     }
 }
 
-/// Sizes of window, dictionary id and content size after the descriptor.
+/// Returns the sizes of window, dictionary id and content size after the descriptor.
 fn field_bytes(descriptor: u8) -> (usize, usize, usize) {
     let single_segment = descriptor & 0x20 != 0;
     let content = match descriptor >> 6 {
@@ -183,7 +186,8 @@ fn field_bytes(descriptor: u8) -> (usize, usize, usize) {
     (!single_segment as usize, [0, 1, 2, 4][descriptor as usize & 3], content)
 }
 
-/// How long the header is of which `so_far` has come, or what must come to know; `None`: no header begins so.
+/// Returns the length of a header that begins with `so_far`, or the bytes needed to know it; None if no header begins
+/// so.
 fn header_bytes_wanted(so_far: &[u8]) -> Option<usize> {
     let begins = |magic: u32| so_far.iter().zip(magic.to_le_bytes()).all(|(&have, want)| have == want);
     let skippable = so_far.is_empty()
@@ -204,7 +208,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-/// The library's error, in plain words.
+/// Translates the library's error.
 fn fault(code: zstd_safe::ErrorCode) -> Error {
     let is = |known: ZSTD_ErrorCode| code == (known as usize).wrapping_neg();
     if is(ZSTD_ErrorCode::ZSTD_error_checksum_wrong) {
@@ -237,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_and_skippable_frames_in_any_order() {
+    fn decodes_frames_and_skippable_frames_in_any_order() {
         let skip = skippable(0, b"");
         let long = skippable(15, &[0xFD; 70_000]);
         check(KIND, PLAIN, TEXT);
@@ -246,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_is_named_with_its_place() {
+    fn names_each_fault_and_its_offset() {
         let n = PLAIN.len();
         let change = |at, value| changed(PLAIN, at, value);
         let table: &[(&[u8], &str, RangeInclusive<u64>)] = &[
@@ -270,13 +274,13 @@ mod tests {
     }
 
     #[test]
-    fn a_dictionary_is_named() {
+    fn names_a_required_dictionary() {
         let file = [&MAGIC.to_le_bytes()[..], &[0x01, 0x58, 77, 0, 0, 0]].concat();
         check_error(KIND, &file, Code::Input, "this zstd data needs the dictionary 77", 0..=0);
     }
 
     #[test]
-    fn header_fields_are_read_as_the_standard_says() {
+    fn reads_header_fields_as_the_standard_defines() {
         // descriptor and fields, window, dictionary
         let table: &[(&[u8], u64, u32)] = &[
             (&[0x00, 0x00], 1 << 10, 0),
@@ -293,17 +297,17 @@ mod tests {
         for (fields, window, dictionary) in table {
             let header = [&MAGIC.to_le_bytes()[..], fields].concat();
             assert_eq!(header_bytes_wanted(&header), Some(header.len()), "{fields:?}");
-            let asks = Asks::of(&header);
-            assert_eq!((asks.window_bytes, asks.dictionary), (*window, *dictionary), "{fields:?}");
+            let frame = FrameHeader::of(&header);
+            assert_eq!((frame.window_bytes, frame.dictionary), (*window, *dictionary), "{fields:?}");
         }
     }
 
     #[test]
-    fn the_limit_holds_whatever_the_slices() {
+    fn enforces_the_limit_for_any_slices() {
         // 3 MB with its size in the header is one segment: the window is the content.
         let data = text(3 << 20);
         let file = encode(KIND, &data);
-        let needed = Asks::of(&file[..header_bytes_wanted(&file[..5]).unwrap()]).memory_bytes();
+        let needed = FrameHeader::of(&file[..header_bytes_wanted(&file[..5]).unwrap()]).memory_bytes();
         for slices in [(1, 1 << 20), (file.len(), data.len() + 1)] {
             assert_eq!(decode_all(KIND, needed, &file, slices).unwrap(), data);
             let error = decode_all(KIND, needed - 1, &file, slices).unwrap_err();
@@ -315,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_context_is_no_larger_than_reserved() {
+    fn context_fits_the_reserved_memory() {
         for window_log in [10, 17, 20, 23] {
             // A window of its own and no content size, so that the library takes all that it may.
             let mut header = MAGIC.to_le_bytes().to_vec();
@@ -328,7 +332,10 @@ mod tests {
             // A block may be no larger than the window, so small ones are refused here, after the buffers are taken.
             let _ = zstd.step(&file[read..], &mut output, read as u64);
             let taken = zstd.context.sizeof() as u64;
-            assert!(taken > 1 << window_log && taken <= Asks::of(&header).memory_bytes(), "{window_log}: {taken}");
+            assert!(
+                taken > 1 << window_log && taken <= FrameHeader::of(&header).memory_bytes(),
+                "{window_log}: {taken}"
+            );
         }
     }
 }

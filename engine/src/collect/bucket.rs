@@ -1,15 +1,15 @@
-//! Buckets: entries scattered by partition and key range, each bucket small enough to be sorted in cache. What moves are 8 bytes
-//! a record: the key bits behind the bucket's base, and the place.
+//! Buckets: entries scattered by partition and key range, each bucket small enough to be sorted in cache. Each record
+//! moves as 8 bytes: the key bits above the bucket's base, and the place.
 //!
-//! Two ways there. With routes from a sample of the input, each worker chains its entries while it collects them (`chains.rs`).
-//! Else they are listed, and scattered when all are there, in two passes: the first counts, so that the second can scatter into
-//! one array without locks.
+//! With routes from a sample of the input, each worker chains its entries while it collects them (`chains.rs`). Without
+//! routes, entries are listed and scattered at the end, in two passes. The first pass counts, so that the second can
+//! write into one array without locks.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::chains::Chains;
-use super::collector::Collected;
+use super::collector::CollectedRecords;
 use super::entries::{Entry, EntryBlock, Numbers};
 use super::routes::{Routes, Shape};
 use super::splitters::Splitters;
@@ -18,6 +18,7 @@ use crate::env::Crew;
 use crate::memory::{Grant, Pool};
 use yunti_base::Result;
 
+/// The buckets of the collected records, in the order of partitions and keys.
 pub struct Buckets<'c> {
     source: Source<'c>,
     partition: Vec<u32>,
@@ -35,10 +36,13 @@ enum Source<'c> {
     Chains(&'c [Chains]),
 }
 
-/// One bucket, to be sorted by whoever takes it.
+/// One bucket; the worker that takes it sorts it.
 pub struct Bucket<'a> {
+    /// Number of the bucket.
     pub number: usize,
+    /// Partition of its entries.
     pub partition: u32,
+    /// Layout of its entries.
     pub shape: Shape,
     entries: Entries<'a>,
     pool: &'a Pool,
@@ -51,6 +55,7 @@ enum Entries<'a> {
 }
 
 impl Bucket<'_> {
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         match &self.entries {
             Entries::Slice(entries) => entries.len(),
@@ -59,7 +64,7 @@ impl Bucket<'_> {
         }
     }
 
-    /// The entries, side by side; in `buffer` if they are chained.
+    /// Returns the entries side by side; chained entries are copied into `buffer`.
     pub fn entries<'b>(&'b mut self, buffer: &'b mut Vec<u64>) -> &'b mut [u64] {
         let len = self.len();
         match &mut self.entries {
@@ -74,7 +79,7 @@ impl Bucket<'_> {
         }
     }
 
-    /// The entries, side by side, to stay so: chained ones are copied.
+    /// Returns the entries side by side; chained entries are copied into the bucket.
     pub fn keep(&mut self) -> &mut [u64] {
         if matches!(self.entries, Entries::Chained(_)) {
             let mut own = Vec::new();
@@ -90,15 +95,18 @@ impl Bucket<'_> {
 }
 
 impl<'c> Buckets<'c> {
-    /// Bytes that sorting `records` entries takes, beyond what holds them.
+    /// Returns the bytes that sorting `records` entries takes, beyond the bytes that hold them.
     pub fn memory_bytes(records: u64) -> u64 {
         records * 8
     }
 
-    /// The buckets of what was collected. `grants` hold `memory_bytes` for it, taken while it was collected.
+    /// Sorts the collected entries into buckets.
+    ///
+    /// `grants` hold `memory_bytes` for them, taken during collecting. Fails with `Code::Cancelled` if the job was
+    /// cancelled, or `Code::Memory` if the system cannot map the array.
     pub fn build(
         store: &'c Store,
-        collected: &'c Collected,
+        collected: &'c CollectedRecords,
         partitions: u32,
         seed: u64,
         grants: Vec<Grant>,
@@ -145,7 +153,7 @@ impl<'c> Buckets<'c> {
         let routes = Routes::new(splitters, pool.place_bits());
         let n = routes.buckets();
 
-        // Each worker counts and scatters a stretch of blocks of its own.
+        // Each worker counts and scatters its own stretch of blocks.
         let stretches = stretches(blocks, crew.workers);
         let counts: Vec<Vec<AtomicU32>> =
             stretches.iter().map(|_| (0..n).map(|_| AtomicU32::new(0)).collect()).collect();
@@ -198,14 +206,16 @@ impl<'c> Buckets<'c> {
         })
     }
 
+    /// Returns the number of buckets.
     pub fn len(&self) -> usize {
         self.partition.len()
     }
+    /// Returns true if there are no buckets.
     pub fn is_empty(&self) -> bool {
         self.partition.is_empty()
     }
 
-    /// All buckets, in order, each to be taken once.
+    /// Returns all buckets in order; each may be taken once.
     pub fn take(&mut self) -> Vec<Mutex<Option<Bucket<'_>>>> {
         let mut result = Vec::with_capacity(self.partition.len());
         let mut put = |number: usize, entries| {
@@ -228,7 +238,7 @@ impl<'c> Buckets<'c> {
         result
     }
 
-    /// The buckets of each partition.
+    /// Returns the numbers of a partition's buckets.
     pub fn of_partition(&self, partition: u32) -> std::ops::Range<usize> {
         let first = self.partition.partition_point(|&p| p < partition);
         let end = self.partition.partition_point(|&p| p <= partition);
@@ -236,7 +246,7 @@ impl<'c> Buckets<'c> {
     }
 }
 
-/// Consecutive blocks with about the same number of entries each.
+/// Returns ranges of consecutive blocks with about equal numbers of entries.
 fn stretches(blocks: &[EntryBlock], workers: usize) -> Vec<std::ops::Range<usize>> {
     let total: usize = blocks.iter().map(EntryBlock::len).sum();
     let target = total.div_ceil(workers.max(1)).max(1);
@@ -255,5 +265,5 @@ fn stretches(blocks: &[EntryBlock], workers: usize) -> Vec<std::ops::Range<usize
     result
 }
 
-// Entries are read in the order of emission and written once; see docs/decisions for what was rejected.
+// Entries are read in the order of emission and written once; docs/decisions lists the rejected alternatives.
 const _: () = assert!(size_of::<Entry>() == 16);

@@ -1,12 +1,12 @@
-//! Chains: one worker's sorted-to-be entries, put into buckets as records are collected.
+//! Chains: one worker's entries, put into buckets as records are collected.
 //! One of the listed files with `unsafe`: it sees pool blocks as numbers.
 //!
 //! ```text
-//!   bucket 0   chunk 0 ------> chunk 9 --> ..       chunks of 64 entries, cut from pool blocks in the order in which
-//!   bucket 1   chunk 1 --> chunk 4 ..               they are needed: what is written at a time lies close together
+//!   bucket 0   chunk 0 ------> chunk 9 --> ..       chunks of 64 entries, cut from pool blocks in the order of need:
+//!   bucket 1   chunk 1 --> chunk 4 ..               entries written at about the same time are close together
 //! ```
 //!
-//! An entry is as in a sorted bucket: key bits behind the bucket's base, place.
+//! An entry is as in a sorted bucket: key bits above the bucket's base, place.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,25 +16,27 @@ use super::routes::Routes;
 use crate::bytes::prefetch::prefetch_to_write;
 use crate::memory::{Block, Pool};
 
-/// Entries of a chunk: a few cache lines, so that the chunks being filled, one a bucket, fit in L2 and few pages.
+/// Entries of a chunk: a few cache lines, so that the chunks being filled (one a bucket) fit in L2 and few pages.
 const CHUNK: u64 = 64;
 const CHUNK_BYTES: usize = CHUNK as usize * size_of::<u64>();
-/// Entries that are added at a time.
+/// Entries that `add` takes at once, at most.
 pub const BATCH: usize = 64;
 
+/// One worker's entries, chained by bucket.
 pub struct Chains {
     routes: Arc<Routes>,
     blocks: Vec<Block>,
-    /// The chunks of each bucket, numbered from the pool's base on.
+    /// Chunks of each bucket, numbered from the pool's base.
     chunks: Vec<Vec<u32>>,
-    /// Where the next entry of each bucket goes, in entries from the pool's base on; a multiple of CHUNK: into a new chunk.
+    /// Position of each bucket's next entry, in entries from the pool's base. At a multiple of CHUNK, a new chunk is
+    /// needed.
     next: Vec<u64>,
-    /// Chunks of the last block that are not taken yet.
+    /// Unused chunks of the last block.
     fresh: Range<u32>,
     batch: Box<Batch>,
 }
 
-/// Entries on their way, with their buckets and what stands for them there.
+/// Entries to be added, with their buckets and their 8-byte numbers there.
 struct Batch {
     entries: [Entry; BATCH],
     buckets: [u32; BATCH],
@@ -42,6 +44,7 @@ struct Batch {
 }
 
 impl Chains {
+    /// Returns chains without entries or blocks.
     pub fn new(routes: Arc<Routes>) -> Chains {
         let n = routes.buckets();
         let batch = Batch { entries: [Entry::default(); BATCH], buckets: [0; BATCH], numbers: [0; BATCH] };
@@ -55,34 +58,37 @@ impl Chains {
         }
     }
 
+    /// Returns the routes from entries to buckets.
     pub fn routes(&self) -> &Arc<Routes> {
         &self.routes
     }
 
+    /// Returns the number of pool blocks held.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
+    /// Returns the pool blocks; the entries are lost.
     pub fn into_blocks(self) -> Vec<Block> {
         self.blocks
     }
 
-    /// How many entries there is room for, whatever buckets they go to.
+    /// Returns the number of entries that fit, whatever their buckets.
     pub fn room(&self) -> usize {
         self.fresh.len()
     }
 
-    /// Memory that is taken by the time each bucket has its first entry.
+    /// Returns the bytes in use once each bucket has its first entry.
     pub fn least_bytes(buckets: usize) -> u64 {
         (buckets * CHUNK_BYTES) as u64
     }
 
-    /// Entries that a block holds at most.
+    /// Returns the number of entries that a block holds, at most.
     pub fn capacity(pool: &Pool) -> usize {
         pool.block_bytes() / size_of::<u64>()
     }
 
-    /// Adds a block of the pool to an instance without room.
+    /// Adds a pool block to an instance without room.
     pub fn extend(&mut self, block: Block, pool: &Pool) {
         debug_assert!(self.fresh.is_empty() && pool.block_bytes().is_multiple_of(CHUNK_BYTES));
         let chunks = (pool.block_bytes() / CHUNK_BYTES) as u32;
@@ -90,13 +96,15 @@ impl Chains {
         self.blocks.push(block);
     }
 
-    /// Where the next entries are to be put, to be added by `add`.
+    /// Returns the slots for the next entries; `add` then adds them.
     pub fn batch(&mut self) -> &mut [Entry; BATCH] {
         &mut self.batch.entries
     }
 
-    /// Puts the first `n` entries of the batch in their buckets. There must be room. Step by step for all of them: reading a block
-    /// from a file drives tables and chunks out of the cache, and so their lines are waited for together.
+    /// Puts the first `n` entries of the batch into their buckets; there must be room.
+    ///
+    /// Each step runs over all entries at once. Reading a block from a file evicts tables and chunks from the cache, so
+    /// their cache misses are overlapped.
     #[inline]
     pub fn add(&mut self, n: usize, pool: &Pool) {
         let base = pool.block_base().cast::<u64>();
@@ -115,7 +123,7 @@ impl Chains {
             if at % CHUNK == 0 {
                 at = self.chunk(bucket);
             }
-            // SAFETY: `at` lies in a chunk of a block that this instance holds alone; the pool's base is page-aligned.
+            // SAFETY: `at` is in a chunk of a block that this instance alone holds; the pool's base is page-aligned.
             unsafe { base.add(at as usize).write(self.batch.numbers[i]) };
             self.next[bucket] = at + 1;
         }
@@ -128,7 +136,7 @@ impl Chains {
         u64::from(chunk) * CHUNK
     }
 
-    /// Entries of a bucket.
+    /// Returns the number of entries of a bucket.
     pub fn len(&self, bucket: usize) -> usize {
         // The last chunk may be full: its end looks like a start.
         let missing = self.next[bucket].next_multiple_of(CHUNK) - self.next[bucket];
@@ -140,7 +148,8 @@ impl Chains {
         let mut left = self.len(bucket);
         for &chunk in &self.chunks[bucket] {
             let n = left.min(CHUNK as usize);
-            // SAFETY: the chunk was taken by `add`, which filled all but the last one to the end; nothing is added meanwhile.
+            // SAFETY: `add` took the chunk and filled all chunks but the last to the end; nothing is added during this
+            // call.
             let entries = unsafe {
                 std::slice::from_raw_parts(pool.base().cast::<u64>().add(chunk as usize * CHUNK as usize), n)
             };
@@ -157,7 +166,7 @@ mod tests {
     use crate::memory::Budget;
 
     #[test]
-    fn entries_come_back_from_their_buckets() {
+    fn copies_the_entries_of_each_bucket() {
         let pool = Pool::new(Budget::new(1 << 20), 4096).unwrap();
         let samples = (0..100).map(|i| (0, i << 50)).collect();
         let routes = Arc::new(Routes::new(Splitters::of(samples, 1, 10), pool.place_bits()));

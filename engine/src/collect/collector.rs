@@ -1,12 +1,14 @@
-//! The collector: the sink that keeps a worker's emitted records where the mapper wrote them, and indexes them by entries.
+//! The collector: the sink that keeps a worker's emitted records where the mapper wrote them, and indexes them by
+//! entries.
 //!
 //! ```text
 //!   mapper --cursor--> block | block | block ..      records, in the order of emission
 //!                        \ filled: walk the headers while the block is in cache
-//!                         entry block | entry block ..      or, where the input could be sampled, chains by bucket
+//!                         entry block | entry block ..      or, if the input was sampled, chains by bucket
 //! ```
 //!
-//! When the budget or the worker's share of it is used up, `Spill` sorts what is there into a run, and the blocks are used again.
+//! A full budget, or a used-up share of the worker, makes `Spill` sort the records into a run. The blocks are then
+//! reused.
 
 use std::sync::Arc;
 
@@ -19,94 +21,101 @@ use crate::bytes::KeyOrder;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::memory::pool::UNIT_BYTES;
 use crate::memory::{Block, Grant};
-use crate::operator::cursor::{BIG_BYTES, HEADER_BYTES, copied};
+use crate::operator::cursor::{HEADER_BYTES, LARGE_BYTES, copied};
 use crate::operator::types::wrong_length;
 use crate::operator::{Sink, Type};
 use yunti_base::{Code, Error, Result};
 
-/// Records that wait to be sorted: one worker's, or all.
+/// Records that are not sorted yet, of one worker or all.
 #[derive(Default)]
-pub struct Collected {
+pub struct CollectedRecords {
+    /// Pool blocks that hold the records.
     pub blocks: Vec<Block>,
+    /// Entries of the records, if the buckets are not known during collecting.
     pub entries: Vec<EntryBlock>,
-    /// Entries in their buckets already, in place of `entries`: one a worker.
+    /// Entries already in their buckets, instead of `entries`; one instance per worker.
     pub chains: Vec<Chains>,
-    /// Memory for sorting the entries, taken while they were collected.
+    /// Memory for sorting the entries, taken during collecting.
     pub grants: Vec<Grant>,
-    /// Records with a buffer of their own, by their numbers in the store.
-    pub bigs: Vec<u32>,
-    /// Bytes of those buffers: they count towards the spill threshold as blocks do.
-    pub big_bytes: u64,
+    /// Numbers of the large records in the store.
+    pub large_numbers: Vec<u32>,
+    /// Bytes of the large records; they count towards the spill threshold as blocks do.
+    pub large_bytes: u64,
+    /// Number of records.
     pub records: u64,
     /// Bytes of keys and values.
+    /// Bytes of keys and values over all splits, for the counters.
     pub bytes: u64,
 }
 
-impl Collected {
-    /// Gives all blocks back; no place in them is read afterwards.
+impl CollectedRecords {
+    /// Returns all blocks to the pool; places in them are not read afterwards.
     pub fn release(&mut self, store: &Store) {
         store.pool().put(self.blocks.drain(..));
         store.pool().put(self.entries.drain(..).map(EntryBlock::into_block));
         store.pool().put(self.chains.drain(..).flat_map(Chains::into_blocks));
-        self.bigs.drain(..).for_each(|n| store.drop_big(n));
+        self.large_numbers.drain(..).for_each(|n| store.drop_large(n));
         self.grants.clear();
-        (self.big_bytes, self.records, self.bytes) = (0, 0, 0);
+        (self.large_bytes, self.records, self.bytes) = (0, 0, 0);
     }
 
-    pub fn append(&mut self, mut other: Collected) {
+    /// Adds another worker's records.
+    pub fn append(&mut self, mut other: CollectedRecords) {
         self.blocks.append(&mut other.blocks);
         self.entries.append(&mut other.entries);
         self.chains.append(&mut other.chains);
         self.grants.append(&mut other.grants);
-        self.bigs.append(&mut other.bigs);
-        self.big_bytes += other.big_bytes;
+        self.large_numbers.append(&mut other.large_numbers);
+        self.large_bytes += other.large_bytes;
         self.records += other.records;
         self.bytes += other.bytes;
     }
 }
 
-/// Takes collected records out of memory.
+/// Moves collected records out of memory.
 pub trait Spill: Send {
-    /// Writes the records to a run and releases them (`Collected::release`), at once or beside the caller.
-    fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()>;
+    /// Writes the records to a run and releases them (`CollectedRecords::release`), at once or in the background.
+    fn spill(&mut self, store: &Store, collected: &mut CollectedRecords) -> Result<()>;
 
-    /// Waits for a spill that runs beside the caller. Returns true if there was one, so that its memory is free now.
+    /// Waits for a background spill. Returns true if there was one, so that its memory is free now.
     fn wait(&mut self) -> Result<bool> {
         Ok(false)
     }
 }
 
+/// The records of one worker, and the `Spill` for a full memory.
 pub struct Collector<'a> {
     store: Arc<Store>,
     order: KeyOrder,
     partition: Partition,
     routes: Option<Arc<Routes>>,
     spill: Box<dyn Spill + 'a>,
-    collected: Collected,
-    /// The block that is being filled (the last of `collected.blocks`) is used up to here.
+    collected: CollectedRecords,
+    /// Bytes used of the block being filled (the last of `collected.blocks`).
     used: usize,
     split: u32,
     /// Blocks of this split so far.
     number: u32,
     /// Blocks that this worker may hold.
     blocks_max: usize,
-    /// Of the keys and values that come.
+    /// Types of the records' keys and values.
     types: (Type, Type),
     scratch: Vec<u8>,
-    /// Totals over all splits, for the counters.
+    /// Records over all splits, for the counters.
     pub records: u64,
+    /// Bytes of keys and values over all splits, for the counters.
     pub bytes: u64,
 }
 
-/// Blocks of a share: the last entry block, with the memory to sort it, may come on top.
+/// Returns the blocks of a share; the last entry block, with the memory to sort it, may come on top.
 fn blocks_of(store: &Store, share_bytes: u64) -> usize {
     (share_bytes as usize / store.pool().block_bytes()).saturating_sub(3).max(4)
 }
 
 impl<'a> Collector<'a> {
-    /// `share_bytes`: how much of the budget this worker may fill before it spills.
-    /// `types`: of the keys and values that come. `routes`: to the buckets of the records, if they are known; all collectors of a
-    /// job have the same.
+    /// `share_bytes` is the part of the budget that this worker may fill before it spills. `types` are the types of the
+    /// records' keys and values. `routes` lead to the buckets, if they are known; all collectors of a job have the
+    /// same.
     pub fn new(
         store: Arc<Store>,
         types: (Type, Type),
@@ -123,7 +132,7 @@ impl<'a> Collector<'a> {
             partition,
             routes,
             spill,
-            collected: Collected::default(),
+            collected: CollectedRecords::default(),
             used: usize::MAX,
             split: 0,
             number: 0,
@@ -135,12 +144,12 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// From here on it may fill so much.
+    /// Changes the worker's share of the budget.
     pub fn set_share(&mut self, bytes: u64) {
         self.blocks_max = blocks_of(&self.store, bytes);
     }
 
-    /// What follows comes from this split.
+    /// Starts a split: later records belong to it.
     pub fn begin_split(&mut self, split: u32) {
         self.split = split;
         self.number = 0;
@@ -155,26 +164,28 @@ impl<'a> Collector<'a> {
         }
     }
 
-    pub fn into_collected(self) -> Collected {
+    /// Returns the collected records.
+    pub fn into_collected(self) -> CollectedRecords {
         self.collected
     }
 
-    /// Memory that this worker holds, in blocks: records, large ones too, their entries, and what sorting the entries takes.
+    /// Returns the memory of this worker in blocks: records, large records, entries, and the memory for sorting the
+    /// entries.
     fn held(&self) -> usize {
         let chained: usize = self.collected.chains.iter().map(Chains::blocks).sum();
-        let bigs = self.collected.big_bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
-        self.collected.blocks.len() + self.collected.entries.len() * 3 / 2 + chained * 2 + bigs
+        let large_blocks = self.collected.large_bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
+        self.collected.blocks.len() + self.collected.entries.len() * 3 / 2 + chained * 2 + large_blocks
     }
 
     fn room_of(&self) -> usize {
         self.store.pool().block_bytes() - SLACK_BYTES
     }
 
-    /// A place for the cursor with at least `need` bytes.
+    /// Returns room for the cursor with at least `need` bytes.
     fn give(&mut self, need: usize) -> Result<(*mut u8, usize)> {
         let room = self.room_of();
         debug_assert!(need <= room);
-        // A rest too small for most records would come back at once.
+        // A remainder too small for most records would come back at once.
         if self.used > room || room - self.used < need.max(1024) {
             let block = self.block()?;
             self.store.set_tag(&block, self.split, self.number);
@@ -186,7 +197,7 @@ impl<'a> Collector<'a> {
         Ok((self.store.pool().block_ptr(block).wrapping_add(self.used), room - self.used))
     }
 
-    /// A block from the pool, after a spill if there is none.
+    /// Returns a pool block, after a spill if none is free.
     fn block(&mut self) -> Result<Block> {
         if self.held() < self.blocks_max
             && let Some(block) = self.store.pool().try_block()
@@ -217,12 +228,12 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Makes room for entries, and says for how many; none: there is no memory for them.
+    /// Makes room for entries and returns their number; None if there is no memory.
     fn entry_room(&mut self) -> Option<usize> {
         let pool = self.store.pool();
         let capacity = match &self.routes {
             Some(routes) => {
-                let Collected { chains, .. } = &mut self.collected;
+                let CollectedRecords { chains, .. } = &mut self.collected;
                 if chains.is_empty() {
                     chains.push(Chains::new(routes.clone()));
                 }
@@ -254,7 +265,8 @@ impl<'a> Collector<'a> {
         })
     }
 
-    /// Indexes the `len` bytes of records from `used` on. `stub`: they are one stub, whose partition is chosen already.
+    /// Indexes the `len` bytes of records from `used` on. `stub`: the bytes are one stub, whose partition is already
+    /// chosen.
     fn index(&mut self, len: usize, stub: bool) -> Result<()> {
         if len == 0 {
             return Ok(());
@@ -271,7 +283,7 @@ impl<'a> Collector<'a> {
         let mut number = 0;
         while at < end {
             let Some(room) = self.entry_room() else {
-                // Everything before `at` is indexed: it can go. The rest moves to a fresh block.
+                // Records before `at` are indexed and can be spilled. The rest moves to a fresh block.
                 self.partition.pass(number);
                 return self.index_after_spill(at, end, |own, len| own.index(len, stub));
             };
@@ -308,8 +320,11 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Takes `len` bytes of records with headers, padded to 8 each, that `fill` writes, and the partition of each. For whoever has
-    /// them ready in memory of its own, in batches that fit a block.
+    /// Takes `len` bytes of records with headers, each padded to 8 bytes, and the partition of each. `fill` writes the
+    /// bytes.
+    ///
+    /// Callers use it for batches that they prepared in their own memory. Fails with `Code::Internal` if the batch is
+    /// larger than a block, and with the error of `fill` or of a spill.
     pub fn put(&mut self, len: usize, partitions: &[u32], fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
         if len == 0 {
             return Ok(());
@@ -325,13 +340,13 @@ impl<'a> Collector<'a> {
         self.index(len, false)
     }
 
-    /// Takes one record that is larger than a batch.
-    pub fn put_big(&mut self, key: &[u8], value: &[u8], partition: u32) -> Result<()> {
+    /// Takes one large record. Fails with `Code::Memory` if the budget is too small for it.
+    pub fn put_large(&mut self, key: &[u8], value: &[u8], partition: u32) -> Result<()> {
         self.partition.give(&[partition])?;
-        self.big(key, value).map(drop)
+        self.large(key, value).map(drop)
     }
 
-    /// Spills what is there, so that the budget is free for something else.
+    /// Spills all records, so that the budget is free for another use.
     pub fn spill(&mut self) -> Result<()> {
         self.spill_all()?;
         self.store.pool().shrink();
@@ -345,8 +360,10 @@ impl<'a> Collector<'a> {
         self.bytes += bytes as u64;
     }
 
-    /// Takes records of the store's fixed layout where `fill` puts them: it is given room in a block, and says how many bytes of
-    /// whole records it wrote (0: no more). Says whether there were any.
+    /// Reads records of the store's fixed layout into a block. `fill` gets the room and returns the bytes of whole
+    /// records that it wrote; 0 ends the input.
+    ///
+    /// Returns the bytes written. Fails with `Code::Internal` if the store has headers.
     pub fn fill_fixed(&mut self, fill: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<usize> {
         let Layout::Fixed { record_bytes, .. } = self.store.layout() else {
             return Err(Error::new(Code::Internal, "records without headers in a store with headers"));
@@ -363,7 +380,7 @@ impl<'a> Collector<'a> {
         Ok(len)
     }
 
-    /// As `index`, for records of the store's fixed layout.
+    /// `index` for records of the store's fixed layout.
     fn index_fixed(&mut self, len: usize) -> Result<()> {
         let Layout::Fixed { key_bytes, record_bytes } = self.store.layout() else { return Ok(()) };
         let (key_bytes, record_bytes) = (key_bytes as usize, record_bytes as usize);
@@ -406,8 +423,10 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// The entries have no memory: saves the records of [at, end), spills all before them, and starts again with them. A stub never
-    /// comes here: `try_big` makes room for its entry first.
+    /// Without memory for entries: saves the records of [at, end), spills all records before them, and indexes them
+    /// again.
+    ///
+    /// A stub never gets here: `try_put_large` makes room for its entry first.
     #[cold]
     fn index_after_spill(
         &mut self,
@@ -430,12 +449,13 @@ impl<'a> Collector<'a> {
         again(self, rest.len())
     }
 
-    /// Keeps a record in a buffer of its own, if there is memory for it, for its stub and for its entry; false, and no change that
-    /// matters, if there is not. The stub and the entry come first: with them, a block is always left for the records behind.
-    fn try_big(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
+    /// Keeps a large record in its own buffer, with a stub and an entry. Returns false if there is no memory.
+    ///
+    /// The stub and the entry come first, so that a block is always left for the records behind.
+    fn try_put_large(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
         let bytes = (key.len() + value.len()) as u64;
         let blocks = bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
-        // A record that is larger than the share is kept alone.
+        // A record larger than the share is kept alone.
         if self.collected.records > 0 && self.held() + blocks > self.blocks_max {
             return Ok(false);
         }
@@ -443,9 +463,9 @@ impl<'a> Collector<'a> {
         if self.entry_room().is_none() {
             return Ok(false);
         }
-        let Some(number) = self.store.try_big(key, value)? else { return Ok(false) };
-        self.collected.bigs.push(number);
-        self.collected.big_bytes += bytes;
+        let Some(number) = self.store.try_put_large(key, value)? else { return Ok(false) };
+        self.collected.large_numbers.push(number);
+        self.collected.large_bytes += bytes;
         let (at, last) = (self.used, self.collected.blocks.len() - 1);
         let stub = u64::from(STUB) | u64::from(number) << 32;
         let store = self.store.clone();
@@ -455,22 +475,22 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// A walk over records with headers, from which entries are made. Keys are normalised where they stand.
+/// Makes entries from records with headers; normalises their keys in place.
 struct Walk<'w> {
     store: &'w Store,
     order: KeyOrder,
     types: (Type, Type),
     partition: &'w Partition,
     scratch: &'w mut Vec<u8>,
-    /// Of the block's first byte.
+    /// Place of the block's first byte.
     place: u64,
-    /// Of the first record among those that the partitioner was asked about.
+    /// Number of the first record in the last call of the partitioner.
     number: usize,
 }
 
 impl Walk<'_> {
-    /// Gives the entries of at most `room` records from `at` on to `put`, with their numbers. Returns where the next record stands,
-    /// how many there were, and the bytes of their keys and values.
+    /// Passes the entries of at most `room` records from `at` on to `put`, with their numbers. Returns the offset of
+    /// the next record, the number of records, and the bytes of their keys and values.
     #[inline(always)]
     fn records(
         self,
@@ -488,9 +508,9 @@ impl Walk<'_> {
             let (klen, vlen) = (header as u32, (header >> 32) as u32);
             let place = self.place + (at / UNIT_BYTES) as u64;
             if klen == STUB {
-                let (big, big_klen) = store.bytes(place);
-                total += big.len();
-                let key = &big[..big_klen as usize];
+                let (large, large_klen) = store.bytes(place);
+                total += large.len();
+                let key = &large[..large_klen as usize];
                 scratch.clear();
                 if wants_raw {
                     scratch.extend_from_slice(key);
@@ -530,7 +550,7 @@ impl Walk<'_> {
 
 impl Sink for Collector<'_> {
     fn begin(&mut self) -> Result<(*mut u8, usize)> {
-        self.give(BIG_BYTES)
+        self.give(LARGE_BYTES)
     }
 
     fn filled(&mut self, len: usize, need: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
@@ -538,13 +558,13 @@ impl Sink for Collector<'_> {
         self.give(need)
     }
 
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
         if !self.types.0.fits(key.len()) || !self.types.1.fits(value.len()) {
             return Err(wrong_length(self.types, key.len(), value.len()));
         }
         self.partition.choose_one(key, value)?;
-        while !self.try_big(key, value)? {
-            // Memory comes back from a spill of this collector, then from one that runs beside it.
+        while !self.try_put_large(key, value)? {
+            // Memory is freed by a spill of this collector, then by one that runs in the background.
             if self.collected.records > 0 {
                 self.spill_all()?;
             } else if !self.spill.wait()? {

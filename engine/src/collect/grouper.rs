@@ -1,19 +1,22 @@
-//! Sorted records to batches of groups, as reducers and combiners take them.
+//! Groups of sorted records, in batches, for reducers and combiners.
 
-use crate::bytes::{Arranged, KeyOrder, Record};
+use crate::bytes::{KeyOrder, OrderedRecord, Record};
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::Type;
 use crate::operator::batch::Slices;
 use crate::operator::groups::{GROUP_CONT, GROUP_MORE, Groups, Values};
 use yunti_base::Result;
 
-/// A batch is handed over at this size: it lies in L2.
+/// Bytes of a batch, at which it is handed over; it fits in L2.
 const BATCH_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 64 << 10 };
+/// Values of a batch, at which it is handed over.
 const BATCH_VALUES: usize = if cfg!(debug_assertions) { 32 } else { 8192 };
-/// What is kept of the largest group's key.
+/// Bytes kept of the largest group's key.
 const LARGEST_KEY_BYTES: usize = 40;
 
-/// Call order: `push` for each record in order, then `finish`. Each calls `reduce` with batches.
+/// Collects sorted records into groups.
+///
+/// Call order: `push` for each record in order, then `finish`. Both pass full batches to `reduce`.
 pub struct Grouper {
     order: KeyOrder,
     eight: bool,
@@ -24,20 +27,20 @@ pub struct Grouper {
     voff: Vec<u32>,
     vlen: Vec<u32>,
     v8: Vec<u64>,
-    /// The key of each value, where groups have a part of the key in common.
+    /// Key of each value, for records with ordered keys.
     vkoff: Vec<u32>,
     vklen: Vec<u32>,
-    /// What the records of the last group have in common, normalised: what the next record is compared with.
+    /// Normalised key of the last group, or its group bytes; the next record is compared with it.
     key: Vec<u8>,
-    /// The first key of the last group, where a class arranged the keys.
+    /// The first key of the last group, for records with ordered keys.
     first_key: Vec<u8>,
-    /// There is a last group that may go on.
+    /// True while the last group may go on.
     open: bool,
-    /// The first group of the batch began in the one before.
+    /// True if the first group of the batch began in the batch before.
     continues: bool,
-    /// Groups so far.
+    /// Number of groups so far.
     pub groups: u64,
-    /// Records that were handed over, and those before the last group.
+    /// Records handed over, and records before the last group.
     given: u64,
     group_from: u64,
     largest_records: u64,
@@ -45,6 +48,7 @@ pub struct Grouper {
 }
 
 impl Grouper {
+    /// `order` is the order of the normalised keys; values have the type `value_type`.
     pub fn new(order: KeyOrder, value_type: Type) -> Grouper {
         Grouper {
             order,
@@ -71,6 +75,7 @@ impl Grouper {
     }
 
     #[inline]
+    /// Adds the next record in order; passes a full batch to `reduce`.
     pub fn push(&mut self, record: Record<'_>, reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
         let (key, value) = (record.key(), record.value());
         let same = self.begin(key, record.bytes.len(), reduce)?;
@@ -82,10 +87,10 @@ impl Grouper {
         Ok(())
     }
 
-    /// The same for records whose keys a class arranged.
+    /// `push` for records with ordered keys (`OrderedRecord`).
     #[inline]
-    pub fn push_arranged(&mut self, record: &Record<'_>, reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
-        let Arranged { group, key, value } = Arranged::of(record)?;
+    pub fn push_ordered(&mut self, record: &Record<'_>, reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
+        let OrderedRecord { group, key, value } = OrderedRecord::of(record)?;
         let same = self.begin(group, 2 * key.len() + value.len(), reduce)?;
         if !same {
             self.first_key.clear();
@@ -101,7 +106,7 @@ impl Grouper {
         Ok(())
     }
 
-    /// Makes room for a record, and says whether it goes on with the last group.
+    /// Makes room for a record; returns true if it belongs to the last group.
     #[inline(always)]
     fn begin(&mut self, group: &[u8], bytes: usize, mut reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<bool> {
         let same = self.open && self.key == group;
@@ -119,7 +124,7 @@ impl Grouper {
         Ok(same)
     }
 
-    /// Remembers the largest group.
+    /// Updates the largest group.
     #[inline]
     fn end_group(&mut self) {
         let end = self.given + (self.v8.len() + self.voff.len()) as u64;
@@ -132,17 +137,17 @@ impl Grouper {
         }
     }
 
-    /// Of the groups that have ended.
+    /// Returns the number of records of the largest group that has ended.
     pub fn largest_records(&self) -> u64 {
         self.largest_records
     }
 
-    /// The first bytes of its key, normalised.
+    /// Returns the first 40 bytes of the largest group's normalised key.
     pub fn largest_key(&self) -> &[u8] {
         &self.largest_key
     }
 
-    /// A new group, or the rest of one whose beginning was handed over. Returns where its key stands.
+    /// Begins a group, or the rest of one whose beginning was handed over. Returns the offset of its key.
     #[inline(always)]
     fn begin_group(&mut self, key: &[u8], same: bool) -> usize {
         self.continues |= same && self.koff.is_empty();
@@ -154,12 +159,12 @@ impl Grouper {
         at
     }
 
-    /// The key of the value that follows: once where it is that of the value before, or the group's.
+    /// Adds the key of the next value; a repeated key is stored once.
     fn add_key(&mut self, key: &[u8]) {
         let before = [(&self.vkoff, &self.vklen), (&self.koff, &self.klen)];
         let before = before.map(|(offsets, lengths)| offsets.last().copied().zip(lengths.last().copied()));
-        let stands = |&(offset, len): &(u32, u32)| &self.data[offset as usize..][..len as usize] == key;
-        let (offset, len) = match before.into_iter().flatten().find(stands) {
+        let is_key = |&(offset, len): &(u32, u32)| &self.data[offset as usize..][..len as usize] == key;
+        let (offset, len) = match before.into_iter().flatten().find(is_key) {
             Some(known) => known,
             None => {
                 let at = self.data.len() as u32;
@@ -174,7 +179,7 @@ impl Grouper {
     #[inline(always)]
     fn add(&mut self, value: &[u8]) {
         if self.eight {
-            // The collector checked the length (see job::types).
+            // The collector checked the length.
             self.v8.push(value.try_into().map_or(0, u64::from_le_bytes));
         } else {
             self.voff.push(self.data.len() as u32);
@@ -183,7 +188,7 @@ impl Grouper {
         }
     }
 
-    /// Hands the last batch over.
+    /// Passes the last batch to `reduce`.
     pub fn finish(&mut self, mut reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
         self.end_group();
         self.deliver(false, &mut reduce)?;
@@ -227,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_come_back_whole_over_batches() {
+    fn keeps_groups_whole_across_batches() {
         let mut records: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
         for (key, values) in [("", 1), ("a", 200), ("ab", 1), ("b", 3), ("c", 100)] {
             for v in 0..values {

@@ -15,7 +15,7 @@ pub mod store;
 pub mod vsort;
 
 pub use bucket::Buckets;
-pub use collector::{Collected, Collector};
+pub use collector::{CollectedRecords, Collector};
 pub use grouper::Grouper;
 pub use sorted_buckets::SortedBuckets;
 pub use store::Store;

@@ -1,4 +1,4 @@
-//! Which partition a record goes to: Hadoop's hash, ranges from a sample, or a class of the user's.
+//! The partition of a record: Hadoop's hash, ranges from a sample, or a user's class.
 
 use super::entries::Entry;
 use super::splitters::Splitters;
@@ -9,40 +9,31 @@ use crate::operator::cursor::HEADER_BYTES;
 use crate::operator::{Partitioner, Type};
 use yunti_base::{Code, Error, Result};
 
-/// The choice of one task; equal keys always get equal partitions.
+/// The partitioner of one task; equal keys always get equal partitions.
 pub enum Partition {
-    /// One partition: nothing to choose.
+    /// A single partition.
     One,
-    /// Hadoop's HashPartitioner over the hash codes of its Text, BytesWritable and number keys.
-    Hash {
-        parts: u32,
-        key_type: Type,
-    },
-    /// The least normalised key of each partition but the first, ascending; fewer than `parts` - 1 where keys are few.
+    /// Hadoop's HashPartitioner over the hash codes of Text, BytesWritable and number keys.
+    Hash { parts: u32, key_type: Type },
+    /// Key ranges: bounds are the smallest normalised key of each partition but the first, ascending. There are fewer
+    /// than `parts` - 1 bounds if keys are few.
     Ranges {
         bounds: std::sync::Arc<Vec<Vec<u8>>>,
-        /// The prefixes of `bounds`, and where they cut; nothing where they do not tell all bounds apart.
+        /// Prefixes of `bounds`; `splitters` are None if prefixes do not distinguish all bounds.
         prefixes: Vec<u64>,
         splitters: Option<Box<Splitters>>,
         order: KeyOrder,
         parts: u32,
     },
-    Class {
-        parts: u32,
-        class: Box<dyn Partitioner>,
-        name: String,
-        chosen: Vec<u32>,
-    },
-    /// Chosen by whoever gives the records (`Collector::put`): one a record, in their order.
-    Given {
-        parts: u32,
-        chosen: Vec<u32>,
-    },
+    /// A partitioner class.
+    Class { parts: u32, class: Box<dyn Partitioner>, name: String, chosen: Vec<u32> },
+    /// Partitions that the caller of `Collector::put` supplies: one for each record, in order.
+    Given { parts: u32, chosen: Vec<u32> },
 }
 
-/// `WritableComparator.hashBytes`: what Hadoop's Text and BytesWritable have as hash code.
+/// Returns the hash code of Hadoop's Text and BytesWritable (`WritableComparator.hashBytes`).
 pub fn hash_bytes(key: &[u8]) -> i32 {
-    // Eight bytes a step: h * 31^8 + b0 * 31^7 + .. + b7, which is the same sum.
+    // Eight bytes per step: h * 31^8 + b0 * 31^7 + .. + b7, which is the same sum.
     const POWERS: [i32; 9] = {
         let mut p = [1i32; 9];
         let mut i = 1;
@@ -67,7 +58,7 @@ pub fn hash_bytes(key: &[u8]) -> i32 {
     hash
 }
 
-/// The hash code that Hadoop's Writable of this type has (little-endian bytes of a number).
+/// Returns the hash code of Hadoop's Writable of this type. Numbers are little-endian.
 pub fn hadoop_hash(key: &[u8], key_type: Type) -> i32 {
     let four = |k: &[u8]| i32::from_le_bytes([k[0], k[1], k[2], k[3]]);
     let eight = |k: &[u8]| i64::from_le_bytes([k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7]]);
@@ -80,6 +71,7 @@ pub fn hadoop_hash(key: &[u8], key_type: Type) -> i32 {
 }
 
 impl Partition {
+    /// Returns the number of partitions.
     pub fn parts(&self) -> u32 {
         match self {
             Partition::One => 1,
@@ -90,7 +82,10 @@ impl Partition {
         }
     }
 
-    /// Prepares a block of records in form COPY, before its keys are normalised.
+    /// Chooses partitions for a block of records in form COPY, before its keys are normalised. Only classes have work
+    /// here.
+    ///
+    /// Fails with `Code::UserCode` if the class fails or chooses a partition that does not exist.
     pub fn choose(&mut self, block: &[u8], records: impl Iterator<Item = (usize, usize, usize)>) -> Result<()> {
         if !matches!(self, Partition::Class { .. }) {
             return Ok(());
@@ -102,10 +97,10 @@ impl Partition {
             voff.push((at + HEADER_BYTES + k) as u32);
             vlen.push(v as u32);
         }
-        self.ask(block, &koff, &klen, &voff, &vlen)
+        self.choose_by_class(block, &koff, &klen, &voff, &vlen)
     }
 
-    /// The same for one record that is not in a block.
+    /// `choose` for one record that is not in a block.
     pub fn choose_one(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if !matches!(self, Partition::Class { .. }) {
             return Ok(());
@@ -113,10 +108,10 @@ impl Partition {
         let mut record = Vec::with_capacity(key.len() + value.len() + SLACK_BYTES);
         record.extend_from_slice(key);
         record.extend_from_slice(value);
-        self.ask(&record, &[0], &[key.len() as u32], &[key.len() as u32], &[value.len() as u32])
+        self.choose_by_class(&record, &[0], &[key.len() as u32], &[key.len() as u32], &[value.len() as u32])
     }
 
-    fn ask(&mut self, data: &[u8], koff: &[u32], klen: &[u32], voff: &[u32], vlen: &[u32]) -> Result<()> {
+    fn choose_by_class(&mut self, data: &[u8], koff: &[u32], klen: &[u32], voff: &[u32], vlen: &[u32]) -> Result<()> {
         let Partition::Class { parts, class, name, chosen } = self else { return Ok(()) };
         chosen.clear();
         chosen.resize(koff.len(), u32::MAX);
@@ -132,8 +127,9 @@ impl Partition {
         }
     }
 
-    /// The partition of record `i` of the block prepared last, with its key before (`raw`) and after normalisation, and the prefix of
-    /// the latter.
+    /// Returns the partition of record `i` of the block given to `choose` last.
+    ///
+    /// `raw` is the key before normalisation, `normal` after it; `prefix` is the prefix of `normal`.
     #[inline]
     pub fn of(&self, i: usize, raw: &[u8], normal: &[u8], prefix: u64) -> u32 {
         match self {
@@ -141,7 +137,7 @@ impl Partition {
             Partition::Hash { parts, key_type } => (hadoop_hash(raw, *key_type) & i32::MAX) as u32 % parts,
             Partition::Ranges { bounds, prefixes, splitters: Some(splitters), order, .. } => {
                 let part = splitters.bucket(Entry { prefix, tag: 0 });
-                // Equal prefixes say nothing.
+                // Equal prefixes decide nothing.
                 let before = part > 0
                     && prefixes[part - 1] == prefix
                     && order.compare(&bounds[part - 1], normal) == std::cmp::Ordering::Greater;
@@ -158,12 +154,12 @@ impl Partition {
         }
     }
 
-    /// Chosen by whoever gives the records.
+    /// Returns a partitioner whose choices the caller supplies with `give`.
     pub fn given(parts: u32) -> Partition {
         if parts == 1 { Partition::One } else { Partition::Given { parts, chosen: Vec::new() } }
     }
 
-    /// Takes the choice for the records that follow.
+    /// Sets the partitions of the records that follow. Fails with `Code::Internal` if one does not exist.
     pub fn give(&mut self, given: &[u32]) -> Result<()> {
         let Partition::Given { parts, chosen } = self else { return Ok(()) };
         if let Some(wrong) = given.iter().find(|&&p| p >= *parts) {
@@ -174,14 +170,14 @@ impl Partition {
         Ok(())
     }
 
-    /// The first `records` of those prepared last are passed: record 0 is the one behind them.
+    /// Drops the choices of the first `records` records: the next one becomes record 0.
     pub fn pass(&mut self, records: usize) {
         if let Partition::Given { chosen, .. } = self {
             chosen.drain(..records);
         }
     }
 
-    /// Ranges between bounds: the least normalised key of each partition but the first.
+    /// Returns a partitioner by key ranges; `bounds` are the smallest normalised key of each partition but the first.
     pub fn ranges(bounds: std::sync::Arc<Vec<Vec<u8>>>, order: KeyOrder, parts: u32) -> Partition {
         let prefixes: Vec<u64> = bounds.iter().map(|b| order.prefix(b, 0)).collect();
         let apart = prefixes.first().is_some_and(|&p| p > 0) && prefixes.windows(2).all(|w| w[0] < w[1]);
@@ -189,7 +185,7 @@ impl Partition {
         Partition::Ranges { bounds, prefixes, splitters, order, parts }
     }
 
-    /// Whether `of` looks at the key before normalisation.
+    /// Returns true if `of` needs the key before normalisation.
     pub fn wants_raw(&self) -> bool {
         matches!(self, Partition::Hash { .. })
     }

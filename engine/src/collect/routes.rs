@@ -1,24 +1,27 @@
-//! Routes: from an entry to its bucket, and to the 8 bytes that stand for it there.
+//! Routes: the bucket of an entry, and the 8-byte number that represents the entry there.
 
 use super::entries::Entry;
 use super::splitters::Splitters;
 
+/// The splitters of a job with each bucket's number layout.
 pub struct Routes {
     splitters: Splitters,
-    /// Of each bucket: the least prefix, and by how many bits those behind it are cut to leave room for the place.
+    /// Each bucket's smallest prefix, and the right shift that leaves room for the place.
     ranges: Vec<(u64, u32)>,
     place_bits: u32,
 }
 
-/// How the 8 bytes of a bucket's entries are to be read.
+/// Layout of the 8-byte numbers of a bucket.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Whether all 8 bytes of the prefix are in the key bits: equal key bits then mean equal prefixes.
+    /// True if the key bits hold all 8 bytes of the prefix; equal key bits then mean equal prefixes.
     pub whole_prefix: bool,
+    /// Low bits that hold the place.
     pub place_bits: u32,
 }
 
 impl Routes {
+    /// Returns routes for places of `place_bits` bits.
     pub fn new(splitters: Splitters, place_bits: u32) -> Routes {
         let key_bits = 64 - place_bits;
         let ranges = (0..splitters.buckets())
@@ -30,27 +33,30 @@ impl Routes {
         Routes { splitters, ranges, place_bits }
     }
 
+    /// Returns the number of buckets.
     pub fn buckets(&self) -> usize {
         self.ranges.len()
     }
 
     #[inline(always)]
+    /// Returns the bucket of an entry.
     pub fn bucket(&self, entry: Entry) -> usize {
         self.splitters.bucket(entry)
     }
 
-    /// What stands for an entry in its bucket: the key bits behind the bucket's base, and the place.
+    /// Returns the number of an entry in its bucket: the key bits above the bucket's base, and the place.
     #[inline(always)]
     pub fn number(&self, bucket: usize, entry: Entry) -> u64 {
         let (low, shift) = self.ranges[bucket];
         ((entry.prefix - low) >> shift) << self.place_bits | entry.place()
     }
 
+    /// Returns the layout of a bucket's numbers.
     pub fn shape(&self, bucket: usize) -> Shape {
         Shape { whole_prefix: self.ranges[bucket].1 == 0, place_bits: self.place_bits }
     }
 
-    /// The partition of each bucket.
+    /// Returns the partition of each bucket.
     pub fn partition_of_buckets(&self) -> Vec<u32> {
         self.splitters.partition_of_buckets()
     }

@@ -1,9 +1,11 @@
-//! Sorting one bucket: vectorised by key bits, then the ties by full key, then by the order of emission.
+//! Sorting one bucket: vectorised by key bits, then ties by full key, then by the order of emission.
 //!
-//! An entry is (key bits | place). Sorting entries as numbers orders them by key bits, and within equal key bits by place. A run
-//! of equal key bits is a tie: short ones are sorted by comparing keys, long ones by the next 8 bytes of the key, again and
-//! again. Records with equal keys come in the order (split, order of emission), which is not the order of their places where
-//! several workers took blocks from one pool: that is mended last.
+//! An entry is (key bits | place). Sorting entries as numbers orders them by key bits, and within equal key bits by
+//! place.
+//!
+//! A run of equal key bits is a tie. Short ties are sorted by comparing keys, long ties by the next 8 bytes of the key,
+//! repeatedly. Records with equal keys must be in the order (split, order of emission). This is not the order of their
+//! places if several workers took blocks from one pool, so it is restored last.
 
 use std::cmp::Ordering;
 
@@ -11,12 +13,12 @@ use super::routes::Shape;
 use super::store::Store;
 use super::vsort::{Simd, sort_u64};
 
-/// Ties up to this many records are sorted by comparing.
+/// Records of a tie that is sorted by comparing, at most.
 const SHORT_TIE: usize = 16;
-/// Levels of eight bytes after which comparing goes on: bounds the recursion for keys made to hurt.
+/// Levels of eight bytes, at most; then keys are compared. This bounds the recursion for adversarial keys.
 const LEVELS_MAX: u32 = 48;
 
-/// Sorts the entries of a bucket in place and leaves bare places in them.
+/// Sorts the entries of a bucket in place and replaces them by bare places.
 pub fn sort_bucket(store: &Store, simd: Simd, shape: Shape, entries: &mut [u64], scratch: &mut Vec<(u64, u64)>) {
     sort_u64(simd, entries);
     let bits = shape.place_bits;
@@ -32,7 +34,7 @@ pub fn sort_bucket(store: &Store, simd: Simd, shape: Shape, entries: &mut [u64],
         let tie = &mut entries[start..end];
         tie.iter_mut().for_each(|e| *e &= mask);
         if tie.len() > SHORT_TIE && depth > 0 && tie.iter().any(|&p| store.key(p).len() < depth) {
-            // Padding hides where keys shorter than the prefix end.
+            // Padding hides the end of keys shorter than the prefix.
             sort_tie(store, tie, 0, LEVELS_MAX, scratch);
         } else if tie.len() > 1 {
             sort_tie(store, tie, depth, LEVELS_MAX, scratch);
@@ -63,7 +65,8 @@ fn sort_tie(store: &Store, places: &mut [u64], depth: usize, levels: u32, scratc
     }
     let order = store.order();
     let depth = common_depth(store, places, depth);
-    // Where a key ends within these 8 bytes the padding hides it: the bytes left of it, at most 9, decide among equal prefixes.
+    // Padding hides the end of a key within these 8 bytes. The number of bytes left, at most 9, decides among equal
+    // prefixes.
     scratch.clear();
     scratch.reserve(places.len());
     const LEFT_SHIFT: u32 = 60;
@@ -81,7 +84,7 @@ fn sort_tie(store: &Store, places: &mut [u64], depth: usize, levels: u32, scratc
     for (to, from) in places.iter_mut().zip(scratch.iter()) {
         *to = from.1 & ((1 << LEFT_SHIFT) - 1);
     }
-    // The classes of the next level, as (start, end, whether keys go on): found before the scratch is used again.
+    // Classes of the next level: (start, end, true if keys go on), found before the scratch is reused.
     let same = |a: &(u64, u64), b: &(u64, u64)| a.0 == b.0 && a.1 >> LEFT_SHIFT == b.1 >> LEFT_SHIFT;
     let mut classes = Vec::new();
     let mut start = 0;
@@ -101,8 +104,8 @@ fn sort_tie(store: &Store, places: &mut [u64], depth: usize, levels: u32, scratc
     }
 }
 
-/// The depth to which all keys agree, if it is more than `depth`: keys with a long common beginning cost one pass, not a level
-/// for each eight bytes of it.
+/// Returns the depth to which all keys agree, if it exceeds `depth`. Keys with a long common prefix cost one pass, not
+/// one level for each eight bytes.
 fn common_depth(store: &Store, places: &[u64], depth: usize) -> usize {
     let first = store.key(places[0]);
     let mut common = first.len();
@@ -117,13 +120,13 @@ fn common_depth(store: &Store, places: &[u64], depth: usize) -> usize {
             return depth;
         }
     }
-    // At least one byte is left to every key, or all are equal to the end.
+    // Every key has at least one byte left, or all keys are equal to the end.
     common & !7
 }
 
 /// Sorts the places of equal keys into the order of emission.
 fn sort_emitted(store: &Store, places: &mut [u64]) {
-    // Places ascend already; most often the blocks were filled in that order too.
+    // Places ascend already; usually the blocks were filled in this order too.
     if places.windows(2).all(|w| store.emitted(w[0]) < store.emitted(w[1])) {
         return;
     }

@@ -1,4 +1,4 @@
-//! The buckets of what was collected one after the other, each sorted when its turn comes: for one worker that takes all.
+//! Buckets in order, each sorted when it is requested, for one worker that takes all.
 
 use std::sync::Mutex;
 
@@ -7,6 +7,7 @@ use super::sort::sort_bucket;
 use super::store::Store;
 use super::vsort::Simd;
 
+/// Iterator-like access to sorted buckets.
 pub struct SortedBuckets<'b> {
     store: &'b Store,
     simd: Simd,
@@ -17,6 +18,7 @@ pub struct SortedBuckets<'b> {
 }
 
 impl<'b> SortedBuckets<'b> {
+    /// Takes all buckets; the store holds their records.
     pub fn new(store: &'b Store, buckets: &'b mut Buckets<'_>) -> Self {
         SortedBuckets {
             store,
@@ -28,8 +30,8 @@ impl<'b> SortedBuckets<'b> {
         }
     }
 
-    /// The partition and the places of the next bucket that holds any: partitions ascend, and within one the places are in the
-    /// order of the records.
+    /// Returns the partition and the sorted places of the next non-empty bucket, or None after the last. Partitions
+    /// ascend.
     pub fn next_bucket(&mut self) -> Option<(u32, &[u64])> {
         loop {
             let next = self.taken.next()?.into_inner().unwrap_or_else(|e| e.into_inner());

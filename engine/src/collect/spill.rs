@@ -4,83 +4,98 @@ use std::cmp::Ordering;
 use std::sync::{Arc, Mutex};
 
 use super::bucket::Buckets;
-use super::collector::{Collected, Spill};
+use super::collector::{CollectedRecords, Spill};
 use super::grouper::Grouper;
 use super::sorted_buckets::SortedBuckets;
 use super::store::Store;
 use crate::bytes::{KeyOrder, Record};
 use crate::env::{Clock, Crew, Threads};
-use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
-use crate::operator::{Emitter, Reducer, Sink, Type};
+use crate::operator::cursor::{RecordSink, RecordTarget};
+use crate::operator::{Emitter, Reducer, Type};
 use crate::run::{Run, RunBuilder, RunSettings, ScratchSpace, SliceWriter};
 use yunti_base::Cancel;
 use yunti_base::{Code, Error, Result};
 
-/// The runs of a job, in the order in which they were spilled: of one split, earlier runs hold earlier records.
+/// The runs of a job, in the order of spilling: for one split, earlier runs hold earlier records.
 #[derive(Default)]
 pub struct Runs(Mutex<Vec<Arc<Run>>>);
 
 impl Runs {
+    /// Adds a run.
     pub fn push(&self, run: Run) {
         self.0.lock().unwrap_or_else(|e| e.into_inner()).push(Arc::new(run));
     }
+    /// Removes and returns all runs, in order.
     pub fn take(&self) -> Vec<Arc<Run>> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(|e| e.into_inner()))
     }
+    /// Returns true if there are no runs.
     pub fn is_empty(&self) -> bool {
         self.0.lock().unwrap_or_else(|e| e.into_inner()).is_empty()
     }
 }
 
-/// What the spills of all workers share.
+/// Settings and services shared by the spills of all workers.
 pub struct SpillSetup<'a> {
+    /// Scratch space of the runs.
     pub scratch: Arc<ScratchSpace>,
+    /// Settings of the runs.
     pub settings: RunSettings,
+    /// Number of partitions.
     pub partitions: u32,
+    /// Seed of the samples for buckets.
     pub seed: u64,
+    /// Runs so far; each spill adds one.
     pub runs: &'a Runs,
+    /// Threads of the job.
     pub threads: &'a dyn Threads,
+    /// Cancellation of the job.
     pub cancel: &'a Cancel,
+    /// Clock that times spills.
     pub clock: &'a dyn Clock,
-    /// Told of each spill: (start, end, bytes, records).
-    pub told: &'a (dyn Fn(usize, u64, u64, u64, u64) + Sync),
+    /// Called after each spill with (worker, start ns, end ns, bytes, records).
+    pub on_spill: &'a (dyn Fn(usize, u64, u64, u64, u64) + Sync),
 }
 
-/// Makes a fresh combiner.
+/// Returns a new combiner instance.
 pub type MakeCombiner<'a> = Box<dyn FnMut() -> Result<Box<dyn Reducer>> + Send + 'a>;
 
+/// The `Spill` of one worker that writes runs.
 pub struct RunSpill<'a> {
+    /// State shared by all workers.
     pub setup: &'a SpillSetup<'a>,
+    /// Number of the worker.
     pub worker: usize,
+    /// Factory of combiners, if the job has one.
     pub combiner: Option<MakeCombiner<'a>>,
-    /// Of the mapper's values.
+    /// Type of the mapper's values.
     pub value_type: Type,
 }
 
-/// A combiner at work on one partition.
-struct Combining<'b> {
+/// A combiner that runs on one partition.
+struct PartitionCombiner<'b> {
     partition: u32,
     grouper: Grouper,
     combiner: Box<dyn Reducer>,
-    emitter: Emitter<RunSink<'b>>,
+    emitter: Emitter<RecordSink<CombinedRun<'b>>>,
 }
 
-impl<'b> Combining<'b> {
+impl<'b> PartitionCombiner<'b> {
     fn push(&mut self, record: Record<'_>) -> Result<()> {
-        let Combining { grouper, combiner, emitter, .. } = self;
+        let PartitionCombiner { grouper, combiner, emitter, .. } = self;
         grouper.push(record, |groups| emitter.run(&[], |out| combiner.reduce(groups, out)))
     }
 
     fn end(mut self) -> Result<SliceWriter<'b>> {
-        let Combining { grouper, combiner, emitter, .. } = &mut self;
+        let PartitionCombiner { grouper, combiner, emitter, .. } = &mut self;
         grouper.finish(|groups| emitter.run(&[], |out| combiner.reduce(groups, out)))?;
         emitter.run(&[], |out| combiner.flush(out))?;
-        Ok(self.emitter.finish()?.to.writer)
+        Ok(self.emitter.finish()?.into_target().writer)
     }
 }
 
 impl Spill for RunSpill<'_> {
-    fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()> {
+    fn spill(&mut self, store: &Store, collected: &mut CollectedRecords) -> Result<()> {
         let setup = self.setup;
         let start = setup.clock.now_ns();
         let crew = Crew { threads: setup.threads, workers: 1, cancel: setup.cancel };
@@ -88,29 +103,30 @@ impl Spill for RunSpill<'_> {
         let mut buckets = Buckets::build(store, collected, setup.partitions, setup.seed, grants, &crew)?;
         let builder = RunBuilder::new(setup.scratch.clone(), setup.settings);
         let mut writer = Some(builder.slice(0));
-        let mut combining: Option<Combining<'_>> = None;
+        let mut combiner_run: Option<PartitionCombiner<'_>> = None;
         let mut sorted = SortedBuckets::new(store, &mut buckets);
         while let Some((partition, places)) = sorted.next_bucket() {
             setup.cancel.check()?;
             if let Some(make) = &mut self.combiner {
-                if combining.as_ref().is_none_or(|c| c.partition != partition) {
-                    // Groups do not go over partitions.
-                    let slice = match combining.take() {
+                if combiner_run.as_ref().is_none_or(|c| c.partition != partition) {
+                    // Groups do not cross partitions.
+                    let slice = match combiner_run.take() {
                         Some(done) => Some(done.end()?),
                         None => writer.take(),
                     };
                     let Some(slice) = slice else { continue };
-                    combining = Some(Combining {
+                    let run = CombinedRun::new(slice, partition, store.order());
+                    combiner_run = Some(PartitionCombiner {
                         partition,
                         grouper: Grouper::new(store.order(), self.value_type),
                         combiner: make()?,
-                        emitter: Emitter::new(RunSink::new(slice, partition, store)?, false, false)?,
+                        emitter: Emitter::new(RecordSink::new(run)?, false, false)?,
                     });
                 }
-                let Some(combining) = &mut combining else { continue };
+                let Some(combiner_run) = &mut combiner_run else { continue };
                 for (i, &place) in places.iter().enumerate() {
                     prefetch_ahead(store, places, i);
-                    combining.push(store.record(place))?;
+                    combiner_run.push(store.record(place))?;
                 }
             } else if let Some(writer) = &mut writer {
                 for (i, &place) in places.iter().enumerate() {
@@ -119,7 +135,7 @@ impl Spill for RunSpill<'_> {
                 }
             }
         }
-        if let Some(done) = combining {
+        if let Some(done) = combiner_run {
             writer = Some(done.end()?);
         }
         let (bytes, records) = (collected.bytes, collected.records);
@@ -130,14 +146,15 @@ impl Spill for RunSpill<'_> {
         drop(sorted);
         drop(buckets);
         collected.release(store);
-        (setup.told)(self.worker, start, setup.clock.now_ns(), bytes, records);
+        (setup.on_spill)(self.worker, start, setup.clock.now_ns(), bytes, records);
         Ok(())
     }
 }
 
-/// Records this far ahead are asked for while one is copied.
+/// Records, from the copied one to the prefetched one.
 const AHEAD: usize = 16;
 
+/// Prefetches the record `AHEAD` places behind place `i`.
 #[inline]
 pub fn prefetch_ahead(store: &Store, places: &[u64], i: usize) {
     if let Some(&ahead) = places.get(i + AHEAD) {
@@ -145,13 +162,8 @@ pub fn prefetch_ahead(store: &Store, places: &[u64], i: usize) {
     }
 }
 
-/// What a combiner emits goes on into the run. It may change no key: the run would not be sorted.
-struct RunSink<'b> {
-    to: RunAppend<'b>,
-    block: Scratch,
-}
-
-struct RunAppend<'b> {
+/// The run as the target of a combiner. The run must stay sorted, so keys out of order are an error.
+struct CombinedRun<'b> {
     writer: SliceWriter<'b>,
     partition: u32,
     order: KeyOrder,
@@ -159,14 +171,13 @@ struct RunAppend<'b> {
     last_key: Vec<u8>,
 }
 
-impl<'b> RunSink<'b> {
-    fn new(writer: SliceWriter<'b>, partition: u32, store: &Store) -> Result<Self> {
-        let to = RunAppend { writer, partition, order: store.order(), record: Vec::new(), last_key: Vec::new() };
-        Ok(RunSink { to, block: Scratch::new()? })
+impl<'b> CombinedRun<'b> {
+    fn new(writer: SliceWriter<'b>, partition: u32, order: KeyOrder) -> Self {
+        CombinedRun { writer, partition, order, record: Vec::new(), last_key: Vec::new() }
     }
 }
 
-impl RunAppend<'_> {
+impl RecordTarget for CombinedRun<'_> {
     fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.record.clear();
         self.record.extend_from_slice(key);
@@ -179,23 +190,5 @@ impl RunAppend<'_> {
         self.last_key.extend_from_slice(&self.record);
         self.record.extend_from_slice(value);
         self.writer.append(self.partition, Record { bytes: &self.record, key_len: key.len() as u32, split: 0 })
-    }
-}
-
-impl Sink for RunSink<'_> {
-    fn begin(&mut self) -> Result<(*mut u8, usize)> {
-        Ok(self.block.block())
-    }
-    fn filled(&mut self, len: usize, _: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
-        let bytes = self.block.bytes(len);
-        for (at, klen, vlen) in copied(bytes) {
-            let key = at + HEADER_BYTES;
-            self.to.append(&bytes[key..key + klen], &bytes[key + klen..key + klen + vlen])?;
-        }
-        Ok(self.block.block())
-    }
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
-        self.to.append(key, value)?;
-        Ok(self.block.block())
     }
 }

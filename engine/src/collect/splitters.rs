@@ -1,20 +1,22 @@
-//! Splitters: which bucket an entry belongs to, by its partition and the prefix of its key.
+//! Splitters: they find the bucket of an entry, by its partition and the prefix of its key.
 //!
-//! The buckets of a partition follow each other in the order of keys. A table over the leading bits of the prefix finds the bucket
-//! at once where a cell lies within one bucket (1 ns, against 45 for a binary search over 1,023 splitters); where one splitter
-//! falls into the cell, a comparison decides, without a branch; where several do, a search between the cell's first and last bucket.
+//! The buckets of a partition follow each other in key order. A table over the leading bits of the prefix finds the
+//! bucket at once if a cell is within one bucket: 1 ns, against 45 ns for a binary search over 1,023 splitters. If one
+//! splitter is in the cell, a comparison without a branch decides. With several splitters, a search between the cell's
+//! first and last bucket decides.
 
 use super::entries::Entry;
 use crate::env::random::Random;
 
-/// Entries a bucket: 8 bytes each, so that a bucket lies in L2 while it is sorted.
+/// Entries of a bucket: at 8 bytes each, a bucket fits in L2 while it is sorted.
 pub const BUCKET_ENTRIES: usize = if cfg!(debug_assertions) { 64 } else { 8 << 10 };
 const BUCKETS_MAX: usize = 4096;
 const SAMPLES_A_BUCKET: usize = 32;
 
+/// Bucket boundaries of all partitions.
 pub struct Splitters {
     partitions: Vec<Part>,
-    /// The lower bound of each bucket's prefixes (inclusive).
+    /// Lower bound of each bucket's prefixes, inclusive.
     low: Vec<u64>,
     table: Vec<u16>,
 }
@@ -22,7 +24,8 @@ pub struct Splitters {
 struct Part {
     first_bucket: u32,
     buckets: u32,
-    /// The table's cells of this partition: cell = (prefix - base) >> shift, at most `cells` - 1. One more stands behind them.
+    /// Table cells of this partition: cell = (prefix - base) >> shift, at most `cells` - 1, with one extra cell behind
+    /// them.
     first_cell: u32,
     cells: u32,
     base: u64,
@@ -30,7 +33,7 @@ struct Part {
 }
 
 impl Splitters {
-    /// From a seeded sample of `total` entries, which `at(i)` gives.
+    /// Returns splitters from a seeded sample of `total` entries; `at(i)` returns entry i.
     pub fn sample(partitions: u32, total: usize, seed: u64, at: impl Fn(usize) -> Entry) -> Splitters {
         let wanted = Self::wanted(total as u64);
         let mut random = Random::new(seed);
@@ -48,12 +51,12 @@ impl Splitters {
         Self::of(samples, partitions, wanted)
     }
 
-    /// How many buckets so many records make.
+    /// Returns the number of buckets for this many records.
     pub fn wanted(records: u64) -> usize {
         (records / BUCKET_ENTRIES as u64).clamp(1, BUCKETS_MAX as u64) as usize
     }
 
-    /// About `wanted` buckets from samples of (partition, prefix).
+    /// Returns splitters for about `wanted` buckets, from samples of (partition, prefix).
     pub fn of(mut samples: Vec<(u32, u64)>, partitions: u32, wanted: usize) -> Splitters {
         samples.sort_unstable();
         let mut result =
@@ -68,7 +71,7 @@ impl Splitters {
         result
     }
 
-    /// One partition, with splitters at these prefixes, which ascend and are not 0.
+    /// Returns splitters of one partition at these prefixes, which ascend and are not 0.
     pub fn at(prefixes: &[u64]) -> Splitters {
         let mut result = Splitters { partitions: Vec::new(), low: vec![0], table: Vec::new() };
         result.low.extend_from_slice(prefixes);
@@ -82,7 +85,7 @@ impl Splitters {
         self.low.push(0);
         for b in 1..buckets {
             let splitter = samples[b * samples.len() / buckets].1;
-            // Equal splitters would make empty buckets: heavy keys make one large bucket instead.
+            // Equal splitters would make empty buckets; a heavy key makes one large bucket instead.
             if splitter > self.low[self.low.len() - 1] {
                 self.low.push(splitter);
             }
@@ -94,8 +97,8 @@ impl Splitters {
     fn add_table(&mut self, first_bucket: u32) {
         let buckets = self.low.len() as u32 - first_bucket;
         let low = &self.low[first_bucket as usize..];
-        // Cells between the first and the last splitter, about 8 a bucket: few enough to stay in the cache, and several splitters
-        // rarely fall into one.
+        // Cells between the first and the last splitter, about 8 a bucket: few enough for the cache, and rarely with
+        // several splitters in one.
         let base = if buckets > 1 { low[1] } else { 0 };
         let span = low[low.len() - 1] - base;
         let wanted_cells = (u64::from(buckets) * 8).next_power_of_two();
@@ -115,11 +118,13 @@ impl Splitters {
         self.partitions.push(Part { first_bucket, buckets, first_cell, cells, base, shift });
     }
 
+    /// Returns the number of buckets.
     pub fn buckets(&self) -> usize {
         self.low.len()
     }
 
     #[inline(always)]
+    /// Returns the bucket of an entry.
     pub fn bucket(&self, entry: Entry) -> usize {
         let part = &self.partitions[entry.partition() as usize];
         let cell = (entry.prefix.saturating_sub(part.base) >> part.shift).min(u64::from(part.cells) - 1);
@@ -127,18 +132,18 @@ impl Splitters {
         if entry.prefix < part.base {
             return first;
         }
-        // The bucket of the cell's first prefix, and the bucket of the next cell's: the answer lies between them.
+        // The answer is between the bucket of the cell's first prefix and the bucket of the next cell's.
         let from = self.table[part.first_cell as usize + cell as usize] as usize;
         let to = self.table[part.first_cell as usize + cell as usize + 1] as usize;
         if to <= from + 1 {
-            // The bucket behind the last one of all is never asked for.
+            // The bucket behind the very last one is never requested.
             let next = self.low[(first + to).min(self.low.len() - 1)];
             return first + from + usize::from(to > from && next <= entry.prefix);
         }
         first + from + self.low[first + from + 1..=first + to].partition_point(|&low| low <= entry.prefix)
     }
 
-    /// The partition of each bucket.
+    /// Returns the partition of each bucket.
     pub fn partition_of_buckets(&self) -> Vec<u32> {
         let mut result = vec![0; self.low.len()];
         for (p, part) in self.partitions.iter().enumerate() {
@@ -147,7 +152,7 @@ impl Splitters {
         result
     }
 
-    /// First prefix of a bucket, and the bits that tell its prefixes apart.
+    /// Returns the first prefix of a bucket, and the bits in which its prefixes differ.
     pub fn range(&self, bucket: usize) -> (u64, u32) {
         let low = self.low[bucket];
         // Buckets of the next partition start at 0 again.
@@ -178,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_follow_partition_and_prefix() {
+    fn finds_buckets_by_partition_and_prefix() {
         let mut random = Random::new(3);
         for partitions in [1, 2, 7] {
             for shape in 0..6 {

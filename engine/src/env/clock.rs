@@ -1,26 +1,29 @@
-//! Time as the engine sees it: nanoseconds since the clock was made, calendar time, processor time.
-//! One of the listed files with `unsafe`: std has no word for processor time.
+//! Time as the engine sees it: monotonic nanoseconds, calendar time, processor time.
+//! One of the listed files with `unsafe`: std has no function for processor time.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// A clock; several threads may read it.
 pub trait Clock: Send + Sync {
-    /// Monotonic nanoseconds since an arbitrary start.
+    /// Returns monotonic nanoseconds since an arbitrary start.
     fn now_ns(&self) -> u64;
-    /// Milliseconds since 1970-01-01 UTC.
+    /// Returns milliseconds since 1970-01-01 UTC.
     fn unix_ms(&self) -> u64;
-    /// Processor time of all threads of this process so far, user and system.
+    /// Returns the processor time of all threads of this process, user and system, in nanoseconds; 0 if unknown.
     fn cpu_ns(&self) -> u64;
-    /// Lets the calling thread wait.
+    /// Blocks the calling thread for `ms` milliseconds.
     fn sleep_ms(&self, ms: u64) {
         std::thread::sleep(Duration::from_millis(ms));
     }
 }
 
+/// The operating system's clocks.
 pub struct RealClock {
     start: Instant,
 }
 
 impl RealClock {
+    /// Returns a clock whose `now_ns` begins at 0.
     pub fn start() -> Self {
         RealClock { start: Instant::now() }
     }

@@ -1,6 +1,7 @@
 //! A crew: workers that take numbered tasks from one queue until all are done or one fails.
 //!
-//! A panic in a task becomes an error of that task; the first error stops the others at their next task and is the result.
+//! A panic in a task becomes an error of the task. The first error stops the other workers at their next task and is
+//! the result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -9,17 +10,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::Threads;
 use yunti_base::{Cancel, Code, Error, Result, error};
 
-/// Says that another worker of the crew has failed.
+/// Returns true once another worker of the crew has failed.
 pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
+/// Workers that run tasks together.
 pub struct Crew<'a> {
+    /// Threads that the workers run on.
     pub threads: &'a dyn Threads,
+    /// Number of workers.
     pub workers: usize,
+    /// The job's cancellation; `each` checks it before every task.
     pub cancel: &'a Cancel,
 }
 
 impl Crew<'_> {
-    /// Runs `task(worker, number)` for each number in `0..tasks`; numbers are taken in ascending order.
+    /// Runs `task(worker, number)` for each number in `0..tasks`, in ascending order of the starts.
+    ///
+    /// Returns the first error of a task, or `Code::Cancelled` if the job was cancelled.
     pub fn each(&self, tasks: usize, task: impl Fn(usize, usize) -> Result<()> + Sync) -> Result<()> {
         let next = AtomicUsize::new(0);
         self.together(tasks.min(self.workers), |worker, stop| {
@@ -37,7 +44,10 @@ impl Crew<'_> {
         })
     }
 
-    /// Runs `body(worker, stop)` once on each of `workers` workers; `stop()` says that another one has failed.
+    /// Runs `body(worker, stop)` once on each of `workers` workers; `stop()` returns true once another worker has
+    /// failed.
+    ///
+    /// Returns the first error, but any other error comes before `Code::Cancelled`.
     pub fn together(
         &self,
         workers: usize,
@@ -51,7 +61,7 @@ impl Crew<'_> {
                 .unwrap_or_else(|panic| Err(error::of_panic(&*panic)));
             if let Err(e) = result {
                 let mut first = first.lock().unwrap_or_else(|p| p.into_inner());
-                // A cancelled task is only the echo of another's failure, where there is one.
+                // `Cancelled` may only be the echo of another worker's failure.
                 if first.as_ref().is_none_or(|f| f.code() == Code::Cancelled) {
                     *first = Some(e);
                 }
@@ -73,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_task_once_and_the_first_failure_wins() {
+    fn runs_every_task_once_and_returns_the_first_failure() {
         let cancel = Cancel::default();
         let crew = Crew { threads: &RealThreads, workers: 3, cancel: &cancel };
         let seen: Vec<AtomicUsize> = (0..100).map(|_| AtomicUsize::new(0)).collect();

@@ -1,7 +1,8 @@
-//! Files that fail on purpose: the Nth operation gives an error, a short count, a torn block or a delay; all else passes through.
+//! Files that fail on purpose: one operation gives an error, a short count, a torn block or a delay. All other
+//! operations pass through.
 //!
-//! The tests make every operation of a job fail in turn and ask for the right answer or one clean error, and nothing left. What a job
-//! did is written down, so that each operation is given the faults that it can have.
+//! The tests make every operation of a job fail in turn. They expect the right answer or one clean error, and nothing
+//! left behind. The operations of a job are recorded, so that each gets the faults that apply to it.
 
 use std::fmt;
 use std::io;
@@ -12,18 +13,21 @@ use std::time::Duration;
 use super::files::{File, Files, LockScope, Meta};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Failure of one operation.
 pub enum Fault {
     /// The operation fails with this errno.
     Errno(i32),
-    /// A read or a write moves only part of what was asked, and succeeds. Other operations are left alone.
+    /// A read or write moves only half of the bytes and succeeds. It does not affect other operations.
     Short,
-    /// A write claims success and its second half is zeros; a read returns one flipped bit. Other operations are left alone.
+    /// A write succeeds but its second half is zeros; a read succeeds with one flipped bit. It does not affect other
+    /// operations.
     Torn,
-    /// The operation takes so many milliseconds longer.
+    /// The operation takes this many milliseconds longer.
     Slow(u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Operations of `Files` and `File`, by name.
 pub enum Operation {
     Open,
     Create,
@@ -49,28 +53,34 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Returns true for operations that remove files or directories.
     pub fn is_removal(self) -> bool {
         matches!(self, Operation::RemoveFile | Operation::RemoveDir | Operation::RemoveDirAll)
     }
 }
 
-/// How the file of an operation came to be.
+/// Origin of the file of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// Only a name.
+    /// The operation has a name but no open file.
     Name,
+    /// The file was opened for reading.
     Opened,
+    /// The file was created, or reopened for writing.
     Created,
     Scratch,
+    /// Standard input or output.
     Stream,
 }
 
-/// One operation that was counted.
+/// One counted operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
+    /// The operation.
     pub operation: Operation,
+    /// Origin of its file.
     pub place: Place,
-    /// Of a scratch file: its directory.
+    /// The file's path; for a scratch file, its directory.
     pub path: PathBuf,
 }
 
@@ -83,14 +93,14 @@ impl fmt::Display for Step {
 type Filter = Box<dyn Fn(&Step) -> bool + Send + Sync>;
 
 struct Plan {
-    /// Operations so far.
+    /// Counted operations so far.
     steps: Mutex<Vec<Step>>,
-    /// Which one fails, from 1; 0: none.
+    /// Number of the operation that fails, from 1; 0: none.
     nth: u64,
-    /// Whether every later one fails too (a disk that stays full).
+    /// True if all later operations fail too, like a disk that stays full.
     sticky: bool,
     fault: Fault,
-    /// What is counted; all else is left alone.
+    /// Selects the operations that are counted; all others pass through.
     counted: Filter,
 }
 
@@ -109,7 +119,7 @@ impl Plan {
             steps.push(step);
             steps.len() as u64
         };
-        // A disk that stays full or broken lets a job clean up behind itself, or no test could ask for that.
+        // Removals succeed on a disk that stays full or broken. Otherwise no test could require that a job cleans up.
         let hit = if self.sticky { n >= self.nth && !operation.is_removal() } else { n == self.nth };
         if self.nth == 0 || !hit {
             return None;
@@ -120,7 +130,7 @@ impl Plan {
         Some(self.fault)
     }
 
-    /// Of an operation that fails or not.
+    /// Counts an operation; returns its error if it is to fail with one.
     fn errno(&self, operation: Operation, place: Place, path: &Path) -> io::Result<()> {
         match self.strike(operation, place, path) {
             Some(Fault::Errno(code)) => Err(io::Error::from_raw_os_error(code)),
@@ -129,18 +139,20 @@ impl Plan {
     }
 }
 
+/// Files with one planned fault.
 pub struct FaultyFiles {
     inner: Arc<dyn Files>,
     plan: Arc<Plan>,
 }
 
 impl FaultyFiles {
-    /// Fails operation `nth` (from 1; 0 counts only) of `inner`, and with `sticky` all after it but removals.
+    /// Returns files that pass all operations to `inner`, except operation `nth` (from 1; 0 only counts), which has the
+    /// fault. With `sticky`, all operations after it except removals have it too.
     pub fn new(inner: Arc<dyn Files>, nth: u64, sticky: bool, fault: Fault) -> Self {
         Self::only(inner, nth, sticky, fault, |_| true)
     }
 
-    /// Counts the operations that `counted` says, and leaves all others alone.
+    /// Returns files as `new` does, but counts only the operations that `counted` selects; all others pass through.
     pub fn only(
         inner: Arc<dyn Files>,
         nth: u64,
@@ -152,12 +164,12 @@ impl FaultyFiles {
         FaultyFiles { inner, plan: Arc::new(Plan { steps: Mutex::default(), nth, sticky, fault, counted }) }
     }
 
-    /// Operations counted so far.
+    /// Returns the number of operations counted so far.
     pub fn operations(&self) -> u64 {
         self.plan.steps().len() as u64
     }
 
-    /// The operations that were counted, in their order.
+    /// Returns the counted operations, in order.
     pub fn steps(&self) -> Vec<Step> {
         self.plan.steps().clone()
     }

@@ -1,7 +1,7 @@
 //! Files as the engine sees them: positioned reads and writes on handles, and the few operations on names.
 //!
-//! Files of users are never memory-mapped: a file that is cut while it is read would be a SIGBUS, and a map cannot be
-//! made to fail in a test.
+//! User files are never memory-mapped: truncating a mapped file during a read would raise SIGBUS, and a test cannot
+//! make a map fail.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,57 +10,67 @@ use std::sync::Arc;
 use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Metadata of a name.
 pub struct Meta {
+    /// Length in bytes; 0 for a stream.
     pub len: u64,
+    /// True for a directory.
     pub is_dir: bool,
-    /// Not a regular file and not a directory: a pipe, a terminal, a device. It is read from start to end, once.
+    /// True for a pipe, a terminal or a device: neither a regular file nor a directory. It is read once, from start to
+    /// end.
     pub is_stream: bool,
-    /// Time of the last change by the file system's clock, in milliseconds since 1970-01-01 UTC; 0 where there is none.
+    /// Time of the last change by the file system's clock, in milliseconds since 1970-01-01 UTC; 0 if unknown.
     pub modified_ms: u64,
 }
 
-/// Processes that the lock of a file keeps out.
+/// Processes that a file lock excludes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockScope {
     /// Every process that can open the file.
     Everywhere,
-    /// Processes of this machine. The file system may keep the lock to itself, so that another machine does not see it.
+    /// Processes of this machine. The file system may not pass the lock on to other machines.
     Machine,
 }
 
+/// An open file. All operations take offsets, so several threads may share it.
 pub trait File: Send + Sync {
-    /// Reads some bytes at `offset`; 0 at the end. Streams ignore `offset` and read on.
+    /// Reads some bytes at `offset` and returns their number; 0 at the end. Streams ignore `offset` and read on.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// Writes some bytes at `offset`. Streams ignore `offset` and write on.
+    /// Writes some bytes at `offset` and returns their number. Streams ignore `offset` and write on.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
+    /// Returns the length in bytes; 0 for a stream.
     fn len(&self) -> io::Result<u64>;
-    /// Asks for `len` bytes of disk now, and makes the file at least so long: writes within its length cost half of those that
-    /// make it longer. File systems that cannot are no error.
+    /// Allocates `len` bytes of disk space and makes the file at least `len` bytes long. Writes within a file's length
+    /// cost half of the writes that extend it. Does nothing, without an error, where the file system cannot allocate.
     fn allocate(&self, len: u64) -> io::Result<()>;
+    /// Sets the length to `len` bytes.
     fn truncate(&self, len: u64) -> io::Result<()>;
+    /// Writes the data to stable storage.
     fn sync(&self) -> io::Result<()>;
-    /// Gives the blocks of [offset, offset + len) back to the file system, where it can.
+    /// Frees the blocks of [offset, offset + len), if the file system can.
     fn punch(&self, offset: u64, len: u64);
-    /// Locks the whole file against every other open file of the same name, in this process and in others, and does not wait.
-    /// The file must be open for writing. The lock ends when this file is closed, or its process ends, however it ends.
+    /// Locks the whole file against all other handles of the same name, in this and other processes; does not wait. The
+    /// file must be open for writing. The lock ends when this file is closed or its process ends in any way.
     ///
     /// Errors: `WouldBlock` if the lock is held, `Unsupported` if the file system has no locks.
     fn lock(&self) -> io::Result<LockScope>;
-    /// Whether it keeps marks, for `Files::marks`.
+    /// Returns true if the file keeps marks, for `Files::marks`.
     fn keeps_marks(&self) -> bool {
         false
     }
-    /// A record begins at `offset`.
+    /// Notes that a record begins at `offset`.
     fn mark(&self, _offset: u64) {}
 }
 
-/// What has no positions and no blocks: a pipe, a terminal, a socket.
+/// A pipe, a terminal or a socket: no positions and no blocks.
 pub trait Stream: Send + Sync {
+    /// Reads some bytes and returns their number; 0 at the end.
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize>;
+    /// Writes some bytes and returns their number.
     fn write(&self, bytes: &[u8]) -> io::Result<usize>;
 }
 
-/// A stream as a file: its length is 0, and there is nothing to allocate, to cut or to sync.
+/// A stream as a file: its length is 0, and allocating, truncating and syncing do nothing.
 pub struct StreamFile<S>(pub S);
 
 impl<S: Stream> File for StreamFile<S> {
@@ -88,44 +98,55 @@ impl<S: Stream> File for StreamFile<S> {
     }
 }
 
+/// Names of files and directories, and the files behind them.
 pub trait Files: Send + Sync {
-    /// Opens for reading.
+    /// Opens a file for reading.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>>;
-    /// Makes a file that must not exist, for writing and reading.
+    /// Creates a file for writing and reading; fails if the name exists.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>>;
-    /// Opens a file that exists, for writing and reading: one of this job where `open_max` is less than a job's files, or a lock file.
+    /// Opens an existing file for writing and reading: a lock file, or a file of this job if the job has more files
+    /// than `open_max`.
     fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>>;
-    /// How many files may be open at once.
+    /// Returns the number of files that may be open at once.
     fn open_max(&self) -> usize;
-    /// Makes a file in `dir` that has no name, so that nothing is left of it whatever happens to the process.
+    /// Creates a file without a name in `dir`. Nothing is left of it, even if the process is killed.
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>>;
+    /// Returns standard input.
     fn stdin(&self) -> Arc<dyn File>;
+    /// Returns standard output.
     fn stdout(&self) -> Arc<dyn File>;
+    /// Returns the metadata of a name; follows symbolic links.
     fn meta(&self, path: &Path) -> io::Result<Meta>;
-    /// The names in a directory, sorted by bytes.
+    /// Returns the paths in a directory, sorted by bytes.
     fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>>;
+    /// Creates a directory; fails if the name exists.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Renames a file or directory.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Two names change places at once; `Unsupported` where the file system cannot.
+    /// Exchanges two names atomically. Fails with `Unsupported` where the file system cannot.
     fn exchange(&self, a: &Path, b: &Path) -> io::Result<()>;
+    /// Removes a file.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     /// Removes an empty directory.
     fn remove_dir(&self, path: &Path) -> io::Result<()>;
+    /// Removes a directory with all that it contains.
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// Writes a directory's names to stable storage.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
-    /// Bytes free for this user on the file system of `path`.
+    /// Returns the bytes free for this user on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> io::Result<u64>;
     /// Returns true if other processes can reach the path.
     fn is_shared(&self, _path: &Path) -> bool {
         true
     }
-    /// Where records of a file begin, ascending, as far as whoever wrote it said so: it may be cut there.
+    /// Returns offsets at which records of a file begin, ascending, as far as its writer marked them. The file may be
+    /// split there.
     fn marks(&self, _path: &Path) -> Vec<u64> {
         Vec::new()
     }
 }
 
-/// An open file with its name and the code that its failures have: what the floors above use.
+/// An open file with its name and the error code of its failures; the higher floors use it.
 #[derive(Clone)]
 pub struct NamedFile {
     file: Arc<dyn File>,
@@ -134,30 +155,37 @@ pub struct NamedFile {
 }
 
 impl NamedFile {
+    /// Returns `file` under the name `path`. Its failures have `code`.
     pub fn new(file: Arc<dyn File>, path: &Path, code: Code) -> Self {
         NamedFile { file, path: path.to_string_lossy().into(), code }
     }
 
+    /// Opens a file for reading. Fails with `code` and the path.
     pub fn open(files: &dyn Files, path: &Path, code: Code) -> Result<Self> {
         let file = files.open(path).map_err(|e| Error::io(code, "cannot open", &e).at_path(path.to_string_lossy()))?;
         Ok(NamedFile::new(file, path, code))
     }
 
+    /// Creates a file, which must not exist. Fails with `code` and the path.
     pub fn create(files: &dyn Files, path: &Path, code: Code) -> Result<Self> {
         let file =
             files.create(path).map_err(|e| Error::io(code, "cannot create", &e).at_path(path.to_string_lossy()))?;
         Ok(NamedFile::new(file, path, code))
     }
 
+    /// Returns the name, for messages.
     pub fn path(&self) -> &str {
         &self.path
     }
 
+    /// Returns the file.
     pub fn file(&self) -> &Arc<dyn File> {
         &self.file
     }
 
-    /// Fills `buffer` as far as the file goes; returns how many bytes.
+    /// Reads from `offset` until `buffer` is full or the file ends; returns the number of bytes.
+    ///
+    /// Errors carry the path and the offset. Interrupted reads are retried.
     pub fn read_up_to(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         let mut done = 0;
         while done < buffer.len() {
@@ -171,6 +199,7 @@ impl NamedFile {
         Ok(done)
     }
 
+    /// Fills `buffer` from `offset`. Fails with `Code::Corrupt` and the offset if the file ends too early.
     pub fn read_exact(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
         let n = self.read_up_to(buffer, offset)?;
         if n < buffer.len() {
@@ -181,6 +210,7 @@ impl NamedFile {
         Ok(())
     }
 
+    /// Writes all of `bytes` at `offset`. Errors carry the path and the offset; interrupted writes are retried.
     pub fn write_all(&self, bytes: &[u8], offset: u64) -> Result<()> {
         let mut done = 0;
         while done < bytes.len() {
@@ -197,18 +227,22 @@ impl NamedFile {
         Ok(())
     }
 
+    /// Returns the length in bytes.
     pub fn len(&self) -> Result<u64> {
         self.file.len().map_err(|e| Error::io(self.code, "cannot read the length", &e).at_path(&*self.path))
     }
 
+    /// See `File::allocate`; errors carry the path.
     pub fn allocate(&self, len: u64) -> Result<()> {
         self.file.allocate(len).map_err(|e| Error::io(self.code, "cannot allocate", &e).at_path(&*self.path))
     }
 
+    /// Sets the length to `len` bytes; errors carry the path.
     pub fn truncate(&self, len: u64) -> Result<()> {
         self.file.truncate(len).map_err(|e| Error::io(self.code, "cannot set the length", &e).at_path(&*self.path))
     }
 
+    /// Writes the data to stable storage; errors carry the path.
     pub fn sync(&self) -> Result<()> {
         self.file.sync().map_err(|e| Error::io(self.code, "cannot sync", &e).at_path(&*self.path))
     }

@@ -1,7 +1,7 @@
-//! Files that note what they took: bytes and time by the place that a file has in a job.
+//! Files that measure bytes and time of each role that files have in a job.
 //!
-//! Two looks at the clock for each read or write, of which none is for a record: they are for buffers. Standard streams are left
-//! alone: waiting for a pipe is no work of a disk.
+//! Each read or write takes two clock readings; both are per buffer, never per record. Standard streams are not
+//! measured: waiting for a pipe is not disk work.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,25 +11,31 @@ use std::sync::{Arc, Mutex};
 use super::clock::Clock;
 use super::files::{File, Files, LockScope, Meta};
 
-/// Where a file stands in a job.
+/// Role of a file in a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// What is opened to be read, and finding it.
+    /// Files opened for reading, and directory lookups.
     Input,
-    /// What is made.
+    /// Files that the job creates.
     Output,
-    /// Files without a name in this directory.
+    /// Scratch files in this directory.
     Scratch(PathBuf),
 }
 
-/// What the files of a place took, all threads together.
+/// Totals of the files of one role, over all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileTotals {
+    /// Files opened or created.
     pub opened: u64,
+    /// Nanoseconds in open, create and lookups.
     pub open_ns: u64,
+    /// Bytes read.
     pub read_bytes: u64,
+    /// Nanoseconds in reads.
     pub read_ns: u64,
+    /// Bytes written.
     pub written_bytes: u64,
+    /// Nanoseconds in writes, allocations and syncs.
     pub write_ns: u64,
 }
 
@@ -57,8 +63,8 @@ impl Count {
     }
 }
 
-/// What a job puts around the files that it is given.
-pub struct Metered {
+/// Files of a job, with meters around the files that the job was given.
+pub struct MeteredFiles {
     files: Arc<dyn Files>,
     clock: Arc<dyn Clock>,
     input: Arc<Count>,
@@ -66,12 +72,13 @@ pub struct Metered {
     scratch: Mutex<Vec<(PathBuf, Arc<Count>)>>,
 }
 
-impl Metered {
-    pub fn new(files: Arc<dyn Files>, clock: Arc<dyn Clock>) -> Metered {
-        Metered { files, clock, input: Arc::default(), output: Arc::default(), scratch: Mutex::default() }
+impl MeteredFiles {
+    /// Returns files without any counts yet.
+    pub fn new(files: Arc<dyn Files>, clock: Arc<dyn Clock>) -> MeteredFiles {
+        MeteredFiles { files, clock, input: Arc::default(), output: Arc::default(), scratch: Mutex::default() }
     }
 
-    /// The places where there was something.
+    /// Returns the totals of each role that has any.
     pub fn totals(&self) -> Vec<(Place, FileTotals)> {
         let scratch = self.scratch.lock().unwrap_or_else(|e| e.into_inner());
         let scratch = scratch.iter().map(|(dir, count)| (Place::Scratch(dir.clone()), count.totals()));
@@ -154,7 +161,7 @@ impl File for MeteredFile {
     }
 }
 
-impl Files for Metered {
+impl Files for MeteredFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         self.open_in(&self.input, || self.files.open(path))
     }
@@ -222,11 +229,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_and_time_by_place() {
+    fn counts_bytes_and_time_by_role() {
         let dir = std::env::temp_dir();
         let name = dir.join(format!("yunti-metered-{}", std::process::id()));
         let slow = FaultyFiles::only(Arc::new(RealFiles), 1, true, Fault::Slow(3), |s| s.operation == Operation::Read);
-        let files = Metered::new(Arc::new(slow), Arc::new(RealClock::start()));
+        let files = MeteredFiles::new(Arc::new(slow), Arc::new(RealClock::start()));
         assert_eq!(files.totals(), []);
         files.create(&name).unwrap().write_at(b"abc", 0).unwrap();
         let mut buffer = [0; 8];

@@ -1,50 +1,53 @@
 //! Floor 1: the outside world, passed in: files, clock, threads, randomness; real ones and faulty ones.
 //!
-//! Nothing above this floor opens a file, reads a clock or starts a thread by itself, so that a test can make any
-//! operation fail and a host (a JVM, a simulation) can bring its own.
+//! Higher floors never open a file, read a clock or start a thread directly. A test can make any operation fail, and a
+//! host (a JVM, a simulation) can bring its own.
 
 pub mod clock;
 pub mod crew;
 pub mod faulty;
-pub mod few_open;
 pub mod files;
 pub mod heartbeat;
 pub mod metered;
+pub mod metered_threads;
+pub mod open_file_pool;
 pub mod random;
 pub mod real;
 pub mod threads;
 pub mod uninterrupted;
-pub mod waiting;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use clock::Clock;
 pub use crew::Crew;
-pub use few_open::FewOpen;
 pub use files::{File, Files, LockScope, NamedFile};
 pub use heartbeat::Heartbeat;
-pub use metered::Metered;
+pub use metered::MeteredFiles;
+pub use metered_threads::MeteredThreads;
+pub use open_file_pool::OpenFilePool;
 pub use threads::Threads;
-pub use uninterrupted::Uninterrupted;
-pub use waiting::Waiting;
+pub use uninterrupted::UninterruptedFiles;
 
-/// What a job is given of the outside world.
+/// The outside world as a job sees it.
 #[derive(Clone)]
 pub struct Env {
+    /// Files and directories.
     pub files: Arc<dyn Files>,
+    /// Monotonic, calendar and processor time.
     pub clock: Arc<dyn Clock>,
+    /// Threads of the workers.
     pub threads: Arc<dyn Threads>,
-    /// Seeds every random choice (sampling); the same seed gives the same job.
+    /// Seed of all random choices (sampling); the same seed gives the same job.
     pub seed: u64,
-    /// Where spills go when the job names no directory.
+    /// Directory of spills if the job names none.
     pub temp_dir: PathBuf,
-    /// Where measurements of this machine are kept, if there is such a place.
+    /// Directory that caches measurements of this machine, if there is one.
     pub cache_dir: Option<PathBuf>,
 }
 
 impl Env {
-    /// The operating system's files, clock and threads.
+    /// Returns the operating system's files, clock and threads.
     pub fn real() -> Env {
         Env {
             files: Arc::new(real::RealFiles),

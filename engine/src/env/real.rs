@@ -1,4 +1,4 @@
-//! The operating system's files. One of the listed files with `unsafe`: it calls libc where std has no word.
+//! The operating system's files. One of the listed files with `unsafe`: it calls libc where std has no function.
 
 use std::fs;
 use std::io;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::files::{File, Files, LockScope, Meta, Stream, StreamFile};
 
+/// The operating system's files.
 pub struct RealFiles;
 
 struct RealFile(fs::File);
@@ -53,8 +54,10 @@ impl File for RealFile {
         unsafe { libc::fallocate(self.0.as_raw_fd(), mode, offset as i64, len as i64) };
     }
 
-    /// An OFD lock: it belongs to this open file. A POSIX lock belongs to the process, so two jobs of one process would share it,
-    /// and closing any other descriptor of the file would end it. `flock` is no lock on a network file system without OFD locks either.
+    /// Takes an OFD lock, which belongs to this open file.
+    ///
+    /// A POSIX lock belongs to the process: two jobs of one process would share it, and closing any other descriptor of
+    /// the file would release it. `flock` does not lock on a network file system without OFD locks either.
     fn lock(&self) -> io::Result<LockScope> {
         // SAFETY: zeros are a valid value of this plain C struct: the whole file, from its start.
         let mut whole: libc::flock = unsafe { std::mem::zeroed() };
@@ -76,8 +79,10 @@ impl File for RealFile {
     }
 }
 
-/// Returns true if one kernel alone has the file system: its locks are seen by everybody who sees its files. Any other file system (NFS,
-/// SMB, FUSE, 9p, Lustre ..) may be mounted by several machines, and passes locks on or not, as it was mounted.
+/// Returns true if one kernel alone has the file system, so that its locks reach everyone who sees its files.
+///
+/// Any other file system (NFS, SMB, FUSE, 9p, Lustre ..) may be mounted by several machines. The mount decides whether
+/// it passes locks on.
 fn is_local(file: &fs::File) -> bool {
     // ext2 to ext4, XFS, Btrfs, tmpfs, ramfs, overlayfs, F2FS, ZFS, bcachefs, FAT, exFAT.
     const LOCAL: [u32; 11] = [
@@ -111,9 +116,9 @@ impl Stream for fs::File {
     }
 }
 
-/// A descriptor of ours that outlives nothing: a duplicate, so that closing it leaves the process's own open.
+/// Returns a duplicate of a standard descriptor, so that closing it leaves the process's own open.
 fn standard(fd: libc::c_int) -> Arc<dyn File> {
-    // SAFETY: dup returns a new descriptor that the File then owns, or -1, for which /dev/null stands in.
+    // SAFETY: dup returns a new descriptor that the File then owns, or -1; /dev/null then replaces it.
     let file = unsafe {
         let copy = libc::dup(fd);
         if copy >= 0 { Some(fs::File::from_raw_fd(copy)) } else { None }
@@ -124,7 +129,7 @@ fn standard(fd: libc::c_int) -> Arc<dyn File> {
     }
 }
 
-/// Stands for a standard stream that is closed where even /dev/null is missing.
+/// A standard stream that is closed, on a system without /dev/null.
 struct Closed;
 
 impl Stream for Closed {
@@ -155,7 +160,7 @@ impl Files for RealFiles {
         Ok(Arc::new(RealFile(fs::OpenOptions::new().read(true).write(true).open(path)?)))
     }
 
-    /// As many as the system lets this process have: its own limit is raised as far as that goes.
+    /// Raises the process's own limit as far as the system allows, and returns it.
     fn open_max(&self) -> usize {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: plain system calls on a struct of two numbers that lives here.
@@ -182,7 +187,7 @@ impl Files for RealFiles {
             }
             Err(e) => return Err(e),
         }
-        // A file system without O_TMPFILE (some network ones): a name that is gone again at once.
+        // File systems without O_TMPFILE (some network ones): create a name and remove it at once.
         for attempt in 0..1000u32 {
             let path = dir.join(format!(".yunti-scratch-{}-{attempt}", yunti_base::process::unique_token()));
             match fs::OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
@@ -231,8 +236,8 @@ impl Files for RealFiles {
         let c_string =
             |path: &Path| std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).map_err(io::Error::other);
         let (a, b) = (c_string(a)?, c_string(b)?);
-        // SAFETY: two strings that end with NUL and outlive the call.
-        // By its number: not every C library has a function for it.
+        // SAFETY: two NUL-terminated strings that outlive the call.
+        // The call goes by number, because not every C library has a function for it.
         let result = unsafe {
             let (here, exchange) = (libc::AT_FDCWD, libc::RENAME_EXCHANGE);
             libc::syscall(libc::SYS_renameat2, here, a.as_ptr(), here, b.as_ptr(), exchange)
@@ -242,7 +247,7 @@ impl Files for RealFiles {
         }
         let e = io::Error::last_os_error();
         match e.raw_os_error() {
-            // File systems and kernels that do not know the flag.
+            // File systems and kernels without the flag.
             Some(libc::EINVAL | libc::ENOSYS) => Err(io::ErrorKind::Unsupported.into()),
             _ => Err(e),
         }
@@ -262,7 +267,8 @@ impl Files for RealFiles {
 
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         let name = std::ffi::CString::new(path.as_os_str().as_bytes())?;
-        // SAFETY: a zeroed statvfs is a valid value of the plain C struct, filled by the call; `name` is NUL-terminated.
+        // SAFETY: a zeroed statvfs is a valid value of the plain C struct, which the call fills; `name` is
+        // NUL-terminated.
         unsafe {
             let mut stat: libc::statvfs = std::mem::zeroed();
             check(libc::statvfs(name.as_ptr(), &mut stat))?;

@@ -1,13 +1,17 @@
 //! Threads, passed in: run a function on n workers and return when all are done.
 
+/// Threads for the workers of a job.
 pub trait Threads: Send + Sync {
-    /// Calls `body(0)` .. `body(n - 1)`, each on a thread of its own as far as there are any, and returns when all have returned.
-    /// A body does not panic (the scheduler catches panics of tasks inside it).
+    /// Calls `body(0)` to `body(n - 1)` and returns when all have returned. Each call has a thread of its own, as far
+    /// as threads are available; body 0 runs on the calling thread.
+    ///
+    /// A body does not panic: the crew catches panics of tasks inside it.
     fn run(&self, n: usize, body: &(dyn Fn(usize) + Sync));
-    /// Processors that this process may use.
+    /// Returns the number of processors that this process may use.
     fn processors(&self) -> usize;
 }
 
+/// The operating system's threads.
 pub struct RealThreads;
 
 impl Threads for RealThreads {
@@ -17,7 +21,7 @@ impl Threads for RealThreads {
                 let spawned = std::thread::Builder::new()
                     .name(format!("yunti-{worker}"))
                     .spawn_scoped(scope, move || body(worker));
-                // Fewer threads than asked for are slower and not wrong: bodies share one queue of tasks.
+                // Fewer threads only cost time: bodies share one queue of tasks.
                 if spawned.is_err() {
                     break;
                 }

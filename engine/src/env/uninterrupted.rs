@@ -1,4 +1,4 @@
-//! Files whose operations begin again when a signal interrupted them: on network file systems any of them may say EINTR.
+//! Files that retry operations interrupted by a signal: on network file systems any operation may fail with EINTR.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::files::{File, Files, LockScope, Meta};
 
-/// What a job puts around the files that it is given.
-pub struct Uninterrupted(pub Arc<dyn Files>);
+/// Files of a job, with retries around the files that the job was given.
+pub struct UninterruptedFiles(pub Arc<dyn Files>);
 
 struct UninterruptedFile(Arc<dyn File>);
 
@@ -57,7 +57,7 @@ impl File for UninterruptedFile {
     }
 }
 
-impl Files for Uninterrupted {
+impl Files for UninterruptedFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         again(|| self.0.open(path)).map(wrap)
     }

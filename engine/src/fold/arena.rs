@@ -1,4 +1,4 @@
-//! Bytes that do not fit a slot: long keys, wide states. Appended, never moved, dropped all at once.
+//! Bytes that do not fit in a slot: long keys and wide states. They are appended, never moved, and dropped all at once.
 //!
 //! ```text
 //!   chunk 0        chunk 1                chunk 2 (of one huge item)
@@ -6,7 +6,7 @@
 //!   place = chunk << 40 | offset
 //! ```
 //!
-//! Rejected: one buffer that doubles. It moves states that pointers name, and takes three times its size while it grows.
+//! Rejected: one buffer that doubles. It moves states that pointers name, and takes three times its size during growth.
 
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ pub(super) struct Arena {
 }
 
 impl Arena {
+    /// Returns an empty arena that takes its memory from `budget`.
     pub fn new(budget: Arc<Budget>) -> Self {
         Arena { chunks: Vec::new(), used: 0, budget }
     }
@@ -34,11 +35,12 @@ impl Arena {
         self.chunks.last().map_or(0, |c| c.len() - self.used)
     }
 
+    /// Returns true if `bytes` are reserved.
     pub fn has_room(&self, bytes: usize) -> bool {
         bytes <= self.room()
     }
 
-    /// Makes sure that `bytes` can be appended in pieces of any size; false where the budget has not enough.
+    /// Reserves room so that `bytes` can be appended in pieces of any size; returns false if the budget has too little.
     pub fn reserve(&mut self, bytes: usize) -> Result<bool> {
         if self.has_room(bytes) {
             return Ok(true);
@@ -55,7 +57,7 @@ impl Arena {
         Ok(false)
     }
 
-    /// Room for `len` bytes, which were reserved; they read as zeros. Returns their place.
+    /// Returns the place of `len` reserved bytes, which read as zeros.
     pub fn take(&mut self, len: usize) -> u64 {
         assert!(len <= self.room(), "room must be reserved");
         let place = (self.chunks.len() as u64 - 1) << OFFSET_BITS | self.used as u64;
@@ -63,36 +65,39 @@ impl Arena {
         place
     }
 
-    /// Appends bytes for which room was reserved.
+    /// Appends bytes into reserved room and returns their place.
     pub fn append(&mut self, bytes: &[u8]) -> u64 {
         let place = self.take(bytes.len());
         self.bytes_mut(place, bytes.len()).copy_from_slice(bytes);
         place
     }
 
+    /// Returns `len` bytes at a place.
     pub fn bytes(&self, place: u64, len: usize) -> &[u8] {
         let (chunk, at) = split(place);
         &self.chunks[chunk][at..at + len]
     }
 
+    /// Returns `len` bytes at a place, for writing.
     pub fn bytes_mut(&mut self, place: u64, len: usize) -> &mut [u8] {
         let (chunk, at) = split(place);
         &mut self.chunks[chunk][at..at + len]
     }
 
-    /// The first byte at a place, as a pointer that stays good until the arena is cleared.
+    /// Returns the address of the first byte at a place; it stays valid until the arena is cleared.
     pub fn ptr(&self, place: u64) -> *mut u8 {
         let (chunk, at) = split(place);
         self.chunks[chunk].as_ptr().wrapping_add(at).cast_mut()
     }
 
+    /// Drops all items and returns their memory to the budget.
     pub fn clear(&mut self) {
         self.chunks.clear();
         self.used = 0;
     }
 }
 
-/// What a buffer of `len` bytes takes from the system.
+/// Returns the bytes that a buffer of `len` bytes takes from the system.
 pub(super) fn mapped_bytes(len: usize) -> usize {
     (len + SLACK_BYTES).next_multiple_of(4096)
 }
@@ -106,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_appended_is_there() {
+    fn appended_items_stay_readable() {
         let budget = Budget::new(98_304);
         let mut arena = Arena::new(budget.clone());
         let items: Vec<Vec<u8>> = (0..200usize).map(|i| vec![i as u8; 1 + i * 7 % 300]).collect();

@@ -1,5 +1,5 @@
-//! Up to 64 records on their way into the table: where their keys and values lie, and what the keys hash to.
-//! One of the listed files with `unsafe`: keys are loaded with masks where the processor can.
+//! Up to 64 records on their way into the table: the positions of their keys and values, and the hashes of the keys.
+//! One of the listed files with `unsafe`: keys are loaded with masks if the CPU can.
 
 use super::hash::Hasher;
 use super::slot::{SHORT_BYTES, Slot, Slots, load_key};
@@ -7,25 +7,29 @@ use crate::bytes::prefetch::prefetch;
 use crate::operator::folder::FOLD_BATCH;
 use yunti_base::{Code, Error, Result};
 
-/// What the table compares: see the drawing in slot.rs. Of a long key, `k0` is the hash and `k1` nothing.
+/// Key as the table compares it; see the drawing in slot.rs. For a long key, `k0` is the hash and `k1` is 0.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 pub(super) struct Key {
+    /// First eight bytes of a short key, little-endian.
     pub k0: u64,
+    /// Next eight bytes.
     pub k1: u64,
+    /// Length and order, as in a slot.
     pub meta: u64,
-    /// The first slot of its home, in the array that the batch was hashed for.
+    /// First slot of the key's home, in the slot array that the batch was hashed for.
     pub home: u64,
 }
 
 impl Key {
     #[inline(always)]
+    /// Returns true for keys of more than 16 bytes.
     pub fn is_long(&self) -> bool {
         self.meta as u32 as usize > SHORT_BYTES
     }
 }
 
-/// A share of all keys, by bits of their hashes that do not place them in a table.
+/// A share of all keys, by hash bits that do not place them in a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     mask: u32,
@@ -33,9 +37,10 @@ pub struct Share {
 }
 
 impl Share {
+    /// All keys.
     pub const ALL: Share = Share { mask: 0, value: 0 };
 
-    /// Two halves of it; none where no bits are left.
+    /// Returns the two halves of the share, or None if no bits are left.
     pub fn halves(self) -> Option<[Share; 2]> {
         // The lowest bit of an order is always set.
         let bit = (self.mask << 1 | 2) & !self.mask;
@@ -45,32 +50,40 @@ impl Share {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Values {
-    /// Each is the number 1.
+    /// Each value is the number 1.
     #[default]
     Ones,
-    /// In `numbers`.
+    /// Values are in `numbers`.
     Numbers,
-    /// Where `value_spans` says.
+    /// Values are at `value_spans`.
     Spans,
 }
 
 pub(super) struct Batch {
+    /// Number of records.
     pub n: usize,
     /// Offset and length of the keys in the data.
     pub spans: [[u32; 2]; FOLD_BATCH],
+    /// Hashed keys.
     pub keys: [Key; FOLD_BATCH],
-    /// Of the slots that the keys were hashed for.
+    /// log2 of the slots that the keys were hashed for.
     pub log2: u32,
-    /// Which keys have more than 16 bytes, how many, and the bytes of all of them.
+    /// Numbers of the keys longer than 16 bytes.
     pub long: [u8; FOLD_BATCH],
+    /// Number of keys in `long`.
     pub n_long: usize,
+    /// Sum of the lengths of the keys in `long`.
     pub long_bytes: usize,
+    /// Form of the values.
     pub values: Values,
+    /// Values that are numbers.
     pub numbers: [u64; FOLD_BATCH],
+    /// Offset and length of the values in the data.
     pub value_spans: [[u32; 2]; FOLD_BATCH],
 }
 
 impl Batch {
+    /// Returns an empty batch.
     pub fn new() -> Self {
         Batch {
             n: 0,
@@ -86,7 +99,8 @@ impl Batch {
         }
     }
 
-    /// Hashes the keys of `spans[..n]` and asks for their homes. Spans outside of the data are an error of user code.
+    /// Hashes the keys of `spans[..n]` and prefetches their homes. Fails with `Code::UserCode` if a span is outside the
+    /// data.
     #[inline(never)]
     pub fn hash(&mut self, data: &[u8], hasher: &Hasher, slots: &Slots) -> Result<()> {
         self.log2 = slots.log2();
@@ -99,7 +113,7 @@ impl Batch {
         self.long_bytes = 0;
         self.n_long = 0;
         if len_max > SHORT_BYTES as u64 {
-            // First which, without a branch: lengths are hard to predict.
+            // Collect their numbers first, without a branch: lengths are hard to predict.
             let mut n_long = 0;
             for (i, &[_, len]) in spans.iter().enumerate() {
                 self.long[n_long % FOLD_BATCH] = i as u8;
@@ -119,7 +133,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Finds the homes again where the slots were replaced by a larger array since the keys were hashed.
+    /// Finds the homes again if a larger slot array has replaced the one that the keys were hashed for.
     #[inline]
     pub fn move_to(&mut self, slots: &Slots) {
         if self.log2 != slots.log2() {
@@ -130,7 +144,7 @@ impl Batch {
         }
     }
 
-    /// Takes keys with the value 1.
+    /// Sets the batch to keys with the value 1.
     #[inline]
     pub fn set_ones(&mut self, spans: &[[u32; 2]]) {
         self.n = spans.len();
@@ -145,7 +159,7 @@ impl Batch {
         }
     }
 
-    /// Keeps the records whose keys are in a share of all.
+    /// Keeps only the records with keys in `share`.
     pub fn retain(&mut self, share: Share) {
         let mut kept = 0;
         (self.n_long, self.long_bytes) = (0, 0);
@@ -167,7 +181,7 @@ impl Batch {
         self.n = kept;
     }
 
-    /// Forgets the first `n` records.
+    /// Drops the first `n` records.
     pub fn skip(&mut self, n: usize) {
         let skipped = self.long[..self.n_long].iter().filter(|&&i| usize::from(i) < n).count();
         self.long.copy_within(skipped.., 0);
@@ -183,7 +197,7 @@ impl Batch {
     }
 }
 
-/// Where the span that reaches farthest ends, and the length of the longest one.
+/// Returns the largest end of a span, and the largest length.
 #[inline(always)]
 fn extent(spans: &[[u32; 2]], wide: bool) -> (u64, u64) {
     #[cfg(target_arch = "x86_64")]
@@ -205,14 +219,14 @@ fn extent_plain(spans: &[[u32; 2]]) -> (u64, u64) {
     (end, len_max)
 }
 
-/// The same code, which the compiler makes vectors of.
+/// `extent_plain`, compiled to vector instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn extent_avx512(spans: &[[u32; 2]]) -> (u64, u64) {
     extent_plain(spans)
 }
 
-/// Loads and hashes keys as if all were short; the spans lie in the data.
+/// Loads and hashes keys as if all were short; the spans are within the data.
 #[inline]
 fn hash_short(keys: &mut [Key; FOLD_BATCH], spans: &[[u32; 2]], data: &[u8], hasher: &Hasher, slots: &Slots) {
     #[cfg(target_arch = "x86_64")]
@@ -231,10 +245,10 @@ fn hash_short(keys: &mut [Key; FOLD_BATCH], spans: &[[u32; 2]], data: &[u8], has
     }
 }
 
-/// The same with masked loads, which touch nothing behind a key.
+/// `hash_short` with masked loads, which touch no byte behind a key.
 ///
 /// # Safety
-/// The processor has the features, and the spans lie in the data.
+/// The CPU has the features, and the spans are within the data.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,aes,bmi2")]
 unsafe fn hash_short_avx512(
@@ -250,10 +264,10 @@ unsafe fn hash_short_avx512(
     let seed = _mm_set_epi64x(seed_high as i64, seed_low as i64);
     for (key, &[offset, len]) in keys.iter_mut().zip(spans) {
         let mask = _bzhi_u32(0xffff, len.min(SHORT_BYTES as u32)) as __mmask16;
-        // SAFETY: the span lies in the data, and the load reads no more than it has.
+        // SAFETY: the span is within the data, and the load reads only its bytes.
         let bytes = unsafe { _mm_maskz_loadu_epi8(mask, data.as_ptr().wrapping_add(offset as usize).cast()) };
-        // Three rounds of AES: every bit of the result depends on every bit of the key, for a quarter of the instructions that
-        // `Hasher::short` has. The length is in the first round's key: zeros at the end of a key count.
+        // Three rounds of AES: every bit of the result depends on every bit of the key, for a quarter of the
+        // instructions of `Hasher::short`. The length is in the first round's key, so zeros at the end of a key count.
         let once = _mm_aesenc_si128(bytes, _mm_xor_si128(seed, _mm_cvtsi32_si128(len as i32)));
         let hash = _mm_cvtsi128_si64(_mm_aesenc_si128(_mm_aesenc_si128(once, seed), seed)) as u64;
         let meta = Slot::meta_of(hasher.order(hash), len);
@@ -274,5 +288,5 @@ pub(super) fn slice(data: &[u8], [offset, len]: [u32; 2]) -> &[u8] {
 #[cold]
 pub(super) fn outside(end: u64, len: usize) -> Error {
     Error::new(Code::UserCode, format!("a record was emitted that ends at byte {end} of {len}"))
-        .hint("the mapper gives offsets or lengths that do not lie within its batch")
+        .hint("the mapper emits offsets or lengths outside of its batch")
 }

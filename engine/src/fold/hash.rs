@@ -1,4 +1,5 @@
-//! The hash of a key: a 64 x 64 -> 128 bit multiplication folded to 64 bits and mixed once more, with a seed of the job.
+//! The hash of a key: a 64 x 64 -> 128 bit multiplication folded to 64 bits and mixed once more, with a seed of the
+//! job.
 //!
 //! ```text
 //!   key of 0..16 bytes, padded with zeros to two words       longer keys
@@ -7,14 +8,17 @@
 //!   | order: upper 32 bits, the lowest of them set | lower 32 bits: only for telling long keys apart |
 //! ```
 //!
-//! A table keeps `order` in the slot and places keys by its leading bits, whatever its capacity: growing and merging
-//! never hash a key again, and a range of `order` is a stretch of slots in every table. The slot compares the key itself,
-//! so no bits are spent on a tag for short keys; long keys compare all 64 bits of the hash first.
+//! A table keeps `order` in the slot and places keys by its leading bits, whatever its capacity. Growing and merging
+//! never hash a key again, and a range of `order` is a stretch of slots in every table.
 //!
-//! Rejected: the first multiplication alone. It is linear in a key of one word, and for one seed in ten some arithmetic
-//! sequence of keys fell on a lattice (11 % of the cells filled where chance fills 63 %). The second costs 0.3 ns.
+//! The slot compares the key itself, so short keys need no tag. Long keys compare all 64 bits of the hash first.
 //!
-//! Not a cryptographic hash: who knows the seed can make keys that collide. Those cost time, never a wrong result.
+//! Rejected: the first multiplication alone. It is linear in a key of one word. For one seed in ten, some arithmetic
+//! sequence of keys fell on a lattice (11 % of the cells filled; random hashing fills 63 %). The second multiplication
+//! costs 0.3 ns.
+//!
+//! The hash is not cryptographic: an attacker who knows the seed can make keys collide. Collisions cost time, never a
+//! wrong result.
 
 use crate::env::random::Random;
 
@@ -23,7 +27,7 @@ pub(super) struct Hasher {
     s0: u64,
     s1: u64,
     masked_loads: bool,
-    /// Bits of `order` that tests leave in place, to make keys collide.
+    /// Bits of `order` that tests keep, to make keys collide.
     #[cfg(test)]
     pub(super) order_mask: u32,
 }
@@ -45,20 +49,20 @@ impl Hasher {
         [self.s0, self.s1]
     }
 
-    /// Whether the processor loads bytes under a mask, and has rounds of AES: short keys are then hashed by those.
+    /// Returns true if the CPU has masked loads and AES rounds; short keys are then hashed with them.
     #[inline(always)]
     pub(super) fn has_masked_loads(&self) -> bool {
         self.masked_loads
     }
 
-    /// `k0`, `k1`: a key of at most 16 bytes, padded with zeros.
+    /// Hashes a key of at most 16 bytes, padded with zeros to `k0` and `k1`.
     #[inline(always)]
     pub(super) fn short(&self, k0: u64, k1: u64, len: u32) -> u64 {
         let hash = fold_mul(k0 ^ self.s0, k1 ^ self.s1 ^ u64::from(len));
         (hash ^ hash >> 32).wrapping_mul(FINAL)
     }
 
-    /// Keys of more than 16 bytes.
+    /// Hashes a key of more than 16 bytes.
     #[inline]
     pub(super) fn long(&self, key: &[u8]) -> u64 {
         #[cfg(test)]
@@ -79,11 +83,11 @@ impl Hasher {
     fn step(&self, hash: u64, bytes: &[u8]) -> u64 {
         let (a, b) = bytes.split_at(8);
         let word = |w: &[u8]| w.try_into().map_or(0, u64::from_le_bytes);
-        // Rotated, so that a factor of zero does not forget what came before.
+        // The rotation keeps earlier steps if a factor is zero.
         fold_mul(hash ^ word(a), self.s1 ^ word(b)) ^ hash.rotate_left(23)
     }
 
-    /// What slots are ordered by; never zero.
+    /// Returns the order of slots of a hash; never zero.
     #[inline(always)]
     pub(super) fn order(&self, hash: u64) -> u32 {
         let order = (hash >> 32) as u32;
@@ -105,7 +109,7 @@ fn fold_mul(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Leading bits of `order` must spread keys that differ in few places: (a name, the keys).
+    /// Leading bits of `order` must spread clustered keys: (a name, the keys).
     #[test]
     fn clustered_keys_spread() {
         let h = Hasher::new(22);

@@ -8,30 +8,30 @@
 //!   scratch of a worker                  range 1            slots in the same order, in its cache
 //! ```
 //!
-//! The tables are only read, but for wide states, which are merged where they stand. A key keeps its place in the order,
-//! so that scratch is filled from one end to the other as well: nothing is hashed again and no access is random.
+//! The tables are only read, except for wide states, which are merged where they are. A key keeps its position in the
+//! order, so the scratch is also filled from one end to the other: no key is hashed again and no access is random.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::probe::RANGE_BITS;
 use super::slot::{Slot, Slots, bytes_of};
-use super::table::{FoldTable, Outgoing};
+use super::table::{FoldTable, StateBatch};
 use crate::memory::Budget;
 use crate::operator::folder::{FOLD_BATCH, Folder, KnownFold};
 use yunti_base::{Error, Result};
 
-/// Keys that a range has at least, where there are as many: their slots fit a second-level cache.
+/// Keys of a range, at least, if there are enough: their slots fit a second-level cache.
 const RANGE_KEYS: usize = if cfg!(debug_assertions) { 8 } else { 8192 };
 
 struct Range {
     first: u32,
     last: u32,
-    /// Keys of all tables in it, equal ones counted in each.
+    /// Keys of all tables in the range; equal keys count once in each table.
     keys: usize,
 }
 
-/// A merge that has the memory that it needs. Workers take ranges from it until there are none.
+/// A merge with all its memory taken. Workers take ranges from it until none are left.
 pub struct Merge {
     tables: Vec<FoldTable>,
     ranges: Vec<Range>,
@@ -40,16 +40,24 @@ pub struct Merge {
     scratch: Mutex<Vec<Slots>>,
 }
 
-/// The tables of a merge that cannot be, and why: by the code `Memory`, the budget has not enough for it.
-pub struct Unmerged {
+/// The tables of a merge that could not begin, and the error; `Code::Memory` if the budget is too small.
+pub struct MergeFailure {
+    /// The tables, unchanged.
     pub tables: Vec<FoldTable>,
+    /// Cause of the failure.
     pub error: Error,
 }
 
 impl Merge {
-    /// A merge by at most `workers` workers of tables that have the same shape and seed. States of a key are merged in
-    /// the order of the tables. What `needed_bytes` says is taken from the budget here, and no more later.
-    pub fn new(tables: Vec<FoldTable>, workers: usize, budget: &Arc<Budget>) -> std::result::Result<Merge, Unmerged> {
+    /// Returns a merge by at most `workers` workers. All tables have the same shape and seed; states of a key are
+    /// merged in the order of the tables.
+    ///
+    /// Takes `needed_bytes` from the budget, and no more later.
+    pub fn new(
+        tables: Vec<FoldTable>,
+        workers: usize,
+        budget: &Arc<Budget>,
+    ) -> std::result::Result<Merge, MergeFailure> {
         let ranges = plan(&tables);
         let mut scratch = Vec::new();
         if let Some(log2) = scratch_log2(&tables, &ranges) {
@@ -58,9 +66,9 @@ impl Merge {
                     Ok(Some(slots)) => scratch.push(slots),
                     Ok(None) => {
                         let error = budget.too_small(bytes_of(log2), "merging the tables of the workers");
-                        return Err(Unmerged { tables, error });
+                        return Err(MergeFailure { tables, error });
                     }
-                    Err(error) => return Err(Unmerged { tables, error }),
+                    Err(error) => return Err(MergeFailure { tables, error }),
                 }
             }
         }
@@ -68,25 +76,25 @@ impl Merge {
         Ok(Merge { tables, ranges, next: AtomicUsize::new(0), known, scratch: Mutex::new(scratch) })
     }
 
-    /// Bytes that a merge takes from the budget beyond the tables themselves.
+    /// Returns the bytes that a merge takes from the budget beyond the tables themselves.
     pub fn needed_bytes(tables: &[FoldTable], workers: usize) -> u64 {
         let ranges = plan(tables);
         scratch_log2(tables, &ranges).map_or(0, |log2| bytes_of(log2) * workers.min(ranges.len()) as u64)
     }
 
-    /// Ranges in all; their keys differ.
+    /// Returns the number of ranges; no two have a key in common.
     pub fn n_ranges(&self) -> usize {
         self.ranges.len()
     }
 
-    /// Takes part; one call a thread.
+    /// Returns the part of one thread; one call per thread.
     pub fn worker(&self) -> Worker<'_> {
         let scratch = self.scratch.lock().unwrap_or_else(|e| e.into_inner()).pop();
         Worker { merge: self, scratch }
     }
 }
 
-/// The histograms of all tables, cut where a range has keys enough.
+/// Cuts the histograms of all tables into ranges of enough keys.
 fn plan(tables: &[FoldTable]) -> Vec<Range> {
     let mut ranges = Vec::new();
     let (mut first, mut keys) = (0, 0);
@@ -102,7 +110,7 @@ fn plan(tables: &[FoldTable]) -> Vec<Range> {
     ranges
 }
 
-/// Scratch for the largest range, at most 2/3 full; none where there is nothing to merge with.
+/// Returns the log2 of the slots for the largest range, at most 2/3 full; None with a single table.
 fn scratch_log2(tables: &[FoldTable], ranges: &[Range]) -> Option<u32> {
     let keys = ranges.iter().map(|r| r.keys).max()?;
     (tables.len() > 1).then(|| slots_for(keys))
@@ -112,15 +120,16 @@ fn slots_for(keys: usize) -> u32 {
     (keys + keys / 2 + 1).next_power_of_two().ilog2().max(1)
 }
 
-/// One thread's part in a merge.
+/// Part of one thread in a merge.
 pub struct Worker<'m> {
     merge: &'m Merge,
     scratch: Option<Slots>,
 }
 
 impl Worker<'_> {
-    /// Merges the next range that nobody has taken, calls `each` with its keys and states, at most 64 at a time, and
-    /// says its number; none: all are taken.
+    /// Merges the next range that no worker has taken, and calls `each` with its keys and states, at most 64 at a time.
+    ///
+    /// Returns the range's number, or None if all ranges are taken. Fails with the error of the folder or of `each`.
     pub fn next(
         &mut self,
         folder: &mut dyn Folder,
@@ -132,7 +141,7 @@ impl Worker<'_> {
         }
         let number = self.merge.next.fetch_add(1, Ordering::Relaxed);
         let Some(range) = ranges.get(number) else { return Ok(None) };
-        let mut out = Outgoing::default();
+        let mut out = StateBatch::default();
         match &mut self.scratch {
             None => {
                 for store in tables.iter().map(|t| t.store()) {
@@ -161,13 +170,13 @@ impl Worker<'_> {
     }
 }
 
-/// Slots of one range. In place of `order`, which the range implies, they have 1 + the number of the table that has the
-/// long key and the wide state.
+/// Slots of one range. Instead of `order`, which the range implies, they hold 1 + the number of the table with the long
+/// key and the wide state.
 struct Gather<'g> {
     tables: &'g [FoldTable],
     slots: &'g mut Slots,
     first: u32,
-    /// Lines of `slots` for each step of `order`, times 2^32.
+    /// Lines of `slots` per step of `order`, times 2^32.
     factor: u64,
 }
 
@@ -196,11 +205,11 @@ impl Gather<'_> {
                 }
             }
         }
-        // Before the next table, so that no state occurs twice in a call.
+        // The merge comes before the next table, so that no state occurs twice in a call.
         self.merge(&pairs[..n], folder)
     }
 
-    /// The slot of a key, or the empty one where it is to be.
+    /// Returns the slot of a key, or the empty slot where it belongs.
     #[inline(always)]
     fn seek(&self, slot: &Slot, key: &[u8]) -> usize {
         let slots = self.slots.as_slice();

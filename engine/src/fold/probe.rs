@@ -1,11 +1,11 @@
 //! From a batch of hashed keys to their slots, and the fold over their states.
 //! One of the listed files with `unsafe`: it indexes slots without checks.
 //!
-//! Three loops over at most 64 records, each short enough for the processor to overlap its iterations:
-//! 1. compare both slots of the key's home, without a branch: nearly all records are found there; of long keys the hash,
-//!    then the keys themselves, once they are on their way from memory;
-//! 2. the others one by one: along the slots, inserted at the first empty one;
-//! 3. fold each value into its state, in the order of the records.
+//! The fold has three loops over at most 64 records, each short enough for the CPU to overlap its iterations:
+//! 1. Compare both slots of the key's home, without a branch; nearly all records match there. For long keys, compare
+//! the hash, then the keys themselves once they are prefetched.
+//! 2. Probe the other records one by one along the slots; insert at the first empty one.
+//! 3. Fold each value into its state, in the order of the records.
 
 use super::arena::Arena;
 use super::batch::{Batch, Key, Values, slice};
@@ -14,30 +14,32 @@ use crate::bytes::prefetch::prefetch;
 use crate::operator::folder::{FOLD_BATCH, FoldValues, Folder, KnownFold};
 use yunti_base::Result;
 
-/// Ranges of `order` in which a table counts its keys: what a merge is planned by.
+/// Bits of `order` that number the ranges in which a table counts its keys. A merge is planned by these counts.
 pub(super) const RANGE_BITS: u32 = 10;
 
-/// The parts of a table that records go into.
+/// The parts of a table that records change.
 pub(super) struct Store {
+    /// Keys and states.
     pub slots: Slots,
     /// Keys of more than 16 bytes.
     pub keys: Arena,
     /// States of more than 8 bytes.
     pub states: Arena,
-    /// Bytes of a state in `states`; 0: states stand in the slots.
+    /// Bytes of a state in `states`; 0: states are in the slots.
     pub wide_bytes: usize,
-    /// The state of a new key: a number that changes nothing.
+    /// State of a new key: the fold's identity.
     pub first: u64,
-    /// The state of a key is the number of keys before it, instead.
+    /// Set in tables that number keys: a key's state is the number of keys before it.
     pub numbering: bool,
+    /// Number of keys.
     pub used: usize,
-    /// Whether the processor compares 32 bytes at once into a mask.
+    /// True if the CPU compares 32 bytes at once into a mask.
     pub wide_compare: bool,
-    /// Keys of each range of `order`.
+    /// Number of keys in each range of `order`.
     pub counts: Box<[u32; 1 << RANGE_BITS]>,
 }
 
-/// The state that any value replaces.
+/// Returns the identity of a fold: merging it with a state leaves the state unchanged.
 pub(super) fn identity(known: KnownFold) -> u64 {
     match known {
         KnownFold::Count | KnownFold::SumI64 => 0,
@@ -49,7 +51,7 @@ pub(super) fn identity(known: KnownFold) -> u64 {
 }
 
 impl Store {
-    /// Folds the first `n` records of a batch; room for `n` new keys is there.
+    /// Folds the first `n` records of a batch. There must be room for `n` new keys.
     #[inline(never)]
     pub fn fold_known(&mut self, known: KnownFold, batch: &Batch, n: usize, data: &[u8]) {
         let at = self.find_all(batch, n, data, |_| ());
@@ -72,7 +74,7 @@ impl Store {
         }
     }
 
-    /// Merges the first `n` records of a batch, whose values are states; room for `n` new keys is there.
+    /// Merges the first `n` records of a batch, whose values are states. There must be room for `n` new keys.
     #[inline(never)]
     pub fn merge_known(&mut self, known: KnownFold, batch: &Batch, n: usize, data: &[u8]) {
         let at = self.find_all(batch, n, data, |_| ());
@@ -84,7 +86,7 @@ impl Store {
         }
     }
 
-    /// The same for a folder of the user's.
+    /// `merge_known` for a user's folder.
     #[inline(never)]
     pub fn merge_user(&mut self, folder: &mut dyn Folder, batch: &Batch, n: usize, data: &[u8]) -> Result<()> {
         let mut is_new = 0u64;
@@ -104,8 +106,8 @@ impl Store {
         for (i, &state) in states[..n].iter().enumerate() {
             let spilled = slice(data, batch.value_spans[i]);
             if is_new >> i & 1 == 1 {
-                // SAFETY: `state` names the state of this slot, which has room for as many bytes as states have, and those of the
-                // spilled ones were compared with that by the caller.
+                // SAFETY: `state` points to the state of this slot, which has room for a state. The caller checked the
+                // length of the spilled state.
                 unsafe { std::ptr::copy_nonoverlapping(spilled.as_ptr(), state, spilled.len()) };
             } else {
                 (into[n_old], from[n_old]) = (state, spilled.as_ptr());
@@ -115,7 +117,7 @@ impl Store {
         if n_old == 0 { Ok(()) } else { folder.merge(&into[..n_old], &from[..n_old]) }
     }
 
-    /// Gives the numbers of the keys of the first `n` records, in a table that numbers them.
+    /// Returns the key numbers of the first `n` records, in a table that numbers keys.
     #[inline(never)]
     pub fn numbers(&mut self, batch: &Batch, n: usize, data: &[u8]) -> [u32; FOLD_BATCH] {
         debug_assert!(self.numbering);
@@ -128,7 +130,7 @@ impl Store {
         at
     }
 
-    /// `fold_known` for a folder of the user's.
+    /// `fold_known` for a user's folder.
     #[inline(never)]
     pub fn fold_user(
         &mut self,
@@ -165,7 +167,7 @@ impl Store {
         }
     }
 
-    /// Pointers to the states of slots; good until the next slot is touched through `self`.
+    /// Sets pointers to the states of slots; valid until the next slot is touched through `self`.
     fn pointers(&mut self, at: &[u32], states: &mut [*mut u8; FOLD_BATCH]) {
         let slots = self.slots.as_mut_slice();
         for (pointer, &at) in states.iter_mut().zip(at) {
@@ -174,7 +176,7 @@ impl Store {
         }
     }
 
-    /// The slots of the first `n` keys, which are inserted where they are new. `inserted` is told the slots of those.
+    /// Returns the slots of the first `n` keys; new keys are inserted, and `inserted` gets their slots.
     #[inline(always)]
     fn find_all(&mut self, batch: &Batch, n: usize, data: &[u8], mut inserted: impl FnMut(u32)) -> [u32; FOLD_BATCH] {
         let mut found = [0u32; FOLD_BATCH];
@@ -202,7 +204,7 @@ impl Store {
         found
     }
 
-    /// `at_home` of short keys, by the widest comparison that the processor has.
+    /// `at_home` for short keys, by the widest comparison of the CPU.
     #[inline(always)]
     fn short_at_home(&self, keys: &[Key], found: &mut [u32; FOLD_BATCH], others: &mut [u8; FOLD_BATCH]) -> usize {
         #[cfg(target_arch = "x86_64")]
@@ -213,11 +215,11 @@ impl Store {
         self.at_home::<false>(keys, found, others)
     }
 
-    /// The two slots of a home are one vector of eight numbers, compared with the key twice; the fourth of each (the state) does
-    /// not count.
+    /// Compares the two slots of a home, one vector of eight numbers, with the key twice. The fourth number of each
+    /// (the state) is masked out.
     ///
     /// # Safety
-    /// The processor has the features.
+    /// The CPU has the features.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512vl,avx2")]
     unsafe fn short_at_home_avx512(
@@ -246,8 +248,8 @@ impl Store {
         n_others
     }
 
-    /// Compares both slots of each key's home: which are the same, and a list of the keys that are not there. LONG: of
-    /// long keys, hash and length alone are compared.
+    /// Compares both slots of each key's home. Sets the matching slots, and lists the keys that match neither. LONG:
+    /// for long keys, only hash and length are compared.
     #[inline(always)]
     fn at_home<const LONG: bool>(
         &self,
@@ -266,14 +268,14 @@ impl Store {
             let in_a = same(a, key, k1_counts);
             let in_b = same(b, key, k1_counts);
             *found = home as u32 + u32::from(in_b);
-            // At most i others so far: the remainder is there to need no check.
+            // At most i others so far; the remainder avoids a bounds check.
             others[n_others % FOLD_BATCH] = i as u8;
             n_others += usize::from(!(in_a | in_b));
         }
         n_others
     }
 
-    /// Adds the long keys that only seemed to be at home to the list of the others, in the order of the records.
+    /// Adds long keys whose hash matched but whose bytes differ to the list of the others, in the order of the records.
     fn check_long(
         &self,
         batch: &Batch,
@@ -304,13 +306,13 @@ impl Store {
         n_others
     }
 
-    /// The slot of a key, if it has one.
+    /// Returns the slot of a key, if it has one.
     pub fn find(&self, key: &Key, span: [u32; 2], data: &[u8]) -> Option<usize> {
         let at = self.seek(key, span, data);
         (!self.slots.as_slice()[at].is_empty()).then_some(at)
     }
 
-    /// The slot of a key, or the empty one where it is to be.
+    /// Returns the slot of a key, or the empty slot where it belongs.
     #[inline]
     fn seek(&self, key: &Key, span: [u32; 2], data: &[u8]) -> usize {
         let slots = self.slots.as_slice();
@@ -355,13 +357,13 @@ impl Store {
         (at, true)
     }
 
-    /// The key in a slot that is not empty.
+    /// Returns the key in a slot that is not empty.
     #[inline]
     pub fn key_of<'s>(&'s self, slot: &'s Slot) -> &'s [u8] {
         if slot.is_long() { self.keys.bytes(slot.k1, slot.len()) } else { slot.short_key() }
     }
 
-    /// The state in a slot that is not empty.
+    /// Returns the state in a slot that is not empty.
     #[inline]
     pub fn state_of(&self, slot: &Slot) -> *const u8 {
         if self.wide_bytes > 0 { self.states.ptr(slot.state) } else { (&raw const slot.state).cast() }
@@ -373,7 +375,7 @@ fn same(slot: &Slot, key: &Key, k1_counts: u64) -> bool {
     ((slot.k0 ^ key.k0) | ((slot.k1 ^ key.k1) & k1_counts) | (slot.meta ^ key.meta)) == 0
 }
 
-/// Keys of one length, of more than 16 bytes: up to 32 without a call.
+/// Compares keys of more than 16 bytes; up to 32 bytes without a call.
 #[inline(always)]
 fn same_long(a: &[u8], b: &[u8]) -> bool {
     let len = a.len();

@@ -10,8 +10,8 @@
 //!   | slot 0 | slot 1 | slot 2 | slot 3 | ..   a key's home is a line of two slots: the leading bits of its order
 //! ```
 //!
-//! A key stands at its home or in the next free slot behind it, the last slot being followed by the first. Keys are never
-//! taken out one by one, so between a key's home and its slot there is no empty one.
+//! A key is at its home or in the next free slot behind it; the last slot is followed by the first. Keys are never
+//! removed one by one, so no slot between a key's home and its slot is empty.
 
 use std::sync::Arc;
 
@@ -19,43 +19,51 @@ use super::arena::mapped_bytes;
 use crate::memory::{Budget, Buffer};
 use yunti_base::Result;
 
-/// Keys of at most this many bytes stand in the slot.
+/// Bytes of a key that is stored in the slot, at most.
 pub(super) const SHORT_BYTES: usize = 16;
 pub(super) const SLOT_BYTES: usize = size_of::<Slot>();
 
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 pub(super) struct Slot {
+    /// First eight bytes of a short key, little-endian; the hash of a long key.
     pub k0: u64,
+    /// Next eight bytes of a short key; the place of a long key.
     pub k1: u64,
     /// Length of the key, order << 32.
     pub meta: u64,
+    /// State of up to 8 bytes, or the place of a wide state.
     pub state: u64,
 }
 
 impl Slot {
     #[inline(always)]
+    /// Returns the meta of a key.
     pub fn meta_of(order: u32, len: u32) -> u64 {
         u64::from(order) << 32 | u64::from(len)
     }
     #[inline(always)]
+    /// Returns true if the slot has no key.
     pub fn is_empty(&self) -> bool {
         self.meta == 0
     }
     #[inline(always)]
+    /// Returns the order of the key's hash.
     pub fn order(&self) -> u32 {
         (self.meta >> 32) as u32
     }
     #[inline(always)]
+    /// Returns the length of the key in bytes.
     pub fn len(&self) -> usize {
         self.meta as u32 as usize
     }
     #[inline(always)]
+    /// Returns true for keys of more than 16 bytes.
     pub fn is_long(&self) -> bool {
         self.len() > SHORT_BYTES
     }
 
-    /// The key of a slot that is not long.
+    /// Returns the key of a slot that is not long.
     #[inline(always)]
     pub fn short_key(&self) -> &[u8] {
         debug_assert!(!self.is_long());
@@ -72,13 +80,13 @@ pub(super) struct Slots {
     log2: u32,
 }
 
-/// Bytes that an array of 1 << log2 slots takes from the budget.
+/// Returns the bytes that an array of 1 << log2 slots takes from the budget.
 pub(super) fn bytes_of(log2: u32) -> u64 {
     mapped_bytes(SLOT_BYTES << log2) as u64
 }
 
 impl Slots {
-    /// 1 << log2 empty slots, if the budget has them.
+    /// Returns 1 << log2 empty slots, or None if the budget has too little.
     pub fn try_new(log2: u32, budget: &Arc<Budget>) -> Result<Option<Slots>> {
         debug_assert!((1..=32).contains(&log2));
         let Some(grant) = budget.try_grant(bytes_of(log2)) else { return Ok(None) };
@@ -86,15 +94,17 @@ impl Slots {
     }
 
     #[inline(always)]
+    /// Returns log2 of the number of slots.
     pub fn log2(&self) -> u32 {
         self.log2
     }
     #[inline(always)]
+    /// Returns the number of slots.
     pub fn capacity(&self) -> usize {
         1 << self.log2
     }
 
-    /// First slot of the home of a key with this meta.
+    /// Returns the first slot of the home of a key with this meta.
     #[inline(always)]
     pub fn home(&self, meta: u64) -> usize {
         // log2 is at least 1: the shift is at most 63.
@@ -102,23 +112,27 @@ impl Slots {
     }
 
     #[inline(always)]
+    /// Returns all slots.
     pub fn as_slice(&self) -> &[Slot] {
-        // SAFETY: the buffer is page-aligned and has exactly capacity() slots of plain integers, for which all bytes are valid.
+        // SAFETY: the buffer is page-aligned and has exactly capacity() slots of plain integers; all bytes are valid
+        // for them.
         unsafe { std::slice::from_raw_parts(self.buffer.as_ptr().cast(), self.capacity()) }
     }
 
     #[inline(always)]
+    /// Returns all slots, for writing.
     pub fn as_mut_slice(&mut self) -> &mut [Slot] {
         let capacity = self.capacity();
         // SAFETY: as in `as_slice`; self is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.as_mut_ptr().cast(), capacity) }
     }
 
+    /// Empties all slots.
     pub fn clear(&mut self) {
         self.buffer.fill(0);
     }
 
-    /// Puts a slot whose key is not there yet in its place. There must be an empty one.
+    /// Puts a slot with a new key into its position and returns it. At least one slot must be empty.
     #[inline(always)]
     pub fn put_new(&mut self, slot: &Slot) -> usize {
         let mut at = self.home(slot.meta);
@@ -131,20 +145,20 @@ impl Slots {
         at
     }
 
-    /// Makes it an array of 1 << log2 empty slots, no more than it was made with.
+    /// Clears the array and sets its size to 1 << log2 slots, at most its original size.
     pub fn reuse(&mut self, log2: u32) {
         assert!(log2 >= 1 && SLOT_BYTES << log2 <= self.buffer.len());
         self.log2 = log2;
         self.buffer[..SLOT_BYTES << log2].fill(0);
     }
 
-    /// Slots that hold the keys with `first <= order <= last`: a stretch, that may go on at the start of the array.
+    /// Returns the slots of keys with `first <= order <= last`: a stretch that may wrap to the start of the array.
     pub fn of_range(&self, first: u32, last: u32) -> impl Iterator<Item = &Slot> {
         let slots = self.as_slice();
         let start = self.home(Slot::meta_of(first, 0));
         let end = self.home(Slot::meta_of(last, 0)) + 2;
         let (before, behind) = slots.split_at(end);
-        // Keys of the last homes may stand behind them, up to the first empty slot.
+        // Keys of the last homes may be behind them, up to the first empty slot.
         let rest = behind.iter().chain(&before[..start]).take_while(|slot| !slot.is_empty());
         before[start..]
             .iter()
@@ -167,7 +181,8 @@ const fn ones(bytes: usize) -> u64 {
     if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
 }
 
-/// The key `data[offset..][..len]`, of at most 16 bytes, as two integers padded with zeros. Of a longer one the first 16.
+/// Returns the key `data[offset..][..len]` of at most 16 bytes as two integers, padded with zeros; the first 16 bytes
+/// of a longer key.
 #[inline(always)]
 pub(super) fn load_key(data: &[u8], offset: usize, len: usize) -> (u64, u64) {
     let [mask0, mask1] = MASKS[len.min(SHORT_BYTES)];
@@ -180,7 +195,7 @@ pub(super) fn load_key(data: &[u8], offset: usize, len: usize) -> (u64, u64) {
     }
 }
 
-/// The same where fewer than 16 bytes are left of the data.
+/// `load_key` with fewer than 16 bytes left in the data.
 #[cold]
 fn load_key_near_end(key: &[u8]) -> (u64, u64) {
     let mut padded = [0u8; SHORT_BYTES];

@@ -1,10 +1,10 @@
 //! A table's states as a run on scratch: a partition of the run is a range of the hash.
 //!
-//! Slots stand in the order of the hashes, so that a table is written from one end to the other without a sort; and a range of all runs
-//! together is merged in a table of its own, without a comparison of keys but those of the table.
+//! Slots are in the order of the hashes, so a table is written from one end to the other without a sort. One range of
+//! all runs is merged in its own table, with no key comparisons beyond the table's.
 //!
-//! Rejected: states through the collector, sorted by key and merged as records are. 2 GB of Zipf text in 1/8 of the memory took 6.2
-//! times as long as with all memory.
+//! Rejected: states through the collector, sorted by key and merged as records are. 2 GB of Zipf text in 1/8 of the
+//! memory took 6.2 times as long as with all memory.
 
 use std::sync::Arc;
 
@@ -22,21 +22,22 @@ pub struct HashRanges {
     bits: u32,
 }
 
-/// A partition of a run has about this many bytes at least, so that blocks are not small.
+/// Bytes of a run's partition, at least (about), so that blocks are not small.
 const PARTITION_BYTES: u64 = if cfg!(debug_assertions) { 1 << 10 } else { 64 << 10 };
 const BITS_MAX: u32 = 8;
 
 impl HashRanges {
-    /// For tables of about this size.
+    /// Returns the ranges for tables of about `bytes`.
     pub fn for_tables(bytes: u64) -> HashRanges {
         HashRanges { bits: (bytes / PARTITION_BYTES).max(1).ilog2().min(BITS_MAX) }
     }
 
+    /// Returns the number of ranges.
     pub fn count(self) -> u32 {
         1 << self.bits
     }
 
-    /// Writes all states; the table stays as it is.
+    /// Writes all states of a table to a run; the table is unchanged. Fails with the error of the scratch write.
     pub fn write(self, table: &FoldTable, builder: RunBuilder) -> Result<Run> {
         let len = table.state_bytes();
         let store = table.store();
@@ -56,26 +57,28 @@ impl HashRanges {
     }
 }
 
-/// A table that is filled from one range of all runs after another.
+/// A table that gathers one range of all runs after another.
 pub struct RangeMerge<'r> {
     table: FoldTable,
     runs: &'r [Arc<Run>],
     context: &'r ReadContext,
     block: Block,
     spare: Vec<u8>,
-    /// Where keys and states lie in the block.
+    /// Positions of keys and states in the block.
     entries: Vec<[[u32; 2]; 2]>,
     records: u64,
 }
 
 impl<'r> RangeMerge<'r> {
-    /// `table` is empty and has another seed than those that were spilled.
+    /// `table` is empty and has another seed than the spilled tables.
     pub fn new(table: FoldTable, runs: &'r [Arc<Run>], context: &'r ReadContext) -> Self {
         let (block, spare, entries) = (Block::default(), Vec::new(), Vec::new());
         RangeMerge { table, runs, context, block, spare, entries, records: 0 }
     }
 
-    /// Gathers the states of a share of a range's keys; none: they do not fit.
+    /// Gathers the states of a range's keys in `keys`; returns None if they do not fit.
+    ///
+    /// Fails with the error of a read or of the folder.
     pub fn gather(&mut self, folder: &mut dyn Folder, range: u32, keys: Share) -> Result<Option<&FoldTable>> {
         self.table.clear();
         for run in self.runs {
@@ -97,7 +100,7 @@ impl<'r> RangeMerge<'r> {
         Ok(Some(&self.table))
     }
 
-    /// States that were read, those read again counted again.
+    /// Returns the number of states read; states read again count again.
     pub fn records(&self) -> u64 {
         self.records
     }

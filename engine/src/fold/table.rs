@@ -1,4 +1,4 @@
-//! The table of one state a key, for one worker: folds batches of records until its memory is used up.
+//! The table of one worker, with one state per key: it folds batches of records until its memory is used up.
 
 use std::sync::Arc;
 
@@ -12,35 +12,37 @@ use crate::operator::cursor::{HEADER_BYTES, RefEntry};
 use crate::operator::folder::{FOLD_BATCH, FoldShape, Folder, KnownFold};
 use yunti_base::{Code, Error, Result};
 
-/// How far a call came.
+/// Progress of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub struct Folded {
-    /// Entries that were folded (of form COPY: bytes of the block). Fewer than given: the table is full. Drain it, and go
-    /// on with the rest; a drained table always takes some more, or says in an error that it never will.
+pub struct FoldProgress {
+    /// Entries that were folded (form COPY: bytes of the block). Fewer than given: the table is full. Drain it and go
+    /// on with the rest. A drained table always takes at least one entry, or fails with an error that it never will.
     pub done: usize,
 }
 
-/// Slots of a new table: what a cache holds, so that few keys cost nothing; few when debugging, so that tests see growth.
+/// log2 of the slots of a new table: a cache's size, so that few keys cost nothing. Debug builds use few, so that tests
+/// see growth.
 const FIRST_LOG2: u32 = if cfg!(debug_assertions) { 2 } else { 13 };
-/// While a table is no larger than this, it grows by four.
+/// log2 of the slots up to which a table grows by four.
 const SMALL_LOG2: u32 = 18;
 const LOG2_MAX: u32 = 31;
 
-/// What becomes of records whose slots are found.
-pub(super) enum How<'f> {
+/// Use of records whose slots are found.
+pub(super) enum RecordUse<'f> {
     Fold(&'f mut dyn Folder),
-    /// Their values are states, to be merged.
+    /// Values are states, to be merged.
     Merge(&'f mut dyn Folder),
-    /// The table numbers its keys; the records go on with those numbers.
-    Number(&'f mut dyn Numbered),
+    /// The table numbers its keys; the sink gets the records with these numbers.
+    Number(&'f mut dyn GroupSink),
 }
 
 /// Takes records with the numbers of their keys.
-pub(super) trait Numbered {
+pub(super) trait GroupSink {
     fn take(&mut self, numbers: &[u32], batch: &Batch, data: &[u8]);
 }
 
+/// One state per key. Keys are bytes; states have the shape of a folder.
 pub struct FoldTable {
     store: Store,
     hasher: Hasher,
@@ -48,25 +50,26 @@ pub struct FoldTable {
     eight: bool,
     state_bytes: usize,
     budget: Arc<Budget>,
-    /// One batch is hashed, and its homes on their way from memory, while the one before is folded.
+    /// Two batches: one is hashed and its homes prefetched while the one before is folded.
     batches: Option<Box<[Batch; 2]>>,
     records: u64,
 }
 
-/// Keys that a table of this size holds: at 5/8 nearly all keys stand in their home line.
+/// Returns the keys that a table of this size holds: at 5/8, nearly all keys are in their home line.
 fn limit(log2: u32) -> usize {
     (1usize << log2) * 5 / 8
 }
 
 impl FoldTable {
-    /// An empty table whose state of a key is the number of keys before it.
+    /// Returns an empty table in which a key's state is the number of keys before it.
     pub(super) fn numbering(eight: bool, seed: u64, budget: &Arc<Budget>) -> Result<FoldTable> {
         let mut table = FoldTable::new(FoldShape { state_bytes: 8, known: None, exact: true, eight }, seed, budget)?;
         table.store.numbering = true;
         Ok(table)
     }
 
-    /// An empty table. Tables that are to be merged have the same seed.
+    /// Returns an empty table. Tables that are to be merged have the same seed. Fails with `Code::Memory` if the budget
+    /// is too small.
     pub fn new(shape: FoldShape, seed: u64, budget: &Arc<Budget>) -> Result<FoldTable> {
         let Some(slots) = Slots::try_new(FIRST_LOG2, budget)? else {
             return Err(budget.too_small(bytes_of(FIRST_LOG2), "a table of states"));
@@ -94,36 +97,43 @@ impl FoldTable {
         })
     }
 
-    /// Records that it took so far, those that were drained counted too.
+    /// Returns the number of records taken so far, drained ones included.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Keys in the table.
+    /// Returns the number of keys in the table.
     pub fn len(&self) -> usize {
         self.store.used
     }
+    /// Returns true if the table has no keys.
     pub fn is_empty(&self) -> bool {
         self.store.used == 0
     }
 
     /// Folds entries of form ONE: keys are slices of `data`, each value is the number 1.
-    pub fn fold_one(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
-        self.ones(How::Fold(folder), data, entries)
+    ///
+    /// Fails with `Code::UserCode` if an entry is outside of `data`.
+    pub fn fold_one(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[[u32; 2]]) -> Result<FoldProgress> {
+        self.ones(RecordUse::Fold(folder), data, entries)
     }
 
-    /// Folds entries of form REF: keys are slices of `data`, values are numbers.
-    pub fn fold_ref(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
-        self.references(How::Fold(folder), data, entries)
+    /// Folds entries of form REF: keys are slices of `data`, values are numbers. Fails as `fold_one` does.
+    pub fn fold_ref(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[RefEntry]) -> Result<FoldProgress> {
+        self.references(RecordUse::Fold(folder), data, entries)
     }
 
-    /// Folds a block of form COPY, of less than 4 GiB. `done` counts bytes.
-    pub fn fold_copied(&mut self, folder: &mut dyn Folder, block: &[u8]) -> Result<Folded> {
-        self.copied(How::Fold(folder), block)
+    /// Folds a block of form COPY of less than 4 GiB; `done` counts bytes.
+    ///
+    /// Fails with `Code::UserCode` if a record exceeds the block or a value has the wrong length.
+    pub fn fold_copied(&mut self, folder: &mut dyn Folder, block: &[u8]) -> Result<FoldProgress> {
+        self.copied(RecordUse::Fold(folder), block)
     }
 
-    /// Merges states that were spilled: of each entry, where key and state lie in `data`. Takes those in a share of the keys; no key
-    /// occurs twice. False: the table is full, and holds some of them.
+    /// Merges spilled states. Each entry has the offset and length of the key, then of the state, in `data`. Only keys
+    /// in `share` are taken; no key occurs twice.
+    ///
+    /// Returns false if the table is full; it then holds some of the states.
     pub fn merge_states(
         &mut self,
         folder: &mut dyn Folder,
@@ -148,7 +158,7 @@ impl FoldTable {
             if share != Share::ALL {
                 batch.retain(share);
             }
-            all = self.settle(&mut How::Merge(folder), batch, data)?;
+            all = self.settle(&mut RecordUse::Merge(folder), batch, data)?;
             if !all {
                 break;
             }
@@ -157,20 +167,30 @@ impl FoldTable {
         Ok(all)
     }
 
-    pub(super) fn ones(&mut self, how: How<'_>, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
+    pub(super) fn ones(
+        &mut self,
+        record_use: RecordUse<'_>,
+        data: &[u8],
+        entries: &[[u32; 2]],
+    ) -> Result<FoldProgress> {
         let mut next = 0;
-        let left = self.run(how, data, |batch| {
+        let left = self.run(record_use, data, |batch| {
             let n = (entries.len() - next).min(FOLD_BATCH);
             batch.set_ones(&entries[next..next + n]);
             next += n;
             Ok(())
         })?;
-        Ok(Folded { done: next - left.records })
+        Ok(FoldProgress { done: next - left.records })
     }
 
-    pub(super) fn references(&mut self, how: How<'_>, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
+    pub(super) fn references(
+        &mut self,
+        record_use: RecordUse<'_>,
+        data: &[u8],
+        entries: &[RefEntry],
+    ) -> Result<FoldProgress> {
         let mut next = 0;
-        let left = self.run(how, data, |batch| {
+        let left = self.run(record_use, data, |batch| {
             let n = (entries.len() - next).min(FOLD_BATCH);
             batch.n = n;
             batch.values = Values::Numbers;
@@ -181,47 +201,52 @@ impl FoldTable {
             next += n;
             Ok(())
         })?;
-        Ok(Folded { done: next - left.records })
+        Ok(FoldProgress { done: next - left.records })
     }
 
-    pub(super) fn copied(&mut self, how: How<'_>, block: &[u8]) -> Result<Folded> {
+    pub(super) fn copied(&mut self, record_use: RecordUse<'_>, block: &[u8]) -> Result<FoldProgress> {
         let takes = match self.known {
-            Some(KnownFold::Count) => Takes::Nothing,
-            _ if self.eight => Takes::Numbers,
-            _ => Takes::Slices,
+            Some(KnownFold::Count) => ValueUse::Nothing,
+            _ if self.eight => ValueUse::Numbers,
+            _ => ValueUse::Slices,
         };
         let mut next = 0;
-        let left = self.run(how, block, |batch| {
+        let left = self.run(record_use, block, |batch| {
             next = match takes {
-                Takes::Nothing => take_copied(batch, block, next, |_, _, _| Ok(()))?,
-                Takes::Numbers => take_copied(batch, block, next, |batch, i, span| {
+                ValueUse::Nothing => take_copied(batch, block, next, |_, _, _| Ok(()))?,
+                ValueUse::Numbers => take_copied(batch, block, next, |batch, i, span| {
                     batch.numbers[i] = number(block, span)?;
                     Ok(())
                 })?,
-                Takes::Slices => take_copied(batch, block, next, |batch, i, span| {
+                ValueUse::Slices => take_copied(batch, block, next, |batch, i, span| {
                     batch.value_spans[i] = span;
                     Ok(())
                 })?,
             };
-            batch.values = if takes == Takes::Slices { Values::Spans } else { Values::Numbers };
+            batch.values = if takes == ValueUse::Slices { Values::Spans } else { Values::Numbers };
             Ok(())
         })?;
-        Ok(Folded { done: if left.records > 0 { left.key_offset as usize - HEADER_BYTES } else { next } })
+        Ok(FoldProgress { done: if left.records > 0 { left.key_offset as usize - HEADER_BYTES } else { next } })
     }
 
-    /// Folds what `fill` puts into batches until it gives an empty one, or the table is full.
-    fn run(&mut self, mut how: How<'_>, data: &[u8], mut fill: impl FnMut(&mut Batch) -> Result<()>) -> Result<Left> {
+    /// Folds the batches of `fill` until it gives an empty one or the table is full.
+    fn run(
+        &mut self,
+        mut record_use: RecordUse<'_>,
+        data: &[u8],
+        mut fill: impl FnMut(&mut Batch) -> Result<()>,
+    ) -> Result<Remainder> {
         let mut batches = self.take_batches();
         let [mut fresh, mut hashed] = batches.each_mut();
         hashed.n = 0;
         let left = loop {
             fill(fresh)?;
             self.hash(fresh, data)?;
-            if !self.settle(&mut how, hashed, data)? {
-                break Left { records: hashed.n + fresh.n, key_offset: hashed.spans[0][0] };
+            if !self.settle(&mut record_use, hashed, data)? {
+                break Remainder { records: hashed.n + fresh.n, key_offset: hashed.spans[0][0] };
             }
             if fresh.n == 0 {
-                break Left { records: 0, key_offset: 0 };
+                break Remainder { records: 0, key_offset: 0 };
             }
             std::mem::swap(&mut fresh, &mut hashed);
         };
@@ -237,20 +262,20 @@ impl FoldTable {
         batch.hash(data, &self.hasher, &self.store.slots)
     }
 
-    /// Folds a hashed batch; false, and what is left of it, where the table is full.
-    fn settle(&mut self, how: &mut How<'_>, batch: &mut Batch, data: &[u8]) -> Result<bool> {
+    /// Folds a hashed batch; returns false, with the rest in the batch, if the table is full.
+    fn settle(&mut self, record_use: &mut RecordUse<'_>, batch: &mut Batch, data: &[u8]) -> Result<bool> {
         while batch.n > 0 {
             let n = self.make_room(batch, data)?;
             if n == 0 {
                 return Ok(false);
             }
             batch.move_to(&self.store.slots);
-            match (&mut *how, self.known) {
-                (How::Fold(_), Some(known)) => self.store.fold_known(known, batch, n, data),
-                (How::Fold(folder), None) => self.store.fold_user(*folder, self.eight, batch, n, data)?,
-                (How::Merge(_), Some(known)) => self.store.merge_known(known, batch, n, data),
-                (How::Merge(folder), None) => self.store.merge_user(*folder, batch, n, data)?,
-                (How::Number(taker), _) => taker.take(&self.store.numbers(batch, n, data)[..n], batch, data),
+            match (&mut *record_use, self.known) {
+                (RecordUse::Fold(_), Some(known)) => self.store.fold_known(known, batch, n, data),
+                (RecordUse::Fold(folder), None) => self.store.fold_user(*folder, self.eight, batch, n, data)?,
+                (RecordUse::Merge(_), Some(known)) => self.store.merge_known(known, batch, n, data),
+                (RecordUse::Merge(folder), None) => self.store.merge_user(*folder, batch, n, data)?,
+                (RecordUse::Number(taker), _) => taker.take(&self.store.numbers(batch, n, data)[..n], batch, data),
             }
             self.records += n as u64;
             if n < batch.n { batch.skip(n) } else { batch.n = 0 }
@@ -258,7 +283,7 @@ impl FoldTable {
         Ok(true)
     }
 
-    /// How many records of a batch there is room for, were all their keys new. None: drain the table.
+    /// Returns the number of records of a batch that fit even if all their keys are new. 0: drain the table.
     #[inline]
     fn make_room(&mut self, batch: &Batch, data: &[u8]) -> Result<usize> {
         let store = &self.store;
@@ -278,7 +303,7 @@ impl FoldTable {
             if !self.is_empty() {
                 return Ok(0);
             }
-            // An empty table must take something.
+            // An empty table must take at least one record.
             n /= 2;
             if n == 0 {
                 let key_bytes = u64::from(batch.spans[0][1]);
@@ -303,14 +328,14 @@ impl FoldTable {
         if self.store.keys.has_room(batch.long_bytes) {
             return Ok(true);
         }
-        // Only those that are not in the table yet.
+        // Only keys that are not in the table yet.
         let is_new = |i: &usize| self.store.find(&batch.keys[*i], batch.spans[*i], data).is_none();
         let long = (0..n).filter(|&i| batch.keys[i].is_long());
         let needed = long.filter(is_new).map(|i| batch.spans[i][1] as usize).sum();
         self.store.keys.reserve(needed)
     }
 
-    /// Doubles the slots; false where the budget has not enough.
+    /// Doubles the slots; returns false if the budget has too little.
     fn grow(&mut self) -> Result<bool> {
         let old = self.store.slots.log2();
         let steps = if old <= SMALL_LOG2 && !cfg!(debug_assertions) { [2, 1] } else { [1, 1] };
@@ -334,7 +359,7 @@ impl FoldTable {
 
     /// Calls `each` with all keys and their states, at most 64 at a time, in no order.
     pub fn for_each_batch(&self, mut each: impl FnMut(&[&[u8]], &[*const u8]) -> Result<()>) -> Result<()> {
-        let mut out = Outgoing::default();
+        let mut out = StateBatch::default();
         for slot in self.store.slots.as_slice() {
             if !slot.is_empty() {
                 out.push(self.store.key_of(slot), self.store.state_of(slot), &mut each)?;
@@ -343,13 +368,14 @@ impl FoldTable {
         out.flush(&mut each)
     }
 
-    /// The same, and the table is empty afterwards. It keeps its slots; the rest of its memory goes back to the budget.
+    /// `for_each_batch`, then empties the table. It keeps its slots and returns the rest of its memory to the budget.
     pub fn drain(&mut self, each: impl FnMut(&[&[u8]], &[*const u8]) -> Result<()>) -> Result<()> {
         self.for_each_batch(each)?;
         self.clear();
         Ok(())
     }
 
+    /// Removes all keys. The table keeps its slots and returns the rest of its memory to the budget.
     pub fn clear(&mut self) {
         if self.store.used > 0 {
             self.store.slots.clear();
@@ -360,7 +386,7 @@ impl FoldTable {
         self.store.counts.fill(0);
     }
 
-    /// Gives the memory of an empty table back to the budget, but for what a new one has.
+    /// Returns the memory of an empty table to the budget, except the slots of a new table.
     pub fn shrink(&mut self) -> Result<()> {
         if self.is_empty()
             && self.store.slots.log2() > FIRST_LOG2
@@ -371,7 +397,7 @@ impl FoldTable {
         Ok(())
     }
 
-    /// Gives an empty table twice the slots, where the budget has them once the old ones are gone.
+    /// Gives an empty table twice the slots, if the budget has them after the old slots are gone.
     pub fn enlarge(&mut self) -> Result<()> {
         let log2 = self.store.slots.log2();
         let more = bytes_of(log2 + 1) - bytes_of(log2);
@@ -407,22 +433,22 @@ impl FoldTable {
     }
 }
 
-/// Records that were filled into batches and not folded.
-struct Left {
+/// Records in batches that were not folded.
+struct Remainder {
     records: usize,
-    /// Where the key of the first of them lies.
+    /// Offset of the first record's key.
     key_offset: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
+enum ValueUse {
     Nothing,
     Numbers,
     Slices,
 }
 
-/// Fills a batch with the records from `at` on of a block of form COPY, and says where the next one stands. `value` is told the number
-/// of each record in the batch, and where its value lies.
+/// Fills a batch with records of a block of form COPY, from `at` on; returns the offset of the next record. `value`
+/// gets each record's number in the batch, and the offset and length of its value.
 #[inline(always)]
 fn take_copied(
     batch: &mut Batch,
@@ -464,21 +490,22 @@ fn number(block: &[u8], [offset, len]: [u32; 2]) -> Result<u64> {
     }
 }
 
-/// Keys and states that are handed out together.
-pub(super) struct Outgoing<'t> {
+/// Keys and states passed on together.
+pub(super) struct StateBatch<'t> {
     n: usize,
     keys: [&'t [u8]; FOLD_BATCH],
     states: [*const u8; FOLD_BATCH],
 }
 
-impl Default for Outgoing<'_> {
+impl Default for StateBatch<'_> {
     fn default() -> Self {
-        Outgoing { n: 0, keys: [&[]; FOLD_BATCH], states: [std::ptr::null(); FOLD_BATCH] }
+        StateBatch { n: 0, keys: [&[]; FOLD_BATCH], states: [std::ptr::null(); FOLD_BATCH] }
     }
 }
 
-impl<'t> Outgoing<'t> {
+impl<'t> StateBatch<'t> {
     #[inline]
+    /// Adds a key and its state; passes a full batch to `each`.
     pub fn push(
         &mut self,
         key: &'t [u8],
@@ -491,6 +518,7 @@ impl<'t> Outgoing<'t> {
         if self.n == FOLD_BATCH { self.flush(each) } else { Ok(()) }
     }
 
+    /// Passes the batch to `each`.
     pub fn flush(&mut self, each: &mut impl FnMut(&[&[u8]], &[*const u8]) -> Result<()>) -> Result<()> {
         let n = std::mem::take(&mut self.n);
         if n > 0 { each(&self.keys[..n], &self.states[..n]) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! A window of records grouped by key: what a combiner is called with.
+//! A window of records grouped by key, the input of a combiner.
 //!
 //! ```text
 //!   records ->  table: key -> number of its group
@@ -6,12 +6,13 @@
 //!               counted, scattered by group  ->  Groups
 //! ```
 //!
-//! Grouping costs about what folding does; sorting the records instead costs forty times as much. Groups come in no order.
+//! Grouping costs about as much as folding; sorting the records instead costs forty times as much. Groups are in no
+//! order.
 
 use std::sync::Arc;
 
 use super::batch::{Batch, Values as BatchValues, slice};
-use super::table::{FoldTable, Folded, How, Numbered};
+use super::table::{FoldProgress, FoldTable, GroupSink, RecordUse};
 use crate::memory::Budget;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::cursor::RefEntry;
@@ -19,33 +20,34 @@ use crate::operator::folder::state_number;
 use crate::operator::groups::{Groups, Values};
 use yunti_base::Result;
 
-/// Records of a window. Their values lie in L2 while they are grouped.
+/// Records of a window; their values fit in L2 while they are grouped.
 const WINDOW_RECORDS: usize = if cfg!(debug_assertions) { 300 } else { 64 << 10 };
-/// Records of a window while all values are 1: nothing is grouped but their count.
+/// Records of a window while all values are 1: only their count is grouped.
 const WINDOW_ONES: usize = 4 * WINDOW_RECORDS;
-/// Bytes of values that are not numbers.
+/// Bytes of a window's values that are not numbers.
 const WINDOW_BYTES: usize = if cfg!(debug_assertions) { 4 << 10 } else { 1 << 20 };
 
+/// Records of a window, and the table that numbers their keys.
 pub struct Window {
     table: FoldTable,
     records: Records,
     columns: Columns,
 }
 
-/// The records so far: numbers of their groups, and their values.
+/// Records so far: the numbers of their groups, and their values.
 #[derive(Default)]
 struct Records {
     groups: Vec<u32>,
-    /// Values are numbers of eight bytes.
+    /// True if values are numbers of eight bytes.
     eight: bool,
-    /// Empty as long as all of them are 1.
+    /// Values; empty as long as all are 1.
     numbers: Vec<u64>,
-    /// Values that are not numbers: (offset, length) in `bytes`.
+    /// Values that are not numbers, as (offset, length) in `bytes`.
     spans: Vec<[u32; 2]>,
     bytes: Vec<u8>,
 }
 
-/// The groups as they are handed out; kept for their memory.
+/// Columns of the groups; kept for their memory.
 #[derive(Default)]
 struct Columns {
     /// Keys, then values that are not numbers.
@@ -53,7 +55,7 @@ struct Columns {
     koff: Vec<u32>,
     klen: Vec<u32>,
     first: Vec<u32>,
-    /// Where the next value of each group is to stand.
+    /// Position of each group's next value.
     next: Vec<u32>,
     v8: Vec<u64>,
     voff: Vec<u32>,
@@ -61,21 +63,24 @@ struct Columns {
 }
 
 impl Window {
-    /// `eight`: values are numbers of eight bytes. `budget` holds the table.
+    /// `eight`: values are numbers of eight bytes. `budget` holds the table; fails with `Code::Memory` if it is too
+    /// small.
     pub fn new(eight: bool, seed: u64, budget: &Arc<Budget>) -> Result<Window> {
         let table = FoldTable::numbering(eight, seed, budget)?;
         Ok(Window { table, records: Records { eight, ..Records::default() }, columns: Columns::default() })
     }
 
-    /// Records that it took so far, those that were handed out counted too.
+    /// Returns the number of records taken so far, including those already handed out.
     pub fn taken(&self) -> u64 {
         self.table.records()
     }
 
+    /// Returns true if the window has no records.
     pub fn is_empty(&self) -> bool {
         self.records.groups.is_empty()
     }
 
+    /// Returns true if the window should be handed out.
     pub fn is_full(&self) -> bool {
         let ones = self.records.eight && self.records.numbers.is_empty();
         let records_max = if ones { WINDOW_ONES } else { WINDOW_RECORDS };
@@ -83,21 +88,21 @@ impl Window {
     }
 
     /// Takes entries of form ONE, as `FoldTable::fold_one` does.
-    pub fn take_one(&mut self, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
-        self.table.ones(How::Number(&mut self.records), data, entries)
+    pub fn take_one(&mut self, data: &[u8], entries: &[[u32; 2]]) -> Result<FoldProgress> {
+        self.table.ones(RecordUse::Number(&mut self.records), data, entries)
     }
 
     /// Takes entries of form REF.
-    pub fn take_ref(&mut self, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
-        self.table.references(How::Number(&mut self.records), data, entries)
+    pub fn take_ref(&mut self, data: &[u8], entries: &[RefEntry]) -> Result<FoldProgress> {
+        self.table.references(RecordUse::Number(&mut self.records), data, entries)
     }
 
     /// Takes a block of form COPY.
-    pub fn take_copied(&mut self, block: &[u8]) -> Result<Folded> {
-        self.table.copied(How::Number(&mut self.records), block)
+    pub fn take_copied(&mut self, block: &[u8]) -> Result<FoldProgress> {
+        self.table.copied(RecordUse::Number(&mut self.records), block)
     }
 
-    /// Hands the groups out, all at once, and is empty afterwards.
+    /// Passes all groups to `each` at once and empties the window. Fails with the error of `each`.
     pub fn hand_out(&mut self, each: impl FnOnce(&Groups<'_>) -> Result<()>) -> Result<()> {
         let Window { table, records, columns } = self;
         let groups = table.len();
@@ -121,7 +126,7 @@ impl Window {
             }
             Values::Slices { offsets: &voff[..total], lengths: &vlen[..total] }
         } else if records.numbers.is_empty() {
-            // Ones need not be put in their places.
+            // Ones need no positions.
             v8.clear();
             v8.resize(total, 1);
             Values::Eight(v8)
@@ -141,7 +146,7 @@ impl Window {
 }
 
 impl Columns {
-    /// The keys of the groups, in the order of their numbers; the table is empty afterwards.
+    /// Sets the keys of the groups, in the order of their numbers, and empties the table.
     fn keys(&mut self, table: &mut FoldTable) -> Result<()> {
         let Columns { data, koff, klen, .. } = self;
         data.clear();
@@ -157,7 +162,7 @@ impl Columns {
         })
     }
 
-    /// Where the values of each group begin.
+    /// Sets the position of each group's first value.
     fn count(&mut self, groups: &[u32], n: usize) {
         let Columns { first, next, .. } = self;
         next.clear();
@@ -190,7 +195,7 @@ impl Records {
     }
 }
 
-impl Numbered for Records {
+impl GroupSink for Records {
     fn take(&mut self, numbers: &[u32], batch: &Batch, data: &[u8]) {
         let before = self.groups.len();
         self.groups.extend_from_slice(numbers);
@@ -202,7 +207,7 @@ impl Numbered for Records {
                 }
             }
             _ if self.eight => {
-                // All before were 1.
+                // All earlier values were 1.
                 self.numbers.resize(before, 1);
                 self.numbers.extend_from_slice(&batch.numbers[..numbers.len()]);
             }

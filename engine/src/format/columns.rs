@@ -1,44 +1,52 @@
-//! Records with named columns as keys and values: which columns, and how several of them stand in one byte string.
+//! Records with named columns as keys and values, and the encoding of several columns in one byte string.
 //!
 //! ```text
 //!   one column       its bytes as they are
-//!   several          a TAB b TAB c      with \t \n \r \\ for those bytes within a column, so that no two records look alike
+//!   several          a TAB b TAB c      with \t \n \r \\ for these bytes in a column: records stay distinct
 //! ```
 //!
-//! Records are built in a buffer of their own, key and value side by side: what a file has around a column (quotes, escapes) is gone.
+//! Records are built in their own buffer, key and value side by side, without the quotes and escapes of the file.
 
 use crate::memory::budget::Grant;
 use crate::memory::buffer::SLACK_BYTES;
 use yunti_base::Result;
 
-/// Names of the columns that a record's key and value are made of.
+/// Names of the columns of a record's key and value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
+    /// Columns of the key.
     pub key: Vec<String>,
+    /// Columns of the value.
     pub value: Vec<String>,
 }
 
-/// What becomes of a record that is not what it should be.
+/// Treatment of bad records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadRecords {
+    /// A bad record fails the job.
     Fail,
-    /// Passed over, and counted.
+    /// Bad records are skipped and counted.
     Skip,
 }
 
-/// The records of a batch in the making.
-pub struct Built {
+/// Builder of a batch's records.
+pub struct RecordBuilder {
     bytes: Vec<u8>,
     grant: Option<Grant>,
+    /// Offset of each key in `data`.
     pub key_offsets: Vec<u32>,
+    /// Length of each key in bytes.
     pub key_lengths: Vec<u32>,
+    /// Offset of each value in `data`.
     pub value_offsets: Vec<u32>,
+    /// Length of each value in bytes.
     pub value_lengths: Vec<u32>,
 }
 
-impl Built {
-    pub fn new(grant: Option<Grant>) -> Built {
-        Built {
+impl RecordBuilder {
+    /// Returns an empty builder. `grant` grows with the bytes, if there is one.
+    pub fn new(grant: Option<Grant>) -> RecordBuilder {
+        RecordBuilder {
             bytes: Vec::new(),
             grant,
             key_offsets: Vec::new(),
@@ -48,6 +56,7 @@ impl Built {
         }
     }
 
+    /// Removes all records.
     pub fn clear(&mut self) {
         self.bytes.clear();
         for column in [&mut self.key_offsets, &mut self.key_lengths, &mut self.value_offsets, &mut self.value_lengths] {
@@ -55,15 +64,17 @@ impl Built {
         }
     }
 
+    /// Returns the number of records.
     pub fn records(&self) -> usize {
         self.key_offsets.len()
     }
 
+    /// Returns the bytes of all records so far.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Adds a record; `Memory` where the budget has no room for it.
+    /// Adds a record of these columns. Fails with `Code::Memory` if the budget has no room for it.
     pub fn push<'a>(
         &mut self,
         key: impl ExactSizeIterator<Item = &'a [u8]>,
@@ -86,14 +97,14 @@ impl Built {
         }
     }
 
-    /// No record follows: the slack that batches have is behind the last one.
+    /// Ends the batch: appends the slack that batches need behind the last record.
     pub fn seal(&mut self) {
         let len = self.bytes.len();
         self.bytes.resize(len + SLACK_BYTES, 0);
         self.bytes.truncate(len);
     }
 
-    /// The bytes of all records.
+    /// Returns the bytes of all records.
     pub fn data(&self) -> &[u8] {
         &self.bytes
     }
@@ -128,9 +139,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_columns_stand_together_without_looking_like_others() {
-        let mut built = Built::new(None);
-        let record = |built: &mut Built, key: &[&[u8]], value: &[&[u8]]| {
+    fn encodes_several_columns_unambiguously() {
+        let mut built = RecordBuilder::new(None);
+        let record = |built: &mut RecordBuilder, key: &[&[u8]], value: &[&[u8]]| {
             built.push(key.iter().copied(), value.iter().copied()).unwrap();
         };
         record(&mut built, &[b"a\tb"], &[b"1", b"x\ty\\\n\r", b""]);

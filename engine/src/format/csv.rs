@@ -1,48 +1,56 @@
-//! CSV (RFC 4180): fields between separators, in quotes where they hold separators, quotes (doubled) or line ends; named by the first
-//! record of the file. Its cells are found by csv-core, which allocates nothing.
+//! CSV (RFC 4180): fields between separators; the first record of the file names the columns. Fields with separators,
+//! quotes (doubled) or line ends are in quotes. csv-core finds the cells without allocating.
 //!
-//! No place in the middle of a file says whether it is within quotes, so a file is read from its beginning to its end. Rejected: counting the
-//! quotes of all splits before the first record is mapped. It reads the input twice, and one quote too many would turn the rest inside out.
+//! A position in the middle of a file does not show if it is within quotes, so a file is read from its beginning to its
+//! end. Rejected: counting the quotes of all splits before the first record is mapped. It reads the input twice, and
+//! one extra quote would invert the rest.
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-use super::columns::{BadRecords, Built, Columns};
+use super::columns::{BadRecords, Columns, RecordBuilder};
 use crate::operator::cursor::RECORD_BYTES_MAX;
 use yunti_base::{Code, Error, Result};
 
+/// Shape of the CSV data and the columns that a job uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvShape {
+    /// Byte between fields.
     pub separator: u8,
-    /// The first record has the names of the columns; else they are called by their numbers, from 1 on.
+    /// True if the first record has the names of the columns; otherwise columns are numbered from 1.
     pub header: bool,
+    /// Columns of keys and values.
     pub columns: Columns,
+    /// Treatment of bad records.
     pub bad: BadRecords,
 }
 
-/// Call order: `begin`, then `parse` with the bytes of a file, one stretch behind the other, `last` with the last of them; then the next file.
+/// A parser of CSV data. Call order for each file: `begin`, then `parse` with its bytes in stretches, `last` with the
+/// last one.
 pub struct CsvParser {
     shape: CsvShape,
     reader: Reader,
-    /// Cells of the record in the making, unquoted, and where each ends.
+    /// Cells of the unfinished record, unquoted, and the end of each.
     cells: Vec<u8>,
     ends: Vec<usize>,
     cell_bytes: usize,
     cell_count: usize,
-    /// Places of the columns in a record; none before they are known.
+    /// Positions of the columns in a record; None before they are known.
     places: Option<Places>,
-    /// Where the record in the making begins.
+    /// Offset of the unfinished record.
     begin: u64,
+    /// Number of skipped records.
     pub bad_records: u64,
 }
 
 struct Places {
     key: Vec<usize>,
     value: Vec<usize>,
-    /// Cells that each record has; none: as many as it likes, but those that are asked for.
+    /// Cells of each record; None: any number that includes the used columns.
     cells: Option<usize>,
 }
 
 impl CsvParser {
+    /// Returns a parser before the first file.
     pub fn new(shape: CsvShape) -> CsvParser {
         let reader = reader(&shape);
         CsvParser {
@@ -58,20 +66,25 @@ impl CsvParser {
         }
     }
 
+    /// Starts a file.
     pub fn begin(&mut self) {
         self.reader = reader(&self.shape);
         (self.cell_bytes, self.cell_count, self.begin) = (0, 0, 0);
         self.places = None;
     }
 
-    /// Takes bytes that stand at `position` of the file, until they are used up or `built` has `enough` bytes; how many were taken.
+    /// Parses bytes at `position` of the file, until they are used up or `built` has `enough` bytes. Returns the number
+    /// of bytes taken.
+    ///
+    /// Fails with `Code::Corrupt` for a bad record, `Code::Input` for a missing column or a record that is too long,
+    /// each with the offset. `Code::Memory`: the budget has no room for the records.
     pub fn parse(
         &mut self,
         input: &[u8],
         position: u64,
         last: bool,
         enough: usize,
-        built: &mut Built,
+        built: &mut RecordBuilder,
     ) -> Result<usize> {
         let mut at = 0;
         while built.bytes() < enough && (at < input.len() || last) {
@@ -103,7 +116,7 @@ impl CsvParser {
         Ok(at)
     }
 
-    fn record(&mut self, built: &mut Built) -> Result<()> {
+    fn record(&mut self, built: &mut RecordBuilder) -> Result<()> {
         let (cells, ends) = (&self.cells[..], &self.ends[..self.cell_count]);
         let cell = |n: usize| &cells[if n == 0 { 0 } else { ends[n - 1] }..ends[n]];
         let Some(places) = &self.places else {
@@ -126,9 +139,9 @@ impl CsvParser {
             self.bad_records += 1;
             return Ok(());
         }
-        let expected = places.cells.map_or("too few of them".into(), |n| format!("{n} are expected"));
-        Err(Error::new(Code::Corrupt, format!("a CSV record of {} cells, where {expected}", ends.len()))
-            .hint("check its quotes and separators, or pass over such records with -D skip.bad.records=true"))
+        let expected = places.cells.map_or("the job uses more".into(), |n| format!("the header has {n}"));
+        Err(Error::new(Code::Corrupt, format!("a CSV record has {} cells, but {expected}", ends.len()))
+            .hint("check its quotes and separators, or skip such records with -D skip.bad.records=true"))
     }
 }
 
@@ -136,8 +149,8 @@ fn reader(shape: &CsvShape) -> Reader {
     ReaderBuilder::new().delimiter(shape.separator).build()
 }
 
-/// Where the columns stand, by the names in the header or by their numbers. Columns that nobody names: the first is the key, and the value
-/// is made of those that are not in the key.
+/// Returns the positions of the columns, by the names in the header or by number. By default the first column is the
+/// key, and all columns that are not in the key are the value.
 fn find(shape: &CsvShape, first: &[&[u8]]) -> Result<Places> {
     let place = |name: &String| {
         let found = match shape.header {
@@ -175,7 +188,7 @@ mod tests {
         CsvShape { separator, header, columns, bad: BadRecords::Fail }
     }
 
-    /// However it is cut, and however little is wanted at once.
+    /// The result is the same for all stretches and sizes of batches.
     fn parse(shape: &CsvShape, text: &str) -> Result<Vec<(String, String)>> {
         let mut results = Vec::new();
         for (step, enough) in [(1, 1), (3, 10), (7, 1000), (10_000, 1), (10_000, 100_000)] {
@@ -186,7 +199,7 @@ mod tests {
                 let mut at = 0;
                 loop {
                     let end = (at + step).min(text.len());
-                    let mut built = Built::new(None);
+                    let mut built = RecordBuilder::new(None);
                     at += parser.parse(&text.as_bytes()[at..end], at as u64, end == text.len(), enough, &mut built)?;
                     built.seal();
                     let slice =
@@ -213,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_in_quotes_hold_everything() {
+    fn cells_in_quotes_may_hold_any_bytes() {
         let text = "id,name,\"the text\"\r\n1,a,\"x, \"\"y\"\"\r\nz\"\n\n2,\"b\tc\",\n\"3\nd\",,e";
         check(&shape(",", &[], &[]), text, &[("1", "a\tx, \"y\"\\r\\nz"), ("2", "b\\tc\t"), ("3\nd", "\te")]);
         let text_column = shape(",", &["name"], &["the text"]);
@@ -235,11 +248,11 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_or_passed_over() {
+    fn bad_records_fail_or_are_skipped() {
         let text = "a,b\n1,2\n3\n4,5,6\n7,8\n";
         let error = parse(&shape(",", &[], &[]), text).unwrap_err();
         assert_eq!((error.code(), error.offset()), (Code::Corrupt, Some(8)), "{error}");
-        assert_eq!(error.what(), "a CSV record of 1 cells, where 2 are expected");
+        assert_eq!(error.what(), "a CSV record has 1 cells, but the header has 2");
         check(&CsvShape { bad: BadRecords::Skip, ..shape(",", &[], &[]) }, text, &[("1", "2"), ("7", "8")]);
         let error = parse(&shape(",", &["c"], &[]), text).unwrap_err();
         assert!(error.to_string().starts_with("the CSV data has no column 'c': byte 0: it has a, b"), "{error}");

@@ -1,4 +1,4 @@
-//! Framed records: any bytes, with their lengths before them; for data from one program to another.
+//! Framed records: any bytes, preceded by their lengths; for data passed between programs (docs/formats/framed.md).
 //!
 //! ```text
 //!   | key length: u32 | value length: u32 | key | value | ...      lengths big-endian
@@ -7,24 +7,30 @@
 use crate::operator::cursor::RECORD_BYTES_MAX;
 use yunti_base::{Code, Error, Result};
 
+/// Bytes of the two lengths.
 pub const HEADER_BYTES: usize = 8;
 
-/// The columns of a batch.
+/// Columns of a batch.
 #[derive(Default)]
 pub struct FramedSplitter {
+    /// Offset of each key in the batch.
     pub key_offsets: Vec<u32>,
+    /// Length of each key in bytes.
     pub key_lengths: Vec<u32>,
+    /// Offset of each value in the batch.
     pub value_offsets: Vec<u32>,
+    /// Length of each value in bytes.
     pub value_lengths: Vec<u32>,
 }
 
-/// Lengths of the key and the value of the record that `bytes` begin with.
+/// Returns the lengths of the key and the value of the record at the start of `bytes`.
 fn lengths(bytes: &[u8]) -> Option<(u32, u32)> {
     let header = bytes.first_chunk::<HEADER_BYTES>()?;
     let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     Some((number(0), number(4)))
 }
 
+/// Returns the two lengths of a record.
 pub fn header(key: &[u8], value: &[u8]) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..4].copy_from_slice(&(key.len() as u32).to_be_bytes());
@@ -32,14 +38,15 @@ pub fn header(key: &[u8], value: &[u8]) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// How many of `bytes`, which begin at a record, are whole records.
+/// Returns how many of `bytes`, which begin at a record, are whole records. Fails with `Code::Corrupt` if a length
+/// exceeds the largest record.
 pub fn whole(bytes: &[u8]) -> Result<usize> {
     let mut at = 0;
     while let Some((key, value)) = lengths(&bytes[at..]) {
         let record = HEADER_BYTES as u64 + u64::from(key) + u64::from(value);
         if record > RECORD_BYTES_MAX as u64 {
             return Err(Error::new(Code::Corrupt, format!("a frame of {key} and {value} bytes"))
-                .hint("this is no file of framed records, or it is damaged"));
+                .hint("this is not a file of framed records, or it is damaged"));
         }
         if record > (bytes.len() - at) as u64 {
             break;
@@ -49,7 +56,7 @@ pub fn whole(bytes: &[u8]) -> Result<usize> {
     Ok(at)
 }
 
-/// Where the records begin of bytes that are whole records.
+/// Returns the offsets of the records in bytes that are whole records.
 pub fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -61,7 +68,7 @@ pub fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
 }
 
 impl FramedSplitter {
-    /// Takes whole records.
+    /// Sets the columns to the records of `bytes`, which are whole.
     pub fn split(&mut self, bytes: &[u8]) {
         for column in [&mut self.key_offsets, &mut self.key_lengths, &mut self.value_offsets, &mut self.value_lengths] {
             column.clear();
@@ -83,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_come_back_and_what_is_cut_waits() {
+    fn splits_whole_records_and_leaves_truncated_ones() {
         let records: [(&[u8], &[u8]); 4] = [(b"k", b"value"), (b"", b""), (b"\n\t", b""), (b"", b"v")];
         let mut bytes = Vec::new();
         let mut ends = vec![0];

@@ -1,12 +1,13 @@
-//! JSON lines: an object a line, its members as named columns; `a.b` is the member `b` of the object `a`.
+//! JSON lines: one object per line, its members as named columns; `a.b` is member `b` of object `a`.
 //!
 //! ```text
-//!   {"id": 7, "user": {"name": "ann\n"}, "tags": [1, 2]}        id -> 7     user.name -> ann LF     tags -> [1,2]     x ->
+//!   {"id": 7, "user": {"name": "ann\n"}, "tags": [1, 2]}     id -> 7    user.name -> ann LF    tags -> [1,2]    x ->
 //! ```
 //!
-//! Strings are given without quotes and escapes, numbers as they are written, `null` and what is missing as nothing, all else as JSON
-//! without spaces. Only the members that are asked for are looked into; all of a line must be JSON. Lines end at LF, which stands in no
-//! JSON string, so files may be cut anywhere.
+//! Strings are given without quotes and escapes, numbers as they are written, `null` and missing members as nothing.
+//! All other values are JSON without spaces. Only the requested members are parsed, but the whole line must be JSON.
+//!
+//! Lines end at LF, which no JSON string contains, so files may be split anywhere.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,32 +16,38 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::columns::{BadRecords, Built, Columns};
+use super::columns::{BadRecords, Columns, RecordBuilder};
 use yunti_base::{Code, Error, Result};
 
+/// Members that a job uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonShape {
+    /// Columns of keys and values.
     pub columns: Columns,
+    /// Treatment of lines that are not JSON objects.
     pub bad: BadRecords,
 }
 
-/// A member that is asked for, or that holds such members.
+/// A requested member, or a member that contains requested ones.
 struct Node {
     name: String,
     column: Option<usize>,
     below: Vec<Node>,
 }
 
+/// A parser of JSON lines.
 pub struct JsonParser {
     shape: JsonShape,
     wanted: Vec<Node>,
     cells: Vec<Vec<u8>>,
-    /// The cell of each column of the key, then of the value: a name that is there twice is read once.
+    /// Cell of each column of the key, then of the value; a repeated name is parsed once.
     places: Vec<usize>,
+    /// Number of skipped lines.
     pub bad_records: u64,
 }
 
 impl JsonParser {
+    /// Returns a parser for these members.
     pub fn new(shape: JsonShape) -> JsonParser {
         let mut wanted = Vec::new();
         let names: Vec<&String> = shape.columns.key.iter().chain(&shape.columns.value).collect();
@@ -63,14 +70,17 @@ impl JsonParser {
         JsonParser { shape, wanted, cells, places, bad_records: 0 }
     }
 
-    /// The record of a line that stands at `position` of the file; none of an empty line.
-    pub fn parse(&mut self, line: &[u8], position: u64, built: &mut Built) -> Result<()> {
+    /// Adds the record of a line at `position` of the file to `built`; an empty line has none.
+    ///
+    /// Fails with `Code::Corrupt` and the offset if the line is not a JSON object, or with `Code::Memory` if the budget
+    /// has no room.
+    pub fn parse(&mut self, line: &[u8], position: u64, built: &mut RecordBuilder) -> Result<()> {
         if line.iter().all(|b| matches!(b, b' ' | b'\t' | b'\r')) {
             return Ok(());
         }
         self.cells.iter_mut().for_each(Vec::clear);
         let mut json = serde_json::Deserializer::from_slice(line);
-        let members = Members { wanted: &self.wanted, cells: &mut self.cells };
+        let members = MemberVisitor { wanted: &self.wanted, cells: &mut self.cells };
         if let Err(error) = members.deserialize(&mut json).and_then(|()| json.end()) {
             if self.shape.bad == BadRecords::Skip {
                 self.bad_records += 1;
@@ -79,9 +89,9 @@ impl JsonParser {
             let text = error.to_string();
             let why = text.split(" at line ").next().unwrap_or_default();
             let at = position + (error.column() as u64).saturating_sub(1);
-            return Err(Error::new(Code::Corrupt, format!("a line is no JSON object ({why})"))
+            return Err(Error::new(Code::Corrupt, format!("a line is not a JSON object ({why})"))
                 .at_offset(at)
-                .hint("mend it, or pass over such lines with -D skip.bad.records=true"));
+                .hint("correct it, or skip such lines with -D skip.bad.records=true"));
         }
         let (key, value) = self.places.split_at(self.shape.columns.key.len());
         let cell = |&n: &usize| &self.cells[n][..];
@@ -93,17 +103,17 @@ impl JsonParser {
     }
 }
 
-/// The members of an object that are asked for.
-struct Members<'a> {
+/// Visitor of an object's requested members.
+struct MemberVisitor<'a> {
     wanted: &'a [Node],
     cells: &'a mut [Vec<u8>],
 }
 
-/// Of a member: a part of the line where it has no escapes.
+/// Text of a member; it borrows from the line if it has no escapes.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'de> DeserializeSeed<'de> for Members<'_> {
+impl<'de> DeserializeSeed<'de> for MemberVisitor<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
@@ -111,7 +121,7 @@ impl<'de> DeserializeSeed<'de> for Members<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Members<'_> {
+impl<'de> Visitor<'de> for MemberVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -131,11 +141,11 @@ impl<'de> Visitor<'de> for Members<'_> {
     }
 }
 
-/// A member's value into the cells that are made of it.
+/// Writes a member's value into the cells that use it.
 fn put(node: &Node, raw: &str, cells: &mut [Vec<u8>]) -> std::result::Result<(), serde_json::Error> {
     if let Some(column) = node.column {
         let cell = &mut cells[column];
-        // Of members with one name, the last counts.
+        // If members have one name, the last one counts.
         cell.clear();
         match raw.as_bytes()[0] {
             b'"' => cell.extend_from_slice(serde_json::from_str::<Text<'_>>(raw)?.0.as_bytes()),
@@ -145,12 +155,12 @@ fn put(node: &Node, raw: &str, cells: &mut [Vec<u8>]) -> std::result::Result<(),
         }
     }
     if !node.below.is_empty() && raw.starts_with('{') {
-        Members { wanted: &node.below, cells }.deserialize(&mut serde_json::Deserializer::from_str(raw))?;
+        MemberVisitor { wanted: &node.below, cells }.deserialize(&mut serde_json::Deserializer::from_str(raw))?;
     }
     Ok(())
 }
 
-/// JSON without the spaces that stand outside of strings.
+/// Appends JSON without the spaces outside of strings.
 fn put_without_spaces(json: &[u8], out: &mut Vec<u8>) {
     let (mut within, mut escaped) = (false, false);
     for &byte in json {
@@ -174,7 +184,7 @@ mod tests {
     }
 
     fn parse(parser: &mut JsonParser, line: &str) -> Result<Option<(String, String)>> {
-        let mut built = Built::new(None);
+        let mut built = RecordBuilder::new(None);
         parser.parse(line.as_bytes(), 100, &mut built)?;
         built.seal();
         let slice = |o: u32, l: u32| String::from_utf8(built.data()[o as usize..][..l as usize].to_vec()).unwrap();
@@ -184,8 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn members_by_their_names() {
-        let line = r#" {"id": 7.50, "user": {"name": "a\u006e\"n\n", "x": {"y": true}}, "tags": [1, {"a b" : "c \\\" d"}], "n\u0075ll": null, "id2": -1e5}"#;
+    fn finds_members_by_name() {
+        let line = concat!(
+            r#" {"id": 7.50, "user": {"name": "a\u006e\"n\n", "x": {"y": true}}, "#,
+            r#""tags": [1, {"a b" : "c \\\" d"}], "n\u0075ll": null, "id2": -1e5}"#
+        );
         for (key, value, expect) in [
             (&["id"][..], &["user.name"][..], ("7.50", "an\"n\n")),
             (&["user.name", "id2"], &["tags"], ("an\"n\\n\t-1e5", r#"[1,{"a b":"c \\\" d"}]"#)),
@@ -207,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_told_or_passed_over() {
+    fn lines_that_are_not_objects_fail_or_are_skipped() {
         for (line, place) in [
             ("[1]", 100),
             ("7", 100),
@@ -218,9 +231,9 @@ mod tests {
         ] {
             let error = parse(&mut parser(&["a"], &[], BadRecords::Fail), line).unwrap_err();
             assert_eq!(error.code(), Code::Corrupt, "{line}: {error}");
-            // The byte, or the one where the parser saw that there is none.
+            // The offset of the wrong byte, or of the byte where the parser missed it.
             assert!(error.offset().is_some_and(|at| at.abs_diff(place) <= 1), "{line}: {error}");
-            assert!(error.what().starts_with("a line is no JSON object ("), "{error}");
+            assert!(error.what().starts_with("a line is not a JSON object ("), "{error}");
             let mut skipping = parser(&["a"], &[], BadRecords::Skip);
             assert_eq!(parse(&mut skipping, line).unwrap(), None);
             assert_eq!(skipping.bad_records, 1);

@@ -1,16 +1,21 @@
-//! Key/value lines: up to the first separator the key, behind it the value; a line without one is all key (as in Hadoop's
-//! KeyValueTextInputFormat).
+//! Key/value lines: the key ends at the first separator, the value follows. A line without a separator is all key (as
+//! in Hadoop's KeyValueTextInputFormat).
 
 use super::text::LineSplitter;
 
+/// Columns of a batch; keys begin with their lines.
 #[derive(Default)]
 pub struct KeyValueSplitter {
+    /// Length of each key in bytes.
     pub key_lengths: Vec<u32>,
+    /// Offset of each value in the batch.
     pub value_offsets: Vec<u32>,
+    /// Length of each value in bytes.
     pub value_lengths: Vec<u32>,
 }
 
 impl KeyValueSplitter {
+    /// Sets the columns to the lines of `bytes` that `lines` found.
     pub fn split(&mut self, bytes: &[u8], lines: &LineSplitter, separator: u8) {
         self.key_lengths.clear();
         self.value_offsets.clear();
@@ -32,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_separator_decides() {
+    fn cuts_at_the_first_separator() {
         let text = b"a\tb\n\tv\nk\t\nnone\na\tb\tc\n\n";
         let mut lines = LineSplitter::default();
         lines.split(text, &LineEnd::Any);

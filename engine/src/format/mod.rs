@@ -1,11 +1,11 @@
-//! Floor 4: how records stand in the bytes of files: lines of text, key/value lines, records of fixed length or in frames, CSV, JSON lines,
-//! or as a class emits them.
+//! Floor 4: record formats: lines of text, key/value lines, records of fixed length or in frames, CSV, JSON lines, or
+//! as a class emits them.
 
 pub mod columns;
 pub mod csv;
+pub mod emit_buffer;
 pub mod fixed;
 pub mod framed;
-pub mod gathered;
 pub mod json;
 pub mod key_value;
 pub mod text;

@@ -1,25 +1,28 @@
-//! Lines of text: where they end, and where a split of a file may cut.
+//! Lines of text: where lines end, and where a file may be split.
 //!
-//! Lines end as in Hadoop's LineReader: at LF, CRLF or CR; or at a delimiter of the user's alone. What stands behind the last end is
-//! a line too, unless it is empty.
+//! Lines end as in Hadoop's LineReader: at LF, CRLF or CR, or only at the user's delimiter. Bytes behind the last line
+//! end are a line too, unless there are none.
 //!
-//! A split [start, end) of a file has the bytes [boundary(start), boundary(end)): `boundary(x)` is 0 for 0, and else lies behind
-//! the first line end that begins at or behind x. So each line is in one split, whatever the cuts, and both sides of a cut
-//! find the same place by looking forward only.
+//! A split [start, end) of a file has the bytes [boundary(start), boundary(end)). `boundary(0)` is 0; `boundary(x)` is
+//! behind the first line end that begins at or after x. So each line is in one split, whatever the cuts. Both sides of
+//! a cut find the same boundary by reading forward only.
 
 use crate::bytes::masks::{line_ends, mask_any};
 
+/// Line end of a text format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineEnd {
     /// LF, CRLF or CR.
     Any,
     /// LF alone, as in sort(1).
     Lf,
+    /// The user's delimiter, not empty.
     Delimiter(Vec<u8>),
 }
 
 impl LineEnd {
-    /// Whether a file may be cut into splits: a delimiter that can overlap itself is found at different places from different starts.
+    /// Returns true if a file may be split. A delimiter that can overlap itself is found at different offsets from
+    /// different starts.
     pub fn splittable(&self) -> bool {
         match self {
             LineEnd::Any | LineEnd::Lf => true,
@@ -27,7 +30,7 @@ impl LineEnd {
         }
     }
 
-    /// How far before a cut a line end may begin that still belongs to it.
+    /// Returns how many bytes before a cut a line end may begin that still extends to it.
     pub fn look_back(&self) -> usize {
         match self {
             LineEnd::Delimiter(d) => d.len() - 1,
@@ -35,8 +38,8 @@ impl LineEnd {
         }
     }
 
-    /// The first line end in `bytes`: where it begins, and where the next line does. A CR as the last byte counts only with `last`
-    /// (an LF may follow).
+    /// Returns the first line end in `bytes`: where it begins, and where the next line begins. A CR as the last byte
+    /// counts only with `last`, because an LF may follow.
     pub fn find(&self, bytes: &[u8], last: bool) -> Option<(usize, usize)> {
         match self {
             LineEnd::Lf => memchr::memchr(b'\n', bytes).map(|at| (at, at + 1)),
@@ -55,7 +58,7 @@ impl LineEnd {
         }
     }
 
-    /// How many lines `bytes` has, which begin at a line; the last one may lack its end.
+    /// Returns the number of lines in `bytes`, which begin at a line. The last line may lack its end.
     pub fn count(&self, bytes: &[u8]) -> u64 {
         let (ends, open) = match self {
             LineEnd::Any => (line_ends(bytes), !matches!(bytes.last(), None | Some(b'\n' | b'\r'))),
@@ -73,7 +76,7 @@ impl LineEnd {
         ends + u64::from(open)
     }
 
-    /// Where the last whole line of `bytes` ends (its line end included): 0 if there is none.
+    /// Returns where the last whole line of `bytes` ends, its line end included; 0 if there is none.
     pub fn whole(&self, bytes: &[u8], last: bool) -> usize {
         match self {
             LineEnd::Lf => memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1),
@@ -83,7 +86,8 @@ impl LineEnd {
                 memchr::memrchr2(b'\n', b'\r', sure).map_or(0, |at| at + 1)
             }
             LineEnd::Delimiter(d) => match memchr::memmem::rfind(bytes, d) {
-                // From the front, as all others find them, where the last one could be found at two places.
+                // Search from the front, as all other functions do: from the back, the last one could be found
+                // elsewhere.
                 Some(_) if !self.splittable() => {
                     memchr::memmem::find_iter(bytes, d).last().map_or(0, |at| at + d.len())
                 }
@@ -93,15 +97,18 @@ impl LineEnd {
     }
 }
 
-/// Finds the lines of a stretch of whole lines (the last one may lack its end), without their ends.
+/// Columns of the lines in a batch, without their ends.
 #[derive(Default)]
 pub struct LineSplitter {
     bits: Vec<u64>,
+    /// Offset of each line in the batch.
     pub offsets: Vec<u32>,
+    /// Length of each line in bytes.
     pub lengths: Vec<u32>,
 }
 
 impl LineSplitter {
+    /// Sets the columns to the lines of `bytes`, which begin at a line. The last line may lack its end.
     pub fn split(&mut self, bytes: &[u8], end: &LineEnd) {
         self.offsets.clear();
         self.lengths.clear();
@@ -156,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_as_in_hadoop() {
+    fn ends_lines_as_hadoop_does() {
         let any = LineEnd::Any;
         for (text, expect) in [
             ("", &[][..]),
@@ -176,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delimiter_that_overlaps_itself_is_not_cut() {
+    fn does_not_split_at_a_delimiter_that_overlaps_itself() {
         assert!(!LineEnd::Delimiter(b"aa".to_vec()).splittable());
         assert!(!LineEnd::Delimiter(b"aba".to_vec()).splittable());
         assert!(LineEnd::Delimiter(b"ab".to_vec()).splittable());
@@ -184,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cr_at_the_end_waits_for_its_lf() {
+    fn a_trailing_cr_waits_for_an_lf() {
         assert_eq!(LineEnd::Any.find(b"ab\r", false), None);
         assert_eq!(LineEnd::Any.find(b"ab\r", true), Some((2, 3)));
         assert_eq!(LineEnd::Any.find(b"ab\r\nc", false), Some((2, 4)));

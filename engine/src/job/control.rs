@@ -1,27 +1,29 @@
-//! What a job and its caller share while it runs: the wish to stop, and how far it is.
+//! State that a job and its caller share while the job runs: cancellation and progress.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use yunti_base::Cancel;
 
+/// Progress of a running job at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     pub stage: &'static str,
-    /// Of `total_bytes`: the work of all stages weighed together, so that it ends when the job does.
+    /// Work done so far, in bytes of `total_bytes`.
     pub done_bytes: u64,
-    /// 0: unknown.
+    /// Work of all stages together, in bytes; 0 if unknown.
     pub total_bytes: u64,
     pub records: u64,
     pub output_bytes: u64,
     pub status: Option<String>,
 }
 
+/// Names of `ProgressStage`, in its order.
 const STAGES: [&str; 6] = ["start", "map", "sort", "merge", "reduce", "commit"];
 
-/// The stages that progress shows, in order.
+/// Stages that progress shows, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StageNow {
+pub enum ProgressStage {
     Start,
     Map,
     Sort,
@@ -30,6 +32,7 @@ pub enum StageNow {
     Commit,
 }
 
+/// Control of one job: cancels it from any thread, and counts its progress.
 #[derive(Default)]
 pub struct Control {
     cancel: Cancel,
@@ -42,21 +45,25 @@ pub struct Control {
 }
 
 impl Control {
+    /// Returns a control for a job that has not begun.
     pub fn new() -> Arc<Control> {
         Arc::new(Control::default())
     }
 
-    /// Asks the job to end. It returns an error of code `Cancelled` once its tasks have seen it.
+    /// Requests the end of the job. The job returns an error of code `Cancelled` once its tasks notice.
     pub fn cancel(&self) {
         self.cancel.set();
     }
+    /// Returns true after `cancel`.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_set()
     }
+    /// Returns the flag that tasks check.
     pub fn cancelled(&self) -> &Cancel {
         &self.cancel
     }
 
+    /// Returns the progress at this moment.
     pub fn progress(&self) -> Progress {
         Progress {
             stage: STAGES[self.stage.load(Ordering::Relaxed)],
@@ -68,20 +75,22 @@ impl Control {
         }
     }
 
-    pub fn enter(&self, stage: StageNow) {
+    /// Notes that the job enters a stage.
+    pub fn enter(&self, stage: ProgressStage) {
         self.stage.store(stage as usize, Ordering::Relaxed);
     }
-    /// The job begins, and all its stages together have `bytes` to go through.
+    /// Begins to count a job of `bytes` of work, all stages together; 0 if unknown.
     pub fn expect(&self, bytes: u64) {
         self.total.store(bytes, Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
         self.records.store(0, Ordering::Relaxed);
         self.output_bytes.store(0, Ordering::Relaxed);
     }
-    /// Returns how much is done with it.
+    /// Adds `bytes` of done work. Returns all work done so far, in bytes.
     pub fn advance(&self, bytes: u64) -> u64 {
         self.done.fetch_add(bytes, Ordering::Relaxed) + bytes
     }
+    /// Sets or clears the status text that progress shows.
     pub fn set_status(&self, text: Option<String>) {
         *self.status.lock().unwrap_or_else(|e| e.into_inner()) = text;
     }

@@ -1,39 +1,40 @@
-//! Running a job: plan, map, sort or fold, reduce, commit, report.
+//! One job from its specification to its committed output: plan, map, sort or fold, reduce, commit, report.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::commit::{Claim, Pending};
-use super::control::{Control, StageNow};
-use super::outputs::NamedOutputs;
-use super::phase::running::Running;
+use super::commit::{Claim, PendingOutput};
+use super::control::{Control, ProgressStage};
+use super::named_outputs::NamedOutputs;
+use super::phase::running_job::RunningJob;
 use super::phase::{map_only, sorted};
 use super::plan::Plan;
 use super::plan::sizing::Sizing;
 use super::report::memory_trace::MemoryTrace;
 use super::report::meter::Meter;
 use super::report::partitions::{self, PartitionMeter};
-use super::report::{Report, fill};
+use super::report::{Report, build};
 use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
-use crate::env::{Crew, Env, FewOpen, NamedFile, Uninterrupted};
+use crate::env::{Crew, Env, NamedFile, OpenFilePool, UninterruptedFiles};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
 use crate::operator::context::JobContext;
 use crate::read::foreign;
 use crate::write::output::{Edge, OutputTotals};
 use crate::write::top::Top;
-use crate::write::{Compressing, Output, PartFile};
+use crate::write::{CompressorPool, Output, PartFile};
 use yunti_base::{Code, Error, Result};
 
-/// Of the jobs of a chain that are done.
+/// Jobs of the same chain that are done.
 #[derive(Debug, Default)]
-pub struct Before {
+pub struct EarlierJobs {
     pub reports: Vec<Report>,
-    /// Bytes of their outputs that had no room in memory.
+    /// Bytes of their outputs that did not fit in memory.
     pub spilled_bytes: u64,
 }
 
+/// Outcome of a job that succeeded.
 #[derive(Debug)]
 pub struct Outcome {
     pub report: Report,
@@ -41,24 +42,28 @@ pub struct Outcome {
     pub top: Vec<(String, String)>,
 }
 
-/// Runs one job to its end. On an error nothing of the output is left.
+/// Runs one job to its end. On an error nothing of the output remains.
 ///
-/// A budget that is too small for the records of several workers at once (records of many MB) may be enough for one: then the job
-/// begins again with one, if its input can be read twice and nothing was shown yet.
+/// A budget may be too small for the large records of several workers, but enough for one. In that case the job starts
+/// again with one worker, if its input can be read twice and no output was shown.
 ///
-/// `before`: what the jobs before it in a chain left for the report. `claim`: its output's, if the chain has it already.
+/// `before`: earlier jobs of the chain, for the report. `claim`: the claim on the output, if the chain holds it
+/// already.
+///
+/// Errors: `Usage` for a specification that does not fit together, `Exists` for an output that exists, `Cancelled`, and
+/// the errors of input, output and classes.
 pub fn run(
     spec: &JobSpec,
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
-    before: &Before,
+    before: &EarlierJobs,
     claim: Option<Arc<Claim>>,
 ) -> Result<Outcome> {
     spec.check()?;
-    let env = &Env { files: Arc::new(Uninterrupted(env.files.clone())), ..env.clone() };
+    let env = &Env { files: Arc::new(UninterruptedFiles(env.files.clone())), ..env.clone() };
     let threads = spec.threads.unwrap_or_else(|| env.threads.processors());
-    control.enter(StageNow::Start);
+    control.enter(ProgressStage::Start);
     let claim = match (&spec.output, claim) {
         (OutputTarget::Directory(path), None) => {
             Some(Arc::new(Claim::take(env, control, path, spec.overwrite, spec.wait)?))
@@ -67,7 +72,7 @@ pub fn run(
     };
     match run_with(spec, threads, env, classes, control, before, claim.clone()) {
         Err(e) if e.code() == Code::Memory && threads > 1 && may_begin_again(spec, env) => {
-            // What the second attempt needs is what the user can act on.
+            // The error of the second attempt names the memory that is enough.
             run_with(spec, 1, env, classes, control, before, claim)
         }
         result => result,
@@ -85,22 +90,22 @@ fn run_with(
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
-    chain: &Before,
+    chain: &EarlierJobs,
     claim: Option<Arc<Claim>>,
 ) -> Result<Outcome> {
-    control.enter(StageNow::Start);
-    let watch = fill::Watch::begin(env);
+    control.enter(ProgressStage::Start);
+    let watch = build::ResourceWatch::begin(env);
     let env = watch.env();
-    let mut pending = claim.map(|claim| Pending::begin(env.files.clone(), claim, spec.overwrite)).transpose()?;
+    let mut pending = claim.map(|claim| PendingOutput::begin(env.files.clone(), claim, spec.overwrite)).transpose()?;
     let plan = Plan::make(spec, env, classes)?;
     if plan.sources.iter().all(|source| source.reader.is_none()) {
         foreign::refuse(&*env.files, &plan.files)?;
     }
     let mut running = start(spec, &plan, threads, env, control)?;
     if let Some(pending) = &pending {
-        running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.place(), running.budget.clone())));
+        running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.directory(), running.budget.clone())));
     }
-    // Map and reduce read and write the data about once each: progress counts both.
+    // Progress counts the input twice, since map and reduce each read or write about as much.
     control.expect(plan.input_bytes * 2);
     running.memory.expect(plan.input_bytes * 2);
     let output = open_output(&running, pending.as_ref())?;
@@ -110,14 +115,14 @@ fn run_with(
         _ => sorted::run(&running, &output)?,
     }
 
-    running.enter(StageNow::Commit);
+    running.enter(ProgressStage::Commit);
     running.write_edges(&output, Edge::Foot)?;
-    let (mut output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
+    let (mut output_bytes, top) = close_output(output, spec.durable, running.empty_file())?;
     output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
-    let mut report = fill::make(&running, &watch, output_bytes);
+    let mut report = build::build_report(&running, &watch, output_bytes);
     (report.before, report.held_spilled_bytes) = (chain.reports.clone(), chain.spilled_bytes);
     if let Some(mut pending) = pending.take() {
-        // Readers of Hadoop's outputs pass over names with `_`.
+        // Hadoop ignores names with `_` when it reads an output.
         pending.create_dir("_yunti")?;
         let success = pending.create("_SUCCESS")?;
         if spec.durable {
@@ -137,14 +142,14 @@ fn run_with(
     Ok(Outcome { report, top })
 }
 
-/// A job or task that begins: its memory divided, nothing counted.
+/// Sets up a job or task that begins: divides its memory, sets all counts to zero.
 pub(super) fn start<'a>(
     spec: &'a JobSpec,
     plan: &'a Plan,
     threads: usize,
     env: &'a Env,
     control: &'a Control,
-) -> Result<Running<'a>> {
+) -> Result<RunningJob<'a>> {
     let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
     let budget = Budget::new(limit);
     let (side_files, side_memory) = side_files::load(&spec.side_files, &*env.files, &budget)?;
@@ -153,7 +158,7 @@ pub(super) fn start<'a>(
     let sizing = Sizing::make(memory, threads, splits, helpers, spec.compress, plan.formats_bytes())?;
     let inputs = plan.files.iter().map(|f| f.path.to_string_lossy().into_owned()).collect();
     let parts = partitions::counted(spec, plan);
-    Ok(Running {
+    Ok(RunningJob {
         spec,
         plan,
         env,
@@ -172,12 +177,12 @@ pub(super) fn start<'a>(
         scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
         bounds: None,
         spill: Mutex::default(),
-        observed: Mutex::default(),
-        compressing: spec.compress.map(Compressing::new).transpose()?,
+        workload_stats: Mutex::default(),
+        compressors: spec.compress.map(CompressorPool::new).transpose()?,
     })
 }
 
-fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Output> {
+fn open_output(running: &RunningJob<'_>, pending: Option<&PendingOutput>) -> Result<Output> {
     let plan = running.plan;
     match (&running.spec.output, pending) {
         (OutputTarget::Directory(_), Some(pending)) => {
@@ -185,21 +190,21 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
                 Mode::None => ('m', plan.splits.len()),
                 _ => ('r', plan.partitions as usize),
             };
-            // Sorted records take about what they took in the input.
+            // Sorted records take about as many bytes as in the input.
             let identity = plan.reducer.is_none()
                 && plan.folder.is_none()
                 && plan.sources.iter().all(|source| source.mapper.is_none());
             let compressed = plan.files.iter().any(|f| f.codec.is_some() || f.is_stream);
-            // Nor do we know what a class or columns make of them.
+            // The size of columns, or of what a class writes, is unknown.
             let compressed = compressed
-                || running.compressing.is_some()
+                || running.compressors.is_some()
                 || plan.writer.is_some()
                 || plan.encoder.as_columns().is_some();
             let expected = if identity && parts == 1 && !compressed { plan.input_bytes } else { 0 };
             let own = plan.writer.as_ref().map_or("", |w| w.extension());
             let extension = format!("{own}{}", running.spec.compress.map_or("", |c| c.target.extension()));
-            // The other half is for inputs, scratch, and what the process has open beside.
-            let few = FewOpen::new(running.env.files.clone(), running.env.files.open_max() / 2);
+            // The other half of the open files is for inputs, scratch and the rest of the process.
+            let few = OpenFilePool::new(running.env.files.clone(), running.env.files.open_max() / 2);
             let create = |i: usize| pending.create_part(&format!("part-{letter}-{i:05}{extension}"), &few);
             let parts = (0..parts).map(|i| PartFile::new(create(i)?, false, expected)).collect::<Result<Vec<_>>>()?;
             Ok(Output::Parts(parts))
@@ -212,16 +217,16 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
     }
 }
 
-fn close_output(output: Output, durable: bool, of_nothing: &[u8]) -> Result<(u64, Vec<(String, String)>)> {
+fn close_output(output: Output, durable: bool, empty_file: &[u8]) -> Result<(u64, Vec<(String, String)>)> {
     match output {
         Output::Parts(parts) => {
             let mut bytes = 0;
             for part in parts {
-                bytes += part.close(durable, of_nothing)?;
+                bytes += part.close(durable, empty_file)?;
             }
             Ok((bytes, Vec::new()))
         }
-        Output::Stream(file) => Ok((file.close(durable, of_nothing)?, Vec::new())),
+        Output::Stream(file) => Ok((file.close(durable, empty_file)?, Vec::new())),
         Output::Top(top) => Ok((0, top.into_printable())),
     }
 }

@@ -1,18 +1,20 @@
-//! What this machine is, and how much of it a job may take: free memory, control groups with their limits of memory and processors.
+//! The machine under a job, and the share that a job may take: free memory, and memory and processor limits of control
+//! groups.
 
 use std::path::Path;
 
 use super::report::Machine;
 
-/// Memory that is left to others when no budget is given.
+/// Share of the free memory that a job without a budget takes.
 const SHARE: f64 = 0.7;
 
-/// The budget of a job that names none: 70 % of what the control group and the machine have free.
+/// Returns the memory budget of a job that names none: 70 % of the free memory of control group and machine, at least
+/// 64 MiB.
 pub fn default_budget_bytes() -> u64 {
     default_budget_bytes_below(Path::new("/"))
 }
 
-/// The same, of the machine whose `proc` and `sys` lie below `root`.
+/// Returns the same budget for a machine whose `proc` and `sys` are below `root`.
 pub fn default_budget_bytes_below(root: &Path) -> u64 {
     let free = meminfo(root, "MemAvailable:").unwrap_or(1 << 30);
     let room = cgroup_room(root).map_or(free, |room| room.min(free));
@@ -25,7 +27,7 @@ fn meminfo(root: &Path, field: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-/// Bytes that the control group (version 1 or 2) still allows, if it has a limit.
+/// Returns the bytes that the control group (version 1 or 2) still allows; None without a limit.
 fn cgroup_room(root: &Path) -> Option<u64> {
     let own = std::fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let mut room = None;
@@ -39,7 +41,7 @@ fn cgroup_room(root: &Path) -> Option<u64> {
             }
             _ => continue,
         };
-        // Limits of parents hold too.
+        // Limits of parent groups apply too.
         let groups = root.join(groups);
         let mut dir = groups.join(path.trim_start_matches('/'));
         loop {
@@ -59,7 +61,7 @@ fn cgroup_room(root: &Path) -> Option<u64> {
     room
 }
 
-/// File pages of a control group: they are given back when memory is asked for.
+/// Returns the bytes of inactive file pages of a control group. The kernel frees them on demand.
 fn page_cache(dir: &Path) -> u64 {
     let text = std::fs::read_to_string(dir.join("memory.stat")).unwrap_or_default();
     let field =
@@ -67,17 +69,18 @@ fn page_cache(dir: &Path) -> u64 {
     field("total_inactive_file").or_else(|| field("inactive_file")).unwrap_or(0)
 }
 
-/// What a control group's limit of processor time did so far.
+/// Processor quota of a control group, and how often it throttled so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuQuota {
-    /// Processors that it allows.
+    /// Processors that the quota allows.
     pub processors: f64,
-    /// Periods in which there was something to run, and those in which the quota was used up.
+    /// Enforcement periods in which the group was runnable.
     pub periods: u64,
+    /// Periods in which the quota was used up.
     pub throttled: u64,
 }
 
-/// Of the control group (version 1 or 2) of this thread, or of the parent that allows least; `None` without a limit.
+/// Returns the quota of this thread's control group (version 1 or 2), or of its strictest parent; None without a limit.
 pub fn cpu_quota() -> Option<CpuQuota> {
     let own = std::fs::read_to_string("/proc/thread-self/cgroup").ok()?;
     cpu_quota_of(&own, Path::new("/sys/fs/cgroup"))
@@ -124,6 +127,7 @@ fn quota_in(dir: &Path) -> Option<CpuQuota> {
     Some(CpuQuota { processors, periods: field("nr_periods")?, throttled: field("nr_throttled")? })
 }
 
+/// Describes this machine for the report.
 pub fn describe(processors: usize) -> Machine {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let cpu = cpuinfo
@@ -138,7 +142,7 @@ pub fn describe(processors: usize) -> Machine {
     }
 }
 
-/// Largest resident size of this process so far, in bytes.
+/// Returns the peak resident size of this process, in bytes.
 pub fn peak_resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let field =
@@ -146,7 +150,7 @@ pub fn peak_resident_bytes() -> u64 {
     field("VmHWM:").unwrap_or(0) << 10
 }
 
-/// Bytes that this process has read from and written to disks so far.
+/// Returns the bytes that this process has read from and written to disks so far.
 pub fn disk_bytes() -> (u64, u64) {
     let io = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
     let field = |name: &str| io.lines().find_map(|l| l.strip_prefix(name)?.trim().parse::<u64>().ok()).unwrap_or(0);
@@ -158,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_strictest_quota_of_either_version() {
+    fn strictest_quota_of_either_cgroup_version() {
         let root = std::env::temp_dir().join(format!("yunti-quota-{}", std::process::id()));
         let write = |name: &str, text: &str| {
             let path = root.join(name);

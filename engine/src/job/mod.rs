@@ -4,9 +4,9 @@ mod chain;
 pub mod commit;
 pub mod control;
 pub mod execute;
-pub mod look;
+pub mod inspect;
 mod machine;
-mod outputs;
+mod named_outputs;
 mod phase;
 mod plan;
 pub mod report;
@@ -22,7 +22,7 @@ pub use report::Report;
 pub use spec::applications::{Application, application, application_names, applications};
 pub use spec::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec};
 
-/// The vector instructions that the engine uses on this machine.
+/// Returns the name of the vector instructions that the engine uses on this machine.
 pub fn simd_name() -> &'static str {
     crate::collect::vsort::Simd::detect().name()
 }

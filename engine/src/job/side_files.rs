@@ -1,4 +1,4 @@
-//! Side files: what every task of a job is given whole, such as words to leave out, or the small side of a join.
+//! Side files: files that every task of a job gets whole, such as stop words or the small side of a join.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,10 @@ use crate::env::{Files, NamedFile};
 use crate::memory::{Budget, Grant};
 use yunti_base::{Code, Error, Result};
 
-/// Reads them into memory that the budget knows of. They are read as they are: nothing is decompressed.
+/// Reads side files into memory that `budget` grants, by their names. They are not decompressed.
+///
+/// Errors: `Input` for a file that cannot be read, `Usage` for two files of one name, `Memory` for files of more than
+/// half the budget.
 pub fn load(paths: &[PathBuf], files: &dyn Files, budget: &Arc<Budget>) -> Result<(BTreeMap<String, Vec<u8>>, Grant)> {
     let mut memory = budget.grant(0, "side files")?;
     let mut found = BTreeMap::new();
@@ -21,7 +24,7 @@ pub fn load(paths: &[PathBuf], files: &dyn Files, budget: &Arc<Budget>) -> Resul
         if meta.is_dir {
             return Err(Error::new(Code::Input, "a side file is a directory").at_path(path.to_string_lossy()));
         }
-        // Half of the memory is the records'.
+        // Half of the memory is reserved for records.
         if memory.bytes() + meta.len > budget.limit_bytes() / 2 {
             return Err(budget.too_small(2 * (memory.bytes() + meta.len), "side files"));
         }
@@ -30,13 +33,13 @@ pub fn load(paths: &[PathBuf], files: &dyn Files, budget: &Arc<Budget>) -> Resul
         file.read_exact(&mut bytes, 0)?;
         if found.insert(name.clone(), bytes).is_some() {
             return Err(Error::new(Code::Usage, format!("two side files have the name {name}"))
-                .hint("classes find them by their names: rename one"));
+                .hint("classes find side files by name: rename one"));
         }
     }
     Ok((found, memory))
 }
 
-/// What a side file is called in a task.
+/// Returns the name of a side file in tasks: its last component. Errors: `Usage` for a name that is not UTF-8.
 pub fn name_of(path: &Path) -> Result<String> {
     let name = path.file_name().and_then(|name| name.to_str());
     name.map(str::to_string)

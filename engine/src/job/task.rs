@@ -1,24 +1,24 @@
-//! One task of a job whose tasks a cluster runs: the phases of `execute`, cut where the cluster's shuffle lies.
+//! One task of a job whose tasks a cluster runs: the phases of `execute`, cut at the cluster's shuffle.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::commit::Place;
-use super::control::{Control, StageNow};
+use super::commit::OutputDirectory;
+use super::control::{Control, ProgressStage};
 use super::execute;
-use super::outputs::NamedOutputs;
+use super::named_outputs::NamedOutputs;
+use super::phase::key_sample;
 use super::phase::map_only;
-use super::phase::mapping::TASK_COUNTERS;
-use super::phase::reducing::ReduceTask;
-use super::phase::running::Running;
-use super::phase::sample;
-use super::phase::sorted;
+use super::phase::map_phase;
+use super::phase::map_setup::TASK_COUNTERS;
+use super::phase::reduce_task::ReduceTask;
+use super::phase::running_job::RunningJob;
 use super::plan::{Plan, inputs};
 use super::report::meter::StageKind;
 use super::spec::{InputFormat, JobSpec, Mode, Partitioning};
 use crate::bytes::{KeyOrder, Record};
-use crate::collect::{Collected, Store};
+use crate::collect::{CollectedRecords, Store};
 use crate::env::{Env, NamedFile};
 use crate::operator::{ClassSource, Type};
 use crate::read::foreign;
@@ -28,46 +28,47 @@ use crate::write::output::Edge;
 use crate::write::{Output, OutputWriter, PartFile};
 use yunti_base::{Code, Error, Result};
 
-/// What a map task reads: [start, end) of one file, in whole records.
+/// Input of a map task: bytes [start, end) of one file, in whole records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskSplit {
     pub path: PathBuf,
     pub start: u64,
     pub end: u64,
-    /// Of the task among the job's map tasks.
+    /// Number among the job's map tasks.
     pub number: u32,
-    /// Which of the job's sources the file is of; 0 where there is one.
+    /// Index of the source that the file belongs to; 0 for a job of one source.
     pub source: usize,
 }
 
-/// What a map task leaves: records in memory, or runs, not both.
+/// Output of a map task: records in memory or runs, never both.
 pub struct MapTaskOutput {
     pub store: Arc<Store>,
-    pub collected: Collected,
+    pub collected: CollectedRecords,
     pub runs: Vec<Arc<Run>>,
     pub scratch: Arc<ScratchSpace>,
     pub partitions: u32,
     pub counters: Counters,
 }
 
-/// Group, name and number of what a task counted.
+/// Counters of a task: group, name, value.
 pub type Counters = Vec<(String, String, u64)>;
 
-/// The group of the time that the task's stages took, in milliseconds; their names in capitals.
+/// Counter group: time of the task's stages in milliseconds, by their names in capitals.
 pub const STAGE_TIMES: &str = "Yunti time, ms";
 
-/// Group and name of the bytes of a map task's split, as they are stored.
+/// Group and name of the counter of stored bytes of a map task's split.
 pub const INPUT_BYTES: (&str, &str) = ("Yunti", "INPUT_BYTES");
 
-/// The directory of a task's named outputs. `Env::files` knows where it is, and whoever commits the task commits what is in it.
+/// Directory of a task's named outputs. `Env::files` maps it to a real directory, which the cluster commits with the
+/// task.
 pub const OUTPUTS: &str = "yunti:/outputs";
 
-/// Adds a stage that was measured outside the engine.
+/// Adds the time of a stage that was measured outside the engine.
 pub fn count_stage(counters: &mut Counters, stage: &str, ns: u64) {
     counters.push((STAGE_TIMES.into(), stage.into(), (ns + 500_000) / 1_000_000));
 }
 
-fn counters(running: &Running<'_>) -> Counters {
+fn counters(running: &RunningJob<'_>) -> Counters {
     let own = running.counters.lock().unwrap_or_else(|e| e.into_inner());
     let mut counters = own.iter().map(|((group, name), n)| (group.to_string(), name.to_string(), *n)).collect();
     for stage in running.meter.stages() {
@@ -76,34 +77,35 @@ fn counters(running: &Running<'_>) -> Counters {
     counters
 }
 
-/// The order in which a job's keys are merged once they are normalised.
+/// Returns the order in which the job's normalised keys are merged.
 pub fn merge_order(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<KeyOrder> {
     Ok(Plan::make(&for_task(spec, None), env, classes)?.order)
 }
 
-/// What does not fit together.
+/// Checks that the parts of a job fit together. Errors are as from `Plan::make`.
 pub fn check(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<()> {
     merge_order(spec, env, classes).map(drop)
 }
 
-/// What a job's records are that go to its output.
+/// Returns the types of the keys and values that the job writes.
 pub fn output_types(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<(Type, Type)> {
     Ok(Plan::make(&for_task(spec, None), env, classes)?.output_types)
 }
 
-/// Whether a cluster may cut the files of each of a job's sources anywhere, if they are not compressed.
+/// Returns for each source of the job if a cluster may cut its uncompressed files anywhere.
 pub fn splittable(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Vec<bool>> {
     let plan = Plan::make(&for_task(spec, None), env, classes)?;
     Ok(plan.sources.iter().map(|source| source.format.splittable()).collect())
 }
 
-/// Files that are looked into before a job is submitted.
-const LOOKED_INTO: usize = 100;
+/// Files whose format is checked before a job is submitted.
+const FILES_CHECKED_MAX: usize = 100;
 
-/// Looks into the input before a job is submitted. The bounds of a total order over its partitions, from a sample of the whole input; none
-/// where the job has no such order. Every map task is given them. `paths` are files with the number of the source that they are of.
+/// Checks the input before a job is submitted. Returns the bounds of a total order over the job's partitions, from a
+/// sample of the whole input; None for a job without such an order. Every map task gets these bounds.
 ///
-/// Formats that are not read are refused here and not by tasks, whose reads the cluster counts.
+/// `paths`: files, each with the number of its source. Unsupported formats are refused here, because a cluster counts
+/// the reads of its tasks.
 pub fn bounds(
     spec: &JobSpec,
     env: &Env,
@@ -113,13 +115,13 @@ pub fn bounds(
 ) -> Result<Option<Vec<Vec<u8>>>> {
     let sources = spec.sources();
     let any_bytes = |format: &InputFormat| matches!(format, InputFormat::Framed | InputFormat::Class(_));
-    let told = paths.iter().filter(|(source, _)| sources.get(*source).is_some_and(|s| !any_bytes(&s.input_format)));
-    let some: Vec<String> = told.take(LOOKED_INTO).map(|(_, path)| path.clone()).collect();
+    let checked = paths.iter().filter(|(source, _)| sources.get(*source).is_some_and(|s| !any_bytes(&s.input_format)));
+    let some: Vec<String> = checked.take(FILES_CHECKED_MAX).map(|(_, path)| path.clone()).collect();
     foreign::refuse(&*env.files, &inputs::find(&*env.files, &some)?)?;
     if spec.partitioning != Partitioning::TotalOrder || spec.reduces <= 1 {
         return Ok(None);
     }
-    // Streams of framed records are of one split each, so that each of them is looked into.
+    // Each stream of framed records is one split, so every stream is sampled.
     let framed = spec.sources.is_empty() && spec.input_format == InputFormat::Framed;
     let split_bytes = if framed { 1 } else { spec.split_bytes };
     let mut spec = JobSpec { split_bytes, ..for_task(spec, None) };
@@ -128,10 +130,10 @@ pub fn bounds(
     }
     let plan = Plan::make(&spec, env, classes)?;
     let running = execute::start(&spec, &plan, 1, env, control)?;
-    Ok(Some(sample::take(&running, 0)?.bounds.to_vec()))
+    Ok(Some(key_sample::collect(&running, 0)?.bounds.to_vec()))
 }
 
-/// Between map and reduce, where there is a reduce, there always are sorted records.
+/// Returns the job as its tasks run it: with a reduce, records between map and reduce are always sorted.
 fn for_task(spec: &JobSpec, split: Option<&TaskSplit>) -> JobSpec {
     let mode = if spec.mode == Mode::None { Mode::None } else { Mode::Sorted };
     let mut task = JobSpec { mode, ..spec.without_inputs() };
@@ -141,7 +143,7 @@ fn for_task(spec: &JobSpec, split: Option<&TaskSplit>) -> JobSpec {
     task
 }
 
-/// What a source reads; of a job without several sources, the job.
+/// Returns the inputs of a source; without several sources, the inputs of the job.
 fn inputs_of(spec: &mut JobSpec, source: usize) -> &mut Vec<String> {
     match spec.sources.get_mut(source) {
         Some(source) => &mut source.inputs,
@@ -149,7 +151,7 @@ fn inputs_of(spec: &mut JobSpec, source: usize) -> &mut Vec<String> {
     }
 }
 
-/// The plan of a task that maps this split.
+/// Makes the plan of a task that maps one split.
 fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], split: &TaskSplit) -> Result<Plan> {
     let mut plan = Plan::make(spec, env, classes)?;
     let Some(source) = plan.sources.get(split.source) else {
@@ -165,7 +167,7 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
     }
     let (mut from, mut to) = (split.start, if whole { u64::MAX } else { split.end });
     if let RecordFormat::Fixed { record_bytes, .. } = *format {
-        // The cluster cuts anywhere: a record belongs to the split in which it begins.
+        // The cluster cuts at any byte: a record belongs to the split in which it begins.
         from = from.next_multiple_of(u64::from(record_bytes));
         to = to.checked_next_multiple_of(u64::from(record_bytes)).unwrap_or(to);
     }
@@ -176,21 +178,21 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
     Ok(plan)
 }
 
-/// A task that begins: nothing counted, and its named outputs not made yet.
+/// Sets up a task that begins: counts nothing, and creates named outputs when the first record is written.
 fn start<'a>(
     spec: &'a JobSpec,
     plan: &'a Plan,
     threads: usize,
     env: &'a Env,
     control: &'a Control,
-) -> Result<Running<'a>> {
+) -> Result<RunningJob<'a>> {
     let mut running = execute::start(spec, plan, threads, env, control)?;
-    let place = Place::new(env.files.clone(), OUTPUTS.into());
+    let place = OutputDirectory::new(env.files.clone(), OUTPUTS.into());
     running.outputs = Some(Arc::new(NamedOutputs::new(spec, place, running.budget.clone())));
     Ok(running)
 }
 
-/// Maps one split, and sorts and spills what comes out.
+/// Maps one split, then sorts and spills the output. `bounds`: bounds of a total order, as `bounds` returned them.
 pub fn map(
     spec: &JobSpec,
     env: &Env,
@@ -205,7 +207,7 @@ pub fn map(
     running.bounds = bounds.map(Arc::new);
     control.expect(plan.input_bytes);
     running.count(INPUT_BYTES.0, INPUT_BYTES.1, plan.input_bytes);
-    let mapped = sorted::map_phase(&running)?;
+    let mapped = map_phase::run(&running)?;
     Ok(MapTaskOutput {
         store: mapped.store,
         collected: mapped.collected,
@@ -216,7 +218,7 @@ pub fn map(
     })
 }
 
-/// Maps one split to `file`, which is written from start to end: a task of a job of maps alone.
+/// Maps one split to `file`, written from start to end: a task of a job without a reduce.
 pub fn map_to_file(
     spec: &JobSpec,
     env: &Env,
@@ -236,13 +238,15 @@ pub fn map_to_file(
     running.write_edges(&output, Edge::Foot)?;
     running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
-        file.close(false, running.of_nothing())?;
+        file.close(false, running.empty_file())?;
     }
     Ok(counters(&running))
 }
 
-/// Reduces one partition, whose sorted records `records` gives to what it is given, to `file`, which is written from start to end.
-/// `records` returns the time, in nanoseconds, that it took for merging them.
+/// Reduces one partition to `file`, written from start to end.
+///
+/// `records` passes the partition's sorted records to its argument one by one, and returns the time of merging in
+/// nanoseconds.
 pub fn reduce(
     spec: &JobSpec,
     env: &Env,
@@ -255,11 +259,11 @@ pub fn reduce(
     let spec = for_task(spec, None);
     let plan = Plan::make(&spec, env, classes)?;
     let running = start(&spec, &plan, 1, env, control)?;
-    control.enter(StageNow::Reduce);
+    control.enter(ProgressStage::Reduce);
     let output = Output::Stream(PartFile::new(file, true, 0)?);
     running.write_edges(&output, Edge::Head)?;
     let writer = OutputWriter::new(running.writer_setup(&output, &|| false), 0, Some(0), Vec::new());
-    let mut reduce = ReduceTask::new(&running, partition, sorted::fed(&running)?, writer)?;
+    let mut reduce = ReduceTask::new(&running, partition, map_phase::fold_input(&running)?, writer)?;
     let start = env.clock.now_ns();
     let merge_ns = records(&mut |record| reduce.push(record))?;
     let (_, write_ns) = reduce.finish(&running)?;
@@ -270,7 +274,7 @@ pub fn reduce(
     running.write_edges(&output, Edge::Foot)?;
     running.count(TASK_COUNTERS, "REDUCE_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
-        file.close(false, running.of_nothing())?;
+        file.close(false, running.empty_file())?;
     }
     Ok(counters(&running))
 }

@@ -1,4 +1,4 @@
-//! The built-in classes, by name: they mix with the classes of libraries.
+//! Built-in classes by name. A job can mix them with classes of libraries.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use super::applications::{
     KMeans, KMeansReducer, Matches, PageRank, PageRankCombiner, PageRankReducer, Sample, Top, WordLengths,
 };
 use super::field_order::FieldOrder;
-use super::fold::{Known, KnownReducer};
+use super::fold::{KnownFolder, KnownReducer};
 use super::identity::IdentityReducer;
 use super::inverse::Inverse;
 use super::tokenize::Tokenizer;
-use crate::map::identity::Identity;
+use crate::map::identity::IdentityMapper;
 use crate::operator::{
-    Arranger, Class, ClassInfo, ClassSource, Flags, Folder, Kind, KnownFold, Mapper, Reducer, TaskContext, Type,
+    Class, ClassInfo, ClassSource, Flags, Folder, KeyOrderer, Kind, KnownFold, Mapper, Reducer, TaskContext, Type,
 };
 use yunti_base::Result;
 
@@ -28,8 +28,8 @@ enum Make {
     Mapper(New<dyn Mapper>),
     Reducer(New<dyn Reducer>),
     Folder(New<dyn Folder>),
-    KeyOrder(New<dyn Arranger>),
-    /// A folder under its own name, a fold under the name of a reducer.
+    KeyOrder(New<dyn KeyOrderer>),
+    /// A known fold: a folder under its own name, and a reducer.
     Fold(KnownFold),
 }
 
@@ -53,11 +53,11 @@ impl Class for Builtin {
     fn folder(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
         match self.make {
             Make::Folder(new) => new(context),
-            Make::Fold(fold) => Ok(Box::new(Known(fold))),
+            Make::Fold(fold) => Ok(Box::new(KnownFolder(fold))),
             _ => Err(self.not_a(Kind::Folder)),
         }
     }
-    fn arranger(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+    fn key_orderer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
         match self.make {
             Make::KeyOrder(new) => new(context),
             _ => Err(self.not_a(Kind::KeyOrder)),
@@ -65,6 +65,7 @@ impl Class for Builtin {
     }
 }
 
+/// Returns all built-in classes, named `Yunti.NAME`.
 pub fn builtin_classes() -> Arc<dyn ClassSource> {
     let base = |name: &str, kind: Kind| ClassInfo::of_bytes(format!("Yunti.{name}"), kind);
     let mut all: Vec<Arc<dyn Class>> = Vec::new();
@@ -110,7 +111,7 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     }
     let mut info = base("IdentityMapper", Kind::Mapper);
     info.is_identity = true;
-    add(info, Make::Mapper(|_| Ok(Box::new(Identity))));
+    add(info, Make::Mapper(|_| Ok(Box::new(IdentityMapper))));
     let mut info = base("IdentityReducer", Kind::Reducer);
     (info.is_identity, info.flags.pure) = (true, true);
     add(info, Make::Reducer(|_| Ok(Box::new(IdentityReducer))));
@@ -119,7 +120,7 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("DistinctValuesReducer", true, Type::Bytes, |_| Ok(Box::new(DistinctValues::one_by_one()))),
         ("JoinedValuesReducer", true, Type::Bytes, |_| Ok(Box::new(DistinctValues::joined()))),
         ("JoinReducer", true, Type::Bytes, |context| Ok(Box::new(JoinReducer::new(context)?))),
-        // It counts what it has emitted: one for all keys.
+        // The reducer counts records over all keys, so it is not pure.
         ("FirstReducer", false, Type::None, |context| Ok(Box::new(First::new(context)?))),
         ("PageRankCombiner", true, Type::Bytes, |_| Ok(Box::new(PageRankCombiner::default()))),
         ("PageRankReducer", true, Type::Bytes, |context| Ok(Box::new(PageRankReducer::new(context)?))),
@@ -146,13 +147,13 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("SumDouble", KnownFold::SumF64, Type::F64),
     ] {
         for kind in [Kind::Folder, Kind::Reducer] {
-            // Counting counted records again would be wrong: there is no Count as a combiner.
+            // A count of counts would be wrong, so Count is no combiner.
             if kind == Kind::Reducer && fold == KnownFold::Count {
                 continue;
             }
             let suffix = if kind == Kind::Folder { "Folder" } else { "Reducer" };
             let mut info = base(&format!("{name}{suffix}"), kind);
-            // Without a key type of its own: keys are the mapper's.
+            // Without a key type of its own, the class keeps the mapper's keys.
             (info.key_type, info.value_type, info.in_value_type) = (Type::None, number, number);
             info.is_fold = true;
             info.flags.pure = true;

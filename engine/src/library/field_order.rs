@@ -1,36 +1,39 @@
-//! Yunti.FieldOrder: keys in the order of some of their fields, as by `sort -k`; groups by the first of these.
+//! Yunti.FieldOrder: keys in the order of some of their fields, as `sort -k` orders lines; groups by the first of these
+//! fields.
 //!
-//! `order.fields` = `2nr,1`: by the second field as a number, the largest first, then by the first as text. A field that is missing is
-//! empty. Keys that agree in all of these fields stay in the order in which they were emitted.
+//! `order.fields` = `2nr,1`: by the second field as a number, largest first, then by the first as text. A missing field
+//! is empty. Keys that agree in all these fields stay in the order of emission.
 
 use crate::bytes::escape::unescape;
 use crate::bytes::ordered_bytes::OrderedBytes;
 use crate::library::settings;
-use crate::operator::{Arranger, Batch, Out, TaskContext};
+use crate::operator::{Batch, KeyOrderer, Out, TaskContext};
 use yunti_base::{Code, Error, Result};
 
 const FIELDS: &str = "order.fields";
 const GROUP: &str = "order.group";
 const SEPARATOR: &str = "order.separator";
 
+/// Key order by fields. Settings: `order.fields`, `order.group`, `order.separator`.
 pub struct FieldOrder {
     fields: Vec<Field>,
-    /// So many of the fields tell groups apart.
+    /// Number of leading fields that distinguish groups.
     group: usize,
     separator: u8,
-    /// Where the fields of a key begin and end.
+    /// Start and end of the key's fields.
     ends: Vec<(usize, usize)>,
     form: Vec<u8>,
 }
 
 struct Field {
-    /// From 0.
+    /// Index from 0.
     index: usize,
     numeric: bool,
     descending: bool,
 }
 
 impl FieldOrder {
+    /// Reads the settings. Errors: `Usage` for a missing or bad setting.
     pub fn new(context: &TaskContext) -> Result<FieldOrder> {
         let text = settings::required(context, FIELDS, "2nr,1")?;
         let fields = text.split(',').map(|item| field(item.trim())).collect::<Result<Vec<_>>>()?;
@@ -60,8 +63,8 @@ fn field(text: &str) -> Result<Field> {
     }
 }
 
-impl Arranger for FieldOrder {
-    fn arrange(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
+impl KeyOrderer for FieldOrder {
+    fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
         let last = self.fields.iter().map(|f| f.index).max().unwrap_or(0);
         for (i, group) in group.iter_mut().enumerate() {
             let (key, _) = batch.record(i);

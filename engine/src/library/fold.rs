@@ -1,16 +1,17 @@
-//! The known folds (count, sum, minimum, maximum) as folders, and as reducers and combiners of the same name.
+//! Known folds (count, sum, minimum, maximum) as folders, and as reducers and combiners of the same name.
 
 use crate::operator::folder::{FoldShape, FoldValues, Folder, KnownFold};
 use crate::operator::{Groups, Out, Reducer};
 use yunti_base::{Code, Error, Result};
 
-pub struct Known(pub KnownFold);
+/// A known fold as a folder.
+pub struct KnownFolder(pub KnownFold);
 
-impl Folder for Known {
+impl Folder for KnownFolder {
     fn shape(&self) -> FoldShape {
         FoldShape { state_bytes: 8, known: Some(self.0), exact: self.0 != KnownFold::SumF64, eight: true }
     }
-    // The engine folds by itself (see operator::folder).
+    // The engine folds known folds itself (see operator::folder).
     fn init(&mut self, _: &[*mut u8]) -> Result<()> {
         Err(Error::new(Code::Internal, "init of a known fold was called"))
     }
@@ -28,14 +29,15 @@ impl Folder for Known {
     }
 }
 
-/// The same fold over the groups of a reduce.
+/// A known fold as a reducer.
 pub struct KnownReducer {
     fold: KnownFold,
-    /// The open group's state, where a group goes on in the next batch.
+    /// State of the open group, which may continue in the next batch.
     state: u64,
 }
 
 impl KnownReducer {
+    /// Makes a reducer of `fold`.
     pub fn new(fold: KnownFold) -> Self {
         KnownReducer { fold, state: 0 }
     }

@@ -1,8 +1,9 @@
-//! The reducer that passes every record on as it is.
+//! Reducer that passes every record unchanged.
 
 use crate::operator::{Groups, Out, Reducer};
 use yunti_base::Result;
 
+/// Reducer that passes every record unchanged.
 pub struct IdentityReducer;
 
 impl Reducer for IdentityReducer {

@@ -1,10 +1,10 @@
-//! The mapper that makes a count the key: what comes from a job that counts, to be sorted by how often.
+//! Mapper that swaps key and count, so that a job can sort the output of a counting job by count.
 
 use crate::operator::{Batch, Mapper, Out};
 use yunti_base::Result;
 use yunti_base::{Code, Error};
 
-/// Keys of any bytes and values of eight, as they come from one job of a chain to the next.
+/// Swaps keys of any bytes and values of eight bytes, as one job of a chain feeds them to the next.
 pub struct Inverse;
 
 impl Mapper for Inverse {
@@ -12,8 +12,8 @@ impl Mapper for Inverse {
         for i in 0..batch.len() {
             let (key, value) = batch.record(i);
             if batch.keys().is_none() || value.len() != 8 {
-                return Err(Error::new(Code::UserCode, "Yunti.InverseMapper takes keys with numbers of eight bytes")
-                    .hint("name it in a [[then]] behind a job that counts"));
+                return Err(Error::new(Code::UserCode, "Yunti.InverseMapper needs keys, and values of 8 bytes")
+                    .hint("name it in a [[then]] after a job that counts"));
             }
             out.emit(value, key)?;
         }

@@ -1,4 +1,4 @@
-//! Floor 8: what comes with the engine: classes by name (`Yunti.X`), ready jobs, generators of data and their validators.
+//! Floor 8: content of the engine: classes by name (`Yunti.X`), generators of data and their validators.
 
 mod applications;
 pub mod classes;

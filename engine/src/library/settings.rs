@@ -1,4 +1,4 @@
-//! Settings of the built-in classes, as the job gives them (-D key=value).
+//! Settings of the built-in classes, from the job (-D key=value).
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -6,20 +6,20 @@ use std::str::FromStr;
 use crate::operator::TaskContext;
 use yunti_base::{Code, Error, Result};
 
-/// A setting without which the class can do nothing; `example`: a good value.
+/// Returns a required setting. `example`: a good value for the hint. Errors: `Usage` if it is missing.
 pub fn required<'a>(context: &'a TaskContext, key: &str, example: &str) -> Result<&'a str> {
     context.setting(key).ok_or_else(|| {
         Error::new(Code::Usage, format!("the setting {key} is missing")).hint(format!("as in -D {key}={example}"))
     })
 }
 
-/// A number or `true` and `false`; `default` where the job says nothing.
+/// Returns a number, `true` or `false`; `default` if the setting is missing. Errors: `Usage` for another value.
 pub fn value<T: FromStr<Err: Display>>(context: &TaskContext, key: &str, default: T) -> Result<T> {
     let Some(text) = context.setting(key) else { return Ok(default) };
     text.trim().parse().map_err(|e| Error::new(Code::Usage, format!("the setting {key} is '{text}': {e}")))
 }
 
-/// The number of something, from 1.
+/// Returns an ordinal from 1; `default` if the setting is missing. Errors: `Usage`.
 pub fn ordinal(context: &TaskContext, key: &str, default: usize) -> Result<usize> {
     match value(context, key, default)? {
         0 => Err(Error::new(Code::Usage, format!("the setting {key} is 0")).hint("counting begins at 1")),
@@ -27,12 +27,13 @@ pub fn ordinal(context: &TaskContext, key: &str, default: usize) -> Result<usize
     }
 }
 
-/// The content of the side file that a setting names; `example`: a good name.
+/// Returns name and content of the side file that a setting names. `example`: a good name for the hint. Errors:
+/// `Usage`.
 pub fn side_file<'a>(context: &'a TaskContext, key: &str, example: &str) -> Result<(&'a str, &'a [u8])> {
     let name = required(context, key, &format!("{example} --side-file {example}"))?;
     match context.job.side_files.get(name) {
         Some(content) => Ok((name, content)),
-        None => Err(Error::new(Code::Usage, format!("{key} is {name}, and there is no such side file"))
+        None => Err(Error::new(Code::Usage, format!("{key} is {name}, but no side file has this name"))
             .hint(format!("add --side-file {name}"))),
     }
 }

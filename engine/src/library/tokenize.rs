@@ -1,19 +1,19 @@
-//! Words, as Hadoop's WordCount example cuts them: java.util.StringTokenizer's defaults, over bytes.
+//! Words as Hadoop's WordCount example splits them: by the defaults of java.util.StringTokenizer, over bytes.
 
 use std::ops::Range;
 
 use crate::bytes::masks::{EDGES_SLACK, edges};
-use crate::operator::cursor::Stopped;
+use crate::operator::cursor::StopStatus;
 use crate::operator::{Batch, Form, Mapper, Out};
 use yunti_base::Result;
 
-/// What lies between words.
+/// Bytes between words.
 pub const DELIMITERS: &[u8] = b" \t\n\r\x0c";
 
-/// Data that is cut at a time: the positions stay in the first-level cache.
+/// Bytes split at a time: the positions stay in the first-level cache.
 const STEP_BYTES: usize = 4096;
 
-/// Emits each word of the values with the number 1. Takes spans: line ends are delimiters like the others.
+/// Mapper that emits each word of the values with the number 1. Takes spans, because line ends are delimiters too.
 pub struct Tokenizer {
     edges: Edges,
 }
@@ -39,8 +39,8 @@ impl Mapper for Tokenizer {
 }
 
 impl Tokenizer {
-    /// The words of one stretch of a batch.
-    fn stretch(&mut self, data: &[u8], stretch: Range<usize>, out: &mut Out) -> std::result::Result<(), Stopped> {
+    /// Emits the words of one stretch of a batch.
+    fn stretch(&mut self, data: &[u8], stretch: Range<usize>, out: &mut Out) -> std::result::Result<(), StopStatus> {
         let from = stretch.start as u32;
         let text = &data[stretch];
         if out.form() != Form::Copy {
@@ -55,7 +55,7 @@ impl Tokenizer {
     }
 }
 
-/// Finds words by their edges: where a delimiter follows a byte of a word, or the other way round.
+/// Word finder by edges: positions where a delimiter follows a byte of a word, or the reverse.
 struct Edges {
     positions: Box<[u32; STEP_BYTES + EDGES_SLACK + 1]>,
 }
@@ -65,16 +65,17 @@ impl Edges {
         Edges { positions: Box::new([0; STEP_BYTES + EDGES_SLACK + 1]) }
     }
 
-    /// Calls `found` with start, end, start, end .. of words, in order, a few hundred at a time. `data` begins at `from`.
+    /// Calls `found` with start, end, start, end .. of the words in order, a few hundred at a time. `data` begins at
+    /// position `from`.
     fn words<E>(
         &mut self,
         data: &[u8],
         from: u32,
         mut found: impl FnMut(&[u32]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        // The byte before was a delimiter.
+        // True if the byte before was a delimiter.
         let mut before = true;
-        // A word's start, found in the step before, stands first.
+        // 1 if the first position is the start of a word from the step before.
         let mut open = 0;
         for (step, chunk) in data.chunks(STEP_BYTES).enumerate() {
             let base = from + (step * STEP_BYTES) as u32;
@@ -85,7 +86,7 @@ impl Edges {
             self.positions[0] = self.positions[whole];
         }
         if open == 1 {
-            // The data ends in a word.
+            // The data ends within a word.
             found(&[self.positions[0], from + data.len() as u32])?;
         }
         Ok(())
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_those_of_string_tokenizer() {
+    fn words_match_string_tokenizer() {
         let check = |text: &str| {
             let expect: Vec<&str> = text.split([' ', '\t', '\n', '\r', '\x0c']).filter(|w| !w.is_empty()).collect();
             let mut got = Vec::new();

@@ -1,61 +1,64 @@
-//! The sink that combines: a window of records is grouped by key, the combiner is called once a key, and what it emits is
-//! collected.
+//! Sink that combines: groups a window of records by key, calls the combiner once a key, and collects its output.
 //!
-//! Keys come to the combiner in no order, as its contract allows; it is called again, in order, when runs are spilled.
+//! Within a window, keys come to the combiner in any order, as its contract allows. Spilled runs are combined once
+//! more, in key order.
 
 use std::sync::Arc;
 
-use crate::arrange::ArrangingCollector;
 use crate::fold::Window;
+use crate::key_order::KeyOrderCollector;
 use crate::map::fold_sink::REFS_BYTES;
-use crate::map::timed::Timed;
+use crate::map::timed_sink::TimedSink;
 use crate::memory::Budget;
 use crate::operator::cursor::Scratch;
 use crate::operator::{Emitter, Form, Reducer, Sink, Type};
 use yunti_base::Result;
 
+/// Sink of a mapper with a combiner.
 pub struct CombineSink<'a> {
     window: Window,
     combiner: Box<dyn Reducer>,
-    collector: Emitter<Timed<ArrangingCollector<'a>>>,
+    collector: Emitter<TimedSink<KeyOrderCollector<'a>>>,
     form: Form,
     block: Scratch,
-    /// Records that were too large for a window.
+    /// Records too large for a window.
     large: u64,
 }
 
 impl<'a> CombineSink<'a> {
-    /// `budget` holds the table; `value_type` is what the mapper emits.
+    /// Makes a sink. `budget`: memory of the table. `value_type`: type of the mapper's values.
     pub fn new(
         budget: &Arc<Budget>,
         seed: u64,
         combiner: Box<dyn Reducer>,
         value_type: Type,
         form: Form,
-        collector: Emitter<Timed<ArrangingCollector<'a>>>,
+        collector: Emitter<TimedSink<KeyOrderCollector<'a>>>,
     ) -> Result<Self> {
         let window = Window::new(value_type.fixed_bytes() == Some(8), seed, budget)?;
         let block = Scratch::new()?;
         Ok(CombineSink { window, combiner, collector, form, block, large: 0 })
     }
 
-    /// Records so far that were combined, and those that were too large for it.
+    /// Returns the number of records combined so far, and of those too large for the combiner.
     pub fn records(&self) -> (u64, u64) {
         (self.window.taken(), self.large)
     }
 
+    /// Begins a split: collected records get its number.
     pub fn begin_split(&mut self, split: u32) -> Result<()> {
         self.collector.sink_mut().inner_mut().begin_split(split);
         self.collector.hand_over()
     }
 
-    /// Combines what is in the window: at the end of a split, whose number the records bear.
+    /// Combines the rest of the window at the end of a split, because its records have the number of this split.
     pub fn end_split(&mut self) -> Result<()> {
         self.combine()?;
         self.collector.hand_over()
     }
 
-    pub fn finish(mut self) -> Result<ArrangingCollector<'a>> {
+    /// Combines the rest and returns the collector.
+    pub fn finish(mut self) -> Result<KeyOrderCollector<'a>> {
         self.combine()?;
         self.collector.run(&[], |out| self.combiner.flush(out))?;
         Ok(self.collector.finish()?.into_inner())
@@ -85,7 +88,7 @@ impl Sink for CombineSink<'_> {
     }
 
     fn filled(&mut self, len: usize, _: usize, data: &[u8]) -> Result<(*mut u8, usize)> {
-        // Counts bytes.
+        // `done` counts bytes.
         let mut done = 0;
         while done < len {
             let (window, block) = (&mut self.window, &self.block);
@@ -101,8 +104,8 @@ impl Sink for CombineSink<'_> {
         Ok(self.room())
     }
 
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
-        // It would not fit a window: it is collected as it is, behind what was emitted before it.
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        // Too large for a window: collected directly, after all records emitted before.
         self.combine()?;
         self.large += 1;
         self.collector.run(&[], |out| Ok(out.emit(key, value)?))?;

@@ -1,4 +1,4 @@
-//! One split through a mapper: read a batch, map it, again, and flush.
+//! One split through a mapper: read a batch, map it, repeat, and flush.
 
 use crate::env::Clock;
 use crate::operator::{Emitter, Mapper, Sink};
@@ -6,16 +6,17 @@ use crate::read::{Split, SplitReader};
 use yunti_base::Cancel;
 use yunti_base::Result;
 
-/// What a split cost, for the report.
+/// Cost of a split, for the report.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MapTask {
+pub struct MapCost {
     pub read_ns: u64,
-    /// Mapper and sink together.
+    /// Mapper and sink together, in nanoseconds.
     pub map_ns: u64,
     pub bytes: u64,
 }
 
-/// Runs a split. `progress` is told the bytes of each batch.
+/// Maps a split. `progress` is called with the bytes of each batch. Errors are those of the reader and the mapper;
+/// `Cancelled`.
 pub fn map_split<S: Sink>(
     split: &Split,
     reader: &mut SplitReader,
@@ -24,8 +25,8 @@ pub fn map_split<S: Sink>(
     clock: &dyn Clock,
     cancel: &Cancel,
     mut progress: impl FnMut(u64),
-) -> Result<MapTask> {
-    let mut task = MapTask::default();
+) -> Result<MapCost> {
+    let mut task = MapCost::default();
     reader.begin(split);
     let mut now = clock.now_ns();
     loop {

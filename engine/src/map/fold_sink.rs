@@ -1,26 +1,33 @@
-//! The sink that folds: records go into the worker's table; what it cannot hold goes on to a collector, or to a run as it stands.
+//! Sink that folds records into the worker's table. States that do not fit go to a collector, or as a whole table to a
+//! run.
 //!
-//! Three uses: a folder whose result has no order, whose tables are spilled by ranges of the hash; a folder whose result is sorted,
-//! whose evicted states are merged after the sort; and a combiner that is a fold, whose finished records go to the reducer.
+//! It has three uses:
+//!
+//! * a folder with unordered output: tables are spilled by hash range;
+//! * a folder with sorted output: evicted states are merged after the sort;
+//! * a combiner that is a fold: finished records go to the reducer.
 
-use crate::arrange::ArrangingCollector;
 use crate::fold::FoldTable;
-use crate::map::timed::Timed;
+use crate::key_order::KeyOrderCollector;
+use crate::map::timed_sink::TimedSink;
 use crate::operator::cursor::{HEADER_BYTES, Scratch};
 use crate::operator::folder::state_bytes;
 use crate::operator::{Emitter, Folder, Form, Sink};
 use yunti_base::Result;
 
-/// References that are collected before they are folded.
+/// Bytes of references collected before they are folded.
 pub const REFS_BYTES: usize = 8 << 10;
 
-/// What becomes of the states that leave the table.
+/// Form of the records that leave the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drained {
+pub enum DrainForm {
+    /// States, to be merged later.
     States,
+    /// Finished records.
     Finished,
 }
 
+/// Sink of a mapper with a fold.
 pub struct FoldSink<'a> {
     table: FoldTable,
     folder: Box<dyn Folder>,
@@ -30,42 +37,43 @@ pub struct FoldSink<'a> {
     drained: u64,
 }
 
-/// Where a table goes that is full.
+/// Destination of a full table.
 pub enum Overflow<'a> {
-    /// Where all of it goes in the end, too: a result has an order, or a combiner's records a reducer.
+    /// A collector, which gets the last table too, because the output has an order, or a reducer follows.
     Collector {
-        drained: Drained,
+        drained: DrainForm,
         /// Made when the table is drained first.
-        collector: Option<Collecting<'a>>,
-        make: Box<dyn FnMut() -> Result<Collecting<'a>> + Send + 'a>,
+        collector: Option<CollectorEmitter<'a>>,
+        make: Box<dyn FnMut() -> Result<CollectorEmitter<'a>> + Send + 'a>,
     },
-    /// Written as a whole; whether one was. A table that never was full stays one.
+    /// A run for each full table. `written`: true after the first run. A table that was never full stays a table.
     Run { write: Box<dyn FnMut(&FoldTable) -> Result<()> + Send + 'a>, written: bool },
 }
 
 impl<'a> FoldSink<'a> {
+    /// Makes a sink. `form`: form in which the mapper emits.
     pub fn new(table: FoldTable, folder: Box<dyn Folder>, overflow: Overflow<'a>, form: Form) -> Result<Self> {
         let block = Scratch::new()?;
         Ok(FoldSink { table, folder, overflow, form, block, drained: 0 })
     }
 
-    /// Records that were folded so far.
+    /// Returns the number of records folded so far.
     pub fn records(&self) -> u64 {
         self.table.records()
     }
 
-    /// States that left the table, or are in it.
+    /// Returns the number of states, in the table or drained from it.
     pub fn states(&self) -> u64 {
         self.drained + self.table.len() as u64
     }
 
-    /// The block to fill: references are few bytes and are folded while they lie in the first-level cache.
+    /// Returns the block to fill. References are few bytes, folded while they are in the first-level cache.
     fn room(&mut self) -> (*mut u8, usize) {
         let (start, room) = self.block.block();
         (start, if self.form == Form::Copy { room } else { REFS_BYTES })
     }
 
-    /// Empties the table.
+    /// Empties the table into its destination.
     fn drain(&mut self) -> Result<()> {
         self.drained += self.table.len() as u64;
         match &mut self.overflow {
@@ -84,37 +92,39 @@ impl<'a> FoldSink<'a> {
         }
     }
 
-    /// The table, if it may stay and was never written; else the collector that holds all, or nothing where runs do.
-    pub fn finish(mut self) -> Result<Finished<'a>> {
+    /// Returns the table if it was never full; otherwise the collector with all records, or nothing if runs have them.
+    pub fn finish(mut self) -> Result<FoldResult<'a>> {
         if let Overflow::Run { written: false, .. } = &self.overflow {
-            return Ok(Finished::Table(self.table));
+            return Ok(FoldResult::Table(self.table));
         }
         self.drain()?;
         drop(self.table);
         match self.overflow {
             Overflow::Collector { collector: Some(emitter), .. } => {
-                Ok(Finished::Collector(emitter.finish()?.into_inner()))
+                Ok(FoldResult::Collector(emitter.finish()?.into_inner()))
             }
-            _ => Ok(Finished::Empty),
+            _ => Ok(FoldResult::Empty),
         }
     }
 }
 
-pub enum Finished<'a> {
+/// Result of a fold on one worker.
+pub enum FoldResult<'a> {
     Table(FoldTable),
-    Collector(ArrangingCollector<'a>),
+    Collector(KeyOrderCollector<'a>),
     Empty,
 }
 
-pub type Collecting<'a> = Emitter<Timed<ArrangingCollector<'a>>>;
+/// Emitter into a collector, with a stopwatch.
+pub type CollectorEmitter<'a> = Emitter<TimedSink<KeyOrderCollector<'a>>>;
 
-/// Empties a table into a collector, which is made when there is none yet.
+/// Empties a table into a collector, which is made first if needed.
 fn drain<'a>(
     table: &mut FoldTable,
     folder: &mut dyn Folder,
-    drained: Drained,
-    collector: &mut Option<Collecting<'a>>,
-    make: &mut (dyn FnMut() -> Result<Collecting<'a>> + Send + 'a),
+    drained: DrainForm,
+    collector: &mut Option<CollectorEmitter<'a>>,
+    make: &mut (dyn FnMut() -> Result<CollectorEmitter<'a>> + Send + 'a),
 ) -> Result<()> {
     if table.is_empty() {
         return Ok(());
@@ -126,8 +136,8 @@ fn drain<'a>(
     let state_len = folder.shape().state_bytes;
     table.drain(|keys, states| {
         emitter.run(&[], |out| match drained {
-            Drained::Finished => folder.finish(keys, states, out),
-            Drained::States => {
+            DrainForm::Finished => folder.finish(keys, states, out),
+            DrainForm::States => {
                 for (key, state) in keys.iter().zip(states) {
                     out.emit(key, state_bytes(state, state_len))?;
                 }
@@ -138,7 +148,7 @@ fn drain<'a>(
     table.shrink()
 }
 
-/// The best form of an operator that can do what its flags say.
+/// Returns the best form that an operator with these flags can emit.
 pub fn best_form(refs: bool, one: bool) -> Form {
     match (refs, one) {
         (_, true) => Form::One,
@@ -174,7 +184,7 @@ impl Sink for FoldSink<'_> {
         Ok(self.room())
     }
 
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
         let mut block = Vec::with_capacity(HEADER_BYTES + key.len() + value.len() + 80);
         block.extend_from_slice(&(key.len() as u32).to_le_bytes());
         block.extend_from_slice(&(value.len() as u32).to_le_bytes());
@@ -182,7 +192,7 @@ impl Sink for FoldSink<'_> {
         block.extend_from_slice(value);
         block.resize(block.len().next_multiple_of(8), 0);
         let len = block.len();
-        // Readable slack, as behind every block.
+        // Readable slack, as after every block.
         block.resize(len + 64, 0);
         while self.table.fold_copied(&mut *self.folder, &block[..len])?.done < len {
             self.drain()?;

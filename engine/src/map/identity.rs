@@ -1,11 +1,12 @@
-//! The mapper of a job that names none: every record goes through as it is (a line: as key, or as value behind its position).
+//! Mapper of a job that names none: passes every record. A line becomes the key.
 
 use crate::operator::{Batch, Mapper, Out};
 use yunti_base::Result;
 
-pub struct Identity;
+/// Mapper that passes every record unchanged.
+pub struct IdentityMapper;
 
-impl Mapper for Identity {
+impl Mapper for IdentityMapper {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         let data = batch.data();
         let values = batch.values();
@@ -21,7 +22,7 @@ impl Mapper for Identity {
                     }
                 }
             }
-            // Lines: the line is the key, so that it can be sorted; there is no value.
+            // A line becomes the key, so that it can be sorted, without a value.
             None => {
                 for (&v, &m) in values.offsets.iter().zip(values.lengths) {
                     out.emit(&data[v as usize..(v + m) as usize], &[])?;

@@ -4,6 +4,6 @@ pub mod combine_sink;
 pub mod driver;
 pub mod fold_sink;
 pub mod identity;
-pub mod timed;
+pub mod timed_sink;
 
-pub use driver::{MapTask, map_split};
+pub use driver::{MapCost, map_split};

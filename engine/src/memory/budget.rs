@@ -1,29 +1,31 @@
-//! The memory budget: a number of bytes that everything large is taken from before it is allocated.
+//! The memory budget: bytes that every large allocation takes first.
 //!
-//! Counted: pool blocks, read and write buffers, hash tables, decoders, merge buffers. Not counted, and bounded by the
-//! 64 MiB that the promise leaves: code, stacks, task lists, counters.
+//! Counted: pool blocks, read and write buffers, hash tables, decoders, merge buffers. Code, stacks, task lists and
+//! counters are not counted; they fit in the 64 MiB that the promise adds to the budget.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use yunti_base::{Code, Error, Result};
 
+/// A limit in bytes, and the bytes in use. Threads share it.
 pub struct Budget {
     limit_bytes: u64,
     used_bytes: AtomicU64,
     peak_bytes: AtomicU64,
-    /// The most since somebody asked.
+    /// Peak since the last call of `take_recent_peak`.
     recent_bytes: AtomicU64,
-    /// What is taken here is taken there too.
+    /// Budget from which all bytes of this one are taken too.
     parent: Option<Arc<Budget>>,
 }
 
 impl Budget {
+    /// Returns a budget of `limit_bytes`, all free.
     pub fn new(limit_bytes: u64) -> Arc<Self> {
         Arc::new(Budget::with(limit_bytes, None))
     }
 
-    /// A part of this budget with a limit of its own, so that one user of memory leaves the rest to the others.
+    /// Returns a part of this budget with its own limit, so that one user of memory leaves the rest to the others.
     pub fn part(self: &Arc<Self>, limit_bytes: u64) -> Arc<Self> {
         Arc::new(Budget::with(limit_bytes, Some(self.clone())))
     }
@@ -33,25 +35,30 @@ impl Budget {
         Budget { limit_bytes, used_bytes: zero(), peak_bytes: zero(), recent_bytes: zero(), parent }
     }
 
+    /// Returns the limit in bytes.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
+    /// Returns the bytes in use.
     pub fn used_bytes(&self) -> u64 {
         self.used_bytes.load(Ordering::Relaxed)
     }
+    /// Returns the most bytes in use so far.
     pub fn peak_bytes(&self) -> u64 {
         self.peak_bytes.load(Ordering::Relaxed)
     }
-    /// The most that was in use since the last call, or ever.
+    /// Returns the most bytes in use since the last call, or since the budget was made.
     pub fn take_recent_peak(&self) -> u64 {
         let used = self.used_bytes();
         self.recent_bytes.swap(used, Ordering::Relaxed).max(used)
     }
+    /// Returns the bytes that are free under this limit.
     pub fn free_bytes(&self) -> u64 {
         self.limit_bytes.saturating_sub(self.used_bytes())
     }
 
-    /// Takes `bytes` if they are there. `give` them back exactly once.
+    /// Takes `bytes` if they are free, here and in all parents; returns false otherwise. Return them exactly once with
+    /// `give`.
     pub fn try_take(&self, bytes: u64) -> bool {
         let limit = self.limit_bytes;
         let taken = self
@@ -71,6 +78,7 @@ impl Budget {
         }
     }
 
+    /// Returns bytes that `try_take` took.
     pub fn give(&self, bytes: u64) {
         let before = self.used_bytes.fetch_sub(bytes, Ordering::Relaxed);
         debug_assert!(before >= bytes, "more memory given back than was taken");
@@ -79,16 +87,17 @@ impl Budget {
         }
     }
 
-    /// Takes `bytes` for as long as the grant lives.
+    /// Takes `bytes` until the grant is dropped; None if they are not free.
     pub fn try_grant(self: &Arc<Self>, bytes: u64) -> Option<Grant> {
         self.try_take(bytes).then(|| Grant { budget: self.clone(), bytes })
     }
 
-    /// The same where there is no way to go on without: an error that names the purpose.
+    /// Takes `bytes` until the grant is dropped. Fails with `Code::Memory` and the purpose if they are not free.
     pub fn grant(self: &Arc<Self>, bytes: u64, purpose: &str) -> Result<Grant> {
         self.try_grant(bytes).ok_or_else(|| self.too_small(bytes, purpose))
     }
 
+    /// Returns the error for `bytes` that are not free: the purpose, and the smallest `--memory` that suffices.
     pub fn too_small(&self, bytes: u64, purpose: &str) -> Error {
         let (limit, least) = self.least(bytes);
         Error::new(
@@ -98,7 +107,8 @@ impl Budget {
         .hint(format!("give at least --memory {}", size_up(least)))
     }
 
-    /// The limit of the whole, and the least one with which `bytes` more would have been there. A part grows as the whole does.
+    /// Returns the limit of the whole budget, and the smallest limit with which `bytes` more would be free. A part
+    /// grows in proportion to the whole.
     fn least(&self, bytes: u64) -> (u64, u64) {
         let own = self.used_bytes().saturating_add(bytes).max(self.limit_bytes.saturating_add(1));
         let Some(parent) = &self.parent else { return (self.limit_bytes, own) };
@@ -108,24 +118,26 @@ impl Budget {
     }
 }
 
-/// Bytes taken from a budget, given back when this is dropped.
+/// Bytes taken from a budget and returned on drop.
 pub struct Grant {
     budget: Arc<Budget>,
     bytes: u64,
 }
 
 impl Grant {
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Grows it; an error that names the purpose, and no change, where the budget has not enough.
+    /// Grows the grant to `bytes`, or leaves it if it is larger. Fails with `Code::Memory` and the purpose, without a
+    /// change, if the budget has too little.
     pub fn grow(&mut self, bytes: u64, purpose: &str) -> Result<()> {
         let more = bytes.saturating_sub(self.bytes);
         if self.try_resize(self.bytes + more) { Ok(()) } else { Err(self.budget.too_small(more, purpose)) }
     }
 
-    /// Grows or shrinks it; false (and no change) where the budget has not enough.
+    /// Grows or shrinks the grant to `bytes`. Returns false, without a change, if the budget has too little.
     pub fn try_resize(&mut self, bytes: u64) -> bool {
         if bytes > self.bytes {
             if !self.budget.try_take(bytes - self.bytes) {
@@ -145,7 +157,7 @@ impl Drop for Grant {
     }
 }
 
-/// A size as people write it, in binary units.
+/// Returns a size as text in binary units, such as `1.5 MiB`.
 pub fn size(bytes: u64) -> String {
     match bytes {
         0..=1023 => format!("{bytes} B"),
@@ -156,7 +168,7 @@ pub fn size(bytes: u64) -> String {
     .replace(".0 ", " ")
 }
 
-/// The whole number of MiB that holds `bytes`, as an option's value.
+/// Returns the number of MiB, rounded up, as an option's value.
 fn size_up(bytes: u64) -> String {
     format!("{}MiB", bytes.div_ceil(1 << 20))
 }
@@ -166,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn never_more_than_the_limit() {
+    fn never_exceeds_the_limit() {
         let budget = Budget::new(100);
         let mut a = budget.try_grant(60).unwrap();
         assert!(budget.try_grant(41).is_none());
@@ -179,13 +191,13 @@ mod tests {
         part.give(10);
         assert_eq!((budget.used_bytes(), budget.peak_bytes()), (0, 100));
         assert_eq!((budget.take_recent_peak(), budget.take_recent_peak()), (100, 0));
-        let told = |budget: &Arc<Budget>| budget.grant(80 << 20, "a test").err().unwrap().to_string();
-        assert!(told(&budget).ends_with("a test needs 80 MiB more: give at least --memory 80MiB"));
-        // The user knows the whole budget alone: a part that is too small is told as a larger whole.
+        let message = |budget: &Arc<Budget>| budget.grant(80 << 20, "a test").err().unwrap().to_string();
+        assert!(message(&budget).ends_with("a test needs 80 MiB more: give at least --memory 80MiB"));
+        // A user sets only the whole budget: the message scales a part that is too small to the whole.
         let whole = Budget::new(100 << 20);
-        assert!(told(&whole.part(50 << 20)).starts_with("the memory budget of 100 MiB is too small"));
-        assert!(told(&whole.part(50 << 20)).ends_with("give at least --memory 160MiB"));
+        assert!(message(&whole.part(50 << 20)).starts_with("the memory budget of 100 MiB is too small"));
+        assert!(message(&whole.part(50 << 20)).ends_with("give at least --memory 160MiB"));
         let _others = whole.try_grant(90 << 20);
-        assert!(told(&whole.part(90 << 20)).ends_with("give at least --memory 170MiB"));
+        assert!(message(&whole.part(90 << 20)).ends_with("give at least --memory 170MiB"));
     }
 }

@@ -1,17 +1,18 @@
-//! A byte buffer in memory of its own, huge-page backed where it is large, with slack behind its end.
+//! A byte buffer in its own mapping, backed by huge pages if it is large, with slack behind its end.
 //! One of the listed files with `unsafe`: it maps and unmaps memory.
 //!
-//! Fresh 4 KiB page faults cost more than the work on the bytes (1 GB/s against 13), so large buffers ask for huge pages,
-//! and callers keep buffers and use them again.
+//! Fresh 4 KiB page faults cost more than the work on the bytes (1 GB/s against 13 GB/s). Large buffers therefore
+//! request huge pages, and callers reuse their buffers.
 
 use std::ops::{Deref, DerefMut};
 
 use super::budget::Grant;
 use yunti_base::{Code, Error, Result};
 
-/// Readable and writable bytes behind every buffer's end, so that 64-byte steps need no tail case.
+/// Bytes: readable and writable slack behind every buffer's end, so that 64-byte steps need no tail case.
 pub const SLACK_BYTES: usize = 64;
 
+/// A page-aligned byte buffer, zeroed when it is made.
 pub struct Buffer {
     base: *mut u8,
     len: usize,
@@ -25,7 +26,9 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// `len` zero bytes; `grant` (may be none for small ones) lives as long.
+    /// Returns a buffer of `len` zero bytes that keeps `grant` as long as it lives (None for small buffers).
+    ///
+    /// Fails with `Code::Memory` if the system cannot map the memory.
     pub fn new(len: usize, grant: Option<Grant>) -> Result<Buffer> {
         let mapped = (len + SLACK_BYTES).next_multiple_of(4096);
         let base = map(mapped)?;
@@ -35,8 +38,10 @@ impl Buffer {
         Ok(Buffer { base, len, mapped, grant })
     }
 
-    /// Makes it `len` bytes long, its bytes kept and zeros behind them. Pages move, bytes are not copied: at no time are both
-    /// lengths taken. Without the memory nothing has changed.
+    /// Grows the buffer to `len` bytes: the old bytes stay, zeros follow.
+    ///
+    /// Pages are moved without a copy, so both lengths are never allocated at once. Fails with `Code::Memory`, without
+    /// a change, if the memory is not available.
     pub fn grow(&mut self, len: usize, purpose: &str) -> Result<()> {
         if let Some(grant) = &mut self.grant {
             grant.grow(len as u64, purpose)?;
@@ -50,16 +55,18 @@ impl Buffer {
         Ok(())
     }
 
+    /// Returns the address of the first byte.
     pub fn as_ptr(&self) -> *const u8 {
         self.base
     }
 
-    /// The bytes and the slack behind them.
+    /// Returns the bytes and the slack behind them.
     pub fn with_slack(&self) -> &[u8] {
         // SAFETY: `mapped` covers len + SLACK_BYTES, and lives as long as self.
         unsafe { std::slice::from_raw_parts(self.base, self.len + SLACK_BYTES) }
     }
 
+    /// Returns the bytes and the slack behind them, for writing.
     pub fn with_slack_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and self is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.base, self.len + SLACK_BYTES) }
@@ -86,7 +93,7 @@ impl Drop for Buffer {
     }
 }
 
-/// Private zero pages, committed when they are first touched.
+/// Maps private zero pages, which are committed when first touched.
 pub(super) fn map(len: usize) -> Result<*mut u8> {
     // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches nothing that exists.
     let base = unsafe {
@@ -108,9 +115,10 @@ pub(super) fn map(len: usize) -> Result<*mut u8> {
 
 fn remap(base: *mut u8, from: usize, to: usize) -> Result<*mut u8> {
     if cfg!(thread_sanitizer) {
-        // It does not see that pages move: whoever is given the old address next would seem to race with the one who had it.
+        // The sanitizer does not see that pages move. It would report a race between the old and the new owner of an
+        // address.
         let moved = map(to)?;
-        // SAFETY: the caller owns the one mapping, and this function the other; each has at least so many bytes.
+        // SAFETY: the caller owns one mapping and this function the other; each has at least this many bytes.
         unsafe { std::ptr::copy_nonoverlapping(base, moved, from.min(to)) };
         unmap(base, from);
         return Ok(moved);
@@ -134,7 +142,7 @@ pub(super) fn advise_huge(base: *mut u8, len: usize) {
     unsafe { libc::madvise(base.cast(), len, libc::MADV_HUGEPAGE) };
 }
 
-/// Gives the pages back to the system; they read as zeros afterwards.
+/// Returns the pages to the system; they read as zeros afterwards.
 pub(super) fn discard(base: *mut u8, len: usize) {
     // SAFETY: the caller owns the mapping and holds no reference into the range.
     unsafe { libc::madvise(base.cast(), len, libc::MADV_DONTNEED) };
@@ -146,7 +154,7 @@ mod tests {
     use crate::memory::Budget;
 
     #[test]
-    fn a_buffer_grows_within_its_budget() {
+    fn buffer_grows_within_its_budget() {
         let budget = Budget::new(10_000_000);
         let mut buffer = Buffer::new(1000, budget.try_grant(1000)).unwrap();
         buffer.fill(7);

@@ -1,4 +1,4 @@
-//! Floor 2: memory, bounded: one budget for the process's jobs, and the pool of blocks that records live in.
+//! Floor 2: bounded memory: one budget for the jobs of a process, and the pool of blocks that hold records.
 
 pub mod budget;
 pub mod buffer;

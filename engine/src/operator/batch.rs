@@ -3,8 +3,10 @@
 
 use std::marker::PhantomData;
 
+/// Flag of a batch: a span of text without records (`YT_BATCH_SPAN`).
 pub const BATCH_SPAN: u32 = 1;
 
+/// Input records as slices of one buffer, in the layout of yt_batch.
 #[repr(C)]
 pub struct Batch<'a> {
     size: u32,
@@ -24,16 +26,19 @@ pub struct Batch<'a> {
 /// Offsets and lengths of one column of a batch.
 #[derive(Clone, Copy)]
 pub struct Slices<'a> {
+    /// Offsets in the batch's data, in bytes.
     pub offsets: &'a [u32],
+    /// Lengths in bytes.
     pub lengths: &'a [u32],
 }
 
 impl<'a> Batch<'a> {
-    /// Records of `data`; the buffer behind `data` has the ABI's slack of readable bytes (`memory::Buffer` and pool
-    /// blocks have it). Without `keys` the key of a record is its position in the file.
+    /// Returns a batch of records in `data`. The buffer behind `data` has the ABI's readable slack (`memory::Buffer`
+    /// and pool blocks have it). Without `keys`, a record's key is its position in the file.
     ///
     /// # Panics
-    /// If a slice lies outside of `data` or the columns differ in length: an error of the reader.
+    /// Panics if the columns differ in length, and in debug builds if a slice is outside of `data`: an error of the
+    /// reader.
     pub fn records(data: &'a [u8], keys: Option<Slices<'a>>, values: Slices<'a>) -> Batch<'a> {
         let n = values.offsets.len();
         assert!(values.lengths.len() == n);
@@ -58,7 +63,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// A span of text in which no lines are marked.
+    /// Returns a span of text without marked lines.
     pub fn span(data: &'a [u8]) -> Batch<'a> {
         let none = Slices { offsets: &[], lengths: &[] };
         let mut batch = Batch::records(data, None, none);
@@ -68,35 +73,41 @@ impl<'a> Batch<'a> {
         batch
     }
 
-    /// Says where the data stands: the file, and the offset of the first byte in it.
+    /// Sets the position of the data: the file, and the offset of the first byte in it.
     pub fn at(mut self, file_index: u32, first_position: u64) -> Self {
         self.file_index = file_index;
         self.first_position = first_position;
         self
     }
 
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.n as usize
     }
+    /// Returns true if there are no records and no span.
     pub fn is_empty(&self) -> bool {
         self.n == 0 && !self.is_span()
     }
+    /// Returns true for a span of text.
     pub fn is_span(&self) -> bool {
         self.flags & BATCH_SPAN != 0
     }
+    /// Returns the file offset of the data's first byte.
     pub fn first_position(&self) -> u64 {
         self.first_position
     }
+    /// Returns the number of the input file.
     pub fn file_index(&self) -> u32 {
         self.file_index
     }
 
-    /// All bytes that the batch's slices lie in.
+    /// Returns all bytes that the batch's slices point into.
     pub fn data(&self) -> &'a [u8] {
         // SAFETY: made from a slice of this length in `records`, which 'a keeps alive.
         unsafe { std::slice::from_raw_parts(self.base, self.bytes as usize) }
     }
 
+    /// Returns the keys, or None if the records' positions are the keys.
     pub fn keys(&self) -> Option<Slices<'a>> {
         if self.koff.is_null() {
             return None;
@@ -110,7 +121,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Empty for a span.
+    /// Returns the values; empty for a span.
     pub fn values(&self) -> Slices<'a> {
         if self.voff.is_null() {
             return Slices { offsets: &[], lengths: &[] };
@@ -124,7 +135,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Key (empty where none is stored) and value of record `i`.
+    /// Returns the key (empty if none is stored) and the value of record `i`. Panics if there is no such record.
     #[inline]
     pub fn record(&self, i: usize) -> (&'a [u8], &'a [u8]) {
         let data = self.data();

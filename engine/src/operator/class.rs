@@ -1,10 +1,11 @@
-//! Classes by name: what a library offers, built in or loaded, and how instances are made.
+//! Classes by name: the built-in or loaded classes of a library, and the creation of their instances.
 
 use std::sync::Arc;
 
-use super::{Arranger, Folder, Mapper, Partitioner, Reader, Reducer, TaskContext, Type, Writer};
+use super::{Folder, KeyOrderer, Mapper, Partitioner, Reader, Reducer, TaskContext, Type, Writer};
 use yunti_base::{Code, Error, Result};
 
+/// Kind of a class, with its number in the C ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {
@@ -19,6 +20,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Returns the name for messages.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Mapper => "mapper",
@@ -33,10 +35,10 @@ impl Kind {
     }
 }
 
-/// What a class declares of itself (yt_class.flags).
+/// Declarations of a class (yt_class.flags).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Reducer: what it emits for a group depends on that group alone.
+    /// Reducer: the output for a group depends on the group alone.
     pub pure: bool,
     /// Mapper: keys are slices of the batch, values have eight bytes.
     pub emits_refs: bool,
@@ -44,34 +46,40 @@ pub struct Flags {
     pub emits_one: bool,
     /// Mapper: wants whole spans of text, lines not marked.
     pub wants_span: bool,
-    /// Key order: groups have a part of the key in common.
+    /// Key order: a part of the ordered key is the group.
     pub groups: bool,
-    /// Reader: finds records behind a cut, so that files may be cut.
+    /// Reader: finds records behind a cut, so that files may be split.
     pub finds: bool,
     /// Writer: one instance writes a part from its beginning to its end.
     pub whole_part: bool,
 }
 
+/// Description of a class.
 #[derive(Clone, Debug)]
 pub struct ClassInfo {
+    /// Name of the class in jobs.
     pub name: String,
+    /// Kind of operator.
     pub kind: Kind,
+    /// Declarations of the class.
     pub flags: Flags,
-    /// What it emits.
+    /// Type of the keys that it emits.
     pub key_type: Type,
+    /// Type of the values that it emits.
     pub value_type: Type,
-    /// Reducer, combiner, folder: the values that it takes; `Type::None`: any.
+    /// Reducer, combiner, folder: type of the values that it takes; `Type::None`: any.
     pub in_value_type: Type,
-    /// A combiner or reducer that is a fold too: the engine may fold instead.
+    /// True for a combiner or reducer that is also a fold: the engine may fold instead.
     pub is_fold: bool,
-    /// It passes each record on as it is: the engine may leave the call out.
+    /// True if it passes each record on unchanged: the engine may skip the call.
     pub is_identity: bool,
-    /// A mapper that passes some records on: what it emits is what a job without a mapper has, whatever its types say.
+    /// True for a mapper that passes some records on: its output types are those without a mapper, whatever its own
+    /// types are.
     pub selects: bool,
 }
 
 impl ClassInfo {
-    /// A class of which nothing is known but that its keys and values are bytes, which is what those take and give that say nothing else.
+    /// Returns the description of a class whose keys and values are bytes, the default types.
     pub fn of_bytes(name: impl Into<String>, kind: Kind) -> ClassInfo {
         ClassInfo {
             name: name.into(),
@@ -87,53 +95,63 @@ impl ClassInfo {
     }
 }
 
+/// A class: makes one instance per task. A method for another kind of class fails with `Code::Usage`.
 pub trait Class: Send + Sync {
+    /// Returns the class's description.
     fn info(&self) -> &ClassInfo;
+    /// Returns a new mapper.
     fn mapper(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
         Err(self.not_a(Kind::Mapper))
     }
-    /// Reducers and combiners.
+    /// Returns a new reducer or combiner.
     fn reducer(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
         Err(self.not_a(Kind::Reducer))
     }
+    /// Returns a new folder.
     fn folder(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
         Err(self.not_a(Kind::Folder))
     }
+    /// Returns a new partitioner.
     fn partitioner(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
         Err(self.not_a(Kind::Partitioner))
     }
-    fn arranger(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+    /// Returns a new key orderer.
+    fn key_orderer(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
         Err(self.not_a(Kind::KeyOrder))
     }
+    /// Returns a new reader.
     fn reader(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Reader>> {
         Err(self.not_a(Kind::Reader))
     }
-    /// Bytes before a cut that its readers want to see.
+    /// Returns the bytes before a cut that its readers need, at most `LOOK_BACK_MAX`.
     fn look_back(&self) -> u32 {
         0
     }
+    /// Returns a new writer.
     fn writer(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {
         Err(self.not_a(Kind::Writer))
     }
-    /// What the names of files that its writers write end in.
+    /// Returns the extension of the files that its writers write, such as `.json`; may be empty.
     fn extension(&self) -> &str {
         ""
     }
 
+    /// Returns the error for a class of the wrong kind.
     fn not_a(&self, kind: Kind) -> Error {
         let info = self.info();
         Error::new(Code::Usage, format!("the class {} is a {}, not a {}", info.name, info.kind.name(), kind.name()))
     }
 }
 
-/// Where a job finds its classes: the built-ins, loaded libraries, a host.
+/// A source of classes: the built-ins, loaded libraries, a host.
 pub trait ClassSource: Send + Sync {
+    /// Returns the class of this name, if there is one.
     fn find(&self, name: &str) -> Option<Arc<dyn Class>>;
-    /// All names, for messages.
+    /// Returns all names, for messages.
     fn names(&self) -> Vec<String>;
 }
 
-/// Those of a list, by their own names.
+/// Finds the classes of a list by their own names.
 impl ClassSource for Vec<Arc<dyn Class>> {
     fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
         self.iter().find(|c| c.info().name == name).cloned()
@@ -144,6 +162,8 @@ impl ClassSource for Vec<Arc<dyn Class>> {
 }
 
 /// Finds a class in the first of several sources that has it, and checks its kind.
+///
+/// Fails with `Code::UserCode` if there is no such class, or `Code::Usage` if its kind is not in `kinds`.
 pub fn find_class(sources: &[Arc<dyn ClassSource>], name: &str, kinds: &[Kind]) -> Result<Arc<dyn Class>> {
     for source in sources {
         if let Some(class) = source.find(name) {

@@ -1,4 +1,4 @@
-//! What a task's operators are given: settings, counters, a place for messages (yt_context of the C ABI).
+//! Context of a task's operators: settings, counters, status, named outputs (yt_context of the C ABI).
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -10,27 +10,30 @@ use yunti_base::{Code, Error, Result};
 /// The job's settings (-D key=value, or the job file's `[settings]`).
 pub type Settings = BTreeMap<String, String>;
 
-/// Counters by (group, name); a job's are the sum over its tasks.
+/// Counters by (group, name); a job's counters are the sums over its tasks.
 pub type CounterTable = BTreeMap<(String, String), u64>;
 
-/// What all tasks of a job are given.
+/// Context shared by all tasks of a job.
 #[derive(Default)]
 pub struct JobContext {
-    /// What tasks have made of it for each other.
+    /// Values that tasks share, by name.
     shared: Mutex<BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>>,
+    /// Settings of the job.
     pub settings: Settings,
-    /// The contents of the job's side files, by their names without directories.
+    /// Contents of the job's side files, by name without directory.
     pub side_files: BTreeMap<String, Vec<u8>>,
-    /// The files of the input, by the index that batches have. A task on a cluster knows its own alone.
+    /// Names of the input files, by the index in batches. A task on a cluster knows only its own files.
     pub inputs: Vec<String>,
 }
 
 impl JobContext {
+    /// Returns a context without shared values.
     pub fn new(settings: Settings, side_files: BTreeMap<String, Vec<u8>>, inputs: Vec<String>) -> Arc<Self> {
         Arc::new(JobContext { shared: Mutex::default(), settings, side_files, inputs })
     }
 
-    /// What the first task that asks makes, for all of the job.
+    /// Returns the shared value `name`. The first task that requests it makes it; fails with the error of `make`, or
+    /// makes the value again if the stored type differs.
     pub fn shared<T: Any + Send + Sync>(&self, name: &'static str, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         let mut shared = self.shared.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(found) = shared.get(name).and_then(|any| any.clone().downcast().ok()) {
@@ -42,37 +45,45 @@ impl JobContext {
     }
 }
 
-/// Outputs beside the one that a task writes, by their names in the job.
+/// Outputs beside a task's main output, by their names in the job.
 pub trait Outputs: Send + Sync {
-    /// What takes the records of one of them, of these types; asked once by each operator of a task.
+    /// Opens a named output for records of these types; each operator of a task opens it once.
+    ///
+    /// Fails with `Code::UserCode` if the job has no such output.
     fn open(&self, task: &Arc<TaskContext>, name: &str, types: (Type, Type)) -> Result<Box<dyn NamedOutput>>;
 }
 
-/// A sink of records in form COPY. Call order: as of a sink, then `close` once.
+/// A sink of records in form COPY. Call order: as for a sink, then `close` once.
 pub trait NamedOutput: Sink {
+    /// Writes the last records and closes the output.
     fn close(&mut self) -> Result<()>;
 }
 
-/// Made for one task. Operators of the task share it, on one thread at a time.
+/// Context of one task. Operators of the task share it, on one thread at a time.
 pub struct TaskContext {
+    /// Context of the job.
     pub job: Arc<JobContext>,
+    /// True for a reduce task.
     pub is_reduce: bool,
-    /// The number of the split, or of the partition.
+    /// Number of the split, or of the partition.
     pub task: u32,
+    /// Number of partitions.
     pub partitions: u32,
-    /// Counters of the built-ins; class libraries have slots of their own, added here when the task ends.
+    /// Counters of the built-ins. Class libraries count in their own slots, which are added when the task ends.
     pub counters: Mutex<CounterTable>,
-    /// One line about what the task does now.
+    /// Current status of the task, one line.
     pub status: Mutex<Option<String>>,
-    /// Of mappers and reducers.
+    /// Named outputs, for mappers and reducers.
     outputs: Option<Arc<dyn Outputs>>,
 }
 
 impl TaskContext {
+    /// Returns the context of a task without named outputs.
     pub fn new(job: Arc<JobContext>, is_reduce: bool, task: u32, partitions: u32) -> Arc<Self> {
         Self::with_outputs(job, is_reduce, task, partitions, None)
     }
 
+    /// Returns the context of a task.
     pub fn with_outputs(
         job: Arc<JobContext>,
         is_reduce: bool,
@@ -91,19 +102,23 @@ impl TaskContext {
         })
     }
 
-    /// One of the job's named outputs.
+    /// Opens one of the job's named outputs for records of these types.
+    ///
+    /// Fails with `Code::UserCode` if the task has no named outputs, or none of this name.
     pub fn output(self: &Arc<Self>, name: &str, types: (Type, Type)) -> Result<Emitter<Box<dyn NamedOutput>>> {
         match &self.outputs {
             Some(outputs) => Emitter::new(outputs.open(self, name, types)?, false, false),
-            None => Err(Error::new(Code::UserCode, format!("the output {name} is asked for where there is none"))
+            None => Err(Error::new(Code::UserCode, format!("this task has no output {name}"))
                 .hint("mappers and reducers have named outputs, in jobs with an output directory")),
         }
     }
 
+    /// Returns a setting of the job.
     pub fn setting(&self, key: &str) -> Option<&str> {
         self.job.settings.get(key).map(String::as_str)
     }
 
+    /// Adds `by` to a counter.
     pub fn count(&self, group: &str, name: &str, by: u64) {
         let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
         *counters.entry((group.to_string(), name.to_string())).or_insert(0) += by;

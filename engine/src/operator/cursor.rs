@@ -1,5 +1,5 @@
 //! The append cursor that operators emit into (yt_out of the C ABI), and the sink behind it.
-//! One of the listed files with `unsafe`: user code bumps raw pointers, and a callback comes back through a `void *`.
+//! One of the listed files with `unsafe`: user code moves raw pointers, and a callback returns through a `void *`.
 //!
 //! ```text
 //!   COPY  | klen u32 | vlen u32 | key | value | pad to 8 |     a record of its own
@@ -14,18 +14,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::memory::buffer::SLACK_BYTES;
 use yunti_base::{Code, Error, Result};
 
-/// Records that need more room than this go through `big`.
-pub const BIG_BYTES: usize = 64 << 10;
+/// Bytes of a record or request that fits in a block, at most (YT_BIG_BYTES). Larger records go through the ABI's
+/// `big`.
+pub const LARGE_BYTES: usize = 64 << 10;
 /// Bytes before the key in form COPY.
 pub const HEADER_BYTES: usize = 8;
-/// Key and value of one record together.
+/// Bytes of one record's key and value together, at most.
 pub const RECORD_BYTES_MAX: usize = (1 << 31) - 1;
 
+/// Status of success (YT_OK).
 pub const STATUS_OK: i32 = 0;
+/// Status of a failure (YT_FAIL).
 pub const STATUS_FAIL: i32 = 1;
+/// Status of a cancelled job (YT_STOP).
 pub const STATUS_STOP: i32 = 3;
+/// Status of a failed allocation (YT_NOMEM).
 pub const STATUS_NOMEM: i32 = 4;
 
+/// Form of emitted records, with its number in the C ABI; see the drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Form {
@@ -35,17 +41,23 @@ pub enum Form {
     Bytes = 4,
 }
 
+/// A byte string of the C ABI (yt_str).
 #[repr(C)]
 pub struct RawStr {
+    /// Address of the first byte; may be null if `n` is 0.
     pub p: *const u8,
+    /// Length in bytes.
     pub n: u64,
 }
 
 impl RawStr {
+    /// Returns the slice as a byte string. The caller keeps the slice alive.
     pub fn of(bytes: &[u8]) -> RawStr {
         RawStr { p: bytes.as_ptr(), n: bytes.len() as u64 }
     }
 
+    /// Returns the bytes; empty if `p` is null.
+    ///
     /// # Safety
     /// `p` points to `n` bytes that live and are not written for 'a, or is null.
     pub unsafe fn bytes<'a>(&self) -> &'a [u8] {
@@ -57,6 +69,7 @@ impl RawStr {
     }
 }
 
+/// The append cursor of one operator, in the layout of yt_out.
 #[repr(C)]
 pub struct Out {
     size: u32,
@@ -70,18 +83,19 @@ pub struct Out {
     reserved: [u64; 4],
 }
 
-/// The sink's answer was not YT_OK; the reason lies in the emitter, and the operator just returns.
+/// A status other than YT_OK from the sink. The emitter keeps the reason; the operator returns at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped(pub i32);
+pub struct StopStatus(pub i32);
 
-impl From<Stopped> for Error {
-    /// The driver replaces it by the sink's own error, which `Emitter::run` keeps.
-    fn from(_: Stopped) -> Error {
+impl From<StopStatus> for Error {
+    /// Returns a placeholder that the driver replaces by the sink's own error, which `Emitter::run` keeps.
+    fn from(_: StopStatus) -> Error {
         Error::new(Code::Cancelled, "the task was stopped")
     }
 }
 
 impl Out {
+    /// Returns the form of records in this cursor.
     pub fn form(&self) -> Form {
         match self.form {
             2 => Form::One,
@@ -92,24 +106,24 @@ impl Out {
     }
 
     #[inline]
-    fn room(&mut self, need: usize) -> std::result::Result<(), Stopped> {
+    fn room(&mut self, need: usize) -> std::result::Result<(), StopStatus> {
         if (self.end as usize) - (self.cur as usize) < need {
             // SAFETY: `full` and `engine` were set together by the Emitter that owns this cursor.
             let status = unsafe { (self.full)(self, need as u64) };
             if status != STATUS_OK {
-                return Err(Stopped(status));
+                return Err(StopStatus(status));
             }
         }
         Ok(())
     }
 
-    /// Emits a record by copy. Only in form COPY.
+    /// Emits a record by copy, in form COPY. Fails if the sink fails; the operator then returns.
     #[inline]
-    pub fn emit(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), Stopped> {
+    pub fn emit(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), StopStatus> {
         debug_assert!(self.form() == Form::Copy);
         let need = HEADER_BYTES + key.len() + value.len();
-        if need > BIG_BYTES - 8 {
-            return self.emit_big(key, value);
+        if need > LARGE_BYTES - 8 {
+            return self.emit_large(key, value);
         }
         self.room(need + 8)?;
         // SAFETY: `room` left need + 8 bytes, which the padding to 8 cannot exceed; the block is this cursor's alone.
@@ -123,14 +137,14 @@ impl Out {
         Ok(())
     }
 
-    /// Emits a record whose key and value stand together: `record[..key_len]` and the rest.
+    /// Emits a record whose key and value are adjacent: `record[..key_len]` and the rest. Fails as `emit` does.
     #[inline]
-    pub fn emit_adjacent(&mut self, record: &[u8], key_len: usize) -> std::result::Result<(), Stopped> {
+    pub fn emit_adjacent(&mut self, record: &[u8], key_len: usize) -> std::result::Result<(), StopStatus> {
         debug_assert!(self.form() == Form::Copy && key_len <= record.len());
         let need = HEADER_BYTES + record.len();
-        if need > BIG_BYTES - 8 {
+        if need > LARGE_BYTES - 8 {
             let (key, value) = record.split_at(key_len);
-            return self.emit_big(key, value);
+            return self.emit_large(key, value);
         }
         self.room(need + 8)?;
         // SAFETY: as in `emit`.
@@ -143,9 +157,9 @@ impl Out {
         Ok(())
     }
 
-    /// Emits a slice of the batch, with the value 1 (form ONE) or `value` (form REF).
+    /// Emits a slice of the batch, with the value 1 (form ONE) or `value` (form REF). Fails as `emit` does.
     #[inline]
-    pub fn emit_ref(&mut self, koff: u32, klen: u32, value: u64) -> std::result::Result<(), Stopped> {
+    pub fn emit_ref(&mut self, koff: u32, klen: u32, value: u64) -> std::result::Result<(), StopStatus> {
         self.room(16)?;
         // SAFETY: `room` left 16 bytes in a block that is this cursor's alone.
         unsafe {
@@ -161,9 +175,10 @@ impl Out {
         Ok(())
     }
 
-    /// Emits slices of the batch, given as start, end, start, end .., each with the value 1 (forms ONE and REF).
+    /// Emits slices of the batch, each with the value 1 (forms ONE and REF). `edges` are start, end, start, end ..
+    /// Fails as `emit` does.
     #[inline]
-    pub fn emit_spans(&mut self, edges: &[u32]) -> std::result::Result<(), Stopped> {
+    pub fn emit_spans(&mut self, edges: &[u32]) -> std::result::Result<(), StopStatus> {
         if self.form() != Form::One {
             for span in edges.chunks_exact(2) {
                 self.emit_ref(span[0], span[1] - span[0], 1)?;
@@ -187,11 +202,11 @@ impl Out {
         Ok(())
     }
 
-    /// Appends bytes of the output. Only in form BYTES.
-    pub fn append(&mut self, bytes: &[u8]) -> std::result::Result<(), Stopped> {
+    /// Appends bytes of the output, in form BYTES. Fails as `emit` does.
+    pub fn append(&mut self, bytes: &[u8]) -> std::result::Result<(), StopStatus> {
         debug_assert!(self.form() == Form::Bytes);
-        if bytes.len() > BIG_BYTES {
-            return self.emit_big(bytes, &[]);
+        if bytes.len() > LARGE_BYTES {
+            return self.emit_large(bytes, &[]);
         }
         self.room(bytes.len())?;
         // SAFETY: `room` left as many bytes in a block that is this cursor's alone.
@@ -203,39 +218,40 @@ impl Out {
     }
 
     #[cold]
-    fn emit_big(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), Stopped> {
-        // SAFETY: `big` and `engine` were set together by the Emitter that owns this cursor; the slices outlive the call.
+    fn emit_large(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), StopStatus> {
+        // SAFETY: `big` and `engine` were set together by the Emitter that owns this cursor; the slices outlive the
+        // call.
         let status = unsafe { (self.big)(self, RawStr::of(key), RawStr::of(value)) };
-        if status == STATUS_OK { Ok(()) } else { Err(Stopped(status)) }
+        if status == STATUS_OK { Ok(()) } else { Err(StopStatus(status)) }
     }
 }
 
-/// What stands behind a cursor: takes filled blocks, gives room.
+/// The sink behind a cursor: it takes filled blocks and gives room.
 ///
-/// Call order: `begin` once, which gives the first block; then `filled`, any number of times, each with what was appended
-/// since the block was given; `big` between them (what was appended so far is handed to `filled` first).
+/// Call order: `begin` once, which gives the first block. Then `filled` any number of times, each with the bytes
+/// appended since the block was given. `large` may come in between; appended bytes are passed to `filled` first.
 pub trait Sink: Send {
-    /// The form that this sink wants from an operator that can do what `refs` and `one` say.
+    /// Returns the form that this sink wants, from an operator with the abilities `refs` and `one`.
     fn form(&self, _refs: bool, _one: bool) -> Form {
         Form::Copy
     }
 
-    /// The block to fill: its first byte, and its bytes without the slack behind it.
+    /// Returns the block to fill: its first byte, and its length without the slack.
     fn begin(&mut self) -> Result<(*mut u8, usize)>;
 
-    /// Takes `len` bytes at the start of the block that was given last, and gives the block to fill next, with room for
-    /// at least `need` bytes. `data` is the batch that references point into (empty in form COPY).
+    /// Takes `len` bytes at the start of the last block. Returns the next block to fill, with room for at least `need`
+    /// bytes. `data` is the batch that references point into (empty in form COPY).
     fn filled(&mut self, len: usize, need: usize, data: &[u8]) -> Result<(*mut u8, usize)>;
 
-    /// A record that does not go through blocks; gives the block to fill next.
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)>;
+    /// Takes a record that does not fit in a block. Returns the next block to fill.
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)>;
 }
 
 struct Behind<S> {
     sink: S,
     start: *mut u8,
     error: Option<Error>,
-    /// The batch that is being mapped, for the forms that refer to it.
+    /// Batch being mapped, for the forms with references.
     data: (*const u8, usize),
 }
 
@@ -249,22 +265,23 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
     fn filled(&mut self, len: usize, need: usize, data: &[u8]) -> Result<(*mut u8, usize)> {
         (**self).filled(len, need, data)
     }
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
-        (**self).big(key, value)
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        (**self).large(key, value)
     }
 }
 
-/// A cursor and the sink behind it: what an operator's call is given.
+/// A cursor and its sink; an operator's call gets the cursor.
 pub struct Emitter<S: Sink> {
     out: Out,
     behind: Box<Behind<S>>,
 }
 
-// SAFETY: the pointers are into memory that the sink owns, and the sink is Send; one thread uses an Emitter at a time.
+// SAFETY: the pointers lead into memory that the sink owns, and the sink is Send; one thread uses an Emitter at a time.
 unsafe impl<S: Sink> Send for Emitter<S> {}
 
 impl<S: Sink> Emitter<S> {
-    /// `refs` and `one`: what the operator can do beyond COPY.
+    /// Returns a cursor into `sink`. `refs` and `one` are the operator's abilities beyond COPY. Fails with the error of
+    /// `Sink::begin`.
     pub fn new(mut sink: S, refs: bool, one: bool) -> Result<Self> {
         let form = sink.form(refs, one);
         let (start, room) = sink.begin()?;
@@ -283,14 +300,17 @@ impl<S: Sink> Emitter<S> {
         Ok(Emitter { out, behind })
     }
 
+    /// Returns the sink.
     pub fn sink(&self) -> &S {
         &self.behind.sink
     }
+    /// Returns the sink.
     pub fn sink_mut(&mut self) -> &mut S {
         &mut self.behind.sink
     }
 
-    /// Runs an operator's call. `data`: the batch that its references point into. The sink's own error comes first.
+    /// Runs an operator's call. `data` is the batch that its references point into. A sink's error takes precedence
+    /// over the operator's.
     pub fn run(&mut self, data: &[u8], call: impl FnOnce(&mut Out) -> Result<()>) -> Result<()> {
         self.behind.data = (data.as_ptr(), data.len());
         self.out.ref_base = data.as_ptr();
@@ -308,18 +328,19 @@ impl<S: Sink> Emitter<S> {
         Ok(())
     }
 
-    /// The cursor for records between calls, as long as this value lives and does not move; `refused` says what became of them.
+    /// Returns the cursor for records between calls, as long as this value lives and does not move. `refused` returns
+    /// their error.
     pub fn open(&mut self) -> &mut Out {
         self.out.engine = (&raw mut *self.behind).cast();
         &mut self.out
     }
 
-    /// Why the sink refused what was emitted through the open cursor, if it did.
+    /// Returns the error of records emitted through the open cursor, if there is one.
     pub fn refused(&mut self) -> Option<Error> {
         self.behind.error.take()
     }
 
-    /// Hands what stands in the block to the sink.
+    /// Passes the bytes in the block to the sink. Fails with the sink's error.
     pub fn hand_over(&mut self) -> Result<()> {
         // SAFETY: between calls the cursor is not in use; `data` still names the batch, or nothing.
         let (start, room) = unsafe { self.behind.take(self.out.cur, 0)? };
@@ -328,12 +349,12 @@ impl<S: Sink> Emitter<S> {
         Ok(())
     }
 
-    /// Gives the sink back as it is: what stands in the block since the last `hand_over` is forgotten.
+    /// Returns the sink; bytes since the last `hand_over` are lost.
     pub fn into_sink(self) -> S {
         self.behind.sink
     }
 
-    /// Hands over the rest and gives the sink back.
+    /// Passes the rest to the sink and returns it. Fails with the sink's error.
     pub fn finish(mut self) -> Result<S> {
         self.hand_over()?;
         Ok(self.behind.sink)
@@ -342,7 +363,7 @@ impl<S: Sink> Emitter<S> {
 
 impl<S: Sink> Behind<S> {
     /// # Safety
-    /// `cur` lies in the block given last, and `data` is alive.
+    /// `cur` points into the last block, and `data` is alive.
     unsafe fn take(&mut self, cur: *mut u8, need: usize) -> Result<(*mut u8, usize)> {
         let len = cur as usize - self.start as usize;
         // SAFETY: as the caller promises.
@@ -370,13 +391,12 @@ impl<S: Sink> Behind<S> {
 }
 
 unsafe extern "C" fn full<S: Sink>(out: *mut Out, need: u64) -> i32 {
-    // SAFETY: `engine` was set by `run` to the Behind of the Emitter whose cursor this is; nobody else uses it meanwhile.
+    // SAFETY: `run` set `engine` to the Behind of the Emitter that owns this cursor; no one else uses it during the
+    // call.
     unsafe {
         let behind = &mut *(*out).engine.cast::<Behind<S>>();
-        if need as usize > BIG_BYTES {
-            behind
-                .error
-                .get_or_insert(Error::new(Code::UserCode, format!("full() was asked for {need} bytes at once")));
+        if need as usize > LARGE_BYTES {
+            behind.error.get_or_insert(Error::new(Code::UserCode, format!("full() requested {need} bytes at once")));
             return STATUS_FAIL;
         }
         let result = catch_unwind(AssertUnwindSafe(|| {
@@ -400,7 +420,7 @@ unsafe extern "C" fn big<S: Sink>(out: *mut Out, key: RawStr, value: RawStr) -> 
                     .hint(format!("key and value together have at most {RECORD_BYTES_MAX} bytes")));
             }
             behind.take((*out).cur, 0)?;
-            let (start, room) = behind.sink.big(key.bytes(), value.bytes())?;
+            let (start, room) = behind.sink.large(key.bytes(), value.bytes())?;
             behind.start = start;
             (*out).cur = start;
             (*out).end = start.wrapping_add(room);
@@ -410,7 +430,7 @@ unsafe extern "C" fn big<S: Sink>(out: *mut Out, key: RawStr, value: RawStr) -> 
     }
 }
 
-/// Walks the records of a block in form COPY: (offset of the record, key length, value length).
+/// Iterates over the records of a block in form COPY: (offset of the record, key length, value length).
 pub fn copied(block: &[u8]) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -423,50 +443,105 @@ pub fn copied(block: &[u8]) -> impl Iterator<Item = (usize, usize, usize)> + '_ 
     })
 }
 
-/// An entry of form REF, as it lies in a block.
+/// An entry of form REF as it is stored in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct RefEntry {
+    /// Offset of the key in the batch.
     pub koff: u32,
+    /// Length of the key in bytes.
     pub klen: u32,
+    /// Value, eight bytes.
     pub value: u64,
 }
 
-/// A block of its own for sinks that use the same one again and again (all but the collector).
+/// A reusable block for sinks (all but the collector, which keeps its blocks).
 pub struct Scratch {
     buffer: crate::memory::Buffer,
 }
 
 impl Scratch {
-    /// Holds the cursor's block: at least twice the largest request fits.
+    /// Bytes of the block: at least twice the largest request.
     pub const BYTES: usize = 128 << 10;
 
+    /// Returns an empty block. Fails with `Code::Memory` if the system cannot map it.
     pub fn new() -> Result<Self> {
         Ok(Scratch { buffer: crate::memory::Buffer::new(Self::BYTES, None)? })
     }
 
+    /// Returns the address and the length of the block, for `Sink::begin` and `Sink::filled`.
     pub fn block(&mut self) -> (*mut u8, usize) {
         (self.buffer.with_slack_mut().as_mut_ptr(), Self::BYTES)
     }
 
+    /// Returns the first `len` bytes.
     pub fn bytes(&self, len: usize) -> &[u8] {
         &self.buffer[..len]
     }
 
-    /// The first `len` bytes as entries of form ONE.
+    /// Returns the first `len` bytes as entries of form ONE: offset and length of the key.
     pub fn ones(&self, len: usize) -> &[[u32; 2]] {
         self.view(len)
     }
 
-    /// The first `len` bytes as entries of form REF.
+    /// Returns the first `len` bytes as entries of form REF.
     pub fn refs(&self, len: usize) -> &[RefEntry] {
         self.view(len)
     }
 
     fn view<T: Entry>(&self, len: usize) -> &[T] {
         let bytes = self.bytes(len);
-        // SAFETY: the buffer is page-aligned, and any bytes are a value of an Entry.
+        // SAFETY: the buffer is page-aligned, and any bytes are a valid Entry.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), len / size_of::<T>()) }
+    }
+}
+
+/// Destination of a `RecordSink`.
+pub trait RecordTarget: Send {
+    /// Takes one record. `key` and `value` are valid during the call only.
+    fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+}
+
+/// A sink that passes emitted records to its target, one by one.
+pub struct RecordSink<T> {
+    target: T,
+    block: Scratch,
+}
+
+impl<T: RecordTarget> RecordSink<T> {
+    /// Returns a sink with an empty block in front of `target`. Fails if there is no memory for the block.
+    pub fn new(target: T) -> Result<Self> {
+        Ok(RecordSink { target, block: Scratch::new()? })
+    }
+
+    /// Returns the target.
+    pub fn target_mut(&mut self) -> &mut T {
+        &mut self.target
+    }
+
+    /// Returns the target; records in the block that the emitter has not handed over are lost.
+    pub fn into_target(self) -> T {
+        self.target
+    }
+}
+
+impl<T: RecordTarget> Sink for RecordSink<T> {
+    fn begin(&mut self) -> Result<(*mut u8, usize)> {
+        Ok(self.block.block())
+    }
+
+    fn filled(&mut self, len: usize, _: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
+        let bytes = self.block.bytes(len);
+        for (at, klen, vlen) in copied(bytes) {
+            let key = at + HEADER_BYTES;
+            self.target.append(&bytes[key..key + klen], &bytes[key + klen..key + klen + vlen])?;
+        }
+        Ok(self.block.block())
+    }
+
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        self.target.append(key, value)?;
+        Ok(self.block.block())
     }
 }
 

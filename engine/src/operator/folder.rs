@@ -1,29 +1,33 @@
-//! Folders: one state a key, in a table that the engine owns (yt_folder of the C ABI).
+//! Folders: one state per key, in a table of the engine (yt_folder of the C ABI).
 //! One of the listed files with `unsafe`: states are named by pointers.
 
 use super::Out;
 use yunti_base::Result;
 
-/// Folds that the engine does by itself: state and value are numbers of eight bytes.
+/// Folds that the engine runs itself; state and value are numbers of eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownFold {
+    /// Number of values.
     Count,
-    /// Wraps around.
+    /// Sum of integers; wraps around.
     SumI64,
+    /// Smallest integer.
     MinI64,
+    /// Largest integer.
     MaxI64,
-    /// Inexact: the order of additions shows in the last bits.
+    /// Sum of floats. Inexact: the order of additions affects the last bits.
     SumF64,
 }
 
 impl KnownFold {
-    /// The state of a key after its first value.
+    /// Returns the state of a key after its first value.
     #[inline]
     pub fn first(self, value: u64) -> u64 {
         if self == KnownFold::Count { 1 } else { value }
     }
 
     #[inline]
+    /// Returns the state after one more value.
     pub fn fold(self, state: u64, value: u64) -> u64 {
         match self {
             KnownFold::Count => state.wrapping_add(1),
@@ -32,6 +36,7 @@ impl KnownFold {
     }
 
     #[inline]
+    /// Returns the merge of two states.
     pub fn merge(self, into: u64, from: u64) -> u64 {
         match self {
             KnownFold::Count | KnownFold::SumI64 => into.wrapping_add(from),
@@ -42,63 +47,76 @@ impl KnownFold {
     }
 }
 
+/// Shape of a folder's states and values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoldShape {
     /// Bytes of a state, 1 to 65,536. States are plain bytes: moved, spilled and loaded by memcpy, never destroyed.
     pub state_bytes: usize,
+    /// Fold that the engine runs itself, if the folder is one.
     pub known: Option<KnownFold>,
-    /// Merge is associative and commutative to the bit: partial states may be made, merged and evicted in any order.
+    /// True if merging is associative and commutative to the bit: partial states may be made, merged and evicted in any
+    /// order.
     pub exact: bool,
-    /// Values have eight bytes and come as numbers.
+    /// True if values have eight bytes and are passed as numbers.
     pub eight: bool,
 }
 
 /// Values of a call of `fold`.
 #[derive(Clone, Copy)]
 pub enum FoldValues<'a> {
+    /// Values of any length.
     Slices(&'a [&'a [u8]]),
+    /// Values of eight bytes.
     Eight(&'a [u64]),
 }
 
 impl FoldValues<'_> {
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {
             FoldValues::Slices(v) => v.len(),
             FoldValues::Eight(v) => v.len(),
         }
     }
+    /// Returns true if there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// At most this many states in one call.
+/// States in one call, at most.
 pub const FOLD_BATCH: usize = 64;
 
-/// States are named by pointers to `state_bytes` bytes of any alignment; a pointer may occur several times in a call of `fold`,
-/// to be folded in the order given. For a known fold none of init, fold and merge is called.
+/// A folder of one worker.
+///
+/// States are pointers to `state_bytes` bytes of any alignment. A call of `fold` may name a state several times; its
+/// values are folded in order. For a known fold, init, fold and merge are never called.
 pub trait Folder: Send {
+    /// Returns the shape of its states.
     fn shape(&self) -> FoldShape;
+    /// Sets the states of new keys.
     fn init(&mut self, states: &[*mut u8]) -> Result<()>;
+    /// Folds value i into state i.
     fn fold(&mut self, states: &[*mut u8], values: FoldValues<'_>) -> Result<()>;
+    /// Merges state `from[i]` into state `into[i]`.
     fn merge(&mut self, into: &[*mut u8], from: &[*const u8]) -> Result<()>;
-    /// Emits what becomes of each key and its state; for a known fold (key, state).
+    /// Emits the result of each key and its state; for a known fold, the pair (key, state).
     fn finish(&mut self, keys: &[&[u8]], states: &[*const u8], out: &mut Out) -> Result<()>;
 }
 
-/// The bytes of a state that `finish` was given.
+/// Returns the bytes of a state passed to `finish`.
 pub fn state_bytes<'a>(state: &'a *const u8, len: usize) -> &'a [u8] {
     // SAFETY: the contract of `Folder`: a state pointer names `state_bytes` readable bytes for the length of the call.
     unsafe { std::slice::from_raw_parts(*state, len) }
 }
 
-/// The number in a state of eight bytes that `fold` was given.
+/// Returns the number in a state of eight bytes passed to `fold`.
 pub fn state_number(state: *mut u8) -> u64 {
     // SAFETY: as above, for a shape of eight bytes.
     unsafe { state.cast::<u64>().read_unaligned() }
 }
 
-/// Sets a state of eight bytes that `init` was given.
+/// Sets a state of eight bytes passed to `init`.
 pub fn set_state_number(state: *mut u8, number: u64) {
     // SAFETY: the contract of `Folder`: states given to `init` are writable for the length of the call.
     unsafe { state.cast::<u64>().write_unaligned(number) }

@@ -5,11 +5,12 @@ use std::marker::PhantomData;
 
 use super::batch::Slices;
 
-/// The last group goes on in the next batch.
+/// Flag: the last group goes on in the next batch.
 pub const GROUP_MORE: u32 = 1;
-/// The first group began in the batch before.
+/// Flag: the first group began in the batch before.
 pub const GROUP_CONT: u32 = 2;
 
+/// Groups of records as slices of one buffer, in the layout of yt_groups.
 #[repr(C)]
 pub struct Groups<'a> {
     size: u32,
@@ -31,27 +32,32 @@ pub struct Groups<'a> {
 /// The values of a batch of groups: slices of the data, or packed numbers of eight bytes.
 #[derive(Clone, Copy)]
 pub enum Values<'a> {
+    /// Values of any length.
     Slices { offsets: &'a [u32], lengths: &'a [u32] },
+    /// Values of eight bytes.
     Eight(&'a [u64]),
 }
 
 impl Values<'_> {
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {
             Values::Slices { offsets, .. } => offsets.len(),
             Values::Eight(v) => v.len(),
         }
     }
+    /// Returns true if there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl<'a> Groups<'a> {
-    /// Group `i` has the key `koff[i], klen[i]` and the values `first[i]..first[i + 1]`.
+    /// Returns groups in which group `i` has the key `koff[i], klen[i]` and the values `first[i]..first[i + 1]`.
+    /// `flags` are GROUP_MORE and GROUP_CONT.
     ///
     /// # Panics
-    /// If the columns do not fit together: an error of the driver.
+    /// Panics if the columns do not fit together: an error of the driver.
     pub fn new(
         data: &'a [u8],
         koff: &'a [u32],
@@ -87,10 +93,10 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Says the key of each value, where groups have a part of the key in common.
+    /// Sets the key of each value, for groups by a part of the key.
     ///
     /// # Panics
-    /// If there are not as many keys as values.
+    /// Panics if there are not as many keys as values.
     pub fn with_value_keys(mut self, keys: Slices<'a>) -> Groups<'a> {
         let values = self.range(self.len() - 1).end;
         assert!(keys.offsets.len() == values && keys.lengths.len() == values);
@@ -98,45 +104,49 @@ impl<'a> Groups<'a> {
         self
     }
 
+    /// Returns the number of groups.
     pub fn len(&self) -> usize {
         self.n as usize
     }
+    /// Returns true if there are no groups.
     pub fn is_empty(&self) -> bool {
         self.n == 0
     }
-    /// The last group goes on in the next batch.
+    /// Returns true if the last group goes on in the next batch.
     pub fn goes_on(&self) -> bool {
         self.flags & GROUP_MORE != 0
     }
-    /// The first group began in the batch before.
+    /// Returns true if the first group began in the batch before.
     pub fn continues(&self) -> bool {
         self.flags & GROUP_CONT != 0
     }
 
-    /// Whether no more values of group `i` follow.
+    /// Returns true if no more values of group `i` follow.
     pub fn completes(&self, i: usize) -> bool {
         i + 1 < self.len() || !self.goes_on()
     }
 
+    /// Returns the key of group `i`. Panics if there is no such group.
     pub fn key(&self, i: usize) -> &'a [u8] {
         assert!(i < self.len());
-        // SAFETY: i is in bounds, and `new` took the columns from slices of n elements whose ranges lie in the data.
+        // SAFETY: i is in bounds, and `new` took the columns from slices of n elements whose ranges are within the
+        // data.
         unsafe { std::slice::from_raw_parts(self.base.add(*self.koff.add(i) as usize), *self.klen.add(i) as usize) }
     }
 
-    /// The numbers of the values of group `i`.
+    /// Returns the numbers of the values of group `i`.
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
         assert!(i < self.len());
         // SAFETY: `first` has n + 1 elements.
         unsafe { *self.first.add(i) as usize..*self.first.add(i + 1) as usize }
     }
 
-    /// The key of value number `v` (of the batch), where groups have a part of the key in common.
+    /// Returns the key of value number `v` (in the batch), or None if all values of a group share its key.
     pub fn value_key(&self, v: usize) -> Option<&'a [u8]> {
         if self.vkoff.is_null() {
             return None;
         }
-        // SAFETY: `with_value_keys` checked that there is a key for each value; the slices lie in the data.
+        // SAFETY: `with_value_keys` checked that there is a key for each value; the slices are within the data.
         unsafe {
             assert!(v < *self.first.add(self.n as usize) as usize);
             let (offset, len) = (*self.vkoff.add(v) as usize, *self.vklen.add(v) as usize);
@@ -144,7 +154,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// All values as packed numbers, where the value type has eight bytes.
+    /// Returns all values as packed numbers, or None if values do not have eight bytes.
     pub fn eights(&self) -> Option<&'a [u64]> {
         if self.v8.is_null() {
             return None;
@@ -153,9 +163,9 @@ impl<'a> Groups<'a> {
         unsafe { Some(std::slice::from_raw_parts(self.v8, *self.first.add(self.n as usize) as usize)) }
     }
 
-    /// Value number `v` (of the batch, not of the group).
+    /// Returns value number `v` in the batch (not in the group).
     pub fn value(&self, v: usize) -> &'a [u8] {
-        // SAFETY: `new` checked the number of values; the slices lie in the data.
+        // SAFETY: `new` checked the number of values; the slices are within the data.
         unsafe {
             assert!(v < *self.first.add(self.n as usize) as usize);
             if self.v8.is_null() {

@@ -1,14 +1,14 @@
-//! Floor 3: the batch interfaces that all operators have in common: built-ins, C++ class libraries, streaming, Java, tests.
+//! Floor 3: the batch interfaces of all operators: built-ins, C++ class libraries, streaming, Java, tests.
 //!
-//! The layouts here are those of the C ABI (api/include/yunti.h), so that a class library needs no translation.
+//! The layouts here are those in the C ABI (api/include/yunti.h), so a class library needs no translation.
 
-pub mod arranger;
 pub mod batch;
 pub mod class;
 pub mod context;
 pub mod cursor;
 pub mod folder;
 pub mod groups;
+pub mod key_orderer;
 pub mod mapper;
 pub mod partitioner;
 pub mod reader;
@@ -16,13 +16,13 @@ pub mod reducer;
 pub mod types;
 pub mod writer;
 
-pub use arranger::Arranger;
 pub use batch::Batch;
 pub use class::{Class, ClassInfo, ClassSource, Flags, Kind};
 pub use context::TaskContext;
 pub use cursor::{Emitter, Form, Out, Sink};
 pub use folder::{FoldShape, Folder, KnownFold};
 pub use groups::Groups;
+pub use key_orderer::KeyOrderer;
 pub use mapper::Mapper;
 pub use partitioner::Partitioner;
 pub use reader::{Chunk, Reader};

@@ -1,34 +1,41 @@
-//! Readers: bytes of a file in, the records that stand in them out (yt_reader of the C ABI).
+//! Readers: they find the records in the bytes of a file (yt_reader of the C ABI).
 
 use super::Out;
 use yunti_base::Result;
 
-/// A stretch of a file, decompressed.
+/// A decompressed part of a file.
 #[derive(Clone, Copy)]
 pub struct Chunk<'a> {
+    /// Bytes of the part.
     pub bytes: &'a [u8],
-    /// It begins the file.
+    /// True if the part begins the file.
     pub first: bool,
-    /// The file ends with it.
+    /// True if the part ends the file.
     pub last: bool,
-    /// A record that begins here or behind belongs to the next split; `u64::MAX`: all are of this one.
+    /// Offset from which records belong to the next split; `u64::MAX`: all records belong to this split.
     pub limit: u64,
-    /// Of its first byte in the file.
+    /// Offset of the first byte in the file.
     pub position: u64,
+    /// Number of the input file.
     pub file_index: u32,
-    /// `find`: bytes before the cut.
+    /// Bytes before the cut, for `find`.
     pub before: u32,
 }
 
-/// Bytes before a cut that a reader may ask for.
+/// Bytes before a cut that a reader may request, at most.
 pub const LOOK_BACK_MAX: u32 = 4096;
 
-/// Made for one split. Call order: for each piece of a file `find`, where the piece does not begin its file; then `read` from the first
-/// byte that was not taken, until all bytes before the limit were; without a limit, until a last chunk without bytes.
+/// A reader of one split.
+///
+/// Call order: for each part of a file, `find` unless the part begins its file. Then `read` from the first byte not
+/// taken, until all bytes before the limit are taken. Without a limit: until a last chunk without bytes.
 pub trait Reader: Send {
-    /// Where the first record that begins behind `before` bytes of the chunk, or later, begins in it; at the limit or behind it: none of this
-    /// split. `None`: more bytes are needed; of a last chunk: none begins.
+    /// Returns the offset in the chunk of the first record that begins at or after `before` bytes. An offset at or
+    /// beyond the limit: no record of this split.
+    ///
+    /// Returns None if more bytes are needed; for a last chunk, None means that no record begins.
     fn find(&mut self, chunk: &Chunk<'_>) -> Result<Option<u64>>;
-    /// Emits, by copy, whole records that begin before the limit; says how many bytes it took. None and nothing emitted: more are needed.
+    /// Emits whole records that begin before the limit, by copy; returns the number of bytes taken. 0 without a record:
+    /// more bytes are needed.
     fn read(&mut self, chunk: &Chunk<'_>, out: &mut Out) -> Result<u64>;
 }

@@ -1,11 +1,12 @@
-//! What a key or a value is: it fixes the order of keys and how a text writer prints them (yt_type of the C ABI).
+//! Types of keys and values: they fix the order of keys and the form of values in text (yt_type of the C ABI).
 
 use yunti_base::{Code, Error, Result};
 
+/// Type of a key or value; numbers are little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u32)]
 pub enum Type {
-    /// No value at all; text output then has no tab.
+    /// Absent; text output then has no tab.
     None = 0,
     #[default]
     Bytes = 1,
@@ -18,17 +19,21 @@ pub enum Type {
 }
 
 impl Type {
+    /// All types, in the order of their numbers.
     pub const ALL: [Type; 8] =
         [Type::None, Type::Bytes, Type::I32, Type::I64, Type::U32, Type::U64, Type::F32, Type::F64];
 
+    /// Returns the type with this number in the C ABI.
     pub fn from_abi(number: u32) -> Option<Type> {
         Type::ALL.get(number as usize).copied()
     }
 
+    /// Returns the name in settings and messages.
     pub fn name(self) -> &'static str {
         ["none", "bytes", "i32", "i64", "u32", "u64", "f32", "f64"][self as usize]
     }
 
+    /// Returns the type of a name; `text` is another name for bytes. Fails with `Code::Usage` for any other name.
     pub fn parse(name: &str) -> Result<Type> {
         Type::ALL.into_iter().find(|t| t.name() == name || (name == "text" && *t == Type::Bytes)).ok_or_else(|| {
             Error::new(Code::Usage, format!("unknown type '{name}'"))
@@ -36,13 +41,13 @@ impl Type {
         })
     }
 
-    /// Whether `len` bytes can be a value of this type.
+    /// Returns true if `len` bytes can be a value of this type.
     #[inline]
     pub fn fits(self, len: usize) -> bool {
         self.fixed_bytes().is_none_or(|n| n == len)
     }
 
-    /// Bytes of a value of this type; `None` for byte strings.
+    /// Returns the bytes of a value of this type, or None for byte strings.
     pub fn fixed_bytes(self) -> Option<usize> {
         match self {
             Type::None => Some(0),
@@ -53,10 +58,10 @@ impl Type {
     }
 }
 
-/// A class emits what it did not declare.
+/// Returns the error for a record whose lengths differ from the declared types.
 #[cold]
 pub fn wrong_length((key, value): (Type, Type), key_bytes: usize, value_bytes: usize) -> Error {
-    let say = |t: Type| t.fixed_bytes().map_or("any".to_string(), |n| n.to_string());
+    let text = |t: Type| t.fixed_bytes().map_or("any".to_string(), |n| n.to_string());
     Error::new(Code::UserCode, format!("a key of {key_bytes} bytes and a value of {value_bytes} bytes were emitted"))
-        .hint(format!("the class declares types of {} and {} bytes", say(key), say(value)))
+        .hint(format!("the class declares types of {} and {} bytes", text(key), text(value)))
 }

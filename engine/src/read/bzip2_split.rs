@@ -1,15 +1,16 @@
-//! A stretch of a bzip2 file: the data of the blocks that begin in it, and then that of the blocks behind, for as long as it is asked for.
+//! A split of a bzip2 file: the data of the blocks that begin in it. The data of the following blocks comes after it,
+//! as far as the caller reads.
 //!
 //! ```text
 //!   bytes of the file:    start                         end
 //!                    ..block ][ block ][ block ][ block   ][ block ..
 //!                             |<----- this split's ------->|
-//!                                                          boundary, known when it is reached
+//!                                                          boundary, known when reached
 //! ```
 //!
-//! A block belongs to the split in which its mark begins, as with Hadoop's BZip2Codec; the first one of the file to the split that begins
-//! the file. What looks like a mark and is none is passed over where that is proven: by a block that begins before it and ends behind
-//! it. Without that proof the block is damaged: no data is lost in silence.
+//! A block belongs to the split in which its mark begins, as with Hadoop's BZip2Codec; the first block of the file
+//! belongs to the first split. A false mark is skipped only with proof: a block that begins before it and ends after
+//! it. Without that proof the block counts as damaged, so that no data is lost silently.
 
 use super::bzip2_walk::{Event, INPUT_BYTES, MEMORY_BYTES, Walk, first_block};
 use crate::codec::bzip2_blocks::{BLOCK_BYTES_MAX, Mark, find_mark};
@@ -19,15 +20,16 @@ use crate::memory::budget::Grant;
 use std::sync::Arc;
 use yunti_base::{Error, Result};
 
-/// Data that is only looked at goes here.
+/// Bytes of the buffer for discarded data.
 const DISCARD_BYTES: usize = 64 << 10;
 
-/// Marks before a doubtful one that are tried for the block that holds it.
+/// Marks before a doubtful mark that are tried as the block containing it.
 const PROOFS_MAX: usize = 16;
 
+/// Decoded bytes of a split of a bzip2 file.
 pub struct Bzip2Split {
     file: NamedFile,
-    /// None: no block begins here.
+    /// None if no block begins in the split.
     walk: Option<Walk>,
     end_bit: u64,
     given: u64,
@@ -37,6 +39,10 @@ pub struct Bzip2Split {
 }
 
 impl Bzip2Split {
+    /// Finds the first block of the split [start, end), in bytes of the file. The decoder's memory is granted by
+    /// `budget`.
+    ///
+    /// Errors: `Corrupt` for a mark that is neither a block nor proven false; `Input` for a failed read; `Memory`.
     pub fn new(file: NamedFile, start: u64, end: u64, budget: &Arc<Budget>) -> Result<Bzip2Split> {
         let grant = budget.grant(MEMORY_BYTES + DISCARD_BYTES as u64, "a bzip2 decoder")?;
         let first = first_block(&file)?;
@@ -52,21 +58,22 @@ impl Bzip2Split {
         Ok(Bzip2Split { file, walk, end_bit: end.saturating_mul(8), given: 0, boundary, ended, _grant: grant })
     }
 
+    /// Returns the file.
     pub fn file(&self) -> &NamedFile {
         &self.file
     }
 
-    /// How many bytes are of this split's own blocks; none before the last of them was given out.
+    /// Returns the number of decoded bytes that belong to the split's own blocks; None until the last of them was read.
     pub fn boundary(&self) -> Option<u64> {
         self.boundary
     }
 
-    /// Nothing follows in the file.
+    /// Returns true if the file has no more data.
     pub fn ended(&self) -> bool {
         self.ended
     }
 
-    /// Reads into `to`, as much as it takes; less at the end, and once at the boundary.
+    /// Fills `to`. Returns fewer than `to.len()` bytes at the end of the file, and once at the boundary.
     pub fn read(&mut self, to: &mut [u8]) -> Result<usize> {
         let mut done = 0;
         while let Some(walk) = &mut self.walk
@@ -93,7 +100,7 @@ impl Bzip2Split {
     }
 }
 
-/// The first block that begins in [from, to).
+/// Returns the first block that begins in bits [from, to).
 fn find_block(file: &NamedFile, from: u64, to: u64) -> Result<Option<u64>> {
     let mut from = from;
     while let Some(candidate) = find_mark_in(file, from, to)? {
@@ -106,7 +113,7 @@ fn find_block(file: &NamedFile, from: u64, to: u64) -> Result<Option<u64>> {
     Ok(None)
 }
 
-/// The first mark of a block that begins in [from, to), by its bits alone.
+/// Returns the first mark of a block in bits [from, to), by its bits only.
 fn find_mark_in(file: &NamedFile, mut from: u64, to: u64) -> Result<Option<u64>> {
     let mut input = vec![0; INPUT_BYTES];
     while from < to {
@@ -131,7 +138,7 @@ fn find_mark_in(file: &NamedFile, mut from: u64, to: u64) -> Result<Option<u64>>
     Ok(None)
 }
 
-/// Whether a block that ends somewhere begins at this bit.
+/// Checks that a block begins at this bit and ends somewhere.
 fn is_block(file: &NamedFile, bit: u64) -> Result<()> {
     let mut walk = Walk::new(file.clone(), bit, false)?;
     let mut discard = vec![0; DISCARD_BYTES];
@@ -139,7 +146,8 @@ fn is_block(file: &NamedFile, bit: u64) -> Result<()> {
     Ok(())
 }
 
-/// Nothing if a block that begins before `candidate` ends behind it; else `damage`, which was found at it.
+/// Proves that `candidate` is no block: a block that begins before it ends after it. Otherwise returns `damage`, found
+/// at it.
 fn prove_that_none_is(file: &NamedFile, candidate: u64, damage: Error) -> Result<()> {
     let mut before = Vec::new();
     let mut from = candidate.saturating_sub(BLOCK_BYTES_MAX * 8);
@@ -156,7 +164,7 @@ fn prove_that_none_is(file: &NamedFile, candidate: u64, damage: Error) -> Result
                 Ok(Event::Block(bit)) if bit > candidate => return Ok(()),
                 Ok(Event::End) => return Ok(()),
                 Ok(Event::Data(_) | Event::Block(_)) => {}
-                // It is none itself, or damaged.
+                // This mark is false too, or its block is damaged.
                 Err(_) => break,
             }
         }

@@ -1,4 +1,4 @@
-//! Splits of bzip2 files of every size give each block once; bits that only look like a mark, and damage, are told from each other.
+//! Splits of any size give each block of a bzip2 file once. False marks are distinguished from damage.
 
 use super::*;
 use crate::codec::encode::{Compression, Target};
@@ -32,7 +32,7 @@ fn encode(data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Words, with runs, of which a block holds more than its 100 kB.
+/// Returns words with runs; a block holds more of it than its 100 kB.
 fn text(seed: u64, bytes: usize) -> Vec<u8> {
     let mut random = crate::env::random::Random::new(seed);
     let mut out = Vec::new();
@@ -46,7 +46,7 @@ fn text(seed: u64, bytes: usize) -> Vec<u8> {
     out
 }
 
-/// The data of [start, end), and that of all that is behind.
+/// Returns the data of [start, end), and the data of everything after it.
 fn read(file: NamedFile, start: u64, end: u64) -> Result<(Vec<u8>, Vec<u8>)> {
     let mut split = Bzip2Split::new(file, start, end, &Budget::new(64 << 20))?;
     let (mut data, mut piece) = (Vec::new(), vec![0; 40_000]);
@@ -81,7 +81,7 @@ fn every_block_is_in_one_split() {
     let file = Temp::new("plain", &encode(&data));
     let len = file.open().len().unwrap();
     check(&file, &data, [len + 1, len, len - 1, len / 2, 30_000, 10_007, 4099].into_iter());
-    // Streams one behind the other, some of them empty, and blocks that hold much more than they are long.
+    // Consecutive streams, some of them empty, and blocks that decode to much more than their length.
     let parts = [vec![], text(2, 150_000), vec![], vec![], vec![b'z'; 9_000_000], text(3, 10), vec![]];
     let file = Temp::new("streams", &parts.iter().flat_map(|p| encode(p)).collect::<Vec<u8>>());
     let len = file.open().len().unwrap();
@@ -90,7 +90,7 @@ fn every_block_is_in_one_split() {
     check(&file, b"", 1..=28);
 }
 
-// ---- blocks that hold the bits of marks ----
+// ---- blocks that contain the bits of marks ----
 
 #[derive(Default)]
 struct Bits(Vec<bool>);
@@ -105,7 +105,7 @@ impl Bits {
     }
 }
 
-/// The bytes that a crafted block has, in the order of the format.
+/// Bytes of a crafted block, in the order of the format.
 const LETTERS: &[u8; 14] = b"\nabcdefghijklm";
 
 fn crc_of(data: &[u8]) -> u32 {
@@ -115,7 +115,7 @@ fn crc_of(data: &[u8]) -> u32 {
     })
 }
 
-/// What a decoder makes of symbols: 0 and 1 are the digits of runs, 2 .. 14 places of the list of recent letters.
+/// Decodes symbols: 0 and 1 are digits of runs, 2 .. 14 places in the list of recent letters.
 fn decode(symbols: &[u8]) -> Vec<u8> {
     let (mut recent, mut last_column, mut run, mut digit) = (LETTERS.to_vec(), Vec::new(), 0usize, 1usize);
     for &symbol in symbols.iter().chain(&[15]) {
@@ -132,7 +132,7 @@ fn decode(symbols: &[u8]) -> Vec<u8> {
             last_column.push(letter);
         }
     }
-    // The way back from the last column of the sorted rotations, from the row 0 on.
+    // Inverts the sort of rotations from the last column, starting at row 0.
     let mut rows: Vec<usize> = (0..last_column.len()).collect();
     rows.sort_by_key(|&row| last_column[row]);
     let (mut data, mut row) = (Vec::new(), rows[0]);
@@ -140,7 +140,7 @@ fn decode(symbols: &[u8]) -> Vec<u8> {
         data.push(last_column[row]);
         row = rows[row];
     }
-    // Four equal bytes are followed by how many more there are.
+    // After four equal bytes comes the number of further repeats.
     let (mut out, mut same) = (Vec::new(), 0);
     for (i, &byte) in data.iter().enumerate() {
         if same == 4 {
@@ -154,7 +154,8 @@ fn decode(symbols: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A stream of blocks whose symbols take four bits each, so that any bits without a 15 can stand in them; and its data.
+/// Returns a stream of blocks whose symbols take four bits each, so that they can contain any bits without a 15; and
+/// its data.
 fn crafted(blocks: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
     let (mut bits, mut all, mut combined) = (Bits::default(), Vec::new(), 0u32);
     bits.put(u64::from(u32::from_be_bytes(*b"BZh9")), 32);
@@ -164,7 +165,7 @@ fn crafted(blocks: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
         combined = combined.rotate_left(1) ^ crc;
         bits.put(0x3141_5926_5359, 48);
         bits.put(u64::from(crc), 32);
-        // Not randomised; the row that the data begins with.
+        // Not randomised; the row with which the data begins.
         bits.put(0, 1 + 24);
         let used = |high: u8| (0..16).fold(0u64, |map, low| map << 1 | u64::from(LETTERS.contains(&(high << 4 | low))));
         bits.put((0..16).fold(0, |map, high| map << 1 | u64::from(used(high) != 0)), 16);
@@ -174,7 +175,7 @@ fn crafted(blocks: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
         bits.put(selectors as u64, 15);
         (0..selectors).for_each(|_| bits.put(0, 1));
         for _ in 0..2 {
-            // All codes are of four bits.
+            // All codes have four bits.
             bits.put(4, 5);
             (0..16).for_each(|_| bits.put(0, 1));
         }
@@ -189,7 +190,7 @@ fn crafted(blocks: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
 const BLOCK: [u8; 12] = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 9];
 const END: [u8; 12] = [1, 7, 7, 2, 4, 5, 3, 8, 5, 0, 9, 0];
 
-/// Blocks with marks within, and plain streams around them.
+/// Returns blocks with marks inside, among plain streams.
 fn deceptive() -> (Vec<u8>, Vec<u8>) {
     let mut random = crate::env::random::Random::new(7);
     let blocks: Vec<Vec<u8>> = (0..6)
@@ -210,12 +211,12 @@ fn deceptive() -> (Vec<u8>, Vec<u8>) {
 }
 
 #[test]
-fn bits_that_look_like_a_mark_are_data() {
+fn false_marks_are_data() {
     let (bytes, data) = deceptive();
     let marks =
         (0..bytes.len() as u64 * 8).filter(|&bit| find_mark(&bytes[..], bit).is_some_and(|m| m.0 == bit)).count();
     assert!(marks > 19 + 3 * 8 + 4, "{marks}");
-    // Another decoder says the same of the crafted file.
+    // Another decoder gives the same data for the crafted file.
     let mut whole = Vec::new();
     std::io::Read::read_to_end(&mut ::bzip2::read::MultiBzDecoder::new(&bytes[..]), &mut whole).unwrap();
     assert!(whole == data);
@@ -225,14 +226,14 @@ fn bits_that_look_like_a_mark_are_data() {
 }
 
 #[test]
-fn damage_is_an_error_whatever_the_splits() {
+fn damage_is_an_error_for_any_splits() {
     let (bytes, data) = deceptive();
     let mut random = crate::env::random::Random::new(9);
     let path = Temp::new("damaged", &bytes);
     for round in 0..60 {
         let mut damaged = bytes.clone();
         let at = random.below(bytes.len() as u64) as usize;
-        // Marks too: a block whose mark is gone is a hole that the checksum of its stream, or the block before it, tells.
+        // Marks are damaged too: the checksum of the stream, or the block before, reveals a block without its mark.
         damaged[at] ^= 1 << random.below(8);
         std::fs::write(&path.0, &damaged).unwrap();
         for size in [bytes.len() as u64 / 3, 301] {
@@ -248,22 +249,22 @@ fn damage_is_an_error_whatever_the_splits() {
                 }
                 start += size;
             }
-            // The level in a stream's header and the padding behind it mean nothing to a block.
+            // The level in a stream's header and the padding after a stream do not affect blocks.
             assert!(failed || got == data, "round {round}, byte {at}: damage was not seen");
         }
     }
 }
 
 #[test]
-fn a_cut_file_is_told() {
+fn reports_a_cut_file() {
     let bytes = encode(&text(10, 250_000));
     for cut in [0, 1, 3, 5, 9, 11, 5000, bytes.len() - 1, bytes.len() - 5, bytes.len() - 11] {
         let file = Temp::new("cut", &bytes[..cut]);
-        let mut told = None;
+        let mut failed = None;
         for start in (0..cut.max(1) as u64).step_by(2000) {
-            told = told.or(read(file.open(), start, start + 2000).err());
+            failed = failed.or(read(file.open(), start, start + 2000).err());
         }
-        let error = told.expect("cut data was taken for whole");
+        let error = failed.expect("cut data was taken for whole");
         assert_eq!((error.what(), error.offset()), ("the bzip2 data is cut short", Some(cut as u64)), "{cut}");
     }
     let file = Temp::new("followed", &[&bytes[..], b"text"].concat());

@@ -1,16 +1,16 @@
-//! A walk over the blocks of a bzip2 file from any of them on: their data, and where each begins.
+//! A walk over the blocks of a bzip2 file, from any block on: their data, and where each begins.
 //!
 //! ```text
 //!   bits of the file:   [mark block ....][mark block .. (mark?) ..][mark block ..][end]  header [mark block
 //!   fed to the decoder:  ...............|......................|..|..............|
 //!                                       ^ data comes out: a block ended here
-//!                                                              ^ none: these bits only look like a mark
+//!                                                              ^ no data: a false mark
 //! ```
 //!
-//! The decoder is fed up to each mark and no further, shifted to whole bytes. It gives out a block's data when it has its last bit: so
-//! what comes out at a mark says that a block ends there, whatever bits look like a mark, and whatever begins behind.
+//! The decoder is fed up to each mark and no further, shifted to whole bytes. It returns a block's data when it has the
+//! block's last bit. So data at a mark proves that a block ends there.
 //!
-//! The checksum of each block is verified by the decoder; that of a stream here, where the walk has seen all of it.
+//! The decoder verifies the checksum of each block. The walk verifies the checksum of a stream that it has read whole.
 
 use bzip2::{Decompress, Status};
 
@@ -24,49 +24,53 @@ use yunti_base::{Error, Result};
 /// Compressed bytes read at a time.
 pub const INPUT_BYTES: usize = if cfg!(debug_assertions) { 1 << 10 } else { 256 << 10 };
 
-/// The decoder, its input, and its input shifted.
+/// Bytes of memory for the decoder, its input, and its shifted input.
 pub const MEMORY_BYTES: u64 = (4 << 20) + 3 * INPUT_BYTES as u64;
 
-/// What comes next.
+/// Next event of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Bytes at the front of the output.
     Data(usize),
-    /// A block begins at this bit of the file; all data of those before it was given out.
+    /// A block begins at this bit of the file; all data before it was returned.
     Block(u64),
-    /// Of the file.
+    /// End of the file.
     End,
 }
 
+/// Walk over the blocks of a bzip2 file.
 pub struct Walk {
     file: NamedFile,
     file_bytes: u64,
     input: Vec<u8>,
-    /// Where `input` stands in the file.
+    /// Byte of the file at which `input` begins.
     base: u64,
-    /// The first bit that was not fed yet, and the first one that a mark is searched at.
+    /// First bit that was not fed to the decoder yet.
     bit: u64,
+    /// First bit at which the next mark is searched.
     search: u64,
-    /// What the decoder is fed, of which [fed..] is left.
+    /// Input of the decoder; `[fed..]` is not consumed yet.
     feed: Vec<u8>,
     fed: usize,
     decoder: Decompress,
-    /// The decoder has given out all that it could.
+    /// True if the decoder has returned all available data.
     drained: bool,
-    /// Data came out since the last mark.
+    /// True if data came out since the last mark.
     given: bool,
-    /// The mark that `feed` goes up to.
+    /// Mark at which `feed` ends.
     mark: Option<(u64, Mark)>,
-    /// Of the blocks of this stream so far, if all were seen.
+    /// Checksum of the stream's blocks so far, if all were read.
     combined_crc: Option<u32>,
 }
 
-/// The bit of the file's first block; none where it has no data.
+/// Returns the bit of the file's first block; None if the file has no data.
+///
+/// Errors: `Corrupt`, with path and offset, if the file does not begin as bzip2 data.
 pub fn first_block(file: &NamedFile) -> Result<Option<u64>> {
     next_stream(file, file.len()?, 0)
 }
 
-/// The first block of the streams that begin at a byte, past those without one; none at the end of the file.
+/// Returns the first block of the streams that begin at byte `at`, skipping empty streams; None at the end of the file.
 fn next_stream(file: &NamedFile, file_bytes: u64, mut at: u64) -> Result<Option<u64>> {
     let place = |error: Error, at: u64| error.at_path(file.path()).at_offset(at);
     loop {
@@ -94,7 +98,7 @@ fn next_stream(file: &NamedFile, file_bytes: u64, mut at: u64) -> Result<Option<
 }
 
 impl Walk {
-    /// From the block at this bit on; `begins_stream`: it is the first one of its stream.
+    /// Starts at the block at bit `block`. `begins_stream`: the block is the first of its stream.
     pub fn new(file: NamedFile, block: u64, begins_stream: bool) -> Result<Walk> {
         let mut walk = Walk {
             file_bytes: file.len()?,
@@ -128,7 +132,7 @@ impl Walk {
         Ok(())
     }
 
-    /// The checksum that stands behind a mark.
+    /// Returns the checksum after a mark.
     fn crc_behind(&self, mark: u64) -> Result<u32> {
         let at = mark + MARK_BITS;
         let mut bytes = [0; 5];
@@ -143,7 +147,9 @@ impl Walk {
         error.at_path(self.file.path()).at_offset(at.min(self.file_bytes))
     }
 
-    /// `output` is not empty.
+    /// Returns the next event. `output` must not be empty.
+    ///
+    /// Errors: `Corrupt`, with path and offset; `Input` for a failed read.
     pub fn next(&mut self, output: &mut [u8]) -> Result<Event> {
         loop {
             if self.fed < self.feed.len() || !self.drained {
@@ -153,7 +159,7 @@ impl Walk {
                 let written = (self.decoder.total_out() - out_before) as usize;
                 self.fed += read;
                 self.drained = written < output.len();
-                // The end of a stream is never fed whole, if it is one.
+                // The end of a real stream is never fed whole.
                 let stands = read == 0 && written == 0 && self.fed < self.feed.len();
                 if stands || !matches!(status, Ok(Status::Ok)) {
                     return Err(self.error(damaged(), self.bit / 8));
@@ -173,7 +179,7 @@ impl Walk {
         }
     }
 
-    /// A block ended at this mark.
+    /// Handles a mark at which a block ended.
     fn pass(&mut self, bit: u64, mark: Mark) -> Result<Event> {
         if mark == Mark::Block {
             if let Some(crc) = self.combined_crc {
@@ -195,7 +201,7 @@ impl Walk {
         }
     }
 
-    /// Fills `feed` up to the next mark, or as far as is known that there is none.
+    /// Fills `feed` up to the next mark, or as far as no mark can begin.
     fn load(&mut self) -> Result<()> {
         self.feed.clear();
         self.fed = 0;
@@ -227,7 +233,7 @@ impl Walk {
         }
     }
 
-    /// Reads on; what was fed and searched goes.
+    /// Reads more input and drops what was fed and searched.
     fn read_on(&mut self) -> Result<()> {
         let done = (self.bit.min(self.search) / 8 - self.base) as usize;
         self.input.drain(..done.min(self.input.len()));
@@ -237,7 +243,7 @@ impl Walk {
         let n = self.file.read_up_to(&mut self.input[have..], self.base + have as u64)?;
         self.input.truncate(have + n);
         if n == 0 {
-            // It was longer when it was opened.
+            // The file became shorter after it was opened.
             self.file_bytes = self.base + have as u64;
         }
         Ok(())

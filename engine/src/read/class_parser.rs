@@ -1,14 +1,14 @@
-//! Records that a class finds in the bytes of files: its calls, held against what it promises.
+//! Records that a class finds in the bytes of files. Its calls are checked against its contract.
 
 use std::sync::Arc;
 
-use crate::format::gathered::{Gathered, RecordPlaces};
+use crate::format::emit_buffer::{EmitBuffer, RecordPlaces};
 use crate::memory::Budget;
 use crate::operator::context::JobContext;
 use crate::operator::{Batch, Chunk, Class, Emitter, Form, Reader, TaskContext};
 use yunti_base::{Code, Error, Result};
 
-/// What makes the readers of a job's splits.
+/// Class and contexts for the readers of a job's splits.
 #[derive(Clone)]
 pub struct ReaderClass {
     pub class: Arc<dyn Class>,
@@ -16,42 +16,44 @@ pub struct ReaderClass {
     pub partitions: u32,
 }
 
-/// What a reader takes of the budget beside its buffer, where it emits no more than it is given, as the buffer doubles.
+/// Returns the bytes of memory of a reader beside its buffer, if it emits no more than its input; the buffer doubles.
 pub fn memory_bytes(read_bytes: usize) -> u64 {
     2 * read_bytes as u64
 }
 
-/// Call order: `begin` for each split; for each of its pieces `find` if it begins behind a cut, then `read` again and again, with `clear`
-/// between batches.
+/// Parser of records by a class. Call order: `begin` for each split; for each piece, `find` if it begins at a cut, then
+/// `read` repeatedly, with `clear` between batches.
 pub struct ClassParser {
     of: ReaderClass,
     split: u32,
     reader: Option<(Box<dyn Reader>, Arc<TaskContext>)>,
-    emitter: Emitter<Gathered>,
+    emitter: Emitter<EmitBuffer>,
     places: RecordPlaces,
 }
 
-/// How far a reader came in a chunk.
+/// Progress of a reader in a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct ReadProgress {
     pub bytes: usize,
-    /// It wants more than the chunk has.
+    /// True if the reader needs more bytes than the chunk has.
     pub wants_more: bool,
 }
 
 impl ClassParser {
+    /// Makes a parser whose records are granted by `budget`.
     pub fn new(of: ReaderClass, budget: &Arc<Budget>, read_bytes: usize) -> Result<ClassParser> {
         let grant = budget.grant(read_bytes as u64, "the records of a reader")?;
-        let emitter = Gathered::emitter(Form::Copy, grant, "the records of a reader")?;
+        let emitter = EmitBuffer::emitter(Form::Copy, grant, "the records of a reader")?;
         Ok(ClassParser { of, split: 0, reader: None, emitter, places: RecordPlaces::default() })
     }
 
+    /// Begins a split, which gets a new reader.
     pub fn begin(&mut self, split: u32) {
         self.end();
         self.split = split;
     }
 
-    /// The split is done: what its reader counted.
+    /// Ends the split. Returns the context with the reader's counters, if it was used.
     pub fn end(&mut self) -> Option<Arc<TaskContext>> {
         let (reader, context) = self.reader.take()?;
         drop(reader);
@@ -68,31 +70,36 @@ impl ClassParser {
         Ok(&mut **reader)
     }
 
-    fn lies(&self, what: String) -> Error {
+    fn broken_contract(&self, what: String) -> Error {
         Error::new(Code::UserCode, format!("{} {what}", self.of.class.info().name))
     }
 
-    /// Where the first record of the piece begins in the chunk; `None`: not before its limit.
-    pub fn find(&mut self, chunk: &Chunk<'_>) -> Result<Found> {
+    /// Finds the first record of a piece in the chunk. Errors: `UserCode` if the class breaks its contract.
+    pub fn find(&mut self, chunk: &Chunk<'_>) -> Result<FirstRecord> {
         let (bytes, before) = (chunk.bytes.len() as u64, u64::from(chunk.before));
         match self.reader()?.find(chunk)? {
-            None if chunk.last => Ok(Found::Nowhere),
-            None => Ok(Found::WantsMore),
-            Some(at) if at < before => Err(self.lies(format!("found a record {} bytes before the cut", before - at))),
-            Some(at) if at >= chunk.limit => Ok(Found::Nowhere),
-            Some(at) if at > bytes => Err(self.lies(format!("found a record at byte {at} of {bytes}"))),
-            Some(at) => Ok(Found::At(at as usize)),
+            None if chunk.last => Ok(FirstRecord::Nowhere),
+            None => Ok(FirstRecord::WantsMore),
+            Some(at) if at < before => {
+                Err(self.broken_contract(format!("found a record {} bytes before the cut", before - at)))
+            }
+            Some(at) if at >= chunk.limit => Ok(FirstRecord::Nowhere),
+            Some(at) if at > bytes => Err(self.broken_contract(format!("found a record at byte {at} of {bytes}"))),
+            Some(at) => Ok(FirstRecord::At(at as usize)),
         }
     }
 
+    /// Drops the records of the last batch.
     pub fn clear(&mut self) -> Result<()> {
         self.places.clear();
         self.emitter.sink_mut().clear();
         self.emitter.hand_over()
     }
 
-    /// Reads until the chunk is used up, the reader wants more, or there are `enough` bytes of records.
-    pub fn read(&mut self, chunk: &Chunk<'_>, enough: usize) -> Result<Taken> {
+    /// Reads until the chunk is used up, the reader needs more, or at least `enough` bytes of records were emitted.
+    ///
+    /// Errors: `UserCode`, with the offset, if the class fails or breaks its contract.
+    pub fn read(&mut self, chunk: &Chunk<'_>, enough: usize) -> Result<ReadProgress> {
         let mut at = 0;
         loop {
             let rest = Chunk {
@@ -114,25 +121,26 @@ impl ClassParser {
             let (there, emitted) = (rest.bytes.len(), self.emitter.sink().bytes().len() - before);
             let lie = match taken {
                 0 if emitted > 0 && there > 0 => "emitted records and took no byte of the file".into(),
-                n if n > there as u64 => format!("took {n} bytes where there are {there}"),
+                n if n > there as u64 => format!("took {n} bytes of {there}"),
                 _ => {
                     at += taken as usize;
                     let gathered = self.emitter.sink().bytes().len();
                     if taken == 0 || at == chunk.bytes.len() || gathered >= enough || at as u64 >= chunk.limit {
-                        return Ok(Taken { bytes: at, wants_more: taken == 0 });
+                        return Ok(ReadProgress { bytes: at, wants_more: taken == 0 });
                     }
                     continue;
                 }
             };
-            return Err(self.lies(lie).at_offset(rest.position));
+            return Err(self.broken_contract(lie).at_offset(rest.position));
         }
     }
 
+    /// Returns true if records were read since `clear`.
     pub fn has_records(&self) -> bool {
         !self.emitter.sink().bytes().is_empty()
     }
 
-    /// What was read since `clear`.
+    /// Returns the records read since `clear`.
     pub fn batch(&mut self) -> Result<Batch<'_>> {
         let info = self.of.class.info();
         let bytes = self.emitter.sink().bytes();
@@ -141,19 +149,21 @@ impl ClassParser {
         Ok(self.places.batch(bytes))
     }
 
-    /// What is left at the end of a file when the reader takes no more of it.
+    /// Returns the error `Corrupt` for a file that ends within a record. `rest`: bytes that the reader does not take.
     pub fn cut(&self, rest: usize) -> Error {
         let what =
-            format!("the file ends within a record: {} makes none of the last {rest} bytes", self.of.class.info().name);
-        Error::new(Code::Corrupt, what).hint("copy the file again, or check that it is of this reader's kind")
+            format!("the file ends within a record: {} takes none of the last {rest} bytes", self.of.class.info().name);
+        Error::new(Code::Corrupt, what).hint("copy the file again, or check that it has this reader's format")
     }
 }
 
-/// Where the first record behind a cut begins.
+/// Position of the first record after a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FirstRecord {
+    /// At this byte of the chunk.
     At(usize),
-    /// In no place of this piece.
+    /// Not in this piece.
     Nowhere,
+    /// Unknown: the reader needs more bytes.
     WantsMore,
 }

@@ -1,41 +1,47 @@
-//! The reader of a split of fixed-length records that puts them where the caller wants them: no copy behind the read.
+//! Reader of a split of fixed-length records, directly into the memory of the caller.
 
+use super::byte_source::ByteSource;
 use super::reader::{ReadSetup, cut_record};
-use super::source::Source;
 use super::split::{Piece, Split};
 use yunti_base::Result;
 
+/// Reader of splits of fixed-length records.
 pub struct FixedReader {
     setup: ReadSetup,
     record_bytes: usize,
     pieces: std::vec::IntoIter<Piece>,
-    current: Option<Open>,
+    current: Option<OpenPiece>,
 }
 
-struct Open {
-    source: Source,
+struct OpenPiece {
+    source: ByteSource,
     /// Position in the (decompressed) file.
     at: u64,
     end: u64,
 }
 
 impl FixedReader {
+    /// Makes a reader of records of `record_bytes`.
     pub fn new(setup: ReadSetup, record_bytes: u32) -> FixedReader {
         FixedReader { setup, record_bytes: record_bytes as usize, pieces: Vec::new().into_iter(), current: None }
     }
 
+    /// Begins a split.
     pub fn begin(&mut self, split: &Split) {
         self.pieces = split.pieces.clone().into_iter();
         self.current = None;
     }
 
-    /// Fills `to`, whose length is a multiple of the record's, with whole records; 0: the split is at its end.
+    /// Fills `to`, whose length is a multiple of the record length, with whole records. Returns the bytes; 0 at the end
+    /// of the split.
+    ///
+    /// Errors: `Corrupt`, with path and offset, if the file ends within a record; `Input` for a failed read.
     pub fn read(&mut self, to: &mut [u8]) -> Result<usize> {
         loop {
             let Some(open) = &mut self.current else {
                 let Some(piece) = self.pieces.next() else { return Ok(0) };
                 let source = self.setup.open(&piece, piece.start)?;
-                self.current = Some(Open { source, at: piece.start, end: piece.end });
+                self.current = Some(OpenPiece { source, at: piece.start, end: piece.end });
                 continue;
             };
             let wanted = (open.end - open.at).min(to.len() as u64) as usize;

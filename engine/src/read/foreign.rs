@@ -1,4 +1,4 @@
-//! Files that hold records in a format of other systems, which nothing here reads: told by name, before a job takes their bytes for text.
+//! Detection of files in unsupported formats of other systems, by name, before a job takes their bytes for text.
 //!
 //! ```text
 //!   Parquet        'PAR1' ('PARE': encrypted) at the beginning and at the end
@@ -7,20 +7,20 @@
 //!   SequenceFile   'SEQ' and a version below 16
 //! ```
 //!
-//! Text may begin with any of these letters, so the end is asked too where no byte of the beginning is out of place in text.
-//! Pipes are not looked into: what is taken from one is gone.
+//! Text may begin with any of these letters. So the end of the file is checked too, if all bytes of the beginning can
+//! occur in text. Pipes are not checked, because bytes read from a pipe are gone.
 
 use super::split::InputFile;
 use crate::env::{Files, NamedFile};
 use yunti_base::{Code, Error, Result};
 
-/// Files that are looked into before a job begins. Ten thousand small files would be opened once more; files of one input are of one
-/// kind, and of the others a reader of lines looks at what it reads (`refuse_begun`).
-const LOOKED_INTO: usize = 100;
+/// Files checked before a job begins, to limit the time for many small files. A reader of lines checks the beginning of
+/// other files (`refuse_begun`).
+const FILES_CHECKED_MAX: usize = 100;
 
-/// `Input` for the first of the files that is of such a format.
+/// Checks the formats of files. Errors: `Input` for the first file in an unsupported format; `Input` for a failed read.
 pub fn refuse(files: &dyn Files, inputs: &[InputFile]) -> Result<()> {
-    for input in inputs.iter().filter(|f| f.codec.is_none() && !f.is_stream && f.len >= 4).take(LOOKED_INTO) {
+    for input in inputs.iter().filter(|f| f.codec.is_none() && !f.is_stream && f.len >= 4).take(FILES_CHECKED_MAX) {
         let file = NamedFile::open(files, &input.path, Code::Input)?;
         let mut head = [0; 4];
         file.read_up_to(&mut head, 0)?;
@@ -29,7 +29,7 @@ pub fn refuse(files: &dyn Files, inputs: &[InputFile]) -> Result<()> {
     Ok(())
 }
 
-/// The same for one file that begins with these bytes.
+/// Checks one file that begins with `begin`. Errors as from `refuse`.
 pub fn refuse_begun(files: &dyn Files, input: &InputFile, begin: &[u8]) -> Result<()> {
     match begin.first_chunk() {
         Some(head) if may_be(head) && input.codec.is_none() && !input.is_stream => {
@@ -50,15 +50,15 @@ fn refuse_one(file: &NamedFile, head: [u8; 4], len: u64) -> Result<()> {
     let mut tail = [0; 4];
     file.read_up_to(&mut tail, len - 4)?;
     let (name, tool) = match (&head, &tail) {
-        (b"PAR1" | b"PARE", end) if *end == head => ("a Parquet", "DuckDB's COPY"),
-        ([b'O', b'R', b'C', _], [b'O', b'R', b'C', _]) => ("an ORC", "orc-tools data"),
-        (b"Obj\x01", _) => ("an Avro", "avro-tools tojson"),
-        ([b'S', b'E', b'Q', 0..16], _) => ("a Hadoop sequence", "hadoop fs -text"),
+        (b"PAR1" | b"PARE", end) if *end == head => ("Parquet", "DuckDB's COPY"),
+        ([b'O', b'R', b'C', _], [b'O', b'R', b'C', _]) => ("ORC", "orc-tools data"),
+        (b"Obj\x01", _) => ("Avro", "avro-tools tojson"),
+        ([b'S', b'E', b'Q', 0..16], _) => ("Hadoop sequence", "hadoop fs -text"),
         _ => return Ok(()),
     };
-    Err(Error::new(Code::Input, format!("this is {name} file, which is not read"))
+    Err(Error::new(Code::Input, format!("{name} files are not supported"))
         .at_path(file.path())
-        .hint(format!("make text of it first, as with {tool}")))
+        .hint(format!("convert to text first, for example with {tool}")))
 }
 
 #[cfg(test)]
@@ -67,29 +67,29 @@ mod tests {
     use crate::env::real::RealFiles;
 
     #[test]
-    fn what_only_begins_so_is_text() {
+    fn refuses_foreign_formats_and_accepts_similar_text() {
         let dir = std::env::temp_dir().join(format!("yunti-foreign-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let check = |bytes: &[u8], expect: Option<&str>| {
             let path = dir.join("file");
             std::fs::write(&path, bytes).unwrap();
             let input = InputFile { path, len: bytes.len() as u64, codec: None, is_stream: false, marks: Vec::new() };
-            let told = refuse(&RealFiles, std::slice::from_ref(&input)).err();
-            assert_eq!(refuse_begun(&RealFiles, &input, bytes).err(), told, "{bytes:?}");
+            let error = refuse(&RealFiles, std::slice::from_ref(&input)).err();
+            assert_eq!(refuse_begun(&RealFiles, &input, bytes).err(), error, "{bytes:?}");
             assert_eq!(
-                told.as_ref().map(|e| (e.code(), e.what())),
+                error.as_ref().map(|e| (e.code(), e.what())),
                 expect.map(|what| (Code::Input, what)),
                 "{bytes:?}"
             );
         };
-        check(b"PAR1\x15\x04..\x08\0\0\0PAR1", Some("this is a Parquet file, which is not read"));
-        check(b"PARE\x15\x04..\x08\0\0\0PARE", Some("this is a Parquet file, which is not read"));
+        check(b"PAR1\x15\x04..\x08\0\0\0PAR1", Some("Parquet files are not supported"));
+        check(b"PARE\x15\x04..\x08\0\0\0PARE", Some("Parquet files are not supported"));
         check(b"PAR1 is a word\n", None);
-        check(b"ORC\x0a\x0b..\x82\xf4\x03\x03ORC\x17", Some("this is an ORC file, which is not read"));
+        check(b"ORC\x0a\x0b..\x82\xf4\x03\x03ORC\x17", Some("ORC files are not supported"));
         check(b"ORC\nORCHARD\n", None);
-        check(b"Obj\x01\x04\x14avro.codec", Some("this is an Avro file, which is not read"));
+        check(b"Obj\x01\x04\x14avro.codec", Some("Avro files are not supported"));
         check(b"Obj 1\n", None);
-        check(b"SEQ\x06\x19org.apache.hadoop.io.Text", Some("this is a Hadoop sequence file, which is not read"));
+        check(b"SEQ\x06\x19org.apache.hadoop.io.Text", Some("Hadoop sequence files are not supported"));
         check(b"SEQUENCE\n", None);
         for short in [&b""[..], b"S", b"ORC", b"PAR"] {
             check(short, None);

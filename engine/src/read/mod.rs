@@ -1,15 +1,17 @@
 //! Floor 7: from splits of the input to batches of records.
 
-pub mod ahead;
+pub mod byte_source;
 pub mod bzip2_split;
 mod bzip2_walk;
 pub mod class_parser;
+mod decoded_file;
 pub mod fixed_reader;
 pub mod foreign;
+pub mod read_ahead;
 pub mod reader;
-pub mod source;
 pub mod split;
 
 pub use fixed_reader::FixedReader;
+pub use read_ahead::ReadAhead;
 pub use reader::{ReadSetup, SplitReader};
 pub use split::{Piece, Split};

@@ -1,24 +1,25 @@
-//! The reader of a split: whole records in one reused buffer, handed out batch by batch.
+//! Reader of a split: whole records in one reused buffer, returned batch by batch.
 //!
 //! ```text
 //!   buffer:  | rest of the batch before | read now ........................ | slack |
 //!            |<---------- batch: whole records ------------->|<-- next rest -->|
 //! ```
 //!
-//! pread into a reused huge-page buffer measured 13 GB/s, a memory map 10, fresh 4 KiB pages 1.
+//! Measured: pread into a reused huge-page buffer 13 GB/s, a memory map 10 GB/s, fresh 4 KiB pages 1 GB/s.
 
 use std::sync::Arc;
 
-use super::ahead::Ahead;
+use super::byte_source::ByteSource;
 use super::bzip2_split::Bzip2Split;
-use super::class_parser::{ClassParser, Found, ReaderClass, Taken};
+use super::class_parser::{ClassParser, FirstRecord, ReadProgress, ReaderClass};
+use super::decoded_file::{DECODE_INPUT_BYTES, DecodedFile};
 use super::foreign;
-use super::source::{DECODE_INPUT_BYTES, Decoded, Source};
+use super::read_ahead::ReadAhead;
 use super::split::{InputFile, Piece, RecordFormat, Split};
 use crate::codec;
 use crate::env::{Files, NamedFile};
 use crate::format::LineEnd;
-use crate::format::columns::Built;
+use crate::format::columns::RecordBuilder;
 use crate::format::csv::CsvParser;
 use crate::format::fixed::FixedSplitter;
 use crate::format::framed::{self, FramedSplitter};
@@ -31,72 +32,73 @@ use crate::operator::cursor::RECORD_BYTES_MAX;
 use crate::operator::{Batch, Chunk, TaskContext};
 use yunti_base::{Code, Error, Result};
 
-/// Bytes that are read at a time: a batch. It stays in L2 while it is mapped.
+/// Bytes read at a time, which make a batch: it stays in L2 while it is mapped.
 pub const READ_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 256 << 10 };
 
-/// How much is read behind a cut at first, to find the end of its line.
+/// Bytes first read after a cut, to find the end of its line.
 const LINE_GUESS_BYTES: u64 = 16 << 10;
 
-/// What all readers of a job share.
+/// Setup that all readers of a job share.
 #[derive(Clone)]
 pub struct ReadSetup {
     pub files: Arc<dyn Files>,
     pub budget: Arc<Budget>,
     pub inputs: Arc<Vec<InputFile>>,
     pub format: RecordFormat,
-    /// The mapper takes spans of text, lines not marked.
+    /// True if the mapper takes spans of text without line boundaries.
     pub spans: bool,
     pub read_bytes: usize,
-    /// Who decodes compressed files while they are mapped.
-    pub ahead: Option<Arc<Ahead>>,
-    /// Of a format that is a class.
+    /// Helpers that decode compressed files while they are mapped.
+    pub read_ahead: Option<Arc<ReadAhead>>,
+    /// Class that reads the files, if their format is a class.
     pub reader: Option<ReaderClass>,
 }
 
 impl ReadSetup {
-    /// The bytes of a piece's file from `start` on, decompressed.
-    pub(super) fn open(&self, piece: &Piece, start: u64) -> Result<Source> {
+    /// Opens the bytes of a piece's file from `start` on, decompressed.
+    pub(super) fn open(&self, piece: &Piece, start: u64) -> Result<ByteSource> {
         let input = &self.inputs[piece.file as usize];
         let file = if input.path.as_os_str() == "-" {
             NamedFile::new(self.files.stdin(), "standard input".as_ref(), Code::Input)
         } else {
             NamedFile::open(&*self.files, &input.path, Code::Input)?
         };
-        let Some(kind) = input.codec else { return Ok(Source::plain(file, start)) };
+        let Some(kind) = input.codec else { return Ok(ByteSource::plain(file, start)) };
         if input.cut_by_blocks(piece) {
-            return Ok(Source::Blocks(Box::new(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?)));
+            return Ok(ByteSource::Blocks(Box::new(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?)));
         }
         let need = codec::memory_bytes(kind) + DECODE_INPUT_BYTES as u64;
         let grant = self.budget.grant(need, "a decoder")?;
         let buffer = Buffer::new(DECODE_INPUT_BYTES, Some(grant))?;
         let decoder = codec::decoder(kind, codec::memory_bytes(kind))?;
-        let help = self.ahead.clone().map(|ahead| (ahead, self.budget.clone()));
-        Ok(Source::decoded(Box::new(Decoded::new(file, input.len, decoder, buffer)), help))
+        let help = self.read_ahead.clone().map(|ahead| (ahead, self.budget.clone()));
+        Ok(ByteSource::decoded(Box::new(DecodedFile::new(file, input.len, decoder, buffer)), help))
     }
 }
 
-/// That of UTF-8, which Hadoop's reader of lines passes over at the start of a file.
+/// Byte-order mark of UTF-8. Hadoop's line reader skips it at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// As many bytes as the mark has, or all.
+/// Returns as many bytes as the mark has, or all.
 fn first(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(BYTE_ORDER_MARK.len())]
 }
 
-/// What a file that ends within a record of fixed length is.
-pub(super) fn cut_record(source: &Source, position: u64, rest: usize, record: usize) -> Error {
+/// Returns the error `Corrupt` for a file that ends within a record of fixed length.
+pub(super) fn cut_record(source: &ByteSource, position: u64, rest: usize, record: usize) -> Error {
     Error::new(Code::Corrupt, format!("the file ends within a record: {rest} bytes of {record}"))
         .at_path(source.path())
         .at_offset(position)
         .hint("check the record length, or copy the file again")
 }
 
+/// Reader of splits, with one reused buffer. Call order: for each split `begin`, `next_batch` until None, `end_split`.
 pub struct SplitReader {
     setup: ReadSetup,
     pieces: std::vec::IntoIter<Piece>,
-    current: Option<Open>,
+    current: Option<OpenPiece>,
     buffer: Buffer,
-    /// [from, to) of the buffer is read and not handed out.
+    /// Bytes `from..to` of the buffer are read and not returned yet.
     from: usize,
     to: usize,
     lines: LineSplitter,
@@ -104,41 +106,43 @@ pub struct SplitReader {
     fixed: Option<FixedSplitter>,
     framed: FramedSplitter,
     parser: Option<Parser>,
-    built: Built,
-    /// The largest of the records that the buffer had to grow for.
-    largest: Option<Large>,
+    built: RecordBuilder,
+    /// Largest record for which the buffer had to grow.
+    largest: Option<LargeRecordPlace>,
+    /// Records read so far, in all splits.
     pub records: u64,
+    /// Bytes read so far, in all splits.
     pub bytes: u64,
 }
 
-/// A record that is longer than the buffer was.
-struct Large {
+/// A record that was longer than the buffer.
+struct LargeRecordPlace {
     file: u32,
     offset: u64,
     bytes_least: u64,
 }
 
-/// Of records that are not handed out as they stand.
+/// Parser of records that are not returned as they are in the file.
 enum Parser {
     Csv(Box<CsvParser>),
     Json(Box<JsonParser>),
     Class(Box<ClassParser>),
 }
 
-struct Open {
-    source: Source,
+struct OpenPiece {
+    source: ByteSource,
     piece: Piece,
-    /// Position in the (decompressed) file of the first byte that is not handed out.
+    /// Position in the (decompressed) file of the first byte that was not returned.
     position: u64,
     at_end: bool,
-    /// The last batch of the piece was handed out.
+    /// True if the last batch of the piece was returned.
     done: bool,
-    /// The line that belongs to the split before is still to be passed over.
+    /// True if the first line, which belongs to an earlier split, must still be skipped.
     skip: bool,
 }
 
 impl SplitReader {
-    /// A reader whose buffers serve one split after the other.
+    /// Makes a reader whose buffers are reused for all splits. Errors: `Memory` if the budget does not grant them.
     pub fn new(setup: ReadSetup) -> Result<SplitReader> {
         let grant = setup.budget.grant(setup.read_bytes as u64, "a read buffer")?;
         let buffer = Buffer::new(setup.read_bytes, Some(grant))?;
@@ -158,9 +162,9 @@ impl SplitReader {
         };
         let built = match parser {
             Some(Parser::Csv(_) | Parser::Json(_)) => {
-                Built::new(Some(setup.budget.grant(2 * setup.read_bytes as u64, "records with columns")?))
+                RecordBuilder::new(Some(setup.budget.grant(2 * setup.read_bytes as u64, "records with columns")?))
             }
-            _ => Built::new(None),
+            _ => RecordBuilder::new(None),
         };
         Ok(SplitReader {
             parser,
@@ -181,6 +185,7 @@ impl SplitReader {
         })
     }
 
+    /// Begins a split.
     pub fn begin(&mut self, split: &Split) {
         self.pieces = split.pieces.clone().into_iter();
         self.current = None;
@@ -190,7 +195,10 @@ impl SplitReader {
         }
     }
 
-    /// The next batch of whole records, or the end of the split.
+    /// Returns the next batch of whole records; None at the end of the split.
+    ///
+    /// Errors: `Input` for a failed read or a record that is too long. `Corrupt`, with path and offset, for damaged
+    /// data. The errors of a reader class.
     pub fn next_batch(&mut self) -> Result<Option<Batch<'_>>> {
         loop {
             if self.current.is_none() {
@@ -220,27 +228,28 @@ impl SplitReader {
         let start = piece.start.saturating_sub(self.setup.format.look_back());
         let source = self.setup.open(&piece, start)?;
         if self.setup.inputs[piece.file as usize].cut_by_blocks(&piece) {
-            // Not known before the source has come so far.
+            // The end is known once the source reaches it.
             piece.end = u64::MAX;
         }
         (self.from, self.to) = (0, 0);
         if let Some(Parser::Csv(parser)) = &mut self.parser {
             parser.begin();
         }
-        // Framed records are cut where one begins.
+        // Splits of framed records begin at a record.
         let skip = piece.start > 0 && !matches!(self.setup.format, RecordFormat::Fixed { .. } | RecordFormat::Framed);
-        self.current = Some(Open { source, piece, position: start, at_end: false, done: false, skip });
+        self.current = Some(OpenPiece { source, piece, position: start, at_end: false, done: false, skip });
         Ok(())
     }
 
-    /// Makes [from, from + len) of the buffer the next batch: (position in the file, file, len). `None`: the piece is at its end.
+    /// Makes [from, from + len) of the buffer the next batch: (position in the file, file, len). `None` at the end of
+    /// the piece.
     fn advance(&mut self) -> Result<Option<(u64, u32, usize)>> {
         loop {
             let Some(open) = &mut self.current else { return Ok(None) };
             if open.done {
                 return Ok(None);
             }
-            // Bytes that are there, as far as they may belong to this piece.
+            // Only bytes that may belong to this piece count.
             let available = self.to - self.from;
             if available > 0 {
                 let bytes = &self.buffer[self.from..self.to];
@@ -252,14 +261,14 @@ impl SplitReader {
                                 open.position += next as u64;
                                 self.from += next;
                                 if open.position > open.piece.end {
-                                    // One line reaches over the whole piece: it belongs to a split before.
+                                    // One line spans the whole piece: it belongs to an earlier split.
                                     return Ok(None);
                                 }
                                 continue;
                             }
                             None if open.at_end => return Ok(None),
                             None => {
-                                // Only what a line end may begin in is kept.
+                                // Keep only the bytes in which a line end may begin.
                                 let keep = end.look_back().max(1).min(available);
                                 open.position += (available - keep) as u64;
                                 self.from = self.to - keep;
@@ -275,7 +284,7 @@ impl SplitReader {
                         self.from += BYTE_ORDER_MARK.len();
                         continue;
                     }
-                    // Its first bytes, or a file that is no longer.
+                    // The first bytes of a mark, or a very short file.
                     if open.at_end {
                         open.done = true;
                         return Ok(Some((0, open.piece.file, available)));
@@ -300,7 +309,7 @@ impl SplitReader {
         }
     }
 
-    /// Reads on; what is left goes to the front, and a buffer that one record fills grows.
+    /// Reads more. The rest moves to the front; a buffer that one record fills grows.
     fn fill(&mut self) -> Result<()> {
         let left = self.to - self.from;
         if left >= self.buffer.len() {
@@ -324,7 +333,8 @@ impl SplitReader {
         }
         (self.from, self.to) = (0, left);
         let Some(open) = &mut self.current else { return Ok(()) };
-        // Behind the cut only the end of one line is wanted; what is there is looked at again, so the more there is, the more is read.
+        // After the cut only the end of one line is needed. The rest is searched again after each read, so each read is
+        // larger.
         let guess = LINE_GUESS_BYTES.max(left as u64);
         let behind = open.piece.end.saturating_sub(open.position + left as u64).saturating_add(guess);
         let room = ((self.buffer.len() - left) as u64).min(behind) as usize;
@@ -341,7 +351,8 @@ impl SplitReader {
         Ok(())
     }
 
-    /// Parses on until there is a record or more: where in the file they begin. `None`: the file is at its end.
+    /// Parses until there is at least one record. Returns where in the file the batch begins; `None` at the end of the
+    /// file.
     fn advance_csv(&mut self) -> Result<Option<(u64, u32)>> {
         self.built.clear();
         loop {
@@ -368,7 +379,8 @@ impl SplitReader {
         }
     }
 
-    /// Has the class read on until there is a record or more: where in the file they begin. `None`: the piece is at its end.
+    /// Lets the class read until there is at least one record. Returns where in the file the batch begins; `None` at
+    /// the end of the piece.
     fn advance_class(&mut self) -> Result<Option<(u64, u32)>> {
         if let Some(Parser::Class(parser)) = &mut self.parser {
             parser.clear()?;
@@ -399,20 +411,21 @@ impl SplitReader {
             let place = |e: Error| e.at_path(open.source.path()).at_offset(position);
             if open.skip {
                 match parser.find(&chunk).map_err(place)? {
-                    Found::At(at) => {
+                    FirstRecord::At(at) => {
                         open.skip = false;
                         open.position += at as u64;
                         self.from += at;
                     }
-                    Found::Nowhere => open.done = true,
-                    Found::WantsMore => self.fill()?,
+                    FirstRecord::Nowhere => open.done = true,
+                    FirstRecord::WantsMore => self.fill()?,
                 }
                 continue;
             }
-            let Taken { bytes: taken, wants_more } = parser.read(&chunk, self.setup.read_bytes).map_err(place)?;
+            let ReadProgress { bytes: taken, wants_more } =
+                parser.read(&chunk, self.setup.read_bytes).map_err(place)?;
             open.position += taken as u64;
             self.from += taken;
-            // Behind the last byte of a file it is asked once more.
+            // After the last byte of a file, the class is called once more.
             open.done = taken as u64 >= chunk.limit || (open.at_end && there == 0);
             if parser.has_records() {
                 return Ok(Some((position, file)));
@@ -438,7 +451,7 @@ impl SplitReader {
         Ok(batch.at(file, position))
     }
 
-    /// What the reader of the split counted, where it is a class: the split is done.
+    /// Ends the split. Returns the context with the counters of a reader class, if there is one.
     pub fn end_split(&mut self) -> Option<Arc<TaskContext>> {
         match &mut self.parser {
             Some(Parser::Class(parser)) => parser.end(),
@@ -446,7 +459,7 @@ impl SplitReader {
         }
     }
 
-    /// The records of the lines in [from, from + len) of the buffer.
+    /// Parses the JSON lines in [from, from + len) of the buffer.
     fn build_json(&mut self, position: u64, len: usize) -> Result<()> {
         let data = &self.buffer[self.from..self.from + len];
         self.from += len;
@@ -471,7 +484,7 @@ impl SplitReader {
         Batch::records(built.data(), Some(keys), values).at(file, position)
     }
 
-    /// Records that were passed over since this was asked last.
+    /// Returns the number of bad records that were skipped since the last call.
     pub fn take_bad_records(&mut self) -> u64 {
         match &mut self.parser {
             Some(Parser::Csv(parser)) => std::mem::take(&mut parser.bad_records),
@@ -480,18 +493,19 @@ impl SplitReader {
         }
     }
 
-    /// The record at the front is longer than `bytes`.
+    /// Notes that the record at the front is longer than `bytes`.
     #[cold]
     fn note_large(&mut self, bytes: usize) {
         let Some(open) = &self.current else { return };
         if self.largest.as_ref().is_none_or(|largest| bytes as u64 > largest.bytes_least) {
-            self.largest = Some(Large { file: open.piece.file, offset: open.position, bytes_least: bytes as u64 });
+            self.largest =
+                Some(LargeRecordPlace { file: open.piece.file, offset: open.position, bytes_least: bytes as u64 });
         }
     }
 
-    /// The path, the offset and the least length of the largest record that needed a larger buffer, since the last call.
+    /// Returns path, offset and least length of the largest record that needed a larger buffer, since the last call.
     pub fn take_largest(&mut self) -> Option<(String, u64, u64)> {
-        let Large { file, offset, bytes_least } = self.largest.take()?;
+        let LargeRecordPlace { file, offset, bytes_least } = self.largest.take()?;
         Some((self.setup.inputs[file as usize].path.to_string_lossy().into_owned(), offset, bytes_least))
     }
 
@@ -552,8 +566,9 @@ impl SplitReader {
     }
 }
 
-/// How many of `bytes`, which begin at a record, are whole records of the piece; and whether the piece ends with them.
-fn whole_records(format: &RecordFormat, open: &Open, bytes: &[u8]) -> Result<(usize, bool)> {
+/// Returns how many of `bytes`, which begin at a record, are whole records of the piece, and whether the piece ends
+/// with them.
+fn whole_records(format: &RecordFormat, open: &OpenPiece, bytes: &[u8]) -> Result<(usize, bool)> {
     let end = open.piece.end;
     let to_end = end.saturating_sub(open.position);
     match format {
@@ -562,7 +577,7 @@ fn whole_records(format: &RecordFormat, open: &Open, bytes: &[u8]) -> Result<(us
         | RecordFormat::Json { end: line_end, .. } => {
             let back = line_end.look_back() as u64;
             if to_end <= bytes.len() as u64 && !(open.at_end && to_end >= bytes.len() as u64) {
-                // The cut lies in here: the piece goes to behind the first line end at or behind it.
+                // The cut is in these bytes: the piece ends after the first line end at or after the cut.
                 let from = to_end.saturating_sub(back) as usize;
                 return Ok(match line_end.find(&bytes[from..], open.at_end) {
                     Some((_, next)) => (from + next, true),

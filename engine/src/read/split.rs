@@ -1,4 +1,4 @@
-//! Splits: the pieces of the input that tasks read. They depend on the input and the split size alone.
+//! Splits: the pieces of the input that tasks read. They depend only on the input and the split size.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use crate::format::LineEnd;
 use crate::format::csv::CsvShape;
 use crate::format::json::JsonShape;
 
-/// How a file's bytes are cut into records.
+/// Format of a file: how its bytes are cut into records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordFormat {
     Lines {
@@ -23,24 +23,26 @@ pub enum RecordFormat {
     },
     Framed,
     Csv(CsvShape),
-    /// `end` is LF.
+    /// JSON lines; `end` is LF.
     Json {
         end: LineEnd,
         shape: JsonShape,
     },
-    /// Found by a class; `cut_at`: files may be cut, and what its readers want to see before a cut.
+    /// Records that a class finds. `cut_at`: None if files must not be cut, else the bytes before a cut that the class
+    /// needs.
     Class {
         cut_at: Option<u32>,
     },
 }
 
 impl RecordFormat {
-    /// Whether a file of compressed blocks may be cut: a record that the cut goes through must be found by looking forward alone.
+    /// Returns true if a file of compressed blocks may be cut: searching forward alone must find the first whole record
+    /// after a cut.
     pub fn splittable_by_blocks(&self) -> bool {
         self.line_end().is_some_and(|end| end.splittable() && end.look_back() == 0)
     }
 
-    /// How many bytes before a cut are looked at.
+    /// Returns the number of bytes before a cut that a reader needs.
     pub fn look_back(&self) -> u64 {
         match self {
             RecordFormat::Class { cut_at } => u64::from(cut_at.unwrap_or(0)),
@@ -48,7 +50,7 @@ impl RecordFormat {
         }
     }
 
-    /// Where records are lines: what ends them.
+    /// Returns the line end, if records are lines.
     pub fn line_end(&self) -> Option<&LineEnd> {
         match self {
             RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } | RecordFormat::Json { end, .. } => {
@@ -60,23 +62,24 @@ impl RecordFormat {
         }
     }
 
-    /// Whether records end where lines do, or have no ends of their own.
+    /// Returns true if records end at line ends, or have no ends of their own.
     pub fn has_lines(&self) -> bool {
         !matches!(self.line_end(), Some(LineEnd::Delimiter(_)))
     }
 
-    /// Whether a byte-order mark at the start of a file is no part of the first record, as for Hadoop.
+    /// Returns true if a byte-order mark at the start of a file is not part of the first record, as in Hadoop.
     pub fn may_begin_with_mark(&self) -> bool {
         matches!(self, RecordFormat::Lines { end: LineEnd::Any } | RecordFormat::KeyValue { end: LineEnd::Any, .. })
     }
 
+    /// Returns true if an uncompressed file may be cut anywhere.
     pub fn splittable(&self) -> bool {
         match self {
             RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } | RecordFormat::Json { end, .. } => {
                 end.splittable()
             }
             RecordFormat::Fixed { .. } => true,
-            // No place in the middle says where a record begins.
+            // No position in the middle shows where a record begins.
             RecordFormat::Framed | RecordFormat::Csv(_) => false,
             RecordFormat::Class { cut_at } => cut_at.is_some(),
         }
@@ -86,47 +89,48 @@ impl RecordFormat {
 /// A file of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
-    /// "-" is standard input.
+    /// Path; "-" is standard input.
     pub path: PathBuf,
     pub len: u64,
     pub codec: Option<CodecKind>,
-    /// A pipe or a device: read once, from start to end.
+    /// True for a pipe or a device, which is read once, from start to end.
     pub is_stream: bool,
-    /// Where it may be cut although its format says nothing of it.
+    /// Positions at which the file may be cut although its format has none.
     pub marks: Vec<u64>,
 }
 
 impl InputFile {
-    /// Whether a piece has the blocks of a compressed file that begin in it, and not the whole file.
+    /// Returns true if the piece is the blocks of a compressed file that begin in it, not the whole file.
     pub fn cut_by_blocks(&self, piece: &Piece) -> bool {
         self.codec == Some(CodecKind::Bzip2) && piece.end != u64::MAX
     }
 }
 
-/// A stretch of one file: [start, end) in whole records (see format::text for what a cut means).
+/// A stretch [start, end) of one file, in whole records (format::text explains cuts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Index into the job's files.
     pub file: u32,
     pub start: u64,
-    /// `u64::MAX`: to the end of the file, whatever its length.
+    /// End; `u64::MAX` means the end of the file, at any length.
     pub end: u64,
 }
 
+/// Input of one task: pieces of one source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     pub number: u32,
-    /// Which of the job's sources it is of.
+    /// Index of the job's source.
     pub source: usize,
     pub pieces: Vec<Piece>,
-    /// Bytes on disk, for progress and balance.
+    /// Stored bytes, for progress and balance.
     pub bytes: u64,
 }
 
-/// How much longer than the split size the last split of a file may be (Hadoop's SPLIT_SLOP).
+/// Length of the last split of a file at most, in split sizes (Hadoop's SPLIT_SLOP).
 const SLOP: f64 = 1.1;
 
-/// Cuts files into splits of about `split_bytes`; small files share one.
+/// Cuts files into splits of about `split_bytes`. Small files share a split.
 pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64) -> Vec<Split> {
     let mut splits: Vec<Split> = Vec::new();
     let mut open: Vec<Piece> = Vec::new();
@@ -156,7 +160,7 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64)
             close(&mut open, &mut open_bytes);
             continue;
         }
-        // A compressed file without a byte is damaged: whoever reads it says so.
+        // A compressed file without a byte is damaged: its reader reports that.
         if file.len == 0 && file.codec.is_none() {
             continue;
         }
@@ -164,7 +168,7 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64)
             if open_bytes > 0 && open_bytes + file.len > target {
                 close(&mut open, &mut open_bytes);
             }
-            // The length of a compressed file says nothing about its contents.
+            // The stored length of a compressed file does not limit its contents.
             let end = if file.codec.is_some() { u64::MAX } else { file.len };
             open.push(Piece { file: file_number, start: 0, end });
             open_bytes += file.len;
@@ -218,7 +222,7 @@ mod tests {
             ]
         );
         let fixed = RecordFormat::Fixed { record_bytes: 30, key_bytes: 3 };
-        // bzip2 is cut where lines are found by looking forward; nothing else that is compressed is.
+        // bzip2 is cut if lines are found by searching forward; other compressed files are not cut.
         let bzip2 =
             [file(250, Some(CodecKind::Bzip2)), file(100, Some(CodecKind::Bzip2)), file(250, Some(CodecKind::Gzip))];
         let pieces = |format: &RecordFormat| -> Vec<(u64, u64)> {

@@ -1,47 +1,49 @@
-//! A folder as a reducer: merges the states of a key, or folds its values in order, and finishes them.
+//! A folder as a reducer: merges the states of a key, or folds its values in order, then finishes them.
 
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues};
 use crate::operator::{Folder, Groups, Out, Reducer};
 use yunti_base::{Code, Error, Result};
 
-/// What the values of the groups are.
+/// Form of the values in the groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fed {
+pub enum FoldInput {
     /// States that were folded before, to be merged.
     States,
-    /// The mapper's values, to be folded from the beginning.
+    /// Values of the mapper, to be folded from the beginning.
     Values,
 }
 
+/// Reducer that folds each group.
 pub struct FoldReduce {
     folder: Box<dyn Folder>,
     shape: FoldShape,
-    fed: Fed,
-    /// Finished keys and their states, until a batch is full; the last one may still be open.
+    input: FoldInput,
+    /// Keys of a batch and their states. The last group may still be open.
     keys: Vec<Vec<u8>>,
     states: Vec<u8>,
 }
 
 impl FoldReduce {
-    pub fn new(folder: Box<dyn Folder>, fed: Fed) -> FoldReduce {
+    /// Makes a reducer of `folder` for groups of this form.
+    pub fn new(folder: Box<dyn Folder>, input: FoldInput) -> FoldReduce {
         let shape = folder.shape();
-        FoldReduce { folder, shape, fed, keys: Vec::new(), states: Vec::new() }
+        FoldReduce { folder, shape, input, keys: Vec::new(), states: Vec::new() }
     }
 
     fn add(&mut self, groups: &Groups<'_>, i: usize, fresh: bool) -> Result<()> {
         let n = self.shape.state_bytes;
         let mut range = groups.range(i);
         if fresh {
-            // Class libraries read up to the slack behind a key.
+            // Class libraries may read the slack after a key.
             let mut key = Vec::with_capacity(groups.key(i).len() + SLACK_BYTES);
             key.extend_from_slice(groups.key(i));
             self.keys.push(key);
             let at = self.states.len();
             self.states.resize(at + n, 0);
             let state = self.states[at..].as_mut_ptr();
-            match (self.fed, self.shape.known) {
-                (Fed::States, _) => {
+            match (self.input, self.shape.known) {
+                (FoldInput::States, _) => {
                     let value = groups.value(range.start);
                     if value.len() != n {
                         return Err(Error::new(Code::Internal, "a spilled state has the wrong length"));
@@ -49,12 +51,12 @@ impl FoldReduce {
                     self.states[at..].copy_from_slice(value);
                     range.start += 1;
                 }
-                (Fed::Values, Some(known)) => {
+                (FoldInput::Values, Some(known)) => {
                     let first = known.first(number(groups.value(range.start)));
                     self.states[at..].copy_from_slice(&first.to_le_bytes());
                     range.start += 1;
                 }
-                (Fed::Values, None) => self.folder.init(&[state])?,
+                (FoldInput::Values, None) => self.folder.init(&[state])?,
             }
         }
         let at = self.states.len() - n;
@@ -62,7 +64,8 @@ impl FoldReduce {
             let mut state = number(&self.states[at..]);
             for v in range {
                 let value = number(groups.value(v));
-                state = if self.fed == Fed::States { known.merge(state, value) } else { known.fold(state, value) };
+                state =
+                    if self.input == FoldInput::States { known.merge(state, value) } else { known.fold(state, value) };
             }
             self.states[at..].copy_from_slice(&state.to_le_bytes());
             return Ok(());
@@ -73,16 +76,16 @@ impl FoldReduce {
             let batch = range.start..range.start + step;
             range.start += step;
             let into = [state; FOLD_BATCH];
-            match self.fed {
-                Fed::States => {
+            match self.input {
+                FoldInput::States => {
                     let from: Vec<*const u8> = batch.map(|v| groups.value(v).as_ptr()).collect();
                     self.folder.merge(&into[..step], &from)?;
                 }
-                Fed::Values if self.shape.eight => {
+                FoldInput::Values if self.shape.eight => {
                     let values: Vec<u64> = batch.map(|v| number(groups.value(v))).collect();
                     self.folder.fold(&into[..step], FoldValues::Eight(&values))?;
                 }
-                Fed::Values => {
+                FoldInput::Values => {
                     let values: Vec<&[u8]> = batch.map(|v| groups.value(v)).collect();
                     self.folder.fold(&into[..step], FoldValues::Slices(&values))?;
                 }
@@ -91,7 +94,7 @@ impl FoldReduce {
         Ok(())
     }
 
-    /// Finishes all keys but the last `keep`.
+    /// Finishes all keys except the last `keep`.
     fn finish(&mut self, keep: usize, out: &mut Out) -> Result<()> {
         let n = self.shape.state_bytes;
         let done = self.keys.len() - keep;

@@ -1,6 +1,3 @@
-//! Floor 7: from sorted records to groups, through reducers and folders, to the output.
+//! Floor 7: reducers and folders over groups of sorted records.
 
 pub mod fold_reduce;
-pub mod sink;
-
-pub use sink::WriterSink;

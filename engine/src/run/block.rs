@@ -3,40 +3,44 @@
 //! ```text
 //!  stored:   | body, plain or lz4                                 | trailer, 40 bytes |
 //!  body:     | key value | key value | ...        | frames        |
-//!  frame:    key_len - min : key bits | value_len - min : value bits | split - min : split bits     (no gaps between frames)
+//!  frame:    key_len - min : key bits | value_len - min : value bits | split - min : split bits      (without gaps)
 //!
 //!  trailer, little-endian:
 //!   0 crc32c     4 version 1 | codec | key bits | value bits     8 split bits | 0 0 0    12 partition    16 records
 //!  20 raw_len   24 stored_len                                   28 key_len min          32 value_len min 36 split min
 //! ```
 //!
-//! `crc32c` covers the trailer behind it and then the CRC32C of the stored body (4 bytes): one number for both, and a large
-//! record needs no copy to be summed. The lengths stand apart from the data in as many bits as they differ in, so that
-//! records of one size have no overhead, a short word has a byte, and the data compresses better. The trailer stands
-//! behind the body because its numbers are known last; a block is found through the run's index, never by scanning.
+//! `crc32c` covers the trailer behind it and then the CRC32C of the stored body (4 bytes). One number covers both, and
+//! a large record needs no copy for the checksum.
+//!
+//! Lengths are apart from the data, in as many bits as they differ in. Records of one size have no overhead, a short
+//! word has one byte, and the data compresses better. The trailer is behind the body because its numbers are known
+//! last. A block is found through the run's index, never by scanning.
 //!
 //! Rejected: varints before each record (2-3 bytes for each record of any size).
-//! Limitation: one long value among many tiny records widens the frames of all of its block.
+//!
+//! Limitation: one long value among many tiny records widens the frames of its whole block.
 
 use crate::bytes::checksum::crc32c;
 use crate::bytes::{KeyOrder, Record};
 use crate::codec::lz4_block;
 use yunti_base::{Code, Error, Result};
 
+/// Bytes of a trailer.
 pub const TRAILER_BYTES: usize = 40;
-/// Records a block at most.
+/// Records of a block, at most.
 pub const RECORDS_MAX: usize = 1 << 16;
-/// Key and value together at most.
+/// Bytes of one record's key and value together, at most.
 pub const RECORD_BYTES_MAX: usize = (1 << 31) - 1;
-/// What a record of a block in the making takes beside its bytes; it counts towards the block's size.
+/// Bytes that a record adds to an unfinished block beside its own; they count towards the block's size.
 pub const FRAME_BYTES: usize = size_of::<[u32; 3]>();
 
 const VERSION: u8 = 1;
-/// Readable bytes behind the frames in memory, so that a frame is one load.
+/// Bytes that are readable behind the frames in memory, so that a frame is one load.
 const SLACK_BYTES: usize = 16;
-/// Frames of at most this many bits lie in eight bytes wherever they begin.
+/// Bits of a frame that fits in eight bytes at any bit offset, at most.
 const NARROW_BITS_MAX: u32 = u64::BITS - 7;
-/// lz4 never packs better than this.
+/// Compression ratio of lz4, at most.
 const LZ4_RATIO_MAX: u64 = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +59,7 @@ struct Trailer {
     stored_len: u32,
 }
 
-/// How frames are packed: key length, value length, split.
+/// Packing of frames: key length, value length, split.
 #[derive(Clone, Copy, Debug, Default)]
 struct Frames {
     bits: [u8; 3],
@@ -76,7 +80,7 @@ impl Trailer {
         out
     }
 
-    /// `None` where anything is not as `encode` makes it.
+    /// Returns None if the checksum or any field differs from the format.
     fn decode(stored: &[u8]) -> Option<(Trailer, &[u8])> {
         let (body, trailer) = stored.split_last_chunk::<TRAILER_BYTES>()?;
         let word = |at: usize| u32::from_le_bytes([trailer[at], trailer[at + 1], trailer[at + 2], trailer[at + 3]]);
@@ -140,48 +144,52 @@ impl Frames {
     }
 }
 
-/// A block in the making. Its buffers are used again for the next one.
+/// An unfinished block. Its buffers are reused for the next one.
 #[derive(Default)]
 pub struct BlockBuilder {
     data: Vec<u8>,
     frames: Vec<[u32; 3]>,
     min: [u32; 3],
     max: [u32; 3],
-    /// Made for the first block that is compressed.
+    /// Compressor, made for the first compressed block.
     lz4: Option<lz4_block::Compressor>,
 }
 
 impl BlockBuilder {
+    /// Returns true if the block has no records.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
+    /// Returns the number of records.
     pub fn records(&self) -> usize {
         self.frames.len()
     }
 
-    /// Bytes of keys and values.
+    /// Returns the bytes of keys and values.
     pub fn data_bytes(&self) -> usize {
         self.data.len()
     }
 
-    /// What the block takes up so far.
+    /// Returns the size of the block so far in bytes, frames included.
     pub fn weight_bytes(&self) -> usize {
         self.data.len() + self.frames.len() * FRAME_BYTES
     }
 
-    /// What a record adds to that.
+    /// Returns the bytes that a record adds to `weight_bytes`.
     pub fn weight_of(record: &Record) -> usize {
         record.bytes.len() + FRAME_BYTES
     }
 
     #[inline]
+    /// Adds the next record.
     pub fn push(&mut self, record: &Record) {
         self.push_frame(frame_of(record));
         self.data.extend_from_slice(record.bytes);
     }
 
-    /// The same for a record of split 0 whose bytes `write` appends; it returns the length of the key.
+    /// Adds a record of split 0. `write` appends its bytes and returns the length of the key; its error leaves the
+    /// block unchanged.
     #[inline]
     pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<usize>) -> Result<()> {
         let from = self.data.len();
@@ -209,16 +217,19 @@ impl BlockBuilder {
         self.frames.push(frame);
     }
 
+    /// Returns the key of the first record; there must be one.
     pub fn first_key(&self) -> &[u8] {
         &self.data[..self.frames[0][0] as usize]
     }
 
+    /// Returns the key of the last record; there must be one.
     pub fn last_key(&self) -> &[u8] {
         let [key, value, _] = self.frames[self.frames.len() - 1];
         &self.data[self.data.len() - (key + value) as usize..][..key as usize]
     }
 
-    /// Ends the block: the bytes to store, and the length of its body before compression. `packed` is working space.
+    /// Ends the block. Returns the bytes to store, and the length of the body before compression. `packed` is working
+    /// space.
     pub fn seal<'a>(&'a mut self, partition: u32, compress: bool, packed: &'a mut Vec<u8>) -> (&'a [u8], u32) {
         let frames = self.pack();
         let records = self.records() as u32;
@@ -239,7 +250,7 @@ impl BlockBuilder {
         (&self.data, raw_len)
     }
 
-    /// Ends the block into memory: the same as storing it and opening it again. The builder is empty then.
+    /// Ends the block into memory: `block` is as if it had been stored and opened. The builder is empty afterwards.
     pub fn swap_into(&mut self, block: &mut Block) {
         let frames = self.pack();
         let raw_len = self.data.len();
@@ -249,7 +260,7 @@ impl BlockBuilder {
         self.clear();
     }
 
-    /// Ready for the next block.
+    /// Empties the builder for the next block.
     pub fn clear(&mut self) {
         self.data.clear();
         self.frames.clear();
@@ -265,8 +276,8 @@ impl BlockBuilder {
     }
 }
 
-/// The trailer of a block that holds one record alone and stores its bytes as they are: no copy of a large record is
-/// made.
+/// Returns the trailer of a block that holds one record with its bytes stored as they are; a large record needs no
+/// copy.
 pub fn trailer_of_one(partition: u32, record: &Record) -> [u8; TRAILER_BYTES] {
     let len = record.bytes.len() as u32;
     let frames = Frames { bits: [0; 3], min: frame_of(record) };
@@ -279,7 +290,7 @@ fn frame_of(record: &Record) -> [u32; 3] {
     [record.key_len, record.bytes.len() as u32 - record.key_len, record.split]
 }
 
-/// A block in memory, opened and checked. Its buffer is used again for the next one.
+/// A block in memory, opened and checked. Its buffer is reused for the next one.
 #[derive(Default)]
 pub struct Block {
     /// The body, and at least SLACK_BYTES behind it.
@@ -289,10 +300,10 @@ pub struct Block {
     record_bits: u32,
     split_at: u8,
     mask: [u32; 3],
-    /// The first record to show, and the number of the first not to show.
+    /// Visible records: the position of the first, and the number after the last.
     start: Position,
     end: u32,
-    /// Where the data of the shown records must end.
+    /// End offset of the visible records' data.
     end_offset: u32,
 }
 
@@ -303,23 +314,29 @@ pub struct Position {
     offset: u32,
 }
 
-/// Where a record lies in a block.
+/// Position of a record in a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
+    /// Offset of the key in `Block::data`.
     pub offset: u32,
+    /// Length of the key in bytes.
     pub key_len: u32,
+    /// Length of key and value in bytes.
     pub len: u32,
+    /// Split of the record.
     pub split: u32,
 }
 
 impl Block {
-    /// Room for a stored block of `len` bytes; `open` follows. Contents are unspecified.
+    /// Returns a buffer for a stored block of `len` bytes; call `open` next. Contents are unspecified.
     pub fn buffer(&mut self, len: usize) -> &mut [u8] {
         room(&mut self.bytes, len)
     }
 
-    /// Opens the stored block in the first `len` bytes of the buffer. `spare` is working space; the two may change
-    /// places. Returns the block's partition and the length of its body.
+    /// Opens the stored block in the first `len` bytes of the buffer. Returns the block's partition and the length of
+    /// its body.
+    ///
+    /// `spare` is working space; the two buffers may be swapped. Fails with `Code::Corrupt` if the block is damaged.
     pub fn open(&mut self, len: usize, spare: &mut Vec<u8>) -> Result<(u32, u32)> {
         self.show(Frames::default(), 0, 0);
         let (trailer, body) = Trailer::decode(&self.bytes[..len]).ok_or_else(damaged)?;
@@ -345,7 +362,9 @@ impl Block {
         (self.end, self.end_offset) = (records, self.data_len);
     }
 
-    /// Shows only the records whose prefixes are in `lo..=hi`. Returns whether those are all.
+    /// Restricts the block to records with prefixes in `lo..=hi`. Returns true if these are all.
+    ///
+    /// Fails with `Code::Corrupt` if the block is damaged.
     pub fn restrict(&mut self, order: KeyOrder, lo: u64, hi: u64) -> Result<bool> {
         let records = self.end;
         let mut at = self.start;
@@ -371,17 +390,20 @@ impl Block {
         Ok(self.start.index == 0 && self.end == records)
     }
 
+    /// Returns the position of the first visible record.
     pub fn start(&self) -> Position {
         self.start
     }
 
-    /// Records shown.
+    /// Returns the number of visible records.
     pub fn records(&self) -> usize {
         (self.end - self.start.index) as usize
     }
 
-    /// Hands at most `n` records from a position on to `each`, with the prefixes of their keys, and moves behind them.
-    /// It stops at the end, and where the bytes make no sense: `check_end`.
+    /// Passes at most `n` records from a position on to `each`, with the prefixes of their keys, and moves the
+    /// position.
+    ///
+    /// Stops at the end and at damaged bytes: see `check_end`.
     #[inline(always)]
     pub fn decode(&self, at: &mut Position, n: usize, order: KeyOrder, each: impl FnMut(u64, Entry)) {
         match self.record_bits {
@@ -417,28 +439,30 @@ impl Block {
         *at = Position { index, offset };
     }
 
-    /// Whether a position where `decode` stopped is the end.
+    /// Fails with `Code::Corrupt` if `decode` stopped at a position other than the end.
     pub fn check_end(&self, at: Position) -> Result<()> {
         if at.index == self.end && at.offset == self.end_offset { Ok(()) } else { Err(damaged()) }
     }
 
-    /// What the entries' offsets count from.
+    /// Returns the bytes that the entries' offsets count from.
     pub fn data(&self) -> &[u8] {
         &self.bytes[..self.data_len as usize]
     }
 
     #[inline(always)]
+    /// Returns the record of an entry.
     pub fn record(&self, entry: &Entry) -> Record<'_> {
         let bytes = &self.bytes[entry.offset as usize..][..entry.len as usize];
         Record { bytes, key_len: entry.key_len, split: entry.split }
     }
 
     #[inline(always)]
+    /// Returns the key of an entry.
     pub fn key(&self, entry: &Entry) -> &[u8] {
         &self.bytes[entry.offset as usize..][..entry.key_len as usize]
     }
 
-    /// `KeyOrder::prefix` of an entry's key, without a branch on its length.
+    /// Returns `KeyOrder::prefix` of an entry's key, without a branch on its length.
     #[inline(always)]
     pub fn prefix(&self, entry: &Entry, order: KeyOrder) -> u64 {
         let eight = self.bytes[entry.offset as usize..].first_chunk::<8>().map_or(0, |b| u64::from_be_bytes(*b));
@@ -453,7 +477,7 @@ impl Block {
         (&self.bytes[self.data_len as usize + (bit / 8) as usize..], (bit % 8) as u32)
     }
 
-    /// The frame of a record, where it lies in one word.
+    /// Returns the frame of a record that fits in one word.
     #[inline(always)]
     fn narrow_frame(&self, index: u32) -> [u32; 3] {
         let (bytes, bit) = self.frame_at(index);
@@ -477,7 +501,7 @@ impl Block {
         ]
     }
 
-    /// Gives memory back that only a large block needed.
+    /// Frees the buffer if it exceeds `bytes_max`, as after a large block.
     pub fn shrink(&mut self, bytes_max: usize) {
         if self.bytes.len() > bytes_max {
             *self = Block::default();
@@ -485,7 +509,8 @@ impl Block {
     }
 }
 
-/// The first `len` bytes of a buffer that only grows: zeroing it for each block would cost as much as the merge.
+/// Returns the first `len` bytes of a buffer that only grows; zeroing it for each block would cost as much as the
+/// merge.
 fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
         buffer.reserve_exact(len - buffer.len());
@@ -498,7 +523,7 @@ pub(super) fn damaged() -> Error {
     Error::new(Code::Corrupt, "a spilled block is damaged").hint("check the disk and run the job again")
 }
 
-/// Opens any bytes as a block and reads all of it: for the fuzzer, which also sees them with the checksum made right.
+/// Opens any bytes as a block and reads all of it, for the fuzzer. A second try corrects the checksum.
 pub fn fuzz(bytes: &[u8]) {
     let mut stored = bytes.to_vec();
     let mut spare = Vec::new();

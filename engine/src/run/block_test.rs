@@ -1,4 +1,4 @@
-//! Blocks: what goes in comes out, whatever the lengths; a changed byte is noticed; any bytes are safe to open.
+//! Blocks: records are restored at any length; changed bytes are detected; any bytes are safe to open.
 
 use super::block::{Block, BlockBuilder, TRAILER_BYTES, fuzz, trailer_of_one};
 use crate::bytes::{KeyKind, KeyOrder, Record};
@@ -69,7 +69,7 @@ fn sample(random: &mut Random, n: u64, len_max: u64, split_max: u64) -> Vec<Owne
 }
 
 #[test]
-fn what_goes_in_comes_out() {
+fn restores_records_of_any_length() {
     let mut random = Random::new(3);
     check(&[]);
     check(&[(vec![], 0, 0)]);
@@ -87,7 +87,7 @@ fn what_goes_in_comes_out() {
 }
 
 #[test]
-fn a_record_alone_has_the_bytes_of_a_block_of_one() {
+fn a_single_record_has_the_bytes_of_a_block_of_one() {
     for one in [(vec![5u8; 3000], 2000, 3), (vec![], 0, 0)] {
         let mut alone = one.0.clone();
         alone.extend_from_slice(&trailer_of_one(7, &record(&one)));
@@ -119,7 +119,7 @@ fn records_take_little_more_than_their_bytes() {
 }
 
 #[test]
-fn any_changed_or_missing_byte_is_noticed() {
+fn detects_any_changed_or_missing_byte() {
     let mut random = Random::new(5);
     for compress in [false, true] {
         let good = stored(&sample(&mut random, 50, 30, 9), compress);
@@ -142,7 +142,7 @@ fn any_changed_or_missing_byte_is_noticed() {
 }
 
 #[test]
-fn random_bytes_are_safe() {
+fn opens_random_bytes_safely() {
     let mut random = Random::new(6);
     for i in 0..20_000u64 {
         let mut bytes = stored(&sample(&mut random, i % 5, 9, 3), i % 2 == 0);
@@ -156,7 +156,7 @@ fn random_bytes_are_safe() {
 }
 
 #[test]
-fn a_range_shows_what_lies_in_it() {
+fn restricts_blocks_to_a_range() {
     let mut random = Random::new(8);
     for descending in [false, true] {
         let order = KeyOrder { kind: KeyKind::Bytes, descending };

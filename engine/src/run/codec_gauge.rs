@@ -1,57 +1,64 @@
-//! Whether compressing spilled blocks pays on this machine: lz4 against the scratch disks, both as measured in the job.
+//! Decides if compressing spilled blocks is worthwhile on this machine: lz4 against the scratch disks, both measured in
+//! the job.
 //!
-//! The rule, in nanoseconds a raw byte: a block that is compressed to the share `ratio` saves `(1 - ratio)` of its
-//! write and (since a disk reads about as fast as it writes) the same of its read, and costs one compression and one
+//! The rule, in nanoseconds per raw byte: a block compressed to the share `ratio` saves `(1 - ratio)` of its write. A
+//! disk reads about as fast as it writes, so the read saves the same. The cost is one compression and one
 //! decompression:
 //!
 //! ```text
 //!   2 * (1 - ratio) * write_ns   >   compress_ns * (1 + 1/6)        lz4 reads back 6 times faster than it packs
 //! ```
 //!
-//! With lz4 at 650 MB/s that packs to half, the break-even is a write speed of about 550 MB/s a worker. The write speed
-//! is what workers see: memory speed while the page cache takes it all (nothing is compressed), the disk's, divided by
-//! the workers that wait for it, once it does not. Running means over the last 32 blocks or so; until both sides are
-//! known, plain. What is chosen changes speed alone, never a byte of output.
+//! With lz4 at 650 MB/s and a ratio of one half, the break-even is a write speed of about 550 MB/s per worker. The
+//! write speed is as workers see it. While the page cache takes all writes it is memory speed, and nothing is
+//! compressed. After that it is the disk's speed, divided by the workers that wait.
+//!
+//! Figures are running means over about the last 32 blocks; until both sides are known, blocks are stored plain. The
+//! choice affects speed alone, never a byte of output.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How spilled blocks are stored.
+/// Compression of spilled blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SpillCodec {
+    /// Blocks are stored plain.
     None,
-    /// Each block that becomes smaller is compressed.
+    /// Blocks are compressed if they become smaller.
     Lz4,
-    /// As measured, block by block.
+    /// Each block is compressed if the measurements favour it.
     #[default]
     Auto,
 }
 
-/// In `Auto`, one block in this many is compressed whatever the rule says, to keep measuring.
+/// Blocks per probe: in `Auto`, one block in this many is compressed regardless of the rule, to keep measuring.
 const PROBE_BLOCKS: u64 = 64;
-/// Weight of the newest measurement is one in this many.
+/// Divisor of the newest measurement's weight in the mean.
 const MEAN_OVER: u64 = 32;
 
+/// Running means of write speed, compression speed and ratio. Threads share it.
 #[derive(Default)]
 pub struct CodecGauge {
-    /// Nanoseconds a MiB; 0: not measured yet.
+    /// Nanoseconds per MiB; 0: not measured yet.
     write_ns: AtomicU64,
     compress_ns: AtomicU64,
-    /// Stored bytes a MiB of raw ones.
+    /// Stored bytes per MiB of raw bytes.
     ratio: AtomicU64,
     blocks: AtomicU64,
 }
 
 impl CodecGauge {
+    /// Adds a write of `bytes` that took `ns`.
     pub fn note_write(&self, bytes: u64, ns: u64) {
         note(&self.write_ns, ns, bytes);
     }
 
+    /// Adds a compression of `raw` to `stored` bytes that took `ns`.
     pub fn note_compression(&self, raw: u64, stored: u64, ns: u64) {
         note(&self.compress_ns, ns, raw);
         note(&self.ratio, stored.min(raw), raw);
     }
 
-    /// Whether the next block should be compressed.
+    /// Returns true if the next block should be compressed.
     pub fn compress_next(&self, codec: SpillCodec) -> bool {
         match codec {
             SpillCodec::None => false,
@@ -68,10 +75,10 @@ impl CodecGauge {
     }
 }
 
-/// Small blocks say nothing: their cost is the call.
+/// Bytes of a measured block, at least: the cost of smaller ones is the call.
 const MEASURED_BYTES_MIN: u64 = 4 << 10;
 
-/// Moves a running mean of `amount` a MiB. Two threads at once may lose one measurement, and nothing else.
+/// Updates a running mean of `amount` per MiB. Concurrent updates may lose one measurement, without other effect.
 fn note(mean: &AtomicU64, amount: u64, bytes: u64) {
     if bytes < MEASURED_BYTES_MIN {
         return;
@@ -105,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_disks_and_good_ratios_are_compressed_and_nothing_else() {
+    fn compresses_only_for_slow_disks_and_good_ratios() {
         for (write_mb_s, ratio, pays) in [
             (100, 0.5, true),
             (100, 0.99, false),
@@ -121,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn it_follows_a_disk_that_slows_down() {
+    fn follows_a_disk_that_slows_down() {
         let gauge = CodecGauge::default();
         gauge.note_compression(1 << 20, 1 << 19, 1_600_000);
         (0..100).for_each(|_| gauge.note_write(1 << 20, 300_000));

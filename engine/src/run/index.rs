@@ -1,8 +1,8 @@
-//! A run: sorted records on scratch, and the index of its blocks, which stays in memory.
+//! A run: sorted records on scratch, and the index of its blocks in memory.
 //!
-//! Within a partition a run's records are in the order (key, split, place in the split). The index has 40 bytes a
-//! block: 16 MB for 100 GB in blocks of 256 KiB. A run owns its extents: what was not freed before is freed when it is
-//! dropped.
+//! Within a partition, a run's records are in the order (key, split, position in the split). The index takes 40 bytes a
+//! block: 16 MB for 100 GB in blocks of 256 KiB. A run owns its extents; dropping it frees the ones that are still in
+//! use.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,19 +11,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::scratch::{Extent, ScratchSpace};
 use crate::bytes::KeyOrder;
 
+/// Index entry of one block.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockEntry {
+    /// Position on scratch.
     pub extent: Extent,
-    /// Prefixes (`KeyOrder::prefix` at 0) of the first and last key.
+    /// Prefix (`KeyOrder::prefix` at 0) of the first key.
     pub first_prefix: u64,
+    /// Prefix of the last key.
     pub last_prefix: u64,
+    /// Bytes of the body before compression.
     pub raw_len: u32,
+    /// Partition of all its records.
     pub partition: u32,
 }
 
-/// What a run or a slice of one holds.
+/// Totals of a run or a slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunTotals {
+    /// Number of records.
     pub records: u64,
     /// Bytes of keys and values.
     pub record_bytes: u64,
@@ -32,6 +38,7 @@ pub struct RunTotals {
 }
 
 impl RunTotals {
+    /// Adds the totals of another run or slice.
     pub fn add(&mut self, other: RunTotals) {
         self.records += other.records;
         self.record_bytes += other.record_bytes;
@@ -39,34 +46,40 @@ impl RunTotals {
     }
 }
 
-/// A stretch of a partition by key prefix, both ends included. Equal keys are always in one stretch.
+/// A range of a partition by key prefix, both ends included. Equal keys are always in one range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyRange {
+    /// Number of the partition.
     pub partition: u32,
+    /// Smallest prefix.
     pub lo: u64,
+    /// Largest prefix.
     pub hi: u64,
 }
 
 impl KeyRange {
+    /// Returns the range of a whole partition.
     pub fn whole(partition: u32) -> Self {
         KeyRange { partition, lo: 0, hi: u64::MAX }
     }
 }
 
-/// Block entries that forget their extents when they are dropped: a run goes unread only when its job ends. Slices and runs hold
-/// their blocks in one.
+/// Block entries that forget their extents on drop: a run stays unread only if its job ends. Slices and runs hold their
+/// blocks in one.
 pub(super) struct Blocks {
     scratch: Arc<ScratchSpace>,
     entries: Vec<BlockEntry>,
-    /// One bit a block that was freed already; made when the run is complete.
+    /// One bit per freed block; made when the run is complete.
     freed: Vec<AtomicU64>,
 }
 
 impl Blocks {
+    /// Returns an empty list of blocks.
     pub fn new(scratch: Arc<ScratchSpace>) -> Self {
         Blocks { scratch, entries: Vec::new(), freed: Vec::new() }
     }
 
+    /// Adds the next block.
     pub fn push(&mut self, entry: BlockEntry) {
         self.entries.push(entry);
     }
@@ -86,7 +99,7 @@ impl Drop for Blocks {
     }
 }
 
-/// A finished run. Readers share it through an `Arc`.
+/// A finished run; readers share it through an `Arc`.
 pub struct Run {
     blocks: Blocks,
     order: KeyOrder,
@@ -95,7 +108,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// The blocks of slices, which come in the run's order; partitions may lie apart.
+    /// Joins the blocks of slices, which are in the run's order. A partition's blocks may be spread over slices.
     pub(super) fn of_slices(
         slices: Vec<(Blocks, RunTotals)>,
         scratch: Arc<ScratchSpace>,
@@ -114,7 +127,7 @@ impl Run {
         Run { blocks, order, block_bytes, totals }
     }
 
-    /// Whether the blocks of each partition are in the order of their keys.
+    /// Returns true if the blocks of each partition are in key order.
     pub(super) fn is_ordered(&self) -> bool {
         self.blocks.entries.windows(2).all(|pair| {
             pair[0].partition != pair[1].partition
@@ -122,16 +135,19 @@ impl Run {
         })
     }
 
+    /// Returns the run's totals.
     pub fn totals(&self) -> RunTotals {
         self.totals
     }
+    /// Returns the order of the keys.
     pub fn order(&self) -> KeyOrder {
         self.order
     }
+    /// Returns the usual size of a block in bytes.
     pub fn block_bytes(&self) -> usize {
         self.block_bytes
     }
-    /// All blocks, by partition and then in order.
+    /// Returns all blocks, by partition and then in order.
     pub fn blocks(&self) -> &[BlockEntry] {
         &self.blocks.entries
     }
@@ -139,7 +155,7 @@ impl Run {
         &self.blocks.scratch
     }
 
-    /// The numbers of the blocks with records in a range (some records may lie beside it).
+    /// Returns the numbers of the blocks with records in a range; a block may also have records outside of it.
     pub fn blocks_of(&self, range: &KeyRange) -> Range<usize> {
         let entries = &self.blocks.entries;
         let start = entries.partition_point(|b| (b.partition, b.last_prefix) < (range.partition, range.lo));
@@ -147,7 +163,7 @@ impl Run {
         start..end.max(start)
     }
 
-    /// Frees a block early. Nobody reads it any more.
+    /// Frees a block early; no reader reads it afterwards.
     pub(super) fn free(&self, i: usize) {
         let bit = 1u64 << (i % 64);
         let before = self.blocks.freed[i / 64].fetch_or(bit, Ordering::Relaxed);
@@ -155,7 +171,7 @@ impl Run {
         self.blocks.scratch.free(self.blocks.entries[i].extent);
     }
 
-    /// Whether the block was consumed.
+    /// Returns true if the block was freed.
     pub(super) fn is_freed(&self, i: usize) -> bool {
         self.blocks.is_freed(i)
     }

@@ -10,78 +10,84 @@
 //!       s0   s1   s2   s3
 //! ```
 //!
-//! Ranks lie in the tree's own array and order as the heads do, so that a match reads no record and has no branch that
-//! could be guessed wrong. The exception is two keys longer than their prefixes, which are equal: those are compared in
-//! full.
+//! Ranks are in the tree's own array and compare as the heads do. A match reads no record and has no branch to
+//! mispredict. The exception is two keys longer than their equal prefixes: these are compared in full.
 //!
-//! Rejected: a binary heap (benches/merge.rs has it as the peer: 1.5-2.7 times slower for 64 and more runs of 100-byte
-//! records); prefixes alone with all ties in a function (1.5 times slower for words: most of their matches are ties);
-//! branches in place of selects (1.6 times slower).
+//! Rejected:
+//!
+//! * a binary heap: benches/merge.rs has it as the peer, 1.5-2.7 times slower for 64 and more runs of 100-byte records;
+//! * prefixes alone with all ties in a function: 1.5 times slower for words, because most of their matches are ties;
+//! * branches instead of selects: 1.6 times slower.
 
 use std::hint::select_unpredictable;
 
 use crate::bytes::KeyOrder;
 
-/// Sources a tree at most.
+/// Sources of a tree, at most.
 pub const SOURCES_MAX: usize = 1 << 27;
 
+/// Rank of a source's head: ranks compare as the heads do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank(u128);
 
 impl Rank {
-    /// Of a source without a head: behind all others.
+    /// Returns the rank of a source without a head; it comes after all others.
     #[inline]
     pub fn exhausted(source: usize) -> Rank {
         Rank(u128::from(u64::MAX) << 64 | 15 << 60 | (source as u128) << 1 | 1)
     }
 
-    /// `prefix` is `order.prefix` of a key of `key_len` bytes.
+    /// Returns the rank of a head. `prefix` is `order.prefix` of a key of `key_len` bytes.
     #[inline(always)]
     pub fn new(prefix: u64, key_len: u32, split: u32, source: usize, order: KeyOrder) -> Rank {
         let len = u64::from(key_len.min(9));
-        // Equal prefixes: the key that ends first is the smaller one, since the other continues it with zeros.
+        // Equal prefixes: the key that ends first is the smaller one, because the other continues with zeros.
         let len = if order.reversed() { 9 - len } else { len };
         let low = len << 60 | u64::from(split) << 28 | (source as u64) << 1 | u64::from(key_len <= 8);
         Rank(u128::from(prefix) << 64 | u128::from(low))
     }
 
     #[inline(always)]
+    /// Returns the source.
     pub fn source(self) -> usize {
         (self.0 as u32 >> 1) as usize & (SOURCES_MAX - 1)
     }
 
     #[inline(always)]
+    /// Returns true if the source has no head.
     pub fn is_exhausted(self) -> bool {
         self.0 as u64 >> 60 == 15
     }
 
-    /// Whether two ranks of one source are of keys that are equal beyond doubt.
+    /// Returns true if two ranks of one source certainly have equal keys.
     #[inline(always)]
     pub fn is_same(self, other: Rank) -> bool {
         self.0 == other.0 && self.0 as u64 & 1 == 1
     }
 
-    /// Whether the ranks do not tell the order: keys longer than their equal prefixes.
+    /// Returns true if ranks cannot decide: keys longer than their equal prefixes.
     #[inline(always)]
     fn ties(self, other: Rank) -> bool {
         ((self.0 ^ other.0) >> 64) as u64 | (self.0 | other.0) as u64 & 1 == 0
     }
 }
 
+/// The tree of k sources; it needs k ranks of memory.
 pub struct LoserTree {
-    /// Node 0 is the winner.
+    /// Losers of the nodes; node 0 is the winner.
     nodes: Vec<Rank>,
 }
 
 impl LoserTree {
-    /// The first matches, of source `i` with `ranks[i]`; at least one. `full(a, b)` says whether source `a` comes
-    /// before source `b` where their keys are longer than the prefixes and the prefixes equal; it is a total order, so
-    /// that there is one outcome.
+    /// Plays the first matches, of source `i` with `ranks[i]`; there must be at least one source.
+    ///
+    /// `full(a, b)` returns true if the head of source `a` comes before the head of `b`. It is called for keys longer
+    /// than their equal prefixes and must be a total order.
     pub fn new(ranks: &[Rank], mut full: impl FnMut(usize, usize) -> bool) -> Self {
         let k = ranks.len();
         assert!((1..=SOURCES_MAX).contains(&k));
         let mut nodes = ranks.to_vec();
-        // Winners of the nodes, the sources' own heads behind them.
+        // Winners of the nodes, with the sources' own heads behind them.
         let mut winners = [ranks, ranks].concat();
         for i in (1..k).rev() {
             let (a, b) = (winners[2 * i], winners[2 * i + 1]);
@@ -91,13 +97,13 @@ impl LoserTree {
         LoserTree { nodes }
     }
 
-    /// The rank of the smallest head.
+    /// Returns the rank of the smallest head.
     #[inline(always)]
     pub fn winner(&self) -> Rank {
         self.nodes[0]
     }
 
-    /// The winner has a new head, of this rank; returns the next winner.
+    /// Replaces the winner's head by one of this rank; returns the next winner.
     #[inline(always)]
     pub fn replay(&mut self, rank: Rank, mut full: impl FnMut(usize, usize) -> bool) -> Rank {
         debug_assert!(rank.source() == self.winner().source());
@@ -112,7 +118,7 @@ impl LoserTree {
                 }
             } else {
                 let node_first = node.0 < best.0;
-                // Nobody can guess who wins: a branch here would cost more than the rest of the merge.
+                // Winners are unpredictable: a branch here would cost more than the rest of the merge.
                 nodes[at] = select_unpredictable(node_first, best, node);
                 best = select_unpredictable(node_first, node, best);
             }
@@ -164,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_sorting() {
+    fn merges_as_a_sort_does() {
         let mut random = Random::new(1);
         for descending in [false, true] {
             let order = KeyOrder { kind: KeyKind::Bytes, descending };

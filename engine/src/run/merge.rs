@@ -6,12 +6,14 @@
 //!   source 2   | block . . . . . x |
 //! ```
 //!
-//! The order is (key, split, source, place in the source): with the runs as sources in the order in which they were
-//! written, that of one stable sort. A batch ends after `BATCH_RECORDS` or where a source has run out of its block; the
-//! block is replaced at the next call, when nobody borrows from it.
+//! The order is (key, split, source, position in the source). With runs as sources in the order of writing, this is the
+//! order of one stable sort. A batch ends after `BATCH_RECORDS`, or when a source reaches the end of its block. The
+//! block is replaced in the next call, when no batch borrows from it.
 //!
-//! Rejected: decoding each record when it becomes the head (nearly twice the time: the chain from winner to winner then
-//! holds it); batches as slices of a vector that is kept (unsafe, to save an allocation in 256 records).
+//! Rejected: decoding each record when it becomes the head. It takes nearly twice the time, because decoding is then in
+//! the chain from winner to winner.
+//!
+//! Rejected: batches as slices of a kept vector. That needs unsafe code and saves one allocation per 256 records.
 
 use std::ops::Deref;
 
@@ -21,10 +23,10 @@ use super::reader::BlockSource;
 use crate::bytes::{KeyOrder, Record};
 use yunti_base::{Error, Result};
 
-/// Records a batch, at most.
+/// Records of a batch, at most.
 pub const BATCH_RECORDS: usize = 256;
 
-/// A stretch of the merged records.
+/// A batch of merged records; it borrows from the blocks.
 pub struct MergedBatch<'a>(Vec<Record<'a>>);
 
 impl<'a> Deref for MergedBatch<'a> {
@@ -34,38 +36,41 @@ impl<'a> Deref for MergedBatch<'a> {
     }
 }
 
+/// Merge of k sources into one stream.
 pub struct Merger<'s> {
     sources: Vec<Box<dyn BlockSource + 's>>,
     order: KeyOrder,
     blocks: Vec<Block>,
     heads: Vec<Head>,
-    /// Of each source, the rank behind its head, which the next match may need at once; exhausted: not decoded yet.
+    /// Rank behind each source's head, which the next match may need; exhausted: not decoded yet.
     next_ranks: Vec<Rank>,
-    /// None without sources.
+    /// The tree of losers; None without sources.
     tree: Option<LoserTree>,
-    /// The tree's winner is at the end of its block.
+    /// True if the winner is at the end of its block.
     starved: bool,
     spare: Vec<u8>,
-    /// What a source failed with: the merge does not go on behind it.
+    /// First error of a source; the merge stops there.
     failed: Option<Error>,
 }
 
-/// The next records of a source, decoded some at a time: their keys are read together, long before they are needed, so
-/// that the wait for memory is not in the chain from one winner to the next.
+/// Next records of a source, decoded a window at a time. Their keys are read together, long before use, so that the
+/// memory latency is outside the chain from winner to winner.
 #[derive(Clone)]
 struct Head {
-    /// The last one decoded is followed by an exhausted rank.
+    /// Decoded records; an exhausted rank follows the last one.
     window: [(Rank, Entry); WINDOW_RECORDS + 1],
-    /// The head's.
+    /// Index of the head in the window.
     at: usize,
-    /// Behind the window.
+    /// Position behind the window.
     next: Position,
 }
 
 const WINDOW_RECORDS: usize = 16;
 
 impl<'s> Merger<'s> {
-    /// Reads the first block of each source. Sources come in the order in which equal records of one split are to come.
+    /// Reads the first block of each source. Sources are in the order of equal records of one split.
+    ///
+    /// Fails with the error of a source.
     pub fn new(sources: Vec<Box<dyn BlockSource + 's>>, order: KeyOrder) -> Result<Self> {
         let k = sources.len();
         let none = Head {
@@ -93,7 +98,8 @@ impl<'s> Merger<'s> {
         Ok(this)
     }
 
-    /// The next records, until none are left. A batch is never empty. After an error, every call gives that error.
+    /// Returns the next records, or None at the end; a batch is never empty. After an error, every call returns this
+    /// error.
     pub fn next_batch(&mut self) -> Result<Option<MergedBatch<'_>>> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -128,7 +134,7 @@ impl<'s> Merger<'s> {
                 rank = head.window[0].0;
             }
             next_ranks[source] = head.rank_behind();
-            // A key that repeats wins again.
+            // A repeated key wins again.
             if !rank.is_same(winner) {
                 winner = tree.replay(rank, |a, b| comes_first(blocks, heads, order, a, b));
             }
@@ -136,14 +142,14 @@ impl<'s> Merger<'s> {
         Ok(Some(MergedBatch(batch)))
     }
 
-    /// Goes to the first record of a source's next block that has one; returns its rank.
+    /// Moves to the first record of a source's next non-empty block; returns its rank.
     #[cold]
     fn load(&mut self, s: usize) -> Result<Rank> {
         let (block, head) = (&mut self.blocks[s], &mut self.heads[s]);
         loop {
             block.check_end(head.next).map_err(|e| self.sources[s].locate(e))?;
             if !self.sources[s].next_block(block, &mut self.spare)? {
-                // The memory of a source at its end is of no use any more.
+                // Free the memory of an exhausted source.
                 *block = Block::default();
                 return Ok(Rank::exhausted(s));
             }
@@ -167,7 +173,7 @@ impl Head {
         self.window[self.at + 1].0
     }
 
-    /// Goes to the next window of the block; false at its end.
+    /// Moves to the next window of the block; returns false at its end.
     #[inline(never)]
     fn refill(&mut self, block: &Block, source: usize, order: KeyOrder) -> bool {
         let mut len = 0;
@@ -181,7 +187,7 @@ impl Head {
     }
 }
 
-/// Whether the head of `a` comes before that of `b`: keys longer than their prefixes, which are equal.
+/// Returns true if the head of `a` comes before the head of `b`: keys longer than their equal prefixes.
 #[inline]
 fn comes_first(blocks: &[Block], heads: &[Head], order: KeyOrder, a: usize, b: usize) -> bool {
     let (head_a, head_b) = (heads[a].entry(), heads[b].entry());

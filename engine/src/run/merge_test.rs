@@ -1,4 +1,4 @@
-//! The floor as a whole: k runs, written in slices, merged in passes and in key ranges, are one stable sort by (key,
+//! The floor as a whole: k runs, written in slices, merged in passes and key ranges, are one stable sort by (key,
 //! split).
 
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::env::threads::RealThreads;
 use crate::memory::Budget;
 use yunti_base::{Code, Result};
 
-/// In the order of emission, which runs cut into stretches.
+/// Records in the order of emission; runs cut them into stretches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Emitted {
     partition: u32,
@@ -83,7 +83,7 @@ impl Case {
             slice.finish()
         };
         let parts: Vec<_> = sorted.chunks(sorted.len().div_ceil(self.slices).max(1)).enumerate().collect();
-        // Several slices: each on a thread of its own, and handed over in any order.
+        // Several slices, each on its own thread and finished in any order.
         let mut slices: Vec<Slice> = if self.slices == 1 {
             parts.into_iter().map(|(number, part)| write(number, part)).collect::<Result<_>>()?
         } else {
@@ -103,7 +103,7 @@ impl Case {
         Ok(Arc::new(run))
     }
 
-    /// Writes, merges and reads all back.
+    /// Writes, merges and reads back all records.
     fn merged(&self, scratch: &Arc<ScratchSpace>) -> Result<Vec<Emitted>> {
         let budget = Budget::new(self.budget_bytes);
         let context = ReadContext { budget: budget.clone(), cancelled: Arc::new(AtomicBool::new(false)) };
@@ -167,7 +167,7 @@ fn records(random: &mut Random, n: u64, partitions: u64, key: impl Fn(&mut Rando
             partition: random.below(partitions) as u32,
             split: random.below(4) as u32,
             key: key(random),
-            // Tells the records of one key apart.
+            // Distinguishes the records of one key.
             value: i.to_le_bytes()[..random.below(9) as usize].to_vec(),
         })
         .collect()
@@ -187,7 +187,7 @@ const KEYS: [MakeKey; 4] = [
 ];
 
 #[test]
-fn runs_are_merged_as_one_stable_sort() {
+fn merges_runs_as_one_stable_sort() {
     let mut random = Random::new(11);
     for (i, key) in KEYS.into_iter().enumerate() {
         for block_bytes in [64, 200, 4096, RunSettings::BLOCK_BYTES] {
@@ -212,14 +212,14 @@ fn runs_are_merged_as_one_stable_sort() {
 }
 
 #[test]
-fn nothing_at_all() {
+fn merges_no_records() {
     let mut merger = Merger::new(Vec::new(), KeyOrder::BYTES).unwrap();
     assert!(merger.next_batch().unwrap().is_none());
     Case::new(Vec::new(), 64).check();
 }
 
 #[test]
-fn large_records_have_blocks_of_their_own_and_memory_from_the_budget() {
+fn large_records_take_own_blocks_and_memory_from_the_budget() {
     let mut random = Random::new(12);
     let mut records = records(&mut random, 60, 1, KEYS[0]);
     for i in (0..60).step_by(7) {
@@ -270,7 +270,7 @@ fn passes_hold_little_more_than_the_data() {
 }
 
 #[test]
-fn a_cancelled_merge_ends() {
+fn cancelling_ends_a_merge() {
     let mut random = Random::new(15);
     let case = Case::new(records(&mut random, 1000, 1, KEYS[0]), 200);
     let scratch = case.scratch();
@@ -284,9 +284,9 @@ fn a_cancelled_merge_ends() {
     assert_eq!(merger.next_batch().err().map(|e| e.code()), Some(Code::Cancelled), "an error is forgotten");
 }
 
-/// Every operation fails in turn: the right answer or one clean error, and nothing left on scratch.
+/// Every operation fails in turn: the result is right or one clean error, and nothing is left on scratch.
 #[test]
-fn any_operation_may_fail() {
+fn survives_a_failure_of_any_operation() {
     let mut random = Random::new(16);
     let records = records(&mut random, 120, 2, KEYS[0]);
     let errno = Fault::Errno;

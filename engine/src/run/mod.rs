@@ -1,7 +1,7 @@
-//! Floor 5: runs: sorted records that were spilled to scratch, and the merge that brings them back as one.
+//! Floor 5: runs: sorted records spilled to scratch, and the merge that reads them back as one stream.
 //!
-//! `writer` writes `block`s to `scratch` and leaves an `index`; `reader` reads them back; `merge` merges k of them through a
-//! `loser_tree`; `passes` merges in steps where there are more runs than memory for readers.
+//! `writer` writes `block`s to `scratch` and keeps an `index`; `reader` reads them back. `merge` merges k runs through
+//! a `loser_tree`. `passes` merges in steps if there are more runs than memory for readers.
 
 pub mod block;
 pub mod codec_gauge;

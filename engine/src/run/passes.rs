@@ -1,4 +1,4 @@
-//! Merges runs in passes until few enough remain to be read at once.
+//! Merge passes: they merge runs until few enough remain to be read at once.
 //!
 //! ```text
 //!   runs      0 1 2 3 4 5 6 7 8 9         fan-in 4: 6 runs too many, a merge of 4 takes 3 away
@@ -6,12 +6,14 @@
 //!   merge     0 1 2 3              ->     0' 4 5 6'            8/10 of the bytes were rewritten, none twice
 //! ```
 //!
-//! Only neighbours are merged: for records of equal key and split an earlier run has the earlier ones. The first merge
-//! takes as many as make all later ones full (Knuth 3, 5.4.9), and each takes the cheapest neighbours: within a tenth
-//! of the fewest bytes for runs of one size (rejected: the best way of all, by dynamic programming, for a case that
-//! large fan-ins make rare). A merge is cut into key ranges that workers take in any order; each becomes a slice of the
-//! new run. Source blocks are freed as they are read, so scratch holds the intermediate data once and the blocks at the
-//! ranges' edges.
+//! Only neighbours are merged: for records with equal key and split, an earlier run has the earlier ones. The first
+//! merge takes as many runs as make all later merges full (Knuth 3, 5.4.9). Each merge takes the cheapest neighbours;
+//! for runs of one size this is within a tenth of the fewest bytes. Rejected: the optimum by dynamic programming, for a
+//! case that large fan-ins make rare.
+//!
+//! A merge is cut into key ranges that workers take in any order; each becomes a slice of the new run. Source blocks
+//! are freed as they are read. Scratch therefore holds the intermediate data once, plus the blocks at the edges of
+//! ranges.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,37 +30,44 @@ use crate::memory::Grant;
 use yunti_base::error::of_panic;
 use yunti_base::{Code, Error, Result};
 
-/// Blocks of each run that a range has at least, on average: the blocks at its edges are read twice.
+/// Blocks of each run in a range, at least on average; the blocks at its edges are read twice.
 const RANGE_BLOCKS_MIN: u64 = 8;
-/// Ranges a worker, so that they end at about the same time.
+/// Ranges per worker, so that workers end at about the same time.
 const RANGES_A_WORKER: u64 = 4;
 
+/// Settings and services of the merge passes.
 pub struct MergePasses<'a> {
+    /// Scratch space of the runs.
     pub scratch: Arc<ScratchSpace>,
+    /// Settings of the merged runs.
     pub settings: RunSettings,
+    /// Budget and cancellation of the readers.
     pub context: ReadContext,
+    /// Threads of the job.
     pub threads: &'a dyn Threads,
-    /// At most; fewer where the budget is short.
+    /// Workers, at most; fewer if the budget is short.
     pub workers: usize,
-    /// How many runs may remain, and how many are merged at once at most (fewer where the budget is short); at least 2.
+    /// Runs that may remain, and runs merged at once, at most; at least 2. Fewer are merged at once if the budget is
+    /// short.
     pub fan_in: usize,
 }
 
-/// How many runs can be merged in `bytes` of memory, beside what takes the merged records.
+/// Returns the number of runs that can be merged in `bytes` of memory, beside the consumer of the merged records.
 pub fn fan_in_of(bytes: u64, block_bytes: usize) -> usize {
     (bytes / reader_memory_bytes(block_bytes)).saturating_sub(1) as usize
 }
 
-/// Memory that a merge takes beyond its blocks, because records are larger than a block.
+/// Memory of a merge beyond its blocks, for large records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LargeRecords {
-    /// For the largest record of all runs.
+    /// Bytes for the largest record of all runs.
     pub largest_bytes: u64,
-    /// For the largest record of each run, all at the same time.
+    /// Bytes for the largest record of each run, all at once.
     pub sum_bytes: u64,
 }
 
 impl LargeRecords {
+    /// Returns the extra memory for these runs.
     pub fn of(runs: &[Arc<Run>], block_bytes: usize) -> LargeRecords {
         let mut large = LargeRecords::default();
         for run in runs {
@@ -77,14 +86,16 @@ impl LargeRecords {
     }
 }
 
-/// Memory that a merge of `sources` runs takes.
+/// Returns the memory that a merge of `sources` runs takes, in bytes.
 pub fn merge_memory_bytes(sources: usize, block_bytes: usize) -> u64 {
     (sources as u64 + 1) * reader_memory_bytes(block_bytes)
 }
 
 impl MergePasses<'_> {
-    /// Merges neighbours until at most `fan_in` runs remain. The runs given are used up: nobody else holds or reads
+    /// Merges neighbours until at most `fan_in` runs remain. The given runs are used up: no one else holds or reads
     /// them, and after an error they are gone.
+    ///
+    /// Fails with `Code::Memory` if the budget is too small, or with the error of a read or write.
     pub fn reduce(&self, mut runs: Vec<Arc<Run>>) -> Result<Vec<Arc<Run>>> {
         assert!(self.fan_in >= 2 && self.workers >= 1);
         let mut memory = None;
@@ -103,7 +114,7 @@ impl MergePasses<'_> {
         }
     }
 
-    /// First fewer workers, then fewer runs at once: another pass costs more than a core.
+    /// Tries fewer workers first, then fewer runs at once: another pass costs more than a core.
     fn take_memory(&self) -> Result<(Grant, usize, usize)> {
         let block_bytes = self.settings.block_bytes;
         let need = |workers: usize, fan_in: usize| {
@@ -176,7 +187,7 @@ impl MergePasses<'_> {
     }
 }
 
-/// Which neighbours to merge next, at most `at_once`, so that `remain` runs remain in the end.
+/// Returns the neighbours to merge next, at most `at_once`, so that `remain` runs remain in the end.
 fn next_group(sizes: &[u64], remain: usize, at_once: usize) -> Range<usize> {
     let excess = sizes.len() - remain;
     let width = match excess % (at_once - 1) {
@@ -188,7 +199,7 @@ fn next_group(sizes: &[u64], remain: usize, at_once: usize) -> Range<usize> {
     start..start + width
 }
 
-/// Cuts what the runs hold into tasks of about equal size, in order; a task may have several partitions.
+/// Cuts the runs into tasks of about equal size, in order; a task may have several partitions.
 fn ranges(runs: &[Arc<Run>], workers: usize, block_bytes: usize) -> Vec<Vec<KeyRange>> {
     let mut blocks: Vec<(u32, u64, u32)> =
         runs.iter().flat_map(|run| run.blocks().iter().map(|b| (b.partition, b.first_prefix, b.raw_len))).collect();
@@ -202,7 +213,7 @@ fn ranges(runs: &[Arc<Run>], workers: usize, block_bytes: usize) -> Vec<Vec<KeyR
     for (partition, prefix, raw_len) in blocks {
         let new_key = last != Some((partition, prefix));
         if bytes >= target && new_key {
-            // The task before ends where this one begins.
+            // End the task before here.
             let mut lo = 0;
             if let Some(before) = tasks.last_mut().and_then(|task| task.last_mut())
                 && before.partition == partition
@@ -262,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_size_are_rewritten_about_as_little_as_possible() {
+    fn rewrites_runs_of_one_size_near_the_optimum() {
         for fan_in in 2..5 {
             for n in 1..11 {
                 let best = least(&vec![1; n], fan_in, &mut Default::default());

@@ -1,13 +1,13 @@
-//! The job's spill space: one unnamed file in each of several local directories, into which blocks are striped.
+//! The job's scratch space: one unnamed file in each of several local directories; blocks are striped across them.
 //!
 //! ```text
 //!   /disk1   | block 0 | block 2 |  (hole)  | block 7 | ->          an extent = (file, offset, length)
 //!   /disk2   | block 1 |  (hole)  | block 5 | block 6 | ->
 //! ```
 //!
-//! A file is opened at the first write to its directory. Space is handed out upwards and never again: freed extents
-//! become holes. Blocks are smaller than what a file system can punch one by one, so freed neighbours are joined first
-//! and only whole pages of the joined range are punched.
+//! A file is opened at the first write to its directory. Space is handed out upwards and never reused: freed extents
+//! become holes. Blocks are smaller than the pages that a file system can punch. Freed neighbours are therefore joined
+//! first, and only whole pages of the joined range are punched.
 //!
 //! Limitations: a file system that cannot punch holes keeps the space until the job ends. Writes go through the page
 //! cache and nothing is synced: scratch does not outlive the process.
@@ -22,28 +22,34 @@ use crate::env::{Clock, Files, NamedFile};
 use yunti_base::directory_health::{DirectoryHealth, FailureRule};
 use yunti_base::{Code, Error, Result};
 
-/// Where a written block lies.
+/// Position of a written block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
+    /// Offset in the file, in bytes.
     pub offset: u64,
+    /// Length in bytes.
     pub len: u32,
     /// Number of the scratch directory.
     pub file: u16,
 }
 
-/// What was written to scratch, for the report.
+/// Use of scratch, for the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScratchUse {
+    /// Bytes written in total.
     pub written_bytes: u64,
+    /// Bytes in use now.
     pub held_bytes: u64,
+    /// Most bytes in use so far.
     pub held_bytes_peak: u64,
 }
 
+/// Scratch files of a job; threads share them.
 pub struct ScratchSpace {
     files: Arc<dyn Files>,
     clock: Arc<dyn Clock>,
     directories: Vec<Directory>,
-    /// The directory of the next write.
+    /// Directory of the next write.
     turn: AtomicUsize,
     written_bytes: AtomicU64,
     held_bytes: AtomicU64,
@@ -61,15 +67,15 @@ struct Directory {
 }
 
 impl ScratchSpace {
-    /// Touches no directory yet.
+    /// Returns a scratch space over these directories; no directory is touched yet.
     ///
     /// # Panics
-    /// Without a directory, or with more than 65,536.
+    /// Panics without a directory, or with more than 65,536.
     pub fn new(files: Arc<dyn Files>, clock: Arc<dyn Clock>, directories: Vec<PathBuf>) -> Arc<Self> {
         ScratchSpace::with_rule(files, clock, directories, FailureRule::default())
     }
 
-    /// As `new`, with a rule of its own for directories that fail.
+    /// Returns a scratch space as `new` does, with the given rule for failing directories.
     pub fn with_rule(
         files: Arc<dyn Files>,
         clock: Arc<dyn Clock>,
@@ -90,8 +96,10 @@ impl ScratchSpace {
         })
     }
 
-    /// Writes the pieces one behind the other. Where a directory fails, the next one is tried, and a failing one again
-    /// until it is out of use; the error is the last one's when none is left.
+    /// Writes the pieces one behind the other.
+    ///
+    /// Tries the next directory if one fails. A failing directory is retried until its rule retires it. Returns the
+    /// last error if no directory is left.
     pub fn write(&self, pieces: &[&[u8]]) -> Result<Extent> {
         let len: usize = pieces.iter().map(|p| p.len()).sum();
         let len = u32::try_from(len).expect("a block is smaller than 4 GiB");
@@ -113,11 +121,12 @@ impl ScratchSpace {
         }
         Err(last.unwrap_or_else(|| {
             let path = self.directories[0].path.to_string_lossy().into_owned();
-            Error::new(Code::Output, "no scratch directory is left that can be written to").at_path(path)
+            Error::new(Code::Output, "no writable scratch directory is left").at_path(path)
         }))
     }
 
-    /// Fills `buffer` with the start of the extent; it must not be longer than the extent. What cannot be read is tried once more.
+    /// Fills `buffer` with the start of the extent; it must not be longer than the extent. A failed read is retried
+    /// once.
     pub fn read(&self, extent: Extent, buffer: &mut [u8]) -> Result<()> {
         assert!(buffer.len() <= extent.len as usize);
         let file = self.file(extent);
@@ -130,32 +139,33 @@ impl ScratchSpace {
         })
     }
 
-    /// Notes that an extent could not be read, or was not what was written.
+    /// Counts a failed or wrong read of an extent, for its directory's health and the report.
     pub fn note_bad_read(&self, extent: Extent) {
         let directory = &self.directories[extent.file as usize];
         directory.bad_reads.fetch_add(1, Ordering::Relaxed);
         directory.health.note_error(self.clock.now_ns());
     }
 
-    /// Gives the space back. Each extent is freed at most once and not read afterwards.
+    /// Frees an extent, at most once; it is not read afterwards.
     pub fn free(&self, extent: Extent) {
         let before = self.held_bytes.fetch_sub(u64::from(extent.len), Ordering::Relaxed);
         debug_assert!(before >= u64::from(extent.len), "an extent was freed twice");
         self.directories[extent.file as usize].punch(extent.offset, u64::from(extent.len));
     }
 
-    /// Takes an extent out of the account and leaves its space to the end of the file: punching ten thousands of holes before a
-    /// file is closed costs seconds and gains nothing.
+    /// Removes an extent from the account but leaves its space to the end of the file. Punching tens of thousands of
+    /// holes before a file is closed costs seconds and gains nothing.
     pub fn forget(&self, extent: Extent) {
         let before = self.held_bytes.fetch_sub(u64::from(extent.len), Ordering::Relaxed);
         debug_assert!(before >= u64::from(extent.len), "an extent was freed twice");
     }
 
-    /// The name of an extent's directory, for messages.
+    /// Returns the name of an extent's directory, for messages.
     pub fn path(&self, extent: Extent) -> String {
         self.directories[extent.file as usize].path.to_string_lossy().into_owned()
     }
 
+    /// Returns the use of scratch so far.
     pub fn usage(&self) -> ScratchUse {
         ScratchUse {
             written_bytes: self.written_bytes.load(Ordering::Relaxed),
@@ -164,12 +174,12 @@ impl ScratchSpace {
         }
     }
 
-    /// Directories that failed too often and are out of use, for the report.
+    /// Returns the directories that failed too often and are out of use, for the report.
     pub fn retired(&self) -> Vec<PathBuf> {
         self.directories.iter().filter(|d| !d.health.is_usable()).map(|d| d.path.clone()).collect()
     }
 
-    /// Directories with reads that failed or were not what was written, and how many, for the report.
+    /// Returns the directories with failed or wrong reads and their number, for the report.
     pub fn bad_reads(&self) -> Vec<(PathBuf, u64)> {
         let all = self.directories.iter().map(|d| (d.path.clone(), d.bad_reads.load(Ordering::Relaxed)));
         all.filter(|(_, n)| *n > 0).collect()
@@ -197,7 +207,7 @@ impl ScratchSpace {
 
     fn file(&self, extent: Extent) -> NamedFile {
         let file = self.directories[extent.file as usize].lock_file().clone();
-        file.expect("an extent lies in a file that was opened to write it")
+        file.expect("an extent is in a file that was opened to write it")
     }
 }
 
@@ -213,7 +223,7 @@ impl Directory {
         }
     }
 
-    /// Returns the offset.
+    /// Writes the pieces and returns their offset.
     fn write(&self, files: &dyn Files, pieces: &[&[u8]], len: u32) -> Result<u64> {
         let file = self.opened(files)?;
         let offset = self.end.fetch_add(u64::from(len), Ordering::Relaxed);
@@ -234,7 +244,7 @@ impl Directory {
             return Ok(file.clone());
         }
         let made = files.scratch(&self.path).map_err(|e| {
-            // No directory, or none of this user's: no later write will change that.
+            // The directory is missing or not this user's: no later write will change this.
             if matches!(e.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::EPERM | libc::EROFS))
             {
                 self.health.retire();
@@ -256,17 +266,17 @@ impl Directory {
     }
 }
 
-/// The freed ranges of a file, joined.
+/// Freed ranges of a file, joined.
 #[derive(Default)]
 struct FreeRanges {
     end_by_start: BTreeMap<u64, u64>,
 }
 
-/// What file systems can punch.
+/// Bytes of a page, the smallest hole that file systems punch.
 const PAGE_BYTES: u64 = 4096;
 
 impl FreeRanges {
-    /// Adds a range; returns the whole pages that became free with it.
+    /// Adds a range; returns the whole pages that it made free.
     fn add(&mut self, offset: u64, len: u64) -> Option<(u64, u64)> {
         if len == 0 {
             return None;
@@ -281,7 +291,7 @@ impl FreeRanges {
             end = e;
         }
         self.end_by_start.insert(start, end);
-        // Of the joined range only the pages that the new one touches: the others are holes already.
+        // Return only pages that the new range touches: the others are holes already.
         let first = (offset / PAGE_BYTES * PAGE_BYTES).max(start.next_multiple_of(PAGE_BYTES));
         let last = (offset + len).next_multiple_of(PAGE_BYTES).min(end / PAGE_BYTES * PAGE_BYTES);
         (first < last).then_some((first, last))
@@ -309,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_comes_back_from_any_thread_and_what_is_freed_goes() {
+    fn any_thread_reads_what_was_written_and_freed_space_is_punched() {
         let directory = std::env::temp_dir();
         let space = space(Arc::new(RealFiles), &[directory.clone(), directory]);
         let all: Mutex<Vec<(Extent, Vec<u8>)>> = Mutex::new(Vec::new());
@@ -347,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn each_page_is_punched_exactly_once() {
+    fn punches_each_page_exactly_once() {
         let mut random = Random::new(7);
         for _ in 0..50 {
             // Neighbouring extents, freed in any order.
@@ -374,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn another_directory_takes_over_and_the_last_error_is_told() {
+    fn another_directory_takes_over_and_the_last_error_is_reported() {
         let good = std::env::temp_dir();
         let missing = good.join("yunti-there-is-no-such-directory");
         let two = space(Arc::new(RealFiles), &[missing.clone(), good.clone()]);
@@ -393,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_goes_by_the_rule_it_is_given() {
+    fn retires_a_directory_by_its_rule() {
         let good = std::env::temp_dir();
         for (errors_max, usable) in [(3, false), (4, true)] {
             let only = |step: &Step| step.operation == Operation::Write;
@@ -412,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn one_failed_read_is_tried_again_and_counts() {
+    fn retries_and_counts_a_failed_read() {
         let only = |step: &Step| step.operation == Operation::Read;
         for (sticky, reads) in [(false, 2), (true, 2)] {
             let fault = Fault::Errno(libc::EIO);
@@ -426,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn one_failure_of_the_only_directory_is_tried_again() {
+    fn retries_a_failure_of_the_only_directory() {
         let files = FaultyFiles::new(Arc::new(RealFiles), 2, false, Fault::Errno(libc::EIO));
         let one = space(Arc::new(files), &[std::env::temp_dir()]);
         let extent = one.write(&[b"block"]).unwrap();

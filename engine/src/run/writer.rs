@@ -1,4 +1,4 @@
-//! Writes a run: several workers at once, each a slice of it after another.
+//! A writer of a run: several workers write at once, one slice after another.
 //!
 //! ```text
 //!   run      | slice 0 | slice 1 | slice 2 | slice 3 |      slices are numbered in the run's order
@@ -6,9 +6,9 @@
 //!   slice    | block | block | block |                      a block holds one partition
 //! ```
 //!
-//! A slice keeps one block in the making and writes it itself when it is full. Rejected, without a measurement: writing
-//! behind through threads of its own. A buffered write is a copy into the page cache (about 0.1 ms a block); when the disk is
-//! the bound, every worker waits for it in either way, and blocks under way would take more memory.
+//! A slice keeps one unfinished block and writes it when it is full. Rejected without a measurement: write-behind
+//! through extra threads. A buffered write is a copy into the page cache (about 0.1 ms a block). If the disk is the
+//! limit, every worker waits for it in either case, and blocks in flight take more memory.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,31 +19,34 @@ use super::scratch::ScratchSpace;
 use crate::bytes::{KeyOrder, Record};
 use yunti_base::Result;
 
-/// What runs of a job have in common.
+/// Settings shared by the runs of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSettings {
+    /// Order of the keys.
     pub order: KeyOrder,
-    /// A block's size in memory: 256 KiB as a rule, 16-32 KiB where the memory budget is small. A larger record has a
-    /// block of its own, stored plain.
+    /// Bytes of a block in memory: usually 256 KiB, 16-32 KiB if the memory budget is small. A larger record has its
+    /// own block, stored plain.
     pub block_bytes: usize,
+    /// Compression of the blocks.
     pub codec: SpillCodec,
 }
 
 impl RunSettings {
+    /// Bytes of a block, unless the memory budget is small.
     pub const BLOCK_BYTES: usize = 256 << 10;
 }
 
-/// Memory that one `SliceWriter` takes, at most.
+/// Returns the memory of one `SliceWriter` in bytes, at most.
 pub fn writer_memory_bytes(block_bytes: usize) -> u64 {
     // Records and their frames; the packed frames; the compressed block; lz4's table.
     3 * block_bytes as u64 + (block_bytes / 8 + (32 << 10)) as u64
 }
 
-/// A run in the making, shared by its writers.
+/// An unfinished run, shared by its writers.
 pub struct RunBuilder {
     scratch: Arc<ScratchSpace>,
     settings: RunSettings,
-    /// Records of a partition come in the order of their keys.
+    /// True if the records of a partition are in key order.
     ordered: bool,
     /// Buffers of finished slices.
     idle: Mutex<Vec<Buffers>>,
@@ -56,11 +59,12 @@ struct Buffers {
 }
 
 impl RunBuilder {
+    /// Returns a run without slices.
     pub fn new(scratch: Arc<ScratchSpace>, settings: RunSettings) -> Self {
         RunBuilder { scratch, settings, ordered: true, idle: Mutex::new(Vec::new()) }
     }
 
-    /// A run whose partitions are read whole, and whose records come in no order.
+    /// Returns a run for unordered records, whose partitions are read whole.
     pub fn unordered(scratch: Arc<ScratchSpace>, settings: RunSettings) -> Self {
         RunBuilder { ordered: false, ..Self::new(scratch, settings) }
     }
@@ -78,10 +82,10 @@ impl RunBuilder {
         }
     }
 
-    /// The run of these slices, in the order of their numbers.
+    /// Returns the run of these slices, in the order of their numbers.
     ///
     /// # Panics
-    /// If two slices have one number.
+    /// Panics if two slices have one number.
     pub fn finish(self, mut slices: Vec<Slice>) -> Run {
         slices.sort_by_key(|slice| slice.number);
         assert!(slices.windows(2).all(|pair| pair[0].number < pair[1].number), "two slices have one number");
@@ -100,24 +104,27 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// Returns the totals of the slice.
     pub fn totals(&self) -> RunTotals {
         self.totals
     }
 }
 
-/// Writes one slice. Dropped without `finish`, it frees what it wrote.
+/// A writer of one slice. Dropped without `finish`, it frees its blocks.
 pub struct SliceWriter<'b> {
     builder: &'b RunBuilder,
     number: u32,
     blocks: Blocks,
     totals: RunTotals,
-    /// Of the block in the making.
+    /// Partition of the unfinished block.
     partition: u32,
     buffers: Buffers,
 }
 
 impl SliceWriter<'_> {
-    /// Adds the next record in the run's order: within a partition by (key, split, place in the split).
+    /// Adds the next record in the run's order: within a partition by (key, split, position in the split).
+    ///
+    /// Fails with `Code::Output` if no scratch directory can be written to.
     #[inline]
     pub fn append(&mut self, partition: u32, record: Record<'_>) -> Result<()> {
         let limit = self.builder.settings.block_bytes;
@@ -141,7 +148,7 @@ impl SliceWriter<'_> {
         Ok(())
     }
 
-    /// Ends the block, so that the next record begins another one.
+    /// Ends the block, so that the next record begins another one. Fails as `append` does.
     pub fn cut(&mut self) -> Result<()> {
         let Buffers { block, packed } = &mut self.buffers;
         if block.is_empty() {
@@ -167,7 +174,7 @@ impl SliceWriter<'_> {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the last block and returns the slice.
     pub fn finish(mut self) -> Result<Slice> {
         self.cut()?;
         let SliceWriter { builder, number, blocks, totals, buffers, .. } = self;
@@ -175,7 +182,7 @@ impl SliceWriter<'_> {
         Ok(Slice { number, blocks, totals })
     }
 
-    /// A record that is larger than a block: from where it lies, without a copy.
+    /// Writes a record larger than a block directly, without a copy.
     #[cold]
     fn append_alone(&mut self, record: Record<'_>) -> Result<()> {
         let prefix = self.builder.settings.order.prefix(record.key(), 0);

@@ -1,14 +1,15 @@
-//! Floor 7: records to bytes of the output, compressed if wanted, and part files that several workers fill in order.
+//! Floor 7: records to bytes of the output, compressed if requested, and part files that several workers fill in order.
 
-pub mod class_writing;
-pub mod columned;
-pub mod compressing;
+pub mod class_encoder;
+pub mod column_encoder;
+pub mod compressor_pool;
 pub mod encoder;
 pub mod output;
 pub mod part_file;
 pub mod top;
+mod value_text;
 
-pub use compressing::Compressing;
+pub use compressor_pool::CompressorPool;
 pub use encoder::Encoder;
 pub use output::{Output, OutputWriter};
 pub use part_file::PartFile;

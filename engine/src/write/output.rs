@@ -1,50 +1,53 @@
-//! Where a job's records go: part files, a stream, or the few that are shown; and the writer that a task has.
+//! Destination of a job's records: part files, a stream, or a few shown records; and the writer of a task.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::class_writing::{ClassWriting, WriterClass};
-use super::columned::Places;
-use super::compressing::{Compressing, Member, STEP_BYTES};
+use super::class_encoder::{ClassEncoder, WriterClass};
+use super::column_encoder::CellPlaces;
+use super::compressor_pool::{CompressorPool, Member, STEP_BYTES};
 use super::encoder::Encoder;
 use super::part_file::PartFile;
 use super::top::Top;
 use crate::env::Clock;
+use crate::operator::cursor::RecordTarget;
 use yunti_base::Cancel;
 use yunti_base::{Code, Error, Result};
 
+/// Destination of a job's records.
 pub enum Output {
-    /// One a partition (or a split, in mode none).
+    /// One file a partition (in mode none: a split).
     Parts(Vec<PartFile>),
     /// All tickets of all parts, one after the other.
     Stream(PartFile),
     Top(Top),
 }
 
-/// Staged bytes before a write: large enough for one system call to be cheap, small enough to stay in L2.
+/// Staged bytes before a write: enough to make a system call cheap, few enough to stay in L2.
 pub const STAGING_BYTES: usize = 1 << 20;
 
-/// A task's way to the output. Dropped without `finish` it has failed, and nobody waits for it: the job has.
+/// Writer of a task. Call order: `write` for each record, then `finish` once. A writer dropped without `finish` has
+/// failed, and so has the job.
 pub struct OutputWriter<'a> {
     output: &'a Output,
     encoder: &'a Encoder,
-    /// See `Encoder::as_it_stands`; none where records are not written but shown, or by a class.
-    as_it_stands: Option<&'static [u8]>,
-    /// Records go another way than through the encoder.
-    otherwise: bool,
+    /// See `Encoder::verbatim_end`; None if records are shown, or encoded by a class or as columns.
+    verbatim_end: Option<&'static [u8]>,
+    /// True if records do not go through the encoder.
+    bypasses_encoder: bool,
     class: Option<WriterClass<'a>>,
-    /// Once there is a record, or a part that is written whole.
-    writing: Option<Box<ClassWriting<'a>>>,
-    places: Places,
+    /// Made with the first record, or at the beginning of a part that is written whole.
+    writing: Option<Box<ClassEncoder<'a>>>,
+    places: CellPlaces,
     part: usize,
     ticket: usize,
     ordered: bool,
     staging: Vec<u8>,
-    /// As much is staged as it stands.
+    /// Bytes staged at most.
     staging_bytes: usize,
-    compressing: Option<&'a Compressing>,
-    /// Compressed bytes that are staged, at most, while the tickets before are not done.
+    compressors: Option<&'a CompressorPool>,
+    /// Compressed bytes staged at most, until earlier tickets are finished.
     packed_bytes: usize,
-    /// What this ticket has begun.
+    /// Compressed member that this ticket has begun.
     member: Option<Member>,
     cancel: &'a Cancel,
     stop: &'a (dyn Fn() -> bool + Sync),
@@ -61,12 +64,13 @@ pub struct OutputTotals {
     pub records: AtomicU64,
     pub bytes: AtomicU64,
     pub write_ns: AtomicU64,
-    /// Compressing, and what classes took that write.
+    /// Time of compressing and of writer classes.
     pub encode_ns: AtomicU64,
-    /// By part; empty where nobody asks.
+    /// Totals by part; empty if parts are not counted.
     pub parts: Vec<PartTotals>,
 }
 
+/// Records and bytes of one part.
 #[derive(Default)]
 pub struct PartTotals {
     pub records: AtomicU64,
@@ -74,6 +78,7 @@ pub struct PartTotals {
 }
 
 impl OutputTotals {
+    /// Makes totals that count `parts` parts; 0: none.
     pub fn with_parts(parts: usize) -> OutputTotals {
         OutputTotals { parts: (0..parts).map(|_| PartTotals::default()).collect(), ..OutputTotals::default() }
     }
@@ -86,7 +91,7 @@ impl OutputTotals {
     }
 }
 
-/// What all writers of a job share.
+/// Setup that all writers of a job share.
 #[derive(Clone, Copy)]
 pub struct WriterSetup<'a> {
     pub output: &'a Output,
@@ -96,46 +101,53 @@ pub struct WriterSetup<'a> {
     pub clock: &'a dyn Clock,
     pub totals: &'a OutputTotals,
     pub staging_bytes: usize,
-    /// Where the output is compressed.
-    pub compressing: Option<&'a Compressing>,
-    /// Where a class writes the output.
+    /// Compressors, if the output is compressed.
+    pub compressors: Option<&'a CompressorPool>,
+    /// Writer class, if a class writes the output.
     pub class: Option<WriterClass<'a>>,
 }
 
-/// An edge of a part.
+/// Edge of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     Head,
     Foot,
 }
 
+impl RecordTarget for OutputWriter<'_> {
+    #[inline]
+    fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.write(key, value)
+    }
+}
+
 impl<'a> OutputWriter<'a> {
-    /// `ticket`: the place in the order of the part (of the stream: in the order of the job); `None`: the order does not matter.
-    /// `staging` is reused from the task before.
+    /// Makes the writer of a task. `ticket`: place of its records in the part (for a stream: in the job); `None`: any
+    /// place. `staging`: buffer of the task before.
     pub fn new(setup: WriterSetup<'a>, part: usize, ticket: Option<usize>, mut staging: Vec<u8>) -> Self {
-        // What is compressed is staged behind that; but without an order, each stretch is a member of its own and should be long.
-        let staging_bytes = match (setup.compressing, ticket) {
+        // A member is staged again after compression. Without an order each stretch is a member and should be long.
+        let staging_bytes = match (setup.compressors, ticket) {
             (Some(_), Some(_)) => setup.staging_bytes.min(STEP_BYTES),
             _ => setup.staging_bytes,
         };
         staging.clear();
         staging.reserve(staging_bytes);
-        let otherwise =
+        let bypasses_encoder =
             matches!(setup.output, Output::Top(_)) || setup.class.is_some() || setup.encoder.as_columns().is_some();
         OutputWriter {
             output: setup.output,
             encoder: setup.encoder,
-            as_it_stands: setup.encoder.as_it_stands().filter(|_| !otherwise),
-            otherwise,
+            verbatim_end: setup.encoder.verbatim_end().filter(|_| !bypasses_encoder),
+            bypasses_encoder,
             class: setup.class,
             writing: None,
-            places: Places::default(),
+            places: CellPlaces::default(),
             part,
             ticket: ticket.unwrap_or(0),
             ordered: ticket.is_some(),
             staging,
             staging_bytes,
-            compressing: setup.compressing,
+            compressors: setup.compressors,
             packed_bytes: setup.staging_bytes,
             member: None,
             cancel: setup.cancel,
@@ -148,12 +160,14 @@ impl<'a> OutputWriter<'a> {
         }
     }
 
+    /// Writes a record. Errors: `UserCode` for a wrong length; `Output` for a failed write; `Cancelled`; the errors of
+    /// a writer class.
     #[inline]
     pub fn write(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.encoder.check(key, value)?;
         self.records += 1;
-        if self.otherwise {
-            return self.write_otherwise(key, value);
+        if self.bypasses_encoder {
+            return self.write_bypassing(key, value);
         }
         let need = self.encoder.bytes_max(key, value);
         if self.staging.len() + need > self.staging_bytes {
@@ -166,10 +180,10 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// The same for a record whose key and value stand together.
+    /// Writes a record whose key and value are adjacent.
     #[inline]
     pub fn write_adjacent(&mut self, record: &[u8], key_len: usize) -> Result<()> {
-        let Some(end) = self.as_it_stands else {
+        let Some(end) = self.verbatim_end else {
             return self.write(&record[..key_len], &record[key_len..]);
         };
         self.records += 1;
@@ -184,16 +198,16 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// Records that are shown, or written as columns or by a class.
+    /// Writes a record that is shown, or encoded as columns or by a class.
     #[inline(never)]
-    fn write_otherwise(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+    fn write_bypassing(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if let Output::Top(top) = self.output {
             top.offer(key, value, (self.part << 32 | self.ticket, self.records));
             return Ok(());
         }
         if let Some(columned) = self.encoder.as_columns() {
             columned.encode(key, value, &mut self.places, &mut self.staging)?;
-            // Most records fit what is left.
+            // The remaining sixteenth has room for most records.
             if self.staging.len() >= self.staging_bytes - self.staging_bytes / 16 {
                 self.flush()?;
                 self.staging.shrink_to(2 * self.staging_bytes);
@@ -202,30 +216,30 @@ impl<'a> OutputWriter<'a> {
         }
         let mut writing = self.begin_writing()?;
         if writing.push(key, value)? {
-            self.call(&mut writing, ClassWriting::write)?;
+            self.call(&mut writing, ClassEncoder::write)?;
         }
         self.writing = Some(writing);
         Ok(())
     }
 
-    /// The instance that writes, which is taken out for the time of a call.
-    fn begin_writing(&mut self) -> Result<Box<ClassWriting<'a>>> {
+    /// Takes the class encoder for a call, or makes it.
+    fn begin_writing(&mut self) -> Result<Box<ClassEncoder<'a>>> {
         if let Some(writing) = self.writing.take() {
             return Ok(writing);
         }
         let Some(class) = self.class else { return Err(Error::new(Code::Internal, "no class writes the output")) };
-        let mut writing = Box::new(ClassWriting::new(class, self.part as u32)?);
+        let mut writing = Box::new(ClassEncoder::new(class, self.part as u32)?);
         if class.class.info().flags.whole_part {
-            self.call(&mut writing, ClassWriting::begin)?;
+            self.call(&mut writing, ClassEncoder::begin)?;
         }
         Ok(writing)
     }
 
-    /// Calls the class, and stages what it made: whole records, so that they stay together.
+    /// Calls the class and stages its output: whole records, so that they stay together.
     fn call(
         &mut self,
-        writing: &mut ClassWriting<'a>,
-        call: impl FnOnce(&mut ClassWriting<'a>) -> Result<()>,
+        writing: &mut ClassEncoder<'a>,
+        call: impl FnOnce(&mut ClassEncoder<'a>) -> Result<()>,
     ) -> Result<()> {
         let start = self.clock.now_ns();
         let made = call(writing);
@@ -248,7 +262,7 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// The last records for the class.
+    /// Passes the last records to the class.
     fn finish_writing(&mut self) -> Result<()> {
         let Some(class) = self.class.filter(|_| !matches!(self.output, Output::Top(_))) else { return Ok(()) };
         let whole = class.class.info().flags.whole_part;
@@ -256,19 +270,20 @@ impl<'a> OutputWriter<'a> {
             return Ok(());
         }
         let mut writing = self.begin_writing()?;
-        self.call(&mut writing, ClassWriting::write)?;
+        self.call(&mut writing, ClassEncoder::write)?;
         if whole {
-            self.call(&mut writing, ClassWriting::end)?;
+            self.call(&mut writing, ClassEncoder::end)?;
         }
         writing.finish();
         Ok(())
     }
 
-    /// Writes the head or the foot of the part, of which nobody else writes meanwhile. Whoever writes a whole part does it itself.
+    /// Writes the head or the foot of the part, when no other writer writes to it. A class that writes whole parts does
+    /// this itself.
     pub fn write_edge(mut self, edge: Edge) -> Result<()> {
         if let Some(class) = self.class.filter(|c| !c.class.info().flags.whole_part) {
-            let mut writing = Box::new(ClassWriting::new(class, self.part as u32)?);
-            self.call(&mut writing, if edge == Edge::Head { ClassWriting::begin } else { ClassWriting::end })?;
+            let mut writing = Box::new(ClassEncoder::new(class, self.part as u32)?);
+            self.call(&mut writing, if edge == Edge::Head { ClassEncoder::begin } else { ClassEncoder::end })?;
             writing.finish();
         }
         if let (Edge::Head, Some(columned)) = (edge, self.encoder.as_columns()) {
@@ -286,7 +301,7 @@ impl<'a> OutputWriter<'a> {
         }
     }
 
-    /// A record that is larger than the staging goes out from where it lies: no memory is taken for a copy.
+    /// Writes a record that is larger than the staging buffer directly, without a copy.
     #[cold]
     fn write_large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let mut printed = Vec::new();
@@ -306,17 +321,18 @@ impl<'a> OutputWriter<'a> {
     }
 
     fn write_pieces(&mut self, pieces: &[&[u8]]) -> Result<()> {
-        match self.compressing {
-            Some(compressing) => self.write_compressed(compressing, pieces),
+        match self.compressors {
+            Some(compressors) => self.write_compressed(compressors, pieces),
             None => self.write_out(pieces),
         }
     }
 
-    /// Records that are together stay so: without an order they are a member, a large one whole in memory.
-    fn write_compressed(&mut self, compressing: &Compressing, pieces: &[&[u8]]) -> Result<()> {
+    /// Compresses pieces that must stay together. Without an order they become a member, with large records whole in
+    /// memory.
+    fn write_compressed(&mut self, compressors: &CompressorPool, pieces: &[&[u8]]) -> Result<()> {
         let mut member = match self.member.take() {
             Some(member) => member,
-            None => compressing.begin()?,
+            None => compressors.begin()?,
         };
         for step in pieces.iter().flat_map(|piece| piece.chunks(STEP_BYTES)) {
             self.encode(|| member.write(step))?;
@@ -330,7 +346,7 @@ impl<'a> OutputWriter<'a> {
         } else {
             self.encode(|| member.finish())?;
             self.write_out(&[&member.packed])?;
-            compressing.give_back(member);
+            compressors.give_back(member);
         }
         Ok(())
     }
@@ -357,11 +373,11 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// Writes the rest; gives the staging buffer back and says how long writing took.
+    /// Writes the staged rest. Returns the staging buffer, and the nanoseconds spent in writes.
     pub fn finish(mut self) -> Result<(Vec<u8>, u64)> {
         self.finish_writing()?;
-        if let Some(compressing) = self.compressing {
-            self.finish_compressed(compressing)?;
+        if let Some(compressors) = self.compressors {
+            self.finish_compressed(compressors)?;
             return self.finished();
         }
         let staging = std::mem::take(&mut self.staging);
@@ -369,7 +385,7 @@ impl<'a> OutputWriter<'a> {
         self.finished()
     }
 
-    fn finish_compressed(&mut self, compressing: &Compressing) -> Result<()> {
+    fn finish_compressed(&mut self, compressors: &CompressorPool) -> Result<()> {
         self.flush()?;
         let mut member = self.member.take();
         if let Some(member) = &mut member {
@@ -379,12 +395,12 @@ impl<'a> OutputWriter<'a> {
         let buffer = self.write_last(packed)?;
         if let Some(mut member) = member {
             member.packed = buffer;
-            compressing.give_back(member);
+            compressors.give_back(member);
         }
         Ok(())
     }
 
-    /// The last bytes of the ticket; a buffer to be filled next.
+    /// Writes the last bytes of the ticket. Returns a buffer for the next one.
     fn write_last(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
         let start = self.clock.now_ns();
         self.totals.add_bytes(self.part, bytes.len() as u64);
@@ -410,7 +426,7 @@ impl<'a> OutputWriter<'a> {
     }
 }
 
-/// Appends bytes: 64 to 128 of them, a usual record, without a call, as two stretches of 64 that may overlap.
+/// Appends bytes. A usual record of 64 to 128 bytes is copied without a call, as two stretches of 64 that may overlap.
 #[inline(always)]
 fn append(to: &mut Vec<u8>, bytes: &[u8]) {
     match (bytes.first_chunk::<64>(), bytes.last_chunk::<64>()) {

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //!   ticket 0        ticket 1         ticket 2
-//!   [written ......][written ...... ][ waits for 1 to know where it starts
+//!   [written ......][written ...... ][ waits for 1 to know its start
 //! ```
 //!
-//! A ticket's bytes are staged until the tickets before it have said how long they are; then it says where the next one starts
-//! and writes without holding anybody up. The first unfinished ticket never waits, so there is always progress.
+//! The bytes of a ticket are staged until the tickets before it have announced their lengths. Then it announces the
+//! start of the next ticket, and writes without blocking others. The first unfinished ticket never waits, so there is
+//! always progress.
 //!
-//! The system takes writes to one file one after the other. A worker that finds another one writing leaves its bytes to that
-//! one, and goes on with an empty buffer: nobody waits for a lock as long as few buffers are left.
+//! The kernel serialises writes to one file. A worker that finds another one writing defers its bytes to that worker,
+//! and continues with an empty buffer. So no worker waits for the lock as long as few buffers are deferred.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -20,50 +21,53 @@ use crate::format::framed;
 use yunti_base::Cancel;
 use yunti_base::Result;
 
+/// Part file, filled by several workers.
 pub struct PartFile {
     file: NamedFile,
-    /// A pipe: bytes must be written one after the other, not only placed.
+    /// True for a pipe: bytes must be written in order, not only placed.
     stream: bool,
-    /// Whether the file is told where records begin.
+    /// True if the file records where its records begin.
     marked: bool,
-    chain: Mutex<Chain>,
+    chain: Mutex<TicketChain>,
     moved: Condvar,
-    left: Mutex<Left>,
+    deferred: Mutex<DeferredWrites>,
     taken: Condvar,
 }
 
-/// Files that keep marks may be cut about so often.
+/// Approximate distance of the marks at which a file may be cut, in bytes.
 pub const MARK_BYTES: u64 = if cfg!(debug_assertions) { 4 << 10 } else { 1 << 20 };
 
-/// Buffers that a file's writers may leave to one of them, at most.
-pub const LEFT_MAX: usize = 2;
+/// Buffers that a file's writers may defer to one of them, at most.
+pub const DEFERRED_MAX: usize = 2;
 
-/// What is left to the worker that writes.
+/// Writes deferred to the worker that is writing.
 #[derive(Default)]
-struct Left {
+struct DeferredWrites {
     writing: bool,
     buffers: VecDeque<(u64, Vec<u8>)>,
-    /// Written, to be filled again.
+    /// Written buffers, to be filled again.
     empty: Vec<Vec<u8>>,
 }
 
-struct Chain {
-    /// The first ticket whose length is not known.
+struct TicketChain {
+    /// First ticket whose length is unknown.
     next: usize,
-    /// Where it starts.
+    /// Offset at which that ticket starts.
     offset: u64,
-    /// Length that was allocated ahead, to be cut at the end.
+    /// Bytes allocated ahead, to be cut at the end.
     allocated: u64,
 }
 
 impl PartFile {
-    /// `expected` bytes are asked of the disk at once, where that can be (0: unknown).
+    /// Wraps an open file. `stream`: a pipe. `expected`: bytes to allocate at once, if the file system can; 0: unknown.
+    ///
+    /// Errors: `Output` if the allocation fails.
     pub fn new(file: NamedFile, stream: bool, expected: u64) -> Result<PartFile> {
         if !stream && expected > 1 << 20 {
             file.allocate(expected)?;
         }
         let allocated = if stream { 0 } else { expected };
-        let chain = Mutex::new(Chain { next: 0, offset: 0, allocated });
+        let chain = Mutex::new(TicketChain { next: 0, offset: 0, allocated });
         let marked = file.file().keeps_marks();
         Ok(PartFile {
             file,
@@ -71,30 +75,31 @@ impl PartFile {
             marked,
             chain,
             moved: Condvar::new(),
-            left: Mutex::default(),
+            deferred: Mutex::default(),
             taken: Condvar::new(),
         })
     }
 
+    /// Returns the path of the file, for messages.
     pub fn path(&self) -> &str {
         self.file.path()
     }
 
-    /// Appends pieces, together, whose place among others does not matter.
+    /// Appends pieces together, at any place. Errors: `Output`.
     pub fn append(&self, pieces: &[&[u8]]) -> Result<()> {
         let mut chain = self.lock();
         let offset = chain.offset;
         chain.offset += bytes_of(pieces);
         self.mark(offset, pieces);
         if self.stream {
-            // Held while it is written: a pipe has one end.
+            // The lock is held during the write, because a pipe has one end.
             return self.write_all(pieces, offset);
         }
         drop(chain);
         self.write_all(pieces, offset)
     }
 
-    /// Writes some of a ticket's bytes, of which more will follow: waits until all tickets before it are done.
+    /// Writes some bytes of a ticket that has more to come, after all tickets before it. Errors: `Output`, `Cancelled`.
     pub fn write(
         &self,
         ticket: usize,
@@ -107,11 +112,13 @@ impl PartFile {
         chain.offset += bytes_of(pieces);
         drop(chain);
         self.mark(offset, pieces);
-        // Only this ticket writes now: nobody can come past it.
+        // Later tickets wait, so only this one writes now.
         self.write_all(pieces, offset)
     }
 
-    /// Writes the last bytes of a ticket (or none), or leaves them to another worker. Returns a buffer to be filled next.
+    /// Writes the last bytes of a ticket, if any, or defers them to another worker. Returns a buffer to be filled next.
+    ///
+    /// Errors: `Output`, `Cancelled`.
     pub fn finish(
         &self,
         ticket: usize,
@@ -133,37 +140,37 @@ impl PartFile {
             bytes.clear();
             return Ok(bytes);
         }
-        self.write_or_leave(offset, bytes)
+        self.write_or_defer(offset, bytes)
     }
 
-    fn write_or_leave(&self, offset: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
-        let mut left = self.left();
-        while left.writing && left.buffers.len() >= LEFT_MAX {
-            left = self.taken.wait(left).unwrap_or_else(|e| e.into_inner());
+    fn write_or_defer(&self, offset: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let mut deferred = self.deferred();
+        while deferred.writing && deferred.buffers.len() >= DEFERRED_MAX {
+            deferred = self.taken.wait(deferred).unwrap_or_else(|e| e.into_inner());
         }
-        if left.writing {
-            left.buffers.push_back((offset, bytes));
-            return Ok(left.empty.pop().unwrap_or_default());
+        if deferred.writing {
+            deferred.buffers.push_back((offset, bytes));
+            return Ok(deferred.empty.pop().unwrap_or_default());
         }
-        left.writing = true;
-        drop(left);
+        deferred.writing = true;
+        drop(deferred);
         let (mut offset, mut bytes) = (offset, bytes);
         loop {
             let written = self.file.write_all(&bytes, offset);
             bytes.clear();
-            let mut left = self.left();
-            match left.buffers.pop_front() {
+            let mut deferred = self.deferred();
+            match deferred.buffers.pop_front() {
                 Some(next) if written.is_ok() => {
                     let empty = std::mem::replace(&mut bytes, next.1);
-                    left.empty.push(empty);
+                    deferred.empty.push(empty);
                     offset = next.0;
-                    drop(left);
+                    drop(deferred);
                     self.taken.notify_one();
                 }
                 _ => {
-                    // After a failure the job ends: nobody asks for what was left.
-                    left.writing = false;
-                    drop(left);
+                    // After a failure the job ends, and the deferred buffers are dropped.
+                    deferred.writing = false;
+                    drop(deferred);
                     self.taken.notify_all();
                     return written.map(|()| bytes);
                 }
@@ -171,16 +178,19 @@ impl PartFile {
         }
     }
 
-    fn left(&self) -> MutexGuard<'_, Left> {
-        self.left.lock().unwrap_or_else(|e| e.into_inner())
+    fn deferred(&self) -> MutexGuard<'_, DeferredWrites> {
+        self.deferred.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// All tickets are done: cuts what was allocated too much; returns the length. A file that has no byte gets those of `of_nothing`.
-    pub fn close(&self, durable: bool, of_nothing: &[u8]) -> Result<u64> {
+    /// Closes the file after all tickets: cuts the allocation and returns the length. A file without a byte gets
+    /// `empty_file`.
+    ///
+    /// Errors: `Output`.
+    pub fn close(&self, durable: bool, empty_file: &[u8]) -> Result<u64> {
         let mut chain = self.lock();
-        if chain.offset == 0 && !of_nothing.is_empty() {
-            self.file.write_all(of_nothing, 0)?;
-            chain.offset = of_nothing.len() as u64;
+        if chain.offset == 0 && !empty_file.is_empty() {
+            self.file.write_all(empty_file, 0)?;
+            chain.offset = empty_file.len() as u64;
         }
         if !self.stream {
             if chain.allocated > chain.offset {
@@ -193,8 +203,8 @@ impl PartFile {
         Ok(chain.offset)
     }
 
-    /// Where a file keeps marks, its records are framed: the first of each stretch that is written, and the first behind each multiple of
-    /// MARK_BYTES. The least of them behind a multiple does not depend on who wrote how much at a time.
+    /// Marks the starts of framed records: the first of each stretch, and the first after each multiple of MARK_BYTES.
+    /// The least mark after a multiple does not depend on how the writers divided the file.
     fn mark(&self, offset: u64, pieces: &[&[u8]]) {
         if !self.marked {
             return;
@@ -221,11 +231,16 @@ impl PartFile {
         Ok(())
     }
 
-    fn wait(&self, ticket: usize, cancel: &Cancel, stop: &(dyn Fn() -> bool + Sync)) -> Result<MutexGuard<'_, Chain>> {
+    fn wait(
+        &self,
+        ticket: usize,
+        cancel: &Cancel,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<MutexGuard<'_, TicketChain>> {
         let mut chain = self.lock();
         while chain.next != ticket {
             debug_assert!(chain.next < ticket, "a ticket was used twice");
-            // The wait has an end: a worker that failed or was cancelled moves nothing.
+            // The wait is bounded, because a worker that failed or was cancelled sends no notification.
             let waited = self.moved.wait_timeout(chain, Duration::from_millis(20));
             chain = waited.unwrap_or_else(|e| e.into_inner()).0;
             cancel.check()?;
@@ -236,7 +251,7 @@ impl PartFile {
         Ok(chain)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Chain> {
+    fn lock(&self) -> MutexGuard<'_, TicketChain> {
         self.chain.lock().unwrap_or_else(|e| e.into_inner())
     }
 }

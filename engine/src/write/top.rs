@@ -1,12 +1,13 @@
-//! The records with the largest numbers as values, or the first ones: what a job without an output shows.
+//! Records with the largest numbers as values, or the first records: output of a job that shows its result.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Mutex;
 
-use super::encoder::put;
+use super::value_text::put;
 use crate::operator::Type;
 
+/// The best `n` records, offered by any worker.
 pub struct Top {
     n: usize,
     key_type: Type,
@@ -21,20 +22,20 @@ struct Ranked {
     value: Vec<u8>,
 }
 
-/// Larger is better.
+/// Rank of a record; a larger one is better.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 enum Rank {
     Signed(i64),
     Unsigned(u64),
-    /// Float bits that order as numbers.
+    /// Bits of a float that order like its number.
     Float(i64),
-    /// The first come.
+    /// Place of a record without a number; the first are best.
     Early(Reverse<(usize, u64)>),
 }
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Equal counts: the key that sorts first is the better one.
+        // Of equal counts, the key that sorts first ranks higher.
         self.rank.cmp(&other.rank).then_with(|| other.key.cmp(&self.key)).then_with(|| other.value.cmp(&self.value))
     }
 }
@@ -46,11 +47,12 @@ impl PartialOrd for Ranked {
 }
 
 impl Top {
+    /// Keeps `n` records of these types.
     pub fn new(n: usize, key_type: Type, value_type: Type) -> Top {
         Top { n, key_type, value_type, heap: Mutex::new(BinaryHeap::new()) }
     }
 
-    /// Offers a record; `at` (ticket, ordinal) ranks records without numbers.
+    /// Offers a record. `at` (ticket, ordinal) ranks records without numbers.
     pub fn offer(&self, key: &[u8], value: &[u8], at: (usize, u64)) {
         let rank = self.rank(value, at);
         let mut heap = self.heap.lock().unwrap_or_else(|e| e.into_inner());
@@ -81,7 +83,7 @@ impl Top {
         }
     }
 
-    /// Best first, printable: bytes that are not UTF-8 or control characters are escaped.
+    /// Returns the records as text, best first. Control characters and bytes that are not UTF-8 are escaped.
     pub fn into_printable(self) -> Vec<(String, String)> {
         let mut ranked: Vec<Ranked> =
             self.heap.into_inner().unwrap_or_else(|e| e.into_inner()).into_iter().map(|r| r.0).collect();

@@ -1,4 +1,4 @@
-//! Sixteen jobs that are each slowed by one known cause, far more than by anything else.
+//! Jobs that are each slowed by one known cause; their reports name it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use yunti_engine::env::Files;
 use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation, Place, Step};
 use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, OutputTarget};
 
-use crate::ground::{Ground, Mount, Neighbours, Quota, application, cool, map_only, text};
+use crate::ground::{Ground, Mount, Neighbours, Quota, application, drop_from_cache, map_only, text};
 
 const MIB: usize = 1 << 20;
 
@@ -16,7 +16,7 @@ fn key_value() -> InputFormat {
     InputFormat::KeyValue { separator: b'\t' }
 }
 
-/// Keys and values, and a reducer of the tests.
+/// Job over keys and values, with a reducer of the tests.
 fn reduced(input: String, reducer: &str) -> JobSpec {
     JobSpec {
         name: reducer.into(),
@@ -31,20 +31,20 @@ fn reduced(input: String, reducer: &str) -> JobSpec {
 }
 
 #[test]
-fn slow_user_code() {
+fn slow_mapper() {
     let ground = Ground::new("class");
     let input = ground.write("in", &text(2 * MIB));
     let (report, _) = ground.run_long(JobSpec { inputs: vec![input], split_bytes: 200_000, ..map_only("Test.Slow") });
-    ground.names(&report, "slow-class", &["the mapper Test.Slow took ", "a worker"]);
+    ground.assert_cause(&report, "slow-class", &["the mapper Test.Slow took ", "a worker"]);
 }
 
 #[test]
-fn one_hot_key() {
+fn hot_key() {
     let ground = Ground::new("key");
     let line = |i: u32| if i % 10 == 0 { format!("key{i}\tv\n") } else { "hot\tv\n".into() };
     let input = ground.write("in", (0..1_500_000).map(line).collect::<String>().as_bytes());
     let (report, _) = ground.run_long(reduced(input, "Test.Count"));
-    ground.names(&report, "hot-key", &["'hot' of partition ", "has 90 % of ", "--combiner"]);
+    ground.assert_cause(&report, "hot-key", &["'hot' of partition ", "has 90 % of ", "--combiner"]);
 }
 
 #[test]
@@ -54,13 +54,13 @@ fn many_small_files() {
         ground.write(&format!("in/{i:05}"), b"a few words\n");
     }
     let spec = JobSpec { inputs: vec![ground.text_path("in")], ..application("wordcount") };
-    // As over a network: without, it takes tens of thousands of them until a job is worth a word.
+    // Opening is slow, as over a network; otherwise the test would need tens of thousands of files.
     let report = ground.run_on(&spec, |files| slow(files, 1, |step| step.operation == Operation::Open));
-    ground.names(&report, "small-files", &["600 files of 12 B on average", &ground.text_path("in")]);
+    ground.assert_cause(&report, "small-files", &["600 files of 12 B on average", &ground.text_path("in")]);
 }
 
 #[test]
-fn a_compressed_file_that_cannot_be_split() {
+fn compressed_file_that_cannot_be_split() {
     let ground = Ground::new("whole");
     let mut packed = Vec::new();
     let mut encoder = Compression { target: Target::Gzip, level: Some(1) }.encoder().unwrap();
@@ -73,47 +73,51 @@ fn a_compressed_file_that_cannot_be_split() {
         threads: Some(4),
         ..application("wordcount")
     });
-    ground.names(&report, "whole-files", &[&format!("one task read all of {input}: gzip"), "so that each of the "]);
+    ground.assert_cause(
+        &report,
+        "whole-files",
+        &[&format!("one task read all of {input}: gzip"), "one for each of the "],
+    );
 }
 
-/// Files on which each of these operations takes so many milliseconds more.
+/// Delays each matching operation by `ms` milliseconds.
 fn slow(files: Arc<dyn Files>, ms: u64, which: fn(&Step) -> bool) -> Arc<dyn Files> {
     Arc::new(FaultyFiles::only(files, 1, true, Fault::Slow(ms), which))
 }
 
 #[test]
-fn a_slow_disk() {
+fn slow_disk() {
     let ground = Ground::new("disk");
     let input = ground.write("slow/in", &text(MIB / 2));
     let spec =
         JobSpec { inputs: vec![input], split_bytes: 64 << 10, threads: Some(2), reduces: 2, ..application("sort") };
     let report = ground
         .run_on(&spec, |files| slow(files, 2, |step| step.operation == Operation::Read && step.place == Place::Opened));
-    ground.names(&report, "slow-disk", &["reading the input in ", "/slow took ", "KiB/s a worker"]);
+    ground.assert_cause(&report, "slow-disk", &["reading the input in ", "/slow took ", "KiB/s a worker"]);
     assert_eq!(report.bottleneck.resource, "disk_read", "{}", report.bottleneck.text);
 
     let report = ground.run_on(&spec, |files| {
         slow(files, 80, |step| step.operation == Operation::Write && step.place == Place::Created)
     });
-    ground.names(&report, "slow-disk", &["writing the output in ", "/out took ", "--compress zstd"]);
+    ground.assert_cause(&report, "slow-disk", &["writing the output in ", "/out took ", "--compress zstd"]);
     assert_eq!(report.bottleneck.resource, "disk_write", "{}", report.bottleneck.text);
 }
 
 #[test]
-fn a_small_budget() {
+fn small_memory_budget() {
     let ground = Ground::new("budget");
     let input = ground.write("in", &text(24 * MIB));
     let tight = JobSpec {
         inputs: vec![input],
         split_bytes: MIB as u64,
         memory_bytes: Some(8 << 20),
-        // Of two, one may do most of the work on a busy machine, in its half of the memory.
+        // One worker: of two, one may do most of the work on a busy machine, in half of the memory.
         threads: Some(1),
         ..application("sort")
     };
     let (report, tight) = ground.run_long(tight);
-    ground.names(&report, "spills", &["runs were spilled", "would avoid", "--memory "]);
-    // And it would.
+    ground.assert_cause(&report, "spills", &["runs were spilled", "would avoid", "--memory "]);
+    // The suggested memory avoids all spills.
     let flag = report.advice.iter().find(|a| a.rule == "spills").unwrap().flag.clone().unwrap();
     let mib: u64 = flag.trim_start_matches("--memory ").trim_end_matches("MiB").parse().unwrap();
     let free = ground.run(&JobSpec { memory_bytes: Some(mib << 20), ..tight });
@@ -126,7 +130,7 @@ fn too_many_reduces() {
     let input = ground.write("in", &text(4 * MIB));
     let report =
         ground.run(&JobSpec { inputs: vec![input], reduces: 600, split_bytes: MIB as u64, ..application("sort") });
-    ground.names(&report, "many-reduces", &["600 part files of ", "--reduces "]);
+    ground.assert_cause(&report, "many-reduces", &["600 part files of ", "--reduces "]);
 }
 
 #[test]
@@ -144,14 +148,14 @@ fn one_thread() {
         threads: Some(1),
         ..application("sort")
     });
-    ground.names(&report, "few-threads", &["1 of ", &format!("--threads {processors}")]);
+    ground.assert_cause(&report, "few-threads", &["1 of ", &format!("--threads {processors}")]);
 }
 
 #[test]
-fn a_cold_cache() {
+fn cold_page_cache() {
     let ground = Ground::new("cold");
     let input = ground.write("in", &vec![b'x'; 64 * MIB]);
-    if !cool(&input) {
+    if !drop_from_cache(&input) {
         return;
     }
     let spec = JobSpec {
@@ -160,27 +164,27 @@ fn a_cold_cache() {
         ..map_only("Test.Nothing")
     };
     // Some disks are nearly as fast as memory.
-    let no_fast_one = |files| slow(files, 8, |step| step.operation == Operation::Read && step.place == Place::Opened);
-    let report = ground.run_on(&spec, no_fast_one);
-    ground.names(&report, "cold-cache", &["MiB of input came from the disk", "a second run"]);
-    let again = ground.run_on(&spec, no_fast_one);
+    let slow_reads = |files| slow(files, 8, |step| step.operation == Operation::Read && step.place == Place::Opened);
+    let report = ground.run_on(&spec, slow_reads);
+    ground.assert_cause(&report, "cold-cache", &["MiB of input came from the disk", "a second run"]);
+    let again = ground.run_on(&spec, slow_reads);
     assert!(again.advice.iter().all(|a| a.rule != "cold-cache"), "{:?}", again.advice);
 }
 
 #[test]
-fn a_slow_writer() {
+fn slow_writer() {
     let ground = Ground::new("writer");
     let input = ground.write("in", &text(6 * MIB));
     let spec = JobSpec { inputs: vec![input], split_bytes: MIB as u64, ..application("sort") };
     let (report, _) = ground
         .run_long(JobSpec { compress: Some(Compression { target: Target::Bzip2, level: Some(9) }), ..spec.clone() });
-    ground.names(&report, "slow-writer", &["compressing the output as bzip2:9 took ", "--compress zstd"]);
+    ground.assert_cause(&report, "slow-writer", &["compressing the output as bzip2:9 took ", "--compress zstd"]);
     let (report, _) = ground.run_long(JobSpec { output_format: OutputFormat::Class("Test.Write".into()), ..spec });
-    ground.names(&report, "slow-writer", &["the writer Test.Write took "]);
+    ground.assert_cause(&report, "slow-writer", &["the writer Test.Write took "]);
 }
 
 #[test]
-fn a_huge_record() {
+fn huge_record() {
     let ground = Ground::new("huge");
     let mut bytes = text(2 * MIB);
     let offset = bytes.len();
@@ -190,29 +194,29 @@ fn a_huge_record() {
     let input = ground.write("in", &bytes);
     let report =
         ground.run(&JobSpec { inputs: vec![input.clone()], split_bytes: MIB as u64, ..application("wordcount") });
-    ground.names(&report, "huge-record", &["more than 32 MiB", &format!("stands at {offset} of {input}")]);
+    ground.assert_cause(&report, "huge-record", &["more than 32 MiB", &format!("at byte {offset} of {input}")]);
 }
 
 #[test]
-fn a_quadratic_reducer() {
+fn quadratic_reducer() {
     let ground = Ground::new("pairs");
     let line = |i: u32| if i % 2 == 0 { format!("key{:05}\tv\n", i % 9973) } else { "large\tv\n".into() };
     let input = ground.write("in", (0..80_000).map(line).collect::<String>().as_bytes());
     let (report, _) = ground.run_long(reduced(input, "Test.Pairs"));
-    ground.names(&report, "slow-group", &["Test.Pairs took ", "'large' of partition ", "has ", "square"]);
+    ground.assert_cause(&report, "slow-group", &["Test.Pairs took ", "'large' of partition ", "has ", "square"]);
 }
 
 #[test]
-fn a_quota_of_processors() {
+fn processor_quota() {
     let ground = Ground::new("quota");
     let input = ground.write("in", &text(24 * MIB));
     let Some(_quota) = Quota::new(0.2) else { return };
     let (report, _) = ground.run_long(JobSpec { inputs: vec![input], split_bytes: MIB as u64, ..application("sort") });
-    ground.names(&report, "cpu-quota", &["allows 0.20 processors", "--threads 1"]);
+    ground.assert_cause(&report, "cpu-quota", &["allows 0.20 processors", "--threads 1"]);
 }
 
 #[test]
-fn a_busy_neighbour() {
+fn busy_neighbour() {
     let ground = Ground::new("neighbour");
     let input = ground.write("in", &text(32 * MIB));
     if !Path::new("/proc/thread-self/schedstat").exists() {
@@ -223,21 +227,21 @@ fn a_busy_neighbour() {
     let _neighbours = Neighbours::start(4 * processors);
     let (report, _) =
         ground.run_long(JobSpec { inputs: vec![input], split_bytes: MIB as u64, ..application("wordcount") });
-    ground.names(&report, "busy-neighbour", &["other programs", "waited"]);
+    ground.assert_cause(&report, "busy-neighbour", &["other programs", "waited"]);
 }
 
 #[test]
-fn a_disk_that_is_nearly_full() {
+fn disk_that_is_nearly_full() {
     let ground = Ground::new("full");
     let input = ground.write("in", &text(8 * MIB));
     let Some(_small) = Mount::small(ground.path("small"), 12) else { return };
     let output = OutputTarget::Directory(ground.path("small/out"));
     let report = ground.run(&JobSpec { inputs: vec![input], output, ..application("sort") });
-    ground.names(&report, "full-disk", &["/small/out has ", "took 8 MiB of it for its output"]);
+    ground.assert_cause(&report, "full-disk", &["/small/out has ", "took 8 MiB of it for its output"]);
 }
 
 #[test]
-fn checksum_errors_that_were_read_again() {
+fn checksum_errors_that_are_read_again() {
     let ground = Ground::new("torn");
     let input = ground.write("in", &text(6 * MIB));
     let spec = JobSpec {
@@ -253,7 +257,11 @@ fn checksum_errors_that_were_read_again() {
         Arc::new(FaultyFiles::only(files, nth, false, Fault::Torn, read))
     };
     let report = ground.run_on(&spec, |files| [1, 9, 17].into_iter().fold(files, torn));
-    ground.names(&report, "bad-reads", &["3 spilled blocks", &format!("from {}", Path::new(&scratch).display())]);
+    ground.assert_cause(
+        &report,
+        "bad-reads",
+        &["3 spilled blocks", &format!("from {}", Path::new(&scratch).display())],
+    );
     let whole = ground.run(&JobSpec { memory_bytes: None, ..spec });
     assert_eq!(report.job.output_bytes, whole.job.output_bytes);
 }

@@ -1,4 +1,4 @@
-//! Classes of the made-up jobs: a mapper and a writer that burn time, reducers that are quick or quadratic.
+//! Classes of the test jobs: a mapper and a writer that burn time, reducers with linear and quadratic cost.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use yunti_engine::operator::{
     Batch, Class, ClassInfo, ClassSource, Groups, Kind, Mapper, Out, Reducer, TaskContext, Type, Writer,
 };
 
-/// Steps of work that no optimiser leaves out.
+/// Runs steps of work that the optimiser keeps.
 fn burn(steps: u64) {
     for i in 0..steps {
         black_box(i);
     }
 }
 
-/// Passes each record on after some work.
+/// Mapper and writer that pass each record after some work.
 #[derive(Clone, Copy)]
 struct Pass {
     steps: u64,
@@ -32,7 +32,7 @@ impl Mapper for Pass {
     }
 }
 
-/// Takes all records and emits none.
+/// Mapper that emits nothing.
 struct Nothing;
 
 impl Mapper for Nothing {
@@ -52,10 +52,10 @@ impl Writer for Pass {
     }
 }
 
-/// Counts the values of a key; with `pairs`, compares each with each.
+/// Reducer that counts the values of a key; with `pairs`, it compares each with each.
 struct Count {
     pairs: bool,
-    /// The first bytes of the values of the group that may go on.
+    /// First bytes of the values of a group that may continue.
     values: Vec<u8>,
 }
 
@@ -106,12 +106,13 @@ impl Class for TestClass {
         Ok(Box::new(Count { pairs: matches!(self.make, Make::Count { pairs: true }), values: Vec::new() }))
     }
     fn writer(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {
-        let Make::Write(steps) = self.make else { unreachable!("only writers are asked") };
+        let Make::Write(steps) = self.make else { unreachable!("only writers make writers") };
         Ok(Box::new(Pass { steps }))
     }
 }
 
-/// `Test.Slow`, `Test.Pass` and `Test.Nothing` map, `Test.Count` and `Test.Pairs` reduce, `Test.Write` writes.
+/// Returns the mappers `Test.Slow`, `Test.Pass` and `Test.Nothing`, the reducers `Test.Count` and `Test.Pairs`, and the
+/// writer `Test.Write`.
 pub fn test_classes() -> Arc<dyn ClassSource> {
     let class = |name: &str, kind: Kind, make: Make| -> Arc<dyn Class> {
         let types = if kind == Kind::Writer { Type::None } else { Type::Bytes };

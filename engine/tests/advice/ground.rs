@@ -1,5 +1,5 @@
-//! Where the made-up jobs run: a directory, one job at a time, and the causes that lie outside of a job: a control group, other
-//! programs, a small file system.
+//! Environment of the test jobs: a directory, one job at a time, and causes outside of a job. These are a control
+//! group, other programs, and a small file system.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use yunti_engine::library::builtin_classes;
 
 use crate::classes::test_classes;
 
-/// The rules that name the sixteen causes.
+/// Rules that name the causes.
 pub const CAUSES: [&str; 16] = [
     "slow-class",
     "hot-key",
@@ -33,11 +33,11 @@ pub const CAUSES: [&str; 16] = [
     "bad-reads",
 ];
 
-/// Shorter jobs are given none.
+/// Milliseconds that a job must take for advice.
 const LONG_MS: f64 = 250.0;
 
-/// A directory that is removed with everything in it, and the only job of this process as long as it is there: a report counts the
-/// time of the whole process.
+/// A directory removed with its contents on drop, and a lock. One job runs at a time, because a report counts the time
+/// of the whole process.
 pub struct Ground {
     path: PathBuf,
     _alone: MutexGuard<'static, ()>,
@@ -68,12 +68,12 @@ impl Ground {
         self.text_path(name)
     }
 
-    /// The report of the job, whose output goes to `out` unless it names a directory.
+    /// Runs a job and returns its report. The output goes to `out` unless the job names a directory.
     pub fn run(&self, spec: &JobSpec) -> Report {
         self.run_on(spec, |files| files)
     }
 
-    /// The same on more and more of the input, until the job is long enough for advice; and the job that it was.
+    /// Runs a job on growing input until it is long enough for advice. Returns the last report and job.
     pub fn run_long(&self, spec: JobSpec) -> (Report, JobSpec) {
         let mut spec = spec;
         for _ in 0..6 {
@@ -83,10 +83,10 @@ impl Ground {
             }
             spec.inputs = [&spec.inputs[..], &spec.inputs].concat();
         }
-        panic!("no input is large enough: {}", told(&self.run(&spec)))
+        panic!("no input is large enough: {}", describe(&self.run(&spec)))
     }
 
-    /// The same with something around its files.
+    /// Runs a job with `around` wrapped around its files.
     pub fn run_on(&self, spec: &JobSpec, around: impl FnOnce(Arc<dyn Files>) -> Arc<dyn Files>) -> Report {
         let output = match &spec.output {
             OutputTarget::Directory(path) => path.clone(),
@@ -99,19 +99,19 @@ impl Ground {
             ..spec.clone()
         };
         let real = Env::real();
-        // What `yunti machine limits` measured here is not a part of these jobs.
+        // Limits measured on this machine must not affect these jobs.
         let env = Env { files: around(real.files.clone()), cache_dir: None, ..real };
         run(&spec, &env, &[builtin_classes(), test_classes()], &Control::new()).unwrap().report
     }
 
-    /// Names the cause as one of the first two things, with all parts of the sentence.
-    pub fn names(&self, report: &Report, rule: &str, parts: &[&str]) {
+    /// Checks that `rule` is among the first two advices, with all `parts` in its sentence.
+    pub fn assert_cause(&self, report: &Report, rule: &str, parts: &[&str]) {
         assert!(CAUSES.contains(&rule), "{rule}");
         let first = report.advice.iter().take(2).find(|a| a.rule == rule);
-        let Some(given) = first else { panic!("{rule} is not named\n{}", told(report)) };
+        let Some(given) = first else { panic!("{rule} is not named\n{}", describe(report)) };
         let text = format!("{}; {} {}", given.seen, given.change, given.flag.clone().unwrap_or_default());
         for part in parts {
-            assert!(text.contains(part), "{rule} does not say '{part}'\n{}", told(report));
+            assert!(text.contains(part), "'{part}' is not in the advice of {rule}\n{}", describe(report));
         }
         println!("{rule} ({:.0} ms): {text}", report.job.wall_ms);
     }
@@ -123,8 +123,8 @@ impl Drop for Ground {
     }
 }
 
-/// What the report says, for a test that fails.
-pub fn told(report: &Report) -> String {
+/// Describes a report for a failed test.
+pub fn describe(report: &Report) -> String {
     let mut out = format!("{} in {:.0} ms: {}\n", report.job.name, report.job.wall_ms, report.bottleneck.text);
     for advice in &report.advice {
         out += &format!("  {}: {}; {} {:?}\n", advice.rule, advice.seen, advice.change, advice.flag);
@@ -144,12 +144,12 @@ pub fn application(name: &str) -> JobSpec {
     (found.spec)()
 }
 
-/// Maps alone through a class.
+/// Job of a mapper without a reduce.
 pub fn map_only(mapper: &str) -> JobSpec {
     JobSpec { name: mapper.into(), mapper: Some(mapper.into()), mode: Mode::None, ..JobSpec::default() }
 }
 
-/// Lines of words, the same in every run.
+/// Returns lines of words, the same in every run.
 pub fn text(bytes: usize) -> Vec<u8> {
     let mut random = yunti_engine::env::random::Random::new(7);
     let mut out = Vec::with_capacity(bytes + 100);
@@ -162,14 +162,14 @@ pub fn text(bytes: usize) -> Vec<u8> {
     out
 }
 
-/// A control group in which this process is until it is dropped.
+/// Control group that contains this process until dropped.
 pub struct Quota {
     own: PathBuf,
     before: PathBuf,
 }
 
 impl Quota {
-    /// `None`, and a word about it, where there is no such thing or this user may not make one.
+    /// Makes the group and enters it. `None`, with a message, without control groups or permission.
     pub fn new(processors: f64) -> Option<Quota> {
         let root = Path::new("/sys/fs/cgroup");
         let v2 = root.join("cgroup.controllers").exists();
@@ -209,7 +209,7 @@ impl Drop for Quota {
     }
 }
 
-/// Programs that keep processors busy until they are dropped, and no longer than half a minute.
+/// Programs that keep processors busy until dropped, for half a minute at most.
 pub struct Neighbours(Vec<Child>);
 
 impl Neighbours {
@@ -226,18 +226,18 @@ impl Neighbours {
 impl Drop for Neighbours {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // `timeout` takes what it started with it; a signal that it cannot catch would not.
+            // `timeout` ends its children on SIGTERM, but could not on a signal that it cannot catch.
             let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
             let _ = child.wait();
         }
     }
 }
 
-/// A file system of its own, mounted in a directory; unmounted when this is dropped.
+/// Small file system mounted in a directory until dropped.
 pub struct Mount(PathBuf);
 
 impl Mount {
-    /// `None`, and a word about it, where this user may not mount.
+    /// Mounts it. `None`, with a message, without permission.
     pub fn small(path: PathBuf, mib: u32) -> Option<Mount> {
         std::fs::create_dir(&path).unwrap();
         let mut command = Command::new("mount");
@@ -256,8 +256,8 @@ impl Drop for Mount {
     }
 }
 
-/// Has the file on the disk alone, not in memory; false, and a word about it, where that cannot be.
-pub fn cool(path: &str) -> bool {
+/// Drops the file from the page cache. Returns false, with a message, if that is impossible.
+pub fn drop_from_cache(path: &str) -> bool {
     let output = |program: &str, args: &[&str]| Command::new(program).args(args).output();
     let kind = output("stat", &["-f", "-c", "%T", path]).map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string());
     let of_a_disk = kind.as_ref().is_ok_and(|k| !matches!(&**k, "tmpfs" | "ramfs" | "overlayfs" | ""));
@@ -271,10 +271,10 @@ pub fn cool(path: &str) -> bool {
     true
 }
 
-/// How much of its processors the machine spent on others than this process while `work` ran, 0 to 1.
-pub fn beside<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    // Ticks: (of all work on all processors, idle, of this process).
-    let look = || {
+/// Runs `work`. Returns the share of processor time that other programs used during it, 0 to 1, and the result.
+pub fn measure_others<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    // Ticks: (all processors and programs, idle, this process).
+    let sample = || {
         let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
         let all: Vec<f64> =
             stat.lines().next().unwrap_or("").split_whitespace().filter_map(|n| n.parse().ok()).collect();
@@ -282,13 +282,13 @@ pub fn beside<T>(work: impl FnOnce() -> T) -> (f64, T) {
         let own = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
         let own: Vec<f64> =
             own.rsplit(')').next().unwrap_or("").split_whitespace().filter_map(|n| n.parse().ok()).collect();
-        // Behind the name stand the state (no number) and then ten numbers before the ticks.
+        // After the name come the state (not a number) and ten numbers before the ticks.
         let own = own.get(10).copied().unwrap_or(0.0) + own.get(11).copied().unwrap_or(0.0);
         (all.iter().take(8).sum::<f64>(), of(3) + of(4), own)
     };
-    let before = look();
+    let before = sample();
     let result = work();
-    let after = look();
+    let after = sample();
     let all = (after.0 - before.0).max(1.0);
     let others = all - (after.1 - before.1) - (after.2 - before.2);
     ((others / all).clamp(0.0, 1.0), result)

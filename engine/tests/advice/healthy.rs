@@ -1,26 +1,26 @@
-//! Eight jobs with nothing wrong: none of the sixteen causes is named.
+//! Healthy jobs: their reports name none of the known causes.
 
 use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::env::random::Random;
 use yunti_engine::format::columns::Columns;
 use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat};
 
-use crate::ground::{CAUSES, Ground, application, beside, map_only, text, told};
+use crate::ground::{CAUSES, Ground, application, describe, map_only, measure_others, text};
 
 const MIB: usize = 1 << 20;
 
-/// Runs it long enough for advice, and asks for silence of all rules that name a cause.
+/// Runs a job that is long enough for advice, and checks that no rule names a cause.
 fn check(ground: &Ground, spec: JobSpec) {
     let spec = JobSpec { split_bytes: spec.split_bytes.min(MIB as u64), ..spec };
-    let (beside, (report, _)) = beside(|| ground.run_long(spec));
+    let (others, (report, _)) = measure_others(|| ground.run_long(spec));
     let is_named = |rule: &str| report.advice.iter().any(|a| a.rule == rule);
     for rule in CAUSES {
-        // There may be such a neighbour, and then it is right to say so.
-        let is_true = rule == "busy-neighbour" && beside > 0.1;
+        // There may be a busy neighbour in fact.
+        let is_true = rule == "busy-neighbour" && others > 0.1;
         assert!(
             !is_named(rule) || is_true,
-            "{rule} is named; others had {beside:.2} of the machine\n{}",
-            told(&report)
+            "{rule} is named; other programs used {others:.2} of the processors\n{}",
+            describe(&report)
         );
     }
     println!(
@@ -75,7 +75,7 @@ fn csv_to_json() {
     for i in 0..50_000 {
         csv += &format!("{i},\"name, {i}\",{}\n", i % 100);
     }
-    // CSV cannot be divided: one file alone would be the cause.
+    // CSV cannot be split, so one file would itself be a cause.
     for i in 0..8 {
         ground.write(&format!("in/{i}.csv"), csv.as_bytes());
     }
@@ -105,7 +105,7 @@ fn several_compressed_files() {
 }
 
 #[test]
-fn a_reducer_with_even_groups() {
+fn reducer_with_even_groups() {
     let ground = Ground::new("groups");
     let line = |i: u32| format!("key{:04}\tvalue {i}\n", i.wrapping_mul(2_654_435_761) % 5000);
     let input = ground.write("in", (0..400_000).map(line).collect::<String>().as_bytes());

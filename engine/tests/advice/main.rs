@@ -1,4 +1,4 @@
-//! The advice is right: jobs that are slowed by one known cause, which their reports name, and healthy jobs whose reports name none.
+//! Tests of the advice: reports of jobs slowed by one known cause name it, and reports of healthy jobs name none.
 
 mod causes;
 mod classes;

@@ -1,4 +1,4 @@
-//! The jobs that are swept: every mode, small, each with its answer from a run in which nothing fails.
+//! The jobs of the sweep: small jobs in every mode, each with its answer from a run without faults.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use yunti_engine::job::{InputFormat, JobSpec, Mode, Outcome, OutputFormat, Outpu
 use crate::streams::Streams;
 use crate::support::{Temp, run_in};
 
-/// Where the output goes, and what is there before.
+/// Destination of the output, and its earlier contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Out {
     Fresh,
-    /// In directories that do not exist.
+    /// A path in directories that do not exist.
     Deep,
     Overwrite,
-    /// The same on a file system where two names cannot change places at once.
+    /// An older output, on a file system that cannot exchange two names atomically.
     OverwriteInSteps,
     Stdout,
 }
@@ -32,7 +32,7 @@ pub struct Case {
     pub temp: Temp,
     pub spec: JobSpec,
     pub out: Out,
-    /// The output's lines may come in any order.
+    /// True if the output's lines may be in any order.
     pub unordered: bool,
     pub answer: Vec<(String, Vec<u8>)>,
     stdin: Vec<u8>,
@@ -41,8 +41,8 @@ pub struct Case {
     names: Vec<PathBuf>,
 }
 
-/// What is in an older output.
-const OLDER: &[u8] = b"what was there before\n";
+/// Contents of an older output.
+const OLDER: &[u8] = b"an older output\n";
 
 pub fn lines(n: usize) -> Vec<u8> {
     (0..n).flat_map(|i| format!("line {}\n", i * 7919 % 1009).into_bytes()).collect()
@@ -53,7 +53,7 @@ pub fn application(name: &str) -> JobSpec {
 }
 
 impl Case {
-    /// Inputs are (name, bytes); where there is none of that name in `spec`, all of `in`.
+    /// `inputs` are (name, bytes); if `spec` names none of them, all of `in` is the input.
     pub fn new(name: &'static str, inputs: &[(&str, &[u8])], out: Out, spec: JobSpec) -> Case {
         let temp = Temp::new(&format!("sweep-{}", name.replace([' ', ','], "-")));
         inputs.iter().for_each(|(name, bytes)| drop(temp.write(name, bytes)));
@@ -76,7 +76,7 @@ impl Case {
             output,
             threads: Some(1),
             memory_bytes: Some(spec.memory_bytes.unwrap_or(2 << 20)),
-            // What is compressed depends on the clock otherwise, and with it which operation is the Nth.
+            // Compression depends on the clock otherwise, and so would the Nth operation.
             spill_codec: SpillCodec::None,
             scratch_dirs: vec![temp.path("s"), temp.path("t")],
             side_files: spec.side_files.iter().map(|s| path(s)).collect(),
@@ -99,7 +99,7 @@ impl Case {
         case
     }
 
-    /// Makes what is there before a job.
+    /// Creates the earlier contents of the output.
     pub fn reset(&self) {
         for name in ["out", "a"] {
             let _ = fs::remove_dir_all(self.temp.path(name));
@@ -121,7 +121,7 @@ impl Case {
     ) -> (Arc<FaultyFiles>, Arc<Streams>, Result<Outcome>) {
         let streams = Streams::new(&self.stdin, self.open_max);
         let files: Arc<dyn Files> = match self.out {
-            // Also of kind `Unsupported`.
+            // The kind is also `Unsupported`.
             Out::OverwriteInSteps => {
                 let none = Fault::Errno(libc::ENOSYS);
                 Arc::new(FaultyFiles::only(streams.clone(), 1, true, none, |s| s.operation == Operation::Exchange))
@@ -156,19 +156,19 @@ impl Case {
         parts
     }
 
-    /// Asks for the right answer and nothing beside it.
+    /// Expects the right answer and nothing else.
     pub fn expect_answer(&self, streams: &Streams, what: &str) {
         assert!(self.output(streams) == self.answer, "{}, {what}: another answer", self.name);
         self.reset();
         self.expect_names(what);
     }
 
-    /// Asks that an older output is whole, and that nothing else is there.
+    /// Expects that an older output is whole, and that nothing else exists.
     pub fn expect_nothing(&self, streams: &Streams, what: &str) {
         let name = self.name;
         if self.out == Out::Stdout {
             let (written, answer) = (streams.written(), &self.answer[0].1);
-            assert!(answer.starts_with(&written), "{name}, {what}: what was written is no beginning of the answer");
+            assert!(answer.starts_with(&written), "{name}, {what}: the written bytes are not a prefix of the answer");
         }
         if self.spec.overwrite {
             let older = fs::read(self.temp.path("out/part-r-00000"));
@@ -205,7 +205,7 @@ fn env(files: Arc<dyn Files>) -> Env {
     Env { files, cache_dir: None, ..Env::real() }
 }
 
-/// The lines as a file in this codec.
+/// Returns the lines as a file in this codec.
 pub fn compressed(target: Target, text: &[u8]) -> Vec<u8> {
     let temp = Temp::new("codec");
     let spec = JobSpec {
@@ -279,7 +279,7 @@ pub fn all() -> Vec<Make> {
         add(Box::new(move || {
             let file = format!("in{}", target.extension());
             let compress = Some(Compression { target, level: None });
-            // Buffers of encoders count.
+            // Buffers of encoders count too.
             let spec = JobSpec { inputs: vec![file.clone()], compress, memory_bytes: Some(192 << 20), ..spec() };
             Case::new(target.name(), &[(&file, &compressed(target, &lines(400)))], Out::Fresh, spec)
         }));

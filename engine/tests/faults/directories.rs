@@ -1,4 +1,4 @@
-//! Disks that stay full or broken, one scratch directory of several or all of them, and bits that turn in what is read.
+//! Full or broken disks, one scratch directory of several or all of them, and flipped bits in what is read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,13 +38,13 @@ fn within(directory: &'static str) -> impl Fn(&Step) -> bool + Send + Sync + 'st
     move |step| step.place == Place::Scratch && step.path.ends_with(directory)
 }
 
-/// Writes to the directory, or its opening for them.
+/// Selects writes to the directory, or its opening for them.
 fn into(directory: &'static str) -> impl Fn(&Step) -> bool + Send + Sync + 'static {
     let within = within(directory);
     move |step| within(step) && step.operation != Operation::Read
 }
 
-/// Runs the case over these files; asks for the answer, or for an error of these codes and nothing left.
+/// Runs the case over these files; expects the answer, or an error of these codes with nothing left behind.
 fn check(case: &Case, codes: &[Code], what: &str, faulty: impl Fn(Arc<dyn Files>) -> FaultyFiles) -> u64 {
     let (faulty, streams, result) = case.run_over(faulty);
     match result {
@@ -59,7 +59,7 @@ fn check(case: &Case, codes: &[Code], what: &str, faulty: impl Fn(Arc<dyn Files>
 }
 
 #[test]
-fn every_disk_full_from_some_moment_on() {
+fn survives_full_disks_from_any_operation_on() {
     let mut cases = 0;
     for case in spilling() {
         let step = 1 + check(&case, &[], "nothing fails", |f| FaultyFiles::new(f, 0, false, FULL)) as usize / 60;
@@ -74,9 +74,9 @@ fn every_disk_full_from_some_moment_on() {
     println!("a disk that stays full: {cases} cases");
 }
 
-/// A disk on which nothing but removals goes well any more, from any operation of a durable job on.
+/// A disk that accepts only removals from some operation on, under a durable job.
 #[test]
-fn every_disk_broken_from_some_moment_on_under_a_durable_job() {
+fn survives_broken_disks_under_a_durable_job() {
     let mut cases = 0;
     for out in [Out::Fresh, Out::Deep] {
         let spec = JobSpec { durable: true, reduces: 3, ..JobSpec::default() };
@@ -92,9 +92,9 @@ fn every_disk_broken_from_some_moment_on_under_a_durable_job() {
     println!("a disk that breaks under a durable job: {cases} cases");
 }
 
-/// Each of the directories in turn is full, or gives errors, from any of its operations on: the others have room.
+/// Each directory in turn is full or broken from any of its operations on; the others have room.
 #[test]
-fn each_scratch_directory_full_from_some_moment_on() {
+fn survives_each_scratch_directory_failing() {
     let mut cases = 0;
     for case in spilling() {
         for (directory, fault) in [("s", FULL), ("t", FULL), ("s", EIO), ("t", EIO)] {
@@ -104,7 +104,7 @@ fn each_scratch_directory_full_from_some_moment_on() {
                 check(&case, &[], &what, |f| FaultyFiles::only(f, nth, true, fault, into(directory)));
                 cases += 1;
             }
-            // What cannot be read back is lost, and said.
+            // Data that cannot be read back is lost, and the job reports it.
             let all = check(&case, &[], "count", |f| FaultyFiles::only(f, 0, true, fault, within(directory)));
             for nth in (1..=all).step_by(1 + all as usize / 20) {
                 let what = format!("{directory} fails from operation {nth} on, {fault:?}");
@@ -112,12 +112,12 @@ fn each_scratch_directory_full_from_some_moment_on() {
                 cases += 1;
             }
         }
-        // None of them has room.
+        // No directory has room.
         let (_, streams, result) = case.run_over(|f| {
             FaultyFiles::only(f, 4, true, FULL, |s| s.place == Place::Scratch && s.operation != Operation::Read)
         });
-        let told = result.map(|_| ()).unwrap_err().to_string();
-        assert!(told.contains("No space left on device") && told.contains("free some space"), "{told}");
+        let message = result.map(|_| ()).unwrap_err().to_string();
+        assert!(message.contains("No space left on device") && message.contains("free some space"), "{message}");
         case.expect_nothing(&streams, "all scratch directories are full");
         case.reset();
     }
@@ -125,12 +125,12 @@ fn each_scratch_directory_full_from_some_moment_on() {
 }
 
 #[test]
-fn a_directory_that_is_out_of_use_is_in_the_report() {
+fn reports_a_retired_directory() {
     let settings = [("scratch.errors.max".to_string(), "3".to_string())].into();
     let case = Case::new("reported", &[("in", &lines(40))], Out::Fresh, JobSpec { settings, ..large() });
     let (faulty, streams, result) = case.run_over(|f| FaultyFiles::only(f, 1, true, EIO, into("s")));
-    let told = result.unwrap().report.spill.failed_directories;
-    assert_eq!(told.iter().map(Path::new).collect::<Vec<_>>(), [case.temp.path("s")]);
+    let failed = result.unwrap().report.spill.failed_directories;
+    assert_eq!(failed.iter().map(Path::new).collect::<Vec<_>>(), [case.temp.path("s")]);
     assert_eq!(faulty.operations(), 3, "it is still tried");
     case.expect_answer(&streams, "reported");
     for (key, value) in [("max", "0"), ("max", "many"), ("window.ms", "-1"), ("window.ms", "")] {
@@ -142,16 +142,16 @@ fn a_directory_that_is_out_of_use_is_in_the_report() {
     }
 }
 
-/// A bit that is turned in a compressed file is found; one in text cannot be told from other text, but does no harm.
+/// A flipped bit in a compressed file is detected. A flipped bit in text is undetectable, but does no harm.
 #[test]
-fn a_turned_bit_in_the_input() {
+fn flipped_bits_in_the_input() {
     let reads = |step: &Step| step.place == Place::Opened && step.operation == Operation::Read;
     let mut cases = 0;
     for target in Target::ALL {
         let file = format!("in{}", target.extension());
         let spec = JobSpec { inputs: vec![file.clone()], memory_bytes: Some(192 << 20), ..JobSpec::default() };
         let case = Case::new("turned", &[(&file, &compressed(target, &lines(400)))], Out::Fresh, spec);
-        // lz4 and snappy in Hadoop's blocks, and zlib's deflate alone, carry no checksum of what is in them, or one at the end.
+        // lz4 and snappy in Hadoop's blocks have no checksum of their contents; zlib's deflate has one at the end.
         let checked = !target.name().starts_with("hadoop");
         let n = check(&case, &[], "count", |f| FaultyFiles::only(f, 0, false, EIO, reads));
         for nth in 1..=n {

@@ -1,6 +1,7 @@
-//! Every operation on files of small jobs in every mode is made to fail, the Nth for every N, in every way that it can.
+//! Every operation on files of small jobs in every mode fails in turn: the Nth for every N, with every fault that
+//! applies.
 //!
-//! `make test` takes some of the Ns where there are many; `YUNTI_SWEEP=full` takes all.
+//! `make test` takes some of the Ns if there are many; `YUNTI_SWEEP=full` takes all.
 
 mod cases;
 #[path = "../jobs/classes.rs"]

@@ -1,4 +1,4 @@
-//! Files with a standard input and output of their own.
+//! Files with their own standard input and output.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub struct Streams {
     open_max: usize,
 }
 
-/// Bytes that are taken from the front, and put at the end.
+/// Bytes read from the front, and appended at the end.
 #[derive(Default)]
 struct Pipe(Mutex<Vec<u8>>);
 
@@ -28,7 +28,7 @@ impl Streams {
         })
     }
 
-    /// What was written to standard output.
+    /// Bytes written to standard output.
     pub fn written(&self) -> Vec<u8> {
         self.stdout.0.0.lock().unwrap().clone()
     }

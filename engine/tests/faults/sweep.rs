@@ -1,4 +1,4 @@
-//! The sweep: each operation of each job, each fault that it can have.
+//! The sweep: each operation of each job with each fault that applies to it.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ const EIO: Fault = Fault::Errno(libc::EIO);
 const FULL: Fault = Fault::Errno(libc::ENOSPC);
 const SLOW: Fault = Fault::Slow(2);
 
-/// Operations of one kind that are tried for a fault where not all are.
+/// Operations of one kind that are tried for a fault if not all are.
 const SAMPLE: usize = 6;
 
 fn name_of(fault: Fault) -> &'static str {
@@ -29,7 +29,8 @@ fn name_of(fault: Fault) -> &'static str {
     }
 }
 
-/// Returns true if the operations are the same in two runs: a claim has a name of its own in each (`.out._temporary-TOKEN`).
+/// Returns true if the operations are the same in two runs. A claim's name differs in each run
+/// (`.out._temporary-TOKEN`).
 fn is_same(a: &Step, b: &Step) -> bool {
     let claimed = |step: &Step| {
         let path = step.path.to_string_lossy().into_owned();
@@ -38,7 +39,7 @@ fn is_same(a: &Step, b: &Step) -> bool {
     (a.operation, a.place, claimed(a)) == (b.operation, b.place, claimed(b))
 }
 
-/// What can happen to an operation. A bit that is turned in a user's text cannot be told from other text.
+/// Returns the expected outcome of a fault. A flipped bit in a user's text is undetectable.
 fn faults_of(step: &Step) -> Vec<Fault> {
     let mut faults = vec![EINTR, EIO, SLOW];
     match step.operation {
@@ -64,9 +65,9 @@ enum Expect {
 fn expected(step: &Step, fault: Fault) -> Expect {
     match (fault, step.operation, step.place) {
         (EINTR | Fault::Short | Fault::Slow(_), ..) => Expect::Same,
-        // What was torn on the way to the disk may be in a block that nobody reads.
+        // A torn block on the disk may never be read.
         (Fault::Torn, Operation::Write, _) => Expect::Either,
-        // Another directory, or the same once more.
+        // Another directory is used, or the operation is retried.
         (_, _, Place::Scratch) => Expect::Same,
         (_, Operation::Meta | Operation::List | Operation::Len | Operation::FreeBytes, _) => Expect::Either,
         (_, operation, _) if operation.is_removal() => Expect::Either,
@@ -75,22 +76,22 @@ fn expected(step: &Step, fault: Fault) -> Expect {
 }
 
 fn check_error(step: &Step, fault: Fault, e: &Error, what: &str) {
-    let told = e.to_string();
+    let message = e.to_string();
     let codes: &[Code] = match (fault, step.place) {
         (Fault::Torn, _) => &[Code::Corrupt],
         (_, Place::Opened) => &[Code::Input],
         (_, Place::Created | Place::Scratch) => &[Code::Output],
         (_, Place::Name | Place::Stream) => &[Code::Input, Code::Output],
     };
-    assert!(codes.contains(&e.code()), "{what}: {:?}: {told}", e.code());
-    assert!(!told.contains('\n') && e.path().is_some(), "{what}: {told}");
+    assert!(codes.contains(&e.code()), "{what}: {:?}: {message}", e.code());
+    assert!(!message.contains('\n') && e.path().is_some(), "{what}: {message}");
     if let Fault::Errno(errno) = fault {
         let why = std::io::Error::from_raw_os_error(errno).to_string();
-        assert!(told.contains(why.split(" (os").next().unwrap()), "{what}: the reason is not told: {told}");
+        assert!(message.contains(why.split(" (os").next().unwrap()), "{what}: the reason is not message: {message}");
     }
 }
 
-/// Cases by fault: tried, ended well, ended with an error.
+/// Cases by fault: tried, succeeded, failed.
 type Tally = BTreeMap<&'static str, [u64; 3]>;
 
 fn sweep(case: &Case, full: bool, tally: &mut Tally) {
@@ -102,7 +103,7 @@ fn sweep(case: &Case, full: bool, tally: &mut Tally) {
     let steps = counted.steps();
     for (i, step) in steps.iter().enumerate() {
         for fault in faults_of(step) {
-            // A delay is the same everywhere: some are enough.
+            // A delay is the same everywhere, so some operations suffice.
             let limit = if fault == SLOW { 1 } else { SAMPLE };
             if (fault == SLOW || !full) && !sampled(&steps, i, limit) {
                 continue;
@@ -118,14 +119,14 @@ fn sweep(case: &Case, full: bool, tally: &mut Tally) {
             let what_case = format!("{}, {what}", case.name);
             let expect = expected(step, fault);
             match &result {
-                Ok(_) => assert!(expect != Expect::Error, "{what_case}: the failure was passed over"),
+                Ok(_) => assert!(expect != Expect::Error, "{what_case}: the failure was ignored"),
                 Err(e) => {
                     assert!(expect != Expect::Same, "{what_case}: {e}");
                     check_error(step, fault, e, &what_case);
                 }
             }
             if step.operation.is_removal() && fault == EIO {
-                // What could not be removed is removed by the next job for the same output.
+                // The next job for the same output removes what could not be removed.
                 case.reset();
                 let (_, streams, again) = case.run(0, EIO);
                 again.unwrap_or_else(|e| panic!("{what_case}, the job after it: {e}"));
@@ -144,7 +145,7 @@ fn sweep(case: &Case, full: bool, tally: &mut Tally) {
     eprintln!("{}: {} operations", case.name, steps.len());
 }
 
-/// Whether this is one of the `n` that stand for their kind: the first, the last, and some between.
+/// Returns true for the representatives among `n` operations of one kind: the first, the last, and some between.
 fn sampled(steps: &[Step], i: usize, n: usize) -> bool {
     let same = |s: &&Step| (s.operation, s.place) == (steps[i].operation, steps[i].place);
     let all = steps.iter().filter(same).count();

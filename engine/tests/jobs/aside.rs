@@ -1,4 +1,4 @@
-//! Classes that use what a task is given beside its records: named outputs, and side files.
+//! Classes that use a task's extras: named outputs and side files.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,23 +7,24 @@ use yunti_base::Result;
 use yunti_engine::operator::context::NamedOutput;
 use yunti_engine::operator::{Batch, Class, ClassInfo, Emitter, Groups, Mapper, Out, Reducer, TaskContext, Type};
 
-/// The name of the output that records are put into, and of the side file with the keys to leave out.
+/// Name of the output for records that are put aside.
 pub const ASIDE: &str = "aside";
+/// Name of the side file with keys to drop.
 pub const GONE: &str = "_gone";
 
-/// Which records are put aside.
+/// Returns true for keys whose records are put aside.
 pub fn is_aside(key: &[u8]) -> bool {
     key.last().is_some_and(|b| b % 2 == 1)
 }
 
-/// `Test.Aside` (a mapper) and `Test.AsideReducer`: records as they come, some of them into the output `aside`.
+/// `Test.Aside` (mapper) and `Test.AsideReducer`: pass records, some of them to the output `aside`.
 pub struct Aside(pub ClassInfo);
 
-struct PuttingAside(Emitter<Box<dyn NamedOutput>>);
+struct AsideOperator(Emitter<Box<dyn NamedOutput>>);
 
-impl PuttingAside {
-    fn new(context: &Arc<TaskContext>) -> Result<Box<PuttingAside>> {
-        Ok(Box::new(PuttingAside(context.output(ASIDE, (Type::Bytes, Type::Bytes))?)))
+impl AsideOperator {
+    fn new(context: &Arc<TaskContext>) -> Result<Box<AsideOperator>> {
+        Ok(Box::new(AsideOperator(context.output(ASIDE, (Type::Bytes, Type::Bytes))?)))
     }
     fn put(&mut self, key: &[u8], value: &[u8], out: &mut Out) -> Result<()> {
         match is_aside(key) {
@@ -42,14 +43,14 @@ impl Class for Aside {
         &self.0
     }
     fn mapper(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
-        Ok(PuttingAside::new(context)?)
+        Ok(AsideOperator::new(context)?)
     }
     fn reducer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
-        Ok(PuttingAside::new(context)?)
+        Ok(AsideOperator::new(context)?)
     }
 }
 
-impl Mapper for PuttingAside {
+impl Mapper for AsideOperator {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         (0..batch.len()).try_for_each(|i| {
             let (key, value) = batch.record(i);
@@ -61,7 +62,7 @@ impl Mapper for PuttingAside {
     }
 }
 
-impl Reducer for PuttingAside {
+impl Reducer for AsideOperator {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
         for i in 0..groups.len() {
             groups.range(i).try_for_each(|v| self.put(groups.key(i), groups.value(v), out))?;
@@ -73,10 +74,11 @@ impl Reducer for PuttingAside {
     }
 }
 
-/// `Test.Without` (a mapper): records as they come, but for those whose key stands in the side file, each behind its length (u32).
+/// `Test.Without` (mapper): passes records except those with a key in the side file, where each key follows its length
+/// (u32).
 pub struct Without(pub ClassInfo);
 
-struct Leaving(BTreeSet<Vec<u8>>);
+struct WithoutMapper(BTreeSet<Vec<u8>>);
 
 impl Class for Without {
     fn info(&self) -> &ClassInfo {
@@ -89,11 +91,11 @@ impl Class for Without {
             gone.insert(key.to_vec());
             rest = others;
         }
-        Ok(Box::new(Leaving(gone)))
+        Ok(Box::new(WithoutMapper(gone)))
     }
 }
 
-impl Mapper for Leaving {
+impl Mapper for WithoutMapper {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         for i in 0..batch.len() {
             let (key, value) = batch.record(i);

@@ -1,4 +1,4 @@
-//! The same bytes whatever the memory budget and the threads, and nothing left behind.
+//! The same bytes for any memory budget and any number of threads, and no files left behind.
 
 use yunti_base::Code;
 use yunti_engine::job::{JobSpec, SpillCodec};
@@ -52,7 +52,7 @@ fn any_budget_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_budget_that_is_too_small_says_what_is_enough() {
+fn budget_that_is_too_small_names_one_that_is_enough() {
     let temp = Temp::new("small");
     let input = temp.write("in", b"a\n");
     let spec = JobSpec { inputs: vec![input], memory_bytes: Some(100_000), ..application("sort") };
@@ -63,17 +63,18 @@ fn a_budget_that_is_too_small_says_what_is_enough() {
 }
 
 #[test]
-fn records_of_every_size_spill_with_every_budget() {
+fn records_of_any_size_spill_within_any_budget() {
     let temp = Temp::new("sizes");
     std::fs::create_dir(temp.path("scratch")).unwrap();
-    // Around a batch (64 KiB) and a block (128 KiB), up to an eighth of the smallest budget; the last has all sizes in turn.
+    // Around a batch (64 KiB) and a block (128 KiB), up to an eighth of the smallest budget; the last case mixes all
+    // sizes.
     let sizes: [&[usize]; 7] =
         [&[1 << 10], &[16 << 10], &[64 << 10], &[70_000], &[200_000], &[1 << 20], &[200_000, 10, 70_000, 1 << 20, 100]];
     for (i, sizes) in sizes.iter().enumerate() {
         let mut text = Vec::new();
         let mut n = 0usize;
         while text.len() < 28 << 20 {
-            // Keys come in no order, and some come twice.
+            // Keys in random order, with duplicates.
             text.extend(format!("{:08}", n * 7919 % 5000).bytes());
             text.extend(std::iter::repeat_n(b'a' + (n % 26) as u8, sizes[n % sizes.len()]));
             text.push(b'\n');
@@ -102,7 +103,7 @@ fn records_of_every_size_spill_with_every_budget() {
 }
 
 #[test]
-fn records_too_large_for_two_workers_are_left_to_one() {
+fn records_too_large_for_two_workers_run_on_one() {
     let temp = Temp::new("large");
     let mut text = Vec::new();
     for i in 0..6u8 {

@@ -1,4 +1,4 @@
-//! Chains of jobs: the same as one after the other with files between them.
+//! Chains of jobs give the same output as single jobs with files between them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, OutputTarget};
 
 use crate::support::{Temp, noise, parts_of, read_parts, run_in};
 
-/// How often each count occurs.
+/// Chain that counts how often each count occurs.
 fn counts_of_counts(input: &str) -> JobSpec {
     JobSpec {
         name: "words".into(),
@@ -31,7 +31,7 @@ fn counts_of_counts(input: &str) -> JobSpec {
 }
 
 #[test]
-fn a_chain_gives_what_its_jobs_give_one_after_the_other() {
+fn chain_equals_its_jobs_run_separately() {
     let temp = Temp::new("chains");
     let text: Vec<u8> = noise(11, 60_000).iter().map(|b| if b % 6 == 0 { b' ' } else { b'a' + b % 13 }).collect();
     let input = temp.write("in", &text);
@@ -43,7 +43,7 @@ fn a_chain_gives_what_its_jobs_give_one_after_the_other() {
     };
     let count = JobSpec { reduces: 3, ..classes(Some("Yunti.WordCountMapper"), None, Some("Yunti.SumFolder")) };
     let chains: [Vec<JobSpec>; 4] = [
-        // Numbers as values stay numbers.
+        // Numbers stay numbers between jobs.
         vec![count.clone(), JobSpec { key_type: None, ..classes(None, Some("Yunti.MaxReducer"), None) }],
         vec![
             count.clone(),
@@ -77,7 +77,7 @@ fn a_chain_gives_what_its_jobs_give_one_after_the_other() {
                 ..jobs[0].clone()
             };
             let got = parts_of(&whole, &temp.path("out")).expect(&what);
-            // By files of framed records.
+            // The same jobs separately, through files of framed records.
             let (mut inputs, mut format, mut types) =
                 (vec![input.clone()], InputFormat::Text { delimiter: None }, None);
             for (i, job) in jobs.iter().enumerate() {
@@ -112,12 +112,12 @@ fn a_chain_gives_what_its_jobs_give_one_after_the_other() {
             }
         }
     }
-    // Nothing but the outputs is left.
+    // Only the outputs remain.
     assert_eq!(temp.names(), ["in", "out", "step-0", "step-1", "step-2"]);
 }
 
 #[test]
-fn reports_say_what_each_job_did_and_cut_what_it_held() {
+fn chain_reports_each_job_and_splits_held_outputs() {
     let temp = Temp::new("chains-report");
     let input = temp.write("in", "one two three two\n".repeat(200_000).as_bytes());
     let spec = JobSpec {
@@ -142,7 +142,7 @@ fn reports_say_what_each_job_did_and_cut_what_it_held() {
         first.job.splits
     );
     assert_eq!(report.held_spilled_bytes, 0);
-    // With little memory the disk holds what it cannot, and the output is the same.
+    // With little memory, held outputs spill to the disk and the output is the same.
     let expect = read_parts(&temp.path("out")).concat();
     let small = JobSpec { memory_bytes: Some(4 << 20), threads: Some(1), overwrite: true, ..spec };
     let splits = report.job.splits;
@@ -153,7 +153,7 @@ fn reports_say_what_each_job_did_and_cut_what_it_held() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_before_the_first_job_begins() {
+fn errors_of_later_jobs_are_reported_before_the_first_begins() {
     let temp = Temp::new("chains-wrong");
     let input = temp.write("in", b"a b\n");
     let spec = counts_of_counts(&input);
@@ -176,9 +176,10 @@ fn what_does_not_fit_is_told_before_the_first_job_begins() {
 }
 
 #[test]
-fn chains_are_written_in_job_files() {
-    let text = "format = \"yunti-job/1\"\napplication = \"wordcount\"\ninput = \"x\"\n\n[settings]\na = 1\n\n[[then]]\nname = \"b\"\n\
-                mapper = \"A.M\"\n[then.settings]\nb = \"2\"\n\n[[then]]\napplication = \"top\"\nreduces = 1\n";
+fn job_files_describe_chains() {
+    let text = "format = \"yunti-job/1\"\napplication = \"wordcount\"\ninput = \"x\"\n\n[settings]\na = 1\n\n[[then]]\n\
+                name = \"b\"\nmapper = \"A.M\"\n[then.settings]\nb = \"2\"\n\n\
+                [[then]]\napplication = \"top\"\nreduces = 1\n";
     let file = parse_job_file(text, "job.toml".as_ref()).unwrap();
     let mut spec = JobSpec::default();
     file.change.apply(&mut spec).unwrap();
@@ -188,9 +189,9 @@ fn chains_are_written_in_job_files() {
     assert!(spec_to_toml(&spec).unwrap().contains("[[then]]"));
     for (bad, expect) in [
         ("then = 1", "line 2: then: tables are expected"),
-        ("[[then]]\ninput = \"a\"", "line 3: 'input' is no key of [[then]]"),
+        ("[[then]]\ninput = \"a\"", "line 3: 'input' is not a key of [[then]]"),
         ("[[then]]\nmode = \"x\"", "line 3: mode: unknown mode"),
-        ("[[then]]\napplication = \"x\"", "line 3: application: there is none of this name"),
+        ("[[then]]\napplication = \"x\"", "line 3: application: unknown name"),
     ] {
         let error = parse_job_file(&format!("format = \"yunti-job/1\"\n{bad}\n"), "job.toml".as_ref()).unwrap_err();
         assert!(error.to_string().starts_with(expect), "{error}");
@@ -198,14 +199,14 @@ fn chains_are_written_in_job_files() {
 }
 
 #[test]
-fn named_outputs_are_the_last_jobs() {
+fn only_the_last_job_has_named_outputs() {
     let temp = Temp::new("chains-outputs");
     let input = temp.write("in", b"ab\t1\na\t2\nb\t3\n");
     let work = JobSpec { reducer: Some("Test.AsideReducer".into()), ..JobSpec::default() };
     let mut spec = JobSpec {
         inputs: vec![input],
         input_format: InputFormat::KeyValue { separator: b'\t' },
-        // Framed as held records are: among these it would be taken for some.
+        // Framed like held records, so that a reader could confuse them.
         outputs: [("aside".into(), OutputFormat::Framed)].into(),
         output: OutputTarget::Directory(temp.path("out")),
         then: vec![JobSpec { mode: Mode::None, ..JobSpec::default() }, work.clone()],
@@ -219,13 +220,13 @@ fn named_outputs_are_the_last_jobs() {
     assert_eq!(error.code(), Code::UserCode);
     let said = "job 1 of 3 (job): the job has no output aside: ";
     assert!(
-        error.to_string().starts_with(said) && error.to_string().contains("of a chain, the last job has"),
+        error.to_string().starts_with(said) && error.to_string().contains("in a chain, only the last job has"),
         "{error}"
     );
 }
 
 #[test]
-fn a_chain_of_several_sources_looks_at_files_as_its_jobs_do() {
+fn chain_of_several_sources_survives_interrupted_operations() {
     let temp = Temp::new("chains-sources");
     let source = |name: &str| SourceSpec {
         inputs: vec![temp.write(name, b"a\tb\n")],
@@ -240,7 +241,7 @@ fn a_chain_of_several_sources_looks_at_files_as_its_jobs_do() {
         output: OutputTarget::Directory(temp.path("out")),
         ..JobSpec::default()
     };
-    // Whichever operation is interrupted.
+    // Any one operation is interrupted.
     for nth in 1..200 {
         let files = FaultyFiles::new(Arc::new(RealFiles), nth, false, Fault::Errno(libc::EINTR));
         let env = Env { files: Arc::new(files), ..Env::real() };

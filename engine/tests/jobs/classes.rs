@@ -1,4 +1,4 @@
-//! Classes of the tests: mappers and partitioners from plain functions, with any types.
+//! Classes of the tests: mappers and partitioners from plain functions, with keys and values of any type.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ struct TestMapper {
     map: MapBatch,
 }
 
-struct Mapping(MapBatch);
+struct FunctionMapper(MapBatch);
 
-impl Mapper for Mapping {
+impl Mapper for FunctionMapper {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         (self.0)(batch, out)
     }
@@ -34,11 +34,11 @@ impl Class for TestMapper {
         &self.info
     }
     fn mapper(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
-        Ok(Box::new(Mapping(self.map)))
+        Ok(Box::new(FunctionMapper(self.map)))
     }
 }
 
-/// Chooses by the first byte of the key.
+/// `Test.FirstByte` (partitioner): chooses by the first byte of the key.
 struct ByFirstByte(ClassInfo);
 
 impl Class for ByFirstByte {
@@ -61,7 +61,7 @@ impl Partitioner for FirstByte {
     }
 }
 
-/// Sums that are no fold to the engine, for combiners and reducers that are run as such.
+/// `Test.Sum` (reducer): sums that the engine does not know as a fold, to run real combiners and reducers.
 struct Sum(ClassInfo);
 
 impl Class for Sum {
@@ -69,14 +69,14 @@ impl Class for Sum {
         &self.0
     }
     fn reducer(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
-        Ok(Box::new(Summing(None)))
+        Ok(Box::new(SumReducer(None)))
     }
 }
 
-/// The last key, which may go on in the next batch, and its sum so far.
-struct Summing(Option<(Vec<u8>, i64)>);
+/// Last key, which may continue in the next batch, and its sum so far.
+struct SumReducer(Option<(Vec<u8>, i64)>);
 
-impl Reducer for Summing {
+impl Reducer for SumReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
         for i in 0..groups.len() {
             let sum = groups.range(i).map(|v| i64::from_le_bytes(groups.value(v).try_into().unwrap()));
@@ -99,7 +99,7 @@ impl Reducer for Summing {
     }
 }
 
-/// Records as they come.
+/// Passes all records.
 fn pass(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     for i in 0..batch.len() {
         let (key, value) = batch.record(i);
@@ -108,7 +108,7 @@ fn pass(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-/// The key is as long as its first byte says.
+/// Cuts keys to the length in their first byte.
 fn strings(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     for i in 0..batch.len() {
         let (key, value) = batch.record(i);
@@ -117,7 +117,7 @@ fn strings(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-/// The key of a line is its position.
+/// Emits lines under their position.
 fn positions(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     for (i, &offset) in batch.values().offsets.iter().enumerate() {
         out.emit(&(batch.first_position() + u64::from(offset)).to_le_bytes(), batch.record(i).1)?;
@@ -129,7 +129,7 @@ fn number_of(line: &[u8]) -> u64 {
     line.iter().fold(7, |n, &b| n * 31 + u64::from(b))
 }
 
-/// A line becomes 90 records of 1000 bytes, of a few keys: much to sort from little input.
+/// Emits 90 records of 1000 bytes with few distinct keys for each line: much to sort from little input.
 fn large(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     for i in 0..batch.len() {
         let mut random = Random::new(number_of(batch.record(i).1));
@@ -142,7 +142,8 @@ fn large(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-/// A line becomes a record of 400 KB, larger than a block of a run: so few can be merged at once that it takes passes.
+/// Emits a record of 400 KB a line, larger than a block of a run: few runs fit into a merge, so it needs several
+/// passes.
 fn long(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     for i in 0..batch.len() {
         let n = Random::new(number_of(batch.record(i).1)).next_u64();
@@ -151,7 +152,7 @@ fn long(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-/// A line becomes 300 long words, most of them new.
+/// Emits 300 long words a line, most of them new.
 fn words(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     for i in 0..batch.len() {
         let mut random = Random::new(number_of(batch.record(i).1));
@@ -162,8 +163,8 @@ fn words(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-/// `Test.Pass.T` (records with keys of type T), the mappers above, the reducer `Test.Sum`, the partitioner `Test.FirstByte`, and the
-/// classes of `aside.rs`.
+/// Returns `Test.Pass.T` (passes records with keys of type T), the mappers above, the reducer `Test.Sum`, the
+/// partitioner `Test.FirstByte`, and the classes of `aside.rs`.
 pub fn test_classes() -> Arc<dyn ClassSource> {
     let info = |name: &str, kind: Kind, key_type: Type, value_type: Type| ClassInfo {
         key_type,

@@ -1,4 +1,4 @@
-//! CSV and JSON lines as jobs read them: columns by name, from files of every kind, in splits of every size.
+//! Jobs on CSV and JSON lines: columns by name, from any kind of file, in splits of any size.
 
 use yunti_base::Code;
 use yunti_engine::codec::encode::{Compression, Target};
@@ -36,7 +36,7 @@ fn bzip2(data: &[u8]) -> Vec<u8> {
 const CSV: InputFormat = InputFormat::Csv { separator: b',', header: true };
 
 #[test]
-fn csv_of_any_cells_comes_back() {
+fn reads_csv_with_any_cells() {
     let temp = Temp::new("csv");
     let mut random = Random::new(40);
     let pieces = ["a", "bc", " ", "\"", ",", "\n", "\r\n", "\t", "\\", "é", "a longer piece of a cell "];
@@ -45,7 +45,7 @@ fn csv_of_any_cells_comes_back() {
         let mut cell = || (0..random.below(5)).map(|_| pieces[random.below(11) as usize]).collect::<String>();
         let (x, mut y) = (cell(), cell());
         if number == 1234 {
-            // Larger than what is read at a time.
+            // Longer than one read.
             y = "many lines\n".repeat(500);
         }
         let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
@@ -58,7 +58,7 @@ fn csv_of_any_cells_comes_back() {
     let packed = temp.write("packed.csv.bz2", &bzip2(csv.as_bytes()));
     for split_bytes in [1 << 30, 1000] {
         for input in [&plain, &packed] {
-            // Each file has its header; none is cut, since a quote in the middle says nothing.
+            // Each file has its header. No file is cut, because a quote in the middle is ambiguous.
             let spec = spec(&[input.clone(), plain.clone()], CSV, &["y", "x,1"], &["key"]);
             let parts = parts_of(&JobSpec { split_bytes, ..spec }, &temp.path("out")).unwrap();
             assert!(parts.concat() == expect.repeat(2).into_bytes(), "{input} {split_bytes}");
@@ -67,7 +67,7 @@ fn csv_of_any_cells_comes_back() {
 }
 
 #[test]
-fn json_lines_are_cut_as_text_is() {
+fn json_lines_are_split_like_text() {
     let temp = Temp::new("json");
     let (mut json, mut expect) = (String::new(), String::new());
     for number in 0..2000 {
@@ -92,7 +92,7 @@ fn json_lines_are_cut_as_text_is() {
 }
 
 #[test]
-fn bad_records_are_told_with_their_place_or_counted() {
+fn bad_records_are_reported_with_their_place_or_counted() {
     let temp = Temp::new("bad");
     let csv = temp.write("a.csv", b"a,b\n1,2\n3\n4,5\n\"6,7\n");
     let json = temp.write("a.json", b"{\"a\": 1, \"b\": 2}\n{\"a\": }\n{\"a\": 4, \"b\": 5}\n[6]\n");
@@ -121,7 +121,7 @@ fn columns_are_sorted_and_summed() {
     let spec = spec(&[input], InputFormat::Csv { separator: b',', header: true }, &["city"], &["item"]);
     let sorted = parts_of(&JobSpec { mode: Mode::Sorted, ..spec.clone() }, &temp.path("out")).unwrap().concat();
     assert_eq!(sorted, b"oslo\tc\nrome\ta, b\nrome\td\n");
-    // Words of the value.
+    // Words in the values.
     let words = JobSpec {
         mode: Mode::Sorted,
         mapper: Some("Yunti.WordCountMapper".into()),
@@ -131,9 +131,9 @@ fn columns_are_sorted_and_summed() {
     assert_eq!(parts_of(&words, &temp.path("out")).unwrap().concat(), b"a,\t1\nb\t1\nc\t1\nd\t1\n");
 }
 
-/// Columns through a sorted job: what was read is written, and what was written is read.
+/// Columns through a sorted job, written and read back.
 #[test]
-fn columns_come_back_from_every_output() {
+fn reads_back_columns_of_every_output_format() {
     let temp = Temp::new("columns-out");
     let mut random = Random::new(41);
     let pieces = ["a", "bc", " ", "\"", ",", "\n", "\r\n", "\t", "\\", "é", "\u{1}"];
@@ -142,7 +142,7 @@ fn columns_come_back_from_every_output() {
         let mut cell = || (0..random.below(5)).map(|_| pieces[random.below(11) as usize]).collect::<String>();
         rows.push([format!("{:05}", number * 7919 % 4000), cell(), cell()]);
     }
-    // Larger than what is staged.
+    // Longer than the staging buffer.
     rows[1234][2] = "many \"lines\"\n".repeat(if cfg!(debug_assertions) { 9000 } else { 200_000 });
     let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
     let csv = |rows: &[[String; 3]]| {
@@ -184,7 +184,7 @@ fn columns_come_back_from_every_output() {
 }
 
 #[test]
-fn every_part_has_the_names_of_its_columns() {
+fn every_part_begins_with_the_names_of_its_columns() {
     let temp = Temp::new("columns-head");
     let input = temp.write("in", b"the cat\nthe dog\n");
     let mut words = JobSpec {
@@ -214,7 +214,7 @@ fn every_part_has_the_names_of_its_columns() {
     assert_eq!(parts_of(&json, &temp.path("out")).unwrap().concat(), expect.as_bytes());
     words.output_columns.value = names(&["count", "more"]);
     let error = run_in(&Env::real(), &words).err().unwrap();
-    assert!(error.to_string().starts_with("a value of type i64 is one column, and 2 are named"), "{error}");
+    assert!(error.to_string().starts_with("a value of type i64 is one column, but 2 are named"), "{error}");
     words.output_format = OutputFormat::Framed;
     let error = run_in(&Env::real(), &words).err().unwrap();
     assert!(error.to_string().starts_with("only csv and json have columns"), "{error}");

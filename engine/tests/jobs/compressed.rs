@@ -1,5 +1,5 @@
-//! Compressed outputs hold what plain ones do, whatever wrote them: each codec, mode, memory and number of threads.
-//! Compressed inputs are read as well by many workers as by one.
+//! Compressed outputs have the same contents as plain ones, for each codec, mode, memory budget and number of threads.
+//! Compressed inputs read by many workers give the same records as by one.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, 
 
 use crate::support::{Temp, noise, parts_of, read_parts, run_in};
 
-/// What a file of this extension holds.
+/// Decompresses a file with this extension.
 pub fn expand(extension: &str, file: &[u8]) -> Vec<u8> {
     let kind = CodecKind::from_path(Path::new(&format!("x{extension}"))).unwrap();
     let mut decoder = decoder(kind, memory_bytes(kind)).unwrap();
@@ -43,7 +43,7 @@ fn check(temp: &Temp, spec: &JobSpec, target: Target) {
         assert!(temp.path(&name).exists(), "{name}");
         let (mut data, mut expect) = (expand(target.extension(), part), expect.clone());
         if spec.mode == Mode::Grouped {
-            // They come in any order.
+            // Grouped records come in any order.
             (data, expect) = (sorted(&data), sorted(&expect));
         }
         assert!(data == expect, "{target:?} {:?} part {number}: {} of {}", spec.mode, data.len(), expect.len());
@@ -74,7 +74,7 @@ fn every_codec_in_every_mode() {
         ..base.clone()
     };
     for target in Target::ALL {
-        // A level of xz and zstd that takes little memory is tested below.
+        // Levels of xz and zstd that need little memory are tested below.
         let memory_bytes = Some(if target == Target::Xz { 1 << 30 } else { 64 << 20 });
         let base = JobSpec { memory_bytes, ..base.clone() };
         let count = JobSpec { memory_bytes, ..count.clone() };
@@ -87,9 +87,9 @@ fn every_codec_in_every_mode() {
 }
 
 #[test]
-fn spilled_records_and_large_ones() {
+fn compresses_spilled_and_large_records() {
     let temp = Temp::new("compressed-spilled");
-    // A record that is larger than what is staged, among small ones.
+    // A record that is larger than the staging buffer, among small ones.
     let mut text = lines(2, 20_000);
     text.extend(noise(3, 1_300_000).iter().map(|b| b'a' + b % 26));
     text.push(b'\n');
@@ -117,7 +117,7 @@ fn spilled_records_and_large_ones() {
 }
 
 #[test]
-fn parts_without_a_record_are_files_that_hold_nothing() {
+fn parts_without_records_decompress_to_nothing() {
     let temp = Temp::new("compressed-empty");
     let spec = JobSpec { inputs: vec![temp.write("in", b"one\n")], reduces: 3, threads: Some(2), ..JobSpec::default() };
     for target in Target::ALL {
@@ -126,14 +126,14 @@ fn parts_without_a_record_are_files_that_hold_nothing() {
         let parts = parts_of(&spec, &temp.path("out")).unwrap();
         let held: Vec<Vec<u8>> = parts.iter().map(|part| expand(target.extension(), part)).collect();
         assert_eq!(held.concat(), b"one\n", "{target:?}");
-        // And jobs read them.
+        // Jobs can read them.
         let again = JobSpec { inputs: vec![temp.path("out").to_string_lossy().into_owned()], compress: None, ..spec };
         assert_eq!(parts_of(&again, &temp.path("again")).unwrap().concat(), b"one\n", "{target:?}");
     }
 }
 
 #[test]
-fn the_bytes_do_not_depend_on_the_threads_where_one_task_writes_a_part() {
+fn bytes_do_not_depend_on_threads_if_one_task_writes_a_part() {
     let temp = Temp::new("compressed-same");
     let spec = JobSpec {
         inputs: vec![temp.write("in", &lines(5, 2000))],
@@ -156,7 +156,7 @@ fn encoded(target: Target, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn idle_workers_decode_for_those_that_map() {
+fn idle_workers_decode_ahead_for_mapping_workers() {
     let temp = Temp::new("ahead");
     let data = lines(6, 150_000);
     let mut helped = 0;
@@ -181,16 +181,16 @@ fn idle_workers_decode_for_those_that_map() {
             if mode == Mode::None {
                 assert!(together == data, "{target:?}");
             }
-            // What is wrong is told as it is without help.
+            // Errors are the same with and without helpers.
             let errors = [1, 3].map(|threads| run_in(&Env::real(), &spec(&cut, threads)).err().unwrap());
             assert_eq!(errors[0], errors[1], "{target:?}");
         }
     }
-    assert!(helped > 0, "nobody helped");
+    assert!(helped > 0, "no worker helped");
 }
 
 #[test]
-fn who_has_no_split_any_more_helps_with_those_that_are_left() {
+fn workers_without_splits_help_with_the_remaining_splits() {
     let temp = Temp::new("ahead-late");
     let mut expect = Vec::new();
     for (name, n) in [("a.gz", 1000), ("b.gz", 1000), ("c.gz", 150_000)] {

@@ -1,4 +1,4 @@
-//! Counting jobs give what a hash map gives, in every mode and with every mix of classes.
+//! Counting jobs give the same counts as a hash map, in every mode and with every mix of classes.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ fn print(counts: &BTreeMap<Vec<u8>, u64>) -> Vec<Vec<u8>> {
     counts.iter().map(|(w, n)| [w, &b"\t"[..], n.to_string().as_bytes(), b"\n"].concat()).collect()
 }
 
-/// Words of any bytes but separators, some long.
+/// Returns words of any bytes except separators, some of them long.
 fn text() -> Vec<u8> {
     let mut text = noise(9, 200_000);
     for i in 0..text.len() {
@@ -78,7 +78,7 @@ fn words_are_counted_in_every_mode() {
 }
 
 #[test]
-fn without_an_output_the_commonest_are_shown() {
+fn shows_the_most_frequent_without_an_output() {
     let temp = Temp::new("top");
     let input = temp.write("in.txt", b"b a c a b a d\nb a");
     let spec = JobSpec { inputs: vec![input], output: OutputTarget::Top(2), ..wordcount() };
@@ -88,9 +88,9 @@ fn without_an_output_the_commonest_are_shown() {
 }
 
 #[test]
-fn words_are_those_of_the_values() {
+fn counts_words_of_values_only() {
     let temp = Temp::new("words-of-values");
-    // Without the end of a line between them, words of two records are two; keys have none.
+    // Words of two records are separate even without a line end between them; keys have no words.
     let spec = |name: &str, bytes: &[u8], input_format| JobSpec {
         inputs: vec![temp.write(name, bytes)],
         input_format,

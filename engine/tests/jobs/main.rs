@@ -1,4 +1,4 @@
-//! Whole jobs on small inputs, held against plain references: modes, formats, memory, threads, faults.
+//! Whole jobs on small inputs, compared with simple references: modes, formats, memory, threads, faults.
 
 mod budgets;
 mod chains;

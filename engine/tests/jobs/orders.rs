@@ -1,4 +1,4 @@
-//! Keys in the order of a class: whole jobs against a stable sort by forms that the test makes itself.
+//! Keys in the order of a class: whole jobs compared with a stable sort by the same forms.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use yunti_engine::job::spec::{InputFormat, Mode, Partitioning};
 use yunti_engine::job::{Control, JobSpec, OutputTarget, run};
 use yunti_engine::library::builtin_classes;
 use yunti_engine::operator::{
-    Arranger, Batch, Class, ClassInfo, ClassSource, Flags, Groups, Kind, Out, Reducer, TaskContext,
+    Batch, Class, ClassInfo, ClassSource, Flags, Groups, KeyOrderer, Kind, Out, Reducer, TaskContext,
 };
 
 use crate::classes::test_classes;
 use crate::support::{Temp, noise, read_parts};
 
-/// The form of a record, and how much of it is the group.
+/// Returns the form of a record, and the length of its group prefix.
 type Form = fn(&[u8], &[u8]) -> (Vec<u8>, Option<usize>);
 
 struct Order {
@@ -23,10 +23,10 @@ struct Order {
     form: Form,
 }
 
-struct Arranging(Form);
+struct TestKeyOrderer(Form);
 
-impl Arranger for Arranging {
-    fn arrange(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
+impl KeyOrderer for TestKeyOrderer {
+    fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
         for (i, group) in group.iter_mut().enumerate() {
             let (key, value) = batch.record(i);
             let (form, bytes) = (self.0)(key, value);
@@ -43,27 +43,27 @@ impl Class for Order {
     fn info(&self) -> &ClassInfo {
         &self.info
     }
-    fn arranger(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
-        Ok(Box::new(Arranging(self.form)))
+    fn key_orderer(&self, _: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
+        Ok(Box::new(TestKeyOrderer(self.form)))
     }
 }
 
-/// A group as one record: its key, and each value behind its own key.
+/// `T.Show` (reducer): emits a group as one record with its key, and each value after its own key.
 struct Show(ClassInfo);
 
 #[derive(Default)]
-struct Showing(Vec<u8>);
+struct ShowReducer(Vec<u8>);
 
 impl Class for Show {
     fn info(&self) -> &ClassInfo {
         &self.0
     }
     fn reducer(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
-        Ok(Box::new(Showing::default()))
+        Ok(Box::new(ShowReducer::default()))
     }
 }
 
-impl Reducer for Showing {
+impl Reducer for ShowReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
         for i in 0..groups.len() {
             for v in groups.range(i) {
@@ -86,7 +86,7 @@ fn without_case(key: &[u8], _: &[u8]) -> (Vec<u8>, Option<usize>) {
     (key.to_ascii_lowercase(), None)
 }
 
-/// By key, then by value, the last first: a secondary sort.
+/// Orders by key, then by value, last first: a secondary sort.
 fn by_value(key: &[u8], value: &[u8]) -> (Vec<u8>, Option<usize>) {
     let mut form = Vec::new();
     OrderedBytes(&mut form).text(key, false);
@@ -95,7 +95,7 @@ fn by_value(key: &[u8], value: &[u8]) -> (Vec<u8>, Option<usize>) {
     (form, Some(group))
 }
 
-/// By the key's end first; the group is its last byte.
+/// Orders by the reversed key; the group is the last byte.
 fn backwards(key: &[u8], _: &[u8]) -> (Vec<u8>, Option<usize>) {
     (key.iter().rev().copied().collect(), Some(key.len().min(1)))
 }
@@ -129,7 +129,7 @@ fn parts_of(spec: &JobSpec, temp: &Temp) -> Result<Vec<Vec<u8>>> {
     Ok(read_parts(&out))
 }
 
-/// Lines of key TAB value: few keys in both cases, some of them long, one that is very common.
+/// Returns lines of key TAB value: few keys in both cases, some of them long, and one very common key.
 fn pairs(n: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
     let noise = noise(7, 4 * n);
     let mut all = Vec::new();
@@ -200,7 +200,7 @@ fn records_groups_and_partitions_follow_the_forms() {
                         assert!(parts.concat() == *expect, "{what}");
                         assert!(reduces == 1 || parts.iter().filter(|p| !p.is_empty()).count() > 1, "{what}");
                     } else {
-                        // Whole groups, in order within a part: their lines are found in one part each.
+                        // Groups are whole and in order within a part: the lines of each are in one part.
                         let mut all: Vec<&[u8]> =
                             parts.iter().flat_map(|p| p.split_inclusive(|&b| b == b'\n')).collect();
                         let mut wanted: Vec<&[u8]> = expect.split_inclusive(|&b| b == b'\n').collect();
@@ -220,7 +220,7 @@ fn records_groups_and_partitions_follow_the_forms() {
 }
 
 #[test]
-fn combiners_and_folders_work_by_group() {
+fn combiners_and_folders_use_the_groups_of_the_order() {
     let temp = Temp::new("orders-folds");
     let text: String = (0..5000).map(|i| format!("{} {} ", ["The", "the", "THE", "a"][i % 4], i % 10)).collect();
     let input = temp.write("in", text.as_bytes());
@@ -251,7 +251,7 @@ fn combiners_and_folders_work_by_group() {
 }
 
 #[test]
-fn groups_without_an_order_are_the_same_groups() {
+fn grouped_mode_gives_the_same_groups_as_sorted() {
     let temp = Temp::new("orders-none");
     let input = temp.write("in", &lines(&pairs(3000)));
     let lines_of =
@@ -295,7 +295,7 @@ fn groups_without_an_order_are_the_same_groups() {
 }
 
 #[test]
-fn fields_order_as_sort_does() {
+fn field_order_matches_sort() {
     let temp = Temp::new("orders-fields");
     let input = temp.write("in", b"b\t10\tx\na\t9\ty\nb\t-1\tz\na\t10\tw\nc\n\t9.5\t\na\t9\tv\n");
     let sorted = |fields: &str, group: &str, reducer: Option<&str>| {
@@ -309,7 +309,7 @@ fn fields_order_as_sort_does() {
         parts_of(&spec, &temp).map(|parts| String::from_utf8(parts.concat()).unwrap())
     };
     assert_eq!(sorted("2nr,1", "2", None).unwrap(), "a\t10\tw\nb\t10\tx\n\t9.5\t\na\t9\ty\na\t9\tv\nc\nb\t-1\tz\n");
-    // One record of each group, the first.
+    // The first record of each group.
     assert_eq!(sorted("1r,2n", "1", Some("Yunti.DistinctReducer")).unwrap(), "c\nb\t-1\tz\na\t9\ty\n\t9.5\t\n");
     for (fields, group, error) in [
         ("", "1", "order.fields has the field ''"),
@@ -324,7 +324,7 @@ fn fields_order_as_sort_does() {
 }
 
 #[test]
-fn a_class_that_breaks_its_word_is_named() {
+fn class_that_breaks_its_contract_is_named() {
     let temp = Temp::new("orders-wrong");
     let input = temp.write("in", b"a\tb\n");
     let spec = |order: &str| JobSpec {
@@ -334,10 +334,10 @@ fn a_class_that_breaks_its_word_is_named() {
         ..JobSpec::default()
     };
     let wrong = [
-        (spec("T.TooLong"), "T.TooLong said that 3 bytes of a form of 2 are the group"),
-        (spec("T.Undeclared"), "does not declare that it groups"),
+        (spec("T.TooLong"), "T.TooLong set a group of 3 bytes in an ordered key of 2"),
+        (spec("T.Undeclared"), "does not declare groups"),
         (spec("T.Show"), "the class T.Show is a reducer, not a key order"),
-        (JobSpec { descending: true, ..spec("T.ByValue") }, "a key order says all of the order"),
+        (JobSpec { descending: true, ..spec("T.ByValue") }, "--key-order excludes --key-type and --descending"),
         (JobSpec { mode: Mode::None, ..spec("T.ByValue") }, "mode none has no order"),
         (
             JobSpec { mapper: Some("Yunti.WordLengthMapper".into()), ..spec("T.ByValue") },

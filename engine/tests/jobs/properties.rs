@@ -1,4 +1,4 @@
-//! Random records of every key type, held against a stable sort and a plain fold: whatever the threads, memory and splits.
+//! Random records of every key type, compared with a stable sort and a simple fold, for any threads, memory and splits.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -9,10 +9,10 @@ use yunti_engine::operator::Type;
 
 use crate::support::{Temp, parts_of};
 
-/// Enough that the least memory spills several times.
+/// Records of a test: enough to spill several times with the least memory.
 const RECORDS: usize = 100_000;
 const LEAST_BYTES: u64 = 2 << 20;
-/// A key of random length is padded to this, behind a byte with its length.
+/// Length of a padded string key, after a byte with its true length.
 const STRING_BYTES: usize = 20;
 
 struct Record {
@@ -20,7 +20,7 @@ struct Record {
     value: [u8; 8],
 }
 
-/// Keys that are hard to order: few and many, empty ones, prefixes of each other, all edges of the numbers.
+/// Returns keys that are hard to order: few and many, empty ones, prefixes of each other, edges of the number types.
 fn random_key(kind: Type, random: &mut Random) -> Vec<u8> {
     let edges = [0, 1, u64::MAX, 1 << 63, (1 << 63) - 1, 1 << 31, (1 << 31) - 1, u64::from(u32::MAX), 0x80, 0xff00];
     let number = match random.below(4) {
@@ -53,7 +53,7 @@ fn compare(kind: Type, a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// `hashCode` of Hadoop's Writable of the type, and its HashPartitioner.
+/// Returns the part by `hashCode` of Hadoop's Writable of the type, and its HashPartitioner.
 fn hadoop_part(kind: Type, key: &[u8], parts: u32) -> usize {
     let hash = match kind.fixed_bytes() {
         None => key.iter().fold(1i32, |h, &b| h.wrapping_mul(31).wrapping_add(i32::from(b as i8))),
@@ -66,7 +66,7 @@ fn raw(records: &[&Record]) -> Vec<u8> {
     records.iter().flat_map(|r| [&r.key[..], &r.value].concat()).collect()
 }
 
-/// The records as input of a job that emits them as they are, with keys of this type.
+/// Returns a job that emits these records unchanged, with keys of this type.
 fn job(temp: &Temp, kind: Type, records: &[Record]) -> JobSpec {
     let mut bytes = Vec::new();
     for r in records {
@@ -91,14 +91,14 @@ fn job(temp: &Temp, kind: Type, records: &[Record]) -> JobSpec {
     }
 }
 
-/// Whether the job that wrote this output spilled with several workers.
+/// Returns true if the job that wrote this output spilled with several workers.
 fn spilled_together(out: &std::path::Path) -> bool {
     let report: serde_json::Value =
         serde_json::from_slice(&std::fs::read(out.join("_yunti/report.json")).unwrap()).unwrap();
     report["spill"]["runs"].as_u64() > Some(1) && report["job"]["threads"].as_u64() > Some(1)
 }
 
-/// Random threads, memory and splits.
+/// Chooses random threads, memory and splits.
 fn vary(spec: &JobSpec, random: &mut Random) -> JobSpec {
     let pick = |from: &[u64], random: &mut Random| from[random.below(from.len() as u64) as usize];
     JobSpec {
@@ -109,7 +109,7 @@ fn vary(spec: &JobSpec, random: &mut Random) -> JobSpec {
     }
 }
 
-fn told(spec: &JobSpec) -> String {
+fn describe(spec: &JobSpec) -> String {
     format!(
         "{:?} descending: {} {:?} reduces: {} threads: {:?} memory: {:?} split: {}",
         spec.mapper,
@@ -148,29 +148,29 @@ fn sorted_is_a_stable_sort() {
             let base = JobSpec { descending, ..base.clone() };
             for _ in 0..3 {
                 let spec = vary(&base, &mut random);
-                assert!(parts_of(&spec, &temp.path("out")).unwrap().concat() == whole, "{}", told(&spec));
+                assert!(parts_of(&spec, &temp.path("out")).unwrap().concat() == whole, "{}", describe(&spec));
                 spilled += u32::from(spilled_together(&temp.path("out")));
             }
-            // Parts by ranges of keys are in order; parts by hash are Hadoop's, each in order.
+            // Parts by key range concatenate to the sorted records; parts by hash match Hadoop's, each in order.
             let spec =
                 vary(&JobSpec { reduces: 3, partitioning: Partitioning::TotalOrder, ..base.clone() }, &mut random);
             let parts = parts_of(&spec, &temp.path("out")).unwrap();
-            assert!(parts.len() == 3 && parts.concat() == whole, "{}", told(&spec));
+            assert!(parts.len() == 3 && parts.concat() == whole, "{}", describe(&spec));
             let spec = vary(&JobSpec { reduces: 5, ..base.clone() }, &mut random);
             for (p, part) in parts_of(&spec, &temp.path("out")).unwrap().iter().enumerate() {
                 let own: Vec<&Record> = sorted.iter().copied().filter(|r| hadoop_part(kind, &r.key, 5) == p).collect();
-                assert!(*part == raw(&own), "part {p}, {}", told(&spec));
+                assert!(*part == raw(&own), "part {p}, {}", describe(&spec));
             }
         }
         if let Some(n) = kind.fixed_bytes() {
             let spec = vary(&JobSpec { mode: Mode::Grouped, ..base.clone() }, &mut random);
             let grouped = parts_of(&spec, &temp.path("out")).unwrap().concat();
             assert!(lines_of(&grouped, n + 8) == lines_of(&raw(&records.iter().collect::<Vec<_>>()), n + 8));
-            // Equal keys have met.
+            // Equal keys are adjacent.
             let keys: Vec<&[u8]> = grouped.chunks(n + 8).map(|r| &r[..n]).collect();
             let stretches = keys.chunk_by(|a, b| a == b).count();
             let distinct: std::collections::BTreeSet<&&[u8]> = keys.iter().collect();
-            assert_eq!(stretches, distinct.len(), "{}", told(&spec));
+            assert_eq!(stretches, distinct.len(), "{}", describe(&spec));
         } else {
             let class = Partitioning::Class("Test.FirstByte".into());
             let spec = vary(&JobSpec { reduces: 4, partitioning: class, ..base.clone() }, &mut random);
@@ -179,7 +179,7 @@ fn sorted_is_a_stable_sort() {
             for (p, part) in parts_of(&spec, &temp.path("out")).unwrap().iter().enumerate() {
                 let first = |r: &Record| r.key.first().map_or(0, |&b| usize::from(b)) % 4;
                 let own: Vec<&Record> = sorted.iter().copied().filter(|r| first(r) == p).collect();
-                assert!(*part == raw(&own), "part {p}, {}", told(&spec));
+                assert!(*part == raw(&own), "part {p}, {}", describe(&spec));
             }
         }
     }
@@ -189,7 +189,7 @@ fn sorted_is_a_stable_sort() {
 }
 
 #[test]
-fn a_fold_is_what_a_loop_over_the_sorted_records_gives() {
+fn fold_equals_a_loop_over_the_sorted_records() {
     let temp = Temp::new("fold");
     let mut random = Random::new(21);
     type Fold = fn(i64, i64) -> i64;
@@ -231,10 +231,10 @@ fn a_fold_is_what_a_loop_over_the_sorted_records_gives() {
                 } else {
                     got == expect
                 };
-                assert!(same, "{name} of {distinct} keys, {:?}, {}", spec.mode, told(&spec));
+                assert!(same, "{name} of {distinct} keys, {:?}, {}", spec.mode, describe(&spec));
             }
             if name == "Sum" {
-                // A combiner may leave several records of a key: together they are right.
+                // A combiner may leave several records of a key. Their sum is right.
                 let spec = vary(&combine, &mut random);
                 let got = parts_of(&spec, &temp.path("out")).unwrap().concat();
                 let mut sums: BTreeMap<&[u8], i64> = BTreeMap::new();
@@ -243,15 +243,15 @@ fn a_fold_is_what_a_loop_over_the_sorted_records_gives() {
                     sums.entry(&r[..8]).and_modify(|s| *s = s.wrapping_add(value)).or_insert(value);
                 }
                 let got: Vec<u8> = sums.iter().flat_map(|(k, s)| [*k, &s.to_le_bytes()].concat()).collect();
-                assert!(got == expect, "combined, {}", told(&spec));
+                assert!(got == expect, "combined, {}", describe(&spec));
             }
         }
     }
 }
 
-/// Numbers are keys that print as numbers, whatever folds their values.
+/// Number keys print as numbers, for any fold of their values.
 #[test]
-fn a_built_in_fold_keeps_the_type_of_the_keys() {
+fn built_in_folds_keep_the_type_of_keys() {
     let temp = Temp::new("types");
     let records: Vec<Record> = [(-5i64, 2i64), (300, 7), (-5, 3)]
         .iter()
@@ -268,7 +268,7 @@ fn a_built_in_fold_keeps_the_type_of_the_keys() {
     }
 }
 
-/// The last bits of a sum of doubles depend on the order of the additions: it is always that of the input.
+/// The last bits of a sum of doubles depend on the order of the additions, which is always the input's order.
 #[test]
 fn inexact_sums_have_the_same_bytes() {
     let temp = Temp::new("double");
@@ -292,7 +292,7 @@ fn inexact_sums_have_the_same_bytes() {
             JobSpec { reducer: Some("Yunti.SumDoubleReducer".into()), ..base.clone() },
         ] {
             let spec = vary(&base, &mut random);
-            assert!(parts_of(&spec, &temp.path("out")).unwrap().concat() == expect, "{}", told(&spec));
+            assert!(parts_of(&spec, &temp.path("out")).unwrap().concat() == expect, "{}", describe(&spec));
         }
     }
 }

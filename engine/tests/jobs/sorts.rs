@@ -1,4 +1,4 @@
-//! Sorting jobs give what a stable sort of the whole input gives.
+//! Sorting jobs give the same output as a stable sort of the whole input.
 
 use yunti_base::Code;
 use yunti_engine::env::random::Random;
@@ -10,7 +10,7 @@ fn application(name: &str) -> JobSpec {
     (yunti_engine::job::application(name).unwrap().spec)()
 }
 
-/// The lines of a text, sorted as `LC_ALL=C sort` does.
+/// Sorts the lines of a text like `LC_ALL=C sort`.
 fn sorted_lines(text: &[u8]) -> Vec<u8> {
     let mut lines: Vec<&[u8]> = text.split(|&b| b == b'\n').collect();
     if lines.last() == Some(&&b""[..]) {
@@ -38,7 +38,7 @@ fn check_sort(name: &str, text: &[u8]) {
 }
 
 #[test]
-fn lines_of_every_shape() {
+fn sorts_lines_of_any_shape() {
     check_sort("empty", b"");
     check_sort("one", b"x");
     check_sort("line ends", b"\n\n\r\n\0\na\na\0\n\xff\n");
@@ -67,7 +67,7 @@ fn lines_of_every_shape() {
 }
 
 #[test]
-fn a_line_longer_than_every_buffer() {
+fn sorts_lines_longer_than_every_buffer() {
     let mut text = b"short\n".to_vec();
     text.extend(vec![b'y'; 3 << 20]);
     text.push(b'\n');
@@ -80,7 +80,7 @@ fn a_line_longer_than_every_buffer() {
 fn terasort_is_stable_and_total_over_parts() {
     let temp = Temp::new("tera");
     let mut records = noise(3, 100 * 5000);
-    // Many equal keys: their order is that of the input.
+    // Many equal keys, which keep the order of the input.
     for r in records.chunks_mut(100) {
         r[..9].fill(7);
         r[9] %= 50;
@@ -104,7 +104,7 @@ fn terasort_is_stable_and_total_over_parts() {
 }
 
 #[test]
-fn descending_and_key_value() {
+fn sorts_key_value_lines_in_descending_order() {
     let temp = Temp::new("kv");
     let input = temp.write("in", b"b\t1\na\t2\nab\t3\n\t4\nb\t0\n");
     let spec = JobSpec {

@@ -1,4 +1,4 @@
-//! Several sources, each with its format and mapper: the same as their records put into one.
+//! Several sources, each with its format and mapper, give the same output as one source with all records.
 
 use yunti_base::Code;
 use yunti_engine::env::Env;
@@ -14,7 +14,7 @@ fn source(input: String, input_format: InputFormat) -> SourceSpec {
 }
 
 #[test]
-fn sources_are_mapped_each_in_its_way() {
+fn each_source_has_its_own_format_and_mapper() {
     let temp = Temp::new("sources");
     let keys: Vec<String> = noise(3, 4000).iter().map(|b| format!("k{}", b % 60)).collect();
     let value = |i: usize, of: &str| format!("{of}{}", i % 7);
@@ -80,14 +80,14 @@ fn sources_are_mapped_each_in_its_way() {
 }
 
 #[test]
-fn mappers_that_emit_in_different_forms_meet_in_a_table() {
+fn mappers_of_different_forms_share_a_fold_table() {
     let temp = Temp::new("sources-forms");
     let text = temp.write("text", &b"one two three\n".repeat(500));
     let pairs = temp.write("pairs", &b"x\tone two\n".repeat(300));
     let with = |mapper: &str, source: SourceSpec| SourceSpec { mapper: Some(mapper.into()), ..source };
     let spec = |second: &str| JobSpec {
         sources: vec![
-            // Spans of text, and references into them.
+            // Spans of text, with references into them.
             with("Yunti.WordCountMapper", source(text.clone(), InputFormat::Text { delimiter: None })),
             with(second, source(pairs.clone(), InputFormat::KeyValue { separator: b'\t' })),
         ],
@@ -110,7 +110,7 @@ fn mappers_that_emit_in_different_forms_meet_in_a_table() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn reports_sources_that_do_not_fit() {
     let temp = Temp::new("sources-wrong");
     let input = temp.write("in", b"a\tb\n");
     let text = source(input.clone(), InputFormat::Text { delimiter: None });
@@ -118,9 +118,9 @@ fn what_does_not_fit_is_told() {
     let fails = |spec: JobSpec| run_in(&Env::real(), &spec).unwrap_err();
     let both = JobSpec { sources: vec![text.clone(), pairs.clone()], ..JobSpec::default() };
     let error = fails(both.clone());
-    assert!(error.to_string().starts_with("one source gives bytes and none, another bytes and bytes"), "{error}");
+    assert!(error.to_string().starts_with("one source emits bytes and none, another bytes and bytes"), "{error}");
     let error = fails(JobSpec { inputs: vec![input.clone()], ..both.clone() });
-    assert!(error.to_string().contains("has inputs and mappers in these alone"), "{error}");
+    assert!(error.to_string().contains("takes inputs and mappers only from them"), "{error}");
     let error =
         fails(JobSpec { sources: vec![SourceSpec { inputs: Vec::new(), ..text.clone() }, text], ..both.clone() });
     assert!(error.to_string().contains("no input is named"), "{error}");
@@ -129,7 +129,7 @@ fn what_does_not_fit_is_told() {
 }
 
 #[test]
-fn sources_are_tables_of_a_job_file() {
+fn job_files_describe_sources() {
     let text = "format = \"yunti-job/1\"\napplication = \"wordcount\"\n[[source]]\ninput = \"a\"\nmapper = \"A.M\"\n\
                 [[source]]\ninput = [\"b\", \"c\"]\ninput-format = \"csv\"\nkey-columns = \"id\"\n";
     let mut spec = JobSpec { mapper: Some("Yunti.WordCountMapper".into()), ..JobSpec::default() };
@@ -138,5 +138,5 @@ fn sources_are_tables_of_a_job_file() {
     assert_eq!(spec.sources[1].columns.key, ["id"]);
     let bad = "format = \"yunti-job/1\"\n[[source]]\nreducer = \"x\"\n";
     let error = parse_job_file(bad, "job.toml".as_ref()).unwrap_err().to_string();
-    assert!(error.starts_with("line 3: 'reducer' is no key of [[source]]"), "{error}");
+    assert!(error.starts_with("line 3: 'reducer' is not a key of [[source]]"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Wherever a file is cut, each line is read once, whole and in its place.
+//! Wherever a file is split, each line is read once, whole and at its position.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget};
 
 use crate::support::{Temp, parts_of, run_in};
 
-/// Where a line end of `text` stands at `at`: its length.
+/// Returns the length of the line end of `text` at `at`; 0 if there is none.
 type EndAt = fn(text: &[u8], at: usize) -> usize;
 
 fn any(text: &[u8], at: usize) -> usize {
@@ -31,12 +31,12 @@ fn bars(text: &[u8], at: usize) -> usize {
     if text[at..].starts_with(b"|-:") { 3 } else { 0 }
 }
 
-/// It overlaps itself: files are not cut.
+/// A delimiter that overlaps itself, so that files are not split.
 fn twice(text: &[u8], at: usize) -> usize {
     if text[at..].starts_with(b"aa") { 2 } else { 0 }
 }
 
-/// Position and line of each, one behind the other: the raw output of a sort by position.
+/// Returns position and line of each line, concatenated: the raw output of a sort by position.
 fn expected(text: &[u8], end_at: EndAt) -> Vec<u8> {
     let (mut out, mut start, mut at) = (Vec::new(), 0, 0);
     let mut line = |start: usize, end: usize| {
@@ -87,7 +87,7 @@ fn random_text(random: &mut Random, len: usize, of: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn any_cut_keeps_every_line() {
+fn any_split_keeps_every_line() {
     let temp = Temp::new("cuts");
     let mut random = Random::new(30);
     let long = "a longer line, up to the edge of a read buffer and beyond it ".repeat(5);
@@ -101,7 +101,7 @@ fn any_cut_keeps_every_line() {
     for (delimiter, end_at, of) in cases {
         let text = random_text(&mut random, 70, of);
         check(&temp, &text, delimiter, end_at, 1..=text.len());
-        // Several reads (512 bytes in debug builds), lines over their edges.
+        // Several reads (512 bytes in debug builds), with lines across their edges.
         let mut of = of.to_vec();
         of.push(&long);
         let text = random_text(&mut random, 3000, &of);
@@ -115,12 +115,12 @@ fn any_cut_keeps_every_line() {
     }
 }
 
-/// bzip2's blocks are cut out of a file at any bit; each line comes once, whole and in order, whatever the splits.
+/// A bzip2 file can be split at any bit; each line comes once, whole and in order.
 #[test]
-fn any_cut_of_a_bzip2_file_keeps_every_line() {
+fn any_split_of_a_bzip2_file_keeps_every_line() {
     let temp = Temp::new("bzip2-cuts");
     let mut random = Random::new(31);
-    // Lines around the ends of blocks (of 100 kB), one that is longer than a block, and streams one behind the other.
+    // Lines across the ends of blocks (of 100 kB), one line longer than a block, and consecutive streams.
     let long = "a line that goes over several blocks ".repeat(9000);
     let mut of = vec!["\r", "\n", "\r\n", "x", "", "a line\n"];
     let words: Vec<String> = (0..3000).map(|_| format!("word {} ", random.next_u64())).collect();
@@ -168,16 +168,16 @@ fn any_cut_of_a_bzip2_file_keeps_every_line() {
             let input_format = InputFormat::Text { delimiter: delimiter.map(<[u8]>::to_vec) };
             let spec = JobSpec { split_bytes: split, input_format, ..spec.clone() };
             let parts = parts_of(&spec, &temp.path("out")).unwrap();
-            // A delimiter of several bytes may go over the end of a block: such a file is not cut.
+            // A delimiter of several bytes may cross the end of a block, so such a file is not split.
             assert_eq!(parts.len() > 1, delimiter != Some(b"|-:") && split <= 100_000, "{delimiter:?} {split}");
             assert!(parts.concat() == expect, "splits of {split}, {delimiter:?}");
         }
     }
 }
 
-/// Planned at once, of its lengths alone: the first read of a split fails here.
+/// The plan needs only file lengths, and the first read of a split fails.
 #[test]
-fn a_hundred_gigabytes_are_planned_and_not_read() {
+fn plans_a_hundred_gigabytes_without_reading() {
     let temp = Temp::new("sparse");
     for name in ["in/a", "in/b"] {
         temp.write(name, b"");
@@ -190,11 +190,11 @@ fn a_hundred_gigabytes_are_planned_and_not_read() {
         split_bytes: 1 << 20,
         memory_bytes: Some(8 << 20),
         threads: Some(1),
-        // One part of records as they are would be allocated at once, and refused on a smaller disk.
+        // One part of unchanged records would be allocated at once, which a smaller disk refuses.
         reduces: 2,
         ..JobSpec::default()
     };
-    // Two reads look whether the files are of formats that are not read.
+    // Two reads check the formats of the files.
     let reads = |step: &Step| step.operation == Operation::Read;
     let faulty = Arc::new(FaultyFiles::only(Arc::new(RealFiles), 3, true, Fault::Errno(libc::EIO), reads));
     let error = run_in(&Env { files: faulty.clone(), ..Env::real() }, &spec).err().unwrap();

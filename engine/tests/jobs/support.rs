@@ -1,4 +1,4 @@
-//! What the tests of whole jobs share: temporary directories, running a job, reading its output.
+//! Support for tests of whole jobs: temporary directories, running a job, reading its output.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +10,7 @@ use yunti_engine::library::builtin_classes;
 
 use crate::classes::test_classes;
 
-/// A directory that is removed with everything in it.
+/// A directory that is removed with its contents on drop.
 pub struct Temp(PathBuf);
 
 impl Temp {
@@ -30,7 +30,7 @@ impl Temp {
         std::fs::write(&path, bytes).unwrap();
         path.to_string_lossy().into_owned()
     }
-    /// Names in the directory.
+    /// Returns the names in the directory.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> =
             std::fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -49,7 +49,7 @@ pub fn run_in(env: &Env, spec: &JobSpec) -> Result<Outcome> {
     run(spec, env, &[builtin_classes(), test_classes()], &Control::new())
 }
 
-/// Runs a job into `out` and returns its parts.
+/// Runs a job with output `out` and returns its parts.
 pub fn parts_of(spec: &JobSpec, out: &Path) -> Result<Vec<Vec<u8>>> {
     let spec = JobSpec { output: OutputTarget::Directory(out.to_path_buf()), overwrite: true, ..spec.clone() };
     run_in(&Env::real(), &spec)?;
@@ -67,7 +67,7 @@ pub fn read_parts(out: &Path) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Bytes that look random and are the same in every run.
+/// Returns random bytes, the same in every run.
 pub fn noise(seed: u64, n: usize) -> Vec<u8> {
     let mut random = yunti_engine::env::random::Random::new(seed);
     (0..n).map(|_| random.next_u64() as u8).collect()

@@ -1,4 +1,4 @@
-//! What a random job has written, as records again: each format read by the plainest code, and held against what was expected.
+//! The output of a random job, parsed by simple code and compared with the expected records.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use yunti_engine::operator::Type;
 
 use crate::input;
 use crate::shapes::{self, Record, chance, pick};
-use crate::stage::{Given, Order};
+use crate::stage::{Dataset, Order};
 
-/// Chooses the format of the output: one from which the answer can be told.
-pub fn format(spec: &mut JobSpec, answer: &Given, value_columns: usize, tabless: bool, random: &mut Numbers) {
+/// Chooses an output format from which the records can be recovered.
+pub fn format(spec: &mut JobSpec, answer: &Dataset, value_columns: usize, tabless: bool, random: &mut Numbers) {
     let any = matches!(answer.order, Order::AnyInParts | Order::Any);
-    // Floats are printed by the sort tests.
+    // Floats are printed in the sort tests only.
     let text = !matches!(answer.key_type, Type::F32 | Type::F64);
     let columns = if answer.value_type == Type::Bytes { value_columns } else { 1 };
     match random.below(5) {
@@ -22,7 +22,7 @@ pub fn format(spec: &mut JobSpec, answer: &Given, value_columns: usize, tabless:
         2 if text => {
             let header = chance(random, 50);
             spec.output_format = OutputFormat::Csv { separator: pick(random, b",;|\t"), header };
-            // Without names a tab divides columns, wherever it came from.
+            // Without names every tab separates columns, from any source.
             if header || !tabless || chance(random, 50) {
                 spec.output_columns = input::names(true, columns);
             }
@@ -38,13 +38,13 @@ pub fn format(spec: &mut JobSpec, answer: &Given, value_columns: usize, tabless:
     }
 }
 
-/// The answer in the bytes of the parts; panics where they hold anything else.
-pub fn expect(spec: &JobSpec, answer: &Given, parts: &[Vec<u8>]) {
+/// Checks the parts against the expected records; panics if they differ.
+pub fn expect(spec: &JobSpec, answer: &Dataset, parts: &[Vec<u8>]) {
     let last = spec.then.last().unwrap_or(spec);
     assert!(last.mode == Mode::None || parts.len() == last.reduces as usize, "{} parts", parts.len());
     let types = (answer.key_type, answer.value_type);
     let got: Vec<Vec<Record>> = match &spec.output_format {
-        // Text and raw bytes cannot be told apart again: the same bytes.
+        // Text and raw output cannot be parsed, so the bytes are compared.
         OutputFormat::Text { .. } | OutputFormat::Raw => {
             let expect: Vec<Vec<u8>> = answer.parts.iter().map(|p| encoded(p, &spec.output_format, types)).collect();
             assert!(
@@ -60,7 +60,7 @@ pub fn expect(spec: &JobSpec, answer: &Given, parts: &[Vec<u8>]) {
     };
     let mut expect = answer.parts.clone();
     if spec.output_format == OutputFormat::Json {
-        // What is no UTF-8 is replaced.
+        // Invalid UTF-8 is replaced.
         let text = |kind: Type, bytes: &mut Vec<u8>| {
             if kind == Type::Bytes {
                 *bytes = String::from_utf8_lossy(bytes).into_owned().into_bytes();
@@ -116,7 +116,7 @@ fn printed(kind: Type, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A cell as the bytes of its type.
+/// Parses a cell as bytes of its type.
 fn typed(kind: Type, cell: &[u8]) -> Vec<u8> {
     let number = || std::str::from_utf8(cell).unwrap().parse::<i128>().unwrap().to_le_bytes();
     match kind {
@@ -138,7 +138,7 @@ fn framed_records(mut bytes: &[u8]) -> Vec<Record> {
     records
 }
 
-/// Columns as they stand in a value.
+/// Joins columns into a value.
 fn value_of(cells: &[Vec<u8>]) -> Vec<u8> {
     match cells {
         [one] => one.clone(),
@@ -164,7 +164,7 @@ fn csv_records(part: &[u8], spec: &JobSpec, (key_type, value_type): (Type, Type)
     rows.into_iter().map(record).collect()
 }
 
-/// RFC 4180, with line ends of LF alone.
+/// Parses RFC 4180 with line ends of LF only.
 fn rows_of(bytes: &[u8], separator: u8) -> Vec<Vec<Vec<u8>>> {
     let (mut rows, mut row, mut at) = (Vec::new(), Vec::new(), 0);
     while at < bytes.len() {

@@ -1,4 +1,4 @@
-//! The input of a random job: records, and the bytes of the formats that they stand in; from one source, or several.
+//! Input of a random job: records, and files of various formats with these records, from one or several sources.
 
 use yunti_engine::env::random::Random as Numbers;
 use yunti_engine::format::columns::Columns;
@@ -8,7 +8,7 @@ use yunti_engine::operator::Type;
 use crate::plain;
 use crate::shapes::{self, Alphabet, Record, Shape, chance, magnitude, pick};
 
-/// What makes records of the input, whose result a plain loop knows.
+/// Operator of the first job, whose result a simple loop can compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     Identity,
@@ -16,7 +16,7 @@ pub enum Operator {
     Longs,
 }
 
-/// How the records of a file stand in its bytes.
+/// Format of a file.
 #[derive(Clone)]
 pub struct Form {
     pub format: InputFormat,
@@ -26,18 +26,18 @@ pub struct Form {
 pub struct File {
     pub form: Form,
     pub bytes: Vec<u8>,
-    /// As the mapper finds them.
+    /// Records as the mapper gets them.
     pub records: Vec<Record>,
 }
 
 pub struct Input {
     pub key_type: Type,
     pub value_type: Type,
-    /// Columns that each value is made of.
+    /// Columns in each value.
     pub value_columns: usize,
-    /// Keys and values have no tabs but those between columns.
+    /// True if keys and values contain no tabs except between columns.
     pub tabless: bool,
-    /// Each is a source of its own.
+    /// True if each file is a source of its own.
     pub several: bool,
     pub files: Vec<File>,
 }
@@ -54,12 +54,12 @@ pub fn input(operator: Operator, random: &mut Numbers) -> Input {
     let mut forms = vec![form; FILES];
     if several {
         if operator == Operator::Identity {
-            // What all formats can hold.
+            // Restrict the records to what all formats can hold.
             (shape.alphabet, shape.fixed, shape.value_columns) = (Alphabet::Printable, false, 1);
         }
         forms = (0..FILES).map(|_| one_of_several(operator, &shape, random)).collect();
     }
-    // Few jobs are so large that they spill: those of much memory are quick.
+    // Few jobs are large enough to spill, because jobs with much memory are quick.
     let bytes = if chance(random, 5) { 3_000_000 } else { magnitude(random, 100_000) };
     let each = shape.key_bytes_max / 2 + shape.value_bytes_max * (1 + shape.long_percent) / 2 + 8;
     let mut records = shape.records((bytes / each).min(40_000), random);
@@ -87,7 +87,7 @@ fn text(random: &mut Numbers) -> Input {
     let bytes = if chance(random, 5) { 1_500_000 } else { magnitude(random, 100_000) };
     let distinct = 1 + magnitude(random, 300_000);
     let text = shapes::text(bytes, distinct, random);
-    // Between words: a word that is cut would be two.
+    // Cut between words, because a cut word would become two.
     let at = random.below(text.len() as u64 + 1) as usize;
     let at = text[at..].iter().position(|b| b" \n".contains(b)).map_or(text.len(), |n| at + n + 1);
     let file = |bytes: &[u8]| File {
@@ -105,7 +105,7 @@ fn text(random: &mut Numbers) -> Input {
     }
 }
 
-/// Records, and a format that can hold them.
+/// Chooses a shape of records, and a format that can hold them.
 fn shape(operator: Operator, random: &mut Numbers) -> (Shape, Form) {
     let numbers = [Type::I32, Type::U32, Type::F32, Type::I64, Type::U64, Type::F64];
     let value_bytes_max = if operator == Operator::Longs { 8 } else { magnitude(random, 300) };
@@ -157,7 +157,7 @@ fn shape(operator: Operator, random: &mut Numbers) -> (Shape, Form) {
     (shape, Form { format, columns })
 }
 
-/// The format of one source of several.
+/// Chooses the format of one source of several.
 fn one_of_several(operator: Operator, shape: &Shape, random: &mut Numbers) -> Form {
     let plain = |format| Form { format, columns: Columns::default() };
     if operator == Operator::Longs {
@@ -180,7 +180,7 @@ fn fixed(shape: &Shape) -> InputFormat {
     InputFormat::Fixed { record_bytes, key_bytes: shape.key_bytes_max as u32 }
 }
 
-/// The columns of a key, and of a value of so many: `k`, and `v0`, `v1` ..; or their numbers.
+/// Names the column of a key and `values` columns of a value: `k`, and `v0`, `v1` ..; or by their numbers.
 pub fn names(header: bool, values: usize) -> Columns {
     let value = |n: usize| if header { format!("v{n}") } else { format!("{}", n + 2) };
     Columns { key: vec![if header { "k" } else { "1" }.into()], value: (0..values).map(value).collect() }

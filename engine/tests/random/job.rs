@@ -1,4 +1,4 @@
-//! One random job: what its seed says, its files, its run, and what it must give.
+//! One random job: derived from a seed, with its files, its run, and the expected output.
 
 use std::fs;
 use std::path::Path;
@@ -20,10 +20,10 @@ use crate::answer;
 use crate::classes::aside::{ASIDE, GONE, is_aside};
 use crate::input::{self, Operator};
 use crate::shapes::{Record, chance, magnitude, pick};
-use crate::stage::{self, Given, Order};
+use crate::stage::{self, Dataset, Order};
 use crate::support::{Temp, run_in};
 
-/// A fault, where it strikes, and from which operation on.
+/// A fault: kind, files, and the operation at which it begins.
 #[derive(Clone, Copy, Debug)]
 struct Trouble {
     nth: u64,
@@ -32,22 +32,23 @@ struct Trouble {
     scratch_only: bool,
 }
 
+/// A random job and its expected output.
 pub struct Random {
-    /// Its inputs and side files are named within the directory of the input.
+    /// Specification. Inputs and side files are names within the input directory.
     spec: JobSpec,
     files: Vec<(String, Vec<u8>)>,
-    answer: Given,
-    /// What stands in the files of the output `aside`.
-    aside: Given,
+    answer: Dataset,
+    /// Expected records in the files of the output `aside`.
+    aside: Dataset,
     trouble: Option<Trouble>,
-    /// Threads that the system gives, at most.
+    /// Threads that the system provides at most.
     threads_given: usize,
     input_records: usize,
-    /// There is an older output.
+    /// True if an older output exists.
     older: bool,
 }
 
-/// A system that refuses to start more threads than so many.
+/// System that starts at most this many threads.
 struct FewThreads(usize);
 
 impl Threads for FewThreads {
@@ -66,11 +67,11 @@ fn trouble(random: &mut Numbers) -> Option<Trouble> {
     let errno = Fault::Errno(pick(random, &[libc::EIO, libc::ENOSPC, libc::EINTR, libc::EACCES, libc::EMFILE]));
     let fault = pick(random, &[errno, errno, errno, Fault::Short, Fault::Slow(1), Fault::Torn]);
     let sticky = match fault {
-        // What is interrupted for ever goes on for ever.
+        // An operation that is always interrupted would never end.
         Fault::Errno(libc::EINTR) | Fault::Slow(_) => false,
         _ => chance(random, 30),
     };
-    // A bit that turns in text is other text.
+    // A flipped bit in the input would be other input.
     let scratch_only = fault == Fault::Torn || chance(random, 30);
     Some(Trouble { nth: 1 + magnitude(random, 600), sticky, fault, scratch_only })
 }
@@ -96,7 +97,7 @@ fn decompress(kind: CodecKind, file: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A mapper that records of bytes go through; what it leaves out, and what it puts aside.
+/// Applies a mapper of plain records. Records that it puts aside are added to `aside`.
 fn mapped(mapper: Option<&str>, records: &[Record], gone: &[Vec<u8>], aside: &mut Vec<Record>) -> Vec<Record> {
     let mut records = records.to_vec();
     match mapper {
@@ -115,12 +116,12 @@ impl Random {
         let input_records: usize = input.files.iter().map(|file| file.records.len()).sum();
         let later = if chance(random, 20) { 1 + random.below(2) as usize } else { 0 };
 
-        // A few keys, some of them of records.
+        // A few keys, some of which occur in the records.
         let all = || input.files.iter().flat_map(|file| &file.records);
         let gone: Vec<Vec<u8>> =
             all().step_by(1 + input_records / 7).map(|r| r.0.clone()).chain([b"none".to_vec()]).collect();
         let plain = operator == Operator::Identity && (input.key_type, input.value_type) == (Type::Bytes, Type::Bytes);
-        // Of a chain, only the last job has named outputs.
+        // In a chain, only the last job has named outputs.
         let aside_of_map = plain && later == 0 && chance(random, 20);
         let aside_of_reduce = plain && !aside_of_map && chance(random, 20);
         let mut mapper = || match operator {
@@ -159,7 +160,7 @@ impl Random {
         if !input.several {
             let only = spec.sources.swap_remove(0);
             spec.sources.clear();
-            // All of the directory.
+            // The whole directory.
             spec.inputs = vec![String::new()];
             (spec.input_format, spec.columns, spec.mapper) = (only.input_format, only.columns, only.mapper);
         }
@@ -169,13 +170,13 @@ impl Random {
             files.push((GONE.into(), keys));
         }
 
-        let given = Given {
+        let mapped = Dataset {
             parts: vec![records],
             order: Order::Joined,
             key_type: input.key_type,
             value_type: input.value_type,
         };
-        let (mut answer, more) = stage::work(&mut spec, given, aside_of_reduce && later == 0, random);
+        let (mut answer, more) = stage::work(&mut spec, mapped, aside_of_reduce && later == 0, random);
         aside.extend(more);
         for number in 1..=later {
             let mut job = JobSpec::default();
@@ -197,7 +198,7 @@ impl Random {
                 spec.outputs.insert("never".into(), OutputFormat::Raw);
             }
         }
-        let aside = Given {
+        let aside = Dataset {
             parts: vec![aside],
             order: if any { Order::Any } else { Order::Joined },
             key_type: Type::Bytes,
@@ -214,14 +215,14 @@ impl Random {
         let older = chance(random, 20);
         spec.overwrite = older || chance(random, 20);
         let trouble = trouble(random);
-        // Where the directory of an output that took an older one's place can neither be synced nor changed again, both are left.
+        // If the new directory can neither be synced nor changed, both outputs stay.
         let both_left = older && trouble.is_some_and(|t| t.sticky && !t.scratch_only);
         spec.durable = !both_left && chance(random, 10);
         let threads_given = 1 + random.below(8) as usize;
         Random { spec, files, answer, aside, trouble, threads_given, input_records, older }
     }
 
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let files: Vec<String> =
             self.files.iter().map(|(name, bytes)| format!("{name}: {} bytes", bytes.len())).collect();
         format!(
@@ -230,7 +231,7 @@ impl Random {
         )
     }
 
-    /// Runs it once; says how it ended.
+    /// Runs the job once. Returns a name of the outcome.
     pub fn run(&self) -> &'static str {
         let temp = Temp::new("random");
         for (name, bytes) in &self.files {
@@ -254,7 +255,7 @@ impl Random {
         let mut outcome = "troubled, the same";
         let mut result = run_in(&self.env(), &spec);
         if result.as_ref().is_err_and(|e| e.code() == Code::Memory) && spec.memory_bytes < Some(256 << 20) {
-            // Encoders of some codecs need more than the least.
+            // Encoders of some codecs need more memory than the least budget.
             self.expect_nothing(&temp);
             let more = JobSpec { memory_bytes: Some(256 << 20), ..spec.clone() };
             outcome = "with more memory";
@@ -283,7 +284,7 @@ impl Random {
     fn env(&self) -> Env {
         let mut env = Env { cache_dir: None, threads: Arc::new(FewThreads(self.threads_given)), ..Env::real() };
         if let Some(t) = self.trouble {
-            // What could not be removed is left: the sweep looks at that.
+            // Failed removals leave files behind; the sweep tests cover them.
             let counted = move |step: &Step| match step.place {
                 Place::Scratch => true,
                 _ => !t.scratch_only && !step.operation.is_removal(),

@@ -1,11 +1,11 @@
-//! Random jobs from a seed, against a plain reference: operators, shapes of records, sizes, formats in and out, codecs, sources, side
-//! files, named outputs, chains, modes, partitions, memory, threads and faults.
+//! Random jobs from a seed, compared with a simple reference. Random are operators, shapes of records, sizes, formats,
+//! codecs, sources, side files, named outputs and chains; also modes, partitions, memory, threads and faults.
 //!
 //! ```text
 //!   cargo test -p yunti-engine --test random                          2,000 jobs from a new seed, which is printed
-//!   YUNTI_RANDOM_JOBS=50000 cargo test ..                             more of them
+//!   YUNTI_RANDOM_JOBS=50000 cargo test ..                             this number of jobs
 //!   YUNTI_RANDOM_SECONDS=3600 cargo test ..                           for an hour (make soak)
-//!   YUNTI_RANDOM_SEED=123 cargo test ..                               the one job of this seed, twenty times
+//!   YUNTI_RANDOM_SEED=123 cargo test ..                               one job from this seed, twenty times
 //! ```
 
 mod answer;
@@ -27,9 +27,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 const JOBS: u64 = 2000;
-/// How often the job of a seed is run that was asked for: with several threads it may take luck to fail.
+/// Runs of the job of a requested seed: with several threads a failure may need luck.
 const TIMES: u64 = 20;
-/// A job that takes longer hangs.
+/// Seconds after which a job counts as hanging.
 const JOB_SECONDS_MAX: u64 = 120;
 
 fn number(name: &str) -> Option<u64> {
@@ -41,7 +41,7 @@ fn number(name: &str) -> Option<u64> {
 fn random_jobs() {
     if let Some(seed) = number("YUNTI_RANDOM_SEED") {
         let case = job::Random::of(seed);
-        println!("seed {seed}: {}", case.told());
+        println!("seed {seed}: {}", case.describe());
         for _ in 0..number("YUNTI_RANDOM_TIMES").unwrap_or(TIMES) {
             println!("{}", case.run());
         }
@@ -74,8 +74,9 @@ fn random_jobs() {
                         Ok(outcome) => *outcomes.lock().unwrap().entry(outcome).or_default() += 1,
                         Err(_) => {
                             failed.store(true, Ordering::Relaxed);
-                            println!("seed {seed} failed: {}", case.told());
-                            println!("again: YUNTI_RANDOM_SEED={seed} cargo test -p yunti-engine --test random -- --nocapture");
+                            println!("seed {seed} failed: {}", case.describe());
+                            let again = "cargo test -p yunti-engine --test random -- --nocapture";
+                            println!("again: YUNTI_RANDOM_SEED={seed} {again}");
                         }
                     }
                     running.lock().unwrap().remove(&seed);
@@ -87,12 +88,15 @@ fn random_jobs() {
             std::thread::sleep(Duration::from_millis(50));
             let now = running.lock().unwrap();
             if let Some((seed, _)) = now.iter().find(|(_, began)| began.elapsed().as_secs() > JOB_SECONDS_MAX) {
-                eprintln!("the job of seed {seed} hangs: YUNTI_RANDOM_SEED={seed}: {}", job::Random::of(*seed).told());
+                eprintln!(
+                    "the job of seed {seed} hangs: YUNTI_RANDOM_SEED={seed}: {}",
+                    job::Random::of(*seed).describe()
+                );
                 std::process::abort();
             }
         }
     });
     let outcomes = outcomes.into_inner().unwrap();
     println!("{} random jobs from seed {first} on: {outcomes:?}", outcomes.values().sum::<u64>());
-    assert!(!failed.load(Ordering::Relaxed), "a random job failed: its seed is told above");
+    assert!(!failed.load(Ordering::Relaxed), "a random job failed: its seed is printed above");
 }

@@ -1,4 +1,4 @@
-//! What a job must give, written as plainly as it can be: a stable sort, a map from keys to numbers.
+//! Reference results by simple code: a stable sort, a map from keys to numbers.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -7,6 +7,7 @@ use yunti_engine::operator::Type;
 
 use crate::shapes::Record;
 
+/// Compares keys of a type.
 pub fn compare(kind: Type, a: &[u8], b: &[u8]) -> Ordering {
     let four = |k: &[u8]| u32::from_le_bytes(k.try_into().unwrap());
     let eight = |k: &[u8]| u64::from_le_bytes(k.try_into().unwrap());
@@ -21,7 +22,7 @@ pub fn compare(kind: Type, a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// Hadoop's HashPartitioner with the Writable of the type.
+/// Returns the part of Hadoop's HashPartitioner with the Writable of the type.
 pub fn hash_part(kind: Type, key: &[u8], parts: u32) -> usize {
     let hash = match kind.fixed_bytes() {
         Some(_) => i32::from_le_bytes(key[..4].try_into().unwrap()),
@@ -42,7 +43,7 @@ pub fn sorted(mut records: Vec<Record>, kind: Type, descending: bool) -> Vec<Rec
     records
 }
 
-/// One number a key.
+/// Returns one folded number a key.
 pub fn folded(records: &[Record], first: fn(i64) -> i64, fold: fn(i64, i64) -> i64) -> Vec<Record> {
     let mut all: BTreeMap<&[u8], i64> = BTreeMap::new();
     for (key, value) in records {

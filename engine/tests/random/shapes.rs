@@ -1,4 +1,4 @@
-//! Random records, and how they stand in the bytes of each input format.
+//! Random records, and their bytes in each input format.
 
 use yunti_engine::env::random::Random;
 use yunti_engine::format::columns::Columns;
@@ -14,19 +14,19 @@ pub fn chance(random: &mut Random, percent: u64) -> bool {
     random.below(100) < percent
 }
 
-/// Any number of digits is as likely as any other.
+/// Returns a random number up to `max`; all numbers of digits are equally likely.
 pub fn magnitude(random: &mut Random, max: u64) -> u64 {
     let bits = random.below(u64::from(u64::BITS - max.leading_zeros()) + 1);
     random.below((1u64 << bits).min(max) + 1)
 }
 
-/// Which bytes may be in keys and values.
+/// Bytes allowed in keys and values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alphabet {
     Any,
     /// No line ends and no tabs.
     Line,
-    /// What a JSON string may hold.
+    /// Printable ASCII, as in a JSON string.
     Printable,
 }
 
@@ -36,7 +36,7 @@ impl Alphabet {
             Alphabet::Any => random.next_u64() as u8,
             Alphabet::Line => match random.next_u64() as u8 {
                 b'\n' | b'\r' | b'\t' => b'_',
-                // A byte order mark at the beginning of a file is none of its text.
+                // Not the first byte of a byte-order mark, which readers skip.
                 0xef => b'.',
                 b => b,
             },
@@ -45,20 +45,20 @@ impl Alphabet {
     }
 }
 
-/// How keys are made.
+/// Shape of random records.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub alphabet: Alphabet,
     pub key_type: Type,
-    /// Keys that differ, at most.
+    /// Distinct keys at most.
     pub distinct: u64,
     pub key_bytes_max: u64,
     pub value_bytes_max: u64,
-    /// Of several, each is that long, and a value has them between tabs (`docs/formats/columns.md`).
+    /// Columns in a value, each of this length, with tabs between them (`docs/formats/columns.md`).
     pub value_columns: usize,
-    /// All keys and values have their largest length.
+    /// True if all keys and values have their largest length.
     pub fixed: bool,
-    /// Of a hundred records so many have a hundred times the length.
+    /// Percentage of values that are a hundred times longer.
     pub long_percent: u64,
 }
 
@@ -93,20 +93,20 @@ impl Shape {
 
     fn bytes(&self, max: u64, random: &mut Random) -> Vec<u8> {
         let n = if self.fixed { max } else { magnitude(random, max) };
-        // Long ones that compress, and short ones that do not.
+        // Half of the strings repeat a byte and compress well; the others do not.
         let few = chance(random, 50).then(|| self.alphabet.byte(random));
         (0..n).map(|i| few.filter(|_| i % 16 > 2).unwrap_or_else(|| self.alphabet.byte(random))).collect()
     }
 }
 
-/// Words of some letters between what divides them.
+/// Returns random words with random separators.
 pub fn text(bytes: u64, distinct: u64, random: &mut Random) -> Vec<u8> {
     let mut text = Vec::new();
     while (text.len() as u64) < bytes {
         let mut word = Random::new(random.below(distinct.max(1)));
         let n = 1 + magnitude(&mut word, 30);
         text.extend((0..n).map(|_| match 0x21 + word.below(0xde) as u8 {
-            // No byte order mark.
+            // Not the first byte of a byte-order mark.
             0xef => b'.',
             b => b,
         }));
@@ -130,7 +130,7 @@ pub fn joined(records: &[Record], between: &[u8], end: &[u8]) -> Vec<u8> {
     records.iter().flat_map(|(key, value)| [key, between, value, end].concat()).collect()
 }
 
-/// A column as it stands beside others.
+/// Escapes a column that has neighbours.
 pub fn escaped(column: &[u8]) -> Vec<u8> {
     let escape = |b: u8| match b {
         b'\t' => b"\\t".to_vec(),
@@ -142,7 +142,7 @@ pub fn escaped(column: &[u8]) -> Vec<u8> {
     column.iter().flat_map(|&b| escape(b)).collect()
 }
 
-/// The columns of a value.
+/// Returns the columns of a value without escapes.
 fn columns_of(value: &[u8], columns: usize) -> Vec<Vec<u8>> {
     if columns == 1 {
         return vec![value.to_vec()];
@@ -163,7 +163,7 @@ fn columns_of(value: &[u8], columns: usize) -> Vec<Vec<u8>> {
     value.split(|&b| b == b'\t').map(plain).collect()
 }
 
-/// One column a key, `columns` a value; with a line of names if there is a `head`.
+/// Returns CSV with one column for the key and `columns` for the value; `head`: line of names.
 pub fn csv(records: &[Record], separator: u8, head: Option<Columns>, columns: usize, random: &mut Random) -> Vec<u8> {
     let mut out = Vec::new();
     if let Some(names) = head {

@@ -1,4 +1,4 @@
-//! One job of a random chain: what it is asked to do, and the same done by plain loops.
+//! One job of a random chain: its random specification, and its result by simple loops.
 
 use yunti_engine::env::random::Random as Numbers;
 use yunti_engine::job::{JobSpec, Mode, Partitioning};
@@ -8,32 +8,33 @@ use crate::classes::aside::is_aside;
 use crate::plain;
 use crate::shapes::{Record, chance, magnitude, pick};
 
-/// What leaves a job is the same in this order.
+/// Order in which the output of a job is deterministic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Part by part.
     Parts,
-    /// All parts, one behind the other.
+    /// All parts, concatenated.
     Joined,
-    /// In any order within a part.
+    /// Any order within a part.
     AnyInParts,
-    /// In any order, in any part.
+    /// Any order, in any part.
     Any,
 }
 
-/// What goes into a job, and what comes out.
+/// Input or output of a job.
 #[derive(Clone)]
-pub struct Given {
+pub struct Dataset {
     pub parts: Vec<Vec<Record>>,
     pub order: Order,
     pub key_type: Type,
     pub value_type: Type,
 }
 
-/// Asks for a job of these records, and does it. What the reducer puts aside is returned beside.
-pub fn work(spec: &mut JobSpec, given: Given, may_put_aside: bool, random: &mut Numbers) -> (Given, Vec<Record>) {
-    let (key_type, mut value_type) = (given.key_type, given.value_type);
-    let mut records = given.parts.concat();
+/// Chooses a job for these records and computes its output. The records that the reducer puts aside are returned
+/// separately.
+pub fn work(spec: &mut JobSpec, input: Dataset, may_put_aside: bool, random: &mut Numbers) -> (Dataset, Vec<Record>) {
+    let (key_type, mut value_type) = (input.key_type, input.value_type);
+    let mut records = input.parts.concat();
     let mut aside = None;
     spec.mode = pick(random, &[Mode::Sorted, Mode::Sorted, Mode::Grouped, Mode::None]);
     if value_type == Type::I64 && key_type == Type::Bytes && spec.mode != Mode::None && chance(random, 90) {
@@ -51,7 +52,7 @@ pub fn work(spec: &mut JobSpec, given: Given, may_put_aside: bool, random: &mut 
         1 if key_type == Type::Bytes => Partitioning::Class("Test.FirstByte".into()),
         _ => Partitioning::Hash,
     };
-    let any = matches!(given.order, Order::AnyInParts | Order::Any);
+    let any = matches!(input.order, Order::AnyInParts | Order::Any);
     let order = match (spec.mode, &spec.partitioning) {
         (Mode::Grouped, _) => Order::AnyInParts,
         (Mode::None, _) | (_, Partitioning::TotalOrder) if any => Order::Any,
@@ -66,7 +67,7 @@ pub fn work(spec: &mut JobSpec, given: Given, may_put_aside: bool, random: &mut 
     for record in records {
         let part = match &spec.partitioning {
             _ if spec.mode == Mode::None => 0,
-            // Where one part ends is for the samples to say.
+            // The bounds of the parts depend on a sample.
             Partitioning::TotalOrder => 0,
             Partitioning::Class(_) => plain::first_byte_part(&record.0, spec.reduces),
             Partitioning::Hash => plain::hash_part(key_type, &record.0, spec.reduces),
@@ -78,10 +79,10 @@ pub fn work(spec: &mut JobSpec, given: Given, may_put_aside: bool, random: &mut 
             aside.extend(part.extract_if(.., |record| is_aside(&record.0)));
         }
     }
-    (Given { parts, order, key_type, value_type }, aside.unwrap_or_default())
+    (Dataset { parts, order, key_type, value_type }, aside.unwrap_or_default())
 }
 
-/// One number a key, by a folder, a reducer, or a combiner too.
+/// Computes one number a key, by a folder, a reducer, or a reducer with a combiner.
 fn fold(spec: &mut JobSpec, records: &[Record], random: &mut Numbers) -> Vec<Record> {
     type Fold = (&'static str, fn(i64) -> i64, fn(i64, i64) -> i64);
     let folds: [Fold; 4] = [

@@ -1,55 +1,57 @@
 //! Keys in an order of bytes, and back to the bytes that Hadoop wrote.
 //!
-//! The Java side writes each key so that comparing bytes is comparing keys (its normal form); the engine sorts nothing else. Where
-//! the record leaves for Hadoop again, the key's own bytes are made from it.
+//! The Java side writes each key in a normal form: its bytes compare as the keys do. The engine sorts only this form.
+//! When a record returns to Hadoop, the key's own bytes are restored.
 
 use yunti_base::{Code, Error, Result};
 
 use crate::vint;
 
-/// How a key's own bytes come from its normal form. The numbers are those of `org.yunti.hadoop.key.KeyForm`.
+/// Relation of a key's own bytes to its normal form, with its number in `org.yunti.hadoop.key.KeyForm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum KeyForm {
-    /// Its own bytes are in order already (BooleanWritable, MD5Hash, NullWritable).
+    /// The key's own bytes compare in order already (BooleanWritable, MD5Hash, NullWritable).
     Same = 0,
-    /// Text: a vint of the length before the content, which alone is compared.
+    /// Text: a vint of the length before the content; only the content is compared.
     Text = 1,
-    /// BytesWritable: the same with four bytes of length.
+    /// BytesWritable: four bytes of length before the content.
     Bytes = 2,
-    /// A big-endian number with its sign bit turned (ByteWritable, ShortWritable, IntWritable, LongWritable).
+    /// A big-endian number with its sign bit flipped (ByteWritable, ShortWritable, IntWritable, LongWritable).
     Signed = 3,
-    /// The same, all bits turned: LongWritable.DecreasingComparator.
+    /// `Signed` with all bits inverted: LongWritable.DecreasingComparator.
     SignedDown = 4,
-    /// IEEE 754 in total order (FloatWritable, DoubleWritable, whose NaNs are all one).
+    /// IEEE 754 in total order (FloatWritable, DoubleWritable; both have a single NaN).
     Float = 5,
-    /// A vint as eight bytes with the sign bit turned (VIntWritable, VLongWritable).
+    /// A vint as eight bytes with the sign bit flipped (VIntWritable, VLongWritable).
     Vint = 6,
     /// UTF8: two bytes of length before the content.
     Utf8 = 7,
-    /// The value begins with the key's own bytes, behind their length (4 bytes, big-endian). An empty normal form leaves records in
-    /// the order in which they came.
+    /// The value begins with the length of the key's own bytes (4 bytes, big-endian), then these bytes. An empty normal
+    /// form keeps records in the order of arrival.
     Carried = 8,
 }
 
-/// How a value's own bytes come from what the engine holds. The numbers are those of `org.yunti.hadoop.collect.KnownSum`.
+/// Relation of a value's own bytes to the engine's value, with its number in `org.yunti.hadoop.collect.KnownSum`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ValueForm {
+    /// The value's own bytes.
     #[default]
     Same = 0,
     /// A sum of eight bytes, little-endian, as an IntWritable.
     IntSum = 1,
-    /// The same as a LongWritable.
+    /// A sum of eight bytes, little-endian, as a LongWritable.
     LongSum = 2,
 }
 
 impl ValueForm {
+    /// Returns the form with this number, if there is one.
     pub fn from_number(n: u8) -> Option<ValueForm> {
         [ValueForm::Same, ValueForm::IntSum, ValueForm::LongSum].into_iter().find(|f| *f as u8 == n)
     }
 
-    /// The value's own bytes; `room` is for those that are made.
+    /// Returns the value's own bytes; `room` holds them if they are computed.
     #[inline]
     pub fn own<'v>(self, value: &'v [u8], room: &'v mut [u8; 8]) -> &'v [u8] {
         if self == ValueForm::Same {
@@ -65,12 +67,13 @@ impl ValueForm {
 const CARRIED_LENGTH_BYTES: usize = 4;
 
 impl KeyForm {
+    /// Returns the form with this number, if there is one.
     pub fn from_number(n: u8) -> Option<KeyForm> {
         use KeyForm::*;
         [Same, Text, Bytes, Signed, SignedDown, Float, Vint, Utf8, Carried].into_iter().find(|f| *f as u8 == n)
     }
 
-    /// Lengths of the key and of the value as Hadoop has them, of a record in normal form.
+    /// Returns Hadoop's lengths of the key and the value of a record in normal form.
     #[inline]
     pub fn lengths(self, key: &[u8], value: &[u8]) -> (usize, usize) {
         let n = key.len();
@@ -87,7 +90,7 @@ impl KeyForm {
         }
     }
 
-    /// Appends key and value as Hadoop has them.
+    /// Appends key and value as Hadoop writes them.
     #[inline]
     pub fn put(self, key: &[u8], value: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
@@ -133,8 +136,10 @@ impl KeyForm {
         out.extend_from_slice(value);
     }
 
-    /// The way back: appends the record in normal form, and gives the length of its key. That of a carried key is empty, since what
-    /// ordered it is not known here.
+    /// Appends Hadoop's record in normal form and returns the length of its key. A carried key has an empty normal
+    /// form, because its order is not known here.
+    ///
+    /// Fails with `Code::Corrupt` if the key is not in its class's format.
     #[inline]
     pub fn take(self, own: &[u8], value: &[u8], out: &mut Vec<u8>) -> Result<usize> {
         let start = out.len();
@@ -198,7 +203,7 @@ fn turn_sign(key: &mut [u8]) {
     }
 }
 
-/// The number of a vint's normal form.
+/// Returns the number of a vint's normal form.
 fn number(key: &[u8]) -> i64 {
     let mut eight = [0; 8];
     let n = key.len().min(8);
@@ -206,7 +211,7 @@ fn number(key: &[u8]) -> i64 {
     i64::from_be_bytes(eight) ^ i64::MIN
 }
 
-/// A carried key's own bytes, and the value behind them. A value that is too short for what it says carries nothing.
+/// Returns a carried key's own bytes, and the value behind them. A value shorter than its length field carries no key.
 fn carried(value: &[u8]) -> (&[u8], &[u8]) {
     let Some((length, rest)) = value.split_first_chunk::<CARRIED_LENGTH_BYTES>() else { return (&[], value) };
     rest.split_at((u32::from_be_bytes(*length) as usize).min(rest.len()))
@@ -228,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_gives_hadoops_bytes() {
+    fn each_form_writes_the_bytes_of_hadoop() {
         check(KeyForm::Same, b"\x01", b"v", (b"\x01", b"v"));
         check(KeyForm::Text, b"abc", b"v", (b"\x03abc", b"v"));
         let long = [b'x'; 200];
@@ -240,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_ordered_and_come_back() {
+    fn numbers_are_ordered_and_restored() {
         let numbers = [i32::MIN, -70_000, -1, 0, 1, 255, 70_000, i32::MAX];
         let normals: Vec<[u8; 4]> = numbers.iter().map(|n| (n ^ i32::MIN).to_be_bytes()).collect();
         assert!(normals.is_sorted());

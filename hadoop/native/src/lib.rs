@@ -1,7 +1,7 @@
 //! Yunti inside Hadoop's tasks: the native half of yunti-hadoop.jar.
 //!
-//! The modules are floors; each imports only from floors below it, and all from the engine. `jni` is the only one that knows
-//! the Java VM: the others are tested without one.
+//! The modules are floors; each imports only from floors below it, and all from the engine. Only `jni` knows the Java
+//! VM: all other modules are tested without one.
 //!
 //! ```text
 //!   jni        one file a Java class

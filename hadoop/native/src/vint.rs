@@ -1,9 +1,10 @@
 //! Hadoop's integers of variable length (`WritableUtils.writeVLong`).
 //!
-//! One byte for -112 to 127. Else the first byte says sign and number of bytes, which follow with the highest first: -113 to -120
-//! for 1 to 8 bytes of a positive number, -121 to -128 for those of a negative one's complement.
+//! Numbers from -112 to 127 take one byte. For others the first byte gives the sign and the number of bytes that
+//! follow, highest first. It is -113 to -120 for 1 to 8 bytes of a positive number, -121 to -128 for a negative
+//! number's complement.
 
-/// Bytes that `put` takes.
+/// Returns the number of bytes that `put` appends.
 #[inline]
 pub fn size(n: i64) -> usize {
     if (-112..=127).contains(&n) {
@@ -14,6 +15,7 @@ pub fn size(n: i64) -> usize {
 }
 
 #[inline]
+/// Appends a number.
 pub fn put(n: i64, out: &mut Vec<u8>) {
     if (-112..=127).contains(&n) {
         out.push(n as u8);
@@ -26,7 +28,7 @@ pub fn put(n: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&magnitude.to_be_bytes()[8 - bytes..]);
 }
 
-/// The number at the start of `bytes`, and the bytes that it takes; none where they end within it.
+/// Returns the number at the start of `bytes` and its length in bytes; None if `bytes` end within it.
 #[inline]
 pub fn get(bytes: &[u8]) -> Option<(i64, usize)> {
     let first = *bytes.first()? as i8;
@@ -44,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_hadoop_writes_them() {
+    fn writes_numbers_as_hadoop_does() {
         // What WritableUtils.writeVLong of Hadoop 3.5.0 gives.
         let known: [(i64, &[u8]); 10] = [
             (0, &[0]),
@@ -66,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_is_got() {
+    fn get_restores_put() {
         for shift in 0..64 {
             for n in [1i64 << shift, (1i64 << shift).wrapping_sub(1), !(1i64 << shift), (1i64 << shift).wrapping_neg()]
             {

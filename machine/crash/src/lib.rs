@@ -51,7 +51,7 @@ impl Kind {
 /// Report of one crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// What crashed.
+    /// Subject of a crash.
     pub kind: Kind,
     /// Group of similar crashes: `null pointer in nvme`, `waits for the journal of ext4`, `SIGSEGV in libfoo.so`.
     pub class: String,

@@ -1,6 +1,6 @@
 //! Map from a block to its use and its owner.
 
-use crate::tree::Run;
+use crate::run::Run;
 
 /// Used blocks of a file system at one moment.
 #[derive(Clone, Debug, Default)]

@@ -11,8 +11,9 @@ use crate::disk::superblock::SuperBlock;
 use crate::disk::xattr::Xattrs;
 use crate::error::{Error, Result, damaged};
 use crate::kind::Kind;
+use crate::run::Run;
 use crate::source::Source;
-use crate::tree::{Run, Trees};
+use crate::tree::Trees;
 use crate::walk::FileSystem;
 
 const HEAD: usize = 8;

@@ -13,27 +13,8 @@ use crate::disk::inode::Inode;
 use crate::disk::superblock::{Feature, SuperBlock};
 use crate::error::{Error, Result, damaged};
 use crate::kind::Kind;
+use crate::run::Run;
 use crate::source::Source;
-
-/// Adjacent blocks of one kind and one inode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// First block.
-    pub start: u64,
-    /// Number of blocks.
-    pub blocks: u32,
-    /// Use of the blocks.
-    pub kind: Kind,
-    /// Owner; 0 for metadata without an inode.
-    pub inode: u32,
-}
-
-impl Run {
-    /// Returns the block behind the last one.
-    pub fn end(&self) -> u64 {
-        self.start + u64::from(self.blocks)
-    }
-}
 
 /// Fragments and block counts of one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +49,7 @@ const DIRECT: usize = 12;
 pub struct Trees<'a, S: ?Sized> {
     s: &'a SuperBlock,
     source: &'a S,
-    /// By block: the group of the inode that the block was read for.
+    /// Group of the inode that a block was read for, by block.
     nodes: HashMap<u64, u64>,
 }
 

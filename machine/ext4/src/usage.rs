@@ -10,8 +10,9 @@ use crate::disk::layout::Layout;
 use crate::disk::superblock::{Feature, SuperBlock};
 use crate::kind::{KINDS, Kind};
 use crate::names;
+use crate::run::Run;
 use crate::source::Source;
-use crate::tree::{CLUSTER_BYTES, Run};
+use crate::tree::CLUSTER_BYTES;
 use crate::walk::{FileFacts, FileSystem, WalkResult};
 
 /// Files listed with the most fragments.

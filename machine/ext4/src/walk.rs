@@ -18,8 +18,9 @@ use crate::disk::layout::Layout;
 use crate::disk::superblock::{Feature, SuperBlock};
 use crate::error::{Error, ErrorKind, Result, damaged};
 use crate::kind::Kind;
+use crate::run::Run;
 use crate::source::Source;
-use crate::tree::{Run, Shape, Trees, push};
+use crate::tree::{Shape, Trees, push};
 
 /// Pause after the first failed try; it grows by as much with each try. A structure that is being written is soon
 /// consistent again.

@@ -510,6 +510,7 @@ fn hot_method(facts: &Facts) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::why::facts::{Details, FaultSummary, ThreadFacts};
+    use yunti_probe::stack::Frame;
     use yunti_probe::stack::Kind;
 
     fn facts(cpu_seconds: f64, queued_seconds: f64, frames: &[(&str, Kind)]) -> Facts {

@@ -271,7 +271,7 @@ struct {
 	__type(value, __u32);
 } followed SEC(".maps");
 
-/* Folios that are followed from now on, and those that were dropped. */
+/* Folios that are followed from now on, and dropped folios. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_base::{Code, Error, Result};
 
-use super::programs::{Account, Records, account, half, lookup, put, ring, uprobe, word};
 use super::stacks::{StackEvents, load_with_stacks};
-use crate::native;
+use crate::code;
+use crate::programs::{Account, Records, account, half, lookup, put, ring, uprobe, word};
 use crate::target::Process;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/allocations.bpf.o"));
@@ -68,7 +68,7 @@ impl Allocations {
     pub fn start(process: &Process, stacks: &StackEvents) -> Result<Allocations> {
         let mut functions: Vec<_> = FUNCTIONS
             .iter()
-            .flat_map(|(name, cookie)| native::find(process, None, name).into_iter().map(move |f| (f, *cookie)))
+            .flat_map(|(name, cookie)| code::find(process, None, name).into_iter().map(move |f| (f, *cookie)))
             .collect();
         // A function with two names is attached once.
         let mut places = HashSet::new();

@@ -3,8 +3,8 @@
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_base::Result;
 
-use super::programs::{Account, Records, account, attached, half, program, ring, word};
 use super::stacks::{StackEvents, load_with_stacks};
+use crate::programs::{Account, Records, account, attached, half, program, ring, word};
 use crate::target::Process;
 
 /// 64-bit words of a fault before its 32-bit ones.

@@ -3,11 +3,11 @@
 use libbpf_rs::{Link, Object, RawTracepointOpts, RingBuffer};
 use yunti_base::{Code, Error, Result};
 
-use super::programs::{
+use super::stacks::{StackEvents, load_with_stacks};
+use crate::code::Function;
+use crate::programs::{
     Account, Records, account, attached, half, lookup, map, program, put, ring, uprobe, values, word,
 };
-use super::stacks::{StackEvents, load_with_stacks};
-use crate::native::Function;
 use crate::target::Process;
 
 /// Registers that carry arguments.
@@ -242,7 +242,7 @@ impl Hits {
         map(&self.object, "open_calls").map(|map| values(&map)).unwrap_or_default().iter().map(|v| Hit::of(v)).collect()
     }
 
-    /// Returns the hits of each probe, including those that were not recorded.
+    /// Returns the hits of each probe, including hits that were not recorded.
     pub fn counts(&self) -> Vec<u64> {
         (0..self.probes as u32).map(|n| word(&lookup(&self.object, "counts", &n.to_le_bytes()), 0)).collect()
     }

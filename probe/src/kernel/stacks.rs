@@ -6,8 +6,8 @@ use std::rc::Rc;
 use libbpf_rs::Object;
 use yunti_base::{Code, Error, Result};
 
-use super::programs::{Settings, half, load, put_descriptors};
 use crate::native::{AskedStacks, Unwinding};
+use crate::programs::{Settings, half, load, put_descriptors};
 use crate::stack::Frame;
 use crate::target::Process;
 
@@ -15,7 +15,7 @@ use crate::target::Process;
 pub struct StackEvents {
     events: AskedStacks,
     unwinding: Unwinding,
-    /// By thread, and number within the thread.
+    /// Stacks by thread, and number within the thread.
     stacks: HashMap<(u32, u32), Rc<[Frame]>>,
 }
 

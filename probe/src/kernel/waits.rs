@@ -3,9 +3,9 @@
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_base::Result;
 
-use super::programs::{Account, Records, account, attached, half, program, ring, uprobe, word};
 use super::stacks::{StackEvents, load_with_stacks};
-use crate::native::Function;
+use crate::code::Function;
+use crate::programs::{Account, Records, account, attached, half, program, ring, uprobe, word};
 use crate::target::Process;
 
 const WORDS: usize = 3;

@@ -15,7 +15,7 @@ use perf_event_data::{Record, Sample};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use yunti_base::{Code, Error, Result};
 
-use crate::kernel::OnlyTarget;
+use super::only_target::OnlyTarget;
 use crate::target::Process;
 use crate::target::schedule::listed;
 

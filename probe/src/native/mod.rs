@@ -5,10 +5,10 @@
 //!   counters.rs  samples: kernel addresses, registers, the top of the user stack
 //!   memory.rs    mappings, and unwinding of their functions
 //!   names.rs     addresses -> functions, inlined ones too
-//!   mangled.rs   names of C++ and Rust
 //!   unwinding.rs copied stacks -> frames with names
 //!   waiting.rs   positions of threads that do not run
-//!   functions.rs begin and returns of a function by its name
+//!   threads.rs   threads that do not run, by a program in the kernel
+//!   only_target.rs   filter that keeps the samples of one process
 //! ```
 //!
 //! Most programs and libraries have no frame pointers, and the kernel's own user stacks end at the first such
@@ -16,17 +16,15 @@
 //! exceptions.
 
 mod counters;
-mod functions;
-mod mangled;
 mod memory;
 mod names;
-mod returns;
+mod only_target;
 mod sampler;
+mod threads;
 mod unwinding;
 mod waiting;
 
 pub use counters::{AskedStacks, REGISTERS};
-pub use functions::{Function, find};
 pub use sampler::Native;
 pub use unwinding::Unwinding;
 pub use waiting::{Waited, Waiting};

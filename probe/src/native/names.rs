@@ -9,8 +9,8 @@ use std::rc::Rc;
 use blazesym::symbolize::source::{Elf, Kernel, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 
-use super::mangled::readable;
 use super::memory::Memory;
+use crate::code::mangled::readable;
 use crate::stack::{Frame, Kind};
 use crate::target::{Mapping, Process};
 

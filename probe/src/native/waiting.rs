@@ -12,8 +12,8 @@ use std::time::Instant;
 use yunti_base::{Code, Error, Result};
 
 use super::counters::{Raw, STACK_BYTES};
+use super::threads::{At, Thread, Threads};
 use super::unwinding::Unwinding;
-use crate::kernel::{At, Thread, Threads};
 use crate::stack::{Frame, Kind};
 use crate::target::{Process, runs_of};
 

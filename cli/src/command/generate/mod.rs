@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Crew, Env};
-use yunti_engine::job::commit::{Claim, Pending};
+use yunti_engine::job::commit::{Claim, PendingOutput};
 use yunti_engine::job::spec::parse_size;
 use yunti_engine::job::{Control, Progress};
 use yunti_engine::library::generate::{PairBlocks, TERA_RECORD_BYTES, TextBlocks, ZipfBlocks};
@@ -187,7 +187,7 @@ fn write(
     done: &AtomicU64,
 ) -> Result<()> {
     let claim = Arc::new(Claim::take(env, control, &flags.output, flags.overwrite, flags.wait)?);
-    let pending = Pending::begin(env.files.clone(), claim, flags.overwrite)?;
+    let pending = PendingOutput::begin(env.files.clone(), claim, flags.overwrite)?;
     let crew = Crew { threads: &*env.threads, workers: threads, cancel: control.cancelled() };
     crew.each(files, |_, i| {
         let file = pending.create(&format!("part-m-{i:05}"))?;

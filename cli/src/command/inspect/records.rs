@@ -6,7 +6,7 @@ use serde_json::json;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::format::framed;
-use yunti_engine::job::look::{Look, look};
+use yunti_engine::job::inspect::{Inspection as Sample, inspect};
 use yunti_engine::job::spec::InputFormat;
 
 use super::{InspectFlags, Inspection, control, printable, recognise};
@@ -27,7 +27,7 @@ pub fn records(flags: &InspectFlags, head: &[u8], env: &Env) -> Result<Inspectio
         return Err(error.hint(format!("at most {RECORDS_MAX}; yunti run identity writes all of them")));
     }
     let control = control();
-    let sample = look(&path, &format, flags.records, flags.check, env, control.cancelled())?;
+    let sample = inspect(&path, &format, flags.records, flags.check, env, control.cancelled())?;
     // Jobs choose the codec by the file name.
     let misnamed = by_content.filter(|_| sample.codec.is_none());
     Ok(Inspection {
@@ -65,7 +65,7 @@ fn name(format: &InputFormat) -> Cow<'static, str> {
 fn text(
     path: &str,
     format: &InputFormat,
-    sample: &Look,
+    sample: &Sample,
     misnamed: Option<(&str, &str)>,
     flags: &InspectFlags,
 ) -> String {
@@ -115,7 +115,7 @@ fn text(
     out + &if table.is_empty() { "  no records\n".into() } else { table.print(Paint::OFF) }
 }
 
-fn document(path: &str, format: &InputFormat, sample: &Look, misnamed: Option<(&str, &str)>) -> serde_json::Value {
+fn document(path: &str, format: &InputFormat, sample: &Sample, misnamed: Option<(&str, &str)>) -> serde_json::Value {
     let records = sample.records.iter().map(|r| json!({ "key": printable(&r.key), "value": printable(&r.value) }));
     json!({
         "path": path,

@@ -1,20 +1,22 @@
-//! Streams of bzip2.
+//! The encoder of bzip2 streams.
 
 use ::bzip2::{Action, Compress, Compression, Status};
 
 use super::{Encoder, failed};
 use yunti_base::Result;
 
-/// Room that is made before each call.
+/// Bytes of room before each call.
 const ROOM_BYTES: usize = 32 << 10;
 
+/// Encoder of bzip2 streams.
 pub struct Bzip2 {
     level: Compression,
-    /// Of the current stream.
+    /// Encoder of the current stream.
     open: Option<Compress>,
 }
 
 impl Bzip2 {
+    /// Returns an encoder; levels are 1 to 9.
     pub fn new(level: i32) -> Bzip2 {
         Bzip2 { level: Compression::new(level.clamp(1, 9) as u32), open: None }
     }

@@ -1,4 +1,4 @@
-//! gzip members and zlib streams, around the same deflate blocks.
+//! The encoder of gzip members and zlib streams, around the same deflate blocks.
 
 use zlib_rs::crc32::crc32;
 use zlib_rs::{Deflate, DeflateFlush, Status};
@@ -7,14 +7,15 @@ use super::{Encoder, failed};
 use yunti_base::Result;
 
 const WINDOW_BITS: u8 = 15;
-/// Nothing that a reader needs: no name, no time, made on Unix.
+/// A header without name and time, made on Unix.
 const GZIP_HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3];
 const BUFFER_BYTES: usize = 32 << 10;
 
+/// Encoder of gzip members or zlib streams.
 pub struct Flate {
     deflate: Deflate,
     gzip: bool,
-    /// Of the current member.
+    /// Set within a member.
     begun: bool,
     crc: u32,
     length: u32,
@@ -22,10 +23,12 @@ pub struct Flate {
 }
 
 impl Flate {
+    /// Returns an encoder of gzip members.
     pub fn gzip(level: i32) -> Flate {
         Flate::new(level, true)
     }
 
+    /// Returns an encoder of zlib streams.
     pub fn zlib(level: i32) -> Flate {
         Flate::new(level, false)
     }
@@ -45,7 +48,7 @@ impl Flate {
         }
     }
 
-    /// Compresses until the input is used up, or the stream is at its end.
+    /// Compresses until the input is used up, or the stream ends.
     fn run(&mut self, mut bytes: &[u8], flush: DeflateFlush, out: &mut Vec<u8>) -> Result<()> {
         loop {
             let (in_before, out_before) = (self.deflate.total_in(), self.deflate.total_out());

@@ -1,4 +1,4 @@
-//! The tools' own frames around blocks of lz4 and of snappy (drawn in `codec/framing/`).
+//! Encoders of the tools' own frames around blocks of lz4 and snappy (drawn in `codec/framing/`).
 
 use std::hash::Hasher;
 
@@ -9,14 +9,15 @@ use super::super::lz4_block;
 use super::{Encoder, failed, in_blocks};
 use yunti_base::Result;
 
-/// One of the sizes that the lz4 format has: its number, and its bytes. Blocks do not reach into others, so that they may be decoded
-/// side by side; larger ones gain 1 % on text.
+/// Size of lz4 blocks: its number in the format, and its bytes. Blocks do not refer to others, so that they can be
+/// decoded in parallel. Larger blocks gain 1 % on text.
 const LZ4_BLOCK: (u8, usize) = (5, 256 << 10);
-/// Version 1, blocks by themselves, a checksum of the content.
+/// Version 1, independent blocks, a checksum of the content.
 const LZ4_FLAGS: u8 = 0b0110_0100;
-/// In a length: the block is stored as it is.
+/// Bit of a length: the block is stored as it is.
 const STORED: u32 = 1 << 31;
 
+/// Encoder of lz4 frames.
 pub struct Lz4Frames {
     compressor: lz4_block::Compressor,
     raw: Vec<u8>,
@@ -26,6 +27,7 @@ pub struct Lz4Frames {
 }
 
 impl Lz4Frames {
+    /// Returns an encoder.
     pub fn new() -> Lz4Frames {
         Lz4Frames {
             compressor: lz4_block::Compressor::new(),
@@ -86,6 +88,7 @@ impl Encoder for Lz4Frames {
     }
 }
 
+/// Encoder of snappy's framing format.
 pub struct SnappyFrames {
     encoder: Box<snap::raw::Encoder>,
     raw: Vec<u8>,
@@ -94,6 +97,7 @@ pub struct SnappyFrames {
 }
 
 impl SnappyFrames {
+    /// Returns an encoder.
     pub fn new() -> SnappyFrames {
         SnappyFrames {
             encoder: Box::new(snap::raw::Encoder::new()),
@@ -112,7 +116,7 @@ impl SnappyFrames {
 
     fn chunk(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let n = self.encoder.compress(raw, &mut self.packed).map_err(|e| failed("snappy", e))?;
-        // As the format's description has it: less than an eighth saved is not worth decoding.
+        // As the format's description recommends: savings under an eighth are not worth decoding.
         let (kind, data) = match n < raw.len() - raw.len() / 8 {
             true => (0, &self.packed[..n]),
             false => (1, raw),

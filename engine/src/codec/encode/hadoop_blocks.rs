@@ -1,13 +1,14 @@
-//! Hadoop's framing of snappy and lz4 (`codec/framing/hadoop_blocks.rs` has its drawing), with one chunk a block.
+//! The encoder of Hadoop's framing of snappy and lz4 (drawn in `codec/framing/hadoop_blocks.rs`), with one chunk per
+//! block.
 
 use super::super::lz4_block;
 use super::{Encoder, failed, in_blocks};
 use yunti_base::Result;
 
-/// A block's raw bytes, at most: two windows of either format. Larger ones gained no ratio.
+/// Raw bytes of a block, at most: two windows of either format. Larger blocks gained no ratio.
 const BLOCK_BYTES: usize = 128 << 10;
 
-/// Hadoop's `io.compression.codec.*.buffersize`, where nobody has set them.
+/// Default of Hadoop's `io.compression.codec.*.buffersize`, in bytes.
 pub const HADOOP_BUFFER_BYTES: usize = 256 << 10;
 
 enum Raw {
@@ -15,25 +16,29 @@ enum Raw {
     Lz4(lz4_block::Compressor),
 }
 
+/// Encoder of Hadoop's blocks.
 pub struct HadoopBlocks {
     codec: Raw,
     raw: Vec<u8>,
     packed: Vec<u8>,
     block_bytes: usize,
-    /// The member has a block.
+    /// Set when the member has a block.
     begun: bool,
 }
 
-/// What Hadoop's compressors take for blocks that grow: no more raw bytes than fit a direct buffer with this beside them.
+/// Bytes that Hadoop's compressors reserve for blocks that grow: raw bytes and this reserve must fit in a direct
+/// buffer.
 fn block_bytes(buffer_bytes: usize) -> usize {
     (buffer_bytes - (buffer_bytes / 6 + 32).min(buffer_bytes)).clamp(1, BLOCK_BYTES)
 }
 
 impl HadoopBlocks {
+    /// Returns an encoder of snappy blocks for direct buffers of `buffer_bytes`.
     pub fn snappy(buffer_bytes: usize) -> HadoopBlocks {
         Self::new(Raw::Snappy(Box::new(snap::raw::Encoder::new())), buffer_bytes)
     }
 
+    /// Returns an encoder of lz4 blocks for direct buffers of `buffer_bytes`.
     pub fn lz4(buffer_bytes: usize) -> HadoopBlocks {
         Self::new(Raw::Lz4(lz4_block::Compressor::new()), buffer_bytes)
     }
@@ -73,7 +78,7 @@ impl Encoder for HadoopBlocks {
             self.raw.clear();
         }
         if !std::mem::take(&mut self.begun) {
-            // As Hadoop: nothing is a block of nothing.
+            // As in Hadoop, an empty member is one empty block.
             out.extend_from_slice(&0u32.to_be_bytes());
         }
         Ok(())

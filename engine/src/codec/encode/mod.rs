@@ -1,12 +1,12 @@
-//! Encoders: bytes into whole compressed files that the field's tools and Hadoop read.
+//! Encoders: they turn bytes into whole compressed files that the tools and Hadoop read.
 //!
 //! ```text
 //!   write, write, ..  finish        write, ..  finish
-//!   [      one member      ]        [  the next     ]       one behind the other they are a file too
+//!   [      one member      ]        [  the next     ]       concatenated members are a file too
 //! ```
 //!
-//! A worker compresses what it writes by itself: what several workers write to one file are members of it, put together in order.
-//! Every format takes that, and every reader of it, since files have been put together by cat(1) for as long as there are formats.
+//! Each worker compresses its own output. A file written by several workers is the sequence of their members. Every
+//! format and reader accepts this, because files are commonly concatenated with cat(1).
 
 mod bzip2;
 mod flate;
@@ -18,20 +18,24 @@ mod zstd;
 pub use hadoop_blocks::HADOOP_BUFFER_BYTES;
 use yunti_base::{Code, Error, Result};
 
-/// Makes compressed members. Call order: `write` any number of times, then `finish` once; then the next member begins.
+/// An encoder of members. Call order: `write` any number of times, then `finish` once; then the next member begins.
 pub trait Encoder: Send {
-    /// Takes bytes; appends to `out` what is ready.
+    /// Compresses bytes and appends the ready output to `out`.
     fn write(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<()>;
-    /// Ends the member.
+    /// Ends the member and appends its rest to `out`.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<()>;
 }
 
-/// What can be written.
+/// Formats of compressed outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
+    /// gzip members (RFC 1952).
     Gzip,
+    /// zstd frames (RFC 8878).
     Zstd,
+    /// bzip2 streams.
     Bzip2,
+    /// xz streams.
     Xz,
     /// lz4's own frames.
     Lz4,
@@ -41,11 +45,12 @@ pub enum Target {
     HadoopLz4,
     /// Snappy in the blocks of Hadoop's SnappyCodec.
     HadoopSnappy,
-    /// zlib's streams, as Hadoop's DefaultCodec.
+    /// zlib streams, as in Hadoop's DefaultCodec.
     Deflate,
 }
 
 impl Target {
+    /// All formats.
     pub const ALL: [Target; 9] = [
         Target::Gzip,
         Target::Zstd,
@@ -58,7 +63,7 @@ impl Target {
         Target::Deflate,
     ];
 
-    /// As people write it.
+    /// Returns the name in settings and messages.
     pub fn name(self) -> &'static str {
         match self {
             Target::Gzip => "gzip",
@@ -73,7 +78,8 @@ impl Target {
         }
     }
 
-    /// With its dot. Readers know the format by it, and by the first bytes where two formats have one name.
+    /// Returns the file extension with its dot. Readers recognise the format by it, and by the first bytes if two
+    /// formats share it.
     pub fn extension(self) -> &'static str {
         match self {
             Target::Gzip => ".gz",
@@ -87,7 +93,7 @@ impl Target {
         }
     }
 
-    /// Least and largest level, and the one that the format's tool has by itself; none where there is only one way.
+    /// Returns the smallest, largest and default level of the format's tool; None if there are no levels.
     pub fn levels(self) -> Option<(i32, i32, i32)> {
         match self {
             Target::Gzip | Target::Deflate => Some((1, 9, 6)),
@@ -99,11 +105,12 @@ impl Target {
     }
 }
 
-/// How an output is compressed.
+/// Compression of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compression {
+    /// Format.
     pub target: Target,
-    /// `None`: the usual one.
+    /// Level; `None`: the tool's default.
     pub level: Option<i32>,
 }
 
@@ -112,7 +119,7 @@ impl Compression {
         self.level.or(self.target.levels().map(|(_, _, usual)| usual)).unwrap_or(0)
     }
 
-    /// `Memory` where the system has none.
+    /// Returns an encoder. Fails with `Code::Memory` if the system has none.
     pub fn encoder(self) -> Result<Box<dyn Encoder>> {
         let level = self.level_or_usual();
         Ok(match self.target {
@@ -128,7 +135,7 @@ impl Compression {
         })
     }
 
-    /// Memory that an encoder takes, at most, to be reserved from the budget.
+    /// Returns the memory of an encoder in bytes, at most, to be reserved from the budget.
     pub fn memory_bytes(self) -> u64 {
         let level = self.level_or_usual();
         match self.target {
@@ -141,7 +148,7 @@ impl Compression {
         }
     }
 
-    /// A file that holds nothing.
+    /// Returns a compressed file without data.
     pub fn of_nothing(self) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         self.encoder()?.finish(&mut out)?;
@@ -149,11 +156,14 @@ impl Compression {
     }
 }
 
-/// The streams of Hadoop's codecs for map output: levels below 0 are the codec's own, `buffer_bytes` is that of its direct buffers.
+/// Returns an encoder for Hadoop's map output. Levels below 0 are the codec's default; `buffer_bytes` is the size of
+/// Hadoop's direct buffers.
+///
+/// Fails with `Code::Memory` if the system has none.
 pub fn hadoop_encoder(target: Target, level: i32, buffer_bytes: usize) -> Result<Box<dyn Encoder>> {
     let level = Some(level).filter(|&l| l >= 0);
     Ok(match target {
-        // Map output has a checksum around it.
+        // Map output has its own checksum.
         Target::Zstd => Box::new(zstd::Zstd::new(level.unwrap_or(3), false)?),
         Target::HadoopLz4 => Box::new(hadoop_blocks::HadoopBlocks::lz4(buffer_bytes)),
         Target::HadoopSnappy => Box::new(hadoop_blocks::HadoopBlocks::snappy(buffer_bytes)),
@@ -165,7 +175,7 @@ fn failed(codec: &str, why: impl std::fmt::Display) -> Error {
     Error::new(Code::Internal, format!("{codec} cannot compress: {why}"))
 }
 
-/// Cuts what comes into blocks of `block_bytes`; `raw` holds what is left over.
+/// Cuts the input into blocks of `block_bytes`; `raw` holds the rest.
 fn in_blocks(
     raw: &mut Vec<u8>,
     mut bytes: &[u8],

@@ -1,11 +1,11 @@
-//! What every encoder must do: its members come back, one alone and many together, however they were written.
+//! Tests of all encoders: decoders restore one member and several, however they were written.
 
 use super::super::tests::{check, noise, text, tool};
 use super::*;
 use crate::codec::CodecKind;
 use std::path::Path;
 
-/// The pieces, written one after the other, as one member.
+/// Returns the pieces as one member, written one after the other.
 pub(crate) fn encode_all(target: Target, level: Option<i32>, pieces: &[&[u8]]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut encoder = Compression { target, level }.encoder().unwrap();
@@ -21,7 +21,7 @@ fn kind_of(target: Target) -> CodecKind {
 }
 
 #[test]
-fn what_is_written_in_pieces_comes_back_whole() {
+fn restores_data_written_in_pieces() {
     for target in Target::ALL {
         let mut encoder = Compression { target, level: None }.encoder().unwrap();
         let (mut file, mut all) = (Vec::new(), Vec::new());
@@ -44,7 +44,7 @@ fn what_is_written_in_pieces_comes_back_whole() {
 }
 
 #[test]
-fn a_level_is_heeded() {
+fn higher_levels_compress_better() {
     let data = text(300_000);
     for target in Target::ALL {
         let Some((least, largest, _)) = target.levels() else { continue };
@@ -58,7 +58,7 @@ fn a_level_is_heeded() {
 }
 
 #[test]
-fn the_tools_read_what_we_write() {
+fn the_tools_read_our_files() {
     let data = [text(400_000), noise(100_000)].concat();
     for target in [Target::Gzip, Target::Zstd, Target::Bzip2, Target::Xz, Target::Lz4] {
         for data in [&b""[..], &data] {
@@ -75,7 +75,7 @@ fn the_tools_read_what_we_write() {
 }
 
 #[test]
-fn blocks_fit_hadoops_buffers() {
+fn blocks_fit_the_buffers_of_hadoop() {
     let mut out = Vec::new();
     let mut snappy = hadoop_encoder(Target::HadoopSnappy, -1, 16 << 10).unwrap();
     snappy.write(&[5; 100_000], &mut out).unwrap();

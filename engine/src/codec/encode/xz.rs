@@ -1,26 +1,28 @@
-//! Streams of xz, with a CRC64 as the tool has it.
+//! The encoder of xz streams, with a CRC64 as the tool has it.
 
 use liblzma::stream::{Action, Check, Status, Stream};
 
 use super::{Encoder, failed};
 use yunti_base::{Code, Error, Result};
 
-/// Room that is made before each call.
+/// Bytes of room before each call.
 const ROOM_BYTES: usize = 32 << 10;
 
-/// What xz(1) says that compressing takes, by its levels.
+/// Returns the memory for compression in bytes, by level, as xz(1) documents it.
 pub fn memory_bytes(level: i32) -> u64 {
     const MIB: [u64; 10] = [3, 9, 17, 32, 48, 94, 94, 186, 370, 674];
     (MIB[level.clamp(0, 9) as usize] + 1) << 20
 }
 
+/// Encoder of xz streams.
 pub struct Xz {
     level: u32,
-    /// Of the current stream.
+    /// Encoder of the current stream.
     open: Option<Stream>,
 }
 
 impl Xz {
+    /// Returns an encoder; levels are 0 to 9.
     pub fn new(level: i32) -> Xz {
         Xz { level: level.clamp(0, 9) as u32, open: None }
     }

@@ -1,11 +1,11 @@
-//! Frames of zstd.
+//! The encoder of zstd frames.
 
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, get_error_name};
 
 use super::{Encoder, failed};
 use yunti_base::{Code, Error, Result};
 
-/// What a context takes, by its level: a bound for what the library says of itself (`CCtx::sizeof`), of all inputs.
+/// Returns the memory of a context in bytes, by level: an upper bound of `CCtx::sizeof` over all inputs.
 pub fn memory_bytes(level: i32) -> u64 {
     let mib = match level {
         ..3 => 3,
@@ -21,12 +21,14 @@ pub fn memory_bytes(level: i32) -> u64 {
     mib << 20
 }
 
+/// Encoder of zstd frames.
 pub struct Zstd {
     context: CCtx<'static>,
     buffer: Vec<u8>,
 }
 
 impl Zstd {
+    /// Returns an encoder; `checksum` adds a checksum of the content. Fails with `Code::Memory` if the system has none.
     pub fn new(level: i32, checksum: bool) -> Result<Zstd> {
         let no_memory = || Error::new(Code::Memory, "no memory for a zstd encoder");
         let mut context = CCtx::try_create().ok_or_else(no_memory)?;
@@ -67,9 +69,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_level_takes_more_than_it_says() {
+    fn memory_bytes_bounds_every_level() {
         let data = text(3 << 20);
-        // Levels above 19 take as much before the first byte as they ever will; their tables are not filled here.
+        // Levels above 19 take all their memory before the first byte; their tables are not filled here.
         for level in [1, 2, 3, 4, 5, 8, 9, 12, 13, 16, 17, 19] {
             let mut zstd = Zstd::new(level, true).unwrap();
             let bytes = if level > 12 { &data[..1 << 18] } else { &data[..] };

@@ -1,18 +1,19 @@
-//! What the framings have in common: a block is decoded whole, and handed out as there is room for it.
+//! Common steps of the framings: a block is decoded whole, and copied to the output as there is room.
 
 use super::super::{State, Step};
 use yunti_base::Result;
 
+/// A framing that decodes one block at a time.
 pub trait BlockByBlock {
-    /// The block that was decoded last, and how much of it was handed out.
+    /// Returns the last decoded block, and how much of it was copied out.
     fn decoded(&mut self) -> (&[u8], &mut usize);
-    /// Takes some of the input, which is not empty, with no block left to hand out; how much.
+    /// Takes some of the input, which is not empty, when the last block is copied out; returns the bytes taken.
     fn advance(&mut self, input: &[u8], at: u64) -> Result<usize>;
-    /// Whether the data may end here, once all of the block is handed out.
+    /// Returns true if the data may end here, once the block is copied out.
     fn may_end(&self) -> bool;
 }
 
-/// As `Format::step`.
+/// Implements `Format::step`.
 pub fn step(blocks: &mut impl BlockByBlock, input: &[u8], output: &mut [u8], at: u64) -> Result<Step> {
     let (mut read, mut written) = (0, 0);
     let handed_out = loop {

@@ -1,7 +1,7 @@
-//! Hadoop's framing of codecs that have no stream of their own (BlockCompressorStream): snappy and lz4.
+//! Hadoop's framing (BlockCompressorStream) of codecs without their own streams: snappy and lz4.
 //!
 //! ```text
-//!   block:  raw bytes: u32    chunk chunk ..     until there are so many raw bytes; big-endian
+//!   block:  raw bytes: u32    chunk chunk ..     up to the raw length; big-endian
 //!   chunk:  compressed bytes: u32    a raw block of the codec
 //!   file:   block ..                             a block of 0 bytes has no chunk
 //! ```
@@ -16,11 +16,12 @@ use super::block_by_block::{self, BlockByBlock};
 use super::snappy_frame;
 use yunti_base::Result;
 
-/// A chunk that says it is larger is no chunk: Hadoop's buffers are 256 KiB unless they were set.
+/// Bytes of a chunk, at most; a larger length is not a chunk. Hadoop's buffers are 256 KiB by default.
 const CHUNK_BYTES_MAX: u32 = 64 << 20;
-/// Raw bytes of an lz4 chunk that are tried first: its own bytes do not say how many there are.
+/// Raw bytes of an lz4 chunk to try first; the chunk does not contain its raw length.
 const LZ4_RAW_BYTES: usize = 256 << 10;
 
+/// Codec of the chunks.
 #[derive(Clone, Copy)]
 pub enum RawCodec {
     Snappy,
@@ -36,19 +37,20 @@ impl RawCodec {
     }
 }
 
+/// Decoder of Hadoop's blocks.
 pub struct HadoopBlocks {
     codec: RawCodec,
     memory_limit_bytes: u64,
     phase: Phase,
     field: Field<4>,
-    /// Raw bytes of the block that are still to come.
+    /// Raw bytes of the block that are missing.
     block_left: u32,
-    /// A chunk as it is stored, where it does not lie in one input.
+    /// Stored chunk, if it is spread over several inputs.
     chunk: Vec<u8>,
-    /// The chunk as it was; [at..] is still to be handed out.
+    /// Decoded chunk; [at..] is not copied out yet.
     raw: Vec<u8>,
     at: usize,
-    /// A chunk was decoded, so it is this format.
+    /// Set when a chunk was decoded: the format is certain.
     known: bool,
     begun: bool,
 }
@@ -61,6 +63,7 @@ enum Phase {
 }
 
 impl HadoopBlocks {
+    /// Returns a decoder that uses at most `memory_limit_bytes`.
     pub fn new(codec: RawCodec, memory_limit_bytes: u64) -> Self {
         HadoopBlocks {
             codec,
@@ -78,7 +81,7 @@ impl HadoopBlocks {
 
     fn chunk(&mut self, input: &[u8], length: usize, at: u64) -> Result<usize> {
         let take = input.len().min(length - self.chunk.len());
-        // A chunk in one piece is not copied.
+        // A chunk in one input is not copied.
         if take == length {
             self.decode(&input[..take]).map_err(|e| e.at_offset(at))?;
             return Ok(take);
@@ -93,7 +96,7 @@ impl HadoopBlocks {
         Ok(take)
     }
 
-    /// A chunk becomes what is to be handed out.
+    /// Decodes a chunk.
     fn decode(&mut self, chunk: &[u8]) -> Result<()> {
         let kind = self.codec.kind();
         let room = (self.memory_limit_bytes - chunk.len() as u64).min(u64::from(self.block_left)) as usize;
@@ -138,6 +141,7 @@ impl HadoopBlocks {
         }
     }
 
+    /// See `Format::step`.
     pub fn step(&mut self, input: &[u8], output: &mut [u8], at: u64) -> Result<Step> {
         block_by_block::step(self, input, output, at)
     }
@@ -199,25 +203,26 @@ mod tests {
     const TEXT: &[u8] = b"cloud ladder\n";
 
     #[test]
-    fn blocks_and_their_chunks_follow_each_other() {
+    fn decodes_concatenated_blocks_and_chunks() {
         for (kind, block) in [(CodecKind::Snappy, SNAPPY), (CodecKind::Lz4, LZ4)] {
             check(kind, block, TEXT);
             check(kind, &[block, &[0; 4], block].concat(), &TEXT.repeat(2));
             check(kind, &[0; 4], b"");
-            // A block of three chunks, as Hadoop writes what is larger than its buffer.
+            // A block of three chunks, as Hadoop writes data larger than its buffer.
             let chunks = [b"\0\0\0\x27", &block[4..], &block[4..], &block[4..]].concat();
             check(kind, &chunks, &TEXT.repeat(3));
         }
     }
 
     #[test]
-    fn each_fault_is_named_with_its_place() {
+    fn names_each_fault_and_its_offset() {
         for (kind, block) in [(CodecKind::Snappy, SNAPPY), (CodecKind::Lz4, LZ4)] {
             let (n, name) = (block.len() as u64, kind.name());
             let damaged = match kind {
                 CodecKind::Snappy => "a block of the snappy data is damaged (it holds more than it may)",
                 _ => {
-                    "a block of the lz4 data is damaged (provided output is too small for the decompressed data, actual 12, expected 13)"
+                    "a block of the lz4 data is damaged \
+                     (provided output is too small for the decompressed data, actual 12, expected 13)"
                 }
             };
             let table: &[(&[u8], &str, RangeInclusive<u64>)] = &[
@@ -239,8 +244,8 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_holds() {
-        // One chunk of 1 MB that takes few bytes.
+    fn enforces_the_limit() {
+        // One chunk of 1 MB that compresses to few bytes.
         let data = vec![7; 1 << 20];
         let lz4 = lz4_flex::block::compress(&data);
         let snappy = snap::raw::Encoder::new().compress_vec(&data).unwrap();

@@ -1,14 +1,15 @@
-//! The lz4 frame format, one frame after the other; blocks go through lz4_flex, all around them is checked here.
+//! The lz4 frame format, one frame after the other. lz4_flex decodes blocks; everything around them is checked here.
 //!
 //! ```text
 //!   frame:      04 22 4D 18  FLG BD [content size(8)] [dictionary id(4)] HC      HC: a byte of the header's xxh32
-//!               [length(4) block [xxh32 of the block]] ...                       highest bit of the length: stored as it is
+//!               [length(4) block [xxh32 of the block]] ...                       highest bit of the length: stored
+//! plain
 //!               00 00 00 00 [xxh32 of the content]
 //!   skippable:  5x 2A 4D 18  length(4)  bytes to skip
 //!   file:       any number of both, in any order                                 numbers little-endian
 //! ```
 //!
-//! Rejected: lz4_flex's own reader of frames, which pulls from a `Read` and cannot say where an error is.
+//! Rejected: lz4_flex's own reader of frames, which pulls from a `Read` and cannot report the offset of an error.
 
 use std::hash::Hasher;
 
@@ -21,34 +22,36 @@ use super::block_by_block::{self, BlockByBlock};
 use yunti_base::{Code, Error, Result};
 
 const KIND: CodecKind = CodecKind::Lz4;
+/// First four bytes of a frame, little-endian.
 pub const MAGIC: u32 = 0x184D_2204;
 const MAGIC_SKIPPABLE: u32 = 0x184D_2A50;
-/// What `lz4 -l` writes: without a checksum, and without an end.
+/// First four bytes of `lz4 -l`: a format without a checksum and without an end.
 const MAGIC_LEGACY: u32 = 0x184C_2102;
 
-/// How far back a block may reach into those before it.
+/// Bytes of history that a block may refer to.
 const HISTORY_BYTES: usize = 64 << 10;
 const STORED: u32 = 1 << 31;
 
-/// The largest block (4 MiB) as it is stored and as it was, the history, and what is around them.
+/// Bytes of a decoder: the largest block (4 MiB) stored and decoded, the history, and the rest.
 pub const MEMORY_BYTES: u64 = (8 << 20) + (512 << 10);
 
-/// Whether a file begins so.
+/// Returns true if a file that begins with these bytes has this format.
 pub fn begins(magic: u32) -> bool {
     magic == MAGIC || magic == MAGIC_LEGACY || magic & !0xF == MAGIC_SKIPPABLE
 }
 
+/// Decoder of lz4 frames.
 pub struct Lz4Frame {
     memory_limit_bytes: u64,
     phase: Phase,
     field: Field<19>,
     header: Header,
-    /// A block as it is stored, where it does not lie in one input.
+    /// Stored block, if it is spread over several inputs.
     block: Vec<u8>,
-    /// The block as it was; [at..] is still to be handed out.
+    /// Decoded block; [at..] is not copied out yet.
     raw: Vec<u8>,
     at: usize,
-    /// The last bytes before the block, where blocks are linked.
+    /// Last bytes before the block, if blocks are linked.
     history: Vec<u8>,
     content: XxHash32,
     content_bytes: u64,
@@ -78,6 +81,7 @@ struct Header {
 }
 
 impl Lz4Frame {
+    /// Returns a decoder that uses at most `memory_limit_bytes`.
     pub fn new(memory_limit_bytes: u64) -> Self {
         Lz4Frame {
             memory_limit_bytes,
@@ -125,7 +129,7 @@ impl Lz4Frame {
         if (xxh32(&bytes[..total - 1]) >> 8) as u8 != bytes[total - 1] {
             return Err(mismatch("the header of the lz4 data").at_offset(at + read as u64 - 1));
         }
-        // Version, reserved bits and sizes that are not defined.
+        // Undefined version, reserved bits and sizes.
         if flags >> 6 != 1 || has(1) || sizes & 0x8F != 0 || sizes >> 4 < 4 {
             let error = Error::new(Code::Input, "this lz4 data uses something that the lz4 format has not defined yet");
             return Err(error.at_offset(self.begin).hint("compress the file again with the tool lz4"));
@@ -175,7 +179,7 @@ impl Lz4Frame {
 
     fn block(&mut self, input: &[u8], length: usize, stored: bool, at: u64) -> Result<usize> {
         let take = input.len().min(length - self.block.len());
-        // A block in one piece is not copied.
+        // A block in one input is not copied.
         if take == length && !self.header.block_checksums {
             self.decode(&input[..take], stored, at)?;
             return Ok(take);
@@ -198,7 +202,7 @@ impl Lz4Frame {
         decoded
     }
 
-    /// A block becomes what is to be handed out.
+    /// Decodes a block.
     fn decode(&mut self, block: &[u8], stored: bool, at: u64) -> Result<()> {
         let header = self.header;
         self.raw.resize(header.block_bytes, 0);
@@ -233,7 +237,7 @@ impl BlockByBlock for Lz4Frame {
         (&self.raw, &mut self.at)
     }
 
-    /// One field or a part of it; `at` is the offset of `input[0]`.
+    /// Reads one field or a part of it; `at` is the offset of `input[0]`.
     fn advance(&mut self, input: &[u8], at: u64) -> Result<usize> {
         match self.phase {
             Phase::Magic => self.magic(input, at),
@@ -297,7 +301,7 @@ fn word(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
-/// The checksum of everything in the format.
+/// Returns the checksum of all parts of the format.
 pub fn xxh32(bytes: &[u8]) -> u32 {
     XxHash32::oneshot(0, bytes)
 }
@@ -317,7 +321,7 @@ mod tests {
         0x04, 0x22, 0x4D, 0x18, 0x64, 0x40, 0xA7, 0x0D, 0x00, 0x00, 0x80, 0x63, 0x6C, 0x6F, 0x75, 0x64, 0x20, 0x6C,
         0x61, 0x64, 0x64, 0x65, 0x72, 0x0A, 0x00, 0x00, 0x00, 0x00, 0xAD, 0x24, 0x82, 0xBB,
     ];
-    /// The same with `-BX`, a checksum of each block.
+    /// `printf 'cloud ladder\n' | lz4 -c -BX`: with a checksum of each block.
     const CHECKED: &[u8] = &[
         0x04, 0x22, 0x4D, 0x18, 0x74, 0x40, 0xBD, 0x0D, 0x00, 0x00, 0x80, 0x63, 0x6C, 0x6F, 0x75, 0x64, 0x20, 0x6C,
         0x61, 0x64, 0x64, 0x65, 0x72, 0x0A, 0xAD, 0x24, 0x82, 0xBB, 0x00, 0x00, 0x00, 0x00, 0xAD, 0x24, 0x82, 0xBB,
@@ -326,7 +330,7 @@ mod tests {
     const TEXT: &[u8] = b"cloud ladder\n";
 
     #[test]
-    fn frames_follow_each_other() {
+    fn decodes_concatenated_frames() {
         check(KIND, PLAIN, TEXT);
         check(KIND, CHECKED, TEXT);
         check(KIND, &[SKIPPABLE, PLAIN, SKIPPABLE, CHECKED, PLAIN, SKIPPABLE].concat(), &TEXT.repeat(3));
@@ -334,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_is_named_with_its_place() {
+    fn names_each_fault_and_its_offset() {
         let n = PLAIN.len();
         let change = |frame: &[u8], at: usize, value: u8| {
             let mut file = [PLAIN, frame].concat();
@@ -384,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_holds() {
+    fn enforces_the_limit() {
         let file = encode(KIND, &text(1000));
         let error = decode_all(KIND, 500_000, &file, (file.len(), 2000)).unwrap_err();
         assert_eq!((error.code(), error.offset()), (Code::Memory, Some(0)), "{error}");

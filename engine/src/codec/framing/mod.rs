@@ -1,5 +1,5 @@
-//! Which of two formats a file has whose name says a codec only: `.lz4` and `.snappy` are those of the field's tools, and of
-//! Hadoop, which puts a framing of its own around the same blocks. The first four bytes tell.
+//! Detection of a file's framing: `.lz4` and `.snappy` files are from the tools or from Hadoop, which frames the same
+//! blocks differently. The first four bytes decide.
 //!
 //! ```text
 //!   04 22 4D 18, 5x 2A 4D 18       an lz4 frame
@@ -20,12 +20,13 @@ use super::field::Field;
 use super::{CodecKind, Format, State, Step};
 use yunti_base::Result;
 
+/// Bytes of an lz4 decoder.
 pub const LZ4_MEMORY_BYTES: u64 = lz4_frame::MEMORY_BYTES;
 
-/// Large enough for the tools' frames, and for Hadoop's blocks with buffers of up to 2 MiB.
+/// Bytes of a snappy decoder: enough for the tools' frames, and for Hadoop's blocks with buffers of up to 2 MiB.
 pub const SNAPPY_MEMORY_BYTES: u64 = 4 << 20;
 
-/// The tools' format, or Hadoop's.
+/// The tools' format or Hadoop's.
 enum Either<F> {
     Unknown { head: Field<4>, memory_limit_bytes: u64 },
     Framed(F),
@@ -48,7 +49,7 @@ impl<F: Format> Either<F> {
             let read = head.gather(input, 4);
             let Some(bytes) = head.take(4) else { return Ok(Step { read, written: 0, state: State::More }) };
             *self = choose(bytes, *memory_limit_bytes);
-            // The format sees them first; they hold nothing that could be handed out.
+            // The format decodes the four bytes first; they hold no data.
             let begin = (at + read as u64).saturating_sub(4);
             let first = self.inner(&bytes, output, begin)?;
             debug_assert!(first.read == 4 && first.written == 0);
@@ -66,9 +67,11 @@ impl<F: Format> Either<F> {
     }
 }
 
+/// Decoder of `.lz4` files.
 pub struct Lz4(Either<Lz4Frame>);
 
 impl Lz4 {
+    /// Returns a decoder that uses at most `memory_limit_bytes`.
     pub fn new(memory_limit_bytes: u64) -> Self {
         Lz4(Either::new(memory_limit_bytes))
     }
@@ -85,9 +88,11 @@ impl Format for Lz4 {
     }
 }
 
+/// Decoder of `.snappy` files.
 pub struct Snappy(Either<SnappyFrame>);
 
 impl Snappy {
+    /// Returns a decoder that uses at most `memory_limit_bytes`.
     pub fn new(memory_limit_bytes: u64) -> Self {
         Snappy(Either::new(memory_limit_bytes))
     }

@@ -1,16 +1,16 @@
 //! The snappy framing format (`.sz`): chunks, each with its kind, its length and its checksum.
 //!
 //! ```text
-//!   identifier:  FF 06 00 00 's' 'N' 'a' 'P' 'p' 'Y'     at the beginning; again where files were put one behind the other
+//!   identifier:  FF 06 00 00 's' 'N' 'a' 'P' 'p' 'Y'     at the beginning, and again in concatenated files
 //!   data:        00 length(3) CRC(4) a raw snappy block  at most 64 KiB as it was
 //!                01 length(3) CRC(4) bytes as they are
 //!   to skip:     80..FE length(3) bytes                  02..7F: not defined, and not to be skipped
 //! ```
 //!
-//! Numbers are little-endian; the checksum is a masked CRC32C of the data. There is no end mark: a file may end behind any chunk, so
-//! one that was cut there cannot be told from a whole one.
+//! Numbers are little-endian; the checksum is a masked CRC32C of the data. There is no end mark: a file may end behind
+//! any chunk, so truncation there is undetectable.
 //!
-//! Rejected: the crate's own reader of frames, which pulls from a `Read` and cannot say where an error is.
+//! Rejected: the crate's own reader of frames, which pulls from a `Read` and cannot report the offset of an error.
 
 use super::super::field::Field;
 use super::super::{CodecKind, Format, Step, corrupt, not_this_format};
@@ -18,23 +18,25 @@ use super::block_by_block::{self, BlockByBlock};
 use yunti_base::{Error, Result};
 
 const KIND: CodecKind = CodecKind::Snappy;
+/// Bytes that begin a file.
 pub const IDENTIFIER: [u8; 10] = *b"\xFF\x06\x00\x00sNaPpY";
-/// What a chunk of data holds, at most.
+/// Raw bytes of a chunk of data, at most.
 pub const CHUNK_BYTES: usize = 64 << 10;
 const CHECKSUM_BYTES: usize = 4;
 
-/// Whether a file begins so.
+/// Returns true if a file that begins with these bytes has this format.
 pub fn begins(head: [u8; 4]) -> bool {
     head == IDENTIFIER[..4]
 }
 
+/// Decoder of snappy's framing format.
 #[derive(Default)]
 pub struct SnappyFrame {
     phase: Phase,
     field: Field<4>,
-    /// A chunk as it is stored, where it does not lie in one input.
+    /// Stored chunk, if it is spread over several inputs.
     chunk: Vec<u8>,
-    /// The chunk as it was; [at..] is still to be handed out.
+    /// Decoded chunk; [at..] is not copied out yet.
     raw: Vec<u8>,
     at: usize,
     identified: bool,
@@ -75,7 +77,7 @@ impl SnappyFrame {
         Ok(read)
     }
 
-    /// A chunk becomes what is to be handed out.
+    /// Decodes a chunk.
     fn decode(&mut self, kind: u8, chunk: &[u8], at: u64) -> Result<()> {
         self.phase = Phase::Header;
         if kind == 0xFF {
@@ -115,7 +117,7 @@ impl BlockByBlock for SnappyFrame {
             }
             Phase::Chunk { kind, length } => {
                 let take = input.len().min(length - self.chunk.len());
-                // A chunk in one piece is not copied.
+                // A chunk in one input is not copied.
                 if take == length {
                     self.decode(kind, &input[..take], at)?;
                     return Ok(take);
@@ -145,12 +147,12 @@ impl Format for SnappyFrame {
     }
 }
 
-/// As the format has it, so that a checksum of data that holds checksums is none of them.
+/// Returns the masked CRC32C of the format; the mask keeps checksums of data with checksums distinct.
 pub fn masked_crc(bytes: &[u8]) -> u32 {
     crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xA282_EAD8)
 }
 
-/// Appends what a raw snappy block holds, at most `bytes_max` of it.
+/// Appends the contents of a raw snappy block. Fails with `Code::Corrupt` if it is damaged or exceeds `bytes_max`.
 pub fn decompress(block: &[u8], bytes_max: usize, raw: &mut Vec<u8>) -> Result<()> {
     let damaged = |why: &dyn std::fmt::Display| -> Error {
         corrupt(KIND, format!("a block of the snappy data is damaged ({why})"))
@@ -172,21 +174,21 @@ mod tests {
     use std::ops::RangeInclusive;
     use yunti_base::Code;
 
-    /// The text as a chunk of bytes as they are.
+    /// The text as an uncompressed chunk.
     const PLAIN: &[u8] = b"\xFF\x06\x00\x00sNaPpY\x01\x11\x00\x00\xD4\x59\x5D\x1Acloud ladder\n";
     const TEXT: &[u8] = b"cloud ladder\n";
     const PADDING: &[u8] = b"\xFE\x02\x00\x00ab\x80\x00\x00\x00";
 
     #[test]
-    fn chunks_follow_each_other() {
+    fn decodes_concatenated_chunks() {
         check(KIND, PLAIN, TEXT);
         check(KIND, &[PLAIN, PADDING, &PLAIN[10..], PLAIN].concat(), &TEXT.repeat(3));
         check(KIND, &IDENTIFIER, b"");
     }
 
-    /// The crate's own frames are another implementation of the same format.
+    /// The crate's own frames are another implementation of the format.
     #[test]
-    fn others_read_what_we_write_and_we_what_they_write() {
+    fn agrees_with_another_implementation() {
         use std::io::{Read, Write};
         let data = [text(200_000), noise(100_000)].concat();
         let mut back = Vec::new();
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_is_named_with_its_place() {
+    fn names_each_fault_and_its_offset() {
         let n = PLAIN.len();
         let change = |at, value| changed(PLAIN, at, value);
         let followed = "the snappy data is followed by bytes that are not snappy data";

@@ -1,6 +1,6 @@
 //! The AVX2 kernel of the entry sort: the AVX-512 kernel's quicksort with half the lanes, for machines without it.
 //!
-//! One of the listed files that may say `unsafe`: vector loads and stores take raw pointers.
+//! One of the listed files with `unsafe`: vector loads and stores take raw pointers.
 //!
 //! AVX2 compares 64-bit lanes as signed numbers only, so every compared key has its highest bit flipped first; the
 //! partition moves the keys as they are, the base case flips on load and flips back on store.
@@ -92,10 +92,10 @@ fn median3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
     min_max(low, middle).1
 }
 
-/// Moves the keys below `pivot` (`OR_EQUAL`: or equal to it) to the front, and says how many there are.
+/// Moves the keys below `pivot` (`OR_EQUAL`: or equal to it) to the front, and returns their number.
 ///
-/// The AVX-512 kernel's partition, drawn there: a block from each end is held in registers, each turn reads the next
-/// block from the side with less free space, then writes the block read in the turn before.
+/// The AVX-512 kernel has a drawing. A block from each end is held in registers. Each turn reads the next block from
+/// the side with less free space, then writes the block read in the turn before.
 #[inline(never)]
 #[target_feature(enable = "avx2,popcnt")]
 fn partition<const OR_EQUAL: bool>(keys: &mut [u64], pivot: u64) -> usize {
@@ -105,7 +105,7 @@ fn partition<const OR_EQUAL: bool>(keys: &mut [u64], pivot: u64) -> usize {
     let mut rest = [MaybeUninit::<u64>::uninit(); BLOCK];
     let rest: *mut u64 = rest.as_mut_ptr().cast();
 
-    // SAFETY: the first and the last block lie within `keys`, which is at least 2 blocks long.
+    // SAFETY: the first and the last block are within `keys`, which is at least 2 blocks long.
     let (mut current, held) = unsafe { (load_block(base), load_block(base.add(len - BLOCK))) };
     let mut left = BLOCK;
     let mut unread = len - 2 * BLOCK;
@@ -147,7 +147,7 @@ fn partition<const OR_EQUAL: bool>(keys: &mut [u64], pivot: u64) -> usize {
 /// The writing half of a partition.
 struct Dealer<const OR_EQUAL: bool> {
     base: *mut u64,
-    /// Where the next low key goes.
+    /// Position of the next low key.
     write: usize,
     /// Keys not written yet; the next high key goes to `write + gap - 1`.
     gap: usize,
@@ -225,7 +225,7 @@ fn lane_mask(compared: __m256i) -> usize {
     _mm256_movemask_pd(_mm256_castsi256_pd(compared)) as usize & 0b1111
 }
 
-/// For each mask of low lanes, the numbers of the half lanes with the low ones first.
+/// Half-lane numbers for each mask of low lanes, the low lanes first.
 static LOWS_FIRST: [[u32; 8]; 16] = lows_first();
 
 const fn lows_first() -> [[u32; 8]; 16] {
@@ -262,7 +262,7 @@ fn sort_base(keys: &mut [u64]) {
     }
 }
 
-/// Sorts at most `ROWS` x 4 keys, of which the first `FULL` x 4 are there for certain, in registers.
+/// Sorts at most `ROWS` x 4 keys in registers; the first `FULL` x 4 are certainly present.
 #[inline(never)]
 #[target_feature(enable = "avx2,popcnt")]
 fn sort_rows<const ROWS: usize, const FULL: usize>(keys: &mut [u64]) {

@@ -1,6 +1,6 @@
 //! The AVX-512 kernel of the entry sort: a quicksort whose partition and base case stay in registers.
 //!
-//! One of the listed files that may say `unsafe`: vector loads and stores take raw pointers.
+//! One of the listed files with `unsafe`: vector loads and stores take raw pointers.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -81,7 +81,7 @@ fn median3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
     _mm512_max_epu64(low, _mm512_min_epu64(high, c))
 }
 
-/// Moves the keys below `pivot` (`OR_EQUAL`: or equal to it) to the front, and says how many there are.
+/// Moves the keys below `pivot` (`OR_EQUAL`: or equal to it) to the front, and returns their number.
 ///
 /// ```text
 /// 0       write        left            left + unread        write + gap      len
@@ -100,7 +100,7 @@ fn partition<const OR_EQUAL: bool>(keys: &mut [u64], pivot: u64) -> usize {
     let mut rest = [MaybeUninit::<u64>::uninit(); BLOCK];
     let rest: *mut u64 = rest.as_mut_ptr().cast();
 
-    // SAFETY: the first and the last block lie within `keys`, which is at least 2 blocks long.
+    // SAFETY: the first and the last block are within `keys`, which is at least 2 blocks long.
     let (mut current, held) = unsafe { (load_block(base), load_block(base.add(len - BLOCK))) };
     let mut left = BLOCK;
     let mut unread = len - 2 * BLOCK;
@@ -144,7 +144,7 @@ fn partition<const OR_EQUAL: bool>(keys: &mut [u64], pivot: u64) -> usize {
 /// The writing half of a partition.
 struct Dealer<const OR_EQUAL: bool> {
     base: *mut u64,
-    /// Where the next low key goes.
+    /// Position of the next low key.
     write: usize,
     /// Keys not written yet; the next high key goes to `write + gap - 1`.
     gap: usize,
@@ -229,7 +229,7 @@ unsafe fn load_block(at: *const u64) -> [__m512i; BLOCK_VECTORS] {
     block
 }
 
-/// For each mask of low lanes, the lanes' numbers with the low ones first, in nibbles from the lowest up.
+/// Lane numbers for each mask of low lanes, the low lanes first, in nibbles from the lowest up.
 static LOWS_FIRST: [u32; 256] = lows_first();
 
 const fn lows_first() -> [u32; 256] {
@@ -282,7 +282,7 @@ macro_rules! settle_rows {
     };
 }
 
-/// Sorts at most `ROWS` x 8 keys, of which the first `FULL` x 8 are there for certain, in registers.
+/// Sorts at most `ROWS` x 8 keys in registers; the first `FULL` x 8 are certainly present.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
 fn sort_rows<const ROWS: usize, const FULL: usize>(keys: &mut [u64]) {

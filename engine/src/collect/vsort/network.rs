@@ -1,8 +1,8 @@
 //! The comparator lists of the base case, shared by the kernels because they do not depend on the vector's width.
 //!
 //! A base case is a matrix of up to 16 rows, a row a vector, read row by row. [`sort_columns`] sorts every column.
-//! [`merge_groups`] then takes two neighbouring groups of lanes, each sorted when read row by row, and moves every
-//! key of the two into its right row; the kernel puts the lanes of each row in order. Doubling the groups sorts all.
+//! [`merge_groups`] then takes two neighbouring groups of lanes, each sorted when read row by row. It moves every key
+//! of the two into its right row; the kernel orders the lanes of each row. Doubling the groups sorts all keys.
 //!
 //! ```text
 //! 4 rows, groups of one lane       row 0 with row 3 turned,     row 0 with row 1 turned,
@@ -12,7 +12,7 @@
 //!   row 3   a3 b3                    the 4 largest                ...
 //! ```
 //!
-//! A comparator that touches row `$rows` or a later one is left out at compile time: such a row would hold only the
+//! A comparator that touches row `$rows` or a later one is left out at compile time. Such a row would hold only the
 //! largest value, and would keep it. So the 16-row lists also serve 1, 2, 4, 6, 8 and 12 rows.
 
 /// Puts the smaller keys of each row pair into the first row and the larger ones into the second, lane by lane.
@@ -24,7 +24,7 @@ macro_rules! compare_rows {
     )* };
 }
 
-/// As `compare_rows`, with the lanes of the second row turned round (`$turn`) first.
+/// `compare_rows` after reversing (`$turn`) the lanes of the second row.
 macro_rules! compare_turned {
     ($v:ident, $rows:ident, $min_max:ident, $turn:ident, $(($a:literal, $b:literal))*) => { $(
         if $b < $rows {

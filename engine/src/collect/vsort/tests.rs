@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A pattern's key at a place, of so many.
+/// Key of a pattern at a position, with the number of keys.
 type Pattern = fn(usize, usize, &mut Random) -> u64;
 
 /// The patterns that a quicksort is known to stumble over, by name.
@@ -53,7 +53,7 @@ fn check(name: &str, keys: &[u64], offset: usize, sort: impl Fn(&mut [u64])) {
     sort(&mut buffer[start..start + keys.len()]);
     let mut expect = keys.to_vec();
     expect.sort_unstable();
-    // Not assert_eq: a million keys say nothing that the name does not.
+    // No assert_eq: a million keys add nothing to the name.
     assert!(buffer[start..start + keys.len()] == expect, "{name}, {} keys", keys.len());
     let outside = buffer[..start].iter().chain(&buffer[start + keys.len()..]);
     assert!(outside.into_iter().all(|&key| key == CANARY), "{name}, {} keys: wrote outside", keys.len());
@@ -101,7 +101,7 @@ fn sorts_every_count_of_ones() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn gives_up_to_the_plain_sort_when_the_depth_runs_out() {
+fn falls_back_to_the_plain_sort_at_the_depth_limit() {
     type Kernel = (&'static str, bool, fn(&mut [u64], u32));
     let kernels: [Kernel; 2] =
         [("avx512", avx512::is_available(), avx512::sort), ("avx2", avx2::is_available(), avx2::sort)];
@@ -114,9 +114,9 @@ fn gives_up_to_the_plain_sort_when_the_depth_runs_out() {
     }
 }
 
-/// An input made against the pivot's fixed places: time and again the smallest keys lie just where it looks.
+/// An adversarial input: the smallest keys are repeatedly at the fixed positions that the pivot samples.
 #[test]
-fn survives_small_keys_wherever_the_pivot_looks() {
+fn sorts_inputs_with_small_keys_at_the_pivot_samples() {
     for simd in Simd::available() {
         let len = 200_000;
         let mut keys: Vec<u64> = (0..len).map(|i| 1_000_000 + i as u64).collect();

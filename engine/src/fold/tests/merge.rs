@@ -1,4 +1,4 @@
-//! Merges of one to five tables are the whole; threads take part; the budget can refuse.
+//! Merges of one to five tables: all keys are present, threads share the work, and a small budget is an error.
 
 use super::*;
 use yunti_base::Code;
@@ -39,7 +39,7 @@ fn merged(tables: Vec<FoldTable>, folder: &mut dyn Folder, workers: usize, budge
 }
 
 #[test]
-fn merged_tables_are_the_whole() {
+fn merged_tables_have_all_totals() {
     for (n, distinct, mask) in [(0, 1, !0), (40, 5, !0), (5000, 2000, !0), (900, 300, 15 << 28), (300, 100, 0)] {
         let records = records(n, distinct, 11 + n as u64);
         for mut folder in folders() {
@@ -78,7 +78,7 @@ fn merged_tables_are_the_whole() {
 }
 
 #[test]
-fn threads_merge_wide_states_and_the_budget_can_refuse() {
+fn threads_merge_wide_states_and_small_budgets_fail() {
     let records = records(20_000, 9000, 5);
     let folder = || Wide { eight: true, state_bytes: 24 };
     let budget = roomy();

@@ -1,4 +1,4 @@
-//! The floor as a whole against a map of the standard library: every way in, growth, a budget that ends anywhere, merges.
+//! The floor as a whole against a map of the standard library: every form of input, growth, tight budgets, merges.
 //! One of the listed files with `unsafe`: its folders reach states through pointers.
 
 use std::collections::HashMap;
@@ -111,7 +111,7 @@ struct Record {
     value: u64,
 }
 
-/// Keys of all byte values, many of them often, some that differ in zeros at the end alone; values are whole numbers of f64.
+/// Keys of all byte values; many repeat, and some differ only in zeros at the end. Values are whole numbers of f64.
 fn records(n: usize, distinct: u64, seed: u64) -> Vec<Record> {
     let mut random = Random::new(seed);
     (0..n)
@@ -154,7 +154,7 @@ fn fields(folder: &dyn Folder) -> usize {
     folder.shape().state_bytes / 8
 }
 
-/// What the table must come to.
+/// Totals that the table must have.
 fn expect(folder: &dyn Folder, records: &[Record]) -> Totals {
     let mut totals = Totals::new();
     for r in records {
@@ -177,7 +177,7 @@ fn expect(folder: &dyn Folder, records: &[Record]) -> Totals {
     totals
 }
 
-/// Adds what a table or merge hands out to the totals, as a merge of partial states would.
+/// Adds the keys and states of a table or merge to the totals, as a merge of partial states would.
 fn take(folder: &mut dyn Folder, totals: &mut Totals, keys: &[&[u8]], states: &[*const u8]) {
     assert!(keys.len() == states.len() && (1..=64).contains(&keys.len()));
     let n = fields(folder);
@@ -215,7 +215,7 @@ enum Way {
 }
 const WAYS: [Way; 3] = [Way::One, Way::Ref, Way::Copied];
 
-/// Brings the records into the table; drains it into `totals` as often as it is full, and says how often.
+/// Brings the records into the table; drains it into `totals` whenever it is full, and returns how often.
 fn feed(
     table: &mut FoldTable,
     folder: &mut dyn Folder,
@@ -244,7 +244,7 @@ fn feed(
     }
 }
 
-/// The value 1 for all, where the way in says so.
+/// The records as the table sees them: with the value 1 in form ONE.
 fn as_seen(way: Way, records: &[Record]) -> Vec<Record> {
     let value = |r: &Record| if matches!(way, Way::Ref | Way::Copied) { r.value } else { 1 };
     records.iter().map(|r| Record { key: r.key.clone(), value: value(r) }).collect()

@@ -1,4 +1,4 @@
-//! Tables written as runs, and merged in tables too small for them, are the whole.
+//! Tables written as runs and merged in tables too small for them: all keys are present.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +10,7 @@ use crate::fold::spill::RangeMerge;
 use crate::run::{ReadContext, RunBuilder, RunSettings, ScratchSpace, SpillCodec};
 
 #[test]
-fn spilled_tables_are_the_whole() {
+fn spilled_tables_have_all_totals() {
     for (n, distinct, spill_bytes, merge_bytes) in
         [(40, 5, 60_000, 60_000), (4000, 1500, 80_000, 1 << 20), (4000, 1500, 80_000, 36_000)]
     {

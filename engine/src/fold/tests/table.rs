@@ -1,11 +1,11 @@
-//! One table: every way in, growth, budgets that end anywhere, data that is wrong.
+//! One table: every form of input, growth, tight budgets, wrong data.
 
 use super::*;
 use crate::operator::{Emitter, Form, Sink};
 use yunti_base::Code;
 
 #[test]
-fn the_same_as_a_map() {
+fn agrees_with_a_map() {
     for (n, distinct, mask) in
         [(0, 1, !0), (1, 1, !0), (64, 1, !0), (700, 9, !0), (5000, 3000, !0), (900, 300, 7 << 29), (400, 300, 0)]
     {
@@ -30,7 +30,7 @@ fn the_same_as_a_map() {
 }
 
 #[test]
-fn huge_and_near_keys() {
+fn folds_huge_and_similar_keys() {
     let mut keys: Vec<Key> =
         vec![vec![], vec![0], vec![0; 15], vec![0; 16], vec![0; 17], vec![7; 3 << 20], vec![0; 5 << 20]];
     keys.push([vec![7; (3 << 20) - 1], vec![8]].concat());
@@ -83,7 +83,7 @@ fn any_budget_gives_the_same_totals() {
 }
 
 #[test]
-fn entries_outside_of_the_data_are_errors() {
+fn rejects_entries_outside_of_the_data() {
     let mut table = FoldTable::new(Known(KnownFold::Count).shape(), 1, &roomy()).unwrap();
     let mut folder = Known(KnownFold::Count);
     let data = [b'a'; 100];
@@ -102,7 +102,7 @@ fn entries_outside_of_the_data_are_errors() {
 
 /// A cursor writes what the table reads.
 #[test]
-fn blocks_of_a_cursor() {
+fn folds_the_blocks_of_a_cursor() {
     struct Fold(FoldTable, Form, Vec<u8>);
     impl Sink for Fold {
         fn form(&self, _: bool, _: bool) -> Form {
@@ -123,7 +123,7 @@ fn blocks_of_a_cursor() {
             assert!(folded);
             self.begin()
         }
-        fn big(&mut self, _: &[u8], _: &[u8]) -> Result<(*mut u8, usize)> {
+        fn large(&mut self, _: &[u8], _: &[u8]) -> Result<(*mut u8, usize)> {
             unreachable!()
         }
     }

@@ -1,8 +1,8 @@
-//! Files that are held in memory, under a root that no disk has: what one job of a chain leaves to the next.
+//! Files held in memory under a root that no disk has: the output of one job of a chain, and the input of the next.
 //!
-//! A file is a row of chunks. A chunk lies in memory while there is room, and else in scratch space, as it was written: each stretch bears
-//! a checksum (CRC32C), is read whole, and tried again once. Each byte is written once.
-//! All names outside of the root are the files below it.
+//! A file is a sequence of chunks. A chunk is in memory while there is room, otherwise in scratch space. Each stretch
+//! in scratch has a checksum (CRC32C), is read whole, and is read once more if the checksum differs. Each byte is
+//! written once. All other paths are passed to the file system below.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,20 +17,22 @@ use crate::run::ScratchSpace;
 use crate::run::scratch::Extent;
 use yunti_base::Error;
 
-/// Names begin with it: the kernel lets nobody make a file there.
+/// Root of all held paths. The kernel refuses to create files there.
 const ROOT: &str = "/proc/self/yunti-chain";
 
+/// Bytes of a chunk.
 const CHUNK_BYTES: usize = if cfg!(debug_assertions) { 4 << 10 } else { 1 << 20 };
 
+/// File system whose files under `ROOT` are held in memory or scratch space.
 pub struct HeldFiles {
     below: Arc<dyn Files>,
     shared: Arc<Shared>,
-    /// Directories have no file.
+    /// Held paths; a directory has no file.
     names: Mutex<BTreeMap<PathBuf, Option<Arc<HeldFile>>>>,
 }
 
 struct Shared {
-    /// Where what has no room in memory goes.
+    /// Scratch space for chunks without room in memory.
     scratch: Arc<ScratchSpace>,
     /// Bytes of memory that chunks may still take.
     room: AtomicU64,
@@ -40,7 +42,7 @@ struct Shared {
 struct HeldFile {
     shared: Arc<Shared>,
     inner: RwLock<Inner>,
-    /// The stretch that was read from scratch last.
+    /// Stretch that was read from scratch last.
     last: Mutex<Option<(u64, Arc<Vec<u8>>)>>,
 }
 
@@ -48,7 +50,7 @@ struct HeldFile {
 struct Inner {
     len: u64,
     chunks: Vec<Chunk>,
-    /// What was written to scratch, with its checksum, by offset.
+    /// Stretches in scratch with their checksums, by offset.
     stretches: BTreeMap<u64, (Extent, u32)>,
     marks: Vec<u64>,
 }
@@ -62,18 +64,18 @@ enum Chunk {
 }
 
 impl HeldFiles {
-    /// Files in at most `bytes` of memory, and in scratch space.
+    /// Holds files in at most `bytes` of memory, and the rest in `scratch`. Other paths go to `below`.
     pub fn new(below: Arc<dyn Files>, bytes: u64, scratch: Arc<ScratchSpace>) -> HeldFiles {
         let shared = Shared { scratch, room: AtomicU64::new(bytes), spilled: AtomicU64::new(0) };
         HeldFiles { below, shared: Arc::new(shared), names: Mutex::default() }
     }
 
-    /// A path whose file or directory would be held.
+    /// Returns the path of a held file or directory.
     pub fn path(name: &str) -> PathBuf {
         Path::new(ROOT).join(name)
     }
 
-    /// Bytes that had no room in memory so far.
+    /// Returns the bytes that did not fit in memory so far.
     pub fn spilled_bytes(&self) -> u64 {
         self.shared.spilled.load(Ordering::Relaxed)
     }
@@ -116,7 +118,7 @@ impl Shared {
 }
 
 impl Inner {
-    /// Makes chunks up to `end`.
+    /// Makes chunks up to byte `end`.
     fn extend(&mut self, end: u64) {
         self.chunks.resize_with(self.chunks.len().max(end.div_ceil(CHUNK_BYTES as u64) as usize), Chunk::default);
         self.len = self.len.max(end);
@@ -132,7 +134,7 @@ impl HeldFile {
         self.inner.read().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The stretch in scratch that has the byte at `offset`, and where it begins.
+    /// Returns the stretch in scratch that has the byte at `offset`, and where it begins.
     fn stretch(&self, inner: &Inner, offset: u64) -> io::Result<(u64, Arc<Vec<u8>>)> {
         let lost = || io::Error::other("a held output is not where it was written");
         let (&from, &(extent, crc)) = inner.stretches.range(..=offset).next_back().ok_or_else(lost)?;
@@ -159,7 +161,7 @@ impl HeldFile {
     }
 }
 
-/// The error of a lower floor, for whoever knows those of files alone.
+/// Converts an error of a lower floor for callers that know file errors only.
 fn as_io(e: Error) -> io::Error {
     io::Error::other(e.to_string())
 }
@@ -174,7 +176,7 @@ impl Drop for HeldFile {
 }
 
 impl File for HeldFile {
-    /// Up to the end of a chunk.
+    /// Reads at most up to the end of a chunk.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let inner = self.read();
         let (number, at) = ((offset / CHUNK_BYTES as u64) as usize, (offset % CHUNK_BYTES as u64) as usize);
@@ -200,7 +202,7 @@ impl File for HeldFile {
         }
     }
 
-    /// Up to the end of a chunk.
+    /// Writes at most up to the end of a chunk.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         let mut inner = self.write();
         let (number, at) = ((offset / CHUNK_BYTES as u64) as usize, (offset % CHUNK_BYTES as u64) as usize);
@@ -229,7 +231,7 @@ impl File for HeldFile {
         Ok(())
     }
 
-    /// Only ever cuts what was allocated ahead, which is nothing.
+    /// Cuts the length. Chunks stay, since nothing is allocated ahead.
     fn truncate(&self, len: u64) -> io::Result<()> {
         let mut inner = self.write();
         if len < inner.len {
@@ -244,7 +246,7 @@ impl File for HeldFile {
 
     fn punch(&self, _: u64, _: u64) {}
 
-    /// Only the jobs of one chain see it, one after the other.
+    /// Unsupported: the jobs of a chain use the file one after the other.
     fn lock(&self) -> io::Result<LockScope> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -395,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_back_from_memory_and_scratch() {
+    fn reads_back_bytes_from_memory_and_scratch() {
         let files = HeldFiles::new(Arc::new(RealFiles), 3 * CHUNK_BYTES as u64, space(Arc::new(RealFiles)));
         let dir = HeldFiles::path("1");
         files.create_dir(&dir).unwrap();
@@ -403,7 +405,7 @@ mod tests {
         let mut expect = vec![0u8; 10 * CHUNK_BYTES + 77];
         let file = files.create(&dir.join("part")).unwrap();
         assert!(files.create(&dir.join("part")).is_err());
-        // Stretches of any length, the later ones first.
+        // Stretches of any length, the last ones first.
         let mut ends = vec![expect.len()];
         while ends[ends.len() - 1] > 0 {
             let end = ends[ends.len() - 1];
@@ -439,7 +441,7 @@ mod tests {
             let n = file.read_at(&mut three, at as u64).unwrap();
             assert!(n > 0 && three[..n] == expect[at..at + n], "{at}");
         }
-        // What is removed gives its memory back.
+        // Removal frees the memory.
         drop(file);
         files.remove_dir_all(&HeldFiles::path("2")).unwrap();
         assert!(files.open(&path).is_err());
@@ -447,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_damaged_is_an_error_and_what_does_once_is_not() {
+    fn permanent_damage_is_an_error_and_a_single_bad_read_is_not() {
         use crate::env::faulty::{Fault, FaultyFiles};
         let read = |nth: u64, sticky: bool| {
             let below = Arc::new(FaultyFiles::new(Arc::new(RealFiles), nth, sticky, Fault::Torn));

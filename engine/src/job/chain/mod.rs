@@ -1,12 +1,12 @@
-//! A job, or a chain of them: the output of one job is held for the next, which reads it from memory, or from scratch where there is
-//! too much of it.
+//! A job, or a chain of jobs: the output of one job is held for the next, in memory or in scratch space.
 //!
 //! ```text
 //!   input -> job -> held -> job -> held -> job -> output
 //! ```
 //!
-//! A held output is framed records in parts, cut for the next job about every MiB. Each is dropped when it has been read.
-//! Named outputs are the last job's, whose directory is the output.
+//! A held output is framed records in parts, with a mark for cuts about every MiB. It is dropped after the next job has
+//! read it.
+//! Named outputs belong to the last job, whose directory is the output.
 
 mod held;
 
@@ -14,32 +14,33 @@ use std::sync::Arc;
 
 use self::held::HeldFiles;
 use super::commit::Claim;
-use super::control::{Control, StageNow};
-use super::execute::{self, Before, Outcome};
+use super::control::{Control, ProgressStage};
+use super::execute::{self, EarlierJobs, Outcome};
 use super::machine;
 use super::plan::{self, Plan};
 use super::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget};
-use crate::env::{Env, Files, Uninterrupted};
+use crate::env::{Env, Files, UninterruptedFiles};
 use crate::operator::{ClassSource, Type};
 use crate::run::ScratchSpace;
 use yunti_base::{Code, Error, Result};
 
-/// Of the budget, what held outputs may take: one in four bytes.
+/// Divisor of the memory budget: held outputs may take a quarter.
 const HELD_SHARE: u64 = 4;
 
-/// Runs a job, and those behind it, to the end. On an error nothing of the output is left.
+/// Runs a job and the jobs after it to the end. On an error nothing of the output remains. Errors are as from
+/// `execute::run`, with the number of the job in the chain.
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
     if spec.then.is_empty() {
-        return execute::run(spec, env, classes, control, &Before::default(), None);
+        return execute::run(spec, env, classes, control, &EarlierJobs::default(), None);
     }
     let budget = spec.memory_bytes.unwrap_or_else(machine::default_budget_bytes);
     let held_bytes = budget / HELD_SHARE;
     let whole = JobSpec { memory_bytes: Some(budget - held_bytes), ..spec.clone() };
     let jobs = stages(&whole, env, classes)?;
-    let part = |number: usize| part_of(&jobs, number);
-    let files: Arc<dyn Files> = Arc::new(Uninterrupted(env.files.clone()));
-    control.enter(StageNow::Start);
-    // The last job writes the output. The chain claims it before the first, so that no work is lost to another job.
+    let part = |number: usize| place_in_chain(&jobs, number);
+    let files: Arc<dyn Files> = Arc::new(UninterruptedFiles(env.files.clone()));
+    control.enter(ProgressStage::Start);
+    // The last job writes the output. The chain claims it first, so that no work is lost to another job.
     let mut claim = match &spec.output {
         OutputTarget::Directory(output) => {
             let env = Env { files: files.clone(), ..env.clone() };
@@ -52,21 +53,23 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let scratch = ScratchSpace::with_rule(files.clone(), env.clock.clone(), directories, rule);
     let held = Arc::new(HeldFiles::new(files, held_bytes, scratch));
     let env = Env { files: held.clone(), ..env.clone() };
-    let mut before = Before::default();
+    let mut before = EarlierJobs::default();
     for (number, job) in jobs.iter().enumerate() {
         let claim = if number + 1 == jobs.len() { claim.take() } else { None };
-        let outcome =
-            execute::run(job, &env, classes, control, &before, claim).map_err(|e| of_whole(e).within(&part(number)))?;
+        let outcome = execute::run(job, &env, classes, control, &before, claim)
+            .map_err(|e| for_whole_chain(e).within(&part(number)))?;
         if let [input] = &job.inputs[..]
             && number > 0
         {
-            env.files.remove_dir_all(input.as_ref()).map_err(|e| Error::io(Code::Internal, "cannot drop", &e))?;
+            env.files
+                .remove_dir_all(input.as_ref())
+                .map_err(|e| Error::io(Code::Internal, "cannot remove a held output", &e))?;
         }
         if number + 1 == jobs.len() {
             return Ok(outcome);
         }
         let mut report = outcome.report;
-        // It is of the chain alone where that was.
+        // These belong to the chain, not to this job.
         (report.job.output, report.before) = Default::default();
         before.reports.push(report);
         before.spilled_bytes = held.spilled_bytes();
@@ -74,23 +77,25 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     Err(Error::new(Code::Internal, "a chain without a job"))
 }
 
-/// The jobs of a chain, each as it runs by itself: what a job behind the first reads are framed records, of the types that the job
-/// before it puts out, and their place is whose who runs them. What does not fit together in one of them is told here, and which it is.
+/// Returns the jobs of a chain, each as it runs alone. A job after the first reads framed records of the types that the
+/// job before it writes; the caller chooses the paths between them.
+///
+/// Errors: as from `Plan::make` for the first job that does not fit together, with its number.
 pub fn stages(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Vec<JobSpec>> {
     let mut jobs = jobs(spec);
-    let types = check(&jobs, env, classes).map_err(|(number, e)| e.within(&part_of(&jobs, number)))?;
+    let types = check(&jobs, env, classes).map_err(|(number, e)| e.within(&place_in_chain(&jobs, number)))?;
     for (job, types) in jobs[1..].iter_mut().zip(types) {
         job.input_types = Some(types);
     }
     Ok(jobs)
 }
 
-fn part_of(jobs: &[JobSpec], number: usize) -> String {
+fn place_in_chain(jobs: &[JobSpec], number: usize) -> String {
     format!("job {} of {} ({})", number + 1, jobs.len(), jobs[number].name)
 }
 
-/// What a job asks for is what is left of the memory of the whole.
-fn of_whole(e: Error) -> Error {
+/// Turns the memory need of one job into the need of the whole chain.
+fn for_whole_chain(e: Error) -> Error {
     if e.code() != Code::Memory {
         return e;
     }
@@ -99,7 +104,7 @@ fn of_whole(e: Error) -> Error {
         .hint(format!("{hint}a third more: held outputs take a quarter of a chain's memory"))
 }
 
-/// Each job by itself.
+/// Returns the jobs of a chain without their input types.
 fn jobs(spec: &JobSpec) -> Vec<JobSpec> {
     let first = JobSpec { then: Vec::new(), ..spec.clone() };
     let mut jobs = vec![first];
@@ -110,7 +115,7 @@ fn jobs(spec: &JobSpec) -> Vec<JobSpec> {
         before.output_format = OutputFormat::Framed;
         (before.output_columns, before.compress) = Default::default();
         (before.overwrite, before.durable) = (false, false);
-        // Beside the parts that a user sees: among held ones they would be records of the next job.
+        // The user reads named outputs beside the parts; among held parts they would become records of the next job.
         let outputs = std::mem::take(&mut before.outputs);
         let mut settings = spec.settings.clone();
         settings.extend(work.settings.clone());
@@ -141,7 +146,7 @@ fn jobs(spec: &JobSpec) -> Vec<JobSpec> {
     jobs
 }
 
-/// What does not fit together in one of the jobs, before the first begins; else what each of them puts out.
+/// Checks all jobs before the first begins. Returns the output types of each; an error with the job's index.
 fn check(
     jobs: &[JobSpec],
     env: &Env,
@@ -150,7 +155,7 @@ fn check(
     let mut types: Vec<(Type, Type)> = Vec::new();
     for (number, job) in jobs.iter().enumerate() {
         let checked = job.check().and_then(|()| {
-            // Files are for the jobs themselves to look at.
+            // Each job finds its own files when it runs.
             let spec = JobSpec { input_types: types.last().copied(), ..job.without_inputs() };
             Plan::make(&spec, env, classes)
         });

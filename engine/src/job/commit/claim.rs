@@ -1,23 +1,25 @@
-//! The claim of a job on its output: one job writes an output at a time, in any process, container or machine that sees the directory.
+//! The claim of a job on its output: one job writes an output at a time, among all processes, containers and machines
+//! that see the directory.
 //!
 //! ```text
 //!   PARENT/.OUT._temporary-TOKEN/_lock     made, locked and written under a name of its own ..
-//!   PARENT/.OUT._temporary/_lock           .. then renamed: the claim. One rename succeeds, since it replaces no directory with files.
+//!   PARENT/.OUT._temporary/_lock           .. then renamed: the claim. A rename onto a non-empty directory fails.
 //!                         /new/            the output while it is written (mod.rs)
 //!                         /older/          the output that it replaces, for the moment between two renames
 //! ```
 //!
-//! The job holds an OFD lock on `_lock` from before the directory has its name until the directory is gone. The kernel frees the lock
-//! when the process ends, however it ends. So a directory whose lock can be taken belongs to no running job, and the job that takes the lock
-//! removes it. The lock file never is in the output.
+//! The job takes an OFD lock on `_lock` before the directory gets its name, and holds it until the directory is gone.
+//! The kernel frees the lock when the process ends. So a directory whose lock can be taken belongs to no running job,
+//! and the job that takes the lock removes it. The lock file is never in the output.
 //!
-//! A job that has locked a file reads the token in `_lock` through the path once more, and compares it with the token in the locked file:
-//! between opening and locking, another job may have replaced the directory. Afterwards nobody else renames or removes it.
+//! Between opening and locking a file, another job may replace the directory. So a job that has locked `_lock` reads
+//! the token through the path once more, and compares it with the token in the locked file. Afterwards no other job
+//! renames or removes the directory.
 //!
-//! Where locks do not reach every process, age decides too: see leftovers.rs.
+//! If locks do not reach every process, age decides too: see leftovers.rs.
 //!
-//! Rejected: a process id in the name, and /proc (each PID namespace has its own ids, and its own process 1); one lock file
-//! beside the output (it stays behind, or its removal races with the next job's lock).
+//! Rejected: a process id in the name, checked in /proc. Each PID namespace has its own ids, and its own process 1.
+//! Rejected: one lock file beside the output. It is left over, or its removal races with the next job's lock.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -26,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::control::Control;
 use super::holder::{BEAT_MS, Holder};
-use super::leftovers::Other;
+use super::other_job::OtherJob;
 use super::{FRESH, OLDER, TEMPORARY};
 use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile};
 use yunti_base::{Code, Error, Result};
@@ -39,10 +41,10 @@ pub(super) const WAIT_MS: u64 = 100;
 /// Tries against other jobs that begin at the same moment, before a job gives up.
 const TRIES_MAX: u32 = 1000;
 
-/// A directory with a lock file that this job has made.
-pub(super) struct Held {
+/// A directory with a lock file, made by this job.
+pub(super) struct LockedDirectory {
     pub directory: PathBuf,
-    /// Keeps the lock.
+    /// The open lock file, which keeps the lock.
     pub file: Arc<dyn File>,
     pub holder: Holder,
     _heartbeat: Option<Heartbeat>,
@@ -56,21 +58,23 @@ pub struct Claim {
     pub(super) parent: PathBuf,
     /// `.OUT._temporary`
     pub(super) directory: PathBuf,
-    /// None where other processes cannot reach the output, or while the claim is not taken.
-    pub(super) held: Option<Held>,
+    /// None if other processes cannot reach the output, or before the claim is taken.
+    pub(super) held: Option<LockedDirectory>,
     /// Parents that were made for this output, outermost first.
     made: Vec<PathBuf>,
     is_taken: bool,
     is_committed: AtomicBool,
-    /// Something in the directory could not be removed. The lock file stays, so that the next job removes all of it.
+    /// Set when an entry of the directory could not be removed. The lock file stays, so that the next job removes the
+    /// rest.
     has_rest: AtomicBool,
 }
 
 impl Claim {
-    /// Takes the output for a job. `overwrite`: the output may exist. `wait`: waits for another job that writes it, until `control`
-    /// cancels.
+    /// Takes the output for a job. `overwrite`: the output may exist. `wait`: waits for another job that writes it,
+    /// until `control` cancels.
     ///
-    /// Errors: `Exists` if the output exists, or another job writes it; `Output` if the directory cannot be made; `Cancelled`.
+    /// Errors: `Exists` if the output exists, or another job writes it; `Output` if the directory cannot be made;
+    /// `Cancelled`.
     pub fn take(env: &Env, control: &Control, output: &Path, overwrite: bool, wait: bool) -> Result<Claim> {
         let Some(name) = output.file_name() else {
             return Err(Error::new(Code::Usage, "the output has no name").at_path(output.to_string_lossy()));
@@ -97,44 +101,46 @@ impl Claim {
             return Ok(claim);
         }
         claim.win(control, wait)?;
-        // The job before may have put it there since it was looked for.
+        // Another job may have put it there since the first check.
         claim.refuse_existing(overwrite)?;
         claim.remove_leftovers();
         Ok(claim)
     }
 
+    /// Returns the path of the output.
     pub fn output(&self) -> &Path {
         &self.output
     }
 
-    /// Where the output is written.
+    /// Returns the path under which the output is written.
     pub fn fresh(&self) -> PathBuf {
         self.directory.join(FRESH)
     }
 
-    /// Where an older output is between two renames.
+    /// Returns the path of an older output between two renames.
     pub fn older(&self) -> PathBuf {
         self.directory.join(OLDER)
     }
 
-    /// Parents that were made for this output, outermost first.
-    pub fn made(&self) -> &[PathBuf] {
+    /// Returns the parent directories that were made for this output, outermost first.
+    pub fn made_parents(&self) -> &[PathBuf] {
         &self.made
     }
 
-    /// Notes that the output is in place.
+    /// Notes that the output has its final name.
     pub fn set_committed(&self) {
         self.is_committed.store(true, Ordering::Relaxed);
     }
 
-    /// Removes a file or directory of the claim's, and notes a failure.
+    /// Removes a file or directory of the claim, and notes a failure.
     pub fn remove(&self, path: &Path) {
         if remove_any(&*self.files, path).is_err_and(|e| e.kind() != ErrorKind::NotFound) {
             self.has_rest.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Checks that no other job took the output. Where locks do not reach every process, a job that was stopped for long loses it.
+    /// Checks that no other job took the output. Where locks do not reach every process, a job that was stopped for
+    /// long loses it.
     pub fn check(&self) -> Result<()> {
         if self.is_certain() || self.is_own() {
             return Ok(());
@@ -144,7 +150,7 @@ impl Claim {
             .hint("run it again"))
     }
 
-    /// Keeps what is in the directory until the next job for the same output.
+    /// Keeps the contents of the directory until the next job for the same output.
     pub fn keep(&self) {
         self.has_rest.store(true, Ordering::Relaxed);
     }
@@ -186,7 +192,7 @@ impl Claim {
         Ok(())
     }
 
-    /// Gives a locked directory the name that one job can have, or waits until it can.
+    /// Gives a locked directory the name that only one job can have, or waits until it can.
     fn win(&mut self, control: &Control, wait: bool) -> Result<()> {
         let mut own = self.prepare()?;
         let result = self.win_with(&mut own, control, wait);
@@ -204,37 +210,37 @@ impl Claim {
         }
     }
 
-    fn win_with(&mut self, own: &mut Held, control: &Control, wait: bool) -> Result<()> {
+    fn win_with(&mut self, own: &mut LockedDirectory, control: &Control, wait: bool) -> Result<()> {
         let mut tries = 0;
         while tries < TRIES_MAX {
             tries += 1;
             control.cancelled().check()?;
             match self.files.rename(&own.directory, &self.directory) {
                 Ok(()) => return Ok(()),
-                // Somebody removed it by hand.
+                // The directory was removed from outside.
                 Err(e) if e.kind() == ErrorKind::NotFound => *own = self.prepare()?,
-                // Some file systems have errors of their own for a name that is taken.
+                // Some file systems return errors of their own for an existing name.
                 Err(e) if is_taken_name(&e) || exists(&*self.files, &self.directory.join(LOCK)).unwrap_or(false) => {
                     match self.other(own)? {
-                        Other::Gone => {}
+                        OtherJob::Gone => {}
                         other if wait => {
                             control.set_status(Some(other.status()));
                             self.clock.sleep_ms(WAIT_MS);
                             tries = 0;
                         }
-                        other => return Err(other.refuse(self)),
+                        other => return Err(other.refuse(&self.output, &self.directory)),
                     }
                 }
                 Err(e) => return Err(self.cannot_make(&e)),
             }
         }
-        Err(Error::new(Code::Output, "other jobs take and leave this output all the time")
+        Err(Error::new(Code::Output, "other jobs keep taking and releasing this output")
             .at_path(self.output.to_string_lossy())
             .hint("run it again"))
     }
 
     /// Makes a directory with a locked lock file under a name that no other job has.
-    fn prepare(&mut self) -> Result<Held> {
+    fn prepare(&mut self) -> Result<LockedDirectory> {
         for _ in 0..TRIES_MAX {
             let token = Holder::new_token();
             let mut path = self.directory.clone().into_os_string();
@@ -242,7 +248,7 @@ impl Claim {
             let path = PathBuf::from(path);
             match self.files.create_dir(&path) {
                 Ok(()) => {}
-                // A job that failed has removed the parents that it had made.
+                // A failed job may have removed the parents that it had made.
                 Err(e) if e.kind() == ErrorKind::NotFound && exists(&*self.files, &self.parent).is_ok_and(|is| !is) => {
                     self.make_parents()?;
                     continue;
@@ -251,7 +257,7 @@ impl Claim {
             }
             match self.lock_new(&path, token) {
                 Ok(Some(held)) => return Ok(held),
-                // Another job took it for a directory that a killed job left.
+                // Another job took the directory for a leftover and removed it.
                 Ok(None) => {}
                 Err(e) => {
                     self.remove_private(&path);
@@ -259,12 +265,12 @@ impl Claim {
                 }
             }
         }
-        Err(Error::new(Code::Output, "cannot make the output directory: other jobs remove it all the time")
+        Err(Error::new(Code::Output, "cannot make the output directory: other jobs keep removing it")
             .at_path(self.output.to_string_lossy()))
     }
 
     /// Makes and locks the lock file; None if another job was faster.
-    fn lock_new(&self, directory: &Path, token: String) -> Result<Option<Held>> {
+    fn lock_new(&self, directory: &Path, token: String) -> Result<Option<LockedDirectory>> {
         let path = directory.join(LOCK);
         let failed =
             |doing: &str, e: &std::io::Error| Error::io(Code::Output, doing, e).at_path(path.to_string_lossy());
@@ -287,16 +293,16 @@ impl Claim {
         }
         let heartbeat = beats.then(|| Heartbeat::start(file.clone(), text, BEAT_MS)).transpose();
         let heartbeat = heartbeat.map_err(|e| failed("cannot start a thread", &e))?;
-        Ok(Some(Held { directory: directory.into(), file, holder, _heartbeat: heartbeat }))
+        Ok(Some(LockedDirectory { directory: directory.into(), file, holder, _heartbeat: heartbeat }))
     }
 
-    /// Removes a directory that has a lock file and nothing else.
+    /// Removes a directory that has only a lock file.
     pub(super) fn remove_private(&self, directory: &Path) {
         let _ = self.files.remove_file(&directory.join(LOCK));
         let _ = self.files.remove_dir(directory);
     }
 
-    /// The holder that the lock file in a directory names now.
+    /// Returns the holder named by the lock file in a directory now; None without a file.
     pub(super) fn holder_at(&self, directory: &Path) -> Result<Option<Holder>> {
         let path = directory.join(LOCK);
         match self.files.open_to_write(&path) {
@@ -338,12 +344,12 @@ pub(super) fn remove_any(files: &dyn Files, path: &Path) -> std::io::Result<()> 
         .or_else(|e| if e.kind() == ErrorKind::NotFound { Err(e) } else { files.remove_file(path) })
 }
 
-/// Returns true if there is something of this name; an error if that cannot be found out.
+/// Returns true if the path exists. Errors: `Output` if this cannot be checked.
 pub(super) fn exists(files: &dyn Files, path: &Path) -> Result<bool> {
     match files.meta(path) {
         Ok(_) => Ok(true),
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
-        Err(e) => Err(Error::io(Code::Output, "cannot look for the output", &e).at_path(path.to_string_lossy())),
+        Err(e) => Err(Error::io(Code::Output, "cannot check if the output exists", &e).at_path(path.to_string_lossy())),
     }
 }
 

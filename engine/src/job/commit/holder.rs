@@ -1,4 +1,4 @@
-//! The text in a lock file: the process that holds a claim, for other jobs and for the messages of these.
+//! The text in a lock file: the process that holds a claim, for other jobs and their messages.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ const TEXT_BYTES_MAX: usize = 4096;
 /// The process that holds a claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Holder {
-    /// Name of this claim alone.
+    /// Unique name of this claim.
     pub token: String,
     pub pid: u32,
     pub host: String,
     /// Id of the running kernel (`ProcessName::boot`).
     pub boot: String,
-    /// The lock may not reach every process, so the holder rewrites the file every `BEAT_MS`.
+    /// True if the lock may not reach every process: the holder rewrites the file every `BEAT_MS`.
     pub beats: bool,
 }
 
@@ -40,13 +40,14 @@ impl Holder {
         unique_token()
     }
 
-    /// Reads an open lock file. After a power loss the file may be empty: it names nobody then.
+    /// Reads an open lock file. After a power loss the file may be empty; then it names no process.
     pub fn read(file: Arc<dyn File>, path: &Path) -> Result<Holder> {
         let mut bytes = vec![0; TEXT_BYTES_MAX];
         let n = NamedFile::new(file, path, Code::Output).read_up_to(&mut bytes, 0)?;
         Ok(serde_json::from_slice(&bytes[..n]).unwrap_or_default())
     }
 
+    /// Returns the contents of the lock file, as JSON.
     pub fn text(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
@@ -56,7 +57,7 @@ impl Holder {
         !self.boot.is_empty() && self.boot == other.boot
     }
 
-    /// Names the process, as in `process 12 on host`; None where the file names nobody.
+    /// Returns the process as in `process 12 on host`; None if the file names no process.
     pub fn name(&self) -> Option<String> {
         (!self.host.is_empty()).then(|| format!("process {} on {}", self.pid, self.host))
     }
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_holder_comes_back_and_anything_else_names_nobody() {
+    fn holder_survives_serialisation_and_default_names_no_process() {
         let holder = Holder::own(Holder::new_token(), true);
         assert_eq!(serde_json::from_slice::<Holder>(&holder.text()).unwrap(), holder);
         assert!(holder.text().len() < TEXT_BYTES_MAX);

@@ -1,47 +1,39 @@
-//! Claims of other jobs: which job is alive, and the removal of what dead ones left.
+//! Claims of other jobs: finds out if such a job is alive, and removes the leftovers of dead jobs.
 //!
-//! | the lock of the claim | the job is |
+//! | lock of the claim | job |
 //! |---|---|
-//! | is held | alive |
-//! | can be taken; the holder's lock reaches every process, or the holder ran on this machine | dead, exactly |
-//! | can be taken, but may be one that this machine does not see; or the file system has no locks | dead after `BEATS_MISSED_MS` without a beat |
-//! | the same, and the holder does not beat, since it had a lock that reaches every process | dead after `ABANDONED_MS` without a change |
+//! | held | alive |
+//! | free, and reaches every process, or the holder ran on this machine | dead, exactly |
+//! | free, but may not reach this machine; or locks are unsupported | dead after `BEATS_MISSED_MS` without a beat |
+//! | the same; the holder does not beat: its lock reached all processes | dead after `ABANDONED_MS` without a change |
 //!
-//! Directories of versions before locks (`.OUT._temporary-PID`, `.OUT._older-PID`) go after `ABANDONED_MS` too: their process ids mean nothing
-//! outside of their PID namespace.
+//! Directories of versions without locks (`.OUT._temporary-PID`, `.OUT._older-PID`) also go after `ABANDONED_MS`: their
+//! process ids mean nothing outside their PID namespace.
 //!
-//! Limitation: a job that is stopped (SIGSTOP, a paused machine) for longer than `BEATS_MISSED_MS` loses its claim where locks do not reach
-//! every process. It notices before the commit, and fails.
+//! Limitation: where locks do not reach every process, a job that is stopped (SIGSTOP, a paused machine) for longer
+//! than `BEATS_MISSED_MS` loses its claim. It notices before the commit and fails.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::claim::{Claim, Held, LOCK, WAIT_MS, exists, remove_any};
+use super::claim::{Claim, LOCK, LockedDirectory, WAIT_MS, exists, remove_any};
 use super::holder::{BEAT_MS, Holder};
+use super::other_job::OtherJob;
 use crate::env::{LockScope, NamedFile};
 use yunti_base::{Code, Error, Result};
 
-/// Milliseconds without a beat after which such a job is dead: 20 beats, since a busy server may delay some.
+/// Milliseconds without a beat after which a beating job is dead: 20 beats, because a busy server may delay some.
 const BEATS_MISSED_MS: u64 = if cfg!(debug_assertions) { 3_000 } else { 300_000 };
 
-/// Milliseconds without a change after which a directory without a lock or beats belongs to nobody: one day.
+/// Milliseconds without a change after which a directory without lock or beats is abandoned: one day.
 const ABANDONED_MS: u64 = 24 * 3600 * 1000;
-
-/// Another job that has the claim.
-pub(super) enum Other {
-    /// It is gone, or changed: try again.
-    Gone,
-    Alive(Holder),
-    /// Alive or dead. The directory has not been changed for less than this many milliseconds.
-    Unknown(u64),
-}
 
 impl Claim {
     /// Finds out if the job that has the claim is alive, and removes what it left if it is dead.
-    pub(super) fn other(&self, own: &Held) -> Result<Other> {
+    pub(super) fn other(&self, own: &LockedDirectory) -> Result<OtherJob> {
         let path = self.directory.join(LOCK);
         let cannot = |e: std::io::Error| {
-            Error::io(Code::Output, "cannot find out if another job is writing this output", &e)
+            Error::io(Code::Output, "cannot check if another job is writing this output", &e)
                 .at_path(path.to_string_lossy())
                 .hint("name another output")
         };
@@ -53,27 +45,27 @@ impl Claim {
         let holder = Holder::read(file.clone(), &path)?;
         let lock = file.lock();
         match &lock {
-            Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Other::Alive(holder)),
+            Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(OtherJob::Alive(holder)),
             Err(e) if e.kind() != ErrorKind::Unsupported => return Err(cannot(lock.unwrap_err())),
             _ => {}
         }
         let is_exact = lock.is_ok_and(|scope| is_exact(scope, &holder, &own.holder));
         if self.holder_at(&self.directory)?.as_ref() != Some(&holder) {
-            return Ok(Other::Gone);
+            return Ok(OtherJob::Gone);
         }
         if !is_exact && let Some(left_ms) = self.left_ms(&self.directory, &holder, own)? {
             return Ok(if holder.beats && left_ms > BEATS_MISSED_MS - 2 * BEAT_MS {
-                Other::Alive(holder)
+                OtherJob::Alive(holder)
             } else {
-                Other::Unknown(left_ms)
+                OtherJob::Unknown(left_ms)
             });
         }
         self.remove_dead(&holder, is_exact)?;
-        Ok(Other::Gone)
+        Ok(OtherJob::Gone)
     }
 
-    /// Removes the claim of a dead job, and puts an older output back that it had moved away. If this job holds no lock that every
-    /// process sees, a file of this name lets one job alone do so.
+    /// Removes the claim of a dead job, and restores an older output that the job had moved away. If this job holds no
+    /// lock that every process sees, a marker file lets only one job do so.
     fn remove_dead(&self, holder: &Holder, is_exact: bool) -> Result<()> {
         let failed = |e: std::io::Error| {
             Error::io(Code::Output, "cannot remove what a killed job left", &e)
@@ -85,7 +77,7 @@ impl Claim {
             match self.files.create(&marker) {
                 Ok(_) => {}
                 Err(e) if matches!(e.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
-                    // Should its owner have been killed in turn, the marker is too old one day.
+                    // If its owner is killed in turn, the marker expires after a day.
                     self.clock.sleep_ms(WAIT_MS);
                     let fresh = self.files.meta(&marker).is_ok_and(|m| {
                         m.modified_ms == 0 || self.clock.unix_ms().saturating_sub(m.modified_ms) < ABANDONED_MS
@@ -118,30 +110,30 @@ impl Claim {
         Ok(())
     }
 
-    /// The directory has no lock file: it is being removed at this moment, or somebody else made it.
-    fn without_lock(&self, own: &Held) -> Result<Other> {
+    /// Handles a directory without a lock file: another job is removing it, or it was made by something else.
+    fn without_lock(&self, own: &LockedDirectory) -> Result<OtherJob> {
         self.clock.sleep_ms(1);
-        let Ok(inside) = self.files.list(&self.directory) else { return Ok(Other::Gone) };
+        let Ok(inside) = self.files.list(&self.directory) else { return Ok(OtherJob::Gone) };
         if inside.is_empty() || inside.contains(&self.directory.join(LOCK)) {
-            return Ok(Other::Gone);
+            return Ok(OtherJob::Gone);
         }
         let nobody = Holder::default();
         if let Some(left_ms) = self.left_ms(&self.directory, &nobody, own)? {
-            return Ok(Other::Unknown(left_ms));
+            return Ok(OtherJob::Unknown(left_ms));
         }
         for path in inside {
             let _ = remove_any(&*self.files, &path);
         }
         let _ = self.files.remove_dir(&self.directory);
-        Ok(Other::Gone)
+        Ok(OtherJob::Gone)
     }
 
-    /// For a lock that says nothing: milliseconds until the age of the directory says that its job is dead; None if it is. A job that
-    /// beats is dead after `BEATS_MISSED_MS`, any other after a day without a change. Times are the file system's, so that clocks of
-    /// machines may differ.
-    fn left_ms(&self, directory: &Path, holder: &Holder, own: &Held) -> Result<Option<u64>> {
+    /// Returns the milliseconds until a job whose lock shows nothing counts as dead; None if it is dead. A job that
+    /// beats is dead after `BEATS_MISSED_MS`, any other after a day without a change. All times come from the file
+    /// system, because the clocks of machines may differ.
+    fn left_ms(&self, directory: &Path, holder: &Holder, own: &LockedDirectory) -> Result<Option<u64>> {
         let path = own.directory.join(LOCK);
-        // A write and a sync give this job's own file the time that the file system has now.
+        // A write and a sync give this job's own lock file the present time of the file system.
         let file = NamedFile::new(own.file.clone(), &path, Code::Output);
         file.write_all(&own.holder.text(), 0)?;
         file.sync()?;
@@ -157,7 +149,7 @@ impl Claim {
         Ok((changed_ms + limit_ms).checked_sub(now_ms).filter(|&left_ms| left_ms > 0))
     }
 
-    /// The time of the last change in a directory and in the directories in it; None if that cannot be read.
+    /// Returns the time of the last change in a directory and its subdirectories; None if it cannot be read.
     fn changed_ms(&self, directory: &Path) -> Option<u64> {
         let meta = self.files.meta(directory).ok()?;
         let mut latest = meta.modified_ms;
@@ -169,8 +161,8 @@ impl Claim {
         Some(latest)
     }
 
-    /// Removes the directories of jobs that were killed before they had the claim, and of versions whose directories had no locks. What
-    /// cannot be removed is left to the next job.
+    /// Removes directories of jobs that were killed before they had the claim, and of versions without locks. A
+    /// directory that cannot be removed is left to the next job.
     pub(super) fn remove_leftovers(&self) {
         let Some(own) = &self.held else { return };
         let in_place = exists(&*self.files, self.output()).unwrap_or(false);
@@ -190,12 +182,12 @@ impl Claim {
         }
     }
 
-    fn remove_dead_private(&self, directory: &Path, own: &Held) {
+    fn remove_dead_private(&self, directory: &Path, own: &LockedDirectory) {
         let path = directory.join(LOCK);
         let file = match self.files.open_to_write(&path) {
             Ok(file) => file,
             Err(e) => {
-                // Its owner notices that it is gone, and makes another.
+                // Its owner notices the loss and makes another.
                 if e.kind() == ErrorKind::NotFound {
                     let _ = self.files.remove_dir(directory);
                 }
@@ -214,51 +206,7 @@ impl Claim {
     }
 }
 
-impl Other {
-    /// Returns the error of a job that does not wait.
-    pub fn refuse(&self, claim: &Claim) -> Error {
-        let (what, hint) = match self {
-            Other::Unknown(left_ms) => (
-                "another job is writing this output, or was killed: locks of this file system do not show which"
-                    .to_string(),
-                format!(
-                    "wait for up to {} s with --wait, name another output, or remove {} if no job is running",
-                    left_ms.div_ceil(1000),
-                    claim.directory.display()
-                ),
-            ),
-            _ => {
-                let name = self.name().map_or_else(String::new, |name| format!(" ({name})"));
-                let hint = "wait for it with --wait, or name another output";
-                (format!("another job{name} is writing this output"), hint.to_string())
-            }
-        };
-        Error::new(Code::Exists, what).at_path(claim.output().to_string_lossy()).hint(hint)
-    }
-
-    /// Returns the status of a job that waits.
-    pub fn status(&self) -> String {
-        match self {
-            Other::Unknown(left_ms) => {
-                let seconds = left_ms.div_ceil(1000);
-                format!("waiting for the job that writes this output, or was killed: {seconds} s left")
-            }
-            _ => {
-                let name = self.name().unwrap_or_else(|| "another job".into());
-                format!("waiting for {name} (same output)")
-            }
-        }
-    }
-
-    fn name(&self) -> Option<String> {
-        match self {
-            Other::Alive(holder) => holder.name(),
-            _ => None,
-        }
-    }
-}
-
-/// Returns true if a lock that could be taken means that its holder is dead.
+/// Returns true if a lock that could be taken proves that its holder is dead.
 fn is_exact(scope: LockScope, holder: &Holder, own: &Holder) -> bool {
     holder.is_on_machine_of(own) || (scope == LockScope::Everywhere && !holder.beats)
 }
@@ -268,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_free_lock_means_death_where_it_reaches_the_holder() {
+    fn free_lock_proves_death_only_if_it_reaches_the_holder() {
         let holder = |boot: &str, beats| Holder { boot: boot.into(), beats, ..Holder::default() };
         let own = holder("here", false);
         for (scope, other, expect) in [
@@ -276,7 +224,7 @@ mod tests {
             // Before a restart of this machine.
             (LockScope::Everywhere, holder("before", false), true),
             (LockScope::Everywhere, holder("", false), true),
-            // A client of the file server that this machine is: its locks may not arrive.
+            // This machine serves the files, and the lock of a client may not arrive.
             (LockScope::Everywhere, holder("client", true), false),
             (LockScope::Machine, holder("here", true), true),
             (LockScope::Machine, holder("client", true), false),

@@ -1,15 +1,16 @@
-//! The output directory: written in the directory of its claim, which readers skip, and renamed when it is complete.
+//! The output directory: written in the directory of its claim, which readers skip, and renamed when complete.
 //!
 //! ```text
 //!   PARENT/.OUT._temporary/new/part-r-00000 .. _SUCCESS _yunti/report.json   --rename-->   PARENT/OUT
 //! ```
 //!
-//! One rename makes all of it appear at once: a job that is killed at any moment leaves no output, at most the directory of its claim, which
-//! the next job for the same output removes (claim.rs).
+//! One rename makes the whole output appear. A job that is killed leaves no output, at most the directory of its claim,
+//! which the next job for the same output removes (claim.rs).
 
 mod claim;
 mod holder;
 mod leftovers;
+mod other_job;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,33 +18,35 @@ use std::sync::Arc;
 pub use self::claim::Claim;
 use self::claim::{exists, parent_of};
 
-use crate::env::{FewOpen, Files, NamedFile};
+use crate::env::{Files, NamedFile, OpenFilePool};
 use yunti_base::{Code, Error, Result};
 
+/// A directory in which tasks create files of the output.
 #[derive(Clone)]
-pub struct Place {
+pub struct OutputDirectory {
     files: Arc<dyn Files>,
     directory: PathBuf,
 }
 
-impl Place {
-    /// A directory that somebody else makes appear or disappear.
-    pub fn new(files: Arc<dyn Files>, directory: PathBuf) -> Place {
-        Place { files, directory }
+impl OutputDirectory {
+    /// Wraps a directory whose owner commits or removes it.
+    pub fn new(files: Arc<dyn Files>, directory: PathBuf) -> OutputDirectory {
+        OutputDirectory { files, directory }
     }
 
+    /// Creates a file in the directory. Errors: `Output`, with the path.
     pub fn create(&self, name: &str) -> Result<NamedFile> {
         NamedFile::create(&*self.files, &self.directory.join(name), Code::Output)
     }
 }
 
-/// Between the name of the output and, while the claim is not taken, its token.
+/// Part of a claim directory's name between the output's name and, before the claim is taken, the token.
 const TEMPORARY: &str = "._temporary";
 
-/// The output within the directory of its claim, while it is written.
+/// Name of the new output within the directory of its claim.
 pub const FRESH: &str = "new";
 
-/// The output that is replaced, within the same directory, for the moment between two renames.
+/// Name of the replaced output within the same directory, between two renames.
 pub const OLDER: &str = "older";
 
 /// Returns true for the name of a claim's directory: `.OUT._temporary`, or `.OUT._temporary-TOKEN` before it is taken.
@@ -53,13 +56,13 @@ pub fn is_temporary(path: &Path) -> bool {
     token.is_some_and(|token| token.is_empty() || token.starts_with('-'))
 }
 
-/// An output that is being written. Without a commit, dropping it removes the files.
-pub struct Pending {
+/// An output that is being written. Dropping it without a commit removes its files.
+pub struct PendingOutput {
     files: Arc<dyn Files>,
     claim: Arc<Claim>,
     output: PathBuf,
     temporary: PathBuf,
-    /// Where an older output is while the new one is put in its place in steps.
+    /// Path of an older output while the new one takes its place in two renames.
     older: PathBuf,
     /// Directories within the output.
     dirs: Vec<PathBuf>,
@@ -67,34 +70,37 @@ pub struct Pending {
     done: bool,
 }
 
-impl Pending {
+impl PendingOutput {
     /// Begins to write the output of `claim`, through `files`. `overwrite`: the commit may replace an output.
-    pub fn begin(files: Arc<dyn Files>, claim: Arc<Claim>, overwrite: bool) -> Result<Pending> {
+    pub fn begin(files: Arc<dyn Files>, claim: Arc<Claim>, overwrite: bool) -> Result<PendingOutput> {
         let (output, temporary, older) = (claim.output().to_path_buf(), claim.fresh(), claim.older());
-        let pending = Pending { files, claim, output, temporary, older, dirs: Vec::new(), overwrite, done: false };
+        let pending =
+            PendingOutput { files, claim, output, temporary, older, dirs: Vec::new(), overwrite, done: false };
         pending.files.create_dir(&pending.temporary).map_err(|e| {
             Error::io(Code::Output, "cannot make the output directory", &e).at_path(pending.output.to_string_lossy())
         })?;
         Ok(pending)
     }
 
+    /// Creates a file of the output. Errors: `Output`, with the path.
     pub fn create(&self, name: &str) -> Result<NamedFile> {
-        self.place().create(name)
+        self.directory().create(name)
     }
 
     /// Returns the directory in which tasks make files.
-    pub fn place(&self) -> Place {
-        Place { files: self.files.clone(), directory: self.temporary.clone() }
+    pub fn directory(&self) -> OutputDirectory {
+        OutputDirectory { files: self.files.clone(), directory: self.temporary.clone() }
     }
 
-    /// A part of the output, which may be one of very many.
-    pub fn create_part(&self, name: &str, few: &Arc<FewOpen>) -> Result<NamedFile> {
+    /// Creates a part of the output through `few`, which limits the number of open files.
+    pub fn create_part(&self, name: &str, few: &Arc<OpenFilePool>) -> Result<NamedFile> {
         let path = self.temporary.join(name);
         let file = few.create(&path);
         let file = file.map_err(|e| Error::io(Code::Output, "cannot create", &e).at_path(path.to_string_lossy()))?;
         Ok(NamedFile::new(file, &path, Code::Output))
     }
 
+    /// Creates a directory within the output.
     pub fn create_dir(&mut self, name: &str) -> Result<()> {
         let path = self.temporary.join(name);
         self.files
@@ -104,7 +110,10 @@ impl Pending {
         Ok(())
     }
 
-    /// Makes the output appear. On an error what was there before is there again.
+    /// Makes the output appear under its name. On an error the earlier state is restored.
+    ///
+    /// Errors: `Exists` if an output appeared and may not be replaced; `Output` if the claim was lost or a file
+    /// operation failed.
     pub fn commit(mut self, durable: bool) -> Result<()> {
         let place = self.output.to_string_lossy().into_owned();
         let failed =
@@ -124,7 +133,7 @@ impl Pending {
                 .hint("name another, or use --overwrite"));
         };
         if durable && let Err(e) = self.files.sync_dir(&parent_of(&self.output)) {
-            // If even that fails, both outputs stay, each under the name that it has now.
+            // If even the undo fails, both outputs stay under their present names.
             self.done = self.take_back(older.as_deref()).is_err();
             if self.done {
                 self.claim.set_committed();
@@ -134,24 +143,24 @@ impl Pending {
         }
         self.done = true;
         self.claim.set_committed();
-        // What cannot be removed does not make the new output less good: readers skip its name, and the next job tries again.
+        // Leftovers do no harm: readers skip their name, and the next job removes them.
         if let Some(older) = older {
             self.claim.remove(&older);
         }
         Ok(())
     }
 
-    /// Syncs the names in the output, and the names of directories that were made for it.
+    /// Syncs the names in the output, and the names of parent directories that were made for it.
     fn sync_names(&self) -> std::io::Result<()> {
         self.files.sync_dir(&self.temporary)?;
         for dir in &self.dirs {
             self.files.sync_dir(dir)?;
         }
-        self.claim.made().iter().try_for_each(|dir| self.files.sync_dir(&parent_of(dir)))
+        self.claim.made_parents().iter().try_for_each(|dir| self.files.sync_dir(&parent_of(dir)))
     }
 
-    /// Puts the output in the place of an older one, at once where the file system can: no moment is without either. Returns where the
-    /// older one is now.
+    /// Puts the output in the place of an older one, in one step where the file system can exchange names. Returns the
+    /// path of the older output.
     fn replace(&self) -> std::io::Result<PathBuf> {
         match self.files.exchange(&self.temporary, &self.output) {
             Err(e) if e.kind() == std::io::ErrorKind::Unsupported => {}
@@ -165,7 +174,7 @@ impl Pending {
         Ok(self.older.clone())
     }
 
-    /// Undoes what put the output in place.
+    /// Undoes the renames that put the output in place.
     fn take_back(&self, older: Option<&Path>) -> std::io::Result<()> {
         match older {
             Some(older) if older == self.temporary => self.files.exchange(older, &self.output),
@@ -173,7 +182,8 @@ impl Pending {
                 self.files.rename(&self.output, &self.temporary)?;
                 self.files.rename(older, &self.output)
             }
-            // A directory that refuses new names may still give up old ones; what says that all of it is there goes first.
+            // A directory that refuses new names may still allow removal. `_SUCCESS`, the mark of a complete output,
+            // goes first.
             None => self.files.rename(&self.output, &self.temporary).or_else(|_| {
                 self.files.remove_file(&self.output.join("_SUCCESS"))?;
                 self.files.remove_dir_all(&self.output)
@@ -182,7 +192,7 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingOutput {
     fn drop(&mut self) {
         if !self.done {
             self.claim.remove(&self.temporary);

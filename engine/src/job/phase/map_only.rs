@@ -1,26 +1,29 @@
-//! Mode none: each split through the mapper into a part of its own, no barrier anywhere.
+//! Mode none: each split through the mapper into a part of its own, without a barrier.
 
 use std::sync::Mutex;
 
-use super::mapping::{Readers, ahead, count_read, make_mapper, map_together};
-use super::running::{Running, show_output};
-use crate::job::control::StageNow;
+use super::map_setup::{Readers, count_read, make_mapper, map_together, read_ahead};
+use super::running_job::{RunningJob, show_output};
+use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
 use crate::map::map_split;
-use crate::map::timed::Timed;
+use crate::map::timed_sink::TimedSink;
 use crate::operator::Emitter;
-use crate::reduce::WriterSink;
+use crate::operator::cursor::RecordSink;
 use crate::write::{Output, OutputWriter};
 use yunti_base::{Code, Error, Result};
 
-pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
+/// Maps all splits to `output`.
+///
+/// Errors: `Usage` if the writer makes whole parts and the input has several splits for one stream.
+pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
     let plan = running.plan;
     if plan.writes_whole_parts() && matches!(output, Output::Stream(_)) && plan.splits.len() > 1 {
-        return Err(Error::new(Code::Usage, "the writer makes whole parts, and the splits of this input are several")
-            .hint("name a directory with --output, or have it sorted: --mode sorted"));
+        return Err(Error::new(Code::Usage, "the writer makes whole parts, but the input has several splits")
+            .hint("name a directory with --output, or use --mode sorted"));
     }
-    running.enter(StageNow::Map);
-    let ahead = ahead(running);
+    running.enter(ProgressStage::Map);
+    let ahead = read_ahead(running);
     let next = std::sync::atomic::AtomicUsize::new(0);
     let spare: Vec<Mutex<Vec<u8>>> = (0..running.crew.workers).map(|_| Mutex::default()).collect();
     map_together(running, ahead.as_deref(), |worker, stop| {
@@ -40,7 +43,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
                 _ => (0, number),
             };
             let writer = OutputWriter::new(writer_setup, part, Some(ticket), staging);
-            let sink = Timed::new(WriterSink::new(writer)?, running.env.clock.clone());
+            let sink = TimedSink::new(RecordSink::new(writer)?, running.env.clock.clone());
             let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
             let before = reader.records;
             let task = map_split(split, reader, &mut *mapper, &mut emitter, clock, running.control.cancelled(), |n| {
@@ -48,7 +51,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             })?;
             let sink = emitter.finish()?;
             let sink_ns = sink.busy_ns;
-            let (staging, write_ns) = sink.into_inner().into_writer().finish()?;
+            let (staging, write_ns) = sink.into_inner().into_target().finish()?;
             *spare[worker].lock().unwrap_or_else(|e| e.into_inner()) = staging;
             drop(mapper);
             running.absorb(&context);
@@ -58,7 +61,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             running.meter.add(worker, StageKind::Write, write_ns, 0, 0);
             running.meter.span(worker, "map", number as u64, from_ns, clock.now_ns(), task.bytes, records);
             running.partitions.add(number, records, task.bytes);
-            running.count(super::mapping::TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
+            running.count(super::map_setup::TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
             count_read(running, reader);
             show_output(running);
         }

@@ -1,58 +1,61 @@
-//! The workers of the map phase: each takes splits and brings their records into a collector, or into a table of its own.
+//! Workers of the map phase: each takes splits and brings their records into a collector or a table of its own.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::mapping::{Readers, TASK_COUNTERS, count_read, make_mapper, read_setup};
-use super::running::Running;
-use crate::arrange::ArrangingCollector;
+use super::map_setup::{Readers, TASK_COUNTERS, count_read, make_mapper, read_setup};
+use super::running_job::RunningJob;
 use crate::collect::Store;
-use crate::collect::collector::Collected;
+use crate::collect::collector::CollectedRecords;
 use crate::collect::store::Layout;
 use crate::env::crew::Stop;
 use crate::fold::FoldTable;
 use crate::job::report::meter::StageKind;
+use crate::key_order::KeyOrderCollector;
 use crate::map::combine_sink::CombineSink;
-use crate::map::fold_sink::{Collecting, Drained, Finished, FoldSink, Overflow, best_form};
+use crate::map::fold_sink::{CollectorEmitter, DrainForm, FoldResult, FoldSink, Overflow, best_form};
 use crate::map::map_split;
-use crate::map::timed::Timed;
+use crate::map::timed_sink::TimedSink;
 use crate::operator::{Class, Emitter, Flags, Sink, TaskContext};
-use crate::read::ahead::Ahead;
+use crate::read::ReadAhead;
 use crate::read::{FixedReader, Split};
 use yunti_base::Result;
 
-/// Memory of the table that groups a combiner's window, at most.
+/// Upper limit in bytes of the table that groups a combiner's window.
 const COMBINE_TABLE_BYTES: u64 = 16 << 20;
 
-/// How records are folded while they are mapped, if they are.
+/// Fold during the map phase: its class, and the form of drained states.
 #[derive(Clone)]
-pub struct Folding {
+pub struct MapFold {
     pub class: Arc<dyn Class>,
-    pub drained: Drained,
+    pub drained: DrainForm,
 }
 
-pub type MakeCollector<'m, 'a> = dyn Fn(usize) -> Result<Collecting<'a>> + Sync + 'm;
+/// Makes the collector of a worker.
+pub type MakeCollector<'m, 'a> = dyn Fn(usize) -> Result<CollectorEmitter<'a>> + Sync + 'm;
+/// Writes a full table of a worker as a run.
 pub type WriteTable<'m> = dyn Fn(usize, &FoldTable) -> Result<()> + Sync + 'm;
 
+/// Workers of the map phase and their results. Call order: `work` once on each worker, then `into_results`.
 pub struct MapWorkers<'m, 'a, 'r> {
-    pub running: &'m Running<'r>,
+    pub running: &'m RunningJob<'r>,
     pub store: &'m Arc<Store>,
-    pub folding: Option<&'m Folding>,
-    /// Memory of a table.
+    pub folding: Option<&'m MapFold>,
+    /// Bytes of memory for a table.
     pub table_share: u64,
-    /// Full tables are written as they stand, others stay tables; else all are drained into collectors.
+    /// True if full tables become runs and the others stay tables; false if all are drained into collectors.
     pub spills_tables: bool,
-    pub ahead: Option<Arc<Ahead>>,
+    pub ahead: Option<Arc<ReadAhead>>,
     pub make_collector: &'m MakeCollector<'m, 'a>,
     pub write_table: &'m WriteTable<'m>,
-    /// The next split to be taken.
+    /// Index of the next split to take.
     pub next: AtomicUsize,
-    pub collected: Mutex<Vec<Collected>>,
+    pub collected: Mutex<Vec<CollectedRecords>>,
     pub tables: Mutex<Vec<FoldTable>>,
 }
 
 impl<'m, 'a> MapWorkers<'m, 'a, '_> {
-    /// One worker's part, until there are no more splits.
+    /// Maps splits on one worker until none is left, or `stop` returns true.
     pub fn work(&self, worker: usize, stop: Stop<'_>) -> Result<()> {
         let splits = &self.running.plan.splits;
         let take = || splits.get(self.next.fetch_add(1, Ordering::Relaxed)).filter(|_| !stop());
@@ -69,12 +72,13 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         }
     }
 
-    pub fn into_results(self) -> (Vec<Collected>, Vec<FoldTable>) {
+    /// Returns the collected records and the tables of all workers.
+    pub fn into_results(self) -> (Vec<CollectedRecords>, Vec<FoldTable>) {
         let collected = self.collected.into_inner().unwrap_or_else(|e| e.into_inner());
         (collected, self.tables.into_inner().unwrap_or_else(|e| e.into_inner()))
     }
 
-    fn keep(&self, collector: ArrangingCollector<'_>) {
+    fn keep(&self, collector: KeyOrderCollector<'_>) {
         self.collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
     }
 
@@ -83,7 +87,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
     }
 
     fn mapper_flags(&self) -> Flags {
-        // What all of them can do.
+        // Flags that every mapper has.
         let flags =
             self.running.plan.sources.iter().map(|s| s.mapper.as_ref().map_or_else(Flags::default, |m| m.info().flags));
         let both = |a: Flags, b: Flags| Flags {
@@ -94,11 +98,11 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         flags.reduce(both).unwrap_or_default()
     }
 
-    /// Splits into a table.
+    /// Maps splits into a fold table.
     fn fold<'s>(
         &self,
         worker: usize,
-        folding: &Folding,
+        folding: &MapFold,
         mut reader: Readers<'_>,
         take: impl Fn() -> Option<&'s Split>,
     ) -> Result<()> {
@@ -116,7 +120,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         };
         let eight = folder.shape().eight;
         let form = best_form(flags.emits_refs && eight, flags.emits_one && eight);
-        let sink = Timed::new(FoldSink::new(table, folder, overflow, form)?, running.env.clock.clone());
+        let sink = TimedSink::new(FoldSink::new(table, folder, overflow, form)?, running.env.clock.clone());
         let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
         while let Some(split) = take() {
             let before = emitter.sink().busy_ns;
@@ -130,15 +134,15 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         running.count(TASK_COUNTERS, "COMBINE_INPUT_RECORDS", sink.records());
         running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", sink.states());
         match sink.finish()? {
-            Finished::Table(table) => self.tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
-            Finished::Collector(collector) => self.keep(collector),
-            Finished::Empty => {}
+            FoldResult::Table(table) => self.tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
+            FoldResult::Collector(collector) => self.keep(collector),
+            FoldResult::Empty => {}
         }
         running.absorb(&context);
         Ok(())
     }
 
-    /// Splits through windows of a combiner into a collector.
+    /// Maps splits through windows of a combiner into a collector.
     fn combine<'s>(
         &self,
         worker: usize,
@@ -156,7 +160,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         let combiner = class.reducer(&context)?;
         let collector = (self.make_collector)(worker)?;
         let sink = CombineSink::new(&table, running.seed(), combiner, value_type, form, collector)?;
-        let sink = Timed::new(sink, running.env.clock.clone());
+        let sink = TimedSink::new(sink, running.env.clock.clone());
         let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
         while let Some(split) = take() {
             emitter.sink_mut().inner_mut().begin_split(split.number)?;
@@ -178,7 +182,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         Ok(())
     }
 
-    /// Splits into a collector.
+    /// Maps splits into a collector.
     fn collect<'s>(&self, worker: usize, mut reader: Readers<'_>, take: impl Fn() -> Option<&'s Split>) -> Result<()> {
         let running = self.running;
         let mut emitter = (self.make_collector)(worker)?;
@@ -201,7 +205,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         Ok(())
     }
 
-    /// Splits of records of fixed length straight into the collector's blocks.
+    /// Reads splits of fixed-length records directly into the collector's blocks.
     fn in_place<'s>(&self, worker: usize, record_bytes: u32, take: impl Fn() -> Option<&'s Split>) -> Result<()> {
         let running = self.running;
         let clock = &*running.env.clock;
@@ -237,20 +241,20 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
             running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
             running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes);
         }
-        // The emitter's cursor was never moved: nothing is handed over behind the collector's back.
+        // The emitter's cursor was never moved, so it has nothing to hand over.
         self.keep(emitter.into_sink().into_inner());
         Ok(())
     }
 }
 
-/// Maps one split and writes down what reading cost.
+/// Maps one split and meters the reading.
 fn one_split<S: Sink>(
-    running: &Running<'_>,
+    running: &RunningJob<'_>,
     worker: usize,
     split: &Split,
     readers: &mut Readers<'_>,
     emitter: &mut Emitter<S>,
-) -> Result<crate::map::MapTask> {
+) -> Result<crate::map::MapCost> {
     let clock = &*running.env.clock;
     let from_ns = clock.now_ns();
     let context = running.context_with_outputs(false, split.number);

@@ -1,14 +1,15 @@
-//! The phases of a job: map, then one of the three ends, chosen by what the map phase left.
+//! The phases of a job: map, then one of four ends, chosen by the output of the map phase.
 
-mod finish_memory;
-mod finish_runs;
-mod finish_table_runs;
-mod finish_tables;
+pub mod key_sample;
 pub mod map_only;
+mod map_output;
+pub mod map_phase;
+pub mod map_setup;
 mod map_workers;
-mod mapped;
-pub mod mapping;
-pub mod reducing;
-pub mod running;
-pub mod sample;
+mod reduce_buckets;
+mod reduce_runs;
+mod reduce_table_runs;
+mod reduce_tables;
+pub mod reduce_task;
+pub mod running_job;
 pub mod sorted;

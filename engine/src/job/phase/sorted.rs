@@ -1,220 +1,32 @@
 //! Modes sorted and grouped: map into collectors or fold tables, then sort, merge or fold, reduce, write.
 //!
 //! ```text
-//!   map phase                      what is there             then
-//!   collectors, nothing spilled    records in memory         sort buckets -> reduce -> write        (finish_memory)
-//!   collectors, runs spilled       runs on scratch           merge ranges -> reduce -> write        (finish_runs)
-//!   fold tables, grouped           tables that fit           merge hash ranges -> write             (finish_tables)
-//!                                  tables spilled as runs    the same, from scratch                 (finish_table_runs)
+//!   map phase                      its output                then
+//!   collectors, nothing spilled    records in memory         sort buckets -> reduce -> write      (reduce_buckets)
+//!   collectors, runs spilled       runs on scratch           merge ranges -> reduce -> write      (reduce_runs)
+//!   fold tables, grouped           tables that fit           merge hash ranges -> write           (reduce_tables)
+//!                                  tables spilled as runs    the same, from scratch               (reduce_table_runs)
 //!   fold tables, else              drained into collectors   as the first two, states merged
 //! ```
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-
-use super::map_workers::{Folding, MapWorkers};
-use super::mapped::{Mapped, run_settings};
-use super::mapping::{TASK_COUNTERS, ahead, make_arranging, make_partition, map_together};
-use super::running::{Running, show_output};
-use super::sample::{self, Sample};
-use super::{finish_memory, finish_runs, finish_table_runs, finish_tables};
-use crate::arrange::ArrangingCollector;
-use crate::collect::collector::{Collected, Spill};
-use crate::collect::partition::Partition;
-use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
-use crate::collect::store::Layout;
-use crate::collect::{Collector, Store};
-use crate::fold::{FoldTable, HashRanges};
-use crate::job::control::StageNow;
-use crate::job::report::meter::StageKind;
-use crate::job::spec::Mode;
-use crate::map::fold_sink::Drained;
-use crate::map::timed::Timed;
-use crate::memory::pool::UNIT_BYTES;
-use crate::operator::{Emitter, Type};
-use crate::read::split::RecordFormat;
-use crate::reduce::fold_reduce::Fed;
-use crate::run::{RunBuilder, RunTotals, ScratchSpace};
+use super::running_job::{RunningJob, show_output};
+use super::{map_phase, reduce_buckets, reduce_runs, reduce_table_runs, reduce_tables};
 use crate::write::Output;
 use yunti_base::Result;
 
-pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
-    let mapped = map_phase(running)?;
-    let fed = mapped.fed;
-    let result = if !mapped.table_runs.is_empty() {
-        finish_table_runs::run(running, mapped, output)
-    } else if !mapped.tables.is_empty() {
-        finish_tables::run(running, mapped, output)
-    } else if !mapped.runs.is_empty() {
-        finish_runs::run(running, mapped, fed, output)
+/// Runs a job of mode sorted or grouped up to its last written record.
+pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
+    let map_output = map_phase::run(running)?;
+    let fold_input = map_output.fold_input;
+    let result = if !map_output.table_runs.is_empty() {
+        reduce_table_runs::run(running, map_output, output)
+    } else if !map_output.tables.is_empty() {
+        reduce_tables::run(running, map_output, output)
+    } else if !map_output.runs.is_empty() {
+        reduce_runs::run(running, map_output, fold_input, output)
     } else {
-        finish_memory::run(running, mapped, fed, output)
+        reduce_buckets::run(running, map_output, fold_input, output)
     };
     show_output(running);
     result
-}
-
-/// What a folder finds in what the map phase leaves, which the plan alone decides.
-pub fn fed(running: &Running<'_>) -> Result<Fed> {
-    Ok(if folds_early(running)?.is_some() { Fed::States } else { Fed::Values })
-}
-
-/// The fold of the map phase: a folder whose partial states may be merged in any order, or a combiner that is one.
-fn folds_early(running: &Running<'_>) -> Result<Option<Folding>> {
-    let plan = running.plan;
-    let context = running.context(false, 0);
-    if let Some(class) = &plan.folder {
-        let exact = class.folder(&context)?.shape().exact;
-        return Ok(exact.then(|| Folding { class: class.clone(), drained: Drained::States }));
-    }
-    match &plan.combiner {
-        Some(class) if class.info().is_fold && class.folder(&context)?.shape().exact => {
-            Ok(Some(Folding { class: class.clone(), drained: Drained::Finished }))
-        }
-        _ => Ok(None),
-    }
-}
-
-pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
-    let plan = running.plan;
-    running.enter(StageNow::Map);
-    let store = Arc::new(Store::new(running.budget.clone(), running.sizing.block_bytes, layout(running), plan.order)?);
-    let Sample { bounds, routes } = sample::take(running, store.pool().place_bits())?;
-    let (files, clock) = (running.env.files.clone(), running.env.clock.clone());
-    let scratch = ScratchSpace::with_rule(files, clock, running.scratch_dirs.clone(), plan.scratch_rule);
-    let folding = folds_early(running)?;
-    let (runs, table_runs) = (Runs::default(), Runs::default());
-    // What spilling took of each worker's time, to be told from collecting.
-    let spilled_ns: Vec<AtomicU64> = (0..running.crew.workers).map(|_| AtomicU64::new(0)).collect();
-    let told = |worker: usize, start: u64, end: u64, bytes: u64, records: u64| {
-        spilled_ns[worker].fetch_add(end - start, Ordering::Relaxed);
-        running.meter.add(worker, StageKind::Spill, end - start, bytes, records);
-        running.meter.span(worker, "spill", 0, start, end, bytes, records);
-        running.count(TASK_COUNTERS, "SPILLED_RECORDS", records);
-        running.note_memory();
-    };
-    let spill_setup = SpillSetup {
-        scratch: scratch.clone(),
-        settings: run_settings(running),
-        partitions: plan.partitions,
-        seed: running.seed(),
-        runs: &runs,
-        threads: running.crew.threads,
-        cancel: running.crew.cancel,
-        clock: &*running.env.clock,
-        told: &told,
-    };
-    // Without an order to keep, tables are spilled as they stand.
-    let spills_tables = folding.as_ref().is_some_and(|f| f.drained == Drained::States)
-        && running.spec.mode == Mode::Grouped
-        && plan.arranger.is_none()
-        && !running.spec.deterministic
-        && !plan.writes_whole_parts();
-    let table_share = if spills_tables { running.sizing.share_bytes } else { running.sizing.fold_shares().0 };
-    let hash_ranges = HashRanges::for_tables(table_share);
-    let write_table = |worker: usize, table: &FoldTable| -> Result<()> {
-        let start = running.env.clock.now_ns();
-        let run = hash_ranges.write(table, RunBuilder::unordered(scratch.clone(), run_settings(running)))?;
-        let RunTotals { records, record_bytes, .. } = run.totals();
-        table_runs.push(run);
-        told(worker, start, running.env.clock.now_ns(), record_bytes, records);
-        Ok(())
-    };
-    // What the collectors hold: the mapper's values, or states of the folder.
-    let values = match &folding {
-        Some(f) if f.drained == Drained::States => Type::Bytes,
-        _ => plan.map_types.1,
-    };
-    let make_collector = |worker: usize| -> Result<Emitter<Timed<ArrangingCollector<'_>>>> {
-        let context = running.context(false, worker as u32);
-        let combiner: Option<MakeCombiner<'_>> = match (&plan.combiner, &folding) {
-            // What is arranged is not combined once more: the combiner knows the keys alone.
-            (Some(class), None) if plan.arranger.is_none() => {
-                let context = context.clone();
-                Some(Box::new(move || class.reducer(&context)))
-            }
-            _ => None,
-        };
-        let spill = RunSpill { setup: &spill_setup, worker, combiner, value_type: values };
-        let partition = make_partition(running, &context, &bounds)?;
-        let types = (plan.map_types.0, values);
-        let share = if folding.is_some() { running.sizing.fold_shares().1 } else { running.sizing.share_bytes };
-        let collector =
-            |types, partition| Collector::new(store.clone(), types, partition, routes.clone(), Box::new(spill), share);
-        let collector = match make_arranging(plan, &context, types)? {
-            None => ArrangingCollector::plain(collector(types, partition)),
-            Some(arranging) => {
-                let given = Partition::given(plan.partitions);
-                ArrangingCollector::arranged(collector((Type::Bytes, Type::Bytes), given), arranging, partition)?
-            }
-        };
-        Emitter::new(Timed::new(collector, running.env.clock.clone()), false, false)
-    };
-
-    let ahead = ahead(running);
-    let workers = MapWorkers {
-        running,
-        store: &store,
-        folding: folding.as_ref(),
-        table_share,
-        spills_tables,
-        ahead: ahead.clone(),
-        make_collector: &make_collector,
-        write_table: &write_table,
-        next: AtomicUsize::new(0),
-        collected: Mutex::default(),
-        tables: Mutex::default(),
-    };
-    map_together(running, ahead.as_deref(), |worker, stop| workers.work(worker, stop))?;
-    let (mut collected, mut tables) = workers.into_results();
-    for (worker, ns) in spilled_ns.iter().enumerate() {
-        let stage = if folding.is_some() { StageKind::Fold } else { StageKind::Collect };
-        running.meter.deduct(worker, stage, ns.load(Ordering::Relaxed));
-    }
-
-    // One worker was short of memory and the other was not: its table takes the same way.
-    if !table_runs.is_empty() {
-        let left = std::mem::take(&mut tables);
-        running.crew.each(left.len(), |worker, i| write_table(worker, &left[i]))?;
-    }
-    if !runs.is_empty() {
-        // What is left in memory becomes runs too, each worker's by itself.
-        let left: Vec<Mutex<Collected>> = std::mem::take(&mut collected).into_iter().map(Mutex::new).collect();
-        running.crew.each(left.len(), |worker, i| {
-            let mut own = left[i].lock().unwrap_or_else(|e| e.into_inner());
-            if own.records > 0 {
-                RunSpill { setup: &spill_setup, worker, combiner: None, value_type: values }.spill(&store, &mut own)?;
-            }
-            Ok(())
-        })?;
-        collected.extend(left.into_iter().map(|c| c.into_inner().unwrap_or_else(|e| e.into_inner())));
-    }
-    let collected = collected.into_iter().fold(Collected::default(), |mut all, own| {
-        all.append(own);
-        all
-    });
-    let fed = if folding.is_some() { Fed::States } else { Fed::Values };
-    Ok(Mapped { store, collected, tables, scratch, runs, table_runs, hash_ranges, fed, bounds })
-}
-
-/// Records that nothing changes before they are sorted stay as they were read.
-fn layout(running: &Running<'_>) -> Layout {
-    let plan = running.plan;
-    let [source] = &plan.sources[..] else { return Layout::Headers };
-    let untouched = source.passes_on()
-        && plan.combiner.is_none()
-        && plan.folder.is_none()
-        && plan.partitioner.is_none()
-        && plan.order.is_bytes()
-        && plan.arranger.is_none();
-    match source.format {
-        RecordFormat::Fixed { record_bytes, key_bytes }
-            if untouched
-                && (record_bytes as usize).is_multiple_of(UNIT_BYTES)
-                && record_bytes as usize <= running.sizing.block_bytes / 16 =>
-        {
-            Layout::Fixed { record_bytes, key_bytes }
-        }
-        _ => Layout::Headers,
-    }
 }

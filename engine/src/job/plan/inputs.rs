@@ -1,8 +1,8 @@
-//! From the names that a user gave to the files of the input.
+//! Input files of a job, from the names that the user gave.
 //!
-//! A directory stands for the files in it and below it; names that begin with `_` or `.` are passed over, as in Hadoop. A name that
-//! does not exist may be a glob (`*`, `?`, `[..]`, `{a,b}`). Files come in the order of the names given, and of bytes
-//! below a directory.
+//! A directory stands for the files in it and below it, except names that begin with `_` or `.`, as in Hadoop. A name
+//! that does not exist may be a glob (`*`, `?`, `[..]`, `{a,b}`). Files come in the order of the given names, and below
+//! a directory in byte order.
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,9 @@ use crate::read::split::InputFile;
 use crate::write::part_file::MARK_BYTES;
 use yunti_base::{Code, Error, Result};
 
+/// Returns the files that `names` stand for; `-` is standard input.
+///
+/// Errors: `Input` for a name that does not exist, cannot be read or matches nothing; `Usage` for a bad pattern.
 pub fn find(files: &dyn Files, names: &[String]) -> Result<Vec<InputFile>> {
     let mut found = Vec::new();
     for name in names {
@@ -53,7 +56,7 @@ fn add(files: &dyn Files, path: &Path, found: &mut Vec<InputFile>) -> Result<()>
     if !meta.is_dir {
         let codec = CodecKind::from_path(path);
         let mut marks = files.marks(path);
-        // The least of each stretch: these are the same whoever wrote how much at a time.
+        // One mark a stretch, the least: this choice does not depend on how the writers divided the file.
         marks.dedup_by_key(|mark| *mark / MARK_BYTES);
         found.push(InputFile { path: path.into(), len: meta.len, codec, is_stream: meta.is_stream, marks });
         return Ok(());
@@ -70,8 +73,7 @@ fn hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b".") || n.as_encoded_bytes().starts_with(b"_"))
 }
 
-/// The paths that match, in the order of bytes. Matching goes component by component, so only directories that can matter are
-/// listed.
+/// Returns the paths that match, in byte order. Only directories that may lead to a match are listed.
 fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
     let absolute = pattern.starts_with('/');
     let mut paths = vec![PathBuf::from(if absolute { "/" } else { "" })];
@@ -109,7 +111,8 @@ fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// What is not there does not match; what cannot be read is an error, or input would be missing that nobody misses.
+/// Returns None for a path that does not exist. Any other failure is an error, because ignoring it would lose input
+/// silently.
 fn found<T>(path: &Path, result: std::io::Result<T>) -> Result<Option<T>> {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     match result {
@@ -119,7 +122,7 @@ fn found<T>(path: &Path, result: std::io::Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Components of a pattern: a `/` within braces does not divide.
+/// Returns the components of a pattern; a `/` within braces does not separate.
 fn split_components(pattern: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     pattern

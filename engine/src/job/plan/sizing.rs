@@ -1,36 +1,38 @@
-//! How the memory budget is divided: buffers of each worker first, what is left for records.
+//! Division of the memory budget: buffers of each worker first, the rest for records.
 
 use crate::codec::encode::Compression;
 use crate::memory::budget::size;
 use crate::operator::cursor::Scratch;
 use crate::read::reader::READ_BYTES;
-use crate::write::compressing::STEP_BYTES;
-use crate::write::part_file::LEFT_MAX;
+use crate::write::compressor_pool::STEP_BYTES;
+use crate::write::part_file::DEFERRED_MAX;
 use yunti_base::{Code, Error, Result};
 
+/// Sizes of buffers and shares of memory, for one job.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizing {
     pub workers: usize,
-    /// Blocks of the record pool.
+    /// Bytes of a block of the record pool.
     pub block_bytes: usize,
     pub read_bytes: usize,
     pub staging_bytes: usize,
-    /// Blocks of spilled runs.
+    /// Bytes of a block of a spilled run.
     pub run_block_bytes: usize,
-    /// What a worker may fill with records before it spills.
+    /// Bytes that a worker may fill with records before it spills.
     pub share_bytes: u64,
 }
 
 impl Sizing {
-    /// A worker's share, where it folds: what the table may have, and what is left for the records that leave it.
+    /// Divides the share of a worker that folds: bytes for its table, and for records that leave the table.
     pub fn fold_shares(&self) -> (u64, u64) {
         let table = self.share_bytes / 3 * 2;
         (table, self.share_bytes - table)
     }
 
-    /// `helpers`: splits whose files another worker may decode. `formats`: bytes that a worker's classes take to read and write.
+    /// Divides `budget_bytes` among the workers. `helpers`: splits whose files another worker may decode. `formats`:
+    /// bytes that the classes of a worker need to read and write.
     ///
-    /// Fewer workers than asked for where the budget is too small for them: slower, and never wrong.
+    /// If the budget is too small for `threads` workers, there are fewer. Errors: `Memory` if it is too small for one.
     pub fn make(
         budget_bytes: u64,
         threads: usize,
@@ -47,9 +49,9 @@ impl Sizing {
             let staging_bytes = (each / 32).clamp(64 << 10, 1 << 20) as usize;
             let run_block_bytes = (each / 64).clamp(16 << 10, 256 << 10) as usize;
             let read_bytes = READ_BYTES;
-            // Reader, cursor, staging and what is left to another worker, and the blocks of the run writer.
-            let fixed = (read_bytes + Scratch::BYTES + (1 + LEFT_MAX) * staging_bytes + 4 * run_block_bytes) as u64;
-            // An encoder, what goes in, and what has come out in a buffer that grows.
+            // Reader, cursor, staging with deferred writes, and the blocks of the run writer.
+            let fixed = (read_bytes + Scratch::BYTES + (1 + DEFERRED_MAX) * staging_bytes + 4 * run_block_bytes) as u64;
+            // An encoder, its input, and its output in a buffer that grows.
             let encoding = compress.map_or(0, |c| c.memory_bytes() + (STEP_BYTES + 2 * staging_bytes) as u64);
             let fixed = fixed + encoding + formats;
             let least = fixed + 10 * block_bytes as u64;

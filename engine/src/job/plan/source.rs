@@ -1,4 +1,4 @@
-//! A source of a job's records: files of one format, and the mapper that they go through. Most jobs have one.
+//! A source of a job's records: files of one format, and the mapper of these records. Most jobs have one source.
 
 use std::sync::Arc;
 
@@ -12,22 +12,26 @@ use crate::operator::{Class, ClassSource, Kind, Type};
 use crate::read::split::RecordFormat;
 use yunti_base::{Code, Error, Result};
 
+/// One source of a job's records.
 #[derive(Clone)]
 pub struct Source {
     pub format: RecordFormat,
     pub mapper: Option<Arc<dyn Class>>,
-    /// Of an input whose format is a class.
+    /// Class that reads the files, if their format is a class.
     pub reader: Option<Arc<dyn Class>>,
-    /// What its mapper emits.
+    /// Types of keys and values that the mapper emits.
     pub types: (Type, Type),
 }
 
 impl Source {
-    /// Whether records go on as they were read.
+    /// Returns true if records pass unchanged.
     pub fn passes_on(&self) -> bool {
         self.mapper.as_ref().is_none_or(|m| m.info().is_identity)
     }
 
+    /// Finds the classes of a source and its types.
+    ///
+    /// Errors: `UserCode` for a class that does not exist or is of another kind; `Usage` for a bad setting.
     pub fn make(spec: &JobSpec, source: &SourceSpec, sources: &[Arc<dyn ClassSource>]) -> Result<Source> {
         let mapper = source.mapper.as_ref().map(|name| find_class(sources, name, &[Kind::Mapper])).transpose()?;
         let reader = match &source.input_format {
@@ -75,7 +79,7 @@ fn format(
     })
 }
 
-/// What becomes of records that are not what their format says.
+/// Returns what happens to records that break their format.
 fn bad_records(spec: &JobSpec) -> Result<BadRecords> {
     match spec.settings.get(SKIP_BAD_RECORDS).map(|value| value.trim()) {
         None | Some("false") => Ok(BadRecords::Fail),
@@ -84,7 +88,7 @@ fn bad_records(spec: &JobSpec) -> Result<BadRecords> {
     }
 }
 
-/// The setting that has such records passed over.
+/// Setting: skip records that break their format, instead of failing.
 const SKIP_BAD_RECORDS: &str = "skip.bad.records";
 
 fn line_end(delimiter: &Option<Vec<u8>>) -> LineEnd {

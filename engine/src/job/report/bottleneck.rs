@@ -1,45 +1,48 @@
-//! The bottleneck: the one resource that bounds a job, computed from its report and from the times of the resources.
+//! The bottleneck: the one resource that bounds a job, computed from its report and the times of its resources.
 //!
 //! ```text
-//!   utilisation = time in use / (parallelism x wall)          the resource with the largest one bounds the job
-//!   throughput  = parallelism / time in use per MB of input   what the job reaches when that resource never rests
-//!   twice as much of it: wall' = wall x max(1 - u / 2, u of the next resource)      (Amdahl, and the next bound)
+//!   utilisation = time in use / (parallelism x wall)          the resource with the highest utilisation bounds the job
+//!   throughput  = parallelism / time in use per MB of input   the rate of the job if that resource is never idle
+//!   doubled     : wall' = wall x max(1 - u / 2, u of the next resource)      (Amdahl, and the next bound)
 //! ```
 //!
-//! Tasks count as a resource too: where there are fewer splits (or parts) than workers, or one of them takes most of the
-//! time, more processors bring nothing, and `input` (or `partitions`) is what the job waits for.
+//! Tasks are a resource too. More processors do not help if there are fewer splits (or parts) than workers, or one task
+//! takes most of the time. Then `input` (or `partitions`) bounds the job.
 //!
-//! Limits: times are sums over the whole job, so a job with a disk-bound half and a processor-bound half shows two resources
-//! at about one half each; the timeline shows which was when. Processors that other programs took count as idle, and waiting for
-//! them as no use of anything.
+//! Limits: times are sums over the whole job. A job with a disk-bound half and a CPU-bound half shows two resources at
+//! about one half each; the timeline shows which was when. Processors taken by other programs count as idle, and
+//! waiting for them as no use.
 
 use super::{Bottleneck, Report};
 
-/// How long each resource was in use, summed over all workers. Unknown is 0 or `None`.
+/// Times in use of each resource, summed over all workers. Unknown is 0 or `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ResourceTimes {
     /// Processor time of the process, user and system.
     pub cpu_ms: f64,
-    /// Time blocked in reads and writes, without the processor time in them. `None`: it is taken from the workers' busy time
-    /// that no processor time and no waiting for a processor explains, in the proportion of the time in files, and not more than that.
+    /// Time blocked in reads, without processor time. `None`: computed from the busy time of workers without their
+    /// processor time and waits for processors. The rest is divided in proportion to the time in files, which is also
+    /// its limit.
     pub read_wait_ms: Option<f64>,
+    /// Time blocked in writes, as `read_wait_ms`.
     pub write_wait_ms: Option<f64>,
-    /// Time in calls that read and write files, processor time included, for the case above.
+    /// Time in calls that read files, processor time included; used if the wait is `None`.
     pub file_read_ms: f64,
+    /// Time in calls that write files, in the same way.
     pub file_write_ms: f64,
-    /// Time in which threads were ready and had no processor: it is no time of a disk.
+    /// Time in which threads were runnable without a processor.
     pub cpu_wait_ms: f64,
     /// Time spent waiting for locks and full queues between workers.
     pub lock_wait_ms: f64,
-    /// Copy bandwidth of the memory with all threads, where `yunti machine limits` has measured it.
+    /// Copy bandwidth of the memory with all threads, if `yunti machine limits` has measured it.
     pub memory_mb_per_s: Option<f64>,
-    /// Disks that can work at a time; 0 counts as 1. On a cluster, its nodes.
+    /// Disks that can work in parallel; 0 counts as 1. On a cluster: its nodes.
     pub disks: u32,
-    /// Time spent waiting for what other nodes had ready: fetching map output when all maps are done.
+    /// Time spent waiting for other nodes: fetching map output after all maps are done.
     pub network_wait_ms: f64,
 }
 
-/// A resource, or a part of the job that acts as one.
+/// A resource, or a part of the job that acts like one.
 #[derive(Clone, Debug)]
 struct Resource {
     name: &'static str,
@@ -58,11 +61,11 @@ impl Resource {
     }
 }
 
-/// Another resource must be in use this much more than the processors to be named before them: with as many tasks as
-/// processors both are in use all the time, and the processors do the work. Half of it for disks.
+/// Utilisation by which another resource must exceed the processors to be named before them. With as many tasks as
+/// processors both are in use all the time, and the processors do the work. Disks get half of this advantage.
 const NEARLY: f64 = 0.05;
 
-/// Needs `job`, `machine`, `stages` and `workers` of the report.
+/// Returns the bottleneck of a job. Needs `job`, `machine`, `stages` and `workers` of the report.
 pub fn find(report: &Report, times: &ResourceTimes) -> Bottleneck {
     let wall_ms = report.job.wall_ms.max(1e-6);
     let resources = resources(report, times, wall_ms);
@@ -79,7 +82,7 @@ pub fn find(report: &Report, times: &ResourceTimes) -> Bottleneck {
         candidates.max_by(|a, b| of(a).total_cmp(&of(b))).expect("the first resources are always there")
     };
     let first = most(&|_| true, NEARLY);
-    // More processors do not shorten a task; less waiting (for a disk, a lock, the memory) does.
+    // More processors do not shorten a task; less waiting for a disk, a lock or the memory does.
     let next = most(&|r| r.name != first.name && (first.name == "cpu" || !r.is_tasks()), 0.0);
     let utilisation = first.utilisation(wall_ms);
     let next_utilisation = next.utilisation(wall_ms);
@@ -87,7 +90,7 @@ pub fn find(report: &Report, times: &ResourceTimes) -> Bottleneck {
     let input_mb = report.job.input_bytes as f64 / 1e6;
     let per_mb = |ms: f64| if input_mb > 0.0 { ms / input_mb } else { 0.0 };
     let rate = |ms_per_mb: f64| if ms_per_mb > 0.0 { 1000.0 / ms_per_mb } else { 0.0 };
-    // Two that wait for one disk are counted twice: no resource is in use longer than it is there.
+    // Two workers that wait for one disk are counted twice, so the time is capped at the time available.
     let ms_per_mb = per_mb(first.in_use_ms.min(first.parallelism * wall_ms));
     let mut bottleneck = Bottleneck {
         resource: first.name.into(),
@@ -138,7 +141,7 @@ fn resources(report: &Report, times: &ResourceTimes, wall_ms: f64) -> Vec<Resour
         start(report, wall_ms),
     ];
     if workers > 1 {
-        // While one worker holds the lock all day, the others wait all day.
+        // If one worker holds the lock all the time, all others wait all the time.
         let in_use_ms = times.lock_wait_ms / f64::from(workers - 1);
         all.push(Resource { name: "locks", stage: busiest(report, |_| true), parallelism: 1.0, in_use_ms });
     }
@@ -152,12 +155,13 @@ fn resources(report: &Report, times: &ResourceTimes, wall_ms: f64) -> Vec<Resour
     all
 }
 
-/// On a cluster, stages of which the most is waiting for others have resources of their own.
+/// Returns true if a stage of this resource uses processors. Cluster stages that mostly wait have resources of their
+/// own.
 fn takes_cpu(resource: &str) -> bool {
     !matches!(resource, "network" | "start")
 }
 
-/// The stage with the most worker time among those whose resource is asked for.
+/// Returns the stage with the most worker time among stages whose resource is `wanted`.
 fn busiest(report: &Report, wanted: impl Fn(&str) -> bool) -> String {
     let stages = report.stages.iter().filter(|s| wanted(&s.resource));
     stages.max_by(|a, b| a.busy_ms.total_cmp(&b.busy_ms)).map_or(String::new(), |s| s.name.clone())
@@ -171,7 +175,7 @@ fn disk_times(report: &Report, times: &ResourceTimes) -> (f64, f64) {
     (times.read_wait_ms.unwrap_or_else(|| share(read)), times.write_wait_ms.unwrap_or_else(|| share(written)))
 }
 
-/// What is before the first task and behind the last one: planning, and giving the output its name.
+/// Returns the time before the first task and after the last: planning, and renaming the output.
 fn start(report: &Report, wall_ms: f64) -> Resource {
     let spans = || report.workers.iter().flat_map(|w| &w.spans).filter(|s| s.kind != "wait");
     let first = spans().map(|s| s.start_ms).fold(wall_ms, f64::min);
@@ -179,10 +183,10 @@ fn start(report: &Report, wall_ms: f64) -> Resource {
     Resource { name: "start", stage: "plan".into(), parallelism: 1.0, in_use_ms: (wall_ms - (last - first)).max(0.0) }
 }
 
-/// Fewer tasks of a kind than workers, or one that is much longer than the others.
+/// Returns tasks as a resource, if there are fewer than workers or one is much longer than the others.
 fn tasks(report: &Report, workers: u32, name: &'static str, kinds: &[&str]) -> Option<Resource> {
     let spans = || report.workers.iter().flat_map(|w| &w.spans).filter(|s| kinds.contains(&s.kind.as_str()));
-    // A task may have several spans on one worker's timeline: it is as long as they are together.
+    // A task may have several spans on one worker's timeline: its length is their sum.
     let mut lengths = std::collections::BTreeMap::<(&str, u64), f64>::new();
     for span in spans() {
         *lengths.entry((&span.kind, span.task)).or_insert(0.0) += span.end_ms - span.start_ms;
@@ -199,7 +203,7 @@ fn tasks(report: &Report, workers: u32, name: &'static str, kinds: &[&str]) -> O
     Some(Resource { name, stage: kinds[0].into(), parallelism, in_use_ms })
 }
 
-/// What the resource is called in a sentence.
+/// Returns the name of a resource in a sentence.
 pub fn resource_text(name: &str) -> &str {
     match name {
         "cpu" => "the processors",
@@ -263,7 +267,7 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
     };
     if b.model_mb_per_s > 0.0 {
         let (actual, model) = (rate(b.actual_mb_per_s), rate(b.model_mb_per_s));
-        format!("{what}; {actual} of the {model} that it would give without a rest; {gain}")
+        format!("{what}; {actual} of a possible {model}; {gain}")
     } else {
         format!("{what}; {gain}")
     }
@@ -274,7 +278,7 @@ mod tests {
     use super::super::{Span, Stage, Worker};
     use super::*;
 
-    /// A report of `input_mb` in `wall_ms` on as many processors as there are lists of (kind, task, start, end).
+    /// Makes a report of `input_mb` in `wall_ms`, with one processor for each list of (kind, task, start, end).
     fn report(input_mb: u64, wall_ms: f64, workers: &[&[(&str, u64, f64, f64)]]) -> Report {
         let mut report = Report::default();
         report.job.input_bytes = input_mb * 1_000_000;
@@ -323,7 +327,7 @@ mod tests {
         );
         assert!((b.utilisation - expect.utilisation).abs() < 0.005, "{b:?}");
         assert!((b.speedup_if_doubled - expect.speedup).abs() < 0.005, "{b:?}");
-        // The model and what happened agree by the utilisation.
+        // Model and measurement differ by the utilisation.
         assert!((b.model_mb_per_s * b.utilisation - b.actual_mb_per_s).abs() <= 0.01 * b.actual_mb_per_s, "{b:?}");
         assert!(
             !b.text.is_empty()
@@ -342,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn processors() {
+    fn busy_processors_bound_the_job() {
         let times =
             ResourceTimes { cpu_ms: 1900.0, read_wait_ms: Some(300.0), write_wait_ms: Some(0.0), ..Default::default() };
         let expect = Expect { resource: "cpu", stage: "map", next: "input", utilisation: 0.95, speedup: 1.905 };
@@ -358,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk() {
+    fn busy_disk_bounds_the_job() {
         let times =
             ResourceTimes { cpu_ms: 600.0, write_wait_ms: Some(900.0), read_wait_ms: Some(0.0), ..Default::default() };
         let expect = Expect { resource: "disk_write", stage: "write", next: "cpu", utilisation: 0.9, speedup: 1.818 };
@@ -377,21 +381,21 @@ mod tests {
     }
 
     #[test]
-    fn no_resource_gives_more_than_all_of_its_time() {
+    fn utilisation_is_at_most_one() {
         let times = ResourceTimes { cpu_ms: 100.0, write_wait_ms: Some(1900.0), ..Default::default() };
         let expect = Expect { resource: "disk_write", stage: "write", next: "cpu", utilisation: 1.0, speedup: 2.0 };
         check(&report(1000, 1000.0, &even_maps()), times, expect);
     }
 
     #[test]
-    fn one_split_for_two_workers() {
+    fn one_split_bounds_two_workers() {
         let times = ResourceTimes { cpu_ms: 990.0, ..Default::default() };
         let expect = Expect { resource: "input", stage: "map", next: "cpu", utilisation: 0.98, speedup: 1.961 };
         check(&report(1000, 1000.0, &[&[("map", 0, 10.0, 990.0)], &[]]), times, expect);
     }
 
     #[test]
-    fn one_split_much_longer_than_the_others() {
+    fn one_long_split_bounds_the_job() {
         let times = ResourceTimes { cpu_ms: 1100.0, ..Default::default() };
         let long: &[_] = &[("map", 0, 10.0, 990.0)];
         let short: &[_] = &[("map", 1, 10.0, 30.0), ("map", 2, 30.0, 50.0), ("map", 3, 50.0, 70.0)];
@@ -400,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_splits_as_processors_are_the_next_bound() {
+    fn splits_are_next_after_as_many_processors() {
         let times = ResourceTimes { cpu_ms: 1960.0, ..Default::default() };
         let workers: [&[_]; 2] = [&[("map", 0, 10.0, 990.0)], &[("map", 1, 10.0, 990.0)]];
         let expect = Expect { resource: "cpu", stage: "map", next: "input", utilisation: 0.98, speedup: 1.02 };
@@ -408,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn one_reduce_for_two_workers() {
+    fn one_reduce_bounds_two_workers() {
         let times = ResourceTimes { cpu_ms: 1200.0, ..Default::default() };
         let workers: [&[_]; 2] = [&[("map", 0, 10.0, 200.0), ("reduce", 0, 200.0, 990.0)], &[("map", 1, 10.0, 200.0)]];
         let expect = Expect { resource: "partitions", stage: "reduce", next: "cpu", utilisation: 0.79, speedup: 1.653 };
@@ -416,21 +420,21 @@ mod tests {
     }
 
     #[test]
-    fn a_tiny_job_is_start() {
+    fn start_bounds_a_tiny_job() {
         let times = ResourceTimes { cpu_ms: 3.0, ..Default::default() };
         let expect = Expect { resource: "start", stage: "plan", next: "cpu", utilisation: 0.9, speedup: 1.818 };
         check(&report(0, 10.0, &[&[("map", 0, 8.0, 9.0)], &[]]), times, expect);
     }
 
     #[test]
-    fn locks() {
+    fn contended_lock_bounds_the_job() {
         let times = ResourceTimes { cpu_ms: 1000.0, lock_wait_ms: 900.0, ..Default::default() };
         let expect = Expect { resource: "locks", stage: "map", next: "cpu", utilisation: 0.9, speedup: 1.818 };
         check(&report(1000, 1000.0, &even_maps()), times, expect);
     }
 
     #[test]
-    fn memory_where_its_limit_is_known() {
+    fn memory_bandwidth_bounds_the_job_if_measured() {
         let mut report = report(1000, 1000.0, &even_maps());
         report.stages[2].bytes = 19_000_000_000;
         let times = ResourceTimes { cpu_ms: 1500.0, memory_mb_per_s: Some(20_000.0), ..Default::default() };
@@ -439,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_of_nothing_is_no_panic() {
+    fn empty_report_does_not_panic() {
         let b = find(&Report::default(), &ResourceTimes::default());
         assert!(b.utilisation.is_finite() && b.speedup_if_doubled.is_finite() && !b.text.is_empty());
     }

@@ -1,12 +1,12 @@
-//! What this machine can do: the rates that a job's stages are held against (`yunti machine limits`).
+//! Rates of this machine, to which a job's stages are compared (`yunti machine limits`).
 //!
 //! ```text
 //!   memory: read, write, copy; fresh pages      1 thread, all threads
 //!   work:   crc32c, lz4 in and out, sort        1 thread, all threads
 //!   files:  cached read, write, write + sync    per directory, nameless scratch files
 //! ```
-//! Each rate is the best of several rounds over data larger than the caches. Not measured: reads from a cold disk (the file
-//! layer has no way around the page cache); the synced write stands for the disk's own speed.
+//! Each rate is the best of several rounds over data larger than the caches. Reads from a cold disk are not measured,
+//! because the file layer cannot bypass the page cache. The synced write shows the speed of the disk.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -22,55 +22,59 @@ use crate::env::{Env, Files, NamedFile};
 use crate::memory::Buffer;
 use yunti_base::{Code, Error, Result};
 
-/// The value of `format`: the number changes when a field changes its meaning; fields may be added without.
+/// Value of `format`. The number changes if a field changes its meaning; new fields keep it.
 pub const LIMITS_FORMAT: &str = "yunti-limits/1";
 
-/// Rates are in MB/s (10^6 bytes) unless the name says otherwise.
+/// Measured rates, in MB/s (10^6 bytes) unless the name has another unit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     pub format: String,
     pub measured_unix_ms: u64,
-    /// Threads of the `all` columns.
+    /// Threads of the rates `all`.
     pub threads: u32,
     pub simd: String,
     pub memory_read: Rate,
     pub memory_write: Rate,
-    /// Bytes copied, each read once and written once.
+    /// Copied bytes; each is read once and written once.
     pub memory_copy: Rate,
-    /// First touch of new memory, with the mapping itself: in pages of 4 KiB, and in huge ones where the system has them.
+    /// First touch of new memory, mapping included, in pages of 4 KiB.
     pub fresh_pages: Rate,
+    /// The same in huge pages, if the system has them.
     pub fresh_huge_pages: Rate,
     pub crc32c: Rate,
-    /// Of text that shrinks to about a half: bytes of text.
+    /// Text that shrinks to about a half, in MB of text.
     pub lz4_compress: Rate,
     pub lz4_decompress: Rate,
-    /// Random 8-byte entries in pieces of 32 Ki, in MB of entries.
+    /// Random 8-byte entries in pieces of 32 Ki entries, in MB of entries.
     pub sort: Rate,
     pub files: Vec<FileLimits>,
-    /// What was left out, and why.
+    /// Measurements that were left out, each with its reason.
     pub not_measured: Vec<String>,
 }
 
+/// A rate on one thread and on all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     pub one: f64,
     pub all: f64,
 }
 
+/// Rates of files in one directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileLimits {
     pub directory: String,
-    /// From the page cache into a buffer that is used again.
+    /// Reads from the page cache into a reused buffer.
     pub cached_read: Rate,
-    /// Into the page cache, one thread: as the file grows, and with its blocks asked for first.
+    /// Writes of one thread into the page cache, to a growing file.
     pub write: f64,
+    /// The same with the blocks allocated first.
     pub write_allocated: f64,
-    /// The second with a sync at its end: the speed of the disk.
+    /// The same with allocated blocks and a sync at the end: the speed of the disk.
     pub write_synced: f64,
 }
 
 impl Limits {
-    /// What was stored by `store`; `None` when there is nothing, or nothing that this version understands.
+    /// Reads limits that `store` wrote. `None` without a file, or for a file that this version does not understand.
     pub fn load(files: &dyn Files, path: &Path) -> Option<Limits> {
         let file = NamedFile::open(files, path, Code::Input).ok()?;
         let mut bytes = vec![0; usize::try_from(file.len().ok()?).ok().filter(|&n| n <= 1 << 20)?];
@@ -79,7 +83,9 @@ impl Limits {
         (limits.format == LIMITS_FORMAT).then_some(limits)
     }
 
-    /// Writes the file anew, by its new name first: a reader sees the old one or the new one.
+    /// Writes the limits under a temporary name and renames the file: a reader sees the old file or the new one.
+    ///
+    /// Errors: `Output`, with the path.
     pub fn store(&self, files: &dyn Files, path: &Path) -> Result<()> {
         let dir = path.parent().unwrap_or(Path::new("."));
         create_dirs(files, dir)?;
@@ -97,7 +103,7 @@ impl Limits {
         written
     }
 
-    /// The rate of one worker that a stage with this resource could reach at best, in MB/s.
+    /// Returns the highest rate of one worker in a stage bound by this resource, in MB/s; None if it was not measured.
     pub fn of_resource(&self, resource: &str) -> Option<f64> {
         let files = self.files.first();
         match resource {
@@ -110,7 +116,7 @@ impl Limits {
     }
 }
 
-/// Where measurements are kept, below the user's cache directory.
+/// Path of the measurements below the user's cache directory.
 pub const FILE_NAME: &str = "yunti/limits.json";
 
 fn create_dirs(files: &dyn Files, dir: &Path) -> Result<()> {
@@ -126,7 +132,11 @@ fn create_dirs(files: &dyn Files, dir: &Path) -> Result<()> {
     }
 }
 
-/// Measures for about three seconds, `quick` for one; longer where a disk is slow. `dirs` are those of inputs, outputs and scratch.
+/// Measures for about three seconds, or one with `quick`; longer on slow disks. `dirs`: directories of inputs, outputs
+/// and scratch.
+///
+/// Errors: `Memory` if the buffers cannot be allocated. A directory that cannot be measured is listed in
+/// `not_measured`.
 pub fn measure(env: &Env, dirs: &[&Path], quick: bool) -> Result<Limits> {
     let bench = Bench {
         env,
@@ -140,7 +150,7 @@ pub fn measure(env: &Env, dirs: &[&Path], quick: bool) -> Result<Limits> {
         measured_unix_ms: env.clock.unix_ms(),
         threads: bench.threads as u32,
         simd: Simd::detect().name().into(),
-        not_measured: vec!["reads from a cold disk: the page cache cannot be passed by".into()],
+        not_measured: vec!["reads from a cold disk: the page cache cannot be bypassed".into()],
         ..Limits::default()
     };
     bench.memory(&mut limits)?;
@@ -157,16 +167,16 @@ pub fn measure(env: &Env, dirs: &[&Path], quick: bool) -> Result<Limits> {
 struct Bench<'a> {
     env: &'a Env,
     threads: usize,
-    /// How long a rate is measured.
+    /// Nanoseconds for which a rate is measured.
     round_ns: u64,
-    /// All threads together; larger than the caches.
+    /// Bytes of memory of all threads together; larger than the caches.
     memory_bytes: usize,
     file_bytes: usize,
 }
 
 impl Bench<'_> {
-    /// The rate of `work(thread's state) -> bytes`, called again and again on `threads` threads, the first call not counted.
-    /// Rounds of it on one thread keep the best; on several the sum over the threads counts.
+    /// Returns the rate of `work(thread's state) -> bytes`, called repeatedly on one thread a state. The first call
+    /// does not count. On one thread the best call counts; on several, the sum of the threads' means.
     fn rate<S: Send>(&self, states: &mut [S], work: impl Fn(&mut S) -> usize + Sync) -> f64 {
         let states: Vec<Mutex<&mut S>> = states.iter_mut().map(Mutex::new).collect();
         let sum = Mutex::new(0.0);
@@ -183,13 +193,13 @@ impl Bench<'_> {
                 last = now;
             }
             let mean = bytes as f64 / (last - begin).max(1) as f64;
-            // Bytes a nanosecond are GB/s.
+            // Bytes per nanosecond are GB/s.
             *sum.lock().unwrap_or_else(|e| e.into_inner()) += 1000.0 * if states.len() == 1 { best } else { mean };
         });
         sum.into_inner().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The same work on one thread and on all.
+    /// Measures the same work on one thread and on all.
     fn both<S: Send>(&self, states: &mut [S], work: impl Fn(&mut S) -> usize + Sync) -> Rate {
         let one = self.rate(&mut states[..1], &work);
         let all = if states.len() == 1 { one } else { self.rate(states, &work) };
@@ -219,7 +229,7 @@ impl Bench<'_> {
             b.len()
         });
         drop(pairs);
-        // Below 1 MiB a buffer does not ask for huge pages, and has no room for one.
+        // A buffer below 1 MiB requests no huge pages and has no room for one.
         let mut nothing = vec![(); self.threads];
         let fresh = |bytes: usize| Buffer::new(bytes, None).map_or(0, |mut memory| touch(&mut memory));
         limits.fresh_pages = self.both(&mut nothing, |()| fresh(1000 << 10));
@@ -258,13 +268,10 @@ impl Bench<'_> {
     }
 
     fn files(&self, dir: &Path) -> Result<FileLimits> {
-        let free = self
-            .env
-            .files
-            .free_bytes(dir)
-            .map_err(|e| Error::io(Code::Output, "cannot look at the file system", &e))?;
+        let free =
+            self.env.files.free_bytes(dir).map_err(|e| Error::io(Code::Output, "cannot read the free space", &e))?;
         if free < 4 * self.file_bytes as u64 {
-            return Err(Error::new(Code::Output, "there is too little room"));
+            return Err(Error::new(Code::Output, "too little free space"));
         }
         const PIECE: usize = 1 << 20;
         let mut piece = Buffer::new(PIECE, None)?;
@@ -286,7 +293,7 @@ impl Bench<'_> {
             }
             Ok(self.file_bytes as f64 * 1000.0 / (self.env.clock.now_ns() - begin).max(1) as f64)
         };
-        // Each into a file of its own; the first one makes the page cache's memory warm.
+        // Each into its own file. The first write warms up the memory of the page cache.
         write(&scratch()?, false, false)?;
         let grown = write(&scratch()?, false, false)?;
         let file = scratch()?;
@@ -311,7 +318,7 @@ impl Bench<'_> {
     }
 }
 
-/// Reads every byte; eight sums, so that the additions do not wait for each other.
+/// Reads every byte. Eight sums keep the additions independent.
 fn sum(bytes: &[u8]) -> u64 {
     let mut sums = [0u64; 8];
     for line in bytes.as_chunks::<64>().0 {
@@ -322,7 +329,7 @@ fn sum(bytes: &[u8]) -> u64 {
     sums.iter().fold(0, |a, b| a ^ b)
 }
 
-/// Writes to each page of 4 KiB once.
+/// Writes to each page of 4 KiB once. Returns the bytes.
 fn touch(memory: &mut [u8]) -> usize {
     for at in (0..memory.len()).step_by(4096) {
         memory[at] = 1;
@@ -331,7 +338,7 @@ fn touch(memory: &mut [u8]) -> usize {
     memory.len()
 }
 
-/// Words from a small list, some of them with random letters.
+/// Returns words from a small list, some with random letters.
 fn half_compressible(seed: u64, bytes: usize) -> Vec<u8> {
     const WORDS: [&[u8]; 8] =
         [b"cloud ", b"ladder ", b"record ", b"split ", b"reduce\n", b"map ", b"merge ", b"in order "];
@@ -353,7 +360,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_has_a_rate_and_comes_back_from_its_file() {
+    fn every_rate_is_measured_and_survives_its_file() {
         let env = Env::real();
         let temp = std::env::temp_dir();
         let limits = measure(&env, &[&temp, Path::new("/nowhere")], true).unwrap();

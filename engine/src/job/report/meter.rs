@@ -1,10 +1,12 @@
-//! Stopwatches of a job: time, bytes and records by stage, and a timeline a worker. Clocks are read once a batch or a task.
+//! Meters of a job: time, bytes and records by stage, and a timeline for each worker. The clock is read once a batch or
+//! task.
 
 use std::sync::Mutex;
 
 use super::{Span, Stage, Worker};
 use crate::env::Clock;
 
+/// Stages of a job that have a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageKind {
     Read,
@@ -30,7 +32,7 @@ const STAGES: [(StageKind, &str, &str); 9] = [
     (StageKind::Write, "write", "disk_write"),
 ];
 
-/// The resource that a stage uses; none for a name that is no stage.
+/// Returns the resource that a stage uses; None for an unknown stage.
 pub fn resource_of(stage: &str) -> Option<&'static str> {
     STAGES.iter().find(|(_, name, _)| *name == stage).map(|(.., resource)| *resource)
 }
@@ -48,19 +50,22 @@ struct WorkerMeter {
     spans: Vec<Span>,
 }
 
+/// Meters of a job. Each worker has its own, so that they do not contend for a lock.
 pub struct Meter {
     start_ns: u64,
     workers: Vec<Mutex<WorkerMeter>>,
 }
 
-/// Spans a worker: beyond it only stage sums are kept, so that a report stays small.
+/// Spans kept a worker, so that a report stays small. Beyond it only the sums of stages are kept.
 const SPANS_MAX: usize = 2000;
 
 impl Meter {
+    /// Begins to meter a job of `workers` workers.
     pub fn new(workers: usize, clock: &dyn Clock) -> Meter {
         Meter { start_ns: clock.now_ns(), workers: (0..workers).map(|_| Mutex::default()).collect() }
     }
 
+    /// Adds time and work of a worker to a stage.
     pub fn add(&self, worker: usize, stage: StageKind, ns: u64, bytes: u64, records: u64) {
         let mut w = self.workers[worker].lock().unwrap_or_else(|e| e.into_inner());
         let sum = &mut w.stages[stage as usize];
@@ -69,13 +74,14 @@ impl Meter {
         sum.records += records;
     }
 
-    /// Takes time out of a stage that was measured within it and belongs to another.
+    /// Deducts time from a stage that was measured within it and belongs to another stage.
     pub fn deduct(&self, worker: usize, stage: StageKind, ns: u64) {
         let mut w = self.workers[worker].lock().unwrap_or_else(|e| e.into_inner());
         let sum = &mut w.stages[stage as usize].ns;
         *sum = sum.saturating_sub(ns);
     }
 
+    /// Adds a span to the timeline of a worker. `kind`: see `Span`. Times are on the job's clock.
     pub fn span(&self, worker: usize, kind: &str, task: u64, from_ns: u64, to_ns: u64, bytes: u64, records: u64) {
         let mut w = self.workers[worker].lock().unwrap_or_else(|e| e.into_inner());
         let ms = |ns: u64| ns.saturating_sub(self.start_ns) as f64 / 1e6;
@@ -85,10 +91,12 @@ impl Meter {
         }
     }
 
+    /// Returns the time at which the job began, on its clock.
     pub fn start_ns(&self) -> u64 {
         self.start_ns
     }
 
+    /// Returns the sums of all stages that did any work.
     pub fn stages(&self) -> Vec<Stage> {
         let mut result = Vec::new();
         for (kind, name, resource) in STAGES {
@@ -115,6 +123,7 @@ impl Meter {
         result
     }
 
+    /// Returns the timelines of all workers.
     pub fn workers(&self) -> Vec<Worker> {
         self.workers
             .iter()

@@ -1,7 +1,7 @@
-//! Records and bytes by partition: how evenly the work of the second half of a job was divided.
+//! Records and bytes by partition: the balance of the second half of a job.
 //!
-//! Counted once a bucket, a range or a task. What a partition was *given* is known where records are sorted or merged; where
-//! tables of folders are merged, keys of all partitions come together, and only what was written is known by partition.
+//! Counted once a bucket, a range or a task. The input of a partition is known if records are sorted or merged. If
+//! tables of folders are merged, keys of all partitions are mixed, and only the output is known by partition.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,13 +10,14 @@ use crate::job::plan::Plan;
 use crate::job::spec::{JobSpec, Mode, OutputTarget};
 use crate::write::output::OutputTotals;
 
-/// More are not counted one by one: it would take memory that no budget knows of.
+/// Partitions that are counted one by one, at most: the counters are outside the memory budget.
 const COUNTED_MAX: usize = 1 << 16;
-/// A report lists all of so many, and of more the largest.
+/// Partitions up to which a report lists all.
 const ROWS_ALL: usize = 256;
+/// Partitions listed if there are more.
 const ROWS_LARGEST: usize = 20;
 
-/// How many partitions (in mode none: splits) of a job are counted.
+/// Returns the number of partitions (in mode none: splits) to count; 0 if they are not counted.
 pub fn counted(spec: &JobSpec, plan: &Plan) -> usize {
     let parts = match (spec.mode, &spec.output) {
         (Mode::None, OutputTarget::Directory(_)) => plan.splits.len(),
@@ -27,20 +28,22 @@ pub fn counted(spec: &JobSpec, plan: &Plan) -> usize {
     if parts > COUNTED_MAX { 0 } else { parts }
 }
 
-/// What the partitions of a running job were given.
-pub struct PartitionMeter(Vec<Given>);
+/// Input of each partition of a running job.
+pub struct PartitionMeter(Vec<PartitionInput>);
 
 #[derive(Default)]
-struct Given {
+struct PartitionInput {
     records: AtomicU64,
     bytes: AtomicU64,
 }
 
 impl PartitionMeter {
+    /// Makes counters for `parts` partitions.
     pub fn new(parts: usize) -> PartitionMeter {
-        PartitionMeter((0..parts).map(|_| Given::default()).collect())
+        PartitionMeter((0..parts).map(|_| PartitionInput::default()).collect())
     }
 
+    /// Adds input of a partition. A partition that is not counted is ignored.
     pub fn add(&self, part: usize, records: u64, bytes: u64) {
         if let Some(given) = self.0.get(part) {
             given.records.fetch_add(records, Ordering::Relaxed);
@@ -48,7 +51,7 @@ impl PartitionMeter {
         }
     }
 
-    /// With what the parts of the output got; `None` where nothing was counted.
+    /// Returns the balance of input and output. `of`: kind of the parts. `None` if nothing was counted.
     pub fn summary(&self, of: &str, totals: &OutputTotals) -> Option<Partitions> {
         let load = |n: &AtomicU64| n.load(Ordering::Relaxed);
         let columns = [
@@ -61,7 +64,7 @@ impl PartitionMeter {
     }
 }
 
-/// Columns of one value a partition; those that are empty or all zero were not counted.
+/// Summarises columns of one value a partition. Columns that are empty or all zero count as not counted.
 pub fn summarise<const N: usize>(of: &str, columns: [(&str, Vec<u64>); N]) -> Option<Partitions> {
     let columns: Vec<_> = columns.into_iter().filter(|(_, values)| values.iter().any(|v| *v > 0)).collect();
     let count = columns.first()?.1.len();
@@ -93,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_are_listed_and_many_are_told_by_their_spread() {
+    fn lists_few_partitions_and_summarises_many() {
         let few = summarise("partition", [("input_records", vec![5, 0, 9]), ("input_bytes", vec![0, 0, 0])]).unwrap();
         assert_eq!((few.count, few.measures.len(), few.rows.len()), (3, 1, 3));
         let m = &few.measures[0];

@@ -1,25 +1,27 @@
-//! Ready jobs by name: what `yunti run NAME` starts from.
+//! Applications: ready jobs by name, from which `yunti run NAME` starts.
 
 use super::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning};
 
+/// A ready job.
 pub struct Application {
     pub name: &'static str,
     pub summary: &'static str,
     pub spec: fn() -> JobSpec,
-    /// Settings that it reads: key, meaning and default.
+    /// Settings that the job reads: key, and meaning with default.
     pub settings: &'static [(&'static str, &'static str)],
 }
 
-/// The one of a name.
+/// Returns the application of a name.
 pub fn application(name: &str) -> Option<&'static Application> {
     applications().iter().find(|a| a.name == name)
 }
 
-/// Their names, for messages.
+/// Returns the names of all applications, for messages.
 pub fn application_names() -> String {
     applications().iter().map(|a| a.name).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns all applications.
 pub fn applications() -> &'static [Application] {
     &[
         Application {
@@ -35,7 +37,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "sort",
-            summary: "sort lines by their bytes, as LC_ALL=C sort",
+            summary: "sort lines by their bytes, like LC_ALL=C sort",
             spec: || JobSpec {
                 name: "sort".into(),
                 input_format: InputFormat::Text { delimiter: Some(b"\n".to_vec()) },
@@ -64,7 +66,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "grep",
-            summary: "lines that match a regular expression",
+            summary: "print the lines that match a regular expression",
             spec: || JobSpec {
                 name: "grep".into(),
                 mapper: Some("Yunti.GrepMapper".into()),
@@ -73,13 +75,13 @@ pub fn applications() -> &'static [Application] {
             },
             settings: &[
                 ("grep.pattern", "the expression (syntax: docs.rs/regex)"),
-                ("grep.ignore-case", "letters match in either case [default: false]"),
-                ("grep.invert", "the lines that do not match [default: false]"),
+                ("grep.ignore-case", "ignore case [default: false]"),
+                ("grep.invert", "print the lines that do not match [default: false]"),
             ],
         },
         Application {
             name: "count-matches",
-            summary: "count what a regular expression matches",
+            summary: "count the matches of a regular expression",
             spec: || JobSpec {
                 name: "count-matches".into(),
                 mapper: Some("Yunti.MatchMapper".into()),
@@ -88,7 +90,7 @@ pub fn applications() -> &'static [Application] {
             },
             settings: &[
                 ("grep.pattern", "the expression (syntax: docs.rs/regex)"),
-                ("grep.ignore-case", "letters match in either case [default: false]"),
+                ("grep.ignore-case", "ignore case [default: false]"),
                 ("grep.group", "the group of the match that is counted; 0: all of it [default: 0]"),
             ],
         },
@@ -105,7 +107,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "distinct",
-            summary: "each line once, in the order of bytes; as LC_ALL=C sort -u",
+            summary: "keep each line once, in byte order, like LC_ALL=C sort -u",
             spec: || JobSpec {
                 name: "distinct".into(),
                 folder: Some("Yunti.DistinctFolder".into()),
@@ -115,7 +117,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "top",
-            summary: "the lines with the largest numbers in a column",
+            summary: "find the lines with the largest numbers in a column",
             spec: || JobSpec {
                 name: "top".into(),
                 mapper: Some("Yunti.TopMapper".into()),
@@ -124,7 +126,7 @@ pub fn applications() -> &'static [Application] {
                 ..JobSpec::default()
             },
             settings: &[
-                ("top.k", "how many lines [default: 10]"),
+                ("top.k", "number of lines [default: 10]"),
                 ("top.smallest", "the smallest numbers instead [default: false]"),
                 COLUMN[0],
                 COLUMN[1],
@@ -132,7 +134,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "sample",
-            summary: "each line with the same probability; the same lines whatever the threads",
+            summary: "take a random sample of the lines, the same for any number of threads",
             spec: || JobSpec {
                 name: "sample".into(),
                 mapper: Some("Yunti.SampleMapper".into()),
@@ -141,7 +143,7 @@ pub fn applications() -> &'static [Application] {
             },
             settings: &[
                 ("sample.fraction", "the probability, from 0 to 1 [default: 0.01]"),
-                ("sample.seed", "a number: another one, another sample [default: 1]"),
+                ("sample.seed", "seed: another number gives another sample [default: 1]"),
             ],
         },
         Application {
@@ -157,7 +159,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "inverted-index",
-            summary: "which files each word occurs in",
+            summary: "list the files in which each word occurs",
             spec: || JobSpec {
                 name: "inverted-index".into(),
                 mapper: Some("Yunti.InvertedIndexMapper".into()),
@@ -169,7 +171,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "join",
-            summary: "lines of two inputs with the same text in a column, both sorted",
+            summary: "join lines of two inputs by a column, sorting both",
             spec: || JobSpec {
                 name: "join".into(),
                 mapper: Some("Yunti.JoinMapper".into()),
@@ -186,7 +188,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "hash-join",
-            summary: "the same with the right lines in memory, from a side file",
+            summary: "join lines with the right side in memory, from a side file",
             spec: || JobSpec {
                 name: "hash-join".into(),
                 mapper: Some("Yunti.HashJoinMapper".into()),
@@ -197,7 +199,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "kmeans",
-            summary: "a step of k-means over lines of numbers",
+            summary: "run a step of k-means over lines of numbers",
             spec: || JobSpec {
                 name: "kmeans".into(),
                 mapper: Some("Yunti.KMeansMapper".into()),
@@ -208,7 +210,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "pagerank",
-            summary: "a step of PageRank over lines of node, rank and links",
+            summary: "run a step of PageRank over lines of node, rank and links",
             spec: || JobSpec {
                 name: "pagerank".into(),
                 mapper: Some("Yunti.PageRankMapper".into()),
@@ -218,22 +220,24 @@ pub fn applications() -> &'static [Application] {
             },
             settings: &[
                 ("pagerank.damping", "the share of a rank that follows links [default: 0.85]"),
-                ("pagerank.nodes", "how many nodes there are, for ranks that add up to 1 [default: 1]"),
+                ("pagerank.nodes", "number of nodes, for ranks that add up to 1 [default: 1]"),
             ],
         },
     ]
 }
 
+/// Settings of both joins.
 const JOIN: [(&str, &str); 3] = [
     ("join.left.column", "the column of the left lines, from 1 [default: 1]"),
     ("join.right.column", "the column of the right lines, from 1 [default: 1]"),
     (
         "join.kind",
-        "inner, left, right or full: which lines without a partner are kept; a hash join has inner and left [default: inner]",
+        "inner, left, right or full: lines without a partner to keep; a hash join has inner and left [default: inner]",
     ),
 ];
 
+/// Settings of applications that read a column.
 const COLUMN: [(&str, &str); 2] = [
-    ("column", "which one, from 1 [default: 1]"),
+    ("column", "number of the column, from 1 [default: 1]"),
     ("separator", "the byte between columns; \\t and \\xNN are known [default: \\t]"),
 ];

@@ -1,9 +1,10 @@
-//! A change to a job: what flags and job files have in common, with one spelling for the values of both.
+//! A change to a job: the common part of flags and job files, with one spelling for the values of both.
 //!
 //! ```text
 //!   application's spec  <- job.toml as a change  <- flags as a change  =  the job
 //! ```
-//! Within one change, settings come first: a key or flag of ours beats the setting of Hadoop's that means the same.
+//! Within one change, settings are applied first: a key or flag of Yunti overrides Hadoop's setting of the same
+//! meaning.
 
 use std::path::PathBuf;
 
@@ -15,7 +16,7 @@ use crate::codec::encode::{Compression, Target};
 use crate::operator::Type;
 use yunti_base::{Code, Error, Result};
 
-/// Every field that is there replaces the job's; settings are added one by one.
+/// A change to a job. Each field that is set replaces the job's; settings and outputs are added one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpecChange {
     pub name: Option<String>,
@@ -50,14 +51,14 @@ pub struct SpecChange {
     pub wait: Option<bool>,
     pub durable: Option<bool>,
     pub settings: Vec<(String, String)>,
-    /// Added one by one, as settings.
+    /// Named outputs, added one by one like settings.
     pub outputs: Vec<(String, OutputFormat)>,
     pub sources: Option<Vec<SourceSpec>>,
     pub then: Option<Vec<JobSpec>>,
 }
 
 impl SpecChange {
-    /// `Usage` when a setting that the engine itself reads has a bad value.
+    /// Applies the change to `spec`. Errors: `Usage` if a setting that the engine reads has a bad value.
     pub fn apply(self, spec: &mut JobSpec) -> Result<()> {
         fn set<T>(slot: &mut T, value: Option<T>) {
             if let Some(value) = value {
@@ -65,10 +66,10 @@ impl SpecChange {
             }
         }
         if self.sources.is_some() {
-            // They take the place of an application's mapper.
+            // Sources replace the mapper of an application.
             spec.mapper = None;
         }
-        // A class replaces what it excludes, so that one flag is enough to change an application.
+        // A class removes the classes that it excludes, so that one flag is enough to change an application.
         if self.folder.is_some() && self.reducer.is_none() {
             spec.reducer = None;
             spec.combiner = None;
@@ -76,7 +77,7 @@ impl SpecChange {
         if self.reducer.is_some() && self.folder.is_none() {
             spec.folder = None;
         }
-        // The format comes first, since a setting may refine it; and again last, if it spells its separator out.
+        // The format is set before the settings, which may refine it, and once more after them if it names a separator.
         let spelled_out =
             self.input_format.clone().filter(|f| *f != KV_DEFAULT && *f != InputFormat::Text { delimiter: None });
         set(&mut spec.input_format, self.input_format);
@@ -132,8 +133,8 @@ fn default_output_format() -> OutputFormat {
     OutputFormat::Text { separator: b"\t".to_vec() }
 }
 
-/// One `-D key=value`. Hadoop's names for what the engine itself reads change the job; all others are for the classes.
-/// As in Hadoop, a separator for a format that the job does not use changes nothing.
+/// Applies one `-D key=value`. Hadoop's names for values that the engine reads change the job; all others are for the
+/// classes. A separator for a format that the job does not use has no effect, as in Hadoop.
 fn apply_setting(spec: &mut JobSpec, key: &str, value: &str) -> Result<()> {
     let named = |e: Error| {
         Error::new(e.code(), format!("{key}: {}", e.what()))
@@ -148,7 +149,7 @@ fn apply_setting(spec: &mut JobSpec, key: &str, value: &str) -> Result<()> {
         ("textinputformat.record.delimiter", InputFormat::Text { delimiter }) => {
             *delimiter = Some(value.as_bytes().to_vec());
         }
-        // The first byte of it, as in Hadoop.
+        // Only the first byte counts, as in Hadoop.
         ("mapreduce.input.keyvaluelinerecordreader.key.value.separator", InputFormat::KeyValue { separator }) => {
             *separator = *value.as_bytes().first().unwrap_or(&b'\t');
         }
@@ -165,10 +166,13 @@ fn apply_setting(spec: &mut JobSpec, key: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
+/// Hadoop's setting: compress the output.
 const COMPRESS: &str = "mapreduce.output.fileoutputformat.compress";
+/// Hadoop's setting: class of the output's codec.
 const COMPRESS_CODEC: &str = "mapreduce.output.fileoutputformat.compress.codec";
 
-/// What Hadoop's two settings mean together; the job keeps them, since one may come from a file and the other from a flag.
+/// Returns the compression from Hadoop's two settings. The job keeps both, since one may come from a file and one from
+/// a flag.
 fn hadoop_compress(spec: &JobSpec) -> Result<Compress> {
     let of = |key: &str| spec.settings.get(key).map(|value| value.trim());
     if of(COMPRESS) != Some("true") {
@@ -184,23 +188,24 @@ fn hadoop_compress(spec: &JobSpec) -> Result<Compress> {
         "SnappyCodec" => Target::HadoopSnappy,
         _ => {
             let known = "DefaultCodec, DeflateCodec, GzipCodec, BZip2Codec, ZStandardCodec, Lz4Codec and SnappyCodec";
-            return Err(Error::new(Code::Usage, format!("{COMPRESS_CODEC}: no output is written through {class}"))
-                .hint(format!("there are {known}")));
+            return Err(Error::new(Code::Usage, format!("{COMPRESS_CODEC}: no output codec {class}"))
+                .hint(format!("use {known}")));
         }
     };
     Ok(Some(Compression { target, level: None }))
 }
 
 fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N> {
-    text.parse().map_err(|_| Error::new(Code::Usage, format!("'{text}' is no whole number in range")))
+    text.parse().map_err(|_| Error::new(Code::Usage, format!("'{text}' is not a whole number in range")))
 }
 
 fn unknown(what: &str, text: &str, known: &str) -> Error {
     Error::new(Code::Usage, format!("unknown {what} '{text}'")).hint(format!("use {known}"))
 }
 
-/// `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`, `csv-no-header:SEPARATOR`, `json`,
-/// `fixed:RECORD_BYTES:KEY_BYTES`, `framed` or `class:LIBRARY.CLASS`.
+/// Parses an input format: `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`,
+/// `csv-no-header:SEPARATOR`, `json`, `fixed:RECORD_BYTES:KEY_BYTES`, `framed` or `class:LIBRARY.CLASS`. Errors:
+/// `Usage`.
 pub fn parse_input_format(text: &str) -> Result<InputFormat> {
     let known = "text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, \
                  fixed:RECORD_BYTES:KEY_BYTES, framed or class:LIBRARY.CLASS";
@@ -228,7 +233,7 @@ pub fn parse_input_format(text: &str) -> Result<InputFormat> {
 
 fn csv_separator(text: &str, separator: &str) -> Result<u8> {
     match one_byte(text, separator)? {
-        b'"' | b'\n' | b'\r' => Err(Error::new(Code::Usage, format!("'{text}': CSV has this byte for itself"))),
+        b'"' | b'\n' | b'\r' => Err(Error::new(Code::Usage, format!("'{text}': CSV reserves this byte"))),
         separator => Ok(separator),
     }
 }
@@ -243,8 +248,8 @@ fn one_byte(text: &str, separator: &str) -> Result<u8> {
     }
 }
 
-/// `text`, `text:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`, `csv-no-header:SEPARATOR`, `json`, `raw`, `framed` or
-/// `class:LIBRARY.CLASS`.
+/// Parses an output format: `text`, `text:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`,
+/// `csv-no-header:SEPARATOR`, `json`, `raw`, `framed` or `class:LIBRARY.CLASS`. Errors: `Usage`.
 pub fn parse_output_format(text: &str) -> Result<OutputFormat> {
     match text.split_once(':') {
         None if text == "text" => Ok(default_output_format()),
@@ -266,7 +271,7 @@ pub fn parse_output_format(text: &str) -> Result<OutputFormat> {
     }
 }
 
-/// A directory, or `-` for standard output.
+/// Parses an output: a directory, or `-` for standard output. Errors: `Usage` for an empty name.
 pub fn parse_output(text: &str) -> Result<OutputTarget> {
     match text {
         "" => Err(Error::new(Code::Usage, "the output has no name").hint("name a directory, or - for standard output")),
@@ -275,7 +280,7 @@ pub fn parse_output(text: &str) -> Result<OutputTarget> {
     }
 }
 
-/// `sorted`, `grouped` or `none`.
+/// Parses a mode: `sorted`, `grouped` or `none`. Errors: `Usage`.
 pub fn parse_mode(text: &str) -> Result<Mode> {
     match text {
         "sorted" => Ok(Mode::Sorted),
@@ -285,7 +290,7 @@ pub fn parse_mode(text: &str) -> Result<Mode> {
     }
 }
 
-/// `hash`, `total-order` or the name of a class.
+/// Parses a partitioning: `hash`, `total-order` or the name of a class. Errors: `Usage`.
 pub fn parse_partitioning(text: &str) -> Result<Partitioning> {
     match text {
         "hash" => Ok(Partitioning::Hash),
@@ -295,7 +300,7 @@ pub fn parse_partitioning(text: &str) -> Result<Partitioning> {
     }
 }
 
-/// `none`, the name of a codec, or `NAME:LEVEL` where it has levels.
+/// Parses a compression: `none`, the name of a codec, or `NAME:LEVEL` if it has levels. Errors: `Usage`.
 pub fn parse_compress(text: &str) -> Result<Compress> {
     let (name, level) = match text.split_once(':') {
         Some((name, level)) => (name, Some(level)),
@@ -316,7 +321,7 @@ pub fn parse_compress(text: &str) -> Result<Compress> {
         (Some(level), Some((least, largest, _))) => {
             let number = level.parse().ok().filter(|n| (least..=largest).contains(n));
             Some(number.ok_or_else(|| {
-                Error::new(Code::Usage, format!("'{level}' is no level of {name}"))
+                Error::new(Code::Usage, format!("'{level}' is not a level of {name}"))
                     .hint(format!("its levels are {least} to {largest}"))
             })?)
         }
@@ -324,7 +329,7 @@ pub fn parse_compress(text: &str) -> Result<Compress> {
     Ok(Some(Compression { target, level }))
 }
 
-/// `auto`, `none` or `lz4`.
+/// Parses a codec of spilled runs: `auto`, `none` or `lz4`. Errors: `Usage`.
 pub fn parse_spill_codec(text: &str) -> Result<SpillCodec> {
     match text {
         "auto" => Ok(SpillCodec::Auto),
@@ -334,7 +339,7 @@ pub fn parse_spill_codec(text: &str) -> Result<SpillCodec> {
     }
 }
 
-/// The other way round: how a value is written.
+/// Returns the spelling of a value, which the parser reads back.
 pub(super) fn input_format_text(format: &InputFormat) -> String {
     match format {
         InputFormat::Text { delimiter: None } => "text".into(),
@@ -354,6 +359,7 @@ fn csv_text(separator: u8, header: bool) -> String {
     if separator == b',' { name.into() } else { format!("{name}:{}", escape(&[separator])) }
 }
 
+/// Returns the spelling of an output format.
 pub(super) fn output_format_text(format: &OutputFormat) -> String {
     match format {
         OutputFormat::Text { separator } if separator == b"\t" => "text".into(),
@@ -366,6 +372,7 @@ pub(super) fn output_format_text(format: &OutputFormat) -> String {
     }
 }
 
+/// Returns the spelling of a compression.
 pub(super) fn compress_text(compress: Compress) -> String {
     match compress {
         None => "none".into(),
@@ -374,6 +381,7 @@ pub(super) fn compress_text(compress: Compress) -> String {
     }
 }
 
+/// Returns the spelling of a mode.
 pub(super) fn mode_text(mode: Mode) -> &'static str {
     match mode {
         Mode::Sorted => "sorted",
@@ -382,6 +390,7 @@ pub(super) fn mode_text(mode: Mode) -> &'static str {
     }
 }
 
+/// Returns the spelling of a partitioning.
 pub(super) fn partitioning_text(partitioning: &Partitioning) -> &str {
     match partitioning {
         Partitioning::Hash => "hash",
@@ -390,6 +399,7 @@ pub(super) fn partitioning_text(partitioning: &Partitioning) -> &str {
     }
 }
 
+/// Returns the spelling of a codec of spilled runs.
 pub(super) fn spill_codec_text(codec: SpillCodec) -> &'static str {
     match codec {
         SpillCodec::Auto => "auto",
@@ -459,9 +469,9 @@ mod tests {
             ("", "unknown codec ''"),
             ("none:1", "unknown codec 'none'"),
             ("lz4:1", "lz4 has no levels: write lz4"),
-            ("gzip:0", "'0' is no level of gzip: its levels are 1 to 9"),
-            ("zstd:23", "'23' is no level of zstd"),
-            ("zstd:", "'' is no level of zstd"),
+            ("gzip:0", "'0' is not a level of gzip: its levels are 1 to 9"),
+            ("zstd:23", "'23' is not a level of zstd"),
+            ("zstd:", "'' is not a level of zstd"),
         ] {
             let error = parse_compress(text).unwrap_err();
             assert!(error.code() == Code::Usage && error.to_string().starts_with(expect), "{text}: {error}");
@@ -479,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_with_hadoops_names_change_the_job_and_others_are_for_the_classes() {
+    fn hadoop_settings_change_the_job_and_others_are_kept_for_classes() {
         let set = |pairs: &[(&str, &str)]| SpecChange { settings: settings(pairs), ..Default::default() };
         check(set(&[("mapreduce.job.reduces", "7"), ("mapreduce.job.name", "n")]), |s| s.reduces == 7 && s.name == "n");
         check(set(&[("split.size", "1MiB")]), |s| s.split_bytes == 1 << 20);
@@ -487,16 +497,16 @@ mod tests {
             s.input_format == InputFormat::Text { delimiter: Some(b";;".to_vec()) }
         });
         check(set(&[("my.own", "1"), ("my.own", "2")]), |s| s.settings["my.own"] == "2" && s.settings.len() == 1);
-        // It is no key-value job: nothing changes.
+        // The job does not read key-value lines, so nothing changes.
         check(set(&[("mapreduce.input.keyvaluelinerecordreader.key.value.separator", ",")]), |s| {
             s.input_format == InputFormat::Text { delimiter: None }
         });
         let error = set(&[("mapreduce.job.reduces", "many")]).apply(&mut JobSpec::default()).unwrap_err();
-        assert!(error.to_string().starts_with("mapreduce.job.reduces: 'many' is no whole number"), "{error}");
+        assert!(error.to_string().starts_with("mapreduce.job.reduces: 'many' is not a whole number"), "{error}");
     }
 
     #[test]
-    fn hadoops_settings_for_compressed_outputs_mean_something_together() {
+    fn hadoop_settings_select_the_compression_together() {
         let of = |name: &str| Some(Compression { target: parse_compress(name).unwrap().unwrap().target, level: None });
         let change = |pairs: &[(&str, &str)]| SpecChange { settings: settings(pairs), ..Default::default() };
         let gzip = (COMPRESS_CODEC, "org.apache.hadoop.io.compress.GzipCodec");
@@ -506,7 +516,7 @@ mod tests {
         check(change(&[gzip, (COMPRESS, "false")]), |s| s.compress.is_none());
         let lz4 = change(&[(COMPRESS_CODEC, "org.apache.hadoop.io.compress.Lz4Codec"), (COMPRESS, "true")]);
         check(lz4, |s| s.compress == of("hadoop-lz4"));
-        // A file says which, a flag says that; and what is ours wins.
+        // The file names the codec, the flag turns compression on; Yunti's own flag overrides both.
         let mut spec = JobSpec::default();
         change(&[gzip]).apply(&mut spec).unwrap();
         change(&[(COMPRESS, "true")]).apply(&mut spec).unwrap();
@@ -515,14 +525,11 @@ mod tests {
         assert_eq!(spec.compress, None);
         let unknown = change(&[(COMPRESS, "true"), (COMPRESS_CODEC, "com.hadoop.compression.lzo.LzopCodec")]);
         let error = unknown.apply(&mut JobSpec::default()).unwrap_err();
-        assert!(
-            error.to_string().contains("no output is written through com.hadoop.compression.lzo.LzopCodec"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("no output codec com.hadoop.compression.lzo.LzopCodec"), "{error}");
     }
 
     #[test]
-    fn what_is_ours_beats_what_is_hadoops() {
+    fn yunti_flags_override_hadoop_settings() {
         let comma = ("mapreduce.input.keyvaluelinerecordreader.key.value.separator", ",");
         let kv = |text: &str| SpecChange {
             input_format: Some(parse_input_format(text).unwrap()),
@@ -535,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_takes_the_place_of_a_reducer() {
+    fn folder_replaces_the_reducer() {
         let mut spec = JobSpec { reducer: Some("A.R".into()), combiner: Some("A.R".into()), ..Default::default() };
         SpecChange { folder: Some("A.F".into()), ..Default::default() }.apply(&mut spec).unwrap();
         assert_eq!((spec.reducer, spec.combiner, spec.folder), (None, None, Some("A.F".into())));

@@ -1,4 +1,4 @@
-//! job.toml: a job as a file (docs/formats/job-toml.md). A key is a flag's long name, its value what the flag takes.
+//! job.toml: a job as a file (docs/formats/job-toml.md). A key is the long name of a flag, its value the flag's value.
 
 use std::path::{Path, PathBuf};
 
@@ -16,28 +16,28 @@ use crate::env::NamedFile;
 use crate::operator::Type;
 use yunti_base::{Code, Error, Result};
 
-/// The value of `format`: the number changes when a key changes its meaning; keys may be added without.
+/// Value of `format`. The number changes if a key changes its meaning; new keys keep it.
 pub const JOB_FORMAT: &str = "yunti-job/1";
 
-/// Largest job file that is read; a larger one is something else.
+/// Bytes from which a file is too large for a job file.
 const JOB_FILE_BYTES_MAX: usize = 1 << 20;
 
-/// What a job file says.
+/// Contents of a job file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobFile {
-    /// The ready job that it starts from (`library::applications`).
+    /// Ready job that the file starts from (`job::spec::applications`).
     pub application: Option<String>,
     pub change: SpecChange,
 }
 
 impl JobFile {
-    /// What its application is before it changes anything; none where it names none, or none that there is.
+    /// Returns the application before any change; None if the file names none, or an unknown one.
     pub fn ready_job(&self) -> Option<JobSpec> {
         Some((application(self.application.as_deref()?)?.spec)())
     }
 }
 
-/// What the whole has, and no job behind the first.
+/// Keys of the job as a whole, not of jobs after the first.
 const WHOLE_KEYS: &[&str] = &[
     "format",
     "input",
@@ -64,10 +64,10 @@ const WHOLE_KEYS: &[&str] = &[
     "then",
 ];
 
-/// Those of one source of several.
+/// Keys of one source among several.
 const SOURCE_KEYS: &[&str] = &["input", "input-format", "key-columns", "value-columns", "mapper"];
 
-/// What each job of a chain has: those of one that is fed by another.
+/// Keys of each job of a chain, including jobs that another job feeds.
 const THEN_KEYS: &[&str] = &[
     "application",
     "name",
@@ -86,13 +86,13 @@ const THEN_KEYS: &[&str] = &[
     "settings",
 ];
 
-/// Reads a job file. Errors are as those of `parse_job_file`.
+/// Reads a job file. Errors are as from `parse_job_file`.
 pub fn read_job_file(file: &NamedFile, path: &Path) -> Result<JobFile> {
     let error = |what: String| Error::new(Code::Usage, what).at_path(path.to_string_lossy());
     let mut bytes = vec![0; JOB_FILE_BYTES_MAX];
     let n = file.read_up_to(&mut bytes, 0)?;
     if n == bytes.len() {
-        return Err(error("this is too large for a job file".into()));
+        return Err(error("the file is too large for a job file".into()));
     }
     let text = std::str::from_utf8(&bytes[..n]).map_err(|e| {
         let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
@@ -101,9 +101,9 @@ pub fn read_job_file(file: &NamedFile, path: &Path) -> Result<JobFile> {
     parse_job_file(text, path)
 }
 
-/// Reads the text of a job file. Errors are `Usage` and name `path` and the line.
+/// Parses the text of a job file. Errors: `Usage`, with `path` and the line.
 pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
-    let place = Place { text, path };
+    let place = JobFileText { text, path };
     let table = DeTable::parse(text)
         .map_err(|e| place.error(e.span().map_or(0, |s| s.start), e.message(), "see docs/formats/job-toml.md"))?;
     let table = table.get_ref();
@@ -114,7 +114,7 @@ pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
         let hint = format!("this version reads format = \"{JOB_FORMAT}\"");
         return Err(place.error(format.span().start, "the format of the job file is not known", &hint));
     }
-    // By line, so that the first mistake is the one that is told.
+    // Keys are read by line, so that the first mistake is reported.
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     let keys = [WHOLE_KEYS, THEN_KEYS].concat();
@@ -137,8 +137,12 @@ pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
     Ok(file)
 }
 
-/// The tables of an array of them, as in `[[then]]`.
-fn tables<'v, 'a>(name: &str, value: &'v Spanned<DeValue<'a>>, place: &Place<'_>) -> Result<Vec<&'v DeTable<'a>>> {
+/// Returns the tables of an array of tables, as in `[[then]]`.
+fn tables<'v, 'a>(
+    name: &str,
+    value: &'v Spanned<DeValue<'a>>,
+    place: &JobFileText<'_>,
+) -> Result<Vec<&'v DeTable<'a>>> {
     let tables = value.get_ref().as_array().and_then(|all| all.iter().map(|v| v.get_ref().as_table()).collect());
     tables.ok_or_else(|| {
         let hint = format!("write [[{name}]] before each");
@@ -146,8 +150,8 @@ fn tables<'v, 'a>(name: &str, value: &'v Spanned<DeValue<'a>>, place: &Place<'_>
     })
 }
 
-/// A table with some of the keys of a job file.
-fn part_of_job(name: &str, keys: &[&str], table: &DeTable<'_>, place: &Place<'_>) -> Result<JobFile> {
+/// Reads a table that may have some of the keys of a job file.
+fn part_of_job(name: &str, keys: &[&str], table: &DeTable<'_>, place: &JobFileText<'_>) -> Result<JobFile> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     let mut file = JobFile::default();
@@ -155,19 +159,19 @@ fn part_of_job(name: &str, keys: &[&str], table: &DeTable<'_>, place: &Place<'_>
         let key_name: &str = key.get_ref();
         if !keys.contains(&key_name) {
             let hint = format!("its keys are {}", keys.join(", "));
-            return Err(place.error(key.span().start, &format!("'{key_name}' is no key of [[{name}]]"), &hint));
+            return Err(place.error(key.span().start, &format!("'{key_name}' is not a key of [[{name}]]"), &hint));
         }
         set(&mut file, key_name, value).map_err(|e| place.of_value(key_name, value, &e))?;
         if key_name == "application" && file.ready_job().is_none() {
-            let hint = format!("there are {}", application_names());
-            return Err(place.error(value.span().start, "application: there is none of this name", &hint));
+            let hint = format!("the applications are {}", application_names());
+            return Err(place.error(value.span().start, "application: unknown name", &hint));
         }
     }
     Ok(file)
 }
 
-/// The tables `[[then]]`: the jobs behind the first, each fed by the one before.
-fn jobs_behind(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<JobSpec>> {
+/// Reads the tables `[[then]]`: jobs after the first, each fed by the job before it.
+fn jobs_behind(value: &Spanned<DeValue<'_>>, place: &JobFileText<'_>) -> Result<Vec<JobSpec>> {
     let job = |table: &&DeTable<'_>| {
         let file = part_of_job("then", THEN_KEYS, table, place)?;
         let mut spec = file.ready_job().unwrap_or_default();
@@ -177,8 +181,8 @@ fn jobs_behind(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<Jo
     tables("then", value, place)?.iter().map(job).collect()
 }
 
-/// The tables `[[source]]`.
-fn sources(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<SourceSpec>> {
+/// Reads the tables `[[source]]`.
+fn sources(value: &Spanned<DeValue<'_>>, place: &JobFileText<'_>) -> Result<Vec<SourceSpec>> {
     let source = |table: &&DeTable<'_>| {
         let mut spec = JobSpec::default();
         part_of_job("source", SOURCE_KEYS, table, place)?.change.apply(&mut spec)?;
@@ -188,12 +192,12 @@ fn sources(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<Source
     tables("source", value, place)?.iter().map(source).collect()
 }
 
-struct Place<'a> {
+struct JobFileText<'a> {
     text: &'a str,
     path: &'a Path,
 }
 
-impl Place<'_> {
+impl JobFileText<'_> {
     fn error(&self, at: usize, what: &str, hint: &str) -> Error {
         let line = 1 + self.text.as_bytes().iter().take(at).filter(|&&b| b == b'\n').count();
         Error::new(Code::Usage, format!("line {line}: {what}")).at_path(self.path.to_string_lossy()).hint(hint)
@@ -279,7 +283,7 @@ fn string(value: &DeValue<'_>) -> Result<String> {
     value.as_str().map(str::to_string).ok_or_else(|| expected("a string", value))
 }
 
-/// An array of strings, or one string.
+/// Reads an array of strings, or one string.
 fn strings(value: &DeValue<'_>) -> Result<Vec<String>> {
     match value.as_array() {
         Some(array) => array.iter().map(|v| string(v.get_ref())).collect(),
@@ -300,7 +304,7 @@ fn integer(value: &DeValue<'_>) -> Result<u64> {
     number.ok_or_else(|| expected("a whole number from 0", value))
 }
 
-/// A number of bytes, or a string with a unit.
+/// Reads a number of bytes, or a string with a unit.
 fn size(value: &DeValue<'_>) -> Result<u64> {
     match value.as_str() {
         Some(text) => parse_size(text),
@@ -322,7 +326,7 @@ fn setting(key: &str, value: &DeValue<'_>) -> Result<String> {
     }
 }
 
-/// The known name that differs in at most two letters, for a hint.
+/// Returns the known name that differs in at most two letters, for a hint.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let mut best = (3, None);
     for candidate in known {
@@ -344,7 +348,8 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     best.1
 }
 
-/// The job as a job file; `parse_job_file` gives the same job back. `Usage` when a path is not UTF-8, which TOML cannot hold.
+/// Returns the job as a job file, which `parse_job_file` reads back as the same job. Errors: `Usage` for a path that is
+/// not UTF-8, which TOML cannot hold.
 pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
     let mut out = Lines(String::new());
     out.string("format", JOB_FORMAT);
@@ -411,7 +416,7 @@ fn utf8(path: &Path) -> Result<&str> {
 struct Lines(String);
 
 impl Lines {
-    /// What a job does, whatever it reads and writes.
+    /// Writes the keys of a job's work, without its input and output.
     fn work(&mut self, spec: &JobSpec) {
         for (key, class) in [
             ("mapper", &spec.mapper),
@@ -487,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_told_with_its_line() {
+    fn errors_name_the_line() {
         check("", "line 1: the job file has no format: job.toml: begin it with");
         check("format = \"yunti-job/9\"", "line 1: the format of the job file is not known: job.toml");
         for (body, expect) in [
@@ -496,7 +501,7 @@ mod tests {
             ("reduces = \"two\"", "line 2: reduces: a whole number from 0 is expected, not a string"),
             ("reduces = -1", "line 2: reduces: a whole number from 0 is expected"),
             ("reduces = 4294967296", "line 2: reduces: a number below 2^32 is expected"),
-            ("memory = \"2XB\"", "line 2: memory: '2XB' is no size"),
+            ("memory = \"2XB\"", "line 2: memory: '2XB' is not a size"),
             ("mode = \"random\"", "line 2: mode: unknown mode 'random': job.toml: use sorted, grouped or none"),
             ("input = [1]", "line 2: input: a string is expected"),
             ("descending = \"yes\"", "line 2: descending: true or false is expected, not a string"),
@@ -513,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn every_job_comes_back_from_its_file() {
+    fn every_job_survives_its_file() {
         let full = JobSpec {
             name: "a \"name\"\n\u{1}".into(),
             inputs: vec!["a/*.txt".into(), "-".into()],

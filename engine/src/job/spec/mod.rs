@@ -1,4 +1,5 @@
-//! A job as a value: the same for one node and for a cluster; written as flags, as a file (job.toml), or built in code.
+//! The specification of a job, the same for one machine and for a cluster; written as flags, as a file (job.toml), or
+//! in code.
 
 pub mod applications;
 pub mod change;
@@ -13,43 +14,43 @@ use crate::operator::Type;
 use crate::operator::context::Settings;
 use yunti_base::{Code, Error, Result};
 
-/// How the bytes of the input become records.
+/// Format of the input: how its bytes become records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputFormat {
-    /// A line is a value; its key is its byte offset. Lines end at LF, CRLF or CR, as in Hadoop, or at `delimiter` alone.
+    /// Lines as values. The key is the byte offset. Lines end at LF, CRLF or CR, as in Hadoop, or at `delimiter` only.
     Text { delimiter: Option<Vec<u8>> },
-    /// A line up to the first separator is the key, the rest behind it the value.
+    /// Lines of key and value. The first separator divides them.
     KeyValue { separator: u8 },
-    /// Records of `record_bytes`, of which the first `key_bytes` are the key.
+    /// Records of `record_bytes`; the first `key_bytes` are the key.
     Fixed { record_bytes: u32, key_bytes: u32 },
-    /// Any key and value, with their lengths before them (format::framed).
+    /// Any key and value, after their lengths (format::framed).
     Framed,
-    /// Cells between separators, named by the first record of a file, or by their numbers (format::csv).
+    /// Cells between separators, named by the first record of a file, or numbered (format::csv).
     Csv { separator: u8, header: bool },
-    /// An object a line (format::json).
+    /// One object a line (format::json).
     Json,
-    /// A reader of a class library, by its name.
+    /// Reader of a class library, by its name.
     Class(String),
 }
 
-/// How emitted records become bytes of the output.
+/// Format of the output: how records become bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputFormat {
-    /// key, separator, value, LF; without a value the key and LF. Numbers are printed in decimal.
+    /// Key, separator, value, LF; without a value, key and LF. Numbers are decimal.
     Text { separator: Vec<u8> },
-    /// key and value as they are, nothing between them.
+    /// Key and value unchanged, with nothing between them.
     Raw,
-    /// key and value as they are, their lengths before them (format::framed).
+    /// Key and value unchanged, after their lengths (format::framed).
     Framed,
-    /// A writer of a class library, by its name.
+    /// Writer of a class library, by its name.
     Class(String),
-    /// Cells with a separator between them, and a line of names if wanted (write::columned).
+    /// Cells between separators, after a line of names if `header` is set (write::column_encoder).
     Csv { separator: u8, header: bool },
-    /// An object a line (write::columned).
+    /// One object a line (write::column_encoder).
     Json,
 }
 
-/// Files of one format, and the mapper of their records.
+/// A source: files of one format, and the mapper of their records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSpec {
     pub inputs: Vec<String>,
@@ -58,66 +59,71 @@ pub struct SourceSpec {
     pub mapper: Option<String>,
 }
 
+/// Destination of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputTarget {
-    /// A directory that does not exist yet, with part-r-00000 .. and _SUCCESS.
+    /// A new directory with part-r-00000 .. and _SUCCESS.
     Directory(PathBuf),
     Stdout,
-    /// No output: the outcome holds the `n` records with the largest numbers as values (without numbers: the first `n`).
+    /// No output. The outcome has the `n` records with the largest numbers as values; without numbers, the first `n`.
     Top(usize),
 }
 
+/// Order of the records in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Keys of a partition in order, as in MapReduce.
+    /// Keys of each partition in order, as in MapReduce.
     Sorted,
-    /// Equal keys meet, in no order.
+    /// Equal keys together, in any order.
     Grouped,
-    /// Records go through as they come; no reduce.
+    /// No reduce. Records are written as mapped.
     None,
 }
 
+/// Partitioner of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Partitioning {
-    /// As Hadoop's HashPartitioner with Text keys.
+    /// Hash of the key, as Hadoop's HashPartitioner with Text keys.
     Hash,
-    /// By ranges of keys, from a seeded sample: the parts, one after the other, are in order.
+    /// Ranges of keys from a seeded sample, so that the concatenated parts are in order.
     TotalOrder,
+    /// Partitioner of a class library, by its name.
     Class(String),
 }
 
+/// Codec of spilled runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpillCodec {
-    /// None where the disk is faster than the codec.
+    /// No compression if the disk is faster than the codec, otherwise LZ4.
     Auto,
     None,
     Lz4,
 }
 
-/// How an output is compressed, if it is.
+/// Compression of an output, if any.
 pub type Compress = Option<Compression>;
 
-/// Everything that says what a job does. `memory_bytes` and `threads` change how fast it is and never the bytes of sorted output.
+/// Specification of a job. `memory_bytes` and `threads` change its speed, but never the bytes of sorted output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobSpec {
     pub name: String,
     /// Files, directories, globs, or "-" for standard input.
     pub inputs: Vec<String>,
     pub input_format: InputFormat,
-    /// In place of `inputs`, `input_format`, `columns` and `mapper`: several of each.
+    /// Several sources, each with its own inputs, format, columns and mapper; then the job's own are empty.
     pub sources: Vec<SourceSpec>,
-    /// Of CSV and JSON: what keys and values are made of.
+    /// Columns of CSV and JSON input that form keys and values.
     pub columns: Columns,
     pub output: OutputTarget,
     pub output_format: OutputFormat,
-    /// Of an output as CSV or JSON: the columns that keys and values are.
+    /// Names of the columns of CSV or JSON output, from keys and values.
     pub output_columns: Columns,
-    /// Of directories and of standard output.
+    /// Compression of output directories and standard output.
     pub compress: Compress,
     pub libraries: Vec<PathBuf>,
-    /// Files whose contents every task is given.
+    /// Files whose contents every task gets.
     pub side_files: Vec<PathBuf>,
-    /// Class names; no mapper: records go through as they are.
+    /// Class of the mapper; without one, records pass unchanged.
     pub mapper: Option<String>,
     pub combiner: Option<String>,
     pub reducer: Option<String>,
@@ -125,38 +131,38 @@ pub struct JobSpec {
     pub partitioning: Partitioning,
     pub mode: Mode,
     pub reduces: u32,
-    /// The type by which keys are ordered, where it is not the mapper's own.
+    /// Type by which keys are ordered, if it differs from the mapper's.
     pub key_type: Option<Type>,
     pub descending: bool,
-    /// The class that says the order of keys, in place of their type.
+    /// Class that orders the keys, instead of their type.
     pub key_order: Option<String>,
-    /// Grouped output in a fixed order, whatever the threads and the memory.
+    /// Fixed order of grouped output, for any threads and memory.
     pub deterministic: bool,
-    /// Target size of a split. Splits depend on the input and on this alone.
+    /// Target size of a split, in bytes. Splits depend only on the input and this size.
     pub split_bytes: u64,
-    /// `None`: from the control group and the free memory.
+    /// Memory budget; `None`: from the control group and the free memory.
     pub memory_bytes: Option<u64>,
-    /// `None`: as many as there are processors.
+    /// Worker threads; `None`: one for each processor.
     pub threads: Option<usize>,
-    /// Local directories for spills; empty: the system's temporary directory.
+    /// Local directories for spills; empty: the temporary directory of the system.
     pub scratch_dirs: Vec<PathBuf>,
     pub spill_codec: SpillCodec,
-    /// Replace an existing output.
+    /// Replaces an existing output.
     pub overwrite: bool,
-    /// If another job is writing the output, wait for it.
+    /// Waits if another job is writing the output.
     pub wait: bool,
-    /// Sync the output to the disk before it gets its name.
+    /// Syncs the output to the disk before it gets its name.
     pub durable: bool,
     pub settings: Settings,
-    /// Outputs beside the parts, by name, and their formats.
+    /// Named outputs beside the parts, with their formats.
     pub outputs: BTreeMap<String, OutputFormat>,
-    /// The jobs behind this one, each fed by the output of the one before: of these, only what they do, their names and settings.
+    /// Jobs after this one, each fed by the output of the job before. Only their work, names and settings count.
     pub then: Vec<JobSpec>,
-    /// What framed records are, where a job before says so.
+    /// Types of framed input records, if an earlier job declares them.
     pub input_types: Option<(Type, Type)>,
 }
 
-/// Small enough that the last splits of a job keep all workers busy.
+/// Default split size in bytes: small enough that the last splits of a job keep all workers busy.
 pub const SPLIT_BYTES_DEFAULT: u64 = 16 << 20;
 
 impl Default for JobSpec {
@@ -201,12 +207,12 @@ impl Default for JobSpec {
 }
 
 impl JobSpec {
-    /// What does not fit together, before anything is opened.
+    /// Checks that the fields fit together, before any file is opened. Errors: `Usage`, with what to change.
     pub fn check(&self) -> Result<()> {
         let usage = |what: &str, hint: &str| Err(Error::new(Code::Usage, what).hint(hint));
         if !self.sources.is_empty() && (!self.inputs.is_empty() || self.mapper.is_some()) {
             return usage(
-                "a job of several sources has inputs and mappers in these alone",
+                "a job with sources takes inputs and mappers only from them",
                 "leave out input and mapper, or [[source]]",
             );
         }
@@ -214,15 +220,15 @@ impl JobSpec {
             return usage("no input is named", "give --input PATH");
         }
         if self.folder.is_some() && (self.reducer.is_some() || self.combiner.is_some()) {
-            return usage("a folder does the work of combiner and reducer", "name either a folder or a reducer");
+            return usage("a folder replaces combiner and reducer", "name either a folder or a reducer");
         }
         if self.mode == Mode::None && (self.reducer.is_some() || self.folder.is_some() || self.combiner.is_some()) {
             return usage("mode none has no reduce", "leave out the reducer, combiner and folder, or use mode sorted");
         }
         if self.key_order.is_some() && (self.key_type.is_some() || self.descending) {
             return usage(
-                "a key order says all of the order",
-                "leave out --key-type and --descending, or the class of the order",
+                "--key-order excludes --key-type and --descending",
+                "leave out --key-order, or the other two",
             );
         }
         if self.key_order.is_some() && self.mode == Mode::None {
@@ -231,22 +237,19 @@ impl JobSpec {
         if let Some(name) = self.outputs.keys().find(|name| !is_output_name(name)) {
             return usage(
                 &format!("'{name}' cannot be the name of an output"),
-                "use letters and digits, and not the name part",
+                "use letters and digits, but not the name part",
             );
         }
         let plain =
             |f: &OutputFormat| matches!(f, OutputFormat::Text { .. } | OutputFormat::Raw | OutputFormat::Framed);
         if let Some((name, _)) = self.outputs.iter().find(|(_, format)| !plain(format)) {
-            return usage(&format!("the format of the output {name} is not one of its own"), "use text, raw or framed");
+            return usage(&format!("the output {name} cannot have this format"), "use text, raw or framed");
         }
         if !self.outputs.is_empty() && !matches!(self.output, OutputTarget::Directory(_)) {
             return usage("named outputs are files in the output directory", "name one with --output DIR");
         }
         if self.reduces == 0 && self.mode != Mode::None {
-            return usage(
-                "no reduces are asked for",
-                "use --reduces 1 or more, or --mode none for a job of maps alone",
-            );
+            return usage("reduces is 0", "use --reduces 1 or more, or --mode none for a job without a reduce");
         }
         if self.reduces > 1 << 20 {
             return usage("too many reduces", "at most 1048576");
@@ -255,7 +258,7 @@ impl JobSpec {
             return usage("standard output takes one part", "use --reduces 1, or --output DIR");
         }
         if self.threads == Some(0) {
-            return usage("no threads to work with", "use --threads 1 or more");
+            return usage("threads is 0", "use --threads 1 or more");
         }
         if self.split_bytes == 0 {
             return usage("the split size is 0", "use split.size of 1MiB or more");
@@ -281,7 +284,7 @@ impl JobSpec {
         Ok(())
     }
 
-    /// Where the records come from; never empty.
+    /// Returns the sources of records; at least one.
     pub fn sources(&self) -> Vec<SourceSpec> {
         match self.sources.is_empty() {
             true => vec![SourceSpec {
@@ -294,7 +297,7 @@ impl JobSpec {
         }
     }
 
-    /// The same work, with nothing to read yet.
+    /// Returns the same job without inputs.
     pub fn without_inputs(&self) -> JobSpec {
         let mut spec = JobSpec { inputs: Vec::new(), ..self.clone() };
         spec.sources.iter_mut().for_each(|source| source.inputs.clear());
@@ -333,15 +336,19 @@ impl SourceSpec {
     }
 }
 
-/// As in Hadoop: what stands before the first hyphen of a file's name says which output it is of.
+/// Returns true for the name of a named output. As in Hadoop, the part of a file's name before the first hyphen names
+/// the output.
 fn is_output_name(name: &str) -> bool {
     !name.is_empty() && name != "part" && name.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
-/// A size with an optional binary unit: `1048576`, `64KiB`, `512MiB`, `2GiB`, `1TiB`; KB, MB, GB and TB count in thousands.
+/// Parses a size with an optional binary unit: `1048576`, `64KiB`, `512MiB`, `2GiB`, `1TiB`. KB, MB, GB and TB are
+/// powers of 1000.
+///
+/// Errors: `Usage`.
 pub fn parse_size(text: &str) -> Result<u64> {
     let bad = || {
-        Error::new(Code::Usage, format!("'{text}' is no size"))
+        Error::new(Code::Usage, format!("'{text}' is not a size"))
             .hint("write a number with KiB, MiB, GiB, KB, MB, GB, or bytes alone")
     };
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Columns of lines: text between separators, counted from 1.
+//! Columns of a line: text between separators, numbered from 1.
 
 use memchr::memchr_iter;
 
@@ -10,24 +10,24 @@ use yunti_base::{Code, Error, Result};
 /// One column of a line.
 #[derive(Clone, Copy)]
 pub struct Column {
-    /// From 0.
+    /// Index from 0.
     index: usize,
     separator: u8,
 }
 
 impl Column {
-    /// As the settings `column` and `separator` say.
+    /// Reads the settings `column` and `separator`. Errors: `Usage`.
     pub fn new(context: &TaskContext) -> Result<Self> {
         Column::named(context, "column")
     }
 
-    /// The same by another setting than `column`.
+    /// Reads `setting` instead of `column`. Errors: `Usage`.
     pub fn named(context: &TaskContext, setting: &str) -> Result<Self> {
         let index = settings::ordinal(context, setting, 1)? - 1;
         Ok(Column { index, separator: separator(context)? })
     }
 
-    /// Where it stands in the line; none in a line that has fewer.
+    /// Returns the place of the column in `line`; None if the line has fewer columns.
     #[inline]
     pub fn range(&self, line: &[u8]) -> Option<std::ops::Range<usize>> {
         let mut ends = memchr_iter(self.separator, line);
@@ -39,7 +39,7 @@ impl Column {
     }
 }
 
-/// One byte: `\t`, `\xNN` and the like are known.
+/// Returns the setting `separator`, one byte; escapes such as `\t` and `\xNN` are known. Errors: `Usage`.
 pub fn separator(context: &TaskContext) -> Result<u8> {
     let text = context.setting("separator").unwrap_or("\t");
     match unescape(text)?[..] {
@@ -49,13 +49,14 @@ pub fn separator(context: &TaskContext) -> Result<u8> {
     }
 }
 
-/// Emits a column of each line with the number 1. Lines that have fewer columns are counted, and passed over.
+/// Mapper that emits a column of each line with the number 1. Lines with fewer columns are counted and skipped.
 pub struct CountColumn {
     column: Column,
     short: ShortLines,
 }
 
 impl CountColumn {
+    /// Reads the settings. Errors: `Usage`.
     pub fn new(context: &std::sync::Arc<TaskContext>) -> Result<Self> {
         Ok(CountColumn { column: Column::new(context)?, short: ShortLines::new(context) })
     }
@@ -80,22 +81,23 @@ impl Mapper for CountColumn {
     }
 }
 
-/// Lines without what a class looks for.
+/// Counter of lines that lack what a class needs. Dropping it adds the count to the job's counter `LINES_PASSED_OVER`.
 pub struct ShortLines {
     context: std::sync::Arc<TaskContext>,
     n: u64,
 }
 
 impl ShortLines {
+    /// Starts at 0.
     pub fn new(context: &std::sync::Arc<TaskContext>) -> Self {
         ShortLines { context: context.clone(), n: 0 }
     }
+    /// Counts one line.
     pub fn add(&mut self) {
         self.n += 1;
     }
 }
 
-/// They become a counter of the job.
 impl Drop for ShortLines {
     fn drop(&mut self) {
         if self.n > 0 {
@@ -104,7 +106,7 @@ impl Drop for ShortLines {
     }
 }
 
-/// The number that text is; white space around it does not matter.
+/// Returns the number in `text`, which may be surrounded by white space; None if it is not a number.
 pub fn number(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.trim().parse().ok()
 }
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_of_a_line() {
+    fn finds_columns_of_a_line() {
         let text = |index, line: &str| {
             Column { index, separator: b',' }.range(line.as_bytes()).map(|range| line[range].to_string())
         };

@@ -1,10 +1,10 @@
-//! Each key once.
+//! Distinct keys.
 
 use crate::operator::folder::{FoldShape, FoldValues, Folder};
 use crate::operator::{Groups, Out, Reducer};
 use yunti_base::Result;
 
-/// A fold that keeps nothing but the key.
+/// Folder that keeps only the key.
 pub struct Distinct;
 
 impl Folder for Distinct {
@@ -28,7 +28,7 @@ impl Folder for Distinct {
     }
 }
 
-/// The same over the groups of a reduce; also as a combiner.
+/// Reducer and combiner that emits each key once, without a value.
 pub struct DistinctReducer;
 
 impl Reducer for DistinctReducer {

@@ -14,21 +14,22 @@ fn pattern(context: &TaskContext) -> Result<Regex> {
     let built =
         RegexBuilder::new(pattern).case_insensitive(settings::value(context, "grep.ignore-case", false)?).build();
     built.map_err(|e| {
-        // The last line of several says what is wrong.
+        // The last line of several has the cause.
         let what = e.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_string();
-        Error::new(Code::Usage, format!("the setting {PATTERN} is no regular expression: {what}"))
-            .hint("the syntax is that of docs.rs/regex")
+        Error::new(Code::Usage, format!("the setting {PATTERN} is not a regular expression: {what}"))
+            .hint("syntax: docs.rs/regex")
     })
 }
 
-/// Passes records on whose key or value matches (a line is a value).
+/// Mapper that passes records whose key or value matches. A line is a value.
 pub struct Grep {
     pattern: Regex,
-    /// Those that do not match.
+    /// Passes records that do not match.
     invert: bool,
 }
 
 impl Grep {
+    /// Reads the settings `grep.pattern`, `grep.ignore-case` and `grep.invert`. Errors: `Usage`.
     pub fn new(context: &TaskContext) -> Result<Self> {
         Ok(Grep { pattern: pattern(context)?, invert: settings::value(context, "grep.invert", false)? })
     }
@@ -48,13 +49,14 @@ impl Mapper for Grep {
     }
 }
 
-/// Emits each match, or a group of it, with the number 1: what Hadoop's example `grep` counts.
+/// Mapper that emits each match, or one group of it, with the number 1, as Hadoop's example `grep` does.
 pub struct Matches {
     pattern: Regex,
     group: usize,
 }
 
 impl Matches {
+    /// Reads the settings `grep.pattern`, `grep.ignore-case` and `grep.group`. Errors: `Usage`.
     pub fn new(context: &TaskContext) -> Result<Self> {
         let (pattern, group) = (pattern(context)?, settings::value(context, "grep.group", 0)?);
         if group >= pattern.captures_len() {
@@ -80,7 +82,7 @@ impl Mapper for Matches {
                 continue;
             }
             for found in self.pattern.captures_iter(value) {
-                // A group that took no part in the match has no text.
+                // A group without a part in the match has no text.
                 if let Some(group) = found.get(self.group) {
                     out.emit(group.as_bytes(), &one)?;
                 }

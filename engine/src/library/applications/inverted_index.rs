@@ -1,4 +1,4 @@
-//! Which files a word occurs in.
+//! Inverted index: the files in which each word occurs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,12 +7,13 @@ use crate::library::tokenize::DELIMITERS;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 use yunti_base::{Code, Error, Result};
 
-/// Emits each word with the name of its file.
+/// Mapper that emits each word with the name of its file.
 pub struct InvertedIndex {
     context: Arc<TaskContext>,
 }
 
 impl InvertedIndex {
+    /// Makes the mapper of one task.
     pub fn new(context: &Arc<TaskContext>) -> Self {
         InvertedIndex { context: context.clone() }
     }
@@ -32,16 +33,18 @@ impl Mapper for InvertedIndex {
     }
 }
 
-/// The distinct values of each key, in the order of their bytes: one by one as a combiner, or as one value with tabs between them.
+/// Reducer of the distinct values of each key in byte order: one by one as a combiner, or joined by tabs as one value.
 pub struct DistinctValues {
     joined: bool,
     values: BTreeSet<Vec<u8>>,
 }
 
 impl DistinctValues {
+    /// Emits each distinct value as a record.
     pub fn one_by_one() -> Self {
         DistinctValues { joined: false, values: BTreeSet::new() }
     }
+    /// Emits the distinct values of a key as one record.
     pub fn joined() -> Self {
         DistinctValues { joined: true, values: BTreeSet::new() }
     }

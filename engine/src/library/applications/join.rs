@@ -1,7 +1,8 @@
-//! Lines of two inputs with the same text in a column, as join(1) pairs them: by sorting both, or with the small one in memory.
+//! Lines of two inputs with the same text in a column, paired as join(1) does: by sorting both, or with the small one
+//! in memory.
 //!
-//! A record of the output is the common text, and as its value the other columns of the left line and then of the right line. A line
-//! without a partner, where such are asked for, has its own columns alone.
+//! An output record has the common text as its key. Its value is the other columns of the left line, then of the right
+//! line. A line without a partner, if requested, has only its own columns.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,12 +13,15 @@ use crate::library::settings;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 use yunti_base::{Code, Error, Result};
 
+/// Tag of a left line.
 const LEFT: u8 = b'L';
+/// Tag of a right line.
 const RIGHT: u8 = b'R';
 const SMALL: &str = "join.small";
+/// Bytes of the lines of one key that are held in memory, at most.
 const GROUP_BYTES: usize = 256 << 20;
 
-/// Which lines are told that have no partner.
+/// Sides whose lines without a partner are emitted.
 #[derive(Clone, Copy)]
 struct Outer {
     left: bool,
@@ -40,7 +44,7 @@ impl Outer {
     }
 }
 
-/// The column of a side, and how to cut it out.
+/// Column of a side, and its separator.
 #[derive(Clone, Copy)]
 struct Side {
     column: Column,
@@ -52,7 +56,7 @@ impl Side {
         Ok(Side { column: Column::named(context, setting)?, separator: separator(context)? })
     }
 
-    /// The common text, and the rest of the line appended to `rest`.
+    /// Returns the common text, and appends the rest of the line to `rest`; None if the line has fewer columns.
     fn cut<'a>(&self, line: &'a [u8], rest: &mut Vec<u8>) -> Option<&'a [u8]> {
         let Range { start, end } = self.column.range(line)?;
         rest.extend_from_slice(&line[..start.saturating_sub(1)]);
@@ -64,7 +68,7 @@ impl Side {
     }
 }
 
-/// Emits lines by their columns; those of files below `join.left` are the left ones.
+/// Mapper that emits lines by their column. Lines of files below `join.left` are the left ones.
 pub struct Join {
     context: Arc<TaskContext>,
     prefix: String,
@@ -75,6 +79,7 @@ pub struct Join {
 }
 
 impl Join {
+    /// Reads the settings `join.left`, `join.left.column`, `join.right.column` and `separator`. Errors: `Usage`.
     pub fn new(context: &Arc<TaskContext>) -> Result<Self> {
         let prefix = settings::required(context, "join.left", "people.tsv")?.trim_end_matches('/').to_string();
         Ok(Join {
@@ -88,7 +93,7 @@ impl Join {
     }
 
     fn is_left(&self, file: &str) -> bool {
-        // On a cluster the name has the file system before it.
+        // On a cluster the path begins with the file system.
         file.match_indices(&self.prefix).any(|(at, found)| {
             let (before, after) = (&file[..at], &file[at + found.len()..]);
             (before.is_empty() || before.ends_with('/') || found.starts_with('/'))
@@ -114,7 +119,7 @@ impl Mapper for Join {
     }
 }
 
-/// Pairs the lines of each key.
+/// Reducer that pairs the lines of each key.
 pub struct JoinReducer {
     outer: Outer,
     separator: u8,
@@ -124,6 +129,7 @@ pub struct JoinReducer {
 }
 
 impl JoinReducer {
+    /// Reads the settings `join.kind` and `separator`. Errors: `Usage`.
     pub fn new(context: &TaskContext) -> Result<Self> {
         let (outer, separator) = (Outer::new(context)?, separator(context)?);
         Ok(JoinReducer { outer, separator, lefts: Vec::new(), rights: Vec::new(), bytes: 0 })
@@ -160,7 +166,7 @@ impl Reducer for JoinReducer {
         for i in 0..groups.len() {
             for v in groups.range(i) {
                 let Some((tag, rest)) = groups.value(v).split_first() else {
-                    return Err(Error::new(Code::UserCode, "a value is of neither side")
+                    return Err(Error::new(Code::UserCode, "a value belongs to neither side")
                         .hint("name Yunti.JoinMapper as the mapper"));
                 };
                 self.bytes += rest.len() + size_of::<Vec<u8>>();
@@ -183,12 +189,12 @@ impl Reducer for JoinReducer {
     }
 }
 
-/// The small side by its column: where the lines of a key stand.
+/// Rests of the lines of the small side, by their column.
 struct Table {
     rows: HashMap<Box<[u8]>, Vec<Box<[u8]>>>,
 }
 
-/// Pairs the lines of the input, which are the left ones, with those of a side file.
+/// Mapper that pairs the lines of the input, the left side, with lines of a side file.
 pub struct HashJoin {
     table: Arc<Table>,
     outer: Outer,
@@ -198,14 +204,12 @@ pub struct HashJoin {
 }
 
 impl HashJoin {
+    /// Reads the settings and, once a process, the side file. Errors: `Usage`.
     pub fn new(context: &Arc<TaskContext>) -> Result<Self> {
         let outer = Outer::new(context)?;
         if outer.right {
-            return Err(Error::new(
-                Code::Usage,
-                "a hash join cannot tell which lines of the small side have no partner",
-            )
-            .hint("use the application join"));
+            return Err(Error::new(Code::Usage, "a hash join cannot find lines of the small side without a partner")
+                .hint("use the application join"));
         }
         let right = Side::new(context, "join.right.column")?;
         let table = context.job.shared(SMALL, || Table::read(context, right))?;

@@ -1,6 +1,9 @@
-//! One step of k-means (Lloyd: Least squares quantization in PCM, 1982): each point goes to the nearest center, and the mean of its points
-//! is the next center. A point is a line of numbers with spaces, tabs or commas between them. Centers come from a side file, with spaces or
-//! commas between their numbers; what is before a tab is passed over, so that the output of a step is the side file of the next.
+//! One step of k-means (Lloyd: Least squares quantization in PCM, 1982). Each point goes to the nearest center; the
+//! mean of its points is the next center.
+//!
+//! A point is a line of numbers with spaces, tabs or commas between them. Centers come from a side file, with spaces or
+//! commas between their numbers. Text before a tab is ignored, so that the output of a step is the side file of the
+//! next.
 
 use std::sync::Arc;
 
@@ -11,14 +14,14 @@ use yunti_base::{Code, Error, Result};
 
 const CENTERS: &str = "kmeans.centers";
 
-/// Numbers of a line; none where something is no number.
+/// Returns the numbers of a line; None if a word is not a finite number.
 fn numbers(line: &[u8]) -> Option<Vec<f64>> {
     let words = line.split(|byte| b" \t,\r".contains(byte)).filter(|word| !word.is_empty());
     words.map(|word| std::str::from_utf8(word).ok()?.parse().ok().filter(|n: &f64| n.is_finite())).collect()
 }
 
 struct Centers {
-    /// One after the other.
+    /// Coordinates of all centers, one center after the other.
     all: Vec<f64>,
     dimensions: usize,
 }
@@ -29,7 +32,7 @@ impl Centers {
         let (mut all, mut dimensions) = (Vec::new(), 0);
         for (i, line) in text.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty())
         {
-            // Behind the number of the center, where there is one.
+            // The number of the center, if any, is before the tab.
             let point = memchr::memchr(b'\t', line).map_or(line, |tab| &line[tab + 1..]);
             match numbers(point) {
                 Some(point) if !point.is_empty() && (dimensions == 0 || point.len() == dimensions) => {
@@ -37,9 +40,9 @@ impl Centers {
                     all.extend(point);
                 }
                 _ => {
-                    return Err(Error::new(Code::Input, format!("line {} is no center like the others", i + 1))
+                    return Err(Error::new(Code::Input, format!("line {} is not a center like the others", i + 1))
                         .at_path(name)
-                        .hint("each line has the same count of numbers"));
+                        .hint("each line needs the same number of coordinates"));
                 }
             }
         }
@@ -49,7 +52,7 @@ impl Centers {
         Ok(Centers { all, dimensions })
     }
 
-    /// By squared Euclidean distance; of equal ones the first.
+    /// Returns the center with the least squared Euclidean distance; the first of equal ones.
     fn nearest(&self, point: &[f64]) -> usize {
         let distance = |center: &[f64]| center.iter().zip(point).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
         let mut best = (f64::INFINITY, 0);
@@ -63,15 +66,17 @@ impl Centers {
     }
 }
 
-/// Adds up the points of each center in its split. A value is the sums of all dimensions, and the number of points behind them.
+/// Mapper that sums the points of each center in its split. A value has the sums of all dimensions, then the number of
+/// points.
 pub struct KMeans {
     centers: Arc<Centers>,
-    /// Of each center, as its value will be.
+    /// Sums of each center, in the layout of its value.
     sums: Vec<f64>,
     short: ShortLines,
 }
 
 impl KMeans {
+    /// Reads the side file of centers once a process. Errors: `Usage` for the setting, `Input` for a bad line.
     pub fn new(context: &Arc<TaskContext>) -> Result<Self> {
         let centers = context.job.shared(CENTERS, || Centers::read(context))?;
         let n = centers.all.len() / centers.dimensions;
@@ -107,7 +112,7 @@ fn bytes(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
-/// The mean of the points of each center, as a line of numbers.
+/// Reducer that emits the mean of each center's points, as a line of numbers.
 #[derive(Default)]
 pub struct KMeansReducer {
     sums: Vec<f64>,

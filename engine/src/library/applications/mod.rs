@@ -1,4 +1,4 @@
-//! Classes of the ready jobs (docs/guide/applications.md), each made of nothing that a user's own class could not have.
+//! Classes of the applications (docs/guide/applications.md). They use only interfaces that a user's class has too.
 
 mod columns;
 mod distinct;

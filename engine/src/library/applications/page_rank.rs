@@ -1,12 +1,12 @@
-//! One step of PageRank (Page, Brin, Motwani, Winograd: The PageRank Citation Ranking, 1999) over lines
-//! `node TAB rank TAB link TAB link ..`, which it also writes: the output of a step is the input of the next.
+//! One step of PageRank (Page, Brin, Motwani, Winograd: The PageRank Citation Ranking, 1999) over lines `node TAB rank
+//! TAB link TAB link ..`. The output has the same form: it is the input of the next step.
 //!
 //! ```text
 //!   map     a TAB 1 TAB b TAB c   ->   (b, rank 0.5) (c, rank 0.5) (a, links b TAB c)
 //!   reduce  (a, ranks.., links)   ->   a TAB 0.15 + 0.85 * sum of ranks TAB b TAB c
 //! ```
 //!
-//! The rank of a node without links goes to nobody.
+//! The rank of a node without links is dropped.
 
 use std::sync::Arc;
 
@@ -15,16 +15,19 @@ use crate::library::settings;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 use yunti_base::{Code, Error, Result};
 
-/// What a value is, in its first byte.
+/// First byte of a value with a rank, 8 bytes little-endian.
 const RANK: u8 = b'R';
+/// First byte of a value with links.
 const LINKS: u8 = b'L';
 
+/// Mapper that divides a node's rank among its links.
 pub struct PageRank {
     value: Vec<u8>,
     short: ShortLines,
 }
 
 impl PageRank {
+    /// Makes the mapper of one task.
     pub fn new(context: &Arc<TaskContext>) -> Self {
         PageRank { value: Vec::new(), short: ShortLines::new(context) }
     }
@@ -59,7 +62,7 @@ impl Mapper for PageRank {
     }
 }
 
-/// The rank in a value, or the links.
+/// Returns the rank in a value, or `Err` with its links. Errors: `UserCode` for another value.
 fn read(value: &[u8]) -> Result<std::result::Result<f64, &[u8]>> {
     match value {
         [RANK, rank @ ..] if rank.len() == 8 => Ok(Ok(f64::from_le_bytes(rank.try_into().expect("8 bytes")))),
@@ -69,7 +72,7 @@ fn read(value: &[u8]) -> Result<std::result::Result<f64, &[u8]>> {
     }
 }
 
-/// Adds up the ranks of a node before they travel.
+/// Combiner that sums the ranks of a node.
 #[derive(Default)]
 pub struct PageRankCombiner {
     sum: f64,
@@ -95,22 +98,24 @@ impl Reducer for PageRankCombiner {
     }
 }
 
+/// Reducer that computes the new rank of each node.
 pub struct PageRankReducer {
     damping: f64,
-    /// What every node has.
+    /// Rank that every node gets.
     base: f64,
     sum: f64,
     links: Vec<u8>,
 }
 
 impl PageRankReducer {
+    /// Reads the settings `pagerank.damping` and `pagerank.nodes`. Errors: `Usage`.
     pub fn new(context: &TaskContext) -> Result<Self> {
         let damping: f64 = settings::value(context, "pagerank.damping", 0.85)?;
         if !(0.0..=1.0).contains(&damping) {
             return Err(Error::new(Code::Usage, format!("the setting pagerank.damping is {damping}"))
                 .hint("use a number from 0 to 1"));
         }
-        // With the number of nodes the ranks add up to 1, without it to that number.
+        // The ranks add up to 1 with the number of nodes, and to that number without it.
         let nodes = settings::ordinal(context, "pagerank.nodes", 1)?;
         Ok(PageRankReducer { damping, base: (1.0 - damping) / nodes as f64, sum: 0.0, links: Vec::new() })
     }

@@ -1,17 +1,19 @@
-//! A sample of the records: each by itself with the same probability, and the same ones whatever the splits and the threads.
+//! Sample of the records, each with the same probability; the same records for any splits and threads.
 
 use super::selected::pass_on;
 use crate::library::settings;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
 use yunti_base::{Code, Error, Result};
 
+/// Mapper that passes a random sample.
 pub struct Sample {
-    /// A record is taken if its number is below.
+    /// Records whose random number is below this are passed.
     below: u64,
     seed: u64,
 }
 
 impl Sample {
+    /// Reads the settings `sample.fraction` and `sample.seed`. Errors: `Usage`.
     pub fn new(context: &TaskContext) -> Result<Self> {
         let fraction: f64 = settings::value(context, "sample.fraction", 0.01)?;
         if !(0.0..=1.0).contains(&fraction) {
@@ -21,7 +23,8 @@ impl Sample {
         Ok(Sample { below: (fraction * u64::MAX as f64) as u64, seed: settings::value(context, "sample.seed", 1)? })
     }
 
-    /// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014) of where the record stands.
+    /// Returns true if the record is in the sample: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+    /// Generators, 2014) of its file and position.
     fn takes(&self, file: u32, position: u64) -> bool {
         self.below == u64::MAX || mix(mix(self.seed ^ u64::from(file)) ^ position) < self.below
     }
@@ -53,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_as_asked_for() {
+    fn takes_the_requested_fraction() {
         for fraction in [0.0, 0.001, 0.1, 0.5, 1.0] {
             let sample = Sample { below: (fraction * u64::MAX as f64) as u64, seed: 7 };
             let n = 200_000;

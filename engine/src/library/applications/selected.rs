@@ -1,10 +1,10 @@
-//! Records that a mapper passes on, as a job without a mapper would emit them.
+//! Records that a mapper passes, in the form of a job without a mapper.
 
-use crate::operator::cursor::Stopped;
+use crate::operator::cursor::StopStatus;
 use crate::operator::{Batch, Out};
 
-/// Emits record `i` of a batch: a line is the key.
-pub fn pass_on(batch: &Batch<'_>, i: usize, out: &mut Out) -> Result<(), Stopped> {
+/// Emits record `i` of a batch. A line becomes the key.
+pub fn pass_on(batch: &Batch<'_>, i: usize, out: &mut Out) -> Result<(), StopStatus> {
     let (key, value) = batch.record(i);
     match batch.keys() {
         Some(_) => out.emit(key, value),

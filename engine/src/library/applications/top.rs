@@ -1,4 +1,4 @@
-//! The lines with the largest (or smallest) numbers in a column.
+//! Lines with the largest or smallest numbers in a column.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -9,18 +9,18 @@ use crate::library::settings;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 use yunti_base::{Code, Error, Result};
 
-/// Lines are held in memory beside the budget.
+/// Limit of `top.k`, because the lines are held in memory outside the budget.
 const K_MAX: usize = 100_000;
 
 fn k(context: &TaskContext) -> Result<usize> {
     match settings::ordinal(context, "top.k", 10)? {
         k if k <= K_MAX => Ok(k),
-        k => Err(Error::new(Code::Usage, format!("the setting top.k is {k}, and at most {K_MAX}"))
+        k => Err(Error::new(Code::Usage, format!("the setting top.k is {k}, above the limit of {K_MAX}"))
             .hint("sort the lines instead")),
     }
 }
 
-/// A line by its number; of equal numbers the line that came first is the better one.
+/// A line and its number. Of equal numbers, the earlier line ranks higher.
 struct Ranked {
     number: f64,
     place: Reverse<u64>,
@@ -47,11 +47,12 @@ impl PartialEq for Ranked {
 
 impl Eq for Ranked {}
 
-/// Emits the best `k` lines of its split, each under its number. Keys in descending order are the best ones first.
+/// Mapper that emits the best `k` lines of its split, each under its number. Keys in descending order put the best
+/// lines first.
 pub struct Top {
     k: usize,
     column: Column,
-    /// Smaller numbers are better: they are negated.
+    /// True if smaller numbers are better; they are negated.
     smallest: bool,
     best: BinaryHeap<Reverse<Ranked>>,
     seen: u64,
@@ -59,6 +60,7 @@ pub struct Top {
 }
 
 impl Top {
+    /// Reads the settings `top.k`, `top.smallest`, `column` and `separator`. Errors: `Usage`.
     pub fn new(context: &Arc<TaskContext>) -> Result<Self> {
         let smallest = settings::value(context, "top.smallest", false)?;
         let (column, short) = (Column::new(context)?, ShortLines::new(context));
@@ -67,7 +69,7 @@ impl Top {
 
     fn number(&self, line: &[u8]) -> Option<f64> {
         let number = columns::number(&line[self.column.range(line)?])?;
-        // -0 and 0 are one number.
+        // Adding 0 turns -0 into 0.
         let number = if self.smallest { -number } else { number } + 0.0;
         (!number.is_nan()).then_some(number)
     }
@@ -101,12 +103,13 @@ impl Mapper for Top {
     }
 }
 
-/// The first `k` values that it is given.
+/// Reducer that passes the first `k` values.
 pub struct First {
     left: usize,
 }
 
 impl First {
+    /// Reads the setting `top.k`. Errors: `Usage`.
     pub fn new(context: &TaskContext) -> Result<Self> {
         Ok(First { left: k(context)? })
     }

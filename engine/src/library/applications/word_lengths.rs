@@ -1,10 +1,10 @@
-//! How long words are: what Hadoop's examples `wordmean` and `wordmedian` are made of.
+//! Lengths of words, as in Hadoop's examples `wordmean` and `wordmedian`.
 
 use crate::library::tokenize::DELIMITERS;
 use crate::operator::{Batch, Mapper, Out};
 use yunti_base::Result;
 
-/// Emits the bytes of each word as a number, with the number 1.
+/// Mapper that emits the length of each word in bytes, with the number 1.
 pub struct WordLengths;
 
 impl Mapper for WordLengths {

@@ -1,16 +1,16 @@
-//! Cuts a stream of words into lines and the lines into a block.
+//! Lines of random words in a block.
 
 use super::random::Random;
 use super::words::{WORD_LETTERS_MAX, Word};
 use std::ops::RangeInclusive;
 
-/// Words in a line, uniform: 62.5 on average, as in Hadoop's RandomTextWriter.
+/// Words in a line, uniformly distributed: 62.5 on average, as in Hadoop's RandomTextWriter.
 pub const LINE_WORDS: RangeInclusive<u32> = 15..=110;
 
-/// Replaces what `out` holds by lines of words: at most `bytes_max` bytes that end in LF.
-/// The last line of a block is cut after the last word that fits.
+/// Replaces `out` by lines of words, at most `bytes_max` bytes, ending with LF. The last line is cut after the last
+/// word that fits.
 pub fn fill(random: &mut Random, bytes_max: usize, out: &mut Vec<u8>, mut word: impl FnMut(&mut Random) -> Word) {
-    // The room of one word more: a copy takes all 16 letters of a word, however short it is.
+    // Each copy takes all 16 letters of a word, so there is room for one more word.
     out.resize(bytes_max + WORD_LETTERS_MAX, 0);
     let mut at = 0;
     let mut left = line_words(random);
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_word_that_fits_ends_the_block() {
+    fn block_ends_after_the_last_word_that_fits() {
         for (bytes_max, expect) in
             [(0, ""), (3, ""), (4, "tet\n"), (7, "tet\n"), (8, "tet tet\n"), (13, "tet tet tet\n")]
         {
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_as_many_words_as_promised() {
+    fn lines_have_15_to_110_words() {
         let mut out = Vec::new();
         fill(&mut Random::of_block(0, 0), 1 << 20, &mut out, |_| Word::new(0, 5));
         let lines: Vec<u32> = out.split(|&b| b == b'\n').map(|l| l.len().div_ceil(6) as u32).collect();

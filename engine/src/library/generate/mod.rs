@@ -1,7 +1,7 @@
 //! Generators of test data: the same arguments give the same bytes on any number of threads.
 //!
-//! TeraSort records (`TeraRows`, `TeraAsciiRows`) can be started at any row. Text (`TextBlocks`,
-//! `ZipfBlocks`, `PairBlocks`) is a row of independent blocks of whole lines:
+//! TeraSort records (`TeraRows`, `TeraAsciiRows`) can start at any row. Text (`TextBlocks`, `ZipfBlocks`, `PairBlocks`)
+//! is a sequence of independent blocks of whole lines:
 //!
 //! ```text
 //!   seed, block 0        seed, block 1        seed, block 2
@@ -10,7 +10,7 @@
 //!  +------------------+ +------------------+ +---------------+
 //! ```
 //!
-//! so that a thread makes block *i* alone, and block *i* is the same in a file of any size.
+//! So a thread can make block *i* alone, and block *i* is the same in a file of any size.
 
 mod lines;
 pub mod pairs;
@@ -27,28 +27,28 @@ pub use tera_ascii::TeraAsciiRows;
 pub use text::TextBlocks;
 pub use zipf::ZipfBlocks;
 
-/// The most bytes of one block of text; a block is at most one word or pair shorter.
+/// Bytes of a block of text at most; a block is at most one word or pair shorter.
 pub const BLOCK_BYTES: usize = 1 << 20;
 
-/// Lines of text in blocks that are made independently of each other.
+/// Lines of text in blocks, each made independently.
 pub trait Blocks: Send + Sync {
-    /// Replaces what `out` holds by the first lines of block `index`: as many bytes as fit in
-    /// `bytes_max`, the last of them LF. Nothing at all when not even one word fits.
+    /// Replaces `out` by the first lines of block `index`: as many bytes as fit in `bytes_max`, ending with LF. `out`
+    /// becomes empty if not even one word fits.
     fn block(&self, index: u64, bytes_max: usize, out: &mut Vec<u8>);
 }
 
 #[cfg(test)]
 pub(crate) mod testing {
-    //! What every generator of blocks must hold.
+    //! Properties of every generator of blocks.
 
     use super::{BLOCK_BYTES, Blocks};
 
-    /// FNV-1a over bytes: pins generated data in the tests without storing it.
+    /// FNV-1a hash, which pins generated data in the tests without storing it.
     pub fn fnv64(bytes: &[u8]) -> u64 {
         bytes.iter().fold(0xcbf29ce484222325, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x100000001b3))
     }
 
-    /// `slack` is the length of the longest thing that is never cut, with its separator.
+    /// Checks a generator. `slack`: length of the longest item that is never cut, separator included.
     pub fn check_blocks(blocks: &dyn Blocks, slack: usize) {
         let (mut first, mut again, mut second) = (Vec::new(), vec![7; 3 * BLOCK_BYTES], Vec::new());
         blocks.block(0, BLOCK_BYTES, &mut first);

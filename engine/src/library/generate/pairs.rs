@@ -1,13 +1,13 @@
 //! Lines of key TAB number: input for aggregations by key, such as the maximum of a column.
 //!
-//! Keys have 4 to 40 letters, digits, `-` and `_`, all lengths alike; numbers are signed, of 64 bits, in
-//! decimal, any as likely as any other. A key is computed from its number and does not depend on the seed.
+//! Keys have 4 to 40 letters, digits, `-` and `_`; all lengths are equally likely. Numbers are signed, of 64 bits, in
+//! decimal, and uniformly distributed. A key is computed from its number and does not depend on the seed.
 
 use super::Blocks;
 use super::random::{Random, mix};
 use yunti_base::{Code, Error, Result};
 
-/// Pairs in blocks.
+/// Lines of key TAB number, in blocks.
 pub struct PairBlocks {
     seed: u64,
     keys: u32,
@@ -15,16 +15,17 @@ pub struct PairBlocks {
 
 const KEY_BYTES_MIN: usize = 4;
 const KEY_BYTES_MAX: usize = 40;
-/// The longest number is -9223372036854775808.
+/// Bytes of the longest number, -9223372036854775808.
 const NUMBER_BYTES_MAX: usize = 20;
 const LINE_BYTES_MAX: usize = KEY_BYTES_MAX + 1 + NUMBER_BYTES_MAX + 1;
 
 impl PairBlocks {
+    /// Default number of distinct keys.
     pub const KEYS: u32 = 100_000;
-    /// The first four bytes of a key tell it from all others.
+    /// Limit of distinct keys: the first four bytes of a key identify it.
     pub const KEYS_MAX: u32 = 1 << 24;
 
-    /// `Usage` when `keys` is not in `1..=KEYS_MAX`.
+    /// Makes a generator. Errors: `Usage` if `keys` is not in `1..=KEYS_MAX`.
     pub fn new(seed: u64, keys: u32) -> Result<Self> {
         if !(1..=Self::KEYS_MAX).contains(&keys) {
             return Err(Error::new(Code::Usage, format!("pairs cannot have {keys} keys"))
@@ -37,7 +38,7 @@ impl PairBlocks {
 impl Blocks for PairBlocks {
     fn block(&self, index: u64, bytes_max: usize, out: &mut Vec<u8>) {
         let mut random = Random::of_block(self.seed, index);
-        // The room of one line more: keys and numbers are copied whole, however short they are.
+        // Keys and numbers are copied whole, so there is room for one more line.
         out.resize(bytes_max + LINE_BYTES_MAX, 0);
         let mut at = 0;
         loop {
@@ -58,13 +59,13 @@ impl Blocks for PairBlocks {
     }
 }
 
-/// The key of a number, in the first bytes of the array, and how many they are.
+/// Returns the key of a number in the first bytes of an array, and its length.
 fn key(number: u32) -> ([u8; KEY_BYTES_MAX], usize) {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut bytes = [0; KEY_BYTES_MAX];
     let mut hash = mix(u64::from(number) + 1);
     let len = KEY_BYTES_MIN + (hash >> 32) as usize % (KEY_BYTES_MAX - KEY_BYTES_MIN + 1);
-    // Two multiplications and a shift that can be undone in 24 bits: no key is there twice.
+    // Two odd multiplications and a shift are a bijection of 24 bits, so all keys differ.
     let distinct = number.wrapping_mul(0x9e3779b1) & 0xff_ffff;
     let mut bits = u64::from((distinct ^ distinct >> 12).wrapping_mul(0x85ebca6b) & 0xff_ffff);
     let (fours, _) = bytes.as_chunks_mut::<4>();
@@ -79,7 +80,7 @@ fn key(number: u32) -> ([u8; KEY_BYTES_MAX], usize) {
     (bytes, len)
 }
 
-/// A number in decimal at the end of the array, and where it begins.
+/// Returns a number in decimal at the end of an array, and where it begins.
 fn decimal(number: i64) -> ([u8; NUMBER_BYTES_MAX], usize) {
     let mut digits = [0; NUMBER_BYTES_MAX];
     let mut at = NUMBER_BYTES_MAX;
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_never_change() {
+    fn bytes_are_pinned() {
         for (seed, keys, expect) in [(0, 100_000, 0x1c3b86bad9c7bfdc), (1, 20, 0x141a8359cbf28f69)] {
             let mut out = Vec::new();
             PairBlocks::new(seed, keys).unwrap().block(3, BLOCK_BYTES, &mut out);
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_as_rust_writes_them() {
+    fn numbers_match_the_standard_library() {
         for number in [0, 1, -1, 9, 10, -10, 99, 100, 12345678901, i64::MAX, i64::MIN, i64::MIN + 1] {
             let (digits, at) = decimal(number);
             assert_eq!(std::str::from_utf8(&digits[at..]).unwrap(), number.to_string());
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_keys_that_cannot_be_is_refused() {
+    fn refuses_impossible_numbers_of_keys() {
         for keys in [0, PairBlocks::KEYS_MAX + 1, u32::MAX] {
             assert_eq!(PairBlocks::new(0, keys).err().unwrap().code(), Code::Usage);
         }

@@ -1,10 +1,10 @@
-//! The random numbers of the generators: SplitMix64 (Steele, Lea, Flood 2014), seeded for each block.
+//! Random numbers of the generators: SplitMix64 (Steele, Lea, Flood 2014), seeded for each block.
 
-/// One stream of random numbers: a counter, mixed. Two multiplications a number, and streams cost nothing to start.
+/// A stream of random numbers: a mixed counter. A number costs two multiplications, and a new stream nothing.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
-/// The finalizer of SplitMix64: a bijection of 64 bits that spreads every bit over all.
+/// Finaliser of SplitMix64: a bijection of 64 bits in which every input bit affects all output bits.
 pub fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d049bb133111eb);
@@ -12,25 +12,26 @@ pub fn mix(mut x: u64) -> u64 {
 }
 
 impl Random {
-    /// The stream of block `index` under `seed`; streams of different blocks are unrelated.
+    /// Starts the stream of block `index` under `seed`. Streams of different blocks are independent.
     pub fn of_block(seed: u64, index: u64) -> Self {
         Random(mix(mix(seed.wrapping_add(0x9e3779b97f4a7c15)) ^ index))
     }
 
+    /// Returns the next 64 random bits.
     #[inline]
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e3779b97f4a7c15);
         mix(self.0)
     }
 
-    /// A number in `0..bound`.
+    /// Returns a random number in `0..bound`.
     #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
         scale((self.draw() >> 32) as u32, bound)
     }
 }
 
-/// Maps 32 random bits to `0..bound` by a multiplication; the bias is below bound / 2^32.
+/// Maps 32 random bits to `0..bound` by a multiplication. The bias is below bound / 2^32.
 #[inline]
 pub fn scale(bits: u32, bound: u32) -> u32 {
     ((u64::from(bits) * u64::from(bound)) >> 32) as u32
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reference_values_of_splitmix64() {
+    fn matches_reference_values_of_splitmix64() {
         // Seed 1234567, as on rosettacode.org (from the authors' C program).
         let mut random = Random(1234567);
         let got: Vec<u64> = (0..5).map(|_| random.draw()).collect();
@@ -62,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_and_seeds_have_streams_of_their_own() {
+    fn blocks_and_seeds_have_different_streams() {
         let first = |seed, index| Random::of_block(seed, index).draw();
         let mut all: Vec<u64> = (0..30).flat_map(|s| (0..30).map(move |i| first(s, i))).collect();
         all.sort_unstable();

@@ -1,4 +1,4 @@
-//! The records of Hadoop's TeraGen: row *i* has the same 100 bytes as in Hadoop 3.4.2, from any start.
+//! Records of Hadoop's TeraGen: row *i* has the same 100 bytes as in Hadoop 3.4.2, from any start.
 //!
 //! ```text
 //!   0         10   12                      44            48                     96           100
@@ -8,13 +8,14 @@
 //!  +----------+----+-----------------------+-------------+----------------------+------------+
 //! ```
 //!
-//! Key and filler come from a 128-bit number a row: the key is its upper 10 bytes, the filler its
-//! lowest 12 hex digits. Reference: `GenSort.generateRecord` and `Random16` in
-//! org.apache.hadoop.examples.terasort. tests/conformance/teragen compares with the real program.
+//! Key and filler come from a 128-bit number for each row: the key is its upper 10 bytes, the filler its lowest 12 hex
+//! digits. Reference: `GenSort.generateRecord` and `Random16` in org.apache.hadoop.examples.terasort.
+//! tests/conformance/teragen compares with the real program.
 
+/// Bytes of a TeraSort record.
 pub const TERA_RECORD_BYTES: usize = 100;
 
-/// Rows of TeraGen, one after another from a first row.
+/// Consecutive rows of TeraGen from a first row.
 #[derive(Clone, Debug)]
 pub struct TeraRows {
     row: u128,
@@ -22,7 +23,7 @@ pub struct TeraRows {
 }
 
 impl TeraRows {
-    /// Starts at row `first_row`, in about a hundred steps wherever that is.
+    /// Starts at row `first_row`, in about a hundred steps for any row.
     pub fn at(first_row: u64) -> Self {
         TeraRows { row: u128::from(first_row), random: Random16::after(first_row) }
     }
@@ -50,7 +51,7 @@ impl TeraRows {
     }
 }
 
-/// The 128-bit linear congruential generator of gensort: x' = A x + C modulo 2^128.
+/// 128-bit linear congruential generator of gensort: x' = A x + C modulo 2^128.
 #[derive(Clone, Debug)]
 pub(super) struct Random16(u128);
 
@@ -58,7 +59,7 @@ impl Random16 {
     const A: u128 = 0x2360ed051fc65da44385df649fccf645;
     const C: u128 = 0x4a696d47726179524950202020202001;
 
-    /// The state after `steps` steps from zero: the step is composed with itself for each bit.
+    /// Returns the state after `steps` steps from zero. The step is composed with itself for each bit.
     pub(super) fn after(steps: u64) -> Self {
         let (mut a, mut c) = (Self::A, Self::C);
         let mut x = 0u128;
@@ -79,7 +80,7 @@ impl Random16 {
     }
 }
 
-/// 32 upper-case hex digits.
+/// Returns 32 upper-case hex digits.
 #[inline]
 pub(super) fn hex_32(x: u128) -> [u8; 32] {
     let mut digits = [0; 32];
@@ -90,19 +91,19 @@ pub(super) fn hex_32(x: u128) -> [u8; 32] {
     digits
 }
 
-/// Eight upper-case hex digits, all at once in one 64-bit word.
+/// Returns eight upper-case hex digits, computed together in one 64-bit word.
 #[inline]
 pub(super) fn hex_8(x: u32) -> [u8; 8] {
     let mut n = u64::from(x);
     n = (n | n << 16) & 0x0000_ffff_0000_ffff;
     n = (n | n << 8) & 0x00ff_00ff_00ff_00ff;
     n = (n | n << 4) & 0x0f0f_0f0f_0f0f_0f0f;
-    // One in each byte whose digit is a letter: adding 6 carries into bit 4 from 10 on.
+    // One in each byte whose digit is a letter, because adding 6 carries into bit 4 from 10 on.
     let letters = ((n + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
     (n + 0x3030_3030_3030_3030 + letters * 7).to_be_bytes()
 }
 
-/// Each byte four times.
+/// Writes each byte four times.
 #[inline]
 pub(super) fn repeat_4(digits: &[u8], out: &mut [u8]) {
     let (fours, _) = out.as_chunks_mut::<4>();
@@ -126,9 +127,9 @@ mod tests {
         bytes.iter().map(|b| format!("{b:02x}")).collect()
     }
 
-    /// Printed by tests/conformance/teragen/Expected.java from Hadoop's own classes, which check.sh repeats.
+    /// Values printed by tests/conformance/teragen/Expected.java from Hadoop's own classes; check.sh prints them again.
     #[test]
-    fn rows_are_those_of_hadoop() {
+    fn rows_match_hadoop() {
         for (row, expect) in [
             (
                 0,
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn long_runs_are_those_of_hadoop() {
+    fn long_runs_match_hadoop() {
         for (first, n, expect) in [(0, 100_000, 0x5414c916f65d9851), (9_999_999_500, 1_000, 0x8865b026def2593d)] {
             assert_eq!(fnv64(&rows(first, n)), expect, "{n} rows from {first}");
         }
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_row_after_the_last_u64_does_not_wrap() {
+    fn row_after_the_last_u64_does_not_wrap() {
         let two = rows(u64::MAX, 2);
         assert_eq!(&two[12..44], b"0000000000000000FFFFFFFFFFFFFFFF");
         assert_eq!(&two[112..144], b"00000000000000010000000000000000");
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "150 bytes")]
-    fn half_a_record_is_a_mistake_of_the_caller() {
+    fn half_a_record_panics() {
         TeraRows::at(0).fill(&mut [0; 150]);
     }
 

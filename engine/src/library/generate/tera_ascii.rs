@@ -8,12 +8,12 @@
 //!  +-----------+--------+-----------------------+--------+---------------------------+----+
 //! ```
 //!
-//! The bytes are those of Hadoop's `GenSort -a` (`generateAsciiRecord`), but for byte 98: there
-//! GenSort ends its lines with CR LF, and a CR would be part of the line for half of the programs.
+//! The bytes match Hadoop's `GenSort -a` (`generateAsciiRecord`) except byte 98. GenSort ends its lines with CR LF, and
+//! half of the programs would take the CR as part of the line.
 
 use super::tera::{Random16, TERA_RECORD_BYTES, hex_8, hex_32, repeat_4};
 
-/// Records of 100 bytes as lines, one after another from a first row.
+/// Consecutive records of 100 bytes as lines, from a first row.
 #[derive(Clone, Debug)]
 pub struct TeraAsciiRows {
     row: u128,
@@ -21,7 +21,7 @@ pub struct TeraAsciiRows {
 }
 
 impl TeraAsciiRows {
-    /// Starts at row `first_row`, in about a hundred steps wherever that is.
+    /// Starts at row `first_row`, in about a hundred steps for any row.
     pub fn at(first_row: u64) -> Self {
         TeraAsciiRows { row: u128::from(first_row), random: Random16::after(first_row) }
     }
@@ -52,7 +52,7 @@ impl TeraAsciiRows {
     }
 }
 
-/// The lowest `N` digits of `x` in base 95, the lowest first, as the characters from space to tilde.
+/// Returns the lowest `N` digits of `x` in base 95, lowest first, as the characters from space to tilde.
 #[inline]
 fn base_95<const N: usize>(mut x: u64) -> [u8; N] {
     let mut digits = [0; N];
@@ -74,9 +74,9 @@ mod tests {
         out
     }
 
-    /// Printed by tests/conformance/teragen/Expected.java from Hadoop's own classes, without CR LF.
+    /// Values printed by tests/conformance/teragen/Expected.java from Hadoop's own classes, without CR LF.
     #[test]
-    fn rows_are_those_of_hadoop_but_for_the_end() {
+    fn rows_match_hadoop_except_the_line_end() {
         for (row, expect) in [
             (0, "AsfAGHM5om  00000000000000000000000000000000  0000222200002222000022220000222200002222000000001111"),
             (1, "~sHd0jDv6X  00000000000000000000000000000001  77779999444488885555CCCC777755555555BBBB666644446666"),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn long_runs_are_those_of_hadoop_but_for_the_end() {
+    fn long_runs_match_hadoop_except_the_line_end() {
         let mut records = rows(0, 100_000);
         for record in records.chunks_mut(100) {
             assert!(record[..99].iter().all(|b| (b' '..=b'~').contains(b)));
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "99 bytes")]
-    fn half_a_record_is_a_mistake_of_the_caller() {
+    fn half_a_record_panics() {
         TeraAsciiRows::at(0).fill(&mut [0; 99]);
     }
 }

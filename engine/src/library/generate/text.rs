@@ -1,25 +1,26 @@
 //! Text with few distinct words: lines of about 680 bytes whose words are drawn uniformly from a vocabulary.
 //!
-//! With the default of 1,000 distinct words, 1 GB is about 92 million words in 1.47 million lines, the
-//! proportions of Hadoop's RandomTextWriter. The vocabulary does not depend on the seed.
+//! The default of 1,000 distinct words gives about 92 million words in 1.47 million lines for 1 GB, the proportions of
+//! Hadoop's RandomTextWriter. The vocabulary does not depend on the seed.
 
 use super::random::Random;
 use super::words::Word;
 use super::{Blocks, lines};
 use yunti_base::{Code, Error, Result};
 
-/// Uniform text in blocks.
+/// Uniform text, in blocks.
 pub struct TextBlocks {
     seed: u64,
     vocabulary: Vec<Word>,
 }
 
 impl TextBlocks {
+    /// Default number of distinct words.
     pub const DISTINCT_WORDS: u32 = 1_000;
-    /// The vocabulary is a table of 17 bytes a word; beyond this it would be memory to account for.
+    /// Limit of distinct words: the vocabulary takes 17 bytes a word, and the memory budget does not count it.
     pub const DISTINCT_WORDS_MAX: u32 = 1_000_000;
 
-    /// `Usage` when `distinct_words` is not in `1..=DISTINCT_WORDS_MAX`.
+    /// Makes a generator. Errors: `Usage` if `distinct_words` is not in `1..=DISTINCT_WORDS_MAX`.
     pub fn new(seed: u64, distinct_words: u32) -> Result<Self> {
         if !(1..=Self::DISTINCT_WORDS_MAX).contains(&distinct_words) {
             return Err(Error::new(Code::Usage, format!("text cannot have {distinct_words} distinct words"))
@@ -38,10 +39,10 @@ impl Blocks for TextBlocks {
     }
 }
 
-/// How many of a thousand words have 3, 4, .. 16 letters; 9.87 on average.
+/// Words of 3, 4, .. 16 letters in a thousand; the mean is 9.87 letters.
 const LENGTHS: [u32; 14] = [20, 30, 40, 75, 85, 110, 100, 110, 105, 90, 75, 75, 55, 30];
 
-/// Any thousand words in a row have exactly the lengths of `LENGTHS`, well mixed.
+/// Returns the length of a word. Any thousand consecutive words have exactly the lengths of `LENGTHS`, well mixed.
 fn letters_of(word: u32) -> usize {
     let mut place = word % 1000 * 617 % 1000;
     for (i, &share) in LENGTHS.iter().enumerate() {
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_have_the_promised_shape() {
+    fn defaults_match_hadoops_random_text_writer() {
         let text = first_blocks(&TextBlocks::new(0, TextBlocks::DISTINCT_WORDS).unwrap(), 8);
         let mut counts = HashMap::new();
         for word in text.split(|b| matches!(b, b' ' | b'\n')).filter(|w| !w.is_empty()) {
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_never_change() {
+    fn bytes_are_pinned() {
         for (seed, distinct_words, expect) in [(0, 1000, 0x9e2c68aca503f5be), (1, 20, 0x9282d95f1d1d8122)] {
             assert_eq!(
                 fnv64(&first_blocks(&TextBlocks::new(seed, distinct_words).unwrap(), 2)),
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vocabulary_of_any_size_has_no_word_twice() {
+    fn vocabularies_have_no_duplicates() {
         for n in [1, 2, 999, 1001, 200_000] {
             let text = TextBlocks::new(0, n).unwrap();
             let words: HashSet<&[u8]> = text.vocabulary.iter().map(Word::as_bytes).collect();
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vocabulary_that_cannot_be_is_refused() {
+    fn refuses_impossible_vocabularies() {
         for n in [0, TextBlocks::DISTINCT_WORDS_MAX + 1, u32::MAX] {
             assert_eq!(TextBlocks::new(0, n).err().unwrap().code(), Code::Usage);
         }

@@ -1,13 +1,13 @@
-//! Made-up words: a number and a length give a word of syllables, and no two numbers the same one.
+//! Invented words: a number and a length give a word of syllables. Two numbers never give the same word.
 //!
-//! A word is a number written with 64 syllables (a consonant, a vowel) of six bits each; a word of
-//! odd length ends in one of 16 consonants. The number is scrambled first, within the bits that its
-//! length can hold, so that neighbours do not look alike.
+//! A word is a number in base 64, written with 64 syllables (consonant, vowel) of six bits each. A word of odd length
+//! ends with one of 16 consonants. The number is scrambled first, within the bits that its length can hold, so that
+//! neighbours look different.
 
-/// The most letters that a word has.
+/// Letters of a word at most.
 pub const WORD_LETTERS_MAX: usize = 16;
 
-/// One word; the letters past `len` are filling, so that a copy can always take all 16.
+/// One word. The letters past `len` are filler, so that a copy can always take all 16.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     pub letters: [u8; WORD_LETTERS_MAX],
@@ -20,8 +20,8 @@ impl Word {
         &self.letters[..usize::from(self.len)]
     }
 
-    /// The word of `number` with `letters` letters, or more where that number needs more to be unlike
-    /// all others. Two numbers never give the same word, whatever their lengths.
+    /// Makes the word of `number` with `letters` letters, or more if that number needs more. Two numbers never give the
+    /// same word, for any lengths.
     ///
     /// # Panics
     /// When `number` has more than 48 bits, or `letters` is above 16.
@@ -43,13 +43,13 @@ impl Word {
     }
 }
 
-/// How many bits a word of so many letters can hold: 6 for a syllable, 4 for a last consonant.
+/// Returns the bits that a word of `letters` letters can hold: 6 for a syllable, 4 for a last consonant.
 #[inline]
 fn bits_of(letters: usize) -> u32 {
     (letters / 2 * 6 + letters % 2 * 4) as u32
 }
 
-/// A bijection of the numbers of `bits` bits.
+/// Maps the numbers of `bits` bits to each other, one to one.
 #[inline]
 fn scramble(x: u64, bits: u32) -> u64 {
     let mask = (1 << bits) - 1;
@@ -58,8 +58,8 @@ fn scramble(x: u64, bits: u32) -> u64 {
     x.wrapping_mul(0xd1b54a32d192ed03) & mask
 }
 
-/// The lower four bits choose the consonant: a number below 16 begins with the consonant that a
-/// word of odd length ends in, which saves `Word::new` a branch.
+/// Syllables by number. The lower four bits choose the consonant, so a number below 16 begins with the last consonant
+/// of an odd word, which saves `Word::new` a branch.
 const SYLLABLES: [[u8; 2]; 64] = {
     let (consonants, vowels) = (b"tnshrdlcmfgpbvwk", b"eaoi");
     let mut table = [[0; 2]; 64];
@@ -77,7 +77,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn words_of_one_length_are_all_different() {
+    fn words_of_one_length_differ() {
         for (letters, bits) in [(2, 6), (3, 10), (4, 12), (5, 16), (6, 18)] {
             let words: HashSet<Vec<u8>> = (0..1 << bits).map(|n| Word::new(n, letters).as_bytes().to_vec()).collect();
             assert_eq!(words.len(), 1 << bits);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_does_not_fit_gets_more_letters() {
+    fn large_numbers_get_more_letters() {
         for (number, letters, expect) in
             [(0, 0, 0), (1, 0, 1), (63, 2, 2), (64, 2, 3), (1023, 3, 3), (1024, 3, 4), (1 << 40, 2, 14), (5, 16, 16)]
         {
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_length_is_a_bijection() {
-        // A multiplication by an odd number and a shift can be undone in any number of bits.
+        // An odd multiplication and a shift are a bijection for any number of bits.
         for letters in 2..=WORD_LETTERS_MAX {
             let bits = bits_of(letters);
             let top = (1u64 << bits) - 1;
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a word for the number")]
-    fn a_number_beyond_48_bits_has_no_word() {
+    fn number_beyond_48_bits_panics() {
         Word::new(1 << 48, 16);
     }
 }

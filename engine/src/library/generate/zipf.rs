@@ -1,26 +1,28 @@
-//! Text with very many distinct words: word of rank *r* is drawn with a probability proportional to r^-s.
+//! Text with very many distinct words: the word of rank *r* is drawn with a probability proportional to r^-s.
 //!
-//! Common words are short and rare ones long, as in natural language: 2 letters at rank 1, 12 at
-//! rank two million. With the defaults, 2 GB have about 5 million distinct words of 12 letters; the
-//! words of the text are 7 letters on average, since common ones are short. A word is
-//! computed from its rank, so nothing grows with the number of distinct words.
+//! Common words are short and rare ones long, as in natural language: 2 letters at rank 1, 12 at rank two million. With
+//! the defaults, 2 GB have about 5 million distinct words of 12 letters. The words of the text have 7 letters on
+//! average, because common words are short. A word is computed from its rank, so no memory grows with the number of
+//! distinct words.
 
 use super::random::{Random, scale};
 use super::words::{WORD_LETTERS_MAX, Word};
 use super::{Blocks, lines};
 use yunti_base::{Code, Error, Result};
 
-/// Text with Zipf's distribution in blocks.
+/// Text with Zipf's distribution, in blocks.
 pub struct ZipfBlocks {
     seed: u64,
     ranks: ZipfRanks,
 }
 
 impl ZipfBlocks {
+    /// Default number of distinct words.
     pub const DISTINCT_WORDS: u32 = 5_000_000;
+    /// Default exponent s.
     pub const EXPONENT: f64 = 1.0;
 
-    /// `Usage` when `distinct_words` is zero, or `exponent` is not in `0.0..=20.0`.
+    /// Makes a generator. Errors: `Usage` if `distinct_words` is zero, or `exponent` is not in `0.0..=20.0`.
     pub fn new(seed: u64, distinct_words: u32, exponent: f64) -> Result<Self> {
         Ok(ZipfBlocks { seed, ranks: ZipfRanks::new(distinct_words, exponent)? })
     }
@@ -33,7 +35,7 @@ impl Blocks for ZipfBlocks {
     }
 }
 
-/// The word of a rank from 1; half a letter longer each time that the rank doubles, give or take one.
+/// Returns the word of a rank from 1: half a letter longer each time the rank doubles, give or take one letter.
 #[inline]
 fn word_of_rank(rank: u32) -> Word {
     let doublings = rank.ilog2() as usize;
@@ -42,21 +44,20 @@ fn word_of_rank(rank: u32) -> Word {
     Word::new(u64::from(rank), letters.clamp(2, WORD_LETTERS_MAX))
 }
 
-/// Draws ranks from 1 to n with probability proportional to rank^-s, exactly, in constant time.
+/// Generator of ranks from 1 to n with probability proportional to rank^-s, exact and in constant time.
 ///
 /// ```text
 ///   weight |_                            Ranks below 128 have a step of their own; a later step is
-///          | |__                         a 64th of its first rank wide. A step is drawn from an
-///          |    |____                    alias table (Walker 1977) by its area, as high as its first
-///          |         |_______            rank weighs; then a rank in it, all alike; the rank is kept
+///          | |__                         1/64 of its first rank wide. A step is drawn by its area
+///          |    |____                    from an alias table (Walker 1977); its height is the weight
+///          |         |_______            of its first rank. A rank in it is drawn uniformly and kept
 ///          +---------------------> rank  with probability (first / rank)^s, above 98 % for s = 1.
 /// ```
 ///
-/// Rejected: inversion with rejection (Hoermann and Derflinger 1996). It needs an exponential for
-/// each draw, whose last bit is not the same in every C library and on every processor, and a rank
-/// in the millions depends on that bit: the same seed could give other text on another machine. Here
-/// powers are compared with 32 random bits alone, which hides their last bit, and only where a draw
-/// is in doubt (one in 65 for s = 1). The table has 16 KB for 5 million ranks.
+/// Rejected: inversion with rejection (Hoermann and Derflinger 1996). It needs an exponential for each draw, whose last
+/// bit differs between C libraries and processors. A rank in the millions depends on that bit, so the same seed could
+/// give other text on another machine. Here powers are compared with 32 random bits only, which hides their last bit,
+/// and only for one draw in 65 (s = 1). The table has 16 KB for 5 million ranks.
 struct ZipfRanks {
     steps: Vec<Step>,
     exponent: f64,
@@ -66,9 +67,9 @@ struct ZipfRanks {
 struct Step {
     first: u32,
     width: u32,
-    /// 2^32 times the probability of the last rank of the step: below it, any rank is kept.
+    /// 2^32 times the weight of the step's last rank as a share of its first: a smaller coin keeps any rank.
     keep_all: u32,
-    /// Below it the step itself is taken, else the step `other`.
+    /// A coin below it takes this step, any other the step `other`.
     take: u32,
     other: u32,
 }
@@ -80,7 +81,7 @@ impl ZipfRanks {
         }
         if !(0.0..=20.0).contains(&exponent) {
             return Err(Error::new(Code::Usage, format!("zipf cannot have the exponent {exponent}"))
-                .hint("give 0 (all words alike) to 20; text of people has about 1"));
+                .hint("give 0 (all words alike) to 20; natural text has about 1"));
         }
         let mut steps = Vec::new();
         let mut hats = Vec::new();
@@ -122,8 +123,8 @@ impl ZipfRanks {
     }
 }
 
-/// Walker's alias table: every step gets the same share of the draws, and gives what it does not
-/// need to one other step that needs more.
+/// Builds Walker's alias table: every step gets the same share of the draws, and passes what it does not need to one
+/// larger step.
 fn make_alias_table(steps: &mut [Step], mut hats: Vec<f64>) {
     let mean = hats.iter().sum::<f64>() / hats.len() as f64;
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..hats.len()).partition(|&i| hats[i] < mean);
@@ -139,7 +140,7 @@ fn make_alias_table(steps: &mut [Step], mut hats: Vec<f64>) {
     }
 }
 
-/// A probability in 2^32nds; one becomes the largest.
+/// Returns a probability times 2^32; one becomes the largest number.
 fn scaled(probability: f64) -> u32 {
     (probability * 4294967296.0) as u32
 }
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_never_change() {
+    fn bytes_are_pinned() {
         for (seed, distinct_words, exponent, expect) in
             [(0, 5_000_000, 1.0, 0x8513365cd4bec544), (1, 1000, 0.7, 0xedcc194da4d16d95)]
         {
@@ -173,9 +174,9 @@ mod tests {
         }
     }
 
-    /// Chi-square over ranges of ranks against the probabilities themselves.
+    /// Chi-square test of ranges of ranks against the exact probabilities.
     #[test]
-    fn ranks_are_drawn_as_often_as_zipf_says() {
+    fn ranks_follow_zipfs_law() {
         const DRAWS: u32 = 1_000_000;
         for (ranks, exponent) in
             [(1, 1.0), (2, 1.0), (63, 1.0), (1000, 0.0), (1000, 0.5), (5000, 1.0), (100_000, 1.3), (100, 20.0)]
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_ranks_of_all_are_reached_and_not_passed() {
+    fn reaches_the_last_ranks_and_no_further() {
         let zipf = ZipfRanks::new(u32::MAX, 0.0).unwrap();
         let mut random = Random::of_block(0, 0);
         let most = (0..100_000).map(|_| zipf.draw(&mut random)).max().unwrap();
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_cannot_be_are_refused() {
+    fn refuses_impossible_arguments() {
         for (ranks, exponent) in [(0, 1.0), (9, -0.1), (9, 20.1), (9, f64::NAN), (9, f64::INFINITY)] {
             assert_eq!(ZipfBlocks::new(0, ranks, exponent).err().unwrap().code(), Code::Usage);
         }

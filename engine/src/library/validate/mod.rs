@@ -1,4 +1,4 @@
-//! Checks of data that somebody else has written or sorted.
+//! Validators of data that another program has written or sorted.
 
 pub mod tera;
 

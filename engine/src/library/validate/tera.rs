@@ -1,10 +1,9 @@
-//! Checks sorted TeraSort records: order within and across files, how many, duplicate keys, checksum.
+//! Validator of sorted TeraSort records: order within and across files, count, duplicate keys, checksum.
 //!
-//! The same answers as Hadoop's TeraValidate and TeraChecksum: keys (10 bytes) must not descend, from
-//! file to file neither; the checksum is the sum, modulo 2^128, of the CRC-32 of each record. It does
-//! not depend on the order, so it is the same before and after a sort that lost nothing. Duplicates
-//! are records whose key is that of the record before, as `valsort` counts them: all of them if the
-//! records are sorted.
+//! The results match Hadoop's TeraValidate and TeraChecksum. Keys (10 bytes) must not descend, from file to file
+//! either. The checksum is the sum, modulo 2^128, of the CRC-32 of each record. It does not depend on the order, so a
+//! sort that loses nothing keeps it. Duplicates are records with the key of the record before, as `valsort` counts
+//! them; in sorted data, these are all duplicates.
 //!
 //! ```text
 //!   thread 1   TeraFile("part-r-00000") .feed .feed .end -> TeraFileSummary \
@@ -21,49 +20,49 @@ const KEY_BYTES: usize = 10;
 type Key = [u8; KEY_BYTES];
 type Record = [u8; RECORD_BYTES];
 
-/// What was found in all files.
+/// Result for all files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TeraSummary {
     pub files: u64,
     pub records: u64,
-    /// Records with the key of the record before them.
+    /// Records with the key of the record before.
     pub duplicates: u64,
-    /// Records with a key below that of the record before them; none in sorted data.
+    /// Records with a key below the key of the record before; 0 in sorted data.
     pub misorders: u64,
     pub first_misorder: Option<Misorder>,
-    /// The sum of the CRC-32 of all records.
+    /// Sum of the CRC-32 of all records.
     pub checksum: u128,
     last_key: Option<Key>,
 }
 
-/// A record whose key is below that of the record before it.
+/// A record whose key is below the key of the record before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misorder {
     pub path: String,
-    /// From 0 in its file; 0 means that the record before it is the last of an earlier file.
+    /// Number in its file, from 0. For 0, the record before is the last of an earlier file.
     pub record: u64,
     pub key: [u8; 10],
     pub key_before: [u8; 10],
 }
 
-/// What was found in one file, to be put after what was found in the files before it.
+/// Result for one file, to be appended after the files before it.
 #[derive(Clone, Debug)]
 pub struct TeraFileSummary {
-    /// Of this file alone: `last_key` is its last one, `files` is 1.
+    /// Result for this file only: `last_key` is its last key, `files` is 1.
     alone: TeraSummary,
     path: String,
     first_key: Option<Key>,
 }
 
-/// The records of one file, as they are read.
+/// Validator of one file, fed in pieces of any size.
 pub struct TeraFile {
     summary: TeraFileSummary,
-    /// The beginning of a record whose end has not been fed yet.
+    /// Beginning of a record whose end has not been fed yet.
     cut: Record,
     cut_bytes: usize,
 }
 
-/// All files, one after another; `TeraFile` and `TeraSummary::append` do the same on many threads.
+/// Validator of all files in order. `TeraFile` and `TeraSummary::append` do the same on many threads.
 #[derive(Default)]
 pub struct TeraValidator {
     summary: TeraSummary,
@@ -71,7 +70,7 @@ pub struct TeraValidator {
 }
 
 impl TeraSummary {
-    /// Adds the file that comes next in the order of names.
+    /// Adds the next file in order of names.
     pub fn append(&mut self, file: TeraFileSummary) {
         let TeraFileSummary { alone, path, first_key } = file;
         let mut first_misorder = alone.first_misorder;
@@ -94,12 +93,12 @@ impl TeraSummary {
         self.last_key = alone.last_key.or(self.last_key);
     }
 
-    /// The checksum as Hadoop prints it: hexadecimal in lower case, without zeros in front.
+    /// Returns the checksum as Hadoop prints it: lower-case hexadecimal without leading zeros.
     pub fn checksum_hex(&self) -> String {
         format!("{:x}", self.checksum)
     }
 
-    /// The first misorder as an `Invalid` error, if there is one.
+    /// Returns the first misorder, if any, as an error `Invalid` with path, offset and both keys.
     pub fn check_order(&self) -> Result<()> {
         match &self.first_misorder {
             None => Ok(()),
@@ -120,6 +119,7 @@ impl Misorder {
 }
 
 impl TeraFile {
+    /// Begins a file. `path`: its name in errors and results.
     pub fn new(path: &str) -> Self {
         let alone = TeraSummary { files: 1, ..TeraSummary::default() };
         TeraFile {
@@ -129,7 +129,7 @@ impl TeraFile {
         }
     }
 
-    /// Takes the next bytes of the file; a record may be cut anywhere between two calls.
+    /// Takes the next bytes of the file. A record may be cut anywhere between two calls.
     pub fn feed(&mut self, mut bytes: &[u8]) {
         if self.cut_bytes > 0 {
             let taken = bytes.len().min(RECORD_BYTES - self.cut_bytes);
@@ -149,7 +149,7 @@ impl TeraFile {
         self.cut_bytes = rest.len();
     }
 
-    /// `Corrupt`, with the path and the offset of the last record, when that record is not whole.
+    /// Ends the file. Errors: `Corrupt`, with path and offset, if the last record is not whole.
     pub fn end(self) -> Result<TeraFileSummary> {
         if self.cut_bytes > 0 {
             let what = format!("the last record has {} bytes of {RECORD_BYTES}", self.cut_bytes);
@@ -170,7 +170,7 @@ impl TeraFileSummary {
             Some(key) => Order::of(&key),
             None => {
                 self.first_key = Some(key_of(first));
-                // Nothing is below it, and the first record does not count as a duplicate of itself.
+                // Below all keys, so that the first record is neither a misorder nor a duplicate.
                 Order::BEFORE_ALL
             }
         };
@@ -202,12 +202,12 @@ fn key_of(record: &Record) -> Key {
     key
 }
 
-/// A key as a number with the order of its bytes, so that a comparison is one of integers.
+/// A key as a number with the order of its bytes, so that keys are compared as integers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Order(u128);
 
 impl Order {
-    /// A key is never zero here: it has a one above its 80 bits.
+    /// Below all keys, which have a one above their 80 bits.
     const BEFORE_ALL: Order = Order(0);
 
     fn of(key: &Key) -> Self {
@@ -225,39 +225,42 @@ impl Order {
 }
 
 impl TeraValidator {
+    /// Starts without files.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Files come in the order of their names.
+    /// Begins the next file in order of names.
     ///
     /// # Panics
-    /// When the file before has not been ended.
+    /// If the file before has not ended.
     pub fn begin_file(&mut self, path: &str) {
         assert!(self.file.is_none(), "a file begins before the one before it has ended");
         self.file = Some(TeraFile::new(path));
     }
 
-    /// Takes the next bytes of the file; a record may be cut anywhere between two calls.
+    /// Takes the next bytes of the file. A record may be cut anywhere between two calls.
     ///
     /// # Panics
-    /// When no file has begun.
+    /// If no file has begun.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.file.as_mut().expect("bytes come after begin_file").feed(bytes);
     }
 
-    /// `Corrupt`, with path and offset, when the last record is not whole.
+    /// Ends the file. Errors: `Corrupt`, with path and offset, if the last record is not whole.
     ///
     /// # Panics
-    /// When no file has begun.
+    /// If no file has begun.
     pub fn end_file(&mut self) -> Result<()> {
         let file = self.file.take().expect("end_file comes after begin_file");
         self.summary.append(file.end()?);
         Ok(())
     }
 
+    /// Returns the result for all files.
+    ///
     /// # Panics
-    /// When the last file has not been ended.
+    /// If the last file has not ended.
     pub fn finish(self) -> TeraSummary {
         assert!(self.file.is_none(), "the last file has not been ended");
         self.summary
@@ -269,7 +272,7 @@ mod tests {
     use super::*;
     use crate::library::generate::TeraRows;
 
-    /// A record with a key of its own choice.
+    /// Returns a record with the given key.
     fn record(key: &[u8]) -> Record {
         let mut record = [b'.'; RECORD_BYTES];
         record[..KEY_BYTES].fill(0);
@@ -293,9 +296,9 @@ mod tests {
         Ok(validator.finish())
     }
 
-    /// Sums printed by Hadoop's own classes (tests/conformance/teragen/Expected.java, TeraChecksum).
+    /// Checksums printed by Hadoop's own classes (tests/conformance/teragen/Expected.java, TeraChecksum).
     #[test]
-    fn checksums_are_those_of_hadoop() {
+    fn checksums_match_hadoop() {
         for (first, n, expect) in [(0, 100_000, "c327a1c42c28"), (9_999_999_500, 1_000, "1e833444217")] {
             let summary = validate(&[("a", tera(first, n))], 1 << 16).unwrap();
             assert_eq!(summary.checksum_hex(), expect, "{n} rows from {first}");
@@ -303,23 +306,23 @@ mod tests {
         }
     }
 
-    /// TeraValidate of Hadoop 3.4.2 writes 49,936 misorders about these rows, the first after row 1.
+    /// TeraValidate of Hadoop 3.4.2 reports 49,936 misorders for these rows, the first after row 1.
     #[test]
-    fn misorders_are_those_of_hadoop() {
+    fn misorders_match_hadoop() {
         let summary = validate(&[("a", tera(0, 100_000))], 1 << 16).unwrap();
         assert_eq!((summary.misorders, summary.duplicates), (49_936, 0));
         assert_eq!(summary.first_misorder.map(|m| m.record), Some(2));
     }
 
     #[test]
-    fn a_checksum_beyond_64_bits_is_printed_as_hadoop_does() {
+    fn checksum_beyond_64_bits_is_printed_as_by_hadoop() {
         let summary = TeraSummary { checksum: (0xab << 64) + 0xcd, ..TeraSummary::default() };
         assert_eq!(summary.checksum_hex(), "ab00000000000000cd");
     }
 
     #[test]
     fn order_and_duplicates_within_and_across_files() {
-        // Files as keys; then duplicates, misorders, and where the first of these is.
+        // Keys by file; then duplicates, misorders, and the place of the first misorder.
         type Case<'a> = (&'a [&'a [&'a [u8]]], u64, u64, Option<(usize, u64)>);
         let cases: &[Case] = &[
             (&[], 0, 0, None),
@@ -333,7 +336,7 @@ mod tests {
             (&[&[b"b"], &[], &[b"a", b"c", b"b"]], 0, 2, Some((2, 0))),
             (&[&[b"a", b"c", b"b"], &[b"a"]], 0, 2, Some((0, 2))),
             (&[&[b"a"], &[b"b", b"a", b"a"]], 1, 1, Some((1, 1))),
-            // Bytes above 127 are not negative, and every one of the ten counts.
+            // Bytes above 127 are not negative, and each of the ten bytes counts.
             (&[&[b"\x7f", b"\x80", b"\xff"]], 0, 0, None),
             (&[&[b"\xff", b"\x7f"]], 0, 1, Some((0, 1))),
             (&[&[b"0123456788", b"0123456789", b"0123456788"]], 0, 1, Some((0, 2))),
@@ -375,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn files_checked_apart_are_as_files_checked_in_turn() {
+    fn files_checked_separately_give_the_same_result() {
         let files: Vec<(&str, Vec<u8>)> =
             vec![("a", tera(0, 9)), ("b", tera(9, 0)), ("c", tera(9, 1)), ("d", tera(7, 3))];
         let mut summary = TeraSummary::default();
@@ -388,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_file_says_where() {
+    fn cut_file_is_reported_with_its_offset() {
         for (bytes, offset) in [(1, 0), (99, 0), (101, 100), (2950, 2900)] {
             let error =
                 validate(&[("ok", tera(0, 3)), ("t/part-r-00001", tera(0, 30)[..bytes].to_vec())], 64).unwrap_err();
@@ -398,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misorder_says_where() {
+    fn misorder_is_reported_with_its_offset() {
         let bytes = [record(b"b"), record(b"a\xff")].concat();
         let error = validate(&[("t/p", bytes)], 100).unwrap().check_order().unwrap_err();
         assert_eq!(error.code(), Code::Invalid);

@@ -1,7 +1,7 @@
 //! The output of one map task, from the mapper's batches to the file that reducers fetch.
 //!
 //! ```text
-//!   put, put_big --> collector --full--> Spiller --> run, run, ...
+//!   put, put_large --> collector --full--> Spiller --> run, run, ...
 //!                       | finish                        |
 //!                       +-- nothing spilled: sorted ----+-- merged --> OutputFile (IFile)
 //! ```
@@ -22,65 +22,74 @@ use yunti_engine::operator::Type;
 use yunti_engine::run::passes::{LargeRecords, merge_memory_bytes};
 use yunti_engine::run::{MergePasses, ReadContext, Run, ScratchSpace, writer_memory_bytes};
 
-use super::spill::{Spiller, Spilling};
-use super::summed::Summed;
+use super::spill::{BackgroundSpill, Spiller};
+use super::sum_table::SumTable;
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
 use crate::key::{KeyForm, ValueForm};
-use crate::sorted::{Combine, Combining, Merged, TaskSpace};
+use crate::sorted::{Combine, CombineMode, MergedRuns, TaskSpace};
 
-/// Less would not hold the blocks of a collector and of a run.
+/// Bytes of a map output's memory, at least: enough for the blocks of a collector and of a run.
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
 
+/// Settings of a map output.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// Number of partitions.
     pub partitions: u32,
+    /// Form of the keys.
     pub form: KeyForm,
-    /// Other than `Same`: the combiner sums such values, and native code does that.
+    /// Form of the values. Other than `Same`: native code sums them instead of the combiner.
     pub values: ValueForm,
+    /// Codec of the output file.
     pub codec: Codec,
     /// `mapreduce.task.io.sort.mb`, in bytes.
     pub memory_bytes: u64,
-    /// Where runs are spilled.
+    /// Directories of spilled runs.
     pub scratch: Vec<PathBuf>,
-    /// `mapreduce.map.combine.minspills`: with fewer spills they are merged without the combiner.
+    /// `mapreduce.map.combine.minspills`: fewer spills are merged without the combiner.
     pub combine_spills_min: usize,
 }
 
-/// What became of it.
+/// Result of a finished map output, for the index and the counters.
 #[derive(Clone, Debug, Default)]
-pub struct Finished {
+pub struct MapOutputTotals {
+    /// Segments of the output file, one per partition.
     pub segments: Vec<Segment>,
+    /// Number of spills.
     pub spills: u64,
-    /// To runs, and to the file.
+    /// Records written to runs and to the file.
     pub spilled_records: u64,
-    /// That left the table of a native combiner.
+    /// Records that left the table of sums.
     pub summed_records: u64,
-    /// Time of the spills before the end, and of the one at the end.
+    /// Nanoseconds that the mapper waited for spills before the end, and at the end.
     pub spill_ns: [u64; 2],
 }
 
+/// The output of one map task.
 pub struct MapOutput {
     settings: Settings,
     space: Arc<TaskSpace>,
     budget: Arc<Budget>,
     store: Arc<Store>,
     collector: Collector<'static>,
-    spilling: Arc<Spilling>,
-    /// What the collector may fill while a spill is under way; none once it was told.
+    spilling: Arc<BackgroundSpill>,
+    /// Bytes that the collector may fill during background spills; None once it is set.
     share_while_spilling: Option<u64>,
-    summed: Option<Summed>,
-    /// At the end: the spiller has its own.
-    combining: Combining,
-    /// Where a record that is larger than a batch comes in.
+    summed: Option<SumTable>,
+    /// Combiner of the last merge; spills have their own.
+    combine_mode: CombineMode,
+    /// Buffer for a record larger than a batch.
     room: Vec<u8>,
 }
 
-/// Where all records are large, memory that is new for each would cost as much as the record.
+/// Bytes of the buffer that are kept: if all records are large, a new buffer for each would cost as much as the record.
 const ROOM_BYTES_KEPT: usize = 1 << 20;
 
 impl MapOutput {
-    /// `combiners`: one for the spills, one for the end.
+    /// Returns an empty output. `combiners`: one for the spills, one for the end.
+    ///
+    /// Fails with `Code::Memory` if memory cannot be mapped.
     pub fn new(settings: Settings, env: Env, combiners: Option<[Box<dyn Combine>; 2]>) -> Result<MapOutput> {
         let memory = settings.memory_bytes.max(MEMORY_BYTES_MIN);
         let budget = Budget::new(memory);
@@ -101,15 +110,15 @@ impl MapOutput {
         });
         let sums = settings.values != ValueForm::Same;
         let [first, second] = match combiners {
-            Some(combiners) => combiners.map(Combining::User),
-            None if sums => [Combining::Sum, Combining::Sum],
-            None => [Combining::Nothing, Combining::Nothing],
+            Some(combiners) => combiners.map(CombineMode::User),
+            None if sums => [CombineMode::Sum, CombineMode::Sum],
+            None => [CombineMode::Nothing, CombineMode::Nothing],
         };
-        let spilling = Spilling::new(space.clone(), first);
+        let spilling = BackgroundSpill::new(space.clone(), first);
         let spiller = Spiller { spilling: spilling.clone(), store: store.clone() };
         let partition = match settings.partitions {
             1 => Partition::One,
-            // What comes out of a table has to find its partition again.
+            // Sums that leave a table must find their partition again.
             parts if sums => Partition::Hash { parts, key_type: Type::Bytes },
             parts => Partition::Given { parts, chosen: Vec::new() },
         };
@@ -119,7 +128,7 @@ impl MapOutput {
             true => {
                 let table = share / 3 * 2;
                 share -= table;
-                Some(Summed::new(&budget.part(table), space.env.seed, batch_bytes)?)
+                Some(SumTable::new(&budget.part(table), space.env.seed, batch_bytes)?)
             }
             false => None,
         };
@@ -128,7 +137,7 @@ impl MapOutput {
         collector.begin_split(0);
         let share_while_spilling = Some(share / 2);
         Ok(MapOutput {
-            combining: second,
+            combine_mode: second,
             settings,
             space,
             budget,
@@ -141,7 +150,7 @@ impl MapOutput {
         })
     }
 
-    /// After the first spill the collector and the spill beside it share the memory.
+    /// After the first spill, the collector and the background spill share the memory.
     fn share(&mut self) {
         if !self.space.runs.is_empty()
             && let Some(half) = self.share_while_spilling.take()
@@ -150,12 +159,14 @@ impl MapOutput {
         }
     }
 
-    /// Bytes that a batch may have.
+    /// Returns the bytes of a batch, at most.
     pub fn batch_bytes(&self) -> usize {
         batch_bytes(self.store.pool().block_bytes())
     }
 
-    /// Takes a batch of records in normal form, as the collector has them: `fill` writes `len` bytes.
+    /// Adds a batch of records in normal form and form COPY: `fill` writes `len` bytes.
+    ///
+    /// Fails with the error of `fill` or of a spill.
     pub fn put(&mut self, len: usize, partitions: &[u32], fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
         match &mut self.summed {
             Some(summed) => summed.put(len, fill, &mut self.collector)?,
@@ -165,8 +176,8 @@ impl MapOutput {
         Ok(())
     }
 
-    /// Takes one record that is larger than a batch: `fill` writes its key, then its value.
-    pub fn put_big(
+    /// Adds one record larger than a batch: `fill` writes its key, then its value. Fails as `put` does.
+    pub fn put_large(
         &mut self,
         key_len: usize,
         value_len: usize,
@@ -179,40 +190,41 @@ impl MapOutput {
             room.resize(len, 0);
         }
         fill(&mut room[..len])?;
-        self.take_big(&room[..len], key_len, partition)?;
+        self.take_large(&room[..len], key_len, partition)?;
         if len <= ROOM_BYTES_KEPT {
             self.room = room;
         }
         Ok(())
     }
 
-    fn take_big(&mut self, bytes: &[u8], key_len: usize, partition: u32) -> Result<()> {
+    fn take_large(&mut self, bytes: &[u8], key_len: usize, partition: u32) -> Result<()> {
         let len = bytes.len() as u64;
         let eighth = self.budget.limit_bytes() / 8;
-        // Until the first spill nobody else takes of the memory, so what is free stays free. Most outputs end without one, and what a run
-        // costs, written and read again, is more than all else that is done for a giant.
+        // Until the first spill nothing else takes memory, so free memory stays free. Most outputs end without a spill.
+        // Writing and reading a run costs more than all other work on a giant record.
         let is_first = self.space.runs.is_empty() && self.budget.free_bytes() >= len + eighth;
         if len <= eighth || is_first {
             let (key, value) = bytes.split_at(key_len);
-            self.collector.put_big(key, value, partition)?;
+            self.collector.put_large(key, value, partition)?;
             self.share();
             return Ok(());
         }
-        // A run of its own: nothing else would fit beside it.
+        // A run of its own: nothing else would fit beside the record.
         self.collector.spill()?;
-        self.spilling.waiting(|spilling| spilling.wait())?;
+        self.spilling.time_wait(|spilling| spilling.wait())?;
         let record = Record { bytes, key_len: key_len as u32, split: 0 };
         self.space.write_run(|to| to(partition, record))
     }
 
-    /// For whoever looks at `ticks` while another thread is in `finish`.
+    /// Returns the task's space, for threads that read `ticks` during `finish`.
     pub fn space(&self) -> Arc<TaskSpace> {
         self.space.clone()
     }
 
-    /// Writes the output file. Nothing can be put afterwards.
-    pub fn finish(self, path: &Path) -> Result<Finished> {
-        let MapOutput { settings, space, budget, store, mut collector, spilling, summed, mut combining, .. } = self;
+    /// Writes the output file; no record can be added afterwards. Fails with the error of a read, a write or the
+    /// combiner.
+    pub fn finish(self, path: &Path) -> Result<MapOutputTotals> {
+        let MapOutput { settings, space, budget, store, mut collector, spilling, summed, mut combine_mode, .. } = self;
         let spill_ns = space.counts.spill_ns.load(Ordering::Relaxed);
         let mut summed_records = 0;
         if let Some(mut summed) = summed {
@@ -221,24 +233,24 @@ impl MapOutput {
         }
         let file = NamedFile::create(&*space.env.files, path, Code::Output)?;
         let mut out = OutputFile::new(file, settings.form, settings.codec)?.with_values(settings.values);
-        spilling.waiting(|spilling| spilling.wait())?;
+        spilling.time_wait(|spilling| spilling.wait())?;
         if space.runs.is_empty() {
             let mut collected = collector.into_collected();
-            space.sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, &mut combining, &mut out))?;
+            space.sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, &mut combine_mode, &mut out))?;
         } else {
             collector.spill()?;
-            spilling.waiting(|spilling| spilling.wait())?;
+            spilling.time_wait(|spilling| spilling.wait())?;
             drop((collector, spilling, store));
             let runs = space.runs.take();
-            if matches!(combining, Combining::User(_)) && runs.len() < settings.combine_spills_min {
-                combining = Combining::Nothing;
+            if matches!(combine_mode, CombineMode::User(_)) && runs.len() < settings.combine_spills_min {
+                combine_mode = CombineMode::Nothing;
             }
-            write_merged(&space, runs, budget.limit_bytes(), &mut combining, &mut out)?;
+            write_merged(&space, runs, budget.limit_bytes(), &mut combine_mode, &mut out)?;
         }
         let (segments, records) = out.finish(settings.partitions)?;
         let read = |n: &std::sync::atomic::AtomicU64| n.load(Ordering::Relaxed);
         let counts = &space.counts;
-        Ok(Finished {
+        Ok(MapOutputTotals {
             segments,
             spills: read(&counts.spills),
             spilled_records: read(&counts.spilled_records) + records,
@@ -248,18 +260,20 @@ impl MapOutput {
     }
 }
 
-/// Bytes that a batch may have: little of a block is left unused behind the last one.
+/// Returns the bytes of a batch, at most, so that little of a block is unused behind the last one.
 fn batch_bytes(block_bytes: usize) -> usize {
     (block_bytes / 8).min(64 << 10)
 }
 
-/// Merges runs into a map output file, as many at once as `memory_bytes` has room for. Two are always merged, however large
-/// their records: Hadoop's own merge has no limit there either.
+/// Merges runs into a map output file, as many at once as fit in `memory_bytes`. Two runs are always merged, whatever
+/// the size of their records: Hadoop's own merge has no limit there either.
+///
+/// Fails with the error of a read, a write or the combiner.
 pub fn write_merged(
     space: &TaskSpace,
     runs: Vec<Arc<Run>>,
     memory_bytes: u64,
-    combining: &mut Combining,
+    combine_mode: &mut CombineMode,
     out: &mut OutputFile,
 ) -> Result<()> {
     let block_bytes = space.run_block_bytes;
@@ -277,5 +291,5 @@ pub fn write_merged(
     };
     let runs = passes.reduce(runs)?;
     let _memory = memory.grant(merge_memory_bytes(runs.len(), block_bytes), "merging runs")?;
-    space.drain_to_file(&mut Merged::new(&runs, space.partitions, context), combining, out)
+    space.drain_to_file(&mut MergedRuns::new(&runs, space.partitions, context), combine_mode, out)
 }

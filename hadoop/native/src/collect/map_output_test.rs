@@ -1,4 +1,4 @@
-//! Whatever the memory, the partitions and the combiner: what reducers would read is what was put, sorted.
+//! Map outputs: with any memory, partitions and combiner, reducers read all records, sorted.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use yunti_engine::collect::partition::hash_bytes;
 use yunti_engine::env::Env;
 use yunti_engine::run::Merger;
 
-use super::map_output::{Finished, MapOutput, Settings};
+use super::map_output::{MapOutput, MapOutputTotals, Settings};
 use crate::compress::{Codec, CodecKind};
 use crate::ifile::SegmentReader;
 use crate::ifile::reader::is_sound;
@@ -79,7 +79,7 @@ impl Trial {
                 to[key.len()..].copy_from_slice(value);
                 Ok(())
             };
-            return self.output.put_big(key.len(), value.len(), partition, fill).unwrap();
+            return self.output.put_large(key.len(), value.len(), partition, fill).unwrap();
         }
         if self.batch.len() + key.len() + value.len() + 16 > max {
             self.flush();
@@ -99,8 +99,8 @@ impl Trial {
         self.chosen.clear();
     }
 
-    /// The records of each partition, and what was counted.
-    fn finish(mut self) -> (Vec<Pairs>, Finished) {
+    /// Returns the records of each partition, and the totals.
+    fn finish(mut self) -> (Vec<Pairs>, MapOutputTotals) {
         self.flush();
         let Trial { output, dir, codec, form, partitions, .. } = self;
         let path = dir.join("file.out");
@@ -137,8 +137,8 @@ fn sorted(mut pairs: Pairs) -> Pairs {
 }
 
 #[test]
-fn what_was_put_comes_out_sorted() {
-    // Records of 5 MB in a memory of 4 MiB have runs of their own; of those of 2.4 MB the first waits for the first spill.
+fn sorts_records_of_all_kinds() {
+    // With 4 MiB of memory, records of 5 MB have their own runs. The first record of 2.4 MB waits for the first spill.
     for (name, partitions, kind, large) in [
         ("one", 1, CodecKind::None, 0),
         ("many", 7, CodecKind::Snappy, 100_000),
@@ -164,7 +164,7 @@ fn what_was_put_comes_out_sorted() {
     }
 }
 
-/// Records of one size, or of several in turn, as much as fills the memory several times.
+/// Writes records of one size, or several in turn, that fill the memory several times.
 fn records_of_sizes(sizes: &[usize], memory: u64, partitions: u32, kind: CodecKind, times: f64) {
     let name = format!("sizes-{}-{memory}-{partitions}-{kind:?}", sizes[0]);
     let mut draw = Draw(sizes[0] as u64 + memory);
@@ -198,9 +198,9 @@ fn records_of_sizes(sizes: &[usize], memory: u64, partitions: u32, kind: CodecKi
 }
 
 #[test]
-fn records_of_every_size_spill_in_every_memory() {
-    // From a record that fits a batch to one that is half of the memory. Records of 16 KiB and more once filled the budget and left no
-    // block: the task failed at its first spill.
+fn spills_records_of_every_size_in_any_memory() {
+    // From a record that fits in a batch to one of half the memory. Records of 16 KiB and more once filled the budget
+    // and left no block: the task failed at its first spill.
     let sizes = [1 << 10, 10_000, 16 << 10, 38_000, 64 << 10, 70_000, 200_000, 500_000, 1_000_000, 2_000_000];
     for (i, &size) in sizes.iter().enumerate() {
         for (memory, partitions) in [(1 << 20, 4), (8 << 20, 1)] {
@@ -215,7 +215,7 @@ fn records_of_every_size_spill_in_every_memory() {
 }
 
 #[test]
-fn a_batch_after_large_records_waits_for_the_spill_beside_it() {
+fn a_batch_after_large_records_waits_for_the_background_spill() {
     // 64 MiB and more: blocks of 1 MiB, batches of 64 KiB.
     for size in [70_000, 1_000_000] {
         records_of_sizes(&[size, size, size, 100], 100 << 20, 4, CodecKind::None, 3.5);
@@ -223,7 +223,7 @@ fn a_batch_after_large_records_waits_for_the_spill_beside_it() {
 }
 
 #[test]
-fn a_large_record_that_fits_is_not_spilled() {
+fn does_not_spill_a_large_record_that_fits() {
     for (len, spills) in [(2_400_000, 0), (5_000_000, 3)] {
         let mut trial = Trial::new("fits", 1, CodecKind::None, ValueForm::Same, 4 << 20, None);
         trial.put(b"b", b"before", 0);
@@ -239,7 +239,7 @@ fn a_large_record_that_fits_is_not_spilled() {
 }
 
 #[test]
-fn sums_are_those_of_java() {
+fn sums_wrap_as_in_java() {
     for (name, keys, rows, values) in
         [("few", 50, 40_000, ValueForm::IntSum), ("spilled", 300_000, 600_000, ValueForm::LongSum)]
     {
@@ -269,7 +269,7 @@ fn sums_are_those_of_java() {
     }
 }
 
-/// Keeps one record of each key: its values joined, as far as they come.
+/// Keeps one record of each key: its values joined, in order.
 struct Join;
 
 impl Combine for Join {
@@ -307,7 +307,7 @@ impl Combine for Join {
 }
 
 #[test]
-fn a_combiner_sees_every_record_once_a_pass() {
+fn a_combiner_gets_every_record_once_per_pass() {
     let mut draw = Draw(11);
     let combiners: [Box<dyn Combine>; 2] = [Box::new(Join), Box::new(Join)];
     let mut trial = Trial::new("combined", 2, CodecKind::Gzip, ValueForm::Same, 4 << 20, Some(combiners));
@@ -332,7 +332,7 @@ fn a_combiner_sees_every_record_once_a_pass() {
     assert!(expect.is_empty());
 }
 
-/// Fails in the third spill, which goes on beside the mapper.
+/// Fails in the third spill, which runs in the background.
 struct FailsLater(u32);
 
 impl Combine for FailsLater {
@@ -346,7 +346,7 @@ impl Combine for FailsLater {
 }
 
 #[test]
-fn a_spill_that_fails_beside_the_mapper_is_told() {
+fn reports_a_failed_background_spill() {
     let combiners: [Box<dyn Combine>; 2] = [Box::new(FailsLater(0)), Box::new(Join)];
     let mut trial = Trial::new("fails", 1, CodecKind::None, ValueForm::Same, 4 << 20, Some(combiners));
     let mut batch = Vec::new();

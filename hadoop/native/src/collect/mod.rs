@@ -4,6 +4,6 @@ pub mod map_output;
 #[cfg(test)]
 mod map_output_test;
 pub mod spill;
-pub mod summed;
+pub mod sum_table;
 
-pub use map_output::{Finished, MapOutput, Settings};
+pub use map_output::{MapOutput, MapOutputTotals, Settings};

@@ -1,38 +1,40 @@
-//! Spilling: what was collected becomes a run on the task's local disks, sorted and combined, while the mapper goes on.
+//! Spilling: collected records become a run on the task's local disks, sorted and combined, while the mapper goes on.
 //!
 //! ```text
 //!   collector   | fills all | - - - - | fills half   | fills half   | ..    the mapper's thread
 //!   Spiller                 | spills  |  | spills      | spills           its own, from the second one on
 //! ```
 //!
-//! The first spill keeps the mapper waiting: the memory is full. What fits is never spilled for the sake of a spill at the same time.
+//! The first spill makes the mapper wait, because the memory is full. Outputs that fit in memory are never spilled only
+//! to have a spill run in the background.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::collect::collector::Spill;
-use yunti_engine::collect::{Collected, Store};
+use yunti_engine::collect::{CollectedRecords, Store};
 
-use crate::sorted::{Combining, Counts, TaskSpace};
+use crate::sorted::{CombineMode, Counts, TaskSpace};
 
-/// The spill that is under way, and what is needed for the next one.
-pub struct Spilling {
+/// The background spill, and the state for the next one.
+pub struct BackgroundSpill {
     space: Arc<TaskSpace>,
-    combining: Mutex<Combining>,
+    combine_mode: Mutex<CombineMode>,
     under_way: Mutex<Option<JoinHandle<Result<()>>>>,
 }
 
-impl Spilling {
-    pub fn new(space: Arc<TaskSpace>, combining: Combining) -> Arc<Spilling> {
-        Arc::new(Spilling { space, combining: Mutex::new(combining), under_way: Mutex::default() })
+impl BackgroundSpill {
+    /// Returns a state without a spill. `combine_mode` applies to the spills.
+    pub fn new(space: Arc<TaskSpace>, combine_mode: CombineMode) -> Arc<BackgroundSpill> {
+        Arc::new(BackgroundSpill { space, combine_mode: Mutex::new(combine_mode), under_way: Mutex::default() })
     }
 
     fn under_way(&self) -> MutexGuard<'_, Option<JoinHandle<Result<()>>>> {
         self.under_way.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Waits for the spill that is under way, and returns how it ended; true if there was one.
+    /// Waits for the background spill and returns its result; true if there was one.
     pub fn wait(&self) -> Result<bool> {
         // The lock is not held while the thread runs.
         let Some(thread) = self.under_way().take() else { return Ok(false) };
@@ -40,8 +42,8 @@ impl Spilling {
         Ok(true)
     }
 
-    /// Waits for whatever `act` does with it: time that the mapper has to spare for spills.
-    pub fn waiting<T>(self: &Arc<Self>, act: impl FnOnce(&Arc<Self>) -> Result<T>) -> Result<T> {
+    /// Runs `act` and counts its time as time that the mapper waits for spills.
+    pub fn time_wait<T>(self: &Arc<Self>, act: impl FnOnce(&Arc<Self>) -> Result<T>) -> Result<T> {
         let clock = &self.space.env.clock;
         let start = clock.now_ns();
         let done = act(self);
@@ -49,21 +51,21 @@ impl Spilling {
         done
     }
 
-    fn spill(&self, store: &Store, mut collected: Collected) -> Result<()> {
-        let mut combining = self.combining.lock().unwrap_or_else(|e| e.into_inner());
+    fn spill(&self, store: &Store, mut collected: CollectedRecords) -> Result<()> {
+        let mut combine_mode = self.combine_mode.lock().unwrap_or_else(|e| e.into_inner());
         let space = &self.space;
-        let done =
-            space.sorted(store, &mut collected, |sorted| space.write_run(|to| space.drain(sorted, &mut combining, to)));
+        let done = space
+            .sorted(store, &mut collected, |sorted| space.write_run(|to| space.drain(sorted, &mut combine_mode, to)));
         collected.release(store);
         done
     }
 
-    fn begin(self: &Arc<Self>, store: Arc<Store>, collected: Collected) -> Result<()> {
+    fn begin(self: &Arc<Self>, store: Arc<Store>, collected: CollectedRecords) -> Result<()> {
         let own = self.clone();
-        // Should there be no thread, the records would be lost with the closure: they wait beside it.
+        // Without a thread the records would be lost with the closure, so they wait beside it.
         let waiting = Arc::new(Mutex::new(Some(collected)));
         let taken = waiting.clone();
-        let take = |waiting: &Mutex<Option<Collected>>| waiting.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let take = |waiting: &Mutex<Option<CollectedRecords>>| waiting.lock().unwrap_or_else(|e| e.into_inner()).take();
         let spilled = store.clone();
         let body = move || take(&taken).map_or(Ok(()), |collected| own.spill(&spilled, collected));
         match std::thread::Builder::new().name("yunti spill".into()).spawn(body) {
@@ -76,22 +78,24 @@ impl Spilling {
     }
 }
 
-/// Spills a collector's records.
+/// `Spill` of a collector: in the background from the second one on.
 pub struct Spiller {
-    pub spilling: Arc<Spilling>,
+    /// The background spill.
+    pub spilling: Arc<BackgroundSpill>,
+    /// Store of the records.
     pub store: Arc<Store>,
 }
 
 impl Drop for Spiller {
     fn drop(&mut self) {
-        // Of a task that failed: nobody asks how the spill ended, but nothing is written once the task is gone.
+        // The task failed and needs no result, but nothing may be written after it has ended.
         let _ = self.spilling.wait();
     }
 }
 
 impl Spill for Spiller {
-    fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()> {
-        self.spilling.waiting(|spilling| {
+    fn spill(&mut self, store: &Store, collected: &mut CollectedRecords) -> Result<()> {
+        self.spilling.time_wait(|spilling| {
             spilling.wait()?;
             let collected = std::mem::take(collected);
             match spilling.space.runs.is_empty() {
@@ -102,6 +106,6 @@ impl Spill for Spiller {
     }
 
     fn wait(&mut self) -> Result<bool> {
-        self.spilling.waiting(|spilling| spilling.wait())
+        self.spilling.time_wait(|spilling| spilling.wait())
     }
 }

@@ -1,26 +1,29 @@
-//! Hadoop's codecs, as its own streams write them: one stream a segment of map output. The formats are the engine's.
+//! Hadoop's codecs, as Hadoop's own streams write them: one stream per segment of map output. The engine has the
+//! formats.
 
-mod expand;
+mod decode;
 
-pub use expand::expanded;
+pub use decode::decoded;
 
 use yunti_base::Result;
 use yunti_engine::codec::encode::{Encoder, Target, hadoop_encoder};
 
-/// A codec and what its stream is written with.
+/// A codec and its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codec {
+    /// Kind of codec.
     pub kind: CodecKind,
-    /// zlib, gzip, bzip2 (1 to 9), zstd; elsewhere unused. -1: the codec's own.
+    /// Level of zlib, gzip, bzip2 (1 to 9) and zstd; unused otherwise. -1: the codec's default.
     pub level: i32,
-    /// Of Snappy's and lz4's direct buffers (`io.compression.codec.*.buffersize`): no block is larger.
+    /// Bytes of Snappy's and lz4's direct buffers (`io.compression.codec.*.buffersize`); no block is larger.
     pub buffer_bytes: usize,
 }
 
-/// The numbers are those of `org.yunti.hadoop.collect.CodecSetting`.
+/// Kind of codec, with its number in `org.yunti.hadoop.collect.CodecSetting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum CodecKind {
+    /// Uncompressed bytes.
     None = 0,
     /// DefaultCodec and DeflateCodec.
     Zlib = 1,
@@ -32,7 +35,7 @@ pub enum CodecKind {
 }
 
 impl CodecKind {
-    /// Memory that reading a stream takes, about.
+    /// Returns the approximate memory for reading a stream.
     pub fn decoder_bytes(self) -> u64 {
         match self {
             CodecKind::None => 0,
@@ -43,13 +46,14 @@ impl CodecKind {
         }
     }
 
+    /// Returns the codec with this number, if there is one.
     pub fn from_number(n: u8) -> Option<CodecKind> {
         use CodecKind::*;
         [None, Zlib, Gzip, Bzip2, Snappy, Lz4, Zstd].into_iter().find(|k| *k as u8 == n)
     }
 }
 
-/// A compressor; none where bytes stay as they are.
+/// Returns a compressor, or None without compression. Fails with `Code::Memory` if the system has no memory for it.
 pub fn compressor(codec: Codec) -> Result<Option<Box<dyn Encoder>>> {
     let target = match codec.kind {
         CodecKind::None => return Ok(None),
@@ -95,19 +99,19 @@ mod tests {
                 }
             }
             let mut back = Vec::new();
-            expanded(codec, Few(&out)).unwrap().read_to_end(&mut back).unwrap();
+            decoded(codec, Few(&out)).unwrap().read_to_end(&mut back).unwrap();
             assert!(back == raw, "{kind:?} {pieces:?}");
             // Cut short, it is an error or fewer bytes, and never a panic.
             for cut in [0, 1, 3, 5, out.len() / 2, out.len().saturating_sub(1)] {
                 let mut back = Vec::new();
-                let read = expanded(codec, &out[..cut.min(out.len())]).unwrap().read_to_end(&mut back);
+                let read = decoded(codec, &out[..cut.min(out.len())]).unwrap().read_to_end(&mut back);
                 assert!(cut >= out.len() || read.is_err() || back.len() <= raw.len());
             }
         }
     }
 
     #[test]
-    fn every_codec_comes_back() {
+    fn decodes_what_each_codec_encodes() {
         use CodecKind::*;
         [Zlib, Gzip, Bzip2, Snappy, Lz4, Zstd].into_iter().for_each(check);
     }

@@ -1,4 +1,4 @@
-//! IFile: Hadoop's format of sorted map output, as ShuffleHandlers serve it and reducers merge it.
+//! IFile, Hadoop's format of sorted map output: ShuffleHandlers serve it and reducers merge it.
 
 pub mod reader;
 pub mod writer;

@@ -1,4 +1,4 @@
-//! Reads the records of a segment, in blocks that a merge takes (the format is in `writer.rs`).
+//! A reader of a segment's records, in blocks for a merge (`writer.rs` has the format).
 
 use std::io::Read;
 
@@ -6,31 +6,31 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::run::BlockSource;
 use yunti_engine::run::block::{Block, BlockBuilder};
 
-use crate::compress::{Codec, CodecKind, expanded};
+use crate::compress::{Codec, CodecKind, decoded};
 use crate::key::KeyForm;
 use crate::vint;
 
-/// Lengths of a record, at most: more is no record.
+/// Bytes of a record, at most; larger lengths are damage.
 const RECORD_BYTES_MAX: i64 = i32::MAX as i64;
 
 /// Bytes of the checksum behind a segment.
 pub const CHECKSUM_BYTES: usize = 4;
 
-/// Whether the checksum behind a segment is that of its bytes.
+/// Returns true if the checksum behind a segment matches its bytes.
 pub fn is_sound(segment: &[u8]) -> bool {
     let Some((body, checksum)) = segment.split_last_chunk::<CHECKSUM_BYTES>() else { return false };
     crc32fast::hash(body) == u32::from_be_bytes(*checksum)
 }
 
-/// The records of one segment, in normal form.
+/// Records of one segment, in normal form.
 pub struct SegmentReader<'r> {
     stream: Box<dyn Read + Send + 'r>,
     form: KeyForm,
-    /// Of the records that are read at once, and of the blocks.
+    /// Bytes of records read at once, and of the blocks.
     block_bytes: usize,
     name: String,
     buffer: Vec<u8>,
-    /// [from, to) of the buffer was read and not taken.
+    /// Bytes [from, to) of the buffer were read and not taken.
     from: usize,
     to: usize,
     /// Raw bytes before `from`.
@@ -40,7 +40,9 @@ pub struct SegmentReader<'r> {
 }
 
 impl<'r> SegmentReader<'r> {
-    /// `stream`: the segment without its checksum. `name`: what an error calls it.
+    /// Returns a reader of `stream`, a segment without its checksum; `name` names it in errors.
+    ///
+    /// Fails with `Code::Corrupt` if the codec cannot start.
     pub fn new(
         stream: impl Read + Send + 'r,
         codec: Codec,
@@ -48,7 +50,7 @@ impl<'r> SegmentReader<'r> {
         block_bytes: usize,
         name: String,
     ) -> Result<SegmentReader<'r>> {
-        let stream = expanded(codec, stream).map_err(|e| of_io(e).at_path(&name))?;
+        let stream = decoded(codec, stream).map_err(|e| of_io(e).at_path(&name))?;
         Ok(SegmentReader {
             stream,
             form,
@@ -63,12 +65,13 @@ impl<'r> SegmentReader<'r> {
         })
     }
 
-    /// Memory that one takes, about: its buffer, the block in the making and the one that is merged, the decoder.
+    /// Returns the approximate memory of one reader: its buffer, the unfinished block, the block being merged, the
+    /// decoder.
     pub fn memory_bytes(codec: CodecKind, block_bytes: usize) -> u64 {
         3 * block_bytes as u64 + codec.decoder_bytes()
     }
 
-    /// Reads until `need` bytes are there; false at the end of the stream.
+    /// Reads until `need` bytes are available; returns false at the end of the stream.
     fn fill(&mut self, need: usize) -> Result<bool> {
         while self.to - self.from < need {
             if self.from > 0 {
@@ -88,7 +91,7 @@ impl<'r> SegmentReader<'r> {
         Ok(true)
     }
 
-    /// A length, and the bytes that it takes, at `at` bytes behind `from`.
+    /// Returns a length and the bytes that it takes, `at` bytes behind `from`.
     fn length(&mut self, at: usize) -> Result<(i64, usize)> {
         for need in [at + 1, at + 9] {
             let there = self.fill(need)?;
@@ -102,7 +105,7 @@ impl<'r> SegmentReader<'r> {
         Err(Error::new(Code::Corrupt, "a segment of map output has no end"))
     }
 
-    /// Adds the next record to the block; false at the end.
+    /// Adds the next record to the block; returns false at the end.
     fn push(&mut self) -> Result<bool> {
         let (klen, k) = self.length(0)?;
         let (vlen, v) = self.length(k)?;
@@ -110,7 +113,7 @@ impl<'r> SegmentReader<'r> {
             self.from += k + v;
             self.ended = true;
             if self.fill(1)? {
-                return Err(Error::new(Code::Corrupt, "a segment of map output goes on behind its end"));
+                return Err(Error::new(Code::Corrupt, "a segment of map output has bytes behind its end"));
             }
             return Ok(false);
         }
@@ -190,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn records_come_back_whatever_the_block() {
+    fn reads_records_in_blocks_of_any_size() {
         let large = vec![3u8; 5000];
         let records = [("", &b""[..]), ("a", b"1"), ("a", &large), ("bc", b""), ("d", &large)];
         let expect: Vec<_> = records.iter().map(|(k, v)| (k.as_bytes().to_vec(), v.to_vec())).collect();
@@ -201,13 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told() {
+    fn reports_broken_segments() {
         let whole = segment(&[("abc", b"value"), ("b", b"")], true);
         for cut in 0..whole.len() {
             assert!(read(&whole[..cut], 64).is_err(), "{cut}");
         }
         assert!(read(&[&whole[..], b"x"].concat(), 64).unwrap_err().to_string().contains("behind its end"));
-        // Lengths of no record, and a key that does not have the length that it says.
+        // Impossible lengths, and a key whose own length field is wrong.
         let mut bad = Vec::new();
         vint::put(-5, &mut bad);
         vint::put(1, &mut bad);

@@ -1,12 +1,12 @@
-//! Writes the segments of a map output file, one a partition.
+//! A writer of a map output file: one segment per partition.
 //!
 //! ```text
 //!   segment   | through the codec, one stream:                                              | CRC-32: u32 |
 //!             | vint key length | vint value length | key | value | ... | vint -1 | vint -1 |
 //! ```
 //!
-//! The checksum is over the bytes as they stand in the file. What Hadoop calls a segment's raw length counts the records and the end
-//! markers before the codec.
+//! The checksum covers the bytes in the file. Hadoop's raw length of a segment counts the records and the end markers
+//! before the codec.
 
 use yunti_base::Result;
 use yunti_engine::codec::encode::Encoder;
@@ -16,36 +16,41 @@ use crate::compress::{Codec, compressor};
 use crate::key::{KeyForm, ValueForm};
 use crate::vint;
 
-/// Bytes that are collected before they go through the codec, and of the file before they are written.
+/// Bytes collected before they pass through the codec, and bytes of the file before a write.
 const STAGING_BYTES: usize = 256 << 10;
 
-/// Where a partition's segment stands (Hadoop's `IndexRecord`).
+/// Position of a partition's segment (Hadoop's `IndexRecord`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
+    /// Offset in the file.
     pub start: u64,
+    /// Bytes before the codec.
     pub raw_bytes: u64,
+    /// Bytes in the file, with the checksum.
     pub file_bytes: u64,
 }
 
-/// A map output file in the making: the segments of all partitions in order, one open at a time.
+/// An unfinished map output file: the segments of all partitions in order, one open at a time.
 pub struct OutputFile {
     file: NamedFile,
     form: KeyForm,
     values: ValueForm,
     compressor: Option<Box<dyn Encoder>>,
     segments: Vec<Segment>,
-    /// Records that are not through the codec yet.
+    /// Records that have not passed through the codec yet.
     staging: Vec<u8>,
     /// Bytes that are not in the file yet.
     ready: Vec<u8>,
     written: u64,
-    /// Of the open segment.
+    /// Checksum of the open segment.
     checksum: crc32fast::Hasher,
     raw_bytes: u64,
+    /// Number of records appended.
     pub records: u64,
 }
 
 impl OutputFile {
+    /// Returns a file without segments. Fails with `Code::Memory` if there is no memory for the codec.
     pub fn new(file: NamedFile, form: KeyForm, codec: Codec) -> Result<OutputFile> {
         Ok(OutputFile {
             file,
@@ -62,17 +67,17 @@ impl OutputFile {
         })
     }
 
-    /// The same for values that are not written as they stand.
+    /// Sets the form of the values, if it is not `Same`.
     pub fn with_values(self, values: ValueForm) -> OutputFile {
         OutputFile { values, ..self }
     }
 
-    /// Partitions whose segments are finished.
+    /// Returns the number of finished segments.
     pub fn finished(&self) -> u32 {
         self.segments.len() as u32
     }
 
-    /// Ends segments, empty ones too, until that of `partition` is open.
+    /// Ends segments, empty ones too, until the segment of `partition` is open. Fails with the error of a write.
     pub fn advance_to(&mut self, partition: u32) -> Result<()> {
         while self.finished() < partition {
             self.end_segment()?;
@@ -80,7 +85,7 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Appends a record in normal form to the open segment.
+    /// Appends a record in normal form to the open segment. Fails with the error of a write.
     #[inline]
     pub fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.staging.len() + key.len() + value.len() > STAGING_BYTES - 64 {
@@ -96,7 +101,7 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Ends all segments up to `partitions`, and the file.
+    /// Ends all segments up to `partitions`, and the file; returns the segments and the number of records.
     pub fn finish(mut self, partitions: u32) -> Result<(Vec<Segment>, u64)> {
         self.advance_to(partitions)?;
         self.write_ready()?;
@@ -121,7 +126,7 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Puts what is staged through the codec.
+    /// Passes the staged records through the codec.
     fn flush_staging(&mut self) -> Result<()> {
         self.raw_bytes += self.staging.len() as u64;
         let from = self.ready.len();
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_hadoops() {
+    fn writes_the_bytes_of_hadoop() {
         let (bytes, segments) = write("small", &[&[], &[(b"k", b"vw"), (b"", b"")], &[]]);
         let empty = [&[0xff, 0xff][..], &crc32fast::hash(&[0xff, 0xff]).to_be_bytes()].concat();
         let body = b"\x01\x02kvw\x00\x00\xff\xff";
@@ -186,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn records_larger_than_what_is_staged() {
+    fn writes_records_larger_than_the_staging() {
         let large = vec![7u8; 3 * STAGING_BYTES];
         let (bytes, segments) = write("large", &[&[(b"a", b"b"), (&large, &large), (b"c", b"")]]);
         assert_eq!(bytes.len() as u64, segments[0].file_bytes);

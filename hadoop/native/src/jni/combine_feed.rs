@@ -1,4 +1,4 @@
-//! `org.yunti.hadoop.collect.CombineFeed`: records for a Java combiner, and back.
+//! `org.yunti.hadoop.collect.CombineFeed`: records for a Java combiner, and its results.
 //! One of the listed files with `unsafe`: the feed goes through Java as a number.
 
 use jni::objects::{JByteArray, JClass, JObject, JValue};
@@ -7,7 +7,7 @@ use jni::sys::{jint, jlong};
 use jni::{EnvUnowned, JavaVM, jni_sig, jni_str};
 use yunti_base::{Code, Error};
 
-use super::failure::{Failure, Result, Throw};
+use super::failure::{Failure, Result, ThrowPolicy};
 use super::{bytes_of_java, hand_over};
 use crate::sorted::{Combine, Feed};
 
@@ -27,15 +27,16 @@ impl Combine for JavaCombiner {
     }
 }
 
-/// The feed of a number that `combine` gave to Java.
+/// Returns the feed of a number that `combine` passed to Java.
 fn feed<'a>(feed: jlong) -> Result<&'a mut Feed<'a>> {
-    // SAFETY: the number is the address of the Feed that `combine` holds while the Java method runs, which alone calls back, from the
-    // same thread, and keeps the number no longer (see CombineFeed.java). Nobody else uses the Feed until that method returns.
+    // SAFETY: the number is the address of the Feed that `combine` holds while the Java method runs. Only this method
+    // calls back, on the same thread, and does not keep the number (see CombineFeed.java). No one else uses the Feed
+    // until the method returns.
     unsafe { (feed as *mut Feed<'a>).as_mut() }.ok_or(Failure::NoHandle)
 }
 
-/// `static native int next(long feed, byte[] into)`: the bytes of the next records, 0 at the end. If they do not fit, the length that
-/// is needed, negative; the next call gives them.
+/// `static native int next(long feed, byte[] into)`: returns the bytes of the next records, 0 at the end. If they do
+/// not fit, returns the required length as a negative number; the next call returns these records.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_CombineFeed_next<'local>(
     mut env: EnvUnowned<'local>,
@@ -47,7 +48,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_CombineFeed_next<'local>(
         let room = into.len(env)?;
         hand_over(env, feed(handle)?.next_batch(room)?, &into)
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
 /// `static native void put(long feed, byte[] records, int length)`
@@ -65,5 +66,5 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_CombineFeed_put<'local>(
         feed(handle)?.put(&bytes)?;
         Ok(())
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }

@@ -1,4 +1,4 @@
-//! From errors to Java exceptions.
+//! Errors as Java exceptions.
 
 use jni::Env;
 use jni::errors::ErrorPolicy;
@@ -6,9 +6,11 @@ use jni::strings::JNIString;
 use jni::{jni_str, strings::JNIStr};
 use yunti_base::Code;
 
+/// Result of native functions.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 #[derive(Debug)]
+/// Failure of a native function.
 pub enum Failure {
     Engine(yunti_base::Error),
     Jni(jni::errors::Error),
@@ -46,7 +48,8 @@ impl std::fmt::Display for Failure {
 }
 
 impl Failure {
-    /// Returns the exception of Java. The shuffle fetches again after an IOException, but not after a local disk failed or after a
+    /// Returns the exception of Java. The shuffle fetches again after an IOException, but not after a local disk
+    /// failed or after a
     /// bug of ours.
     fn class(&self) -> &'static JNIStr {
         match self {
@@ -60,18 +63,18 @@ impl Failure {
     }
 }
 
-/// Throws an IOException; a panic becomes a RuntimeException. One that is under way is left alone.
+/// Throws an IOException for an error, a RuntimeException for a panic. A pending exception stays.
 #[derive(Debug)]
-pub struct Throw;
+pub struct ThrowPolicy;
 
 fn throw(env: &mut Env<'_>, class: &'static JNIStr, message: String) {
     if !env.exception_check() {
-        // It says that it threw, as an error: that is what was asked for.
+        // The `throw` function returns an error to signal the exception.
         let _ = env.throw_new(class, JNIString::from(message));
     }
 }
 
-impl<T: Default> ErrorPolicy<T, Failure> for Throw {
+impl<T: Default> ErrorPolicy<T, Failure> for ThrowPolicy {
     type Captures<'unowned: 'native, 'native> = ();
 
     fn on_error<'unowned: 'native, 'native>(
@@ -99,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_task_that_lacks_memory_names_the_setting_of_hadoop() {
+    fn names_the_setting_of_hadoop_for_too_little_memory() {
         let error = yunti_engine::memory::Budget::new(1 << 20).grant(2 << 20, "collecting records").err().unwrap();
         assert!(error.to_string().contains("--memory"), "the engine's own hint: {error}");
         assert_eq!(

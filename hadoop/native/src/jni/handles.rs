@@ -1,5 +1,5 @@
-//! What Java holds as numbers. A number names its object for as long as Java has not closed it; a call that is under way keeps the
-//! object alive, so that closing it, in whatever order threads end, leaves nobody with memory that is gone.
+//! Handles: numbers through which Java holds native objects. A number is valid until Java closes it. A call in progress
+//! keeps the object alive, so closing it is safe in any order of threads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -8,6 +8,7 @@ use jni::sys::jlong;
 
 use super::failure::{Failure, Result};
 
+/// Objects by number.
 pub struct Handles<T>(Mutex<Table<T>>);
 
 struct Table<T> {
@@ -16,6 +17,7 @@ struct Table<T> {
 }
 
 impl<T> Handles<T> {
+    /// Returns an empty table.
     pub const fn new() -> Handles<T> {
         Handles(Mutex::new(Table { last: 0, of_numbers: BTreeMap::new() }))
     }
@@ -24,7 +26,7 @@ impl<T> Handles<T> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Keeps an object; its number, which is never 0 and never used again.
+    /// Adds an object and returns its number, which is never 0 and never reused.
     pub fn add(&self, value: T) -> jlong {
         let mut table = self.table();
         table.last += 1;
@@ -33,14 +35,15 @@ impl<T> Handles<T> {
         number
     }
 
+    /// Returns the object of a number. Fails with `Failure::NoHandle` after `close`.
     pub fn get(&self, number: jlong) -> Result<Arc<T>> {
         self.table().of_numbers.get(&number).cloned().ok_or(Failure::NoHandle)
     }
 
-    /// Forgets a number; a second time does nothing.
+    /// Removes a number; a second call does nothing.
     pub fn close(&self, number: jlong) {
         let closed = self.table().of_numbers.remove(&number);
-        // Outside of the lock: what it holds may take its time to go.
+        // Dropped outside of the lock, because this may take time.
         drop(closed);
     }
 }
@@ -50,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_ends_with_its_close_and_an_object_with_its_last_use() {
+    fn closing_ends_a_number_and_the_last_use_ends_the_object() {
         static HANDLES: Handles<&str> = Handles::new();
         let (a, b) = (HANDLES.add("a"), HANDLES.add("b"));
         let held = HANDLES.get(a).unwrap();

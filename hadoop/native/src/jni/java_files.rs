@@ -1,6 +1,6 @@
-//! `org.yunti.hadoop.task.TaskFiles`: files of Hadoop's file systems, as the engine sees files.
+//! `org.yunti.hadoop.task.TaskFiles`: files of Hadoop's file systems as engine files.
 //!
-//! A name with a scheme (`hdfs://..`) is Hadoop's; every other one is a file of this machine.
+//! A name with a scheme (`hdfs://..`) belongs to Hadoop; any other name is a file of this machine.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use yunti_engine::env::{File, Files};
 
 use super::{bytes_of_java, java_of_bytes};
 
-/// Bytes that go to Java and back at once.
+/// Bytes passed to Java and back at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// The Java object behind the files of a task.
 struct Java(Global<JObject<'static>>);
 
 impl Java {
-    /// Calls it; an exception becomes an error with its text.
+    /// Calls the object; an exception becomes an error with its text.
     fn call<T>(&self, act: impl FnOnce(&mut Env<'_>, &JObject<'_>) -> jni::errors::Result<T>) -> io::Result<T> {
         let attached = || -> jni::errors::Result<io::Result<T>> {
             JavaVM::singleton()?.attach_current_thread(|env| -> jni::errors::Result<io::Result<T>> {
@@ -38,7 +38,7 @@ impl Java {
     }
 }
 
-/// The exception that is under way, as an error; it is not under way any more.
+/// Returns the pending exception as an error, and clears it.
 fn thrown(env: &mut Env<'_>) -> Option<io::Error> {
     let exception = env.exception_occurred()?;
     env.exception_clear();
@@ -50,17 +50,19 @@ fn thrown(env: &mut Env<'_>) -> Option<io::Error> {
     Some(io::Error::other(text.unwrap_or_else(|_| "an exception without a text".into())))
 }
 
+/// Files of one task.
 pub struct JavaFiles {
     java: Arc<Java>,
     local: RealFiles,
 }
 
 impl JavaFiles {
+    /// Returns the files of a TaskFiles object.
     pub fn new(object: Global<JObject<'static>>) -> JavaFiles {
         JavaFiles { java: Arc::new(Java(object)), local: RealFiles }
     }
 
-    /// Opens a file by a method of TaskFiles that gives a number.
+    /// Opens a file by a method of TaskFiles that returns a number.
     fn open_by(&self, method: &'static JNIStr, path: &Path) -> io::Result<Arc<dyn File>> {
         let name = path.to_string_lossy();
         let (number, array) = self.java.call(|env, object| {
@@ -150,7 +152,7 @@ impl Files for JavaFiles {
     }
 }
 
-/// A stream of Java's. Reads at any place; writes from start to end.
+/// A Java stream: reads at any offset, writes from start to end.
 struct JavaFile {
     java: Arc<Java>,
     number: jint,
@@ -199,7 +201,7 @@ impl File for JavaFile {
         Ok(())
     }
     fn punch(&self, _: u64, _: u64) {}
-    /// Hadoop commits what tasks write, and HDFS lets a file have one writer.
+    /// Always fails: Hadoop commits the files of tasks, and HDFS allows one writer per file.
     fn lock(&self) -> io::Result<LockScope> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -207,7 +209,7 @@ impl File for JavaFile {
 
 impl Drop for JavaFile {
     fn drop(&mut self) {
-        // What was written is closed by Java, which tells if that fails; this only ends reading.
+        // Java closes written files and reports a failure; this only ends reading.
         let _ = self.java.call(|env, object| {
             env.call_method(object, jni_str!("done"), jni_sig!("(I)V"), &[JValue::Int(self.number)])?;
             Ok(())

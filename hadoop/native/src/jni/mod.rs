@@ -1,8 +1,8 @@
-//! The only floor that knows the Java VM: one file a Java class. One of the listed files with `unsafe`, with some beside it: bytes
-//! are seen as Java sees them. What Java holds it holds as a number (`handles.rs`).
+//! The only floor that knows the Java VM: one file per Java class. One of the listed files with `unsafe`, with some
+//! beside it: it views bytes as Java sees them. Java holds native objects as numbers (`handles.rs`).
 //!
-//! Errors become exceptions here: an engine error an IOException of one line, a panic a RuntimeException. An exception that Java
-//! code threw in a call of ours stays as it is.
+//! Errors become exceptions here: an engine error an IOException of one line, a panic a RuntimeException. An exception
+//! that Java code threw during a native call stays as it is.
 
 mod combine_feed;
 mod failure;
@@ -33,7 +33,8 @@ fn java_of_bytes(bytes: &[u8]) -> &[i8] {
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
 }
 
-/// Gives a batch of records to Java: its bytes, or, negative, the room that it needs (see `Frames::next_batch`).
+/// Copies a batch of records to Java and returns its bytes, or the required room as a negative number (see
+/// `Frames::next_batch`).
 fn hand_over(env: &Env<'_>, batch: std::result::Result<&[u8], usize>, into: &JByteArray<'_>) -> Result<jint> {
     match batch {
         Ok(records) => {

@@ -10,7 +10,7 @@ use jni::{Env, EnvUnowned};
 use yunti_base::{Code, Error};
 
 use super::combine_feed::JavaCombiner;
-use super::failure::{Failure, Result, Throw};
+use super::failure::{Failure, Result, ThrowPolicy};
 use super::handles::Handles;
 use super::{bytes_of_java, codec_of_java, form_of_java, paths_of_java, values_of_java};
 use crate::collect::{MapOutput, Settings};
@@ -19,9 +19,9 @@ use crate::sorted::{Combine, TaskSpace};
 static OUTPUTS: Handles<Output> = Handles::new();
 
 struct Output {
-    /// None once it is finished.
+    /// The output; None once it is finished.
     output: Mutex<Option<MapOutput>>,
-    /// For `ticks`, which another thread calls while `finish` runs.
+    /// The task's space, for `ticks`, which another thread calls during `finish`.
     space: Arc<TaskSpace>,
 }
 
@@ -32,8 +32,8 @@ impl Output {
     }
 }
 
-/// `static native long create(int partitions, int form, int codec, int level, int codecBuffer, long memory, String[] directories,
-/// int combineSpillsMin, int values, Object combiner)`
+/// `static native long create(int partitions, int form, int codec, int level, int codecBuffer, long memory, String[]
+/// directories, int combineSpillsMin, int values, Object combiner)`: returns the handle.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'local>(
     mut env: EnvUnowned<'local>,
@@ -74,20 +74,20 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'loc
         let output = Output { output: Mutex::new(Some(output)), space };
         Ok(OUTPUTS.add(output))
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native int batchBytes(long handle)`
+/// `static native int batchBytes(long handle)`: returns the bytes of a batch, at most.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_batchBytes<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
 ) -> jint {
-    env.with_env(|_| OUTPUTS.get(handle)?.with(|output| Ok(output.batch_bytes() as jint))).resolve::<Throw>()
+    env.with_env(|_| OUTPUTS.get(handle)?.with(|output| Ok(output.batch_bytes() as jint))).resolve::<ThrowPolicy>()
 }
 
-/// `static native void put(long handle, byte[] records, int length, int[] partitions, int count)`
+/// `static native void put(long handle, byte[] records, int length, int[] partitions, int count)`: adds a batch.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_put<'local>(
     mut env: EnvUnowned<'local>,
@@ -110,10 +110,11 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_put<'local>
             Ok(())
         })
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native void putBig(long handle, byte[] record, int from, int keyLength, int valueLength, int partition)`
+/// `static native void putBig(long handle, byte[] record, int from, int keyLength, int valueLength, int partition)`:
+/// adds one record larger than a batch.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_putBig<'local>(
     mut env: EnvUnowned<'local>,
@@ -127,28 +128,28 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_putBig<'loc
 ) {
     env.with_env(|env| -> Result<()> {
         OUTPUTS.get(handle)?.with(|output| {
-            output.put_big(key_length as usize, value_length as usize, partition as u32, |to| {
+            output.put_large(key_length as usize, value_length as usize, partition as u32, |to| {
                 let copied = record.get_region(env, from, bytes_of_java(to));
                 copied.map_err(|e| Error::new(Code::Internal, format!("a record cannot be read: {e}")))
             })?;
             Ok(())
         })
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native long ticks(long handle)`: grows while there is progress.
+/// `static native long ticks(long handle)`: returns a number that grows as long as the task advances.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_ticks<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
 ) -> jlong {
-    env.with_env(|_| Ok(OUTPUTS.get(handle)?.space.ticks() as jlong)).resolve::<Throw>()
+    env.with_env(|_| Ok(OUTPUTS.get(handle)?.space.ticks() as jlong)).resolve::<ThrowPolicy>()
 }
 
-/// `static native long[] finish(long handle, String path)`: spills, spilled records, records of a native sum, times of spills; then start, raw and file bytes of
-/// each partition.
+/// `static native long[] finish(long handle, String path)`: returns spills, spilled records, records of a native sum,
+/// times of spills; then start, raw and file bytes of each partition.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_finish<'local>(
     mut env: EnvUnowned<'local>,
@@ -168,10 +169,10 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_finish<'loc
         array.set_region(env, 0, &numbers)?;
         Ok(array)
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native void close(long handle)`: calls that are under way end as they would have.
+/// `static native void close(long handle)`: calls in progress end normally.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_close<'local>(
     mut env: EnvUnowned<'local>,
@@ -182,5 +183,5 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_close<'loca
         OUTPUTS.close(handle);
         Ok(())
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }

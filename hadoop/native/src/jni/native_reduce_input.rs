@@ -10,7 +10,7 @@ use yunti_engine::bytes::KeyOrder;
 use yunti_engine::env::Env;
 
 use super::combine_feed::JavaCombiner;
-use super::failure::{Result, Throw};
+use super::failure::{Result, ThrowPolicy};
 use super::handles::Handles;
 use super::{bytes_of_java, codec_of_java, form_of_java, hand_over, paths_of_java};
 use crate::shuffle::{ReduceInput, ReduceSettings};
@@ -22,7 +22,8 @@ pub(super) fn input(handle: jlong) -> Result<Arc<ReduceInput>> {
     INPUTS.get(handle)
 }
 
-/// `static native long create(int form, int codec, int level, int codecBuffer, boolean reversed, long memory, String[] directories, Object combiner)`
+/// `static native long create(int form, int codec, int level, int codecBuffer, boolean reversed, long memory, String[]
+/// directories, Object combiner)`: returns the handle.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'local>(
     mut env: EnvUnowned<'local>,
@@ -50,10 +51,10 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
         };
         Ok(INPUTS.add(ReduceInput::new(settings, Env::real(), combiner)))
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native long begin(long handle, String name, long length, boolean onDisk)`: the segment's number.
+/// `static native long begin(long handle, String name, long length, boolean onDisk)`: returns the segment's number.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_begin<'local>(
     mut env: EnvUnowned<'local>,
@@ -67,10 +68,10 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_begin<'lo
         let name = name.try_to_string(env)?;
         Ok(input(handle)?.begin(name, length.max(0) as u64, on_disk)? as jlong)
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native void append(long handle, long segment, byte[] bytes, int length)`
+/// `static native void append(long handle, long segment, byte[] bytes, int length)`: adds received bytes.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_append<'local>(
     mut env: EnvUnowned<'local>,
@@ -85,10 +86,10 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_append<'l
         bytes.get_region(env, 0, bytes_of_java(&mut copy))?;
         Ok(input(handle)?.append(segment as u64, &copy)?)
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native void seal(long handle, long segment)`: throws if it must be fetched again.
+/// `static native void seal(long handle, long segment)`: throws if the segment must be fetched again.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_seal<'local>(
     mut env: EnvUnowned<'local>,
@@ -96,10 +97,10 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_seal<'loc
     handle: jlong,
     segment: jlong,
 ) {
-    env.with_env(|_| -> Result<()> { Ok(input(handle)?.seal(segment as u64)?) }).resolve::<Throw>()
+    env.with_env(|_| -> Result<()> { Ok(input(handle)?.seal(segment as u64)?) }).resolve::<ThrowPolicy>()
 }
 
-/// `static native void commit(long handle, long segment)`
+/// `static native void commit(long handle, long segment)`: accepts a sealed segment.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_commit<'local>(
     mut env: EnvUnowned<'local>,
@@ -107,10 +108,10 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_commit<'l
     handle: jlong,
     segment: jlong,
 ) {
-    env.with_env(|_| -> Result<()> { Ok(input(handle)?.commit(segment as u64)?) }).resolve::<Throw>()
+    env.with_env(|_| -> Result<()> { Ok(input(handle)?.commit(segment as u64)?) }).resolve::<ThrowPolicy>()
 }
 
-/// `static native void abort(long handle, long segment)`
+/// `static native void abort(long handle, long segment)`: drops a segment.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_abort<'local>(
     mut env: EnvUnowned<'local>,
@@ -122,30 +123,30 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_abort<'lo
         input(handle)?.abort(segment as u64);
         Ok(())
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native long merge(long handle)`: the bytes that merging what is in memory into a run has freed.
+/// `static native long merge(long handle)`: merges the segments in memory into runs and returns the bytes freed.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_merge<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
 ) -> jlong {
-    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.merge_memory()? as jlong) }).resolve::<Throw>()
+    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.merge_memory()? as jlong) }).resolve::<ThrowPolicy>()
 }
 
-/// `static native void open(long handle)`
+/// `static native void open(long handle)`: starts the merge of all segments.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_open<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
 ) {
-    env.with_env(|_| -> Result<()> { Ok(input(handle)?.open()?) }).resolve::<Throw>()
+    env.with_env(|_| -> Result<()> { Ok(input(handle)?.open()?) }).resolve::<ThrowPolicy>()
 }
 
-/// `static native int next(long handle, byte[] into)`: as CombineFeed's.
+/// `static native int next(long handle, byte[] into)`: as in CombineFeed.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_next<'local>(
     mut env: EnvUnowned<'local>,
@@ -157,30 +158,31 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_next<'loc
         let room = into.len(env)?;
         input(handle)?.next_batch(room, |batch| hand_over(env, batch, &into))?
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native long ticks(long handle)`: grows while there is progress.
+/// `static native long ticks(long handle)`: returns a number that grows as long as the task advances.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_ticks<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
 ) -> jlong {
-    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.space().ticks() as jlong) }).resolve::<Throw>()
+    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.space().ticks() as jlong) }).resolve::<ThrowPolicy>()
 }
 
-/// `static native long spilledRecords(long handle)`
+/// `static native long spilledRecords(long handle)`: returns the number of records written to runs.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_spilledRecords<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
 ) -> jlong {
-    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.space().spilled_records() as jlong) }).resolve::<Throw>()
+    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.space().spilled_records() as jlong) })
+        .resolve::<ThrowPolicy>()
 }
 
-/// `static native void close(long handle)`: calls that are under way end as they would have.
+/// `static native void close(long handle)`: calls in progress end normally.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_close<'local>(
     mut env: EnvUnowned<'local>,
@@ -191,5 +193,5 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_close<'lo
         INPUTS.close(handle);
         Ok(())
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }

@@ -12,23 +12,23 @@ use yunti_engine::env::NamedFile;
 use yunti_engine::job::Control;
 use yunti_engine::job::task::{self, Counters, TaskSplit, merge_order};
 
-use super::failure::{Result, Throw};
+use super::failure::{Result, ThrowPolicy};
 use super::java_files::JavaFiles;
 use super::native_reduce_input::input;
 use super::{codec_of_java, paths_of_java};
 use crate::task::{TaskJob, bounds_of_text, bounds_to_text, extension, framed, map_task, reduce_task};
 
-/// For readers of a sample.
+/// Bytes of memory for readers of a sample.
 const SAMPLE_MEMORY_BYTES: u64 = 64 << 20;
 
-/// The engine's outside world, with Hadoop's files in it.
+/// Returns the engine's outside world, with Hadoop's files in it.
 fn env_of_java(env: &mut Env<'_>, files: &JObject<'_>) -> Result<yunti_engine::env::Env> {
     let mut outside = yunti_engine::env::Env::real();
     outside.files = Arc::new(JavaFiles::new(env.new_global_ref(files)?));
     Ok(outside)
 }
 
-/// What every task has: its job, with `memory` bytes for records, and where its files lie.
+/// Returns a task's job, with `memory` bytes for records and its scratch directories.
 fn task_of_java(
     env: &mut Env<'_>,
     (job, files): (&JString<'_>, &JObject<'_>),
@@ -40,7 +40,7 @@ fn task_of_java(
     Ok((job, outside))
 }
 
-/// The job before it is submitted: its class libraries lie where `libraries` says.
+/// Returns the job before it is submitted; `libraries` are the paths of its class libraries.
 fn submitted_of_java(
     env: &mut Env<'_>,
     job: &JString<'_>,
@@ -65,7 +65,7 @@ fn split_of_java(
     Ok(TaskSplit { path, start: start as u64, end: end as u64, number: number as u32, source: source as usize })
 }
 
-/// Counters as lines `group TAB name TAB number`.
+/// Returns counters as lines `group TAB name TAB number`.
 fn lines<'local>(
     env: &mut Env<'local>,
     first: Option<String>,
@@ -83,9 +83,10 @@ fn lines<'local>(
     Ok(array)
 }
 
-/// `static native String[] map(String job, TaskFiles files, String path, long start, long end, int source, int number, long memory,
-/// String[] directories, int codec, int level, int codecBuffer, String bounds, String output)`: start, raw and file bytes of each partition in the
-/// first line, separated by spaces; then the counters.
+/// `static native String[] map(String job, TaskFiles files, String path, long start, long end, int source, int number,
+/// long memory, String[] directories, int codec, int level, int codecBuffer, String bounds, String output)`:
+///
+/// returns start, raw and file bytes of each partition in the first line, separated by spaces; then the counters.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
     mut env: EnvUnowned<'local>,
@@ -120,11 +121,11 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
         let first = numbers.map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
         lines(env, Some(first), counters)
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native String[] mapToFile(String job, TaskFiles files, String path, long start, long end, int source, int number, long memory,
-/// String output)`: the counters.
+/// `static native String[] mapToFile(String job, TaskFiles files, String path, long start, long end, int source, int
+/// number, long memory, String output)`: returns the counters.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_mapToFile<'local>(
     mut env: EnvUnowned<'local>,
@@ -146,10 +147,10 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_mapToFile<'local>(
         let counters = task::map_to_file(&job.spec, &outside, &job.classes, &Control::new(), &split, file)?;
         lines(env, None, counters)
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native String framed(String job, boolean input, boolean output)`: the job with framed records there.
+/// `static native String framed(String job, boolean input, boolean output)`: returns the job with framed records there.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_framed<'local>(
     mut env: EnvUnowned<'local>,
@@ -162,11 +163,11 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_framed<'local>(
         let text = framed(&job.try_to_string(env)?, input, output)?;
         Ok(env.new_string(text)?)
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native String outputTypes(String job, String[] libraries)`: names of key and value, separated by a space; without libraries
-/// those that the job names are loaded.
+/// `static native String outputTypes(String job, String[] libraries)`: returns the types of key and value, separated by
+/// a space. Without libraries, those named in the job are loaded.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_outputTypes<'local>(
     mut env: EnvUnowned<'local>,
@@ -182,11 +183,11 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_outputTypes<'local>
         let (key, value) = task::output_types(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?;
         Ok(env.new_string(format!("{} {}", key.name(), value.name()))?)
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths, int[] sources)`: of a total order, from a
-/// sample of the files, each of the source beside it; null where the job has none.
+/// `static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths, int[] sources)`:
+/// returns the bounds of a total order, from a sample of the files (each with its source), or null if the job has none.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
     mut env: EnvUnowned<'local>,
@@ -210,11 +211,11 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
             None => Ok(JString::null()),
         }
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native String splittable(String job, String[] libraries)`: whether a file that is not compressed may be cut, of each source,
-/// separated by commas.
+/// `static native String splittable(String job, String[] libraries)`: returns for each source, separated by commas, if
+/// an uncompressed file may be split.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_splittable<'local>(
     mut env: EnvUnowned<'local>,
@@ -227,10 +228,11 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_splittable<'local>(
         let each = task::splittable(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?;
         Ok(env.new_string(each.iter().map(bool::to_string).collect::<Vec<_>>().join(","))?)
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native boolean compressed(String path)`: whether the engine reads a file of this name through a codec.
+/// `static native boolean compressed(String path)`: returns true if the engine reads a file of this name through a
+/// codec.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_compressed<'local>(
     mut env: EnvUnowned<'local>,
@@ -240,10 +242,10 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_compressed<'local>(
     env.with_env(|env| -> Result<jboolean> {
         Ok(yunti_engine::codec::CodecKind::from_path(Path::new(&path.try_to_string(env)?)).is_some())
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native String extension(String job)`: what the name of an output file ends in.
+/// `static native String extension(String job)`: returns the extension of an output file.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_extension<'local>(
     mut env: EnvUnowned<'local>,
@@ -251,10 +253,10 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_extension<'local>(
     job: JString<'local>,
 ) -> JString<'local> {
     env.with_env(|env| -> Result<JString<'local>> { Ok(env.new_string(extension(&job.try_to_string(env)?)?)?) })
-        .resolve::<Throw>()
+        .resolve::<ThrowPolicy>()
 }
 
-/// `static native boolean reversed(String job)`: whether keys are merged against the order of their bytes.
+/// `static native boolean reversed(String job)`: returns true if keys are merged against the order of their bytes.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reversed<'local>(
     mut env: EnvUnowned<'local>,
@@ -265,11 +267,11 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reversed<'local>(
         let job = TaskJob::new(&job.try_to_string(env)?, 0, Vec::new())?;
         Ok(merge_order(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?.reversed())
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }
 
-/// `static native String[] reduce(String job, TaskFiles files, long input, int partition, long memory, String[] directories,
-/// String output)`: the counters.
+/// `static native String[] reduce(String job, TaskFiles files, long input, int partition, long memory, String[]
+/// directories, String output)`: returns the counters.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reduce<'local>(
     mut env: EnvUnowned<'local>,
@@ -289,5 +291,5 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reduce<'local>(
         let counters = reduce_task::run(&job, &outside, &Control::new(), &*input(handle)?, partition as u32, file)?;
         lines(env, None, counters)
     })
-    .resolve::<Throw>()
+    .resolve::<ThrowPolicy>()
 }

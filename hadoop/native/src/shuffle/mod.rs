@@ -1,7 +1,7 @@
-//! A reduce task's input: segments as they were fetched, in memory or on disk, merged when all are there.
+//! A reduce task's input: fetched segments in memory or on disk, merged when all are complete.
 
-pub mod fetched;
+pub mod fetched_segment;
 pub mod reduce_input;
 
-pub use fetched::Fetched;
+pub use fetched_segment::FetchedSegment;
 pub use reduce_input::{ReduceInput, ReduceSettings};

@@ -17,52 +17,58 @@ use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
 use yunti_engine::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
 
-use super::fetched::Fetched;
+use super::fetched_segment::FetchedSegment;
 use crate::compress::Codec;
 use crate::ifile::SegmentReader;
 use crate::key::KeyForm;
-use crate::sorted::{Combine, Combining, Counts, Frames, OfMerger, TaskSpace};
+use crate::sorted::{Combine, CombineMode, Counts, Frames, MergerRecords, TaskSpace};
 
-/// Sources that are merged at once, at most: behind that another pass costs less than caches that are too small for all.
+/// Sources merged at once, at most. For more, another pass costs less than caches that are too small for all.
 const FAN_IN_MAX: usize = 512;
 const BLOCK_BYTES_MIN: usize = 16 << 10;
 const BLOCK_BYTES_MAX: usize = 256 << 10;
 
+/// Settings of a reduce input.
 #[derive(Clone, Debug)]
 pub struct ReduceSettings {
+    /// Form of the keys.
     pub form: KeyForm,
-    /// Of the keys in normal form.
+    /// Order of the keys in normal form.
     pub order: KeyOrder,
+    /// Codec of the segments.
     pub codec: Codec,
-    /// What the task may hold of segments; merging takes a part of it.
+    /// Bytes for segments in memory; merging takes a part of them.
     pub memory_bytes: u64,
+    /// Directories of segments on disk and of runs.
     pub scratch: Vec<PathBuf>,
 }
 
+/// The input of one reduce task; several fetchers add segments at once.
 pub struct ReduceInput {
     settings: ReduceSettings,
     space: Arc<TaskSpace>,
     segments: Mutex<Segments>,
-    combining: Mutex<Combining>,
-    merged: Mutex<Option<Merging>>,
+    combine_mode: Mutex<CombineMode>,
+    merged: Mutex<Option<OpenMerge>>,
 }
 
 #[derive(Default)]
 struct Segments {
     next: u64,
-    open: HashMap<u64, Arc<Mutex<Fetched>>>,
-    memory: Vec<Arc<Fetched>>,
-    disk: Vec<Arc<Fetched>>,
+    open: HashMap<u64, Arc<Mutex<FetchedSegment>>>,
+    memory: Vec<Arc<FetchedSegment>>,
+    disk: Vec<Arc<FetchedSegment>>,
 }
 
-struct Merging {
-    records: OfMerger<'static>,
+struct OpenMerge {
+    records: MergerRecords<'static>,
     frames: Frames,
-    /// Who holds the runs until all is read.
+    /// Keeps the runs until all records are read.
     _runs: Vec<Arc<Run>>,
 }
 
 impl ReduceInput {
+    /// Returns an input without segments.
     pub fn new(settings: ReduceSettings, env: Env, combiner: Option<Box<dyn Combine>>) -> ReduceInput {
         let scratch = ScratchSpace::new(env.files.clone(), env.clock.clone(), settings.scratch.clone());
         let run_block_bytes = (settings.memory_bytes / 64).clamp(16 << 10, BLOCK_BYTES_MAX as u64) as usize;
@@ -81,11 +87,12 @@ impl ReduceInput {
             settings,
             space,
             segments: Mutex::default(),
-            combining: Mutex::new(combiner.map_or(Combining::Nothing, Combining::User)),
+            combine_mode: Mutex::new(combiner.map_or(CombineMode::Nothing, CombineMode::User)),
             merged: Mutex::default(),
         }
     }
 
+    /// Returns the task's space.
     pub fn space(&self) -> &TaskSpace {
         &self.space
     }
@@ -94,12 +101,14 @@ impl ReduceInput {
         self.segments.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Begins a segment of `length` bytes in the file it comes from; its number.
+    /// Begins a segment of `length` bytes, checksum included, and returns its number.
+    ///
+    /// Fails with `Code::Memory` if it does not fit in memory.
     pub fn begin(&self, name: String, length: u64, on_disk: bool) -> Result<u64> {
         let fetched = if on_disk {
-            Fetched::on_disk(name, length, self.space.scratch.clone())
+            FetchedSegment::on_disk(name, length, self.space.scratch.clone())
         } else {
-            Fetched::in_memory(name, length)?
+            FetchedSegment::in_memory(name, length)?
         };
         let mut segments = self.segments();
         segments.next += 1;
@@ -108,23 +117,24 @@ impl ReduceInput {
         Ok(number)
     }
 
-    fn with<T>(&self, number: u64, act: impl FnOnce(&mut Fetched) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, number: u64, act: impl FnOnce(&mut FetchedSegment) -> Result<T>) -> Result<T> {
         let open = self.segments().open.get(&number).cloned().ok_or_else(no_segment)?;
         let mut fetched = open.lock().unwrap_or_else(|e| e.into_inner());
         act(&mut fetched)
     }
 
+    /// Adds received bytes to a segment. Fails with `Code::Corrupt` if they exceed its length.
     pub fn append(&self, number: u64, bytes: &[u8]) -> Result<()> {
         Counts::add(&self.space.counts.ticks, 1);
         self.with(number, |fetched| fetched.append(bytes))
     }
 
-    /// All of it came: checks it. An error says that it must be fetched again.
+    /// Ends a segment and checks it. After an error it must be fetched again.
     pub fn seal(&self, number: u64) -> Result<()> {
-        self.with(number, Fetched::seal)
+        self.with(number, FetchedSegment::seal)
     }
 
-    /// It is wanted.
+    /// Accepts a sealed segment into the input.
     pub fn commit(&self, number: u64) -> Result<()> {
         let mut segments = self.segments();
         let open = segments.open.remove(&number).ok_or_else(no_segment)?;
@@ -137,12 +147,12 @@ impl ReduceInput {
         Ok(())
     }
 
-    /// It is not wanted.
+    /// Drops a segment.
     pub fn abort(&self, number: u64) {
         self.segments().open.remove(&number);
     }
 
-    /// Merges the segments that are in memory into a run; the bytes that this frees.
+    /// Merges the segments in memory into runs; returns the bytes that this frees.
     pub fn merge_memory(&self) -> Result<u64> {
         let segments = std::mem::take(&mut self.segments().memory);
         for group in segments.chunks(self.fan_in()) {
@@ -151,20 +161,20 @@ impl ReduceInput {
         Ok(segments.iter().map(|s| s.length()).sum())
     }
 
-    /// How many segments may be read at once: in half of the memory, as the other half holds those that are there.
+    /// Returns the number of segments to read at once: in half of the memory, because the other half holds segments.
     fn fan_in(&self) -> usize {
         let each = SegmentReader::memory_bytes(self.settings.codec.kind, BLOCK_BYTES_MIN);
         (self.settings.memory_bytes / 2 / each).clamp(4, FAN_IN_MAX as u64) as usize
     }
 
-    fn merge_to_run(&self, segments: &[Arc<Fetched>]) -> Result<()> {
-        let mut sorted = OfMerger::new(Merger::new(self.sources(segments)?, self.settings.order)?);
-        let mut combining = self.combining.lock().unwrap_or_else(|e| e.into_inner());
-        self.space.write_run(|to| self.space.drain(&mut sorted, &mut combining, to))
+    fn merge_to_run(&self, segments: &[Arc<FetchedSegment>]) -> Result<()> {
+        let mut sorted = MergerRecords::new(Merger::new(self.sources(segments)?, self.settings.order)?);
+        let mut combine_mode = self.combine_mode.lock().unwrap_or_else(|e| e.into_inner());
+        self.space.write_run(|to| self.space.drain(&mut sorted, &mut combine_mode, to))
     }
 
-    /// Readers of segments, all together in a quarter of the memory.
-    fn sources(&self, segments: &[Arc<Fetched>]) -> Result<Vec<Box<dyn BlockSource>>> {
+    /// Returns readers of segments, all together in a quarter of the memory.
+    fn sources(&self, segments: &[Arc<FetchedSegment>]) -> Result<Vec<Box<dyn BlockSource>>> {
         let each = self.settings.memory_bytes / 4 / segments.len().max(1) as u64;
         let block_bytes = (each as usize / 3).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
         segments
@@ -178,13 +188,13 @@ impl ReduceInput {
             .collect()
     }
 
-    /// All segments are there: what follows is `next_batch`.
+    /// Starts the merge; all segments are complete. Call `next_batch` or `drain` next.
     pub fn open(&self) -> Result<()> {
         let (memory, mut disk) = {
             let mut segments = self.segments();
             (std::mem::take(&mut segments.memory), std::mem::take(&mut segments.disk))
         };
-        // Too many at once: the first ones become runs.
+        // Too many at once: merge the first ones into runs.
         let fan_in = self.fan_in();
         while memory.len() + disk.len() > fan_in && disk.len() > 1 {
             let group: Vec<_> = disk.drain(..disk.len().min(fan_in)).collect();
@@ -209,28 +219,28 @@ impl ReduceInput {
             fan_in: (self.settings.memory_bytes / 4 / self.space.run_block_bytes as u64).clamp(4, 256) as usize,
         };
         let runs = passes.reduce(self.space.runs.take())?;
-        let together: Vec<Arc<Fetched>> = last.iter().chain(&disk).cloned().collect();
+        let together: Vec<Arc<FetchedSegment>> = last.iter().chain(&disk).cloned().collect();
         let mut sources = self.sources(&together)?;
         for run in &runs {
             sources.push(Box::new(RunReader::open(run, KeyRange::whole(0), true, &context)));
         }
-        let records = OfMerger::new(Merger::new(sources, self.settings.order)?);
-        let merging = Merging { records, frames: Frames::new(self.settings.form), _runs: runs };
+        let records = MergerRecords::new(Merger::new(sources, self.settings.order)?);
+        let merging = OpenMerge { records, frames: Frames::new(self.settings.form), _runs: runs };
         *self.merged.lock().unwrap_or_else(|e| e.into_inner()) = Some(merging);
         Ok(())
     }
 
-    /// Gives the next records to `take`, as `Frames::next_batch` has them.
+    /// Passes the next records to `take`, as `Frames::next_batch` returns them.
     pub fn next_batch<T>(&self, room: usize, take: impl FnOnce(std::result::Result<&[u8], usize>) -> T) -> Result<T> {
         let mut merged = self.merged.lock().unwrap_or_else(|e| e.into_inner());
-        let Merging { records, frames, .. } = merged.as_mut().ok_or_else(no_segment)?;
+        let OpenMerge { records, frames, .. } = merged.as_mut().ok_or_else(no_segment)?;
         Ok(take(frames.next_batch(records, room)?))
     }
 
-    /// Gives all records, in normal form, to `each`; the nanoseconds that merging them took.
+    /// Passes all records, in normal form, to `each`; returns the nanoseconds of merging.
     pub fn drain(&self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<u64> {
         let mut merged = self.merged.lock().unwrap_or_else(|e| e.into_inner());
-        let Merging { records, .. } = merged.as_mut().ok_or_else(no_segment)?;
+        let OpenMerge { records, .. } = merged.as_mut().ok_or_else(no_segment)?;
         let mut merge_ns = 0;
         while records.next_batch_timed(&*self.space.env.clock, &mut merge_ns, each)? {
             Counts::add(&self.space.counts.ticks, 1);
@@ -273,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_whatever_the_way() {
+    fn merges_segments_by_every_path() {
         let dir = std::env::temp_dir().join(format!("yunti-shuffle-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let mut number = 7u64;
@@ -342,7 +352,7 @@ mod tests {
                 }
             }
             assert!(all.windows(2).all(|w| w[0].0 <= w[1].0));
-            // Values that are empty do not say of which map they are.
+            // Empty values do not identify their map.
             all.retain(|(_, v)| !v.is_empty());
             expect.retain(|(_, v)| !v.is_empty());
             all.sort();
@@ -353,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_broken_is_refused_before_it_is_wanted() {
+    fn rejects_broken_segments_before_commit() {
         let codec = Codec { kind: CodecKind::None, level: -1, buffer_bytes: 0 };
         let good = segment(codec, vec![(b"k".to_vec(), b"v".to_vec())]);
         let settings = ReduceSettings {
@@ -377,7 +387,7 @@ mod tests {
             input.append(n, &good[..good.len() - 1]).unwrap();
             assert!(input.seal(n).unwrap_err().to_string().contains("map 1 has"));
         }
-        // A header may say anything.
+        // A header may hold any length.
         for length in [1 << 50, u64::MAX] {
             let error = input.begin("map 1".into(), length, false).unwrap_err();
             assert!(error.to_string().contains("too many for memory"), "{error}");

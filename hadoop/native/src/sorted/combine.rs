@@ -1,53 +1,59 @@
-//! The user's combiner over sorted records. It pulls: it is Java code that iterates, and asks for the next records when it has
-//! none left; what it emits comes back in batches.
+//! The user's combiner over sorted records. It pulls: Java code iterates and requests the next records when it has none
+//! left. Its output comes back in batches.
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::operator::cursor::{HEADER_BYTES, copied};
 
-use super::{Frames, Sorted};
+use super::{Frames, SortedRecords};
 use crate::key::KeyForm;
 
-/// A combiner of the user's.
+/// A user's combiner.
 pub trait Combine: Send {
-    /// Combines the records of one partition, which `feed` has, and gives it what comes out.
+    /// Combines the records of one partition: reads them from `feed` and puts the results into it. Fails with the
+    /// combiner's error.
     fn combine(&mut self, feed: &mut Feed<'_>) -> Result<()>;
 }
 
-/// What sorted records go through.
-pub enum Combining {
+/// Combining of sorted records.
+pub enum CombineMode {
+    /// Records pass unchanged.
     Nothing,
-    /// Values are numbers, and those of a key are added.
+    /// Values are numbers; those of equal keys are added.
     Sum,
+    /// The user's combiner.
     User(Box<dyn Combine>),
 }
 
 /// One partition on its way through a combiner.
 pub struct Feed<'f> {
     order: KeyOrder,
-    from: &'f mut dyn Sorted,
+    from: &'f mut dyn SortedRecords,
     to: &'f mut dyn FnMut(Record<'_>) -> Result<()>,
     frames: Frames,
     last_key: Option<Vec<u8>>,
 }
 
 impl<'f> Feed<'f> {
+    /// Returns a feed from the sorted records `from` to `to`.
     pub fn new(
         form: KeyForm,
         order: KeyOrder,
-        from: &'f mut dyn Sorted,
+        from: &'f mut dyn SortedRecords,
         to: &'f mut dyn FnMut(Record<'_>) -> Result<()>,
     ) -> Feed<'f> {
         Feed { order, from, to, frames: Frames::new(form), last_key: None }
     }
 
-    /// The next records, as `Frames::next_batch` has them.
+    /// Returns the next records, as `Frames::next_batch` does.
     pub fn next_batch(&mut self, room: usize) -> Result<std::result::Result<&[u8], usize>> {
         self.frames.next_batch(self.from, room)
     }
 
-    /// Takes combined records in normal form, as the collector takes a mapper's. Their keys must ascend: what comes out is
-    /// merged, not sorted again.
+    /// Takes combined records in normal form and form COPY.
+    ///
+    /// Their keys must ascend, because the output is merged and not sorted again. Fails with `Code::UserCode`
+    /// otherwise.
     pub fn put(&mut self, records: &[u8]) -> Result<()> {
         for (at, klen, vlen) in copied(records) {
             let bytes = &records[at + HEADER_BYTES..at + HEADER_BYTES + klen + vlen];

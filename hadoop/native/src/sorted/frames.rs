@@ -1,4 +1,4 @@
-//! Sorted records as Java code reads them: its own bytes, a batch at a time.
+//! Sorted records in batches of Hadoop's own bytes, for Java code.
 //!
 //! ```text
 //!   | key length: u32 | value length: u32 | key | value | ...       lengths big-endian
@@ -6,27 +6,34 @@
 
 use yunti_base::Result;
 
-use super::Sorted;
+use super::SortedRecords;
 use crate::key::KeyForm;
 
-/// Bytes of records that are handed over at once, about.
+/// Approximate bytes of a batch.
 const BATCH_BYTES: usize = 64 << 10;
 
+/// The batch being read.
 pub struct Frames {
     form: KeyForm,
     pending: Vec<u8>,
-    /// What is pending was asked for with too little room.
+    /// True if the pending batch was requested with too little room.
     again: bool,
 }
 
 impl Frames {
+    /// Returns an empty batch for keys of this form.
     pub fn new(form: KeyForm) -> Frames {
         Frames { form, pending: Vec::new(), again: false }
     }
 
-    /// The next records of the partition that `from` is in; none: it is at its end. `Err`: the bytes that they need, if it is more
-    /// than `room`; they are given again.
-    pub fn next_batch(&mut self, from: &mut dyn Sorted, room: usize) -> Result<std::result::Result<&[u8], usize>> {
+    /// Returns the next records of the current partition of `from`, or none at its end.
+    ///
+    /// The inner `Err` is the bytes that they need, if these exceed `room`; the next call returns them again.
+    pub fn next_batch(
+        &mut self,
+        from: &mut dyn SortedRecords,
+        room: usize,
+    ) -> Result<std::result::Result<&[u8], usize>> {
         if !std::mem::take(&mut self.again) {
             self.fill(from)?;
         }
@@ -34,7 +41,7 @@ impl Frames {
         Ok(if self.again { Err(self.pending.len()) } else { Ok(&self.pending) })
     }
 
-    fn fill(&mut self, from: &mut dyn Sorted) -> Result<()> {
+    fn fill(&mut self, from: &mut dyn SortedRecords) -> Result<()> {
         let Frames { form, pending, .. } = self;
         pending.clear();
         while pending.len() < BATCH_BYTES {

@@ -1,8 +1,8 @@
-//! Sorted records, partition after partition: from memory, or merged from runs.
+//! Sorted records, partition by partition: from memory, or merged from runs.
 
 pub mod combine;
 pub mod frames;
-pub mod summing;
+pub mod sum_by_key;
 pub mod task_space;
 
 use std::sync::Arc;
@@ -14,42 +14,43 @@ use yunti_engine::collect::{SortedBuckets, Store};
 use yunti_engine::env::Clock;
 use yunti_engine::run::{BlockSource, KeyRange, Merger, ReadContext, Run, RunReader};
 
-pub use combine::{Combine, Combining, Feed};
+pub use combine::{Combine, CombineMode, Feed};
 pub use frames::Frames;
-pub use summing::Summing;
+pub use sum_by_key::SumByKey;
 pub use task_space::{Counts, TaskSpace};
 
-/// Records that are handed out at once, at most.
+/// Records passed on at once, at most.
 const BATCH_RECORDS: usize = 256;
 
-/// What gives the sorted records of one partition after another.
+/// A source of sorted records, one partition after another.
 ///
-/// Call order: `next_partition`, then `next_batch` until it is false; and again, until there is no partition.
-pub trait Sorted {
-    /// The next partition that has records; partitions ascend.
+/// Call order: `next_partition`, then `next_batch` until it returns false; repeat until there is no partition.
+pub trait SortedRecords {
+    /// Moves to the next partition with records and returns it; partitions ascend.
     fn next_partition(&mut self) -> Result<Option<u32>>;
-    /// Gives the next records of the partition to `each`; false if there were none left.
+    /// Passes the next records of the partition to `each`; returns false if none are left.
     fn next_batch(&mut self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool>;
 }
 
-/// Records that lie in memory.
-pub struct InMemory<'b> {
+/// Records in memory, sorted bucket by bucket.
+pub struct InMemoryRecords<'b> {
     store: &'b Store,
     buckets: SortedBuckets<'b>,
-    /// Of the current bucket; those before `at` were given.
+    /// Places of the current bucket; the ones before `at` were passed on.
     places: Vec<u64>,
     at: usize,
     partition: Option<u32>,
-    /// The bucket is the first of a partition that `next_partition` has yet to tell.
+    /// True if the bucket begins a partition that `next_partition` has not returned yet.
     ahead: bool,
 }
 
-impl<'b> InMemory<'b> {
+impl<'b> InMemoryRecords<'b> {
+    /// Returns the records of `buckets`, in order.
     pub fn new(store: &'b Store, buckets: SortedBuckets<'b>) -> Self {
-        InMemory { store, buckets, places: Vec::new(), at: 0, partition: None, ahead: false }
+        InMemoryRecords { store, buckets, places: Vec::new(), at: 0, partition: None, ahead: false }
     }
 
-    /// Goes to the next bucket; false at the end.
+    /// Moves to the next bucket; returns false at the end.
     fn advance(&mut self) -> bool {
         self.places.clear();
         self.at = 0;
@@ -63,7 +64,7 @@ impl<'b> InMemory<'b> {
     }
 }
 
-impl Sorted for InMemory<'_> {
+impl SortedRecords for InMemoryRecords<'_> {
     fn next_partition(&mut self) -> Result<Option<u32>> {
         while !self.ahead {
             if !self.advance() {
@@ -91,21 +92,22 @@ impl Sorted for InMemory<'_> {
     }
 }
 
-/// Records merged from runs.
-pub struct Merged<'r> {
+/// Records merged from runs, one partition at a time.
+pub struct MergedRuns<'r> {
     runs: &'r [Arc<Run>],
     context: ReadContext,
     partitions: std::ops::Range<u32>,
     merger: Option<Merger<'static>>,
 }
 
-impl<'r> Merged<'r> {
+impl<'r> MergedRuns<'r> {
+    /// Returns the records of the runs, which are consumed.
     pub fn new(runs: &'r [Arc<Run>], partitions: u32, context: ReadContext) -> Self {
-        Merged { runs, context, partitions: 0..partitions, merger: None }
+        MergedRuns { runs, context, partitions: 0..partitions, merger: None }
     }
 }
 
-impl Sorted for Merged<'_> {
+impl SortedRecords for MergedRuns<'_> {
     fn next_partition(&mut self) -> Result<Option<u32>> {
         for partition in self.partitions.by_ref() {
             let range = KeyRange::whole(partition);
@@ -138,18 +140,19 @@ impl Sorted for Merged<'_> {
     }
 }
 
-/// The records of a merger, all of one partition.
-pub struct OfMerger<'s> {
+/// Records of a merger, all in partition 0.
+pub struct MergerRecords<'s> {
     merger: Merger<'s>,
-    told: bool,
+    announced: bool,
 }
 
-impl<'s> OfMerger<'s> {
+impl<'s> MergerRecords<'s> {
+    /// Returns the records of `merger`.
     pub fn new(merger: Merger<'s>) -> Self {
-        OfMerger { merger, told: false }
+        MergerRecords { merger, announced: false }
     }
 
-    /// The same as `next_batch`; `merge_ns` grows by the time of merging, without that of `each`.
+    /// `next_batch` that adds the time of merging, without the time of `each`, to `merge_ns`.
     pub fn next_batch_timed(
         &mut self,
         clock: &dyn Clock,
@@ -165,9 +168,9 @@ impl<'s> OfMerger<'s> {
     }
 }
 
-impl Sorted for OfMerger<'_> {
+impl SortedRecords for MergerRecords<'_> {
     fn next_partition(&mut self) -> Result<Option<u32>> {
-        Ok((!std::mem::replace(&mut self.told, true)).then_some(0))
+        Ok((!std::mem::replace(&mut self.announced, true)).then_some(0))
     }
 
     fn next_batch(&mut self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool> {

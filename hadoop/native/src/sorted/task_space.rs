@@ -1,4 +1,4 @@
-//! Where a task's sorted records go when they leave memory, and how they are drained, through the combiner if there is one.
+//! The space of a task: runs for sorted records that leave memory, and draining, through the combiner if there is one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,88 +7,105 @@ use yunti_base::Cancel;
 use yunti_base::Result;
 use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::collect::spill::Runs;
-use yunti_engine::collect::{Buckets, Collected, SortedBuckets, Store};
+use yunti_engine::collect::{Buckets, CollectedRecords, SortedBuckets, Store};
 use yunti_engine::env::{Crew, Env};
 use yunti_engine::run::{RunBuilder, RunSettings, ScratchSpace, SpillCodec};
 
-use super::{Combine, Combining, Feed, InMemory, Sorted, Summing};
+use super::{Combine, CombineMode, Feed, InMemoryRecords, SortedRecords, SumByKey};
 use crate::ifile::OutputFile;
 use crate::key::KeyForm;
 
-/// What a task counts, in Hadoop's terms.
+/// Counters of a task, in Hadoop's terms.
 #[derive(Default)]
 pub struct Counts {
+    /// Number of spills.
     pub spills: AtomicU64,
+    /// Records written to runs.
     pub spilled_records: AtomicU64,
-    /// Time that a collector had to spare for spills.
+    /// Nanoseconds that a collector waited for spills.
     pub spill_ns: AtomicU64,
-    /// Grows while there is progress.
+    /// Progress: it grows as long as the task advances.
     pub ticks: AtomicU64,
 }
 
 impl Counts {
+    /// Adds `n` to a counter.
     pub fn add(counter: &AtomicU64, n: u64) {
         counter.fetch_add(n, Ordering::Relaxed);
     }
 }
 
-/// What a task's spills share with its end.
+/// State shared by a task's spills and its end.
 pub struct TaskSpace {
+    /// The outside world.
     pub env: Env,
+    /// Scratch space of the runs.
     pub scratch: Arc<ScratchSpace>,
+    /// Runs so far.
     pub runs: Runs,
+    /// Number of partitions.
     pub partitions: u32,
+    /// Form of the keys.
     pub form: KeyForm,
-    /// Of the keys in normal form.
+    /// Order of the keys in normal form.
     pub order: KeyOrder,
+    /// Bytes of a run's block.
     pub run_block_bytes: usize,
+    /// Counters of the task.
     pub counts: Counts,
+    /// Cancellation of the task.
     pub cancel: Cancel,
 }
 
 impl TaskSpace {
-    /// A number that grows while there is progress.
+    /// Returns a number that grows as long as the task advances.
     pub fn ticks(&self) -> u64 {
         self.counts.ticks.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of records written to runs.
     pub fn spilled_records(&self) -> u64 {
         self.counts.spilled_records.load(Ordering::Relaxed)
     }
 
+    /// Returns the settings of runs.
     pub fn run_settings(&self) -> RunSettings {
         RunSettings { order: self.order, block_bytes: self.run_block_bytes, codec: SpillCodec::Auto }
     }
 
-    /// Sorts what was collected, and gives it to `take`.
+    /// Sorts the collected records and passes them to `take`. Fails with the error of `take`.
     pub fn sorted(
         &self,
         store: &Store,
-        collected: &mut Collected,
-        take: impl FnOnce(&mut dyn Sorted) -> Result<()>,
+        collected: &mut CollectedRecords,
+        take: impl FnOnce(&mut dyn SortedRecords) -> Result<()>,
     ) -> Result<()> {
         let crew = Crew { threads: &*self.env.threads, workers: 1, cancel: &self.cancel };
         let grants = std::mem::take(&mut collected.grants);
         let mut buckets = Buckets::build(store, collected, self.partitions, self.env.seed, grants, &crew)?;
-        let mut sorted = InMemory::new(store, SortedBuckets::new(store, &mut buckets));
+        let mut sorted = InMemoryRecords::new(store, SortedBuckets::new(store, &mut buckets));
         take(&mut sorted)
     }
 
-    /// Takes all records of `sorted`, combined, to `to`.
+    /// Passes all records of `sorted`, combined, to `to`. Fails with the error of a read, the combiner or `to`.
     pub fn drain(
         &self,
-        sorted: &mut dyn Sorted,
-        combining: &mut Combining,
+        sorted: &mut dyn SortedRecords,
+        combine_mode: &mut CombineMode,
         to: &mut dyn FnMut(u32, Record<'_>) -> Result<()>,
     ) -> Result<()> {
-        match combining {
-            Combining::Nothing => self.drain_plain(sorted, to),
-            Combining::Sum => self.drain_plain(&mut Summing::new(sorted), to),
-            Combining::User(combiner) => self.drain_combined(sorted, &mut **combiner, to),
+        match combine_mode {
+            CombineMode::Nothing => self.drain_plain(sorted, to),
+            CombineMode::Sum => self.drain_plain(&mut SumByKey::new(sorted), to),
+            CombineMode::User(combiner) => self.drain_combined(sorted, &mut **combiner, to),
         }
     }
 
-    fn drain_plain(&self, sorted: &mut dyn Sorted, to: &mut dyn FnMut(u32, Record<'_>) -> Result<()>) -> Result<()> {
+    fn drain_plain(
+        &self,
+        sorted: &mut dyn SortedRecords,
+        to: &mut dyn FnMut(u32, Record<'_>) -> Result<()>,
+    ) -> Result<()> {
         while let Some(partition) = sorted.next_partition()? {
             while sorted.next_batch(&mut |record| to(partition, record))? {
                 Counts::add(&self.counts.ticks, 1);
@@ -99,7 +116,7 @@ impl TaskSpace {
 
     fn drain_combined(
         &self,
-        sorted: &mut dyn Sorted,
+        sorted: &mut dyn SortedRecords,
         combiner: &mut dyn Combine,
         to: &mut dyn FnMut(u32, Record<'_>) -> Result<()>,
     ) -> Result<()> {
@@ -107,26 +124,26 @@ impl TaskSpace {
             let mut put = |record: Record<'_>| to(partition, record);
             combiner.combine(&mut Feed::new(self.form, self.order, sorted, &mut put))?;
             Counts::add(&self.counts.ticks, 1);
-            // A combiner need not read to the end.
+            // A combiner may stop reading early.
             while sorted.next_batch(&mut |_| Ok(()))? {}
         }
         Ok(())
     }
 
-    /// Takes all records of `sorted` to a map output file.
+    /// Writes all records of `sorted`, combined, to a map output file.
     pub fn drain_to_file(
         &self,
-        sorted: &mut dyn Sorted,
-        combining: &mut Combining,
+        sorted: &mut dyn SortedRecords,
+        combine_mode: &mut CombineMode,
         out: &mut OutputFile,
     ) -> Result<()> {
-        self.drain(sorted, combining, &mut |partition, record| {
+        self.drain(sorted, combine_mode, &mut |partition, record| {
             out.advance_to(partition)?;
             out.append(record.key(), record.value())
         })
     }
 
-    /// Writes one run.
+    /// Writes one run of the records that `write` passes on.
     pub fn write_run(
         &self,
         write: impl FnOnce(&mut dyn FnMut(u32, Record<'_>) -> Result<()>) -> Result<()>,

@@ -1,4 +1,4 @@
-//! A native map task: one split through the engine's map phase, and what comes out as IFile.
+//! A native map task: one split through the engine's map phase, and its output as IFile.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::collect::map_output::write_merged;
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
 use crate::key::KeyForm;
-use crate::sorted::{Combining, TaskSpace};
+use crate::sorted::{CombineMode, TaskSpace};
 
-/// The most that records which do not fit may take.
+/// Bytes of a task's memory, at most, for records that do not fit in its own.
 const MEMORY_BYTES_MOST: u64 = 256 << 20;
 
-/// Records that are too large for the sort buffer, which Hadoop writes as they come, need more memory for once. Records of Java's cannot
-/// be read again.
+/// Maps the split. Records too large for the sort buffer, which Hadoop writes directly, need more memory for once.
+/// Records from Java cannot be read again.
 fn map(
     job: &TaskJob,
     env: &Env,
@@ -43,7 +43,10 @@ fn map(
     }
 }
 
-/// Maps the split and writes the file that reducers fetch. Keys stand there as the engine orders them.
+/// Maps the split and writes the file that reducers fetch, with keys in the engine's order. Returns its segments and
+/// the counters.
+///
+/// Fails with the error of the job's classes, of a read or of a write.
 pub fn run(
     job: &TaskJob,
     env: &Env,
@@ -73,12 +76,13 @@ pub fn run(
     let file = NamedFile::create(&*env.files, output, Code::Output)?;
     let mut out = OutputFile::new(file, KeyForm::Same, codec)?;
     if runs.is_empty() {
-        space
-            .sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, &mut Combining::Nothing, &mut out))?;
+        space.sorted(&store, &mut collected, |sorted| {
+            space.drain_to_file(sorted, &mut CombineMode::Nothing, &mut out)
+        })?;
     } else {
         collected.release(&store);
         drop(store);
-        write_merged(&space, runs, budget.limit_bytes(), &mut Combining::Nothing, &mut out)?;
+        write_merged(&space, runs, budget.limit_bytes(), &mut CombineMode::Nothing, &mut out)?;
     }
     let (segments, _) = out.finish(partitions)?;
     task::count_stage(&mut counters, stage, env.clock.now_ns() - start);

@@ -1,4 +1,4 @@
-//! Tasks that are native from reader to writer: a job of the fat node, one map or reduce task of it at a time.
+//! Tasks that are native from reader to writer: one map or reduce task of a Yunti job on a cluster.
 
 pub mod map_task;
 pub mod reduce_task;
@@ -12,26 +12,31 @@ use yunti_engine::job::{InputFormat, JobSpec, OutputFormat};
 use yunti_engine::operator::{ClassSource, Type};
 use yunti_engine::{abi, library};
 
-/// What every task of a job is told.
+/// The job of a task.
 pub struct TaskJob {
+    /// Specification of the job.
     pub spec: JobSpec,
+    /// Sources of its classes.
     pub classes: Vec<Arc<dyn ClassSource>>,
 }
 
 impl TaskJob {
-    /// From the text of a job file. Its libraries are files that the cluster laid beside the task.
+    /// Parses the text of a job file and loads its libraries, which the cluster placed beside the task.
+    ///
+    /// Fails with `Code::Usage` for a wrong job file, or as loading a library does.
     pub fn new(text: &str, memory_bytes: u64, scratch: Vec<PathBuf>) -> Result<TaskJob> {
         let spec = JobSpec { threads: Some(1), scratch_dirs: scratch, ..spec_of(text, memory_bytes)? };
         Ok(TaskJob { classes: abi::load_before(&spec.libraries, library::builtin_classes())?, spec })
     }
 
-    /// The same where it is submitted: libraries and side files are those of `local` with the same names.
+    /// Parses a job file where the job is submitted; libraries and side files are the files of `local` with the same
+    /// names. Fails as `new` does.
     pub fn submitted(text: &str, memory_bytes: u64, local: Vec<PathBuf>) -> Result<TaskJob> {
         let mut spec = spec_of(text, memory_bytes)?;
         for path in spec.libraries.iter_mut().chain(&mut spec.side_files) {
             if let Some(here) = local.iter().find(|l| l.file_name() == path.file_name()) {
                 path.clone_from(here);
-                // Side files may fill half of the memory.
+                // Side files may take half of the memory.
                 let bytes = here.metadata().map_or(0, |meta| meta.len());
                 spec.memory_bytes = spec.memory_bytes.map(|memory| memory + 2 * bytes);
             }
@@ -40,7 +45,7 @@ impl TaskJob {
     }
 }
 
-/// Of a job behind another one in a chain: the types of the records that it reads, as in `bytes i64`.
+/// Setting of a later job in a chain: the types of the records that it reads, such as `bytes i64`.
 const INPUT_TYPES: &str = "yunti.hadoop.input.types";
 
 fn spec_of(text: &str, memory_bytes: u64) -> Result<JobSpec> {
@@ -48,14 +53,14 @@ fn spec_of(text: &str, memory_bytes: u64) -> Result<JobSpec> {
     parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
     spec.memory_bytes = Some(memory_bytes);
     if let Some(types) = spec.settings.get(INPUT_TYPES) {
-        let wrong = || Error::new(Code::Usage, format!("{INPUT_TYPES}: '{types}' are no two types"));
+        let wrong = || Error::new(Code::Usage, format!("{INPUT_TYPES}: '{types}' does not name two types"));
         let (key, value) = types.split_once(' ').ok_or_else(wrong)?;
         spec.input_types = Some((Type::parse(key)?, Type::parse(value)?));
     }
     Ok(spec)
 }
 
-/// The text of a job with framed records as its input, its output, or both.
+/// Returns the text of a job with framed records as its input, its output, or both.
 pub fn framed(text: &str, input: bool, output: bool) -> Result<String> {
     let mut spec = JobSpec::default();
     parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
@@ -64,26 +69,26 @@ pub fn framed(text: &str, input: bool, output: bool) -> Result<String> {
     }
     if output {
         spec.output_format = OutputFormat::Framed;
-        // Java's writer compresses, if anybody does.
+        // Compression is up to Java's writer.
         spec.compress = None;
     }
     spec_to_toml(&spec)
 }
 
-/// What the names of a job's output files end in.
+/// Returns the extension of a job's output files.
 pub fn extension(text: &str) -> Result<&'static str> {
     let mut spec = JobSpec::default();
     parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
     Ok(spec.compress.map_or("", |c| c.target.extension()))
 }
 
-/// Bounds as text for a job's configuration: hexadecimal, separated by commas.
+/// Returns bounds as text for a job's configuration: hexadecimal, separated by commas.
 pub fn bounds_to_text(bounds: &[Vec<u8>]) -> String {
     let hex = |bound: &Vec<u8>| bound.iter().map(|b| format!("{b:02x}")).collect::<String>();
     bounds.iter().map(hex).collect::<Vec<_>>().join(",")
 }
 
-/// The way back; a text that is no such thing is a mistake in the configuration.
+/// Parses the text of `bounds_to_text`. Fails with `Code::Usage` for any other text.
 pub fn bounds_of_text(text: &str) -> Result<Vec<Vec<u8>>> {
     let wrong = || Error::new(Code::Usage, "the job's bounds of partitions are not hexadecimal");
     if text.is_empty() {
@@ -104,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_java_writes_java_compresses() {
+    fn framed_output_is_not_compressed() {
         let text = "format = \"yunti-job/1\"\ncompress = \"gzip\"\n";
         assert_eq!(extension(text).unwrap(), ".gz");
         assert_eq!(extension(&framed(text, true, false).unwrap()).unwrap(), ".gz");
@@ -112,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_told_what_the_one_before_it_puts_out() {
+    fn a_chained_job_knows_the_types_of_its_input() {
         let of = |types: &str| {
             let text = format!("format = \"yunti-job/1\"\n[settings]\n\"{INPUT_TYPES}\" = \"{types}\"\n");
             spec_of(&text, 1 << 20).map(|spec| spec.input_types)
@@ -126,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_come_back() {
+    fn bounds_survive_as_text() {
         for bounds in [vec![], vec![vec![0, 255, 16]], vec![vec![1], vec![2, 3], vec![b',']]] {
             assert_eq!(bounds_of_text(&bounds_to_text(&bounds)).unwrap(), bounds);
         }

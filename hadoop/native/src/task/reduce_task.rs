@@ -1,4 +1,4 @@
-//! A native reduce task: merged records through the engine's reducer or folder, to one file.
+//! A native reduce task: merged records through the engine's reducer or folder, into one file.
 
 use std::sync::Arc;
 
@@ -10,7 +10,9 @@ use yunti_engine::job::task::{self, Counters};
 use super::TaskJob;
 use crate::shuffle::ReduceInput;
 
-/// Reduces what `input` holds, once it is open. `file` is written from start to end.
+/// Reduces the records of an open `input`; `file` is written from start to end. Returns the counters.
+///
+/// Fails with the error of the job's classes, of a read or of a write.
 pub fn run(
     job: &TaskJob,
     env: &Env,

@@ -11,7 +11,7 @@
 
 use crate::disk::superblock::{Feature, SuperBlock};
 use crate::kind::Kind;
-use crate::tree::Run;
+use crate::run::Run;
 
 /// Layout rules of a file system with this superblock.
 pub struct Layout<'a>(pub &'a SuperBlock);

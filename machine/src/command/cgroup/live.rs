@@ -10,8 +10,8 @@ use yunti_program::terminal::{height, is_rich, stdout};
 use super::Sort;
 use super::counters::Counters;
 use super::instance::{Instance, Threads};
-use super::measure::{Group, instance, is_wanted};
 use super::report::{by, live_table};
+use super::sample::{Group, instance, is_wanted};
 use yunti_probe::answer::on_terminal;
 use yunti_probe::kernel::system::RequestCounts;
 

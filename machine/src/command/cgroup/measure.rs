@@ -11,6 +11,7 @@ use super::hierarchy::{Controller, Hierarchies};
 use super::instance::{Instance, Threads};
 use super::jobs::{self, Job};
 use super::live::Live;
+use super::sample::{CgroupSample, Group, instance, is_wanted};
 use super::{names, sharing};
 use yunti_probe::answer::or_skip;
 use yunti_probe::kernel::system::{GroupCounts, RequestCounts, ThreadCounts};
@@ -21,18 +22,6 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Thread number and start time, because numbers are reused.
 type ThreadId = (u32, u64);
-
-/// Counters of a group at two moments.
-pub struct Group {
-    /// At the start, or zero for a newer group.
-    pub first: Counters,
-    /// At the last reading.
-    pub last: Counters,
-    /// Time of the first reading.
-    pub first_seen: Instant,
-    /// Time of the last reading.
-    pub last_seen: Instant,
-}
 
 /// Running measurement.
 pub struct CgroupMeasurement {
@@ -49,14 +38,6 @@ pub struct CgroupMeasurement {
     jobs: HashMap<u32, Job>,
     refreshed: Instant,
     live: Live,
-}
-
-/// Result of a measurement.
-pub struct CgroupSample {
-    /// Groups and jobs.
-    pub instances: Vec<Instance>,
-    /// Ends of threads that were not counted.
-    pub lost: u64,
 }
 
 impl CgroupMeasurement {
@@ -240,33 +221,6 @@ fn at_creation(counters: &Counters) -> Counters {
     }
 }
 
-/// Returns the use of a group between its two readings. `end`: time of the last reading of all groups.
-pub fn instance(path: &Path, group: &Group, end: Instant) -> Instance {
-    let (first, last) = (&group.first, &group.last);
-    let since = |now: Option<f64>, before: Option<f64>| (now.unwrap_or(0.0) - before.unwrap_or(0.0)).max(0.0);
-    let refaults = |counters: &Counters| counters.memory.as_ref().map_or(0, |memory| memory.refaults);
-    let before = first.pressure.unwrap_or_default();
-    Instance {
-        path: path.to_owned(),
-        name: names::of(path),
-        has_ended: group.last_seen < end,
-        seconds: (group.last_seen - group.first_seen).as_secs_f64(),
-        cpu_seconds: since(last.cpu_seconds, first.cpu_seconds),
-        quota: last.quota,
-        periods: last.periods.saturating_sub(first.periods),
-        throttled_periods: last.throttled_periods.saturating_sub(first.throttled_periods),
-        throttled_seconds: (last.throttled_seconds - first.throttled_seconds).max(0.0),
-        memory: last.memory.clone(),
-        refaults: refaults(last).saturating_sub(refaults(first)),
-        pressure: last.pressure.map(|now| Pressure {
-            cpu: now.cpu - before.cpu,
-            memory: now.memory - before.memory,
-            io: now.io - before.io,
-        }),
-        ..Instance::default()
-    }
-}
-
 /// Counts by path, from counts by inode, added to all groups above.
 fn with_those_below<T: Default>(
     counted: HashMap<u64, T>,
@@ -291,10 +245,4 @@ fn add_requests(sum: &mut RequestCounts, more: &RequestCounts) {
     sum.writes += more.writes;
     sum.queued_ns += more.queued_ns;
     sum.device_ns += more.device_ns;
-}
-
-/// Returns true if the group matches `only`: by its path, or by a part of its name.
-pub fn is_wanted(path: &Path, name: &str, only: &[String]) -> bool {
-    only.is_empty()
-        || only.iter().any(|one| if one.starts_with('/') { path.starts_with(one) } else { name.contains(one) })
 }

@@ -8,6 +8,7 @@ mod live;
 mod measure;
 mod names;
 mod report;
+mod sample;
 mod sharing;
 
 use clap::{Args, ValueEnum};

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Sort;
 use super::counters::Memory;
 use super::instance::Instance;
-use super::measure::{CgroupSample, is_wanted};
+use super::sample::{CgroupSample, is_wanted};
 use yunti_probe::answer::{Answer, Table, bytes, percent, time};
 
 const SHOWN: usize = 20;

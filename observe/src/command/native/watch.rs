@@ -7,8 +7,8 @@ use syscalls::Sysno;
 use yunti_base::{Code, Error, Result};
 
 use super::signature::Signature;
+use yunti_probe::code;
 use yunti_probe::kernel::{Hit, PROBES_MAX, Place, Probe};
-use yunti_probe::native;
 use yunti_probe::target::Process;
 
 /// A watched place, and the format of its hits.
@@ -103,7 +103,7 @@ fn watched(process: &Process, word: &str) -> Result<Vec<Watch>> {
         return Ok(vec![watch(name.to_owned(), Place::Tracepoint(tracepoint.to_owned()), signature)]);
     }
     let (library, function) = library_and_function(name);
-    let found = native::find(process, library, function);
+    let found = code::find(process, library, function);
     if found.is_empty() {
         if !process.is_alive() {
             return Err(process.has_ended());

@@ -11,7 +11,7 @@ use super::shared_memory::SharedMemory;
 use crate::jvm::attach::call_library;
 use crate::jvm::log::SilencedWarnings;
 use crate::jvm::release::{Agent, LoadedAgent};
-use yunti_probe::native;
+use yunti_probe::code;
 use yunti_probe::target::{Process, mappings};
 
 const LIBRARY: &str = "libyunti-locks.so";
@@ -324,7 +324,7 @@ impl Words {
 
 /// Returns the address of the JVM's function behind `Unsafe.park`, from the symbols of libjvm.so.
 fn park_address(process: &Process) -> Option<u64> {
-    let function = native::find(process, Some("libjvm.so"), "Unsafe_Park").into_iter().next()?;
+    let function = code::find(process, Some("libjvm.so"), "Unsafe_Park").into_iter().next()?;
     let all = mappings(process);
     let mapping = all.iter().find(|m| {
         m.is_code

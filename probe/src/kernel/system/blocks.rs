@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_base::{Code, Error, Result};
 
-use crate::kernel::programs::{Records, half, load_for, lookup, program, ring, word};
+use crate::programs::{Records, half, load_for, lookup, program, ring, word};
 
 const WORDS: usize = 2;
 const OPERATION: u32 = 0xff;

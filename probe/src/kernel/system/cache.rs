@@ -10,8 +10,8 @@ use std::time::Instant;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBuffer};
 use yunti_base::{Code, Error, Result};
 
-use crate::kernel::programs::{Records, first_namespace, half, load_for, lookup, map, program, put, ring, word};
-use crate::kernel::tracepoint;
+use crate::programs::tracepoint;
+use crate::programs::{Records, first_namespace, half, load_for, lookup, map, program, put, ring, word};
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cache.bpf.o"));
 

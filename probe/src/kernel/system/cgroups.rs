@@ -5,7 +5,7 @@ use std::io::Read;
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, Object, RingBuffer};
 use yunti_base::{Code, Error, Result};
 
-use crate::kernel::programs::{Records, first_namespace, half, load_for, lookup, map, program, ring, word};
+use crate::programs::{Records, first_namespace, half, load_for, lookup, map, program, ring, word};
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cgroups.bpf.o"));
 

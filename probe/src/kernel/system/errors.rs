@@ -3,7 +3,7 @@
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_base::{Code, Error, Result};
 
-use crate::kernel::programs::{Records, half, load_for, lookup, program, ring, word};
+use crate::programs::{Records, half, load_for, lookup, program, ring, word};
 
 const WORDS: usize = 2;
 const IS_REQUEST: u32 = 1;

@@ -3,7 +3,7 @@
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_base::{Code, Error, Result};
 
-use crate::kernel::programs::{Records, first_namespace, half, load_for, program, ring};
+use crate::programs::{Records, first_namespace, half, load_for, program, ring};
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starts.bpf.o"));
 

@@ -1,11 +1,11 @@
-//! What the tests of the rules share: a quiet report, and whether exactly one rule speaks.
+//! Test support of the rules: a quiet report, and checks that exactly one rule fires.
 
 pub use super::super::{
     GroupSize, GroupUse, Input, LargeRecord, Measure, PartitionRow, Partitions, Span, Stage, TaskRow, WholeFile, Worker,
 };
 use super::*;
 
-/// A job of 10 s on two of two processors in which nothing stands out.
+/// Returns a report of 10 s on two processors in which nothing stands out.
 pub fn quiet() -> Report {
     let mut report = Report::default();
     report.job.wall_ms = 10_000.0;
@@ -28,6 +28,7 @@ pub fn quiet() -> Report {
     report
 }
 
+/// Returns the same for a job on a cluster.
 pub fn on_a_cluster() -> Report {
     let mut report = quiet();
     report.job.id = Some("job_7_0001".into());
@@ -35,19 +36,22 @@ pub fn on_a_cluster() -> Report {
     report
 }
 
+/// Adds a stage.
 pub fn stage(report: &mut Report, name: &str, busy_ms: f64) {
     report.stages.push(Stage { name: name.into(), busy_ms, ..Stage::default() });
 }
 
+/// Sets a counter of tasks.
 pub fn count(report: &mut Report, name: &str, n: u64) {
     report.counters.entry("Tasks".into()).or_default().insert(name.into(), n);
 }
 
+/// Sets the class of a role.
 pub fn class(report: &mut Report, role: &str, name: &str) {
     report.job.classes.insert(role.into(), name.into());
 }
 
-/// The one rule that speaks, with all of its words and its flag in `parts`.
+/// Checks that only `rule` fires, with all `parts` in its words and flag.
 pub fn fires(report: &Report, rule: &str, parts: &[&str]) {
     let given = give(report);
     let rules: Vec<&str> = given.iter().map(|a| &*a.rule).collect();
@@ -58,17 +62,19 @@ pub fn fires(report: &Report, rule: &str, parts: &[&str]) {
     }
 }
 
+/// Checks that no rule fires.
 pub fn is_quiet(report: &Report) {
     assert_eq!(give(report), []);
 }
 
 #[test]
-fn nothing_stands_out() {
+fn no_rule_fires_on_quiet_reports() {
     is_quiet(&quiet());
     is_quiet(&on_a_cluster());
     is_quiet(&Report::default());
 }
 
+/// Returns a report of a job that spilled.
 pub fn spilled() -> Report {
     let mut report = quiet();
     report.spill.runs = 12;
@@ -81,7 +87,7 @@ pub fn spilled() -> Report {
 }
 
 #[test]
-fn sizes_that_people_choose() {
+fn sizes_are_rounded_up_to_common_steps() {
     for (mib, expect) in
         [(1, "1MiB"), (47, "48MiB"), (700, "768MiB"), (2500, "2560MiB"), (2561, "3GiB"), (9000, "10GiB")]
     {

@@ -1,15 +1,15 @@
-//! Classes of the user, and what makes the bytes of the output.
+//! Rules about slow classes of the user, and about the cost of encoding the output.
 
 use super::*;
 
-/// A share of the workers' time that makes a class the cause.
+/// Share of the workers' time that makes a class the cause.
 const MOST: f64 = 0.5;
-/// A class that moves more than this is no slow one.
+/// Rate above which a class is not slow.
 const FAST_MB_PER_S: f64 = 50.0;
-/// How much more a record of a large group takes than one of a small group before it is told.
+/// Cost of a record in large groups, as a multiple of the cost in small groups, that is worth advice.
 const STEEP: f64 = 8.0;
 
-/// A reducer whose time grows faster than its groups.
+/// Fires for a reducer whose time grows faster than its groups.
 pub(super) fn slow_group(report: &Report) -> Option<Advice> {
     let groups = report.groups.as_ref()?;
     let reducer = report.job.classes.get("reducer").filter(|name| is_own(name))?;
@@ -29,8 +29,8 @@ pub(super) fn slow_group(report: &Report) -> Option<Advice> {
     advice(
         "slow-group",
         format!(
-            "the reducer {reducer} took {:.2} us a record in groups of {} records or more and {:.2} us in small ones: {} of the time; \
-             the largest, {}, has {}",
+            "the reducer {reducer} took {:.2} us a record in groups of {} records or more and {:.2} us in \
+             small ones: {} of the time; the largest, {}, has {}",
             each(records, ms),
             most.records_least,
             each(small, small_ms),
@@ -44,7 +44,7 @@ pub(super) fn slow_group(report: &Report) -> Option<Advice> {
     )
 }
 
-/// The largest group, by its key where that is known.
+/// Returns the place of the largest group, with its key if known.
 pub(super) fn place_of_group(report: &Report) -> String {
     let Some(groups) = &report.groups else { return String::new() };
     let partition = format!("of partition {}", groups.largest_partition);
@@ -54,7 +54,7 @@ pub(super) fn place_of_group(report: &Report) -> String {
     }
 }
 
-/// A mapper or a reducer of the user that took most of the time.
+/// Fires for a mapper or reducer of the user that took most of the time.
 pub(super) fn slow_class(report: &Report) -> Option<Advice> {
     let classes = &report.job.classes;
     let map = report.stages.iter().find(|s| s.name == "map");
@@ -74,19 +74,19 @@ pub(super) fn slow_class(report: &Report) -> Option<Advice> {
     advice(
         "slow-class",
         format!(
-            "the {role} {name} took {} of the workers' time, {} a worker; all else would do {}",
+            "the {role} {name} took {} of the workers' time, {} a worker; everything else would reach {}",
             percent(part_of_busy(report, ms)),
             rate(bytes, ms),
             rate(report.job.input_bytes, rest)
         ),
-        format!("its code is what to make faster: perf record -g yunti run .. shows where {name} spends its time"),
+        format!("optimise its code: perf record -g yunti run .. shows where {name} spends its time"),
         None,
     )
 }
 
-/// Compression of the output, or a class that writes it.
+/// Fires for slow compression of the output, or a slow writer class.
 pub(super) fn slow_writer(report: &Report) -> Option<Advice> {
-    // Workers that wait for their turn in a part wait for what others encode.
+    // Workers that wait for their turn in a part wait for the encoding of others.
     let ms_of = |name: &str| report.stages.iter().find(|s| s.name == name).map_or(0.0, |s| s.busy_ms);
     let written_ms = report.files.iter().filter(|f| f.place == "output").map(|f| f.write_ms).sum::<f64>();
     let turns_ms = (ms_of("write") - written_ms).max(0.0);
@@ -100,16 +100,14 @@ pub(super) fn slow_writer(report: &Report) -> Option<Advice> {
         format!("{what} took {} of the workers' time, {} a worker", percent(took), rate(report.job.output_bytes, ms))
     };
     if let Some(writer) = report.job.classes.get("writer") {
-        let change = format!(
-            "its code is what to make faster: perf record -g yunti run .. shows where {writer} spends its time"
-        );
+        let change = format!("optimise its code: perf record -g yunti run .. shows where {writer} spends its time");
         return advice("slow-writer", seen(&format!("the writer {writer}")), change, None);
     }
     let flag = if by.starts_with("zstd") { "--compress lz4" } else { "--compress zstd" };
     advice(
         "slow-writer",
         seen(&format!("compressing the output as {by}")),
-        "a lower level or a quicker codec".into(),
+        "use a lower level or a faster codec".into(),
         Some(flag.into()),
     )
 }
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reducer_that_grows_with_the_square_of_a_group() {
+    fn reducer_with_quadratic_cost() {
         fires(
             &reduced(100.0, 8000.0),
             "slow-group",
@@ -146,14 +144,14 @@ mod tests {
                 "42 %",
             ],
         );
-        // Ten times the time for a tenth of the records, were it not for the small share of the whole.
+        // Ten times the time for a tenth of the records, but a small share of the whole.
         is_quiet(&reduced(10.0, 5000.0));
-        // As slow with small groups.
+        // Small groups are as slow.
         is_quiet(&reduced(8000.0 / STEEP * 10.5, 8000.0));
     }
 
     #[test]
-    fn a_mapper_that_takes_most_of_the_time() {
+    fn mapper_that_takes_most_of_the_time() {
         let mut report = quiet();
         class(&mut report, "mapper", "Mine.Mapper");
         report.stages[1].bytes = 300 << 20;
@@ -168,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reducer_that_takes_most_of_the_time() {
+    fn reducer_that_takes_most_of_the_time() {
         let mut report = reduced(10_000.0, 1000.0);
         report.job.input_bytes = 100 << 20;
         fires(&report, "slow-class", &["the reducer Mine.Reducer took 58 %"]);
@@ -177,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn output_that_is_slow_to_make() {
+    fn output_that_is_slow_to_encode() {
         let mut report = quiet();
         report.job.output_by = Some("xz:9".into());
         stage(&mut report, "encode", 13_000.0);

@@ -1,8 +1,8 @@
-//! What only a cluster has: attempts, containers, the network.
+//! Rules for jobs on a cluster: attempts, containers, the network.
 
 use super::*;
 
-/// Attempts that failed or were killed.
+/// Fires for attempts that failed or were killed.
 pub(super) fn lost_attempts(report: &Report) -> Option<Advice> {
     let lost = report.tasks.iter().filter(|t| t.state != "succeeded").count();
     let took = share(report, &["lost"]);
@@ -20,12 +20,13 @@ pub(super) fn lost_attempts(report: &Report) -> Option<Advice> {
     advice(
         "lost-attempts",
         format!("{lost} attempts were lost{on}, with {} of the time", percent(took)),
-        "their logs say why (yarn logs); where they were killed for a faster twin, leave out speculation".into(),
+        "their logs show the cause (yarn logs); if they were killed for a faster duplicate, turn off speculation"
+            .into(),
         Some("-D mapreduce.map.speculative=false".into()),
     )
 }
 
-/// On a cluster: many tasks with little to do.
+/// Fires on a cluster for many tasks with little work.
 pub(super) fn tiny_tasks(report: &Report) -> Option<Advice> {
     let each = report.job.input_bytes / report.job.splits.max(1);
     let launching = share(report, &["launch", "jvm-start"]);
@@ -40,12 +41,12 @@ pub(super) fn tiny_tasks(report: &Report) -> Option<Advice> {
             budget::size(each),
             percent(launching)
         ),
-        "larger splits need fewer containers; many small files are read together by CombineTextInputFormat".into(),
+        "larger splits need fewer containers; CombineTextInputFormat reads many small files together".into(),
         Some("-D mapreduce.input.fileinputformat.split.minsize=268435456".into()),
     )
 }
 
-/// On a cluster: the start of containers is most of a job that has few of them.
+/// Fires on a cluster if starting containers takes most of a job with few of them.
 pub(super) fn launches(report: &Report) -> Option<Advice> {
     if !on_cluster(report) || !bound_by(report, "start") {
         return None;
@@ -53,20 +54,20 @@ pub(super) fn launches(report: &Report) -> Option<Advice> {
     advice(
         "launches",
         "the cluster was mostly busy with starting the job and its containers".into(),
-        "a job of this size is done sooner in one container, or by yunti run on one machine".into(),
+        "a job of this size finishes sooner in one container, or by yunti run on one machine".into(),
         Some("-D mapreduce.job.ubertask.enable=true".into()),
     )
 }
 
-/// On a cluster: reduces waited for map output.
+/// Fires on a cluster if reduces waited for map output.
 pub(super) fn fetching(report: &Report) -> Option<Advice> {
     if !on_cluster(report) || !bound_by(report, "network") {
         return None;
     }
     advice(
         "fetching",
-        "reduces waited for map output when all maps were done".into(),
-        "compress map output, and combine where that can be".into(),
+        "reduces waited for map output after all maps were done".into(),
+        "compress map output, and combine if possible".into(),
         Some("-D mapreduce.map.output.compress=true".into()),
     )
 }
@@ -76,7 +77,7 @@ mod tests {
     use super::super::check::*;
 
     #[test]
-    fn attempts_that_were_lost() {
+    fn lost_attempts_of_tasks() {
         let mut report = on_a_cluster();
         report.tasks.push(TaskRow { state: "failed".into(), node: "b".into(), ..TaskRow::default() });
         is_quiet(&report);
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_for_next_to_nothing() {
+    fn containers_with_little_work() {
         let mut report = on_a_cluster();
         stage(&mut report, "jvm-start", 30_000.0);
         report.job.input_bytes = 64 << 20;
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_mostly_starts() {
+    fn cluster_that_mostly_starts_containers() {
         let mut report = on_a_cluster();
         report.bottleneck.resource = "start".into();
         fires(&report, "launches", &["ubertask"]);

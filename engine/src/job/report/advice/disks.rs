@@ -1,9 +1,9 @@
-//! Disks that are slow, fail or are full.
+//! Rules about disks that are slow, full or failing.
 
 use super::super::FileUse;
 use super::*;
 
-/// Spills to one disk that could not follow.
+/// Fires if all spills went to one disk, and that disk bounds the job.
 pub(super) fn slow_scratch(report: &Report) -> Option<Advice> {
     let disk = bound_by(report, "disk_write") || bound_by(report, "disk_read");
     let of_spills = matches!(&*report.bottleneck.stage, "spill" | "merge");
@@ -13,24 +13,25 @@ pub(super) fn slow_scratch(report: &Report) -> Option<Advice> {
     advice(
         "slow-scratch",
         format!("all spills went to {}, whose disk bounds the job", report.spill.directories[0]),
-        "add a directory on another disk, or one on a faster one alone".into(),
+        "add a directory on another disk, or use only one on a faster disk".into(),
         Some("--scratch DIR".into()),
     )
 }
 
+/// Fires for a scratch directory that failed during the job.
 pub(super) fn failed_scratch(report: &Report) -> Option<Advice> {
     let failed = &report.spill.failed_directories;
     if failed.is_empty() {
         return None;
     }
     let seen = format!("{} failed while the job ran and was taken out of use", failed.join(", "));
-    advice("failed-scratch", seen, "look at its disk, or leave it out of --scratch".into(), None)
+    advice("failed-scratch", seen, "check its disk, or leave it out of --scratch".into(), None)
 }
 
-/// Slower than this is no disk of a machine that is made for data.
+/// Rate of a disk below which it is slow for data processing.
 const SLOW_MB_PER_S: f64 = 200.0;
 
-/// Input or output on a disk that could not follow.
+/// Fires for input or output on a slow disk.
 pub(super) fn slow_disk(report: &Report) -> Option<Advice> {
     let ways = report.files.iter().filter(|f| f.place != "scratch").flat_map(|f| {
         let (read_ms, write_ms) = (in_calls(report, f.read_ms), in_calls(report, f.write_ms));
@@ -51,20 +52,20 @@ pub(super) fn slow_disk(report: &Report) -> Option<Advice> {
         rate(bytes, ms)
     );
     if of.place == "input" {
-        let change = "have it on a faster disk, or nearer; compressed (zstd) it is fewer bytes to read";
+        let change = "move it to a faster or nearer disk; compressed (zstd) it is fewer bytes to read";
         return advice("slow-disk", seen, change.into(), None);
     }
     let flag = report.job.output_by.is_none().then(|| "--compress zstd".into());
     advice("slow-disk", seen, "write to a faster disk, or fewer bytes".into(), flag)
 }
 
-/// Input that came from the disk and not from memory.
+/// Fires for input that was read from the disk instead of the page cache.
 pub(super) fn cold_cache(report: &Report) -> Option<Advice> {
     let from_disk = report.waits.as_ref()?.disk_read_bytes;
     let input = report.files.iter().find(|f| f.place == "input")?;
     let read_ms = in_calls(report, input.read_ms);
     let took = part_of_busy(report, read_ms);
-    // What runs read back from scratch is not told apart.
+    // The process counter includes reads of spilled runs.
     let spilled = report.files.iter().filter(|f| f.place == "scratch").map(|f| f.read_bytes).sum::<u64>();
     let cold = from_disk.saturating_sub(spilled).min(input.read_bytes);
     if on_cluster(report) || !is_long(report) || cold < input.read_bytes / 2 || cold < 1 << 20 || took < 0.2 {
@@ -72,9 +73,9 @@ pub(super) fn cold_cache(report: &Report) -> Option<Advice> {
     }
     let again = match report.machine.memory_bytes / 2 {
         room if room > 0 && input.read_bytes > room => {
-            "it is more than this machine keeps in memory: a faster disk, or compressed input"
+            "it is larger than the page cache of this machine: use a faster disk, or compress the input"
         }
-        _ => "a second run would find it in memory; cat it there beforehand, or have it on a faster disk",
+        _ => "a second run finds it in memory; read it with cat first, or use a faster disk",
     };
     advice(
         "cold-cache",
@@ -90,7 +91,7 @@ pub(super) fn cold_cache(report: &Report) -> Option<Advice> {
     )
 }
 
-/// Blocks that had to be read again.
+/// Fires for spilled blocks that had to be read again.
 pub(super) fn bad_reads(report: &Report) -> Option<Advice> {
     let reads: u64 = report.spill.bad_reads.values().sum();
     let (worst, _) = report.spill.bad_reads.iter().max_by_key(|(_, n)| **n)?;
@@ -105,12 +106,12 @@ pub(super) fn bad_reads(report: &Report) -> Option<Advice> {
     advice(
         "bad-reads",
         format!("{blocks} came back damaged or not at all from {worst}{others}, and had to be read again"),
-        "look at its disk (dmesg, smartctl), its cable and the memory, or leave it out of --scratch".into(),
+        "check its disk (dmesg, smartctl), its cable and the memory, or leave it out of --scratch".into(),
         None,
     )
 }
 
-/// A file system with less room than the job took of it.
+/// Fires for a file system with less free space than the job used of it.
 pub(super) fn full_disk(report: &Report) -> Option<Advice> {
     let took =
         |f: &FileUse| if f.place == "scratch" { report.spill.peak_bytes.min(f.written_bytes) } else { f.written_bytes };
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scratch_directory_that_failed() {
+    fn scratch_directory_that_failed() {
         let mut report = quiet();
         report.spill.failed_directories = vec!["/bad".into()];
         fires(&report, "failed-scratch", &["/bad failed"]);
@@ -179,7 +180,7 @@ mod tests {
         let mut report = quiet();
         report.files = vec![used("input", (1 << 30, 6000.0), (0, 0.0))];
         fires(&report, "slow-disk", &["reading the input in /data took 32 %", "170.7 MiB/s a worker"]);
-        // Reads that wait for a processor and not for the disk.
+        // Reads that wait for a processor, not for the disk.
         report.waits = Some(Waits { processor_ms: 6000.0, ..Waits::default() });
         report.job.cpu_ms = 60_000.0;
         report.workers = vec![Worker { busy_ms: 20_000.0, ..Worker::default() }];
@@ -203,7 +204,7 @@ mod tests {
         report.waits = Some(Waits { disk_read_bytes: 1 << 30, ..Waits::default() });
         fires(&report, "cold-cache", &["1 GiB of the 1 GiB", "256 MiB/s a worker: 21 %", "a second run"]);
         report.machine.memory_bytes = 1 << 30;
-        fires(&report, "cold-cache", &["more than this machine keeps"]);
+        fires(&report, "cold-cache", &["larger than the page cache"]);
         report.waits.as_mut().unwrap().disk_read_bytes = 500 << 20;
         is_quiet(&report);
         report.waits.as_mut().unwrap().disk_read_bytes = 1 << 30;
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_is_nearly_full() {
+    fn disk_that_is_nearly_full() {
         let mut report = quiet();
         report.files = vec![used("output", (0, 0.0), (2 << 30, 10.0))];
         is_quiet(&report);

@@ -1,31 +1,32 @@
-//! Input that cannot be divided, or is divided badly.
+//! Rules about input that cannot be split, or is split badly.
 
 use super::*;
 
-/// Files that one task had to read from start to end while others waited.
+/// Fires for files that one task had to read whole while other workers waited.
 pub(super) fn whole_files(report: &Report) -> Option<Advice> {
     let input = report.input.as_ref()?;
     let longest = input.longest_whole.as_ref()?;
-    // Files of an even length divide the work as splits do.
+    // Files of even length divide the work as well as splits do.
     let even = report.job.input_bytes / u64::from(report.job.threads.max(1));
     if !is_long(report) || !bound_by(report, "input") || longest.bytes <= even + even / 10 {
         return None;
     }
     let why = match &longest.codec {
-        Some(codec) => format!("{codec} cannot be divided"),
-        None => "pipes, CSV and framed records cannot be divided".into(),
+        Some(codec) => format!("{codec} cannot be split"),
+        None => "pipes, CSV and framed records cannot be split".into(),
     };
     let n = input.whole_files;
     let others = if n > 1 { format!(" (and {} more files like it)", n - 1) } else { String::new() };
     let change = format!(
-        "give it as {} files or more, so that each of the {} threads has one; as bzip2, which can be divided; or uncompressed, as lines",
+        "store it as {} files or more, one for each of the {} threads; as bzip2, which can be split; or as \
+         uncompressed lines",
         report.job.threads.max(2),
         report.job.threads
     );
     advice("whole-files", format!("one task read all of {}{others}: {why}", longest.path), change, None)
 }
 
-/// Fewer splits than threads, although the input could be cut.
+/// Fires if there are fewer splits than threads although the input can be split.
 pub(super) fn few_splits(report: &Report) -> Option<Advice> {
     let input = report.input.as_ref()?;
     let (splits, threads) = (report.job.splits, u64::from(report.job.threads.min(report.machine.processors.max(1))));
@@ -40,12 +41,12 @@ pub(super) fn few_splits(report: &Report) -> Option<Advice> {
     advice(
         "few-splits",
         format!("{splits} splits of {} for {threads} threads", budget::size(input.split_bytes)),
-        "smaller splits keep all of them busy".into(),
+        "smaller splits keep all threads busy".into(),
         Some(flag),
     )
 }
 
-/// Enough splits, and one of them as long as the job.
+/// Fires if one of many splits takes as long as the job.
 pub(super) fn long_split(report: &Report) -> Option<Advice> {
     let input = report.input.as_ref()?;
     let alone = report.bottleneck.parallelism == 1.0 && report.job.splits > 1;
@@ -67,7 +68,7 @@ pub(super) fn long_split(report: &Report) -> Option<Advice> {
     )
 }
 
-/// One record that is a large part of all bytes: nobody can share it.
+/// Fires for one record that is a large part of all bytes: only one worker can map it.
 pub(super) fn huge_record(report: &Report) -> Option<Advice> {
     let largest = report.input.as_ref()?.largest_record.as_ref()?;
     let has = largest.bytes_least as f64 / report.job.input_bytes.max(1) as f64;
@@ -78,19 +79,20 @@ pub(super) fn huge_record(report: &Report) -> Option<Advice> {
     advice(
         "huge-record",
         format!(
-            "a record of more than {} stands at {} of {}, {} of the input or more, where the mean is {}: one worker had all of it",
+            "a record of more than {} at byte {} of {} is {} of the input or more (mean: {}): one worker had to \
+             map it alone",
             budget::size(largest.bytes_least),
             largest.offset,
             largest.path,
             percent(has),
             budget::size(mean)
         ),
-        "cut it where it is made, or check the delimiter of records".into(),
+        "split it at its source, or check the record delimiter".into(),
         Some("--input-delimiter TEXT".into()),
     )
 }
 
-/// So many files that finding and opening them is work.
+/// Fires for many small files, if finding and opening them costs time.
 pub(super) fn small_files(report: &Report) -> Option<Advice> {
     let files = report.input.as_ref()?.files;
     let used = report.files.iter().find(|f| f.place == "input")?;
@@ -108,7 +110,7 @@ pub(super) fn small_files(report: &Report) -> Option<Advice> {
             used.open_ms / 1000.0,
             percent(took)
         ),
-        "put them together once: cat, tar, or yunti run identity into a few parts".into(),
+        "merge them once: cat, tar, or yunti run identity into a few parts".into(),
         None,
     )
 }
@@ -125,11 +127,11 @@ mod tests {
         let file = WholeFile { path: "logs.gz".into(), bytes: 3 << 30, codec: Some("gzip".into()) };
         report.input = Some(Input { whole_files: 1, longest_whole: Some(file), ..Input::default() });
         report.job.splits = 1;
-        // Others kept the processors busy.
+        // Other work kept the processors busy.
         is_quiet(&report);
         report.bottleneck.resource = "input".into();
-        fires(&report, "whole-files", &["all of logs.gz", "gzip cannot be divided", "2 files or more"]);
-        // One of several like it.
+        fires(&report, "whole-files", &["all of logs.gz", "gzip cannot be split", "2 files or more"]);
+        // One of several similar files.
         report.job.input_bytes = 6 << 30;
         is_quiet(&report);
         report.job.input_bytes = 5 << 30;
@@ -171,7 +173,7 @@ mod tests {
         report.job.input_records = 1000;
         let largest = LargeRecord { path: "in".into(), offset: 77, bytes_least: 128 << 20 };
         report.input.as_mut().unwrap().largest_record = Some(largest);
-        fires(&report, "huge-record", &["more than 128 MiB", "77 of in", "12 %", "mean is 1 MiB"]);
+        fires(&report, "huge-record", &["more than 128 MiB", "77 of in", "12 %", "mean: 1 MiB"]);
         report.input.as_mut().unwrap().largest_record.as_mut().unwrap().bytes_least = 64 << 20;
         is_quiet(&report);
     }

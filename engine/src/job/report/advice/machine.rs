@@ -1,11 +1,11 @@
-//! What the machine kept from the job: processors.
+//! Rules about processors that the job wanted and did not get.
 
 use super::*;
 
-/// A share of the periods, or of the time that workers wanted to run, below which nothing is said.
+/// Share of throttled periods, or of runnable time, below which the rules are silent.
 const HELD_BACK: f64 = 0.25;
 
-/// A control group that allows less processor time than the job would have taken.
+/// Fires for a control group that allows less processor time than the job needs.
 pub(super) fn cpu_quota(report: &Report) -> Option<Advice> {
     let waits = report.waits.as_ref()?;
     let quota = waits.quota_processors?;
@@ -16,17 +16,19 @@ pub(super) fn cpu_quota(report: &Report) -> Option<Advice> {
     advice(
         "cpu-quota",
         format!(
-            "the control group allows {quota:.2} processors and stopped the job in {} of {} periods, {} of them",
+            "the control group allows {quota:.2} processors and throttled the job in {} of {} periods ({})",
             waits.throttled_periods,
             waits.quota_periods,
             percent(held.min(1.0))
         ),
-        "raise its quota (cpu.max, cpu.cfs_quota_us, the container's --cpus), or give the job no more threads than it allows".into(),
+        "raise its quota (cpu.max, cpu.cfs_quota_us, the container's --cpus), or give the job no \
+         more threads than it allows"
+            .into(),
         Some(format!("--threads {}", (quota.floor() as u32).max(1))),
     )
 }
 
-/// Other programs on the same processors.
+/// Fires if other programs used the processors.
 pub(super) fn busy_neighbour(report: &Report) -> Option<Advice> {
     let waits = report.waits.as_ref()?;
     let job = &report.job;
@@ -38,11 +40,11 @@ pub(super) fn busy_neighbour(report: &Report) -> Option<Advice> {
     advice(
         "busy-neighbour",
         format!(
-            "other programs had the processors: workers were ready and waited {:.1} s for one, {} of the time that they wanted to run",
+            "other programs used the processors: runnable workers waited {:.1} s for one, {} of their runnable time",
             waits.processor_ms / 1000.0,
             percent(waited)
         ),
-        "run it when less else runs, or give the others less (nice, cpu.weight)".into(),
+        "run it when the machine is less busy, or give the others less time (nice, cpu.weight)".into(),
         None,
     )
 }
@@ -53,13 +55,13 @@ mod tests {
     use crate::job::report::Waits;
 
     #[test]
-    fn a_quota_that_holds_the_job_back() {
+    fn quota_that_throttles_the_job() {
         let mut report = quiet();
         let waits =
             Waits { quota_processors: Some(0.5), quota_periods: 100, throttled_periods: 80, ..Waits::default() };
         report.waits = Some(waits);
         fires(&report, "cpu-quota", &["0.50 processors", "80 of 100 periods", "--threads 1"]);
-        // Waiting is then the quota's.
+        // The quota explains the waiting.
         report.job.cpu_ms = 1000.0;
         report.waits.as_mut().unwrap().processor_ms = 9000.0;
         fires(&report, "cpu-quota", &[]);
@@ -69,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn others_on_the_processors() {
+    fn other_programs_on_the_processors() {
         let mut report = quiet();
         report.job.cpu_ms = 6000.0;
         report.waits = Some(Waits { processor_ms: 6000.0, ..Waits::default() });

@@ -1,8 +1,8 @@
-//! A budget that is too small for the records.
+//! The rule about a memory budget that is too small for the records.
 
 use super::*;
 
-/// What it would take to keep all records in memory, where spilling took time.
+/// Fires if spilling took time. Names the memory that would hold all records.
 pub(super) fn spills(report: &Report) -> Option<Advice> {
     let spill = &report.spill;
     let took = share(report, &["spill", "merge"]);
@@ -24,15 +24,15 @@ pub(super) fn spills(report: &Report) -> Option<Advice> {
     }
     let classes = &report.job.classes;
     let (change, flag) = if classes.contains_key("reducer") && !classes.contains_key("combiner") {
-        ("a combiner or a folder makes fewer of them", "--combiner CLASS")
+        ("use a combiner or a folder, which makes fewer records", "--combiner CLASS")
     } else {
-        ("scratch directories on several fast disks, and as much memory as there is", "--scratch DIR")
+        ("use scratch directories on several fast disks, and as much memory as possible", "--scratch DIR")
     };
-    advice("spills", seen, format!("the records do not fit into this machine: {change}"), Some(flag.into()))
+    advice("spills", seen, format!("the records do not fit into this machine's memory: {change}"), Some(flag.into()))
 }
 
-/// About what a sort of all records takes: the records and two entries of each, and a quarter more since workers do not take even
-/// shares. Tried with lines and with TeraSort's records.
+/// Returns the approximate memory for sorting all records: the records, two entries for each, and a quarter more
+/// because workers take uneven shares. Checked with lines and with TeraSort records.
 fn in_memory_bytes(report: &Report) -> u64 {
     let spill = &report.spill;
     let records = spill.raw_bytes + spill.records * 32;
@@ -47,12 +47,12 @@ mod tests {
     fn spills_that_more_memory_would_avoid() {
         let mut report = spilled();
         fires(&report, "spills", &["12 runs", "21 %", "avoid 12 spills and 3 merge passes", "--memory 3GiB"]);
-        // Not in this machine.
+        // More than this machine has.
         report.machine.memory_bytes = 2 << 30;
         fires(&report, "spills", &["do not fit into this machine", "--scratch DIR"]);
         class(&mut report, "reducer", "Mine.Reducer");
         fires(&report, "spills", &["a combiner or a folder", "--combiner CLASS"]);
-        // Spills that cost nothing.
+        // Spills at almost no cost.
         let mut cheap = spilled();
         cheap.stages.last_mut().unwrap().busy_ms = 500.0;
         is_quiet(&cheap);

@@ -1,5 +1,5 @@
-//! Advice: what to change, concretely, made from a report. Each rule is a function that looks at one thing; the first ones in the
-//! list are those that change most. A rule is silent where what it saw took little of the job's time.
+//! Advice: concrete changes, derived from a report. Each rule is a function about one cause; rules with the largest
+//! effect come first. A rule is silent if its cause took little of the job's time.
 
 #[cfg(test)]
 mod check;
@@ -47,12 +47,12 @@ const RULES: [Rule; 28] = [
     parallelism::small_job,
 ];
 
-/// A share of the job's time below which nothing is said.
+/// Share of the job's time below which a cause is ignored.
 const LITTLE: f64 = 0.05;
-/// Jobs shorter than this are not worth a change.
+/// Duration of a job, in milliseconds, below which no change pays.
 const SHORT_MS: f64 = 200.0;
 
-/// Needs all of the report but the advice itself.
+/// Returns the advice for a report. Needs all of the report except `advice`.
 pub fn give(report: &Report) -> Vec<Advice> {
     RULES.iter().filter_map(|rule| rule(report)).collect()
 }
@@ -69,7 +69,7 @@ fn is_long(report: &Report) -> bool {
     report.job.wall_ms >= SHORT_MS
 }
 
-/// Share of all workers' busy time that stages took.
+/// Returns the share of all workers' busy time that these stages took.
 fn share(report: &Report, names: &[&str]) -> f64 {
     let sum =
         |of: &dyn Fn(&str) -> bool| -> f64 { report.stages.iter().filter(|s| of(&s.name)).map(|s| s.busy_ms).sum() };
@@ -77,25 +77,25 @@ fn share(report: &Report, names: &[&str]) -> f64 {
     if all > 0.0 { sum(&|name| names.contains(&name)) / all } else { 0.0 }
 }
 
-/// The busy time of all workers.
+/// Returns the busy time of all workers.
 fn busy_ms(report: &Report) -> f64 {
     report.stages.iter().map(|s| s.busy_ms).sum()
 }
 
-/// Part of the busy time of all workers.
+/// Returns `ms` as a share of the busy time of all workers.
 fn part_of_busy(report: &Report, ms: f64) -> f64 {
     (ms / busy_ms(report).max(1e-6)).min(1.0)
 }
 
-/// Of time in calls of the system the part in which workers did not wait for a processor: those of other programs make every call
-/// seem slow.
+/// Returns the part of the time in system calls in which workers did not wait for a processor, since such waits make
+/// every call seem slow.
 fn in_calls(report: &Report, ms: f64) -> f64 {
     let waited = report.waits.as_ref().map_or(0.0, |w| w.processor_ms);
     let busy: f64 = report.workers.iter().map(|w| w.busy_ms).sum();
     ms * (1.0 - waited / busy.max(1e-6)).clamp(0.05, 1.0)
 }
 
-/// Whether a class is not one of the engine's.
+/// Returns true for a class of the user, false for one of the engine.
 fn is_own(name: &str) -> bool {
     !name.starts_with("Yunti.") && name != "total-order"
 }
@@ -116,7 +116,7 @@ fn bound_by(report: &Report, resource: &str) -> bool {
     report.bottleneck.resource == resource
 }
 
-/// A size that holds `bytes`, as a flag's value, in steps that people choose: 48MiB, 768MiB, 3GiB.
+/// Returns a size that holds `bytes`, as the value of a flag, in common steps: 48MiB, 768MiB, 3GiB.
 fn whole_size(bytes: u64) -> String {
     let mib = bytes.div_ceil(1 << 20).max(1);
     let step = (mib.next_power_of_two() / 8).max(1);

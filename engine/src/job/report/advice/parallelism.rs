@@ -1,8 +1,8 @@
-//! Work that is divided badly among partitions and threads.
+//! Rules about work that is divided unevenly among partitions and threads.
 
 use super::*;
 
-/// One partition with far more records than the others.
+/// Fires for one partition with many more records than the others.
 pub(super) fn skew(report: &Report) -> Option<Advice> {
     let partitions = report.partitions.as_ref().filter(|p| p.of == "partition" && p.count > 1)?;
     let column = partitions.measures.iter().position(|m| m.name == "input_records")?;
@@ -15,14 +15,14 @@ pub(super) fn skew(report: &Report) -> Option<Advice> {
     }
     let fullest = partitions.rows.iter().find(|r| r.values.get(column) == Some(&measure.most))?;
     let seen = format!(
-        "partition {} has {} of the records, {} would be even: one key or a few hold them",
+        "partition {} has {} of the records, {} would be even: one or a few keys have them",
         fullest.number,
         percent(has),
         percent(fair)
     );
     let classes = &report.job.classes;
     if classes.contains_key("reducer") && !classes.contains_key("combiner") {
-        let change = "a combiner or a folder makes one record of many before they meet";
+        let change = "use a combiner or a folder, which makes one record of many before the sort";
         return advice("skew", seen, change.into(), Some("--combiner CLASS".into()));
     }
     let change = "divide by sampled ranges, or by a partitioner of your own that knows these keys";
@@ -30,7 +30,7 @@ pub(super) fn skew(report: &Report) -> Option<Advice> {
     advice("skew", seen, change.into(), ranges.then(|| "--partitioner total-order".into()))
 }
 
-/// Reduce tasks were what the job waited for.
+/// Fires if too few reduce tasks bound the job.
 pub(super) fn few_reduces(report: &Report) -> Option<Advice> {
     let (reduces, threads) = (report.job.reduces, report.job.threads);
     if !is_long(report) || !bound_by(report, "partitions") || reduces >= threads {
@@ -46,7 +46,7 @@ pub(super) fn few_reduces(report: &Report) -> Option<Advice> {
     )
 }
 
-/// Processors that were not asked to work.
+/// Fires if the job used fewer threads than there are processors, and they bound it.
 pub(super) fn few_threads(report: &Report) -> Option<Advice> {
     let (threads, processors) = (report.job.threads, report.machine.processors);
     let enough = report.job.splits >= u64::from(processors);
@@ -56,12 +56,12 @@ pub(super) fn few_threads(report: &Report) -> Option<Advice> {
     advice(
         "few-threads",
         format!("{threads} of {processors} processors were used, and they bound the job"),
-        "use all of them; where the memory was too small for more workers, give more of it too".into(),
+        "use all processors; if the memory was too small for more workers, raise --memory too".into(),
         Some(format!("--threads {processors}")),
     )
 }
 
-/// Many records a key go through a sort, and nothing makes fewer of them.
+/// Fires if many records a key go through a sort, and no class combines them.
 pub(super) fn combine(report: &Report) -> Option<Advice> {
     let classes = &report.job.classes;
     let (records, groups) = (counter(report, "REDUCE_INPUT_RECORDS"), counter(report, "REDUCE_INPUT_GROUPS"));
@@ -82,7 +82,7 @@ pub(super) fn combine(report: &Report) -> Option<Advice> {
     )
 }
 
-/// Part files too small to be worth their names.
+/// Fires for part files that are too small.
 pub(super) fn many_reduces(report: &Report) -> Option<Advice> {
     let (reduces, threads) = (u64::from(report.job.reduces), u64::from(report.job.threads.max(1)));
     let each = report.job.output_bytes / reduces.max(1);
@@ -95,25 +95,20 @@ pub(super) fn many_reduces(report: &Report) -> Option<Advice> {
     advice(
         "many-reduces",
         format!("{reduces} part files of {} each on average", budget::size(each)),
-        "fewer and larger ones are quicker to write and to read".into(),
+        "fewer and larger parts are faster to write and to read".into(),
         Some(n),
     )
 }
 
-/// So small that nothing of it can be made faster.
+/// Fires for a job that is too small to become faster.
 pub(super) fn small_job(report: &Report) -> Option<Advice> {
     if on_cluster(report) || !bound_by(report, "start") || is_long(report) {
         return None;
     }
-    advice(
-        "small-job",
-        "the job is over before all workers have begun".into(),
-        "nothing to change at this size".into(),
-        None,
-    )
+    advice("small-job", "the job ends before all workers start".into(), "nothing to change at this size".into(), None)
 }
 
-/// One key with a large part of all records.
+/// Fires for one key with a large part of all records.
 pub(super) fn hot_key(report: &Report) -> Option<Advice> {
     let groups = report.groups.as_ref()?;
     let (records, n) = (counter(report, "REDUCE_INPUT_RECORDS"), counter(report, "REDUCE_INPUT_GROUPS"));
@@ -125,13 +120,13 @@ pub(super) fn hot_key(report: &Report) -> Option<Advice> {
     let classes = &report.job.classes;
     let combines = classes.contains_key("combiner") || classes.contains_key("folder");
     let (change, flag) = if combines {
-        ("give it a key of several parts (the key and a number), and put them together in a second job", None)
+        ("split the key into several (key and number), and merge them in a second job", None)
     } else {
-        ("a combiner or a folder makes one record of many before they meet", Some("--combiner CLASS".into()))
+        ("use a combiner or a folder, which makes one record of many before the sort", Some("--combiner CLASS".into()))
     };
     advice(
         "hot-key",
-        format!("{} has {} of {records} records, of {n} keys", classes::place_of_group(report), percent(has)),
+        format!("{} has {} of {records} records, among {n} keys", classes::place_of_group(report), percent(has)),
         change.into(),
         flag,
     )
@@ -206,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_tiny_part_files() {
+    fn thousand_tiny_part_files() {
         let mut report = quiet();
         report.job.reduces = 1000;
         report.job.output_bytes = 100 << 20;
@@ -219,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_is_over_at_once() {
+    fn job_that_ends_at_once() {
         let mut report = quiet();
         report.bottleneck.resource = "start".into();
         is_quiet(&report);
@@ -237,7 +232,7 @@ mod tests {
         report.groups = Some(groups);
         fires(&report, "hot-key", &["'the' of partition 0 has 80 % of 100000 records", "--combiner CLASS"]);
         class(&mut report, "combiner", "Mine.Reducer");
-        fires(&report, "hot-key", &["a key of several parts"]);
+        fires(&report, "hot-key", &["split the key into several"]);
         report.groups.as_mut().unwrap().largest_records = 24_999;
         is_quiet(&report);
     }

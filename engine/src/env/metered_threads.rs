@@ -1,0 +1,80 @@
+//! Threads that measure run-queue delay: the time they were ready to run without a processor (Linux `schedstat`).
+//!
+//! The counter is read when a thread begins its part and when it ends; it is gone with the thread. Without `schedstat`
+//! the delay is 0.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::threads::Threads;
+
+/// Threads of a job, with a meter around the threads that the job was given.
+pub struct MeteredThreads {
+    threads: Arc<dyn Threads>,
+    others_ns: AtomicU64,
+    caller_ns: u64,
+}
+
+impl MeteredThreads {
+    /// Starts measuring. The calling thread counts too: it works as worker 0 and calls `run_delay_ns` later.
+    pub fn new(threads: Arc<dyn Threads>) -> MeteredThreads {
+        MeteredThreads { threads, others_ns: AtomicU64::new(0), caller_ns: thread_run_delay_ns() }
+    }
+
+    /// Returns the run-queue delay since `new`, in nanoseconds, over all threads.
+    pub fn run_delay_ns(&self) -> u64 {
+        self.others_ns.load(Ordering::Relaxed) + thread_run_delay_ns().saturating_sub(self.caller_ns)
+    }
+}
+
+impl Threads for MeteredThreads {
+    fn run(&self, n: usize, body: &(dyn Fn(usize) + Sync)) {
+        self.threads.run(n, &|worker| {
+            if worker == 0 {
+                return body(worker);
+            }
+            let before_ns = thread_run_delay_ns();
+            body(worker);
+            self.others_ns.fetch_add(thread_run_delay_ns().saturating_sub(before_ns), Ordering::Relaxed);
+        });
+    }
+
+    fn processors(&self) -> usize {
+        self.threads.processors()
+    }
+}
+
+/// Returns the run-queue delay of the calling thread since it began, in nanoseconds.
+fn thread_run_delay_ns() -> u64 {
+    std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| run_delay(&text)).unwrap_or(0)
+}
+
+/// Parses the second number of `schedstat`: time on a processor, run-queue delay (both in ns), time slices.
+fn run_delay(text: &str) -> Option<u64> {
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::threads::RealThreads;
+    use super::*;
+
+    #[test]
+    fn parses_the_run_queue_delay() {
+        assert_eq!(run_delay("161218 89583 1\n"), Some(89_583));
+        assert_eq!(run_delay(""), None);
+    }
+
+    #[test]
+    fn runs_every_body_and_the_delay_only_grows() {
+        let threads = MeteredThreads::new(Arc::new(RealThreads));
+        let ran = AtomicU64::new(0);
+        threads.run(3, &|worker| {
+            ran.fetch_add(1 << (8 * worker), Ordering::Relaxed);
+        });
+        assert_eq!(ran.into_inner(), 0x010101);
+        let before = threads.run_delay_ns();
+        threads.run(2, &|_| {});
+        assert!(threads.run_delay_ns() >= before);
+    }
+}

@@ -1,0 +1,194 @@
+//! The map phase of modes sorted and grouped: all splits into collectors, fold tables and runs.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::key_sample::{self, KeySample};
+use super::map_output::{MapOutput, run_settings};
+use super::map_setup::{TASK_COUNTERS, make_key_encoder, make_partition, map_together, read_ahead};
+use super::map_workers::{MapFold, MapWorkers};
+use super::running_job::RunningJob;
+use crate::collect::collector::{CollectedRecords, Spill};
+use crate::collect::partition::Partition;
+use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
+use crate::collect::store::Layout;
+use crate::collect::{Collector, Store};
+use crate::fold::{FoldTable, HashRanges};
+use crate::job::control::ProgressStage;
+use crate::job::report::meter::StageKind;
+use crate::job::spec::Mode;
+use crate::key_order::KeyOrderCollector;
+use crate::map::fold_sink::DrainForm;
+use crate::map::timed_sink::TimedSink;
+use crate::memory::pool::UNIT_BYTES;
+use crate::operator::{Emitter, Type};
+use crate::read::split::RecordFormat;
+use crate::reduce::fold_reduce::FoldInput;
+use crate::run::{RunBuilder, RunTotals, ScratchSpace};
+use yunti_base::Result;
+
+/// Returns the form of the records that the map phase leaves for a folder. The plan alone decides it.
+pub fn fold_input(running: &RunningJob<'_>) -> Result<FoldInput> {
+    Ok(if folds_early(running)?.is_some() { FoldInput::States } else { FoldInput::Values })
+}
+
+/// Returns the fold of the map phase: a folder whose partial states may be merged in any order, or such a combiner.
+fn folds_early(running: &RunningJob<'_>) -> Result<Option<MapFold>> {
+    let plan = running.plan;
+    let context = running.context(false, 0);
+    if let Some(class) = &plan.folder {
+        let exact = class.folder(&context)?.shape().exact;
+        return Ok(exact.then(|| MapFold { class: class.clone(), drained: DrainForm::States }));
+    }
+    match &plan.combiner {
+        Some(class) if class.info().is_fold && class.folder(&context)?.shape().exact => {
+            Ok(Some(MapFold { class: class.clone(), drained: DrainForm::Finished }))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Runs the map phase: reads, maps and collects or folds all splits.
+pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
+    let plan = running.plan;
+    running.enter(ProgressStage::Map);
+    let store = Arc::new(Store::new(running.budget.clone(), running.sizing.block_bytes, layout(running), plan.order)?);
+    let KeySample { bounds, routes } = key_sample::collect(running, store.pool().place_bits())?;
+    let (files, clock) = (running.env.files.clone(), running.env.clock.clone());
+    let scratch = ScratchSpace::with_rule(files, clock, running.scratch_dirs.clone(), plan.scratch_rule);
+    let folding = folds_early(running)?;
+    let (runs, table_runs) = (Runs::default(), Runs::default());
+    // Spilling time of each worker, to be deducted from its collecting or folding.
+    let spilled_ns: Vec<AtomicU64> = (0..running.crew.workers).map(|_| AtomicU64::new(0)).collect();
+    let note_spill = |worker: usize, start: u64, end: u64, bytes: u64, records: u64| {
+        spilled_ns[worker].fetch_add(end - start, Ordering::Relaxed);
+        running.meter.add(worker, StageKind::Spill, end - start, bytes, records);
+        running.meter.span(worker, "spill", 0, start, end, bytes, records);
+        running.count(TASK_COUNTERS, "SPILLED_RECORDS", records);
+        running.note_memory();
+    };
+    let spill_setup = SpillSetup {
+        scratch: scratch.clone(),
+        settings: run_settings(running),
+        partitions: plan.partitions,
+        seed: running.seed(),
+        runs: &runs,
+        threads: running.crew.threads,
+        cancel: running.crew.cancel,
+        clock: &*running.env.clock,
+        on_spill: &note_spill,
+    };
+    // If no order must be kept, full tables are spilled unsorted.
+    let spills_tables = folding.as_ref().is_some_and(|f| f.drained == DrainForm::States)
+        && running.spec.mode == Mode::Grouped
+        && plan.key_order_class.is_none()
+        && !running.spec.deterministic
+        && !plan.writes_whole_parts();
+    let table_share = if spills_tables { running.sizing.share_bytes } else { running.sizing.fold_shares().0 };
+    let hash_ranges = HashRanges::for_tables(table_share);
+    let write_table = |worker: usize, table: &FoldTable| -> Result<()> {
+        let start = running.env.clock.now_ns();
+        let run = hash_ranges.write(table, RunBuilder::unordered(scratch.clone(), run_settings(running)))?;
+        let RunTotals { records, record_bytes, .. } = run.totals();
+        table_runs.push(run);
+        note_spill(worker, start, running.env.clock.now_ns(), record_bytes, records);
+        Ok(())
+    };
+    // Values in the collectors: the mapper's, or states of the folder.
+    let values = match &folding {
+        Some(f) if f.drained == DrainForm::States => Type::Bytes,
+        _ => plan.map_types.1,
+    };
+    let make_collector = |worker: usize| -> Result<Emitter<TimedSink<KeyOrderCollector<'_>>>> {
+        let context = running.context(false, worker as u32);
+        let combiner: Option<MakeCombiner<'_>> = match (&plan.combiner, &folding) {
+            // Records with ordered keys are not combined again: the combiner takes plain keys.
+            (Some(class), None) if plan.key_order_class.is_none() => {
+                let context = context.clone();
+                Some(Box::new(move || class.reducer(&context)))
+            }
+            _ => None,
+        };
+        let spill = RunSpill { setup: &spill_setup, worker, combiner, value_type: values };
+        let partition = make_partition(running, &context, &bounds)?;
+        let types = (plan.map_types.0, values);
+        let share = if folding.is_some() { running.sizing.fold_shares().1 } else { running.sizing.share_bytes };
+        let collector =
+            |types, partition| Collector::new(store.clone(), types, partition, routes.clone(), Box::new(spill), share);
+        let collector = match make_key_encoder(plan, &context, types)? {
+            None => KeyOrderCollector::plain(collector(types, partition)),
+            Some(key_encoder) => {
+                let given = Partition::given(plan.partitions);
+                KeyOrderCollector::with_class(collector((Type::Bytes, Type::Bytes), given), key_encoder, partition)?
+            }
+        };
+        Emitter::new(TimedSink::new(collector, running.env.clock.clone()), false, false)
+    };
+
+    let ahead = read_ahead(running);
+    let workers = MapWorkers {
+        running,
+        store: &store,
+        folding: folding.as_ref(),
+        table_share,
+        spills_tables,
+        ahead: ahead.clone(),
+        make_collector: &make_collector,
+        write_table: &write_table,
+        next: AtomicUsize::new(0),
+        collected: Mutex::default(),
+        tables: Mutex::default(),
+    };
+    map_together(running, ahead.as_deref(), |worker, stop| workers.work(worker, stop))?;
+    let (mut collected, mut tables) = workers.into_results();
+    for (worker, ns) in spilled_ns.iter().enumerate() {
+        let stage = if folding.is_some() { StageKind::Fold } else { StageKind::Collect };
+        running.meter.deduct(worker, stage, ns.load(Ordering::Relaxed));
+    }
+
+    // If one worker ran out of memory, the tables of the others are spilled too.
+    if !table_runs.is_empty() {
+        let left = std::mem::take(&mut tables);
+        running.crew.each(left.len(), |worker, i| write_table(worker, &left[i]))?;
+    }
+    if !runs.is_empty() {
+        // The records left in memory become runs too, those of each worker separately.
+        let left: Vec<Mutex<CollectedRecords>> = std::mem::take(&mut collected).into_iter().map(Mutex::new).collect();
+        running.crew.each(left.len(), |worker, i| {
+            let mut own = left[i].lock().unwrap_or_else(|e| e.into_inner());
+            if own.records > 0 {
+                RunSpill { setup: &spill_setup, worker, combiner: None, value_type: values }.spill(&store, &mut own)?;
+            }
+            Ok(())
+        })?;
+        collected.extend(left.into_iter().map(|c| c.into_inner().unwrap_or_else(|e| e.into_inner())));
+    }
+    let collected = collected.into_iter().fold(CollectedRecords::default(), |mut all, own| {
+        all.append(own);
+        all
+    });
+    let fold_input = if folding.is_some() { FoldInput::States } else { FoldInput::Values };
+    Ok(MapOutput { store, collected, tables, scratch, runs, table_runs, hash_ranges, fold_input, bounds })
+}
+
+/// Returns the layout of records in the store: records that no class changes before the sort keep their input layout.
+fn layout(running: &RunningJob<'_>) -> Layout {
+    let plan = running.plan;
+    let [source] = &plan.sources[..] else { return Layout::Headers };
+    let untouched = source.passes_on()
+        && plan.combiner.is_none()
+        && plan.folder.is_none()
+        && plan.partitioner.is_none()
+        && plan.order.is_bytes()
+        && plan.key_order_class.is_none();
+    match source.format {
+        RecordFormat::Fixed { record_bytes, key_bytes }
+            if untouched
+                && (record_bytes as usize).is_multiple_of(UNIT_BYTES)
+                && record_bytes as usize <= running.sizing.block_bytes / 16 =>
+        {
+            Layout::Fixed { record_bytes, key_bytes }
+        }
+        _ => Layout::Headers,
+    }
+}

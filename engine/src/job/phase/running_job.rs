@@ -1,0 +1,183 @@
+//! The running job: state that all of its phases share.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::env::crew::Stop;
+use crate::env::{Crew, Env};
+use crate::job::control::{Control, ProgressStage};
+use crate::job::named_outputs::{DiscardedOutputs, NamedOutputs};
+use crate::job::plan::Plan;
+use crate::job::plan::sizing::Sizing;
+use crate::job::report::Spill;
+use crate::job::report::memory_trace::MemoryTrace;
+use crate::job::report::meter::Meter;
+use crate::job::report::partitions::PartitionMeter;
+use crate::job::report::workload_stats::WorkloadStats;
+use crate::job::spec::{JobSpec, Mode};
+use crate::memory::{Budget, Grant};
+use crate::operator::TaskContext;
+use crate::operator::context::{CounterTable, JobContext, Outputs};
+use crate::write::class_encoder::WriterClass;
+use crate::write::output::{Edge, OutputTotals, WriterSetup};
+use crate::write::{CompressorPool, Output, OutputWriter};
+use yunti_base::Result;
+
+/// Staging bytes for heads and feet, which are short.
+const EDGE_BYTES: usize = 4 << 10;
+
+/// State of a running job, shared by its phases and workers.
+pub struct RunningJob<'a> {
+    pub spec: &'a JobSpec,
+    pub plan: &'a Plan,
+    pub env: &'a Env,
+    pub control: &'a Control,
+    pub crew: Crew<'a>,
+    pub budget: Arc<Budget>,
+    pub sizing: Sizing,
+    pub meter: Meter,
+    pub memory: MemoryTrace,
+    /// Input of each partition.
+    pub partitions: PartitionMeter,
+    pub totals: OutputTotals,
+    pub counters: Mutex<CounterTable>,
+    pub job: Arc<JobContext>,
+    /// Named outputs, if the job has an output directory.
+    pub outputs: Option<Arc<NamedOutputs>>,
+    /// Memory grant of the side files.
+    pub side_memory: Grant,
+    pub scratch_dirs: Vec<PathBuf>,
+    /// Bounds of a total order, if they were sampled elsewhere.
+    pub bounds: Option<Arc<Vec<Vec<u8>>>>,
+    pub spill: Mutex<Spill>,
+    pub workload_stats: Mutex<WorkloadStats>,
+    /// Compressors, if the output is compressed.
+    pub compressors: Option<CompressorPool>,
+}
+
+impl RunningJob<'_> {
+    /// Returns the context of a task. `task`: number of its split or partition.
+    pub fn context(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
+        TaskContext::new(self.job.clone(), is_reduce, task, self.partitions_of_tasks())
+    }
+
+    /// Returns the number of partitions that tasks see; 0 without a reduce.
+    pub fn partitions_of_tasks(&self) -> u32 {
+        if self.spec.mode == Mode::None { 0 } else { self.plan.partitions }
+    }
+
+    /// Returns the context of an operator that may write to named outputs.
+    pub fn context_with_outputs(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
+        let outputs = self.outputs.clone().map(|outputs| outputs as Arc<dyn Outputs>);
+        TaskContext::with_outputs(self.job.clone(), is_reduce, task, self.partitions_of_tasks(), outputs)
+    }
+
+    /// Returns the context of an operator that only samples the input.
+    pub fn context_of_sample(&self, task: u32) -> Arc<TaskContext> {
+        TaskContext::with_outputs(
+            self.job.clone(),
+            false,
+            task,
+            self.partitions_of_tasks(),
+            Some(Arc::new(DiscardedOutputs)),
+        )
+    }
+
+    /// Adds `bytes` of done work to the progress, and samples the memory in use at each step of the trace.
+    pub fn advance(&self, bytes: u64) {
+        let done = self.control.advance(bytes);
+        if self.memory.is_due(done.saturating_sub(bytes), done) {
+            self.note_memory();
+        }
+    }
+
+    /// Enters a stage: notes it in the progress, and samples the memory in use.
+    pub fn enter(&self, stage: ProgressStage) {
+        self.control.enter(stage);
+        self.note_memory();
+    }
+
+    /// Adds a sample of the memory in use to the trace.
+    pub fn note_memory(&self) {
+        let at_ms = self.env.clock.now_ns().saturating_sub(self.meter.start_ns()) as f64 / 1e6;
+        self.memory.add(at_ms, &self.budget);
+    }
+
+    /// Adds `by` to a counter of the job.
+    pub fn count(&self, group: &str, name: &str, by: u64) {
+        let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
+        *counters.entry((group.into(), name.into())).or_insert(0) += by;
+    }
+
+    /// Locks the statistics of groups and records.
+    pub fn workload_stats(&self) -> MutexGuard<'_, WorkloadStats> {
+        self.workload_stats.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Adds the counters of a finished task to the job's, and shows its status.
+    pub fn absorb(&self, context: &TaskContext) {
+        let own = std::mem::take(&mut *context.counters.lock().unwrap_or_else(|e| e.into_inner()));
+        if !own.is_empty() {
+            let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
+            for (name, n) in own {
+                *counters.entry(name).or_insert(0) += n;
+            }
+        }
+        if let Some(status) = context.status.lock().unwrap_or_else(|e| e.into_inner()).take() {
+            self.control.set_status(Some(status));
+        }
+    }
+
+    /// Returns the setup of all writers of a phase.
+    pub fn writer_setup<'s>(&'s self, output: &'s Output, stop: Stop<'s>) -> WriterSetup<'s> {
+        WriterSetup {
+            output,
+            encoder: &self.plan.encoder,
+            cancel: self.control.cancelled(),
+            stop,
+            clock: &*self.env.clock,
+            totals: &self.totals,
+            staging_bytes: self.sizing.staging_bytes,
+            compressors: self.compressors.as_ref(),
+            class: self.plan.writer.as_ref().map(|class| WriterClass {
+                class,
+                job: &self.job,
+                is_reduce: self.spec.mode != Mode::None,
+                partitions: self.partitions_of_tasks(),
+                counters: &self.counters,
+                budget: &self.budget,
+            }),
+        }
+    }
+
+    /// Writes the heads or the feet of all parts, when no task writes records.
+    pub fn write_edges(&self, output: &Output, edge: Edge) -> Result<()> {
+        let has_head = self.plan.encoder.as_columns().is_some_and(|c| !c.head().is_empty());
+        if self.plan.writer.is_none() && !has_head {
+            return Ok(());
+        }
+        let parts = match output {
+            Output::Parts(parts) => parts.len(),
+            Output::Stream(_) => 1,
+            Output::Top(_) => 0,
+        };
+        let setup = WriterSetup { staging_bytes: EDGE_BYTES, ..self.writer_setup(output, &|| false) };
+        (0..parts).try_for_each(|part| OutputWriter::new(setup, part, None, Vec::new()).write_edge(edge))
+    }
+
+    /// Returns the bytes of an output file without a record.
+    pub fn empty_file(&self) -> &[u8] {
+        self.compressors.as_ref().map_or(&[], |c| c.empty_file())
+    }
+
+    /// Returns the seed for sampling and hashing, the same in every run.
+    pub fn seed(&self) -> u64 {
+        self.env.seed
+    }
+}
+
+/// Updates the output bytes in the progress.
+pub fn show_output(running: &RunningJob<'_>) {
+    running.control.output_bytes.store(running.totals.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+}

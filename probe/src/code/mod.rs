@@ -1,0 +1,13 @@
+//! Functions of a process by their names: where they begin, where they return.
+//!
+//! ```text
+//!   functions.rs begin and returns of a function by its name
+//!   returns.rs   return instructions of its machine code
+//!   mangled.rs   names of C++ and Rust
+//! ```
+
+mod functions;
+pub(crate) mod mangled;
+mod returns;
+
+pub use functions::{Function, find};
