@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(summary_line(&report), "count: 1 GB in 310 ms, 3.23 GB/s, 1,000 records out");
         let text = full(&report, 80, Paint::OFF);
         assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
-        let row = "collect  123 GB    123 M  2 min 3 s  100 %  1.23 GB/s      10 %  disk write";
+        let row = "collect  123 GB    123 M  2 min 3 s  100 %   1.23 GB/s      10 %  disk write";
         assert!(text.contains(row), "{text}");
     }
 }
