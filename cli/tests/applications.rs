@@ -130,7 +130,7 @@ fn top() {
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (dir, found) = gives("top -D column=2 -D top.smallest=true -D top.k=33");
     assert_eq!(found, first(33, &ranked));
-    dir.fails("run top in -D top.k=1000000", 2, "top.k is 1000000, and at most");
+    dir.fails("run top in -D top.k=1000000", 2, "top.k is 1000000, above the limit of 100000");
 }
 
 #[test]

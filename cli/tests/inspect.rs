@@ -32,7 +32,7 @@ fn documents_of_yunti() {
     let dir = Dir::with_books();
     dir.ok("run wordcount books -o counts -q");
     let report =
-        check(&dir, "counts/_yunti/report.json", "report", &["the report of a job", "wordcount", "Bottleneck"]);
+        check(&dir, "counts/_yunti/report.json", "report", &["report of a job (yunti-report", "wordcount", "Bottleneck"]);
     assert_eq!(report["summary"]["name"], "wordcount");
     // Found by the content, not by the name.
     std::fs::copy(dir.path("counts/_yunti/report.json"), dir.path("x")).unwrap();
@@ -42,7 +42,7 @@ fn documents_of_yunti() {
         "cluster": {"nodes": 1, "processors": 1, "memory_bytes": 1}, "counters": {}, "attempts": []}"#);
     check(&dir, "facts", "job-facts", &["facts of a job on a cluster", "far away"]);
     dir.ok("limits --quick .");
-    check(&dir, "cache/yunti/limits.json", "limits", &["what yunti machine limits measured", "copies memory"]);
+    check(&dir, "cache/yunti/limits.json", "limits", &["limits that yunti machine limits measured", "copies memory"]);
     dir.write("both.json", dir.ok("report counts x --json").as_bytes());
     check(&dir, "both.json", "comparison", &["A is wordcount"]);
     dir.write("job", b"format = \"yunti-job/1\"\napplication = \"sort\"\nreduces = 7\n");
@@ -158,7 +158,7 @@ fn damaged_documents_and_paths_that_are_not_files() {
     dir.write("cut.json", br#"{ "format": "yunti-report/1", "job": { "name": "#);
     dir.fails("inspect cut.json", CORRUPT, "begins like a document of Yunti, but is not one");
     dir.write("hollow.json", br#"{ "format": "yunti-report/1" }"#);
-    dir.fails("inspect hollow.json", CORRUPT, "no report of a job");
+    dir.fails("inspect hollow.json", CORRUPT, "this is not a report of a job");
     dir.write("new.json", br#"{ "format": "yunti-report/9" }"#);
     dir.fails("inspect new.json", CORRUPT, "'yunti-report/9'");
     dir.write("job.toml", b"format = \"yunti-job/1\"\nredcues = 7\n");
@@ -169,6 +169,6 @@ fn damaged_documents_and_paths_that_are_not_files() {
     check(&dir, "some.parquet", "foreign", &["a Parquet file"]);
     dir.fails("inspect books", USAGE, "this is a directory");
     dir.fails("inspect nowhere", INPUT, "check the path");
-    dir.fails("inspect /dev/null", USAGE, "no regular file");
+    dir.fails("inspect /dev/null", USAGE, "not a regular file");
     dir.fails("inspect books/one.txt -n 1000000", USAGE, "too many");
 }

@@ -90,7 +90,7 @@ fn findings_of_the_doctor_match_their_schema() {
 fn a_warning_is_a_failure_only_with_the_flag() {
     let dir = Dir::new();
     let text = dir.ok("doctor --quick --scratch nowhere");
-    for part in ["WARNING", "scratch, directory, nowhere", "change: make it", "nothing was changed"] {
+    for part in ["WARNING", "scratch, directory, nowhere", "change: create it", "nothing was changed"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
     assert_eq!(dir.run("doctor --quick --strict --scratch nowhere").status.code(), Some(1));

@@ -92,7 +92,7 @@ fn reports_errors_in_one_line() {
     dir.write("in", b"a\tb\nc\n");
     let job = "run --lib routes.so --mapper Routes.Parse -i in";
     dir.fails(&format!("{job} -o out"), USER_CODE, "the job has no output rejected: declare it");
-    dir.fails(&format!("{job} --named-output other -o out"), USER_CODE, "there are other");
+    dir.fails(&format!("{job} --named-output other -o out"), USER_CODE, "the outputs are other");
     dir.fails(&format!("{job} --named-output rejected"), USAGE, "named outputs are files in the output directory");
     dir.fails(&format!("{job} --named-output rejected -o -"), USAGE, "named outputs are files in the output directory");
     dir.fails(&format!("{job} --named-output part -o out"), USAGE, "'part' cannot be the name of an output");
