@@ -127,6 +127,9 @@ def engine_bench(name):
                  [["cargo", "bench", "--locked", "-p", "yunti-engine", "--bench", name, "--", "--tiny", "tiny"]])
 
 
+# The guides, packages and licences cover all parts.
+EVERY_PART = [["make", "-s", part] for part in ("observe", "hadoop", "namenode")]
+
 SUITES = [
     Suite("engine", "counting of test results", [unittest("tools/tests")], counts.read_unittest),
     Suite("engine", "engine and command, tiny limits", [
@@ -211,7 +214,7 @@ SUITES = [
           [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.read_surefire),
     Suite("web", "templates on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")],
           counts.read_surefire, skip=no_jdk_25),
-    Suite("house", "commands of the guides", [unittest("tests/guides")], counts.read_unittest, {"YUNTI": YUNTI}),
-    Suite("house", "packages", [unittest("tests/packages")], counts.read_unittest),
-    Suite("house", "binary, dist layout and pages", [unittest("tests/house")], counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("house", "commands of the guides", [*EVERY_PART, unittest("tests/guides")], counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("house", "packages", [*EVERY_PART, unittest("tests/packages")], counts.read_unittest),
+    Suite("house", "binary, dist layout and pages", [*EVERY_PART, unittest("tests/house")], counts.read_unittest, {"YUNTI": YUNTI}),
 ]
