@@ -214,7 +214,9 @@ SUITES = [
           [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.read_surefire),
     Suite("web", "templates on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")],
           counts.read_surefire, skip=no_jdk_25),
-    Suite("house", "commands of the guides", [*EVERY_PART, unittest("tests/guides")], counts.read_unittest, {"YUNTI": YUNTI}),
-    Suite("house", "packages", [*EVERY_PART, unittest("tests/packages")], counts.read_unittest),
-    Suite("house", "binary, dist layout and pages", [*EVERY_PART, unittest("tests/house")], counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("house", "commands of the guides", [*EVERY_PART, unittest("tests/guides")], counts.read_unittest,
+          {"YUNTI": YUNTI}, minutes=40),
+    Suite("house", "packages", [*EVERY_PART, unittest("tests/packages")], counts.read_unittest, minutes=40),
+    Suite("house", "binary, dist layout and pages", [*EVERY_PART, unittest("tests/house")], counts.read_unittest,
+          {"YUNTI": YUNTI}, minutes=40),
 ]
