@@ -81,7 +81,7 @@ class Native(unittest.TestCase):
 
     def test_a_command_that_ends_at_once(self):
         run = observe("flame", "--", "/bin/true")
-        self.assertIn("The process has ended", run.stdout)
+        self.assertIn("The process ended during the measurement", run.stdout)
 
     def test_existing_and_later_threads(self):
         with Started(self.hot, "30", "4") as process:
@@ -93,7 +93,7 @@ class Native(unittest.TestCase):
     def test_a_target_that_ends(self):
         with Started(self.hot, "1") as process:
             run = observe("flame", "-p", process.pid, "-s", 20)
-        self.assertIn("has ended", run.stdout)
+        self.assertIn("ended during the measurement", run.stdout)
         self.assertIn("costs_three_quarters", run.stdout)
 
     def test_without_root(self):
@@ -292,7 +292,7 @@ class Java:
             process.kill()
             output, _ = run.communicate(timeout=20)
         self.assertEqual(run.returncode, 0, output)
-        self.assertIn("has ended", output)
+        self.assertIn("ended during the measurement", output)
         self.assertIn("Hot.spin", output)
         self.assertEqual(self.left(process), [])
 
