@@ -378,7 +378,7 @@ class Wrong(Refusals, unittest.TestCase):
         self.refused(2, "Linux has no system call", "sys:surely_no_such", *me)
         self.refused(3, "no process 4194999", "open", "-s", 1, "-p", "4194999")
         self.refused(2, "not a type of argument", "open(q)", *me)
-        self.refused(2, "no duration", "open", "--over", "nan", *me)
+        self.refused(2, "not a duration", "open", "--over", "nan", *me)
         self.refused(2, "no process is named", "open", "-s", 1)
         if os.geteuid() == 0:
             self.refused(3, "has no tracepoint", "trace:surely_no_such", *me)
