@@ -111,7 +111,7 @@ class Packages(unittest.TestCase):
         root = f"{self.work}/debian root"
         run("dpkg-deb", "-x", self.deb, root)
         self.assertIn("be\t2\n", self.count(f"{root}/usr/bin/yunti"))
-        for path in ("share/man/man1/yunti-doctor.1.gz", "share/bash-completion/completions/yunti",
+        for path in ("share/man/man1/yunti-machine-doctor.1.gz", "share/bash-completion/completions/yunti",
                      "share/zsh/vendor-completions/_yunti",
                      "share/fish/vendor_completions.d/yunti.fish", "share/doc/yunti/copyright",
                      "share/doc/yunti/third-party.txt.gz",
@@ -151,7 +151,7 @@ class Packages(unittest.TestCase):
 
     @needs("man")
     def test_man_renders_a_page(self):
-        text = run("man", "-l", f"{self.tree}/share/man/man1/yunti-doctor.1",
+        text = run("man", "-l", f"{self.tree}/share/man/man1/yunti-machine-doctor.1",
                    env=dict(os.environ, MANPAGER="cat", MANWIDTH="80", LC_ALL="C.UTF-8"))
         self.assertIn("--strict", text.replace("\b", ""))
 

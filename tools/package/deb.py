@@ -62,7 +62,8 @@ def _layout(entries, version, when):
              Entry("usr/share/doc/yunti/third-party.txt.gz", 0o644, _gz(licences)),
              Entry("usr/share/doc/yunti/changelog.gz", 0o644, _gz(_changelog(version, when)))]
     # `yunti PART` starts a part, and its --help replaces a manual page.
-    parts = [f"yunti: no-manual-page [usr/{path}]\n" for path in by_path if path.startswith("libexec/")]
+    parts = [f"yunti: no-manual-page [usr/{path}]\n" for path in by_path if path.startswith("libexec/")
+             and f"share/man/man1/{path.rpartition('/')[2]}.1" not in by_path]
     # Configurations of jobs name the jar, so its name has no version.
     parts += [f"yunti: bad-jar-name [usr/share/{path}]\n" for path in by_path if path.startswith("java/")
               and path.endswith(".jar")]
