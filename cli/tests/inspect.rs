@@ -31,8 +31,12 @@ fn crc32(bytes: &[u8]) -> u32 {
 fn documents_of_yunti() {
     let dir = Dir::with_books();
     dir.ok("run wordcount books -o counts -q");
-    let report =
-        check(&dir, "counts/_yunti/report.json", "report", &["report of a job (yunti-report", "wordcount", "Bottleneck"]);
+    let report = check(
+        &dir,
+        "counts/_yunti/report.json",
+        "report",
+        &["report of a job (yunti-report", "wordcount", "Bottleneck"],
+    );
     assert_eq!(report["summary"]["name"], "wordcount");
     // Found by the content, not by the name.
     std::fs::copy(dir.path("counts/_yunti/report.json"), dir.path("x")).unwrap();
