@@ -10,6 +10,7 @@ use crate::command::manual::{CompletionsFlags, HelpFlags, ManFlags};
 use crate::command::report::ReportFlags;
 use crate::command::run::flags::RunFlags;
 use crate::command::validate::ValidateFlags;
+use crate::text::named_line;
 
 /// Width of the names, in columns.
 const NAME_WIDTH: usize = 12;
@@ -21,37 +22,33 @@ pub fn template() -> String {
     group(
         "My data, on this machine",
         &[
-            line("run", &about::<RunFlags>()),
-            line("generate", &about::<GenerateFlags>()),
-            line("validate", &about::<ValidateFlags>()),
-            line("report", &about::<ReportFlags>()),
-            line("inspect", &about::<InspectFlags>()),
+            named_line(NAME_WIDTH, "run", &about::<RunFlags>()),
+            named_line(NAME_WIDTH, "generate", &about::<GenerateFlags>()),
+            named_line(NAME_WIDTH, "validate", &about::<ValidateFlags>()),
+            named_line(NAME_WIDTH, "report", &about::<ReportFlags>()),
+            named_line(NAME_WIDTH, "inspect", &about::<InspectFlags>()),
         ],
     );
     group("My Hadoop cluster", &[part("hadoop")]);
     group("My service or job is slow", &[part("observe")]);
-    group("My machine", &[line("machine", &about::<MachineFlags>())]);
+    group("My machine", &[named_line(NAME_WIDTH, "machine", &about::<MachineFlags>())]);
     group("My NameNode", &[part("nn")]);
     group(
         "This command",
         &[
-            line("help", &about::<HelpFlags>()),
-            line("man", &about::<ManFlags>()),
-            line("completions", &about::<CompletionsFlags>()),
+            named_line(NAME_WIDTH, "help", &about::<HelpFlags>()),
+            named_line(NAME_WIDTH, "man", &about::<ManFlags>()),
+            named_line(NAME_WIDTH, "completions", &about::<CompletionsFlags>()),
         ],
     );
     out + "\n{options}{after-help}"
 }
 
-fn line(name: &str, about: &str) -> String {
-    format!("  {name:NAME_WIDTH$} {about}\n")
-}
-
 fn part(name: &str) -> String {
     let Some(part) = PARTS.into_iter().find(|part| part.name == name) else { return String::new() };
     match part.program() {
-        Some(_) => line(name, part.about),
-        None => line(name, &format!("{} (missing: make {})", part.about, part.make)),
+        Some(_) => named_line(NAME_WIDTH, name, part.about),
+        None => named_line(NAME_WIDTH, name, &format!("{} (missing: make {})", part.about, part.make)),
     }
 }
 

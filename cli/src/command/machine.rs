@@ -9,6 +9,7 @@ use yunti_program::part::Part;
 use super::limits::{self, LimitsFlags};
 use super::part;
 use crate::failure::Outcome;
+use crate::text::named_line;
 
 /// Commands of the part `yunti-machine`, with their summaries.
 const OF_THE_MACHINE: [(&str, &str); 11] = [
@@ -59,6 +60,6 @@ pub fn machine(flags: MachineFlags, commands: &[String]) -> Outcome {
 fn of_the_part() -> String {
     let is_installed = Part::named("machine").is_some_and(|part| part.program().is_some());
     let missing = if is_installed { "" } else { " (missing: make observe)" };
-    let lines = OF_THE_MACHINE.map(|(name, about)| format!("  {name:12} {about}\n"));
+    let lines = OF_THE_MACHINE.map(|(name, about)| named_line(12, name, about));
     format!("Measured from inside the kernel, and settings{missing}:\n{}", lines.concat())
 }

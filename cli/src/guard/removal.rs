@@ -13,6 +13,8 @@ use rustix::ffi::CStr;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir, openat, unlinkat};
 use rustix::io::Errno;
 
+use yunti_engine::job::commit::LOCK;
+
 use super::state;
 
 /// Maximum number of remembered directories. A job makes one and its missing parents; each attempt adds them again.
@@ -23,9 +25,6 @@ const DEPTH_MAX: u32 = 16;
 
 /// Bytes of directory entries that one call reads, on the handler's stack.
 const ENTRIES_BYTES: usize = 1024;
-
-/// Lock file of a claim. It is removed last, because it shows other jobs that this one is alive.
-const LOCK: &CStr = c"_lock";
 
 /// Maximum number of attempts, a millisecond apart, to empty a directory that other threads still fill.
 const ATTEMPTS_MAX: u32 = 200;
@@ -93,7 +92,7 @@ fn empty(parent: BorrowedFd<'_>, name: &CStr, depth: u32) {
     let mut entries = RawDir::new(&directory, &mut buffer);
     while let Some(Ok(entry)) = entries.next() {
         let name = entry.file_name();
-        if name == c"." || name == c".." || is_top && name == LOCK {
+        if name == c"." || name == c".." || is_top && name.to_bytes() == LOCK.as_bytes() {
             continue;
         }
         // Linux returns ISDIR for a directory.
@@ -105,6 +104,7 @@ fn empty(parent: BorrowedFd<'_>, name: &CStr, depth: u32) {
         }
     }
     if is_top {
+        // Last, because it shows other jobs that this one is alive.
         let _ = unlinkat(directory.as_fd(), LOCK, AtFlags::empty());
     }
 }

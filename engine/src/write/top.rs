@@ -35,7 +35,7 @@ enum Rank {
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Of equal counts, the key that sorts first ranks higher.
+        // If counts are equal, the key that sorts first ranks higher.
         self.rank.cmp(&other.rank).then_with(|| other.key.cmp(&self.key)).then_with(|| other.value.cmp(&self.value))
     }
 }

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use yunti_engine::job::{application, applications};
 
+use crate::text::named_line;
+
 /// Groups of applications by the user's task, with the names of the applications.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Sort and copy", &["sort", "terasort", "distinct", "identity", "top", "sample"]),
@@ -21,7 +23,7 @@ pub fn text() -> String {
     for (group, names) in GROUPS {
         out += &format!("{group}:\n");
         for application in names.iter().filter_map(|name| application(name)) {
-            out += &format!("  {:NAME_WIDTH$} {}\n", application.name, application.summary);
+            out += &named_line(NAME_WIDTH, application.name, application.summary);
         }
         out.push('\n');
     }

@@ -29,11 +29,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::super::control::Control;
 use super::holder::{BEAT_MS, Holder};
 use super::other_job::OtherJob;
-use super::{FRESH, OLDER, TEMPORARY};
+use super::{FRESH, LOCK, OLDER, TEMPORARY};
 use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile};
+use yunti_base::process::unique_token;
 use yunti_base::{Code, Error, Result};
-
-pub(super) const LOCK: &str = "_lock";
 
 /// Milliseconds between two tries of a job that waits.
 pub(super) const WAIT_MS: u64 = 100;
@@ -242,7 +241,7 @@ impl Claim {
     /// Makes a directory with a locked lock file under a name that no other job has.
     fn prepare(&mut self) -> Result<LockedDirectory> {
         for _ in 0..TRIES_MAX {
-            let token = Holder::new_token();
+            let token = unique_token();
             let mut path = self.directory.clone().into_os_string();
             path.push(format!("-{token}"));
             let path = PathBuf::from(path);

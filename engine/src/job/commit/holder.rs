@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::env::{File, NamedFile};
-use yunti_base::process::{ProcessName, unique_token};
+use yunti_base::process::ProcessName;
 use yunti_base::{Code, Result};
 
 /// Milliseconds between two beats of a job whose lock may not reach every process.
@@ -33,11 +33,6 @@ impl Holder {
     pub fn own(token: String, beats: bool) -> Holder {
         let ProcessName { pid, host, boot } = ProcessName::own();
         Holder { token, pid, host, boot, beats }
-    }
-
-    /// Returns a name for a new claim.
-    pub fn new_token() -> String {
-        unique_token()
     }
 
     /// Reads an open lock file. After a power loss the file may be empty; then it names no process.
@@ -69,7 +64,7 @@ mod tests {
 
     #[test]
     fn holder_survives_serialisation_and_default_names_no_process() {
-        let holder = Holder::own(Holder::new_token(), true);
+        let holder = Holder::own(yunti_base::process::unique_token(), true);
         assert_eq!(serde_json::from_slice::<Holder>(&holder.text()).unwrap(), holder);
         assert!(holder.text().len() < TEXT_BYTES_MAX);
         assert!(holder.is_on_machine_of(&Holder::own(String::new(), false)) || holder.boot.is_empty());

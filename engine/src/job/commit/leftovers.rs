@@ -16,7 +16,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::claim::{Claim, LOCK, LockedDirectory, WAIT_MS, exists, remove_any};
+use super::LOCK;
+use super::claim::{Claim, LockedDirectory, WAIT_MS, exists, remove_any};
 use super::holder::{BEAT_MS, Holder};
 use super::other_job::OtherJob;
 use crate::env::{LockScope, NamedFile};

@@ -49,6 +49,9 @@ pub const FRESH: &str = "new";
 /// Name of the replaced output within the same directory, between two renames.
 pub const OLDER: &str = "older";
 
+/// The lock file of a claim, in its directory.
+pub const LOCK: &str = "_lock";
+
 /// Returns true for the name of a claim's directory: `.OUT._temporary`, or `.OUT._temporary-TOKEN` before it is taken.
 pub fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
