@@ -13,13 +13,15 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "../..")
-sys.path[:0] = [os.path.dirname(HERE), os.path.join(ROOT, "tools/tests"), os.path.join(ROOT, "machine/tests")]
+sys.path[:0] = [os.path.dirname(HERE), os.path.join(ROOT, "tools/tests"), os.path.join(ROOT, "machine/tests"),
+                os.path.join(ROOT, "observe/tests")]
 sys.dont_write_bytecode = True
 
 import images  # noqa: E402
 import jdks  # noqa: E402
 from harness import commands, machine, measure, report  # noqa: E402
 from harness.measure import Failed  # noqa: E402
+from looking import part  # noqa: E402
 
 CLASSES = os.path.join(ROOT, "build/bench-observe")
 # Seconds until an observer is attached, and until its changes are undone and the code is compiled again.
@@ -117,8 +119,7 @@ def folder_of(load):
 def observed(steady, words, folder, window):
     """Returns requests per second under observation, and the observer's share of a processor in percent."""
     words = [word.format(pid=steady.process.pid, folder=folder) for word in words]
-    command = [commands.YUNTI, "machine" if words[0] in ("cache", "cgroup", "crash", "ext4", "net") else "observe",
-               *words, "-s", "600", "--json"]
+    command = [commands.YUNTI, part(words[0]), *words, "-s", "600", "--json"]
     observer = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         time.sleep(BEGIN_SECONDS)

@@ -14,8 +14,8 @@ import unittest
 
 sys.dont_write_bytecode = True
 from looking import (  # noqa: E402
-    HERE, NOBODY, ROOT, YUNTI, Started, compiled, container, java_versions, may_be_others, observe,
-    within,
+    HERE, NOBODY, ROOT, YUNTI, Started, compiled, container, java_versions, left_in_container,
+    may_be_others, observe, within,
 )
 import twice  # noqa: E402  (looking.py knows where it is)
 
@@ -366,7 +366,7 @@ class Java:
                 with Measurement(pid) as run:
                     truth = ask(process, "kinds")
                 self.check_kinds(truth, run)
-                left = [name for name in os.listdir(f"/proc/{pid}/root/tmp") if name.startswith(".yunti")]
+                left = left_in_container(pid)
         self.assertEqual(left, [])
 
     def test_without_root(self):

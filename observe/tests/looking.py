@@ -84,7 +84,7 @@ def folder_for_containers():
 
 def left_in_container(pid):
     """Returns the files of Yunti that are left in the /tmp of a process."""
-    return [name for name in os.listdir(f"/proc/{pid}/root/tmp") if name.startswith(".yunti")]
+    return [name for name in os.listdir(os.path.join("/proc", str(pid), "root", "tmp")) if name.startswith(".yunti")]
 
 
 def within(process):

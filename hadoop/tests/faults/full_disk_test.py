@@ -23,7 +23,7 @@ def setUpModule():
     if made.returncode != 0:
         raise unittest.SkipTest("a small file system cannot be mounted here: " + made.stderr.strip())
     unittest.addModuleCleanup(subprocess.run, ["umount", "-l", DISK])
-    # By default, the NodeManager would take a full disk out of use.
+    # The default NodeManager would take a full disk out of use.
     cluster = flood.Cluster("cluster-full-disk", "--set", f"yarn.nodemanager.local-dirs={DISK}", "--set",
                             "yarn.nodemanager.disk-health-checker.enable=false")
     unittest.addModuleCleanup(cluster.down)

@@ -34,15 +34,8 @@ pub fn change_to(system: &System, limit: u64) -> Result<Change, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::RATIOS;
     use crate::tree::Tree;
-
-    const RATIOS: [(&str, &str); 5] = [
-        ("proc/sys/vm/dirty_ratio", "20\n"),
-        ("proc/sys/vm/dirty_background_ratio", "10\n"),
-        ("proc/sys/vm/dirty_bytes", "0\n"),
-        ("proc/sys/vm/dirty_background_bytes", "0\n"),
-        ("proc/meminfo", "MemTotal: 64000000 kB\nMemAvailable: 60000000 kB\n"),
-    ];
 
     #[test]
     fn restores_the_limits_in_force() {

@@ -50,6 +50,15 @@ mod tests {
     use super::*;
     use crate::tree::Tree;
 
+    /// Files of a machine with the kernel's default limits of dirty pages, which are ratios.
+    pub const RATIOS: [(&str, &str); 5] = [
+        ("proc/sys/vm/dirty_ratio", "20\n"),
+        ("proc/sys/vm/dirty_background_ratio", "10\n"),
+        ("proc/sys/vm/dirty_bytes", "0\n"),
+        ("proc/sys/vm/dirty_background_bytes", "0\n"),
+        ("proc/meminfo", "MemTotal: 64000000 kB\nMemAvailable: 60000000 kB\n"),
+    ];
+
     /// Advice and recommended value of setting `name` on a machine of these files. Panics if the setting refuses the
     /// value.
     pub fn advice(name: &str, files: &[(&str, &str)]) -> Option<(Advice, Option<String>)> {

@@ -201,7 +201,7 @@ fn mappings(system: &System) -> Option<Setting> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::advice;
+    use crate::tests::{RATIOS, advice};
 
     #[test]
     fn each_rule_detects_its_problem() {
@@ -232,14 +232,6 @@ mod tests {
         assert_eq!(advice("max-map-count", &[("proc/sys/vm/max_map_count", "1024\n")]), is(Advice::Change, "262144"));
         assert_eq!(advice("max-map-count", &[("proc/sys/vm/max_map_count", "65530\n")]), keep);
     }
-
-    const RATIOS: [(&str, &str); 5] = [
-        ("proc/sys/vm/dirty_ratio", "20\n"),
-        ("proc/sys/vm/dirty_background_ratio", "10\n"),
-        ("proc/sys/vm/dirty_bytes", "0\n"),
-        ("proc/sys/vm/dirty_background_bytes", "0\n"),
-        ("proc/meminfo", "MemTotal: 64000000 kB\nMemAvailable: 60000000 kB\n"),
-    ];
 
     #[test]
     fn large_dirty_limits_have_a_better_value() {

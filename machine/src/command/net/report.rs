@@ -17,7 +17,7 @@ const PORTS_NOTED: f64 = 0.7;
 
 /// Adds the report to `answer`, and returns its JSON.
 pub fn report(sample: &NetSample, answer: &mut Answer) -> Value {
-    // By service, over all its callers.
+    // One row per service, over all its callers.
     let mut services: BTreeMap<(Role, u16, u32), AnswerTimes> = BTreeMap::new();
     for (pair, times) in &sample.answers {
         services.entry((pair.role, pair.port, pair.pid)).or_default().join(times);

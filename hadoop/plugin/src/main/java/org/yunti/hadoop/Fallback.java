@@ -1,7 +1,6 @@
 package org.yunti.hadoop;
 
 import java.io.IOException;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.Reporter;
@@ -77,18 +76,16 @@ public final class Fallback {
     return new NativeFailure(message, why);
   }
 
-  private static Path pathOf(String directory, TaskAttemptID attempt) {
-    return new Path(new Path(directory, MARKS), attempt.getTaskID().toString());
+  /** Returns the path of a task's mark, or null if the job has no staging directory. */
+  private static Path pathOf(JobConf job, TaskAttemptID attempt) {
+    String directory = job.get(MRJobConfig.MAPREDUCE_JOB_DIR);
+    return directory == null ? null : new Path(new Path(directory, MARKS), attempt.getTaskID().toString());
   }
 
   private static boolean isMarked(JobConf job, TaskAttemptID attempt) {
-    String directory = job.get(MRJobConfig.MAPREDUCE_JOB_DIR);
-    if (directory == null) {
-      return false;
-    }
-    Path mark = pathOf(directory, attempt);
+    Path mark = pathOf(job, attempt);
     try {
-      return mark.getFileSystem(job).exists(mark);
+      return mark != null && mark.getFileSystem(job).exists(mark);
     } catch (IOException | RuntimeException e) {
       LOG.warn("Yunti cannot check for {}: {}", mark, e.toString());
       return false;
@@ -96,14 +93,12 @@ public final class Fallback {
   }
 
   private static boolean mark(JobConf job, TaskAttemptID attempt) {
-    String directory = job.get(MRJobConfig.MAPREDUCE_JOB_DIR);
-    if (directory == null) {
+    Path mark = pathOf(job, attempt);
+    if (mark == null) {
       return false;
     }
-    Path mark = pathOf(directory, attempt);
     try {
-      FileSystem files = mark.getFileSystem(job);
-      files.create(mark, true).close();
+      mark.getFileSystem(job).create(mark, true).close();
       return true;
     } catch (IOException | RuntimeException e) {
       LOG.warn("Yunti cannot create {}: {}", mark, e.toString());

@@ -65,7 +65,7 @@ public final class NewApi {
           MultithreadedMapper.setMapperClass(job, Reusing.class);
           MultithreadedMapper.setNumberOfThreads(job, 4);
         }),
-        // By default, the key class of the job's output is also the key class of the map's output.
+        // Hadoop takes the key class of the job's output as the key class of the map's output too.
         traced("api/classes-by-default").tweak(job -> {
           job.getConfiguration().unset("mapreduce.map.output.key.class");
           job.getConfiguration().unset("mapreduce.map.output.value.class");
