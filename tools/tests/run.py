@@ -53,19 +53,27 @@ def execute(arguments, env, seconds, log):
     except OSError as error:
         log.write(f"{error}\n".encode())
         return str(error), 127
+    STARTED.add(process)
     try:
         code = process.wait(timeout=max(1, seconds))
-    except (subprocess.TimeoutExpired, KeyboardInterrupt) as stopped:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        if isinstance(stopped, KeyboardInterrupt):
-            raise
+    except subprocess.TimeoutExpired:
+        kill(process)
         log.write(b"\nstopped: out of time\n")
         code = 124
+    STARTED.discard(process)
     log.seek(start)
     text = plain(log.read().decode("utf-8", "replace").partition("\n")[2])
     log.seek(0, os.SEEK_END)
     return text, code
+
+
+STARTED = set()  # steps that run now
+
+
+def kill(process):
+    """Kills a step and all processes that it started."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 PREPARED = {}  # step -> its lock and its result, once it succeeded
@@ -154,7 +162,6 @@ def main(arguments):
         found = run(suite)
         seconds = time.monotonic() - begin
         rows.append((suite, found, seconds))
-        total.add(found)
         print(f"[{len(rows)}/{len(suites)}] {suite.part}: {suite.name}: {found.passed} passed, {len(found.failures)} failed, "
               f"{len(found.skips)} skipped, {seconds:.0f} s", flush=True)
         if found.failures:
@@ -166,6 +173,9 @@ def main(arguments):
         one(suites[0])
     lanes.run_all([suite for suite in suites if suite.part != "build"], one)
     rows.sort(key=lambda row: suites.index(row[0]))
+    # Summed here, because the lanes are threads.
+    for _, found, _ in rows:
+        total.add(found)
     minutes = (time.monotonic() - started) / 60
     if keep_times:
         times.write(rows, minutes)
@@ -187,4 +197,10 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        # Each step is a session of its own, which ctrl-C does not reach.
+        for started in list(STARTED):
+            kill(started)
+        sys.exit(130)
