@@ -36,7 +36,10 @@ def of_files(files):
 def files_since(base):
     """Files that differ from the merge base with `base`: committed, not committed, and not tracked."""
     def git(*words):
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SystemExit(f"test-changed: cannot compare with {base}: {done.stderr.strip()}: name a commit with BASE=")
+        return done.stdout.split("\n")
 
     start = git("merge-base", base, "HEAD")[0]
     found = git("diff", "--name-only", start) + git("ls-files", "--others", "--exclude-standard")
