@@ -125,7 +125,7 @@ class Native(Waits):
         cls.folder = tempfile.TemporaryDirectory()
         cls.program = os.path.join(cls.folder.name, "locks")
         subprocess.run(
-            ["gcc", "-O2", "-o", cls.program, os.path.join(HERE, "targets/locks.c"), "-lpthread"], check=True
+            ["gcc", "-O2", "-o", cls.program, os.path.join(HERE, "targets/native/locks.c"), "-lpthread"], check=True
         )
 
     @classmethod
@@ -162,7 +162,7 @@ class Native(Waits):
     def test_a_mutex_of_rust(self):
         program = os.path.join(self.folder.name, "rust-locks")
         subprocess.run(
-            ["rustc", "--edition", "2024", "-O", "-o", program, os.path.join(HERE, "targets/locks.rs")], check=True
+            ["rustc", "--edition", "2024", "-O", "-o", program, os.path.join(HERE, "targets/native/locks.rs")], check=True
         )
         with Started(program) as process:
             with Measurement(process.pid, native=True) as run:

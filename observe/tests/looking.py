@@ -117,12 +117,12 @@ class Started:
 
 
 def compiled(folder, name):
-    """Compiles a Java program of `targets/`, for JDK 17 and later."""
-    subprocess.run(["javac", "--release", "17", "-d", folder, os.path.join(HERE, f"targets/{name}.java")], check=True)
+    """Compiles a Java program of `targets/jvm/`, for JDK 17 and later."""
+    subprocess.run(["javac", "--release", "17", "-d", folder, os.path.join(HERE, f"targets/jvm/{name}.java")], check=True)
 
 
 def built(folder, name, *flags, compiler="gcc", suffix="c"):
-    """Builds a program of `targets/`, without frame pointers."""
+    """Builds a program of `targets/native/`, without frame pointers."""
     program = os.path.join(folder, name)
     subprocess.run(
         [
@@ -132,7 +132,7 @@ def built(folder, name, *flags, compiler="gcc", suffix="c"):
             *flags,
             "-o",
             program,
-            os.path.join(HERE, f"targets/{name}.{suffix}"),
+            os.path.join(HERE, f"targets/native/{name}.{suffix}"),
             "-lpthread",
             "-ldl",
         ],
@@ -269,7 +269,7 @@ class InAFolder:
 
 
 class OfOneJdk(InAFolder):
-    """Tests of a Java program of `targets/` on one JDK version."""
+    """Tests of a Java program of `targets/jvm/` on one JDK version."""
 
     version = program = ""
 

@@ -198,7 +198,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
                 "-fPIC",
                 "-o",
                 late,
-                os.path.join(HERE, "targets/late.c"),
+                os.path.join(HERE, "targets/native/late.c"),
             ],
             check=True,
         )
