@@ -64,10 +64,10 @@ macro_rules! has {
     };
 }
 
-/// Returns true if 32-byte comparisons (AVX2) may be used.
+/// Returns true if the AVX2 kernels of masks may be used. All CPUs with AVX2 have the other features too.
 #[inline]
 pub fn avx2() -> bool {
-    has!(Level::Avx2, "avx2")
+    has!(Level::Avx2, "avx2", "bmi1", "bmi2", "lzcnt", "popcnt")
 }
 
 /// Returns true if the AVX2 kernel of the entry sort may be used.
@@ -94,10 +94,16 @@ pub fn avx512_sort() -> bool {
     has!(Level::Avx512, "avx512f", "avx512dq", "avx512bw", "avx512vl", "popcnt")
 }
 
-/// Returns true if fold tables may load keys by a mask and hash them by AES.
+/// Returns the instruction set of fold tables: masked loads need AVX-512, and AVX2 comes with AES rounds.
 #[inline]
-pub fn masked_loads() -> bool {
-    has!(Level::Avx512, "avx512bw", "avx512vl", "aes", "bmi2")
+pub fn fold() -> Level {
+    if avx2() && has!(Level::Avx512, "avx512f", "avx512bw", "avx512vl", "aes") {
+        Level::Avx512
+    } else if avx2() && has!(Level::Avx2, "aes") {
+        Level::Avx2
+    } else {
+        Level::Plain
+    }
 }
 
 #[cfg(test)]
@@ -118,6 +124,7 @@ mod tests {
     fn uses_no_level_above_the_mask() {
         let above = |level, used: &[bool]| assert!(allowed() >= level || !used.contains(&true), "{level:?}: {used:?}");
         above(Level::Avx2, &[avx2(), avx2_sort()]);
-        above(Level::Avx512, &[avx512_bytes(), avx512_compress(), avx512_sort(), masked_loads()]);
+        above(Level::Avx512, &[avx512_bytes(), avx512_compress(), avx512_sort()]);
+        assert!(fold() <= allowed());
     }
 }

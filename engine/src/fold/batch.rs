@@ -1,33 +1,13 @@
 //! Up to 64 records on their way into the table: the positions of their keys and values, and the hashes of the keys.
-//! One of the listed files with `unsafe`: keys are loaded with masks if the CPU can.
+//! One of the listed files with `unsafe`: kernels load keys without checks.
 
 use super::hash::Hasher;
-use super::slot::{SHORT_BYTES, Slot, Slots, load_key};
+use super::kernels::{self, Extent};
+use super::key::Key;
+use super::slot::{SHORT_BYTES, Slot, Slots};
 use crate::bytes::prefetch::prefetch;
 use crate::operator::folder::FOLD_BATCH;
 use yunti_base::{Code, Error, Result};
-
-/// Key as the table compares it; see the drawing in slot.rs. For a long key, `k0` is the hash and `k1` is 0.
-#[derive(Clone, Copy)]
-#[repr(C, align(32))]
-pub(super) struct Key {
-    /// First eight bytes of a short key, little-endian.
-    pub k0: u64,
-    /// Next eight bytes.
-    pub k1: u64,
-    /// Length and order, as in a slot.
-    pub meta: u64,
-    /// First slot of the key's home, in the slot array that the batch was hashed for.
-    pub home: u64,
-}
-
-impl Key {
-    #[inline(always)]
-    /// Returns true for keys of more than 16 bytes.
-    pub fn is_long(&self) -> bool {
-        self.meta as u32 as usize > SHORT_BYTES
-    }
-}
 
 /// A share of all keys, by hash bits that do not place them in a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,14 +85,15 @@ impl Batch {
     pub fn hash(&mut self, data: &[u8], hasher: &Hasher, slots: &Slots) -> Result<()> {
         self.log2 = slots.log2();
         let spans = &self.spans[..self.n];
-        let (end, len_max) = extent(spans, hasher.has_masked_loads());
+        let Extent { end, len_max } = kernels::extent(hasher.level(), spans);
         if end > data.len() as u64 {
             return Err(outside(end, data.len()));
         }
-        hash_short(&mut self.keys, spans, data, hasher, slots);
+        // SAFETY: the extent was just checked.
+        unsafe { kernels::hash_short(&mut self.keys, spans, data, hasher, slots) };
         self.long_bytes = 0;
         self.n_long = 0;
-        if len_max > SHORT_BYTES as u64 {
+        if len_max > SHORT_BYTES as u32 {
             // Collect their numbers first, without a branch: lengths are hard to predict.
             let mut n_long = 0;
             for (i, &[_, len]) in spans.iter().enumerate() {
@@ -194,89 +175,6 @@ impl Batch {
         self.numbers.copy_within(n.., 0);
         self.value_spans.copy_within(n.., 0);
         self.n -= n;
-    }
-}
-
-/// Returns the largest end of a span, and the largest length.
-#[inline(always)]
-fn extent(spans: &[[u32; 2]], wide: bool) -> (u64, u64) {
-    #[cfg(target_arch = "x86_64")]
-    if wide {
-        // SAFETY: the features were detected when the hasher was made.
-        return unsafe { extent_avx512(spans) };
-    }
-    let _ = wide;
-    extent_plain(spans)
-}
-
-#[inline(always)]
-fn extent_plain(spans: &[[u32; 2]]) -> (u64, u64) {
-    let (mut end, mut len_max) = (0, 0);
-    for &[offset, len] in spans {
-        end = end.max(u64::from(offset) + u64::from(len));
-        len_max = len_max.max(u64::from(len));
-    }
-    (end, len_max)
-}
-
-/// `extent_plain`, compiled to vector instructions.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn extent_avx512(spans: &[[u32; 2]]) -> (u64, u64) {
-    extent_plain(spans)
-}
-
-/// Loads and hashes keys as if all were short; the spans are within the data.
-#[inline]
-fn hash_short(keys: &mut [Key; FOLD_BATCH], spans: &[[u32; 2]], data: &[u8], hasher: &Hasher, slots: &Slots) {
-    #[cfg(target_arch = "x86_64")]
-    if hasher.has_masked_loads() {
-        // SAFETY: the features were detected when the hasher was made; the spans were checked by the caller.
-        unsafe { hash_short_avx512(keys, spans, data, hasher, slots) };
-        return;
-    }
-    let homes = slots.as_slice().as_ptr();
-    for (key, &[offset, len]) in keys.iter_mut().zip(spans) {
-        let (k0, k1) = load_key(data, offset as usize, len as usize);
-        let meta = Slot::meta_of(hasher.order(hasher.short(k0, k1, len)), len);
-        let home = slots.home(meta);
-        prefetch(homes.wrapping_add(home));
-        *key = Key { k0, k1, meta, home: home as u64 };
-    }
-}
-
-/// `hash_short` with masked loads, which touch no byte behind a key.
-///
-/// # Safety
-/// The CPU has the features, and the spans are within the data.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,aes,bmi2")]
-unsafe fn hash_short_avx512(
-    keys: &mut [Key; FOLD_BATCH],
-    spans: &[[u32; 2]],
-    data: &[u8],
-    hasher: &Hasher,
-    slots: &Slots,
-) {
-    use std::arch::x86_64::*;
-    let homes = slots.as_slice().as_ptr();
-    let [seed_low, seed_high] = hasher.seeds();
-    let seed = _mm_set_epi64x(seed_high as i64, seed_low as i64);
-    for (key, &[offset, len]) in keys.iter_mut().zip(spans) {
-        let mask = _bzhi_u32(0xffff, len.min(SHORT_BYTES as u32)) as __mmask16;
-        // SAFETY: the span is within the data, and the load reads only its bytes.
-        let bytes = unsafe { _mm_maskz_loadu_epi8(mask, data.as_ptr().wrapping_add(offset as usize).cast()) };
-        // Three rounds of AES: every bit of the result depends on every bit of the key, for a quarter of the
-        // instructions of `Hasher::short`. The length is in the first round's key, so zeros at the end of a key count.
-        let once = _mm_aesenc_si128(bytes, _mm_xor_si128(seed, _mm_cvtsi32_si128(len as i32)));
-        let hash = _mm_cvtsi128_si64(_mm_aesenc_si128(_mm_aesenc_si128(once, seed), seed)) as u64;
-        let meta = Slot::meta_of(hasher.order(hash), len);
-        let home = slots.home(meta);
-        prefetch(homes.wrapping_add(home));
-        // SAFETY: the first 16 bytes of a Key are its two words.
-        unsafe { _mm_store_si128(std::ptr::from_mut(key).cast(), bytes) };
-        key.meta = meta;
-        key.home = home as u64;
     }
 }
 

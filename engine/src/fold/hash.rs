@@ -20,13 +20,14 @@
 //! The hash is not cryptographic: an attacker who knows the seed can make keys collide. Collisions cost time, never a
 //! wrong result.
 
+use crate::bytes::simd::{self, Level};
 use crate::env::random::Random;
 
 #[derive(Clone, Copy)]
 pub(super) struct Hasher {
     s0: u64,
     s1: u64,
-    masked_loads: bool,
+    level: Level,
     /// Bits of `order` that tests keep, to make keys collide.
     #[cfg(test)]
     pub(super) order_mask: u32,
@@ -38,7 +39,7 @@ impl Hasher {
         Hasher {
             s0: random.next_u64(),
             s1: random.next_u64(),
-            masked_loads: crate::bytes::simd::masked_loads(),
+            level: simd::fold(),
             #[cfg(test)]
             order_mask: u32::MAX,
         }
@@ -49,15 +50,15 @@ impl Hasher {
         [self.s0, self.s1]
     }
 
-    /// Returns true if the CPU has masked loads and AES rounds; short keys are then hashed with them.
+    /// Returns the instruction set of the kernels. Those for AVX2 and AVX-512 hash short keys by rounds of AES.
     #[inline(always)]
-    pub(super) fn has_masked_loads(&self) -> bool {
-        self.masked_loads
+    pub(super) fn level(&self) -> Level {
+        self.level
     }
 
     /// Hashes a key of at most 16 bytes, padded with zeros to `k0` and `k1`.
     #[inline(always)]
-    pub(super) fn short(&self, k0: u64, k1: u64, len: u32) -> u64 {
+    pub(super) fn short_by_multiplying(&self, k0: u64, k1: u64, len: u32) -> u64 {
         let hash = fold_mul(k0 ^ self.s0, k1 ^ self.s1 ^ u64::from(len));
         (hash ^ hash >> 32).wrapping_mul(FINAL)
     }
@@ -117,18 +118,18 @@ mod tests {
             let mut key = [0u8; 16];
             key[..s.len()].copy_from_slice(s.as_bytes());
             let words: Vec<u64> = key.chunks(8).map(|c| u64::from_le_bytes(c.try_into().unwrap())).collect();
-            h.short(words[0], words[1], s.len() as u32)
+            h.short_by_multiplying(words[0], words[1], s.len() as u32)
         };
         let n = 1u64 << 16;
         let cases: Vec<(&str, Vec<u64>)> = vec![
             ("numbers as text", (0..n).map(|i| text(i.to_string())).collect()),
             ("padded numbers", (0..n).map(|i| text(format!("user{i:012}"))).collect()),
-            ("little endian", (0..n).map(|i| h.short(i, 0, 8)).collect()),
-            ("big endian", (0..n).map(|i| h.short(i.swap_bytes(), 0, 8)).collect()),
-            ("strided", (0..n).map(|i| h.short(i << 20, 0, 8)).collect()),
-            ("second word", (0..n).map(|i| h.short(0, i, 16)).collect()),
-            ("both words", (0..n).map(|i| h.short(i & 255, i >> 8 << 56, 16)).collect()),
-            ("both words alike", (0..n).map(|i| h.short(i, i, 16)).collect()),
+            ("little endian", (0..n).map(|i| h.short_by_multiplying(i, 0, 8)).collect()),
+            ("big endian", (0..n).map(|i| h.short_by_multiplying(i.swap_bytes(), 0, 8)).collect()),
+            ("strided", (0..n).map(|i| h.short_by_multiplying(i << 20, 0, 8)).collect()),
+            ("second word", (0..n).map(|i| h.short_by_multiplying(0, i, 16)).collect()),
+            ("both words", (0..n).map(|i| h.short_by_multiplying(i & 255, i >> 8 << 56, 16)).collect()),
+            ("both words alike", (0..n).map(|i| h.short_by_multiplying(i, i, 16)).collect()),
             ("lengths", (0..n).map(|i| h.long(&vec![0; 17 + i as usize % 3000])).collect()),
             ("long numbers", (0..n).map(|i| h.long(format!("http://example.org/a/page?{i}").as_bytes())).collect()),
             ("early difference", (0..n).map(|i| h.long(format!("{i}/http://example.org/a/page").as_bytes())).collect()),

@@ -48,6 +48,8 @@
 mod arena;
 mod batch;
 mod hash;
+mod kernels;
+mod key;
 pub mod merge;
 mod probe;
 mod slot;

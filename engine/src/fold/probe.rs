@@ -8,9 +8,12 @@
 //! 3. Fold each value into its state, in the order of the records.
 
 use super::arena::Arena;
-use super::batch::{Batch, Key, Values, slice};
+use super::batch::{Batch, Values, slice};
+use super::kernels;
+use super::key::Key;
 use super::slot::{SHORT_BYTES, Slot, Slots};
 use crate::bytes::prefetch::prefetch;
+use crate::bytes::simd::Level;
 use crate::operator::folder::{FOLD_BATCH, FoldValues, Folder, KnownFold};
 use yunti_base::Result;
 
@@ -33,8 +36,8 @@ pub(super) struct Store {
     pub numbering: bool,
     /// Number of keys.
     pub used: usize,
-    /// True if the CPU compares 32 bytes at once into a mask.
-    pub wide_compare: bool,
+    /// Instruction set of the kernels.
+    pub level: Level,
     /// Number of keys in each range of `order`.
     pub counts: Box<[u32; 1 << RANGE_BITS]>,
 }
@@ -182,10 +185,12 @@ impl Store {
         let mut found = [0u32; FOLD_BATCH];
         let mut others = [0u8; FOLD_BATCH];
         let n_others = if batch.n_long == 0 {
-            self.short_at_home(&batch.keys[..n], &mut found, &mut others)
+            // SAFETY: `settle` moved the batch to these slots.
+            unsafe { kernels::short_at_home(self.level, &self.slots, &batch.keys[..n], &mut found, &mut others) }
         } else {
             let mut likely = [0u8; FOLD_BATCH];
-            let n_likely = self.at_home::<true>(&batch.keys[..n], &mut found, &mut likely);
+            // SAFETY: as above.
+            let n_likely = unsafe { kernels::any_at_home(&self.slots, &batch.keys[..n], &mut found, &mut likely) };
             self.check_long(batch, n, data, &found, &likely[..n_likely], &mut others)
         };
         let others = &others[..n_others];
@@ -202,77 +207,6 @@ impl Store {
             }
         }
         found
-    }
-
-    /// `at_home` for short keys, by the widest comparison of the CPU.
-    #[inline(always)]
-    fn short_at_home(&self, keys: &[Key], found: &mut [u32; FOLD_BATCH], others: &mut [u8; FOLD_BATCH]) -> usize {
-        #[cfg(target_arch = "x86_64")]
-        if self.wide_compare {
-            // SAFETY: the features were detected when the table was made.
-            return unsafe { self.short_at_home_avx512(keys, found, others) };
-        }
-        self.at_home::<false>(keys, found, others)
-    }
-
-    /// Compares the two slots of a home, one vector of eight numbers, with the key twice. The fourth number of each
-    /// (the state) is masked out.
-    ///
-    /// # Safety
-    /// The CPU has the features.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512vl,avx2")]
-    unsafe fn short_at_home_avx512(
-        &self,
-        keys: &[Key],
-        found: &mut [u32; FOLD_BATCH],
-        others: &mut [u8; FOLD_BATCH],
-    ) -> usize {
-        use std::arch::x86_64::*;
-        let mut n_others = 0;
-        let slots = self.slots.as_slice();
-        for (i, (key, found)) in keys.iter().zip(found).enumerate() {
-            let home = key.home as usize;
-            debug_assert!(home == self.slots.home(key.meta) && home + 1 < slots.len());
-            // SAFETY: a home is even and less than the capacity, which is even too; a Slot and a Key have 32 bytes.
-            let differ = unsafe {
-                let key = _mm512_broadcast_i64x4(_mm256_load_si256(std::ptr::from_ref(key).cast()));
-                let pair = _mm512_loadu_si512(slots.as_ptr().add(home).cast());
-                u32::from(_mm512_mask_cmpneq_epi64_mask(0b0111_0111, pair, key))
-            };
-            let (in_a, in_b) = (differ & 0b1111 == 0, differ >> 4 == 0);
-            *found = home as u32 + u32::from(in_b);
-            others[n_others % FOLD_BATCH] = i as u8;
-            n_others += usize::from(!(in_a | in_b));
-        }
-        n_others
-    }
-
-    /// Compares both slots of each key's home. Sets the matching slots, and lists the keys that match neither. LONG:
-    /// for long keys, only hash and length are compared.
-    #[inline(always)]
-    fn at_home<const LONG: bool>(
-        &self,
-        keys: &[Key],
-        found: &mut [u32; FOLD_BATCH],
-        others: &mut [u8; FOLD_BATCH],
-    ) -> usize {
-        let mut n_others = 0;
-        let slots = self.slots.as_slice();
-        for (i, (key, found)) in keys.iter().zip(found).enumerate() {
-            let home = key.home as usize;
-            debug_assert!(home == self.slots.home(key.meta));
-            // SAFETY: a home is even and less than the capacity, which is even too.
-            let (a, b) = unsafe { (slots.get_unchecked(home), slots.get_unchecked(home + 1)) };
-            let k1_counts = if LONG && key.is_long() { 0 } else { u64::MAX };
-            let in_a = same(a, key, k1_counts);
-            let in_b = same(b, key, k1_counts);
-            *found = home as u32 + u32::from(in_b);
-            // At most i others so far; the remainder avoids a bounds check.
-            others[n_others % FOLD_BATCH] = i as u8;
-            n_others += usize::from(!(in_a | in_b));
-        }
-        n_others
     }
 
     /// Adds long keys whose hash matched but whose bytes differ to the list of the others, in the order of the records.
@@ -368,11 +302,6 @@ impl Store {
     pub fn state_of(&self, slot: &Slot) -> *const u8 {
         if self.wide_bytes > 0 { self.states.ptr(slot.state) } else { (&raw const slot.state).cast() }
     }
-}
-
-#[inline(always)]
-fn same(slot: &Slot, key: &Key, k1_counts: u64) -> bool {
-    ((slot.k0 ^ key.k0) | ((slot.k1 ^ key.k1) & k1_counts) | (slot.meta ^ key.meta)) == 0
 }
 
 /// Compares keys of more than 16 bytes; up to 32 bytes without a call.

@@ -75,6 +75,7 @@ impl FoldTable {
             return Err(budget.too_small(bytes_of(FIRST_LOG2), "a table of states"));
         };
         let wide = shape.known.is_none() && shape.state_bytes > 8;
+        let hasher = Hasher::new(seed);
         Ok(FoldTable {
             store: Store {
                 slots,
@@ -84,10 +85,10 @@ impl FoldTable {
                 first: shape.known.map_or(0, identity),
                 numbering: false,
                 used: 0,
-                wide_compare: crate::bytes::simd::masked_loads(),
+                level: hasher.level(),
                 counts: Box::new([0; 1 << RANGE_BITS]),
             },
-            hasher: Hasher::new(seed),
+            hasher,
             known: shape.known,
             eight: shape.eight,
             state_bytes: shape.state_bytes,
