@@ -9,7 +9,13 @@ use super::walk;
 /// `masks::mask_any`.
 #[target_feature(enable = "sse2")]
 pub(super) fn mask_any(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
-    walk::mask_any(bytes, bits, compared(set));
+    match set.len() {
+        0 => walk::mask_any(bytes, bits, |_| 0),
+        1 => walk::mask_any(bytes, bits, compared::<1>(set)),
+        2 => walk::mask_any(bytes, bits, compared::<2>(set)),
+        3..=5 => walk::mask_any(bytes, bits, compared::<5>(set)),
+        _ => walk::mask_any(bytes, bits, compared::<SET_MAX>(set)),
+    }
 }
 
 /// `masks::edges`.
@@ -22,32 +28,37 @@ pub(super) unsafe fn edges(bytes: &[u8], set: &[u8], base: u32, before: &mut boo
     let put =
         |edge, base, to| walk::put_by_bytes(edge, base, to, |eight, base, to| unsafe { put_eight(eight, base, to) });
     // SAFETY: the caller grants the room.
-    unsafe { walk::edges(bytes, base, before, to, compared(set), put) }
+    unsafe {
+        match set.len() {
+            0 => walk::edges(bytes, base, before, to, |_| 0, put),
+            1 => walk::edges(bytes, base, before, to, compared::<1>(set), put),
+            2 => walk::edges(bytes, base, before, to, compared::<2>(set), put),
+            3..=5 => walk::edges(bytes, base, before, to, compared::<5>(set), put),
+            _ => walk::edges(bytes, base, before, to, compared::<SET_MAX>(set), put),
+        }
+    }
 }
 
 /// `masks::line_ends`.
 #[target_feature(enable = "sse2")]
 pub(super) fn line_ends(bytes: &[u8]) -> u64 {
-    let (lf, cr) = (compared(b"\n"), compared(b"\r"));
+    let (lf, cr) = (compared::<1>(b"\n"), compared::<1>(b"\r"));
     walk::line_ends(bytes, |chunk| (lf(chunk), cr(chunk)))
 }
 
-/// Returns the mask of a chunk by one comparison for each byte of the set.
+/// Returns the mask of a chunk by N comparisons, a number that the compiler knows: SSE2 has no shuffle of bytes. `set`
+/// has 1 to N bytes.
 #[inline]
 #[target_feature(enable = "sse2")]
-fn compared(set: &[u8]) -> impl Fn(&[u8; 64]) -> u64 {
-    let mut wanted = [_mm_setzero_si128(); SET_MAX];
-    for (w, &s) in wanted.iter_mut().zip(set) {
-        *w = _mm_set1_epi8(s as i8);
-    }
-    let n = set.len();
+fn compared<const N: usize>(set: &[u8]) -> impl Fn(&[u8; 64]) -> u64 {
+    let wanted: [__m128i; N] = std::array::from_fn(|i| _mm_set1_epi8(set[i.min(set.len() - 1)] as i8));
     move |chunk| {
         let mut mask = 0;
         for (at, quarter) in chunk.as_chunks::<16>().0.iter().enumerate() {
             // SAFETY: an unaligned load of 16 bytes from an array of 16.
             let quarter = unsafe { _mm_loadu_si128(quarter.as_ptr().cast()) };
             let equal = |any, w: &_| _mm_or_si128(any, _mm_cmpeq_epi8(quarter, *w));
-            let found = _mm_movemask_epi8(wanted[..n].iter().fold(_mm_setzero_si128(), equal));
+            let found = _mm_movemask_epi8(wanted.iter().fold(_mm_setzero_si128(), equal));
             mask |= u64::from(found as u32) << (16 * at);
         }
         mask
