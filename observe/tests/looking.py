@@ -69,8 +69,16 @@ needs_loop_devices = unittest.skipUnless(
 
 
 def container(*command):
-    """Returns a command in PID and mount namespaces of its own, with a /tmp of its own."""
+    """Returns a command in PID and mount namespaces of its own, with a /tmp of its own.
+
+    A checkout below /tmp stays visible at its place.
+    """
     script = 'mount -t tmpfs none /tmp && exec "$@"'
+    if ROOT.startswith("/tmp/"):
+        script = ('root=$1; shift; mount -t tmpfs none /mnt && mkdir /mnt/root && mount --bind "$root" /mnt/root && '
+                  'mount -t tmpfs none /tmp && mkdir -p "$root" && mount --move /mnt/root "$root" && umount /mnt && '
+                  'cd "$root" && exec "$@"')
+        command = (ROOT, *command)
     return ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c", script, "sh", *command]
 
 
