@@ -8,7 +8,9 @@ import os
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = ROOT + "/dist/bin/yunti"
-LIMITS = ROOT + "/build/limits"
+# Limit programs for the instruction set that the engine may use.
+LEVEL = "avx2" if os.environ.get("YUNTI_SIMD") in ("avx2", "plain") else "native"
+LIMITS = ROOT + ("/build/limits-avx2" if LEVEL == "avx2" else "/build/limits")
 WORD_COUNT_LIB = ROOT + "/build/examples/lib/libword_count.so"
 MAX_BY_KEY_LIB = ROOT + "/build/examples/lib/libmax_by_key.so"
 DOUBLE_BY_KEY_LIB = ROOT + "/build/bench-libraries/libdouble_by_key.so"

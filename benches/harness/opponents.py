@@ -35,7 +35,8 @@ def limit(row, folder, threads=2):
 def build():
     """Builds the limit programs and the class libraries of the bench."""
     for part in ("limits", "libraries"):
-        subprocess.run(["make", "-s", "-C", os.path.join(commands.ROOT, "benches", part)], check=True)
+        subprocess.run(["make", "-s", "-C", os.path.join(commands.ROOT, "benches", part), "LEVEL=" + commands.LEVEL],
+                       check=True)
 
 
 def peer(module_name, row, folder):

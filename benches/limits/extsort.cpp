@@ -98,9 +98,7 @@ int main(int argc, char** argv) {
             for (const char* r = input; r < input + p.bytes; r += kRecord) {
                 size_t b = splitters.bucket(key_prefix(r));
                 char* to = staging + b * kBlock + filled[b];
-                __m512i head = _mm512_loadu_si512(r), tail = _mm512_loadu_si512(r + kRecord - 64);
-                _mm512_storeu_si512(to, head);
-                _mm512_storeu_si512(to + kRecord - 64, tail);
+                copy_64_to_128(to, r, kRecord);
                 if ((filled[b] += kRecord) == kBlock) {
                     write_at(ranges[b].direct, staging + b * kBlock, kBlock, ranges[b].blocks_end.fetch_add(kBlock));
                     filled[b] = 0;

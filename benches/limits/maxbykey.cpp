@@ -4,8 +4,9 @@
 #include <memory>
 
 #include "arena.hpp"
+#include "vectors/bytes64.hpp"
 #include "fold_table.hpp"
-#include "hash.hpp"
+#include "vectors/hash.hpp"
 #include "output_stream.hpp"
 #include "pieces.hpp"
 #include "threads.hpp"
@@ -30,8 +31,7 @@ struct alignas(64) MaxSlot {
     uint64_t hash() const { return hashed; }
     bool same(const MaxSlot& o) const {
         if (bytes_plus_1 <= kInline + 1) {  // key and length at once
-            __mmask16 differ = _mm512_mask_cmpneq_epi32_mask(0x0fff, _mm512_load_si512(this), _mm512_load_si512(&o));
-            return !differ;
+            return same_48(this, &o);
         }
         return hashed == o.hashed && bytes_plus_1 == o.bytes_plus_1 && !memcmp(text(), o.text(), bytes());
     }
@@ -70,13 +70,10 @@ class MaxByKey {
     FoldTable<MaxSlot> table{12};
 
     void add_lines(const char* data, size_t bytes) {  // ends with LF
-        const __m512i feed = _mm512_set1_epi8('\n'), tabulator = _mm512_set1_epi8('\t');
         const char *line = data, *tab = nullptr;
         for (size_t at = 0; at < bytes; at += 64) {
-            __m512i block = _mm512_loadu_si512(data + at);
             uint64_t inside = bytes - at < 64 ? (1ull << (bytes - at)) - 1 : ~0ull;
-            uint64_t feeds = _mm512_mask_cmpeq_epi8_mask(inside, block, feed),
-                     tabs = _mm512_mask_cmpeq_epi8_mask(inside, block, tabulator);
+            uint64_t feeds = inside & equal_mask(data + at, '\n'), tabs = inside & equal_mask(data + at, '\t');
             for (uint64_t marks = feeds | tabs; marks; marks &= marks - 1) {
                 const char* mark = data + at + _tzcnt_u64(marks);
                 if (marks & -marks & tabs) {
@@ -96,10 +93,9 @@ class MaxByKey {
     void add(const char* key, size_t bytes, int64_t number) {
         MaxSlot& s = batch_[waiting_++];
         if (bytes <= kInline) {
-            __m512i padded = _mm512_maskz_loadu_epi8(_bzhi_u64(~0ull, bytes), key);
-            _mm512_store_si512(&s, padded);
-            __m128i a = _mm512_castsi512_si128(padded), b = _mm512_extracti32x4_epi32(padded, 1),
-                    c = _mm512_extracti32x4_epi32(padded, 2);
+            store_padded_64(&s, key, bytes);
+            const __m128i* part = (const __m128i*)&s;
+            __m128i a = part[0], b = part[1], c = part[2];
             s.hashed = hash_two(_mm_aesenc_si128(a, b), _mm_xor_si128(c, _mm_cvtsi64_si128(bytes)));
         } else {
             s.point_to(key);

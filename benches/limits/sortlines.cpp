@@ -9,8 +9,9 @@
 #include <memory>
 
 #include "buckets.hpp"
+#include "vectors/bytes64.hpp"
 #include "mapped_input.hpp"
-#include "sort512.hpp"
+#include "vectors/vector_sort.hpp"
 #include "splitters.hpp"
 #include "threads.hpp"
 
@@ -103,9 +104,8 @@ static void each_line(const MappedInput::Piece& piece, Use use) {
         line = (const char*)memchr(line, '\n', piece.end - line);
         if (!line || ++line == piece.end) return;
     }
-    const __m512i feed = _mm512_set1_epi8('\n');
     for (const char* at = line; at < piece.end; at += 64) {
-        uint64_t ends = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(at), feed);
+        uint64_t ends = equal_mask(at, '\n');
         if (piece.end - at < 64) ends &= (1ull << (piece.end - at)) - 1;
         for (; ends; ends &= ends - 1) {
             const char* end = at + _tzcnt_u64(ends);

@@ -8,11 +8,11 @@
 
 #include "arena.hpp"
 #include "fold_table.hpp"
-#include "hash.hpp"
+#include "vectors/hash.hpp"
 #include "output_stream.hpp"
 #include "pieces.hpp"
 #include "threads.hpp"
-#include "words.hpp"
+#include "vectors/words.hpp"
 
 constexpr size_t kInline = 24;
 
@@ -28,7 +28,8 @@ struct ShortSlot {
         return high == o.high && _mm_movemask_epi8(_mm_cmpeq_epi8(low, o.low)) == 0xffff;
     }
     size_t length() const {
-        uint64_t spaces = _mm256_cmpeq_epi8_mask(_mm256_loadu_si256((const __m256i*)this), _mm256_set1_epi8(' '));
+        uint32_t spaces = _mm256_movemask_epi8(
+            _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i*)this), _mm256_set1_epi8(' ')));
         return _tzcnt_u64(spaces | 1u << kInline);
     }
 };
@@ -61,7 +62,7 @@ class Counter {
         for (size_t at = 0; at < bytes;) {
             size_t stop = std::min(bytes, at + kGroupBytes);
             for (; at < stop; at += 64) {
-                uint64_t sep = separator_mask(_mm512_loadu_si512(data + at));
+                uint64_t sep = separator_mask(data + at);
                 if (bytes - at < 64) sep |= ~0ull << (bytes - at);
                 uint64_t shifted = sep << 1 | before_separates;
                 before_separates = sep >> 63;
@@ -87,7 +88,7 @@ class Counter {
             const char* word = data + starts_[i];
             uint32_t length = ends_[i] - starts_[i];
             if (__builtin_expect(length > kInline, 0)) { add_long(word, length); continue; }
-            __m256i key = _mm256_mask_loadu_epi8(spaces, _bzhi_u32(~0u, length), word);
+            __m256i key = padded_32(word, length, spaces);
             __m128i low = _mm256_castsi256_si128(key), high = _mm256_extracti128_si256(key, 1);
             uint64_t hash = hash_two(low, high);
             _mm256_store_si256(&key_[m], key);
@@ -96,8 +97,7 @@ class Counter {
         }
         for (size_t i = 0; i < m; i++) {
             ShortSlot* s = shorts.home(hash_[i]);
-            if (__builtin_expect(_mm256_mask_cmpneq_epi64_mask(0x7, _mm256_load_si256((const __m256i*)s), key_[i]) == 0,
-                                 1))
+            if (__builtin_expect(same_24(s, key_[i]), 1))
                 s->count++;
             else add_short(key_[i], hash_[i]);
         }

@@ -41,9 +41,9 @@ def no_clang():
     return None if shutil.which("clang") and shutil.which("clang++") else "clang is not installed"
 
 
-def no_avx512():
+def no_avx2():
     with open("/proc/cpuinfo") as f:
-        return None if "avx512_vbmi2" in f.read() else "the limit programs need AVX-512"
+        return None if "avx2" in f.read() else "the limit programs need AVX2"
 
 
 def no_jdk_25():
@@ -148,9 +148,9 @@ SUITES = [
           counts.read_unittest, {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib"),
                                "YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),
     *(engine_bench(name) for name in ("vsort", "fold", "merge")),
-    Suite("benches", "limit programs", [["make", "-s", "-C", "benches/limits", "test"]], skip=no_avx512),
+    Suite("benches", "limit programs", [["make", "-s", "-C", "benches/limits", "test"]], skip=no_avx2),
     Suite("benches", "make bench, tiny data", cmake("examples", "examples", "gcc")
-          + [[PYTHON, "tools/tests/tiny_bench.py"]], counts.read_lines, skip=no_avx512),
+          + [[PYTHON, "tools/tests/tiny_bench.py"]], counts.read_lines, skip=no_avx2),
     Suite("benches", "make bench-observe, tiny data", [["make", "-s", "bench-observe", "ARGS=--quick --no-save"]]),
     Suite("hadoop", "settings give the output of stock Hadoop",
           [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "shuffle"]],

@@ -5,8 +5,9 @@
 
 #include <cstring>
 
-#include "sort512.hpp"
+#include "vectors/bytes64.hpp"
 #include "splitters.hpp"
+#include "vectors/vector_sort.hpp"
 
 constexpr size_t kRecord = 100, kKey = 10;
 
@@ -45,9 +46,7 @@ inline char* gather(const uint64_t* entries, size_t n, size_t known, const char*
             _mm_prefetch(later + kRecord - 1, _MM_HINT_T0);
         }
         const char* from = records + position_of(entries[i]) * kRecord;
-        __m512i head = _mm512_loadu_si512(from), tail = _mm512_loadu_si512(from + kRecord - 64);
-        _mm512_storeu_si512(to, head);
-        _mm512_storeu_si512(to + kRecord - 64, tail);
+        copy_64_to_128(to, from, kRecord);
         to += kRecord;
     }
     return to;
