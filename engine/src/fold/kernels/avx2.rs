@@ -3,11 +3,10 @@
 
 use std::arch::x86_64::*;
 
-use super::{Extent, plain};
-use crate::bytes::prefetch::prefetch;
+use super::{Extent, plain, walk};
 use crate::fold::hash::Hasher;
 use crate::fold::key::Key;
-use crate::fold::slot::{SHORT_BYTES, Slot, Slots, load_key};
+use crate::fold::slot::{SHORT_BYTES, Slots, load_key};
 use crate::operator::folder::FOLD_BATCH;
 
 /// `kernels::extent`, four spans at a time.
@@ -64,9 +63,8 @@ pub(super) unsafe fn hash_short(
     hasher: &Hasher,
     slots: &Slots,
 ) {
-    let homes = slots.as_slice().as_ptr();
     let seed = seed(hasher);
-    for (key, &[offset, len]) in keys.iter_mut().zip(spans) {
+    walk::hash_short(keys, spans, hasher, slots, |key, [offset, len]| {
         let offset = offset as usize;
         let bytes = if offset + SHORT_BYTES <= data.len() {
             let kept = (len as usize).min(SHORT_BYTES);
@@ -79,14 +77,17 @@ pub(super) unsafe fn hash_short(
             let (k0, k1) = load_key(data, offset, len as usize);
             _mm_set_epi64x(k1 as i64, k0 as i64)
         };
-        let meta = Slot::meta_of(hasher.order(hash(bytes, seed, len)), len);
-        let home = slots.home(meta);
-        prefetch(homes.wrapping_add(home));
-        // SAFETY: the first 16 bytes of a Key are its two words.
-        unsafe { _mm_store_si128(std::ptr::from_mut(key).cast(), bytes) };
-        key.meta = meta;
-        key.home = home as u64;
-    }
+        store(key, bytes);
+        hash(bytes, seed, len)
+    });
+}
+
+/// Sets the two words of a key.
+#[inline]
+#[target_feature(enable = "sse2")]
+pub(super) fn store(key: &mut Key, bytes: __m128i) {
+    // SAFETY: the first 16 bytes of a Key are its two words.
+    unsafe { _mm_store_si128(std::ptr::from_mut(key).cast(), bytes) };
 }
 
 #[inline]
@@ -117,24 +118,15 @@ pub(super) unsafe fn short_at_home(
     found: &mut [u32; FOLD_BATCH],
     others: &mut [u8; FOLD_BATCH],
 ) -> usize {
-    let mut n_others = 0;
-    let all = slots.as_slice();
-    for (i, (key, found)) in keys.iter().zip(found).enumerate() {
-        let home = key.home as usize;
-        debug_assert!(home == slots.home(key.meta) && home + 1 < all.len());
-        // SAFETY: a home is even and less than the capacity, which is even too; a Slot and a Key have 32 bytes.
-        let [in_a, in_b] = unsafe {
+    // SAFETY: the caller vouches for the homes.
+    unsafe {
+        walk::at_home(slots, keys, found, others, |key, pair| {
             let key = _mm256_load_si256(std::ptr::from_ref(key).cast());
-            [0, 1].map(|next| {
-                let slot = _mm256_load_si256(all.as_ptr().add(home + next).cast());
+            [0, 1].map(|i| {
+                let slot = _mm256_load_si256(std::ptr::from_ref(&pair[i]).cast());
                 // Without the fourth number, the state.
                 _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(slot, key))) & 0b0111 == 0b0111
             })
-        };
-        *found = home as u32 + u32::from(in_b);
-        // At most i others so far; the remainder avoids a bounds check.
-        others[n_others % FOLD_BATCH] = i as u8;
-        n_others += usize::from(!(in_a | in_b));
+        })
     }
-    n_others
 }

@@ -1,8 +1,7 @@
 //! Kernels without vector instructions.
-//! One of the listed files with `unsafe`: it indexes slots without checks.
+//! One of the listed files with `unsafe`: the calls of a loop that indexes slots without checks.
 
-use super::Extent;
-use crate::bytes::prefetch::prefetch;
+use super::{Extent, walk};
 use crate::fold::hash::Hasher;
 use crate::fold::key::Key;
 use crate::fold::slot::{Slot, Slots, load_key};
@@ -28,14 +27,10 @@ pub(super) fn hash_short(
     hasher: &Hasher,
     slots: &Slots,
 ) {
-    let homes = slots.as_slice().as_ptr();
-    for (key, &[offset, len]) in keys.iter_mut().zip(spans) {
-        let (k0, k1) = load_key(data, offset as usize, len as usize);
-        let meta = Slot::meta_of(hasher.order(hasher.short_by_multiplying(k0, k1, len)), len);
-        let home = slots.home(meta);
-        prefetch(homes.wrapping_add(home));
-        *key = Key { k0, k1, meta, home: home as u64 };
-    }
+    walk::hash_short(keys, spans, hasher, slots, |key, [offset, len]| {
+        (key.k0, key.k1) = load_key(data, offset as usize, len as usize);
+        hasher.short_by_multiplying(key.k0, key.k1, len)
+    });
 }
 
 /// `kernels::short_at_home`, or with LONG `kernels::any_at_home`.
@@ -49,22 +44,13 @@ pub(super) unsafe fn at_home<const LONG: bool>(
     found: &mut [u32; FOLD_BATCH],
     others: &mut [u8; FOLD_BATCH],
 ) -> usize {
-    let mut n_others = 0;
-    let all = slots.as_slice();
-    for (i, (key, found)) in keys.iter().zip(found).enumerate() {
-        let home = key.home as usize;
-        debug_assert!(home == slots.home(key.meta));
-        // SAFETY: a home is even and less than the capacity, which is even too.
-        let (a, b) = unsafe { (all.get_unchecked(home), all.get_unchecked(home + 1)) };
-        let k1_counts = if LONG && key.is_long() { 0 } else { u64::MAX };
-        let in_a = same(a, key, k1_counts);
-        let in_b = same(b, key, k1_counts);
-        *found = home as u32 + u32::from(in_b);
-        // At most i others so far; the remainder avoids a bounds check.
-        others[n_others % FOLD_BATCH] = i as u8;
-        n_others += usize::from(!(in_a | in_b));
+    // SAFETY: the caller vouches for the homes.
+    unsafe {
+        walk::at_home(slots, keys, found, others, |key, pair| {
+            let k1_counts = if LONG && key.is_long() { 0 } else { u64::MAX };
+            [same(&pair[0], key, k1_counts), same(&pair[1], key, k1_counts)]
+        })
     }
-    n_others
 }
 
 #[inline(always)]
