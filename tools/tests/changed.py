@@ -14,12 +14,14 @@ INPUTS = {
     "api": (*CORE, "api/", "examples/", "tests/examples/"),
     "conformance": (*CORE, "api/", "examples/", "tests/conformance/"),
     "benches": (*CORE, "api/", "examples/", "observe/", "machine/", "probe/", "benches/"),
-    "hadoop": (*CORE, "api/", "examples/", "hadoop/"),
-    "observe": (*CORE, "probe/", "observe/", "machine/"),
+    "hadoop": (*CORE, "api/", "examples/", "hadoop/", "namenode/stock-tests/"),
+    "observe": (*CORE, "probe/", "observe/", "machine/", "fuzz/"),
     "machine": (*CORE, "probe/", "observe/tests/looking.py", "machine/"),
     "namenode": (*CORE, "namenode/", "hadoop/cluster/"),
     "web": ("web/",),
 }
+# What prepares every test is an input of all.
+PREPARES = ("Makefile", "tools/setup")
 # Pages, names and words: any file is an input.
 ALWAYS = ("house",)
 
@@ -27,8 +29,7 @@ ALWAYS = ("house",)
 def of_files(files):
     """The parts that have one of these files as an input, in the order of PARTS."""
     hit = {part for part, inputs in INPUTS.items() if any(file.startswith(inputs) for file in files)}
-    # What prepares every test is an input of all.
-    if any(file.startswith(("Makefile", "tools/setup")) for file in files):
+    if any(file.startswith(PREPARES) for file in files):
         hit = set(INPUTS)
     return [part for part in PARTS if part in hit or part in ALWAYS]
 

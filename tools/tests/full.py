@@ -19,10 +19,8 @@ The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse
-import fcntl
 import glob
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -32,6 +30,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import counts  # noqa: E402
+import results  # noqa: E402
 import run  # noqa: E402
 import skips  # noqa: E402
 from suites import BUILD, ROOT, YUNTI, Suite, no_clang, cluster_suite  # noqa: E402
@@ -313,10 +312,6 @@ def namenode(_):
 PARTS = {"engine": engine, "hadoop": hadoop, "namenode": namenode, "observe": observe, "web": web}
 
 
-def git(*words):
-    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=PARTS)
@@ -326,58 +321,22 @@ def main():
     only = tuple(n for n in options.only.split(",") if n)
     total = counts.Counts()
     suites = PARTS[options.part](options.minutes)
+    if results.state().endswith("+"):
+        print("full.py: the checkout has uncommitted changes: test-house refuses these results; commit first",
+              file=sys.stderr, flush=True)
     for suite in suites:
         if only and not suite.name.startswith(only):
             continue
         print(f"{suite.name} ..", flush=True)
-        commit, begin = state(), time.monotonic()
+        commit, begin = results.state(), time.monotonic()
         found = run.run(suite)
         total.add(found)
         for failure in found.failures:
             print(f"  failed: {failure} ({suite.log})\n{run.tail(suite.log)}", flush=True)
         # Written after each suite, so that an interrupted run keeps its results.
-        keep(options.part, suite, found, f"{time.monotonic() - begin:.0f}", commit, [s.name for s in suites])
+        results.keep(options.part, suite, found, f"{time.monotonic() - begin:.0f}", commit, [s.name for s in suites])
     print(f"{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped", flush=True)
     return 1 if total.failures else 0
-
-
-def state():
-    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no", "--", ".",
-                                                             ":!tests/results") else "")
-
-
-def keep(part, *result):
-    """Replaces the last result of one suite in tests/results/. The page also lists suites that never ran."""
-    os.makedirs(BUILD, exist_ok=True)
-    # Two of these programs may run at once, with different suites.
-    with open(os.path.join(BUILD, f"{part}-full.lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        put(os.path.join(ROOT, f"tests/results/{part}-full.md"), part, *result)
-
-
-def put(path, part, suite, found, seconds, commit, names):
-    rows, failures = {}, []
-    if os.path.exists(path):
-        with open(path) as f:
-            text = f.read()
-        rows = {line.split(" | ")[0][2:]: line for line in text.splitlines() if re.match(r"\| .* \| [0-9]", line)}
-        failures = [line for line in text.splitlines() if line.startswith("* ")
-                    and not line.startswith(f"* {suite.name}: ")]
-    when = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
-    rows[suite.name] = (f"| {suite.name} | {found.passed} | {len(found.failures)} | {len(found.skips)} | {seconds} | "
-                        f"{commit} | {when} |")
-    failures = [line for line in failures if line[2:].split(": failed")[0] in names and ": failed" in line]
-    failures += [f"* {suite.name}: failed: {name}" for name in found.failures]
-    numbers = [[int(n) for n in rows[name].split(" | ")[1:4]] for name in names if name in rows]
-    passed, failed, skipped = (sum(column) for column in zip(*numbers))
-    rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
-    head = [f"# Long tests of the part {part}, last results", "",
-            f"{platform.machine()}, {os.cpu_count()} cores, {rustc}. A commit with + had uncommitted changes.",
-            "", "| suite | passed | failed | skipped | seconds | commit | UTC |", "|---|---|---|---|---|---|---|"]
-    tail = ["", f"{passed} passed, {failed} failed, {skipped} skipped", *failures,
-            *(f"* {name}: never run" for name in names if name not in rows)]
-    with open(path, "w") as f:
-        f.write("\n".join(head + [rows[name] for name in names if name in rows] + tail) + "\n")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import jdks
+import results
 
 
 def _cpu_has(flag):
@@ -31,6 +32,7 @@ def _has_source():
 # (pattern in the reason of the skip, function that returns true if the test can run here)
 PRECONDITIONS = [
     (re.escape(NO_SOURCE), _has_source),
+    (re.escape(results.NEEDS_HISTORY), lambda: results.no_history() is None),
     (r"avx-?512", lambda: _cpu_has("avx512f") and _cpu_has("avx512vbmi2")),
     (r"avx-?2", lambda: _cpu_has("avx2")),
     (r"there is no JDK 25", lambda: bool(jdks.find(["25"]))),

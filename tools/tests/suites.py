@@ -131,7 +131,7 @@ def engine_bench(name):
 EVERY_PART = [["make", "-s", part] for part in ("observe", "hadoop", "namenode")]
 
 SUITES = [
-    Suite("engine", "counting of test results", [unittest("tools/tests")], counts.read_unittest),
+    Suite("engine", "counting of test results", [unittest("tools/tests/units")], counts.read_unittest),
     Suite("engine", "engine and command, tiny limits", [
         ["cargo", "build", "--all-targets", "--locked"],
         ["cargo", "test", "--locked", "--no-fail-fast", "--", "--show-output"],
