@@ -145,11 +145,10 @@ NAMENODE_JAR = build/namenode/yunti-namenode/yunti-namenode.jar
 
 .PHONY: namenode bench-namenode
 namenode:
-	@tools/setup build
+	@tools/setup hadoop
 	@$(MAKE) --no-print-directory -s yunti
 	$(CARGO) build --release --locked --package yunti-namenode
 	@$(call place,$(TARGET)/release/yunti-nn,$(DIST)/libexec/yunti-nn)
-	@tools/setup test
 	@mvn -q -B -f namenode/plugin/pom.xml package -DskipTests
 	@install -D -m 644 $(NAMENODE_JAR) $(DIST)/java/yunti-namenode.jar
 
