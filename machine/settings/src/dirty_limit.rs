@@ -4,17 +4,21 @@
 
 use crate::System;
 use crate::change::{Change, Refusal, Write, present};
+use crate::value::{self, Limits};
 
 const VM: &str = "proc/sys/vm";
 /// Bytes. The kernel accepts no less than two pages; a limit below this helps no program.
 const BYTES_MIN: u64 = 1 << 20;
+/// Bytes, where the memory is unknown: the kernel reads the file as a long.
+const KERNEL_BYTES_MAX: u64 = i64::MAX as u64;
 
-/// Returns the change that limits dirty pages to `limit` bytes. Fails if the limit is out of range.
-pub fn change_to(system: &System, limit: u64) -> Result<Change, Refusal> {
-    let total = system.memory_bytes("MemTotal").unwrap_or(u64::MAX);
-    if limit < BYTES_MIN || limit > total / 2 {
-        return Err(format!("{limit} bytes is out of range; give 1M to half of this machine's memory"));
-    }
+/// Returns the change that limits dirty pages to the size `value`. Fails if it is no size, or out of range.
+pub fn change_to(system: &System, value: &str) -> Result<Change, Refusal> {
+    let limits = match system.memory_bytes("MemTotal") {
+        Some(total) => Limits { min: BYTES_MIN, max: total / 2, origin: "half of this machine's memory" },
+        None => Limits { min: BYTES_MIN, max: KERNEL_BYTES_MAX, origin: "the most that the kernel takes" },
+    };
+    let limit = value::size(value, limits)?;
     let path = |name: &str| format!("{VM}/{name}");
     // The background limit first: the kernel halves it where it is not below the other one.
     let writes = vec![Write::new(path("dirty_background_bytes"), limit / 4), Write::new(path("dirty_bytes"), limit)];
@@ -40,14 +44,22 @@ mod tests {
     #[test]
     fn restores_the_limits_in_force() {
         let tree = Tree::of(&RATIOS);
-        let change = change_to(&tree.system(), 1 << 30).unwrap();
+        let change = change_to(&tree.system(), "1G").unwrap();
         let of = |name: &str, value: u64| Write::new(format!("proc/sys/vm/{name}"), value);
         assert_eq!(change.writes, [of("dirty_background_bytes", 1 << 28), of("dirty_bytes", 1 << 30)]);
         // The limits in force are restored: ratios or bytes.
         assert_eq!(change.restore, [of("dirty_ratio", 20), of("dirty_background_ratio", 10)]);
         tree.write("proc/sys/vm/dirty_bytes", "5000000\n");
-        let change = change_to(&tree.system(), 1 << 30).unwrap();
+        let change = change_to(&tree.system(), "1G").unwrap();
         assert_eq!(change.restore, [of("dirty_bytes", 5_000_000), of("dirty_background_ratio", 10)]);
-        assert!(change_to(&tree.system(), 1000).is_err() && change_to(&tree.system(), 1 << 40).is_err());
+        let refusal = |value| change_to(&tree.system(), value).unwrap_err();
+        assert!(refusal("1000").contains("too small"));
+        assert_eq!(
+            refusal("99999T"),
+            "'99999T' is a size, but more than 31250M, half of this machine's memory; give 1M to 31250M, such as 512M \
+             or 1G"
+        );
+        let unknown = Tree::of(&RATIOS[..4]);
+        assert!(change_to(&unknown.system(), "99999999T").unwrap_err().contains("the kernel takes"));
     }
 }

@@ -5,6 +5,7 @@
 //!   system.rs       proc and sys as text, below a root       tree.rs     such a root, for tests
 //!   change.rs       a change: files to write, and how to restore them
 //!   dirty_limit.rs  the change of the dirty limits, four files that depend on each other
+//!   value.rs        numbers, sizes and ranges as a person writes them
 //!   setting.rs      one setting, and the values that it accepts
 //!   memory.rs       huge pages, swappiness, dirty limits, NUMA, mappings
 //!   disks.rs        scheduler and read-ahead of each disk, clock of processors
@@ -21,6 +22,7 @@ mod setting;
 mod system;
 #[doc(hidden)]
 pub mod tree;
+pub mod value;
 
 pub use change::{Change, Write, value_of};
 pub use memory::dirty_bytes_max;
@@ -68,5 +70,53 @@ mod tests {
             setting.change_to(&tree.system(), value).unwrap_or_else(|e| panic!("{name}: {e}"));
         }
         Some((setting.advice, setting.recommended))
+    }
+
+    /// Each setting refuses each of these texts in one line, with the text and what is allowed instead.
+    #[test]
+    fn every_setting_refuses_wrong_values() {
+        let mut files = RATIOS.to_vec();
+        files.extend([
+            ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+            ("sys/kernel/mm/transparent_hugepage/defrag", "always defer defer+madvise [madvise] never\n"),
+            ("proc/sys/vm/swappiness", "60\n"),
+            ("proc/sys/vm/zone_reclaim_mode", "0\n"),
+            ("proc/sys/vm/max_map_count", "65530\n"),
+            ("proc/sys/kernel/numa_balancing", "0\n"),
+            ("sys/block/sda/queue/scheduler", "[none] mq-deadline\n"),
+            ("sys/block/sda/queue/read_ahead_kb", "128\n"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors", "performance powersave\n"),
+            ("proc/sys/net/ipv4/tcp_tw_reuse", "2\n"),
+            ("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n"),
+            ("proc/sys/net/ipv4/tcp_fin_timeout", "60\n"),
+            ("proc/sys/net/core/somaxconn", "4096\n"),
+        ]);
+        let tree = Tree::of(&files);
+        let system = tree.system();
+        let settings = all(&system);
+        assert_eq!(settings.len(), 14);
+        for setting in settings {
+            for text in ["", "x", "-1", "1.5", "7 ", "99999T", "99999999999999999999", "5X"] {
+                let refusal = setting.change_to(&system, text).err();
+                let refusal = refusal.unwrap_or_else(|| panic!("{} takes '{text}'", setting.name));
+                let has_allowed = refusal.contains("; give ") || refusal.contains("one of ");
+                assert!(
+                    has_allowed && (text.is_empty() || refusal.contains(text.trim())),
+                    "{}: {refusal}",
+                    setting.name
+                );
+            }
+            // The limits themselves are accepted, and the numbers beside them are not.
+            if let Values::Number { min, max, .. } = setting.values {
+                assert!(
+                    [min, max].iter().all(|n| setting.change_to(&system, &n.to_string()).is_ok()),
+                    "{}",
+                    setting.name
+                );
+                assert!(setting.change_to(&system, &(max + 1).to_string()).unwrap_err().contains("too large"));
+                assert!(min == 0 || setting.change_to(&system, &(min - 1).to_string()).unwrap_err().contains("small"));
+            }
+        }
     }
 }

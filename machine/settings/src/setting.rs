@@ -3,6 +3,7 @@
 use crate::System;
 use crate::change::{Change, Refusal, Write, present};
 use crate::dirty_limit;
+use crate::value::{self, Limits};
 
 /// Recommendation for a setting on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,8 +93,7 @@ impl Setting {
         let writes = match &self.values {
             Values::Nothing => return Err("this setting cannot be changed".to_owned()),
             Values::Number { path, min, max } => {
-                let number = number_within(value, *min, *max)?;
-                vec![Write::new(path, number)]
+                vec![Write::new(path, value::number(value, Limits { min: *min, max: *max, origin: "" })?)]
             }
             Values::Word { paths, words } => {
                 if !words.iter().any(|word| word == value) {
@@ -102,42 +102,15 @@ impl Setting {
                 paths.iter().map(|path| Write::new(path, value)).collect()
             }
             Values::Range { path, min, max } => {
-                let (from, to) = value
-                    .split_once('-')
-                    .ok_or_else(|| format!("'{value}' is not a range; give one such as {min}-{max}"))?;
-                let (from, to) = (number_within(from, *min, *max)?, number_within(to, *min, *max)?);
-                if from >= to {
-                    return Err(format!("'{value}' is an empty range"));
-                }
+                let (from, to) = value::range(value, Limits { min: *min, max: *max, origin: "" })?;
                 vec![Write::new(path, format!("{from}\t{to}"))]
             }
-            Values::DirtyLimit => return dirty_limit::change_to(system, bytes(value)?),
+            Values::DirtyLimit => return dirty_limit::change_to(system, value),
         };
         let old = present(system, &writes)?;
         // A word that is read in brackets is written without them.
         Ok(Change { restore: old.clone(), old, writes })
     }
-}
-
-fn number_within(text: &str, min: u64, max: u64) -> Result<u64, Refusal> {
-    match text.parse() {
-        Ok(number) if (min..=max).contains(&number) => Ok(number),
-        _ => Err(format!("'{text}' is not a number from {min} to {max}")),
-    }
-}
-
-/// Parses a size with a unit of 1024, such as `512M`, `1G`, `1GiB` or `1073741824`.
-fn bytes(text: &str) -> Result<u64, Refusal> {
-    let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let shift = match text[at..].trim_end_matches("iB").trim_end_matches('B') {
-        "" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        _ => return Err(format!("'{text}' is not a size; give one such as 512M or 1G")),
-    };
-    let number: u64 = text[..at].parse().map_err(|_| format!("'{text}' is not a size; give one such as 512M or 1G"))?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("'{text}' is too large"))
 }
 
 #[cfg(test)]
@@ -167,15 +140,5 @@ mod tests {
         assert!(with(Values::Nothing).change_to(&system, "1").is_err());
         let gone = with(Values::Number { path: "proc/none".into(), min: 1, max: 9 });
         assert!(gone.change_to(&system, "2").unwrap_err().contains("/proc/none"));
-    }
-
-    #[test]
-    fn parses_sizes() {
-        for (text, size) in [("1", 1), ("2K", 2048), ("3MiB", 3 << 20), ("1G", 1 << 30), ("1GB", 1 << 30)] {
-            assert_eq!(bytes(text), Ok(size), "{text}");
-        }
-        for wrong in ["", "G", "x", "-1", "1T", "99999999999999999999", "18446744073709551615G"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
-        }
     }
 }
