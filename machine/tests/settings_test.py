@@ -81,6 +81,34 @@ class Settings(unittest.TestCase):
         self.assertIn("nothing to undo", self.change("undo"))
         self.assertEqual(self.states(), [("tw-reuse", "undone"), ("local-ports", "undone"), ("local-ports", "undone")])
 
+    def test_undo_refuses_an_unknown_name(self):
+        for words in (["nosuch"], ["nosuch", "--dry-run"], ["nosuch", "--force"]):
+            err = self.change("undo", *words, code=3)
+            self.assertEqual(len(err.strip().splitlines()), 1, err)
+            self.assertIn("unknown setting 'nosuch'", err)
+            self.assertIn("yunti machine settings", err)
+        self.assertEqual(json.loads(self.change("undo", "nosuch", "--json", code=3))["error"]["code"], "input")
+        # A setting of this machine without a change, and one that only the journal has: its disk was removed.
+        self.assertEqual(self.change("undo", "swappiness", "--dry-run"), "swappiness: nothing to undo.\n")
+        os.makedirs(os.path.dirname(self.journal))
+        with open(self.journal, "w") as f:
+            file = {"file": "/sys/block/gone/queue/read_ahead_kb"}
+            written = {key: [{**file, "value": value}] for key, value in (("old", "1"), ("new", "2"), ("restore", "1"))}
+            intended = {"id": 1, "state": "intended", "time": "2026-01-01T00:00:00Z", "boot": "b", **written}
+            f.write(json.dumps({**intended, "name": "read-ahead:gone"}) + "\n")
+        self.assertEqual(self.change("undo", "read-ahead:gone", "--dry-run"), "read-ahead:gone: nothing to undo.\n")
+
+    @needs_loop_devices
+    def test_undo_takes_the_short_name_that_apply_takes(self):
+        """`read-ahead` is the only disk's setting, or an error that lists all disks."""
+        self.disk()
+        names = [s["name"] for s in json.loads(self.host("settings", "--json"))["settings"]]
+        disks = [name for name in names if name.startswith("read-ahead:")]
+        if len(disks) > 1:
+            self.assertIn(", ".join(disks), self.change("undo", "read-ahead", "--dry-run", code=3))
+        else:
+            self.assertIn(f"{disks[0]}: nothing", self.change("undo", "read-ahead", "--dry-run"))
+
     @needs_namespaces
     def test_keeps_values_that_others_have_set(self):
         self.within_a_namespace()

@@ -242,7 +242,8 @@ fn report(as_json: bool, state: &str, text: &str, name: &str, change: Option<&Ch
 /// Undoes the selected changes, and prints them.
 pub fn undo_some(flags: &UndoFlags) -> Outcome {
     let files = Files::below(&flags.how.machine.root);
-    let selection = match &flags.name {
+    let name = flags.name.as_deref().map(|name| named_in(&files.system, &flags.how.journal, name)).transpose()?;
+    let selection = match &name {
         Some(name) => Selection::Named(name),
         None if flags.all => Selection::All,
         None => Selection::Last,
@@ -271,7 +272,7 @@ pub fn undo_some(flags: &UndoFlags) -> Outcome {
             }
         }
     }
-    report_undone(flags, &undone, !refused.is_empty())?;
+    report_undone(flags, name.as_deref(), &undone, !refused.is_empty())?;
     let mut refused = refused.into_iter().map(|(_, error)| error);
     match refused.next() {
         None => Ok(()),
@@ -282,7 +283,17 @@ pub fn undo_some(flags: &UndoFlags) -> Outcome {
     }
 }
 
-fn report_undone(flags: &UndoFlags, undone: &[Entry], is_refused: bool) -> Outcome {
+/// Returns the name under which the journal has a setting. Fails if neither the journal nor this machine knows it.
+fn named_in(system: &System, journal: &Path, name: &str) -> Result<String> {
+    let (entries, _) = Journal::read_entries(journal)?;
+    // A disk may have been removed since the change of its setting.
+    if entries.iter().any(|entry| entry.name == name) {
+        return Ok(name.to_owned());
+    }
+    yunti_settings::named(system, name).map(|setting| setting.name).ok_or_else(|| unknown(system, name))
+}
+
+fn report_undone(flags: &UndoFlags, name: Option<&str>, undone: &[Entry], is_refused: bool) -> Outcome {
     if flags.how.json {
         let names = undone.iter().map(|c| json!({"id": c.id, "name": c.name})).collect::<Vec<_>>();
         return stdout::print_json(
@@ -290,7 +301,8 @@ fn report_undone(flags: &UndoFlags, undone: &[Entry], is_refused: bool) -> Outco
         );
     }
     if undone.is_empty() {
-        return if is_refused { Ok(()) } else { stdout::print("nothing to undo.\n") };
+        let of = name.map(|name| format!("{name}: ")).unwrap_or_default();
+        return if is_refused { Ok(()) } else { stdout::print(&format!("{of}nothing to undo.\n")) };
     }
     let word = if flags.how.dry_run { "would be undone" } else { "undone" };
     let changes = undone
