@@ -180,6 +180,33 @@ class Spill(unittest.TestCase):
             if there:
                 os.rmdir(os.path.join(self.folder, at))
 
+    def test_makes_and_mounts_only_what_a_flag_names(self):
+        usual = set(os.listdir("/var/tmp"))
+        for words in ([], ["--dry-run"], ["--at", self.at]):
+            err = host("make-spill", "64M", *words, code=2).stderr
+            self.assertEqual(err.count("\n"), 1, err)
+            self.assertIn("nothing is made", err)
+            self.assertIn("make-spill 64M --image /var/tmp/spill.img --at /mnt/spill", err)
+            self.assertEqual((os.listdir(self.folder), leftovers(self.folder)), ([], set()))
+        self.assertEqual(set(os.listdir("/var/tmp")), usual)
+        # With a name for the image alone, nothing is mounted; the printed commands mount and remove it.
+        out = host("make-spill", "16M", "--image", self.image).stdout
+        self.assertIn("it is not mounted", out)
+        self.assertEqual((os.listdir(self.folder), leftovers(self.folder)), (["spill.img"], set()))
+        printed = dict(line.strip().split(" ", 1) for line in out.splitlines() if line.startswith("  "))
+        os.mkdir(self.at)
+        mount = printed["mount"].removeprefix("it").strip().replace("DIR", self.at)
+        try:
+            do("sh", "-c", mount)
+            self.assertEqual(os.stat(self.at).st_mode & 0o7777, 0o1777)
+        finally:
+            do("umount", self.at)
+        do("sh", "-c", printed["undo"])
+        self.assertEqual(os.listdir(self.folder), ["at"])
+        out = host("make-spill", "16M", "--image", self.image, "--at", self.at, "--dry-run").stdout
+        self.assertIn(f"mounted by mount -t ext4 -o loop,noatime,nodev,nosuid,noinit_itable {self.image}", out)
+        self.assertEqual((os.listdir(self.folder), leftovers(self.folder)), (["at"], set()))
+
     def test_refuses_more_than_the_free_space(self):
         err = host("make-spill", "8000T", "--image", self.image, code=5).stderr
         self.assertIn("MiB are free", err)

@@ -1,4 +1,6 @@
 //! `yunti machine make-spill`: a file system for spills, which may be lost, with the options that measured best.
+//!
+//! It makes only what a flag names: an image with `--image`, a mount with `--at`. Without them it prints the commands.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -10,6 +12,7 @@ use serde_json::json;
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::{signals, stdout};
+use yunti_settings::value::{self, Limits};
 
 use crate::scratch::image::{attach, unmount};
 use crate::scratch::tool;
@@ -21,12 +24,12 @@ pub struct MakeSpillFlags {
     /// Device (/dev/sdb1), or size in KiB, MiB, GiB or TiB (20G)
     #[arg(value_name = "DEVICE|SIZE")]
     on: String,
-    /// Mount it here [default for a SIZE: beside the image]
+    /// Mount it here; without it, nothing is mounted
     #[arg(long, value_name = "DIR")]
     at: Option<PathBuf>,
-    /// Image file for a SIZE
-    #[arg(long, value_name = "FILE", default_value = "/var/tmp/yunti-spill.img")]
-    image: PathBuf,
+    /// Image file, required for a SIZE
+    #[arg(long, value_name = "FILE")]
+    image: Option<PathBuf>,
     /// Only print the commands
     #[arg(long)]
     dry_run: bool,
@@ -43,13 +46,16 @@ pub struct MakeSpillFlags {
 
 /// Options of mkfs.ext4; docs/decisions/machine-bench.md gives the reasons.
 const MAKE: [&str; 10] = ["-q", "-F", "-O", "^has_journal", "-T", "largefile", "-m", "0", "-E", "lazy_itable_init=1"];
+/// Bytes; `off_t` holds no more.
+const BYTES_MAX: u64 = i64::MAX as u64;
 const MOUNT: &str = "noatime,nodev,nosuid,noinit_itable";
 
-/// Makes the file system, mounts it, and prints how to use and remove it.
+/// Makes the file system, mounts it if a flag names the folder, and prints how to use and remove it.
 pub fn make_spill(flags: &MakeSpillFlags) -> Outcome {
     if !flags.on.contains('/') {
         let bytes = size(&flags.on).map_err(|what| Error::new(Code::Usage, what))?;
-        return in_a_file(flags, bytes);
+        let image = flags.image.as_deref().ok_or_else(|| image_is_missing(&flags.on))?;
+        return in_a_file(flags, image, bytes);
     }
     let device = Path::new(&flags.on);
     check(device, flags.overwrite)?;
@@ -73,20 +79,28 @@ pub fn make_spill(flags: &MakeSpillFlags) -> Outcome {
     report(flags, &flags.on, at.as_deref(), is_new, None)
 }
 
-fn in_a_file(flags: &MakeSpillFlags, bytes: u64) -> Outcome {
-    let image = &absolute(&flags.image)?;
-    let at = absolute(&flags.at.clone().unwrap_or_else(|| image.with_extension("mounted")))?;
+fn image_is_missing(size: &str) -> Error {
+    Error::new(Code::Usage, format!("an image of {size} needs a name, and nothing is made")).hint(format!(
+        "--image FILE names it, and --at DIR mounts it: yunti machine make-spill {size} --image /var/tmp/spill.img \
+         --at /mnt/spill; --dry-run prints the commands"
+    ))
+}
+
+fn in_a_file(flags: &MakeSpillFlags, image: &Path, bytes: u64) -> Outcome {
+    let image = &absolute(image)?;
+    let at = flags.at.as_deref().map(absolute).transpose()?;
+    let at = at.as_deref();
     if image.exists() {
         return Err(Error::new(Code::Exists, "the image exists already")
             .at_path(image.to_string_lossy())
             .hint("set another --image, or remove it")
             .into());
     }
-    check_place(&at)?;
-    let is_new = !at.exists();
+    at.map_or(Ok(()), check_place)?;
+    let is_new = at.is_some_and(|at| !at.exists());
     check_room(image, bytes)?;
     if flags.dry_run {
-        return report(flags, &image.to_string_lossy(), Some(&at), is_new, Some("loop"));
+        return report(flags, &image.to_string_lossy(), at, is_new, Some("loop"));
     }
     root_only()?;
     let failed =
@@ -106,19 +120,20 @@ fn in_a_file(flags: &MakeSpillFlags, bytes: u64) -> Outcome {
         tool::run("mkfs.ext4", MAKE.iter().copied().chain([&*path]))
             .map_err(|e| check_cancelled().err().unwrap_or(e))?;
         check_cancelled()?;
+        let Some(at) = at else { return Ok(()) };
         let device = attach(image)?;
-        let mounted = mount(&device, &at);
+        let mounted = mount(&device, at);
         // The kernel detaches the loop device at the unmount.
         let detached = tool::run("losetup", ["-d", &device]).map(drop);
-        let done = mounted.and_then(|()| detached.and_then(|()| check_cancelled()).inspect_err(|_| drop(unmount(&at))));
+        let done = mounted.and_then(|()| detached.and_then(|()| check_cancelled()).inspect_err(|_| drop(unmount(at))));
         done.map_err(|e| check_cancelled().err().unwrap_or(e))
     })();
     match made {
-        Ok(()) => report(flags, &image.to_string_lossy(), Some(&at), is_new, Some("loop")),
+        Ok(()) => report(flags, &image.to_string_lossy(), at, is_new, Some("loop")),
         Err(error) => {
             let _ = fs::remove_file(image);
-            if is_new {
-                let _ = fs::remove_dir(&at);
+            if let Some(at) = at.filter(|_| is_new) {
+                let _ = fs::remove_dir(at);
             }
             Err(error.into())
         }
@@ -241,18 +256,13 @@ fn check(device: &Path, overwrite: bool) -> Result<()> {
     Ok(())
 }
 
+/// Parses the size of an image. A number without a unit may be a mistyped device.
 fn size(text: &str) -> std::result::Result<u64, String> {
-    let wrong = || format!("'{text}' is neither a device nor a size; give /dev/sdb1 or 20G");
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "K" | "KIB" => 10,
-        "M" | "MIB" => 20,
-        "G" | "GIB" => 30,
-        "T" | "TIB" => 40,
-        _ => return Err(wrong()),
-    };
-    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift)).ok_or_else(wrong)?;
-    if bytes < 16 << 20 { Err(format!("'{text}' is too small; give 16M or more")) } else { Ok(bytes) }
+    let has_digit = text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    if !has_digit || text.ends_with(|c: char| c.is_ascii_digit()) {
+        return Err(format!("'{text}' is neither a device nor a size with a unit; give /dev/sdb1 or 20G"));
+    }
+    value::size(text, Limits { min: 16 << 20, max: BYTES_MAX, origin: "the most that a file can have" })
 }
 
 fn report(flags: &MakeSpillFlags, source: &str, at: Option<&Path>, is_new: bool, loop_option: Option<&str>) -> Outcome {
@@ -260,21 +270,30 @@ fn report(flags: &MakeSpillFlags, source: &str, at: Option<&Path>, is_new: bool,
     let options = loop_option.map_or(MOUNT.to_owned(), |l| format!("{l},{MOUNT}"));
     let fstab = format!("{} {} ext4 {options},nofail 0 0", in_fstab(source), in_fstab(&place));
     let (source_word, place) = (quoted(source), quoted(&place));
+    let no_image = loop_option.map(|_| format!("rm {source_word}"));
+    let unmount = at.map(|_| format!("umount {place}"));
     // An existing folder is kept.
-    let no_folder = if is_new { format!(" && rmdir {place}") } else { String::new() };
-    let no_image = if loop_option.is_some() { format!(" && rm {source_word}") } else { String::new() };
-    let undo = format!("umount {place}{no_folder}{no_image}");
+    let no_folder = is_new.then(|| format!("rmdir {place}"));
+    let undo = [unmount, no_folder, no_image].into_iter().flatten().collect::<Vec<_>>().join(" && ");
     let make = format!("mkfs.ext4 {} {source_word}", MAKE.join(" "));
+    let mount = format!("mount -t ext4 -o {options} {source_word} {place} && chmod 1777 {place}");
     if flags.json {
         return stdout::print_json(
             &json!({"command": "make-spill", "done": !flags.dry_run, "on": source, "at": at, "make": make,
-            "mount_options": options, "fstab": fstab, "undo": undo}),
+            "mounted": at.is_some() && !flags.dry_run, "mount": mount, "mount_options": options, "fstab": fstab,
+            "undo": undo}),
         );
     }
     let done = if flags.dry_run { "would be made" } else { "is made" };
+    let mounts = match at {
+        Some(_) if flags.dry_run => format!("  mounted by {mount}\n"),
+        Some(_) => String::new(),
+        None => format!("  mount it   {mount}\n             (it is not mounted; --at DIR of make-spill does it)\n"),
+    };
+    let undone = if undo.is_empty() { String::new() } else { format!("  undo       {undo}\n") };
     stdout::print(&format!(
-        "A file system for spill {done}: {source}\n  made by    {make}\n  /etc/fstab {fstab}\n  use it     yunti run \
-         --scratch {place} ..\n  undo       {undo}\n\
+        "A file system for spill {done}: {source}\n  made by    {make}\n{mounts}  /etc/fstab {fstab}\n  use it     yunti \
+         run --scratch {place} ..\n{undone}\
          It has no journal: after a crash its contents are unreliable; make it again.\n"
     ))
 }
@@ -291,9 +310,20 @@ mod tests {
 
     #[test]
     fn parses_sizes() {
-        assert_eq!((size("20G"), size("16MiB")), (Ok(20 << 30), Ok(16 << 20)));
-        for wrong in ["", "G", "20", "1M", "x", "99999999999T", "-1G"] {
-            assert!(size(wrong).is_err(), "{wrong}");
+        assert_eq!((size("20G"), size("16MiB"), size("16t")), (Ok(20 << 30), Ok(16 << 20), Ok(16 << 40)));
+        for (wrong, expected) in [
+            ("", "neither"),
+            ("G", "neither"),
+            ("20", "neither"),
+            ("x", "neither"),
+            ("1M", "too small"),
+            ("99999999999T", "more than 8191P, the most that a file can have"),
+            ("-1G", "negative"),
+            ("1.5G", "fraction"),
+            ("5X", "unknown unit"),
+        ] {
+            let error = size(wrong).unwrap_err();
+            assert!(error.contains(expected) && error.contains("; give"), "{wrong}: {error}");
         }
     }
 }

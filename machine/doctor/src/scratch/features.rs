@@ -102,7 +102,7 @@ fn judge(facts: &Facts) -> Finding {
     };
     Finding::new(AREA, "features", seen, why)
         .level(level)
-        .change("a file system for spill: sudo yunti machine make-spill 20G")
+        .change("a file system for spill: sudo yunti machine make-spill 20G --image FILE --at DIR")
         .cost("its disk space; after a crash it is created again")
         .undo("the command that make-spill prints: umount, rm")
 }
