@@ -114,4 +114,50 @@ public final class Directives {
       return false;
     }
   }
+
+  /** Writes the names of its arguments' nodes. */
+  public static class Names extends Directive {
+    @Override
+    public String getName() {
+      return "names";
+    }
+
+    @Override
+    public int getType() {
+      return LINE;
+    }
+
+    @Override
+    public boolean render(InternalContextAdapter context, Writer writer, Node node) throws IOException {
+      writer.write(node.toString());
+      for (int i = 0; i < node.jjtGetNumChildren(); i++) {
+        writer.write(node.jjtGetChild(i).toString());
+      }
+      return true;
+    }
+  }
+
+  /** Writes the names of its nodes, also of those in its body. */
+  public static final class Nested extends Names {
+    @Override
+    public String getName() {
+      return "nested";
+    }
+
+    @Override
+    public int getType() {
+      return BLOCK;
+    }
+
+    @Override
+    public boolean render(InternalContextAdapter context, Writer writer, Node node) throws IOException {
+      super.render(context, writer, node);
+      // The compiler combines nodes of a body; their names stay.
+      Node body = node.jjtGetChild(node.jjtGetNumChildren() - 1);
+      for (int i = 0; i < body.jjtGetNumChildren(); i++) {
+        writer.write(body.jjtGetChild(i).toString());
+      }
+      return true;
+    }
+  }
 }

@@ -85,6 +85,16 @@ public final class CompiledNode extends SimpleNode {
     return all.toString();
   }
 
+  /** Returns the names of the replaced nodes: messages contain them. */
+  @Override
+  public String toString() {
+    StringBuilder all = new StringBuilder();
+    for (Node node : originals) {
+      all.append(node);
+    }
+    return all.toString();
+  }
+
   @Override
   public Object jjtAccept(StandardParserVisitor visitor, Object data) {
     Object result = data;
