@@ -76,8 +76,9 @@ final class Explain {
 
   private static String share(int compiled, int interpreted) {
     int nodes = compiled + interpreted;
-    return String.format(Locale.ROOT, "%d of %d nodes compiled (%.1f %%)", compiled, nodes, nodes == 0 ? 100.0
-        : 100.0 * compiled / nodes);
+    // Rounds down, so that 100.0 % means all.
+    double percent = nodes == 0 ? 100 : Math.floor(1_000.0 * compiled / nodes) / 10;
+    return String.format(Locale.ROOT, "%d of %d nodes compiled (%.1f %%)", compiled, nodes, percent);
   }
 
   private void template(VelocityEngine engine, String name, PrintStream out) {
@@ -123,9 +124,9 @@ final class Explain {
       out.println("  interpreted as a whole: " + explanation.wholeReason());
     }
     for (Explanation.Interpreted node : explanation.interpreted()) {
-      String source = node.literal() == null ? "" : node.literal().strip().split("\\R", 2)[0];
-      out.println("  " + name + ":" + node.line() + ":" + node.column() + ": " + node.reason() + ": "
-          + source.substring(0, Math.min(60, source.length())));
+      String source = node.literal().strip().split("\\R", 2)[0];
+      out.println("  " + name + ":" + node.line() + ":" + node.column() + ": " + node.reason()
+          + (source.isEmpty() ? "" : ": " + source.substring(0, Math.min(60, source.length()))));
     }
   }
 }

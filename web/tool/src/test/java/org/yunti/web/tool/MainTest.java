@@ -7,12 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.apache.velocity.context.InternalContextAdapter;
+import org.apache.velocity.runtime.directive.Directive;
+import org.apache.velocity.runtime.parser.node.Node;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,6 +75,35 @@ class MainTest {
     Files.writeString(folder.resolve("t/bad.vm"), "#if($x)");
     assertEquals(1, run("explain", "@t"));
     assertTrue(out().contains("bad.vm: cannot be loaded: ") && out().contains("1 cannot be loaded"), out());
+  }
+
+  @Test
+  void explainRoundsDown() throws IOException {
+    Files.writeString(folder.resolve("p.properties"), "runtime.custom_directives = " + Hello.class.getName() + "\n");
+    Files.writeString(folder.resolve("t/page.vm"), "$x".repeat(9_999) + "#hello()");
+    assertEquals(0, run("explain", "@t/page.vm", "--properties", "@p.properties"));
+    assertEquals("page.vm: 9999 of 10000 nodes compiled (99.9 %)", out().split(", ")[0]);
+    assertTrue(out().endsWith("  page.vm:1:19999: directive of class " + Hello.class.getName()
+        + ", which runs its own code; nothing to do, its block is compiled: #hello(...)\n"), out());
+  }
+
+  /** Directive of an application. */
+  public static final class Hello extends Directive {
+    @Override
+    public String getName() {
+      return "hello";
+    }
+
+    @Override
+    public int getType() {
+      return LINE;
+    }
+
+    @Override
+    public boolean render(InternalContextAdapter context, Writer writer, Node node) throws IOException {
+      writer.write("hello");
+      return true;
+    }
   }
 
   @Test

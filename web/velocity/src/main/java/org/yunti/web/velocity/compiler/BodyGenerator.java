@@ -32,6 +32,7 @@ import org.apache.velocity.runtime.parser.node.ASTReference;
 import org.apache.velocity.runtime.parser.node.ASTSetDirective;
 import org.apache.velocity.runtime.parser.node.ASTText;
 import org.apache.velocity.runtime.parser.node.ASTTextblock;
+import org.apache.velocity.runtime.parser.node.ASTWord;
 import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
 import org.objectweb.asm.Label;
@@ -277,7 +278,7 @@ final class BodyGenerator {
       block((ASTBlock) node);
       return;
     } else {
-      interpret(node, node.getClass().getSimpleName());
+      interpret(node, node.getClass() == ASTReference.class ? Reasons.expressionTooLarge() : Reasons.unknownNode(node));
       return;
     }
     compiler.explanation.compiled();
@@ -458,7 +459,7 @@ final class BodyGenerator {
     if (isStock) {
       compiler.explanation.compiled();
     } else {
-      compiler.explanation.interpreted(node, "directive of class " + type.getName());
+      compiler.explanation.interpreted(node, Reasons.directive(directive));
     }
     for (int i = 0; i < node.jjtGetNumChildren(); i++) {
       Node child = node.jjtGetChild(i);
@@ -466,6 +467,11 @@ final class BodyGenerator {
         if (!(directive instanceof Macro)) {
           // Other threads may already render the body of a macro that is not a CompiledMacro.
           compiler.render(block);
+        }
+      } else if (child instanceof ASTWord) {
+        // A word has no value; directives read its name.
+        if (isStock) {
+          compiler.explanation.compiled();
         }
       } else if (isStock && type != Define.class && !engine.keepsLiterals && !ValueGenerator.isConstant(child)) {
         compiler.compute(node, i);

@@ -13,7 +13,7 @@ public final class Explanation {
    * @param line line of the node, from 1
    * @param column column of the node, from 1
    * @param literal source of the node, as far as Velocity keeps it
-   * @param reason reason in one phrase
+   * @param reason what the node is, why it is not compiled, and what to do
    */
   public record Interpreted(String template, int line, int column, String literal, String reason) {}
 
@@ -32,12 +32,18 @@ public final class Explanation {
     interpreted.add(new Interpreted(node.getTemplateName(), node.getLine(), node.getColumn(), source(node), reason));
   }
 
+  /** Returns the source of a node as far as Velocity keeps it, or its first token. */
   private static String source(Node node) {
+    String source;
     try {
-      return node.literal();
+      source = node.literal();
     } catch (RuntimeException e) {
-      return node.getClass().getSimpleName(); // Velocity keeps the source of some nodes only
+      source = null; // its tokens are gone
     }
+    if (source == null) {
+      source = node.getFirstTokenImage();
+    }
+    return source == null ? "" : source;
   }
 
   void bytecode(int size) {

@@ -59,7 +59,7 @@ final class ValueGenerator {
   private static final Map<Class<?>, String> MATH = Map.of(ASTAddNode.class, "add", ASTSubtractNode.class, "subtract",
       ASTMulNode.class, "multiply", ASTDivNode.class, "divide", ASTModNode.class, "modulo");
   /** Arguments per call: a method handle has at most 255 parameters, its site's own included. */
-  private static final int ARGUMENTS_MAX = 200;
+  static final int ARGUMENTS_MAX = 200;
   /** Bytes of bytecode above which the interpreter evaluates an expression: a method holds 65,535 bytes. */
   static final int HUGE = 30_000;
   private static final Handle METHOD = bootstrap("MethodLinking", "link");
@@ -97,7 +97,7 @@ final class ValueGenerator {
     if (isConstant(node)) {
       body.load(node.value(null));
     } else if (body.compiler.cost.of(node) > HUGE) {
-      interpret(node, "an expression of more than " + HUGE + " bytes of bytecode");
+      interpret(node, Reasons.expressionTooLarge());
       return;
     } else if (type == ASTReference.class) {
       ASTReference reference = (ASTReference) node;
@@ -131,7 +131,7 @@ final class ValueGenerator {
     } else if (type == ASTMap.class) {
       map(node);
     } else {
-      interpret(node, type.getSimpleName());
+      interpret(node, Reasons.unknownNode(node));
       return;
     }
     compiled();
@@ -378,7 +378,8 @@ final class ValueGenerator {
       body.call(RUNTIME + "Indexes", "get", "(Ljava/lang/Object;Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME
           + "IndexSite;)Ljava/lang/Object;");
     } else {
-      body.compiler.explanation.interpreted(node, node.getClass().getSimpleName());
+      body.compiler.explanation.interpreted(node, node.getClass() == ASTMethod.class ? Reasons.tooManyArguments(node)
+          : Reasons.unknownNode(node));
       body.load(node, Node.class);
       code.visitInsn(Opcodes.SWAP);
       body.loadContext();
