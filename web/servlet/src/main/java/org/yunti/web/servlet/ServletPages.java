@@ -5,6 +5,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import org.apache.velocity.context.Context;
 import org.yunti.web.page.PageRenderer;
+import org.yunti.web.velocity.output.ByteWriter;
 
 /**
  * Pages sent as bytes to a response's output stream; its writer would encode every page again.
@@ -31,13 +32,16 @@ public final class ServletPages {
    */
   public void send(HttpServletRequest request, HttpServletResponse response, String template, Context context)
       throws IOException {
-    pages.whole(template, context, page -> {
-      setContentType(response);
-      response.setContentLength(page.size());
-      if (!isHead(request)) {
-        page.writeTo(response.getOutputStream());
-      }
-    });
+    pages.whole(template, context, page -> send(request, response, page));
+  }
+
+  /** Sends a finished page with its length; the content type is set as by the other method. */
+  public void send(HttpServletRequest request, HttpServletResponse response, ByteWriter page) throws IOException {
+    setContentType(response);
+    response.setContentLength(page.size());
+    if (!isHead(request)) {
+      page.writeTo(response.getOutputStream());
+    }
   }
 
   /** Sends the page in pieces, for large or slow pages: an error after the first piece leaves half a page. */
