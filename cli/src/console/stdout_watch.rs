@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use yunti_engine::env::{
-    Env, File, Files,
+    Env, File, Files, Storage,
     files::{LockScope, Meta},
 };
 
@@ -123,6 +123,9 @@ impl Files for WatchedFiles {
     }
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         self.inner.free_bytes(path)
+    }
+    fn storage(&self, dir: &Path) -> Option<Storage> {
+        self.inner.storage(dir)
     }
     fn is_shared(&self, path: &Path) -> bool {
         self.inner.is_shared(path)

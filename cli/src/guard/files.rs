@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use yunti_engine::env::files::Meta;
-use yunti_engine::env::{File, Files};
+use yunti_engine::env::{File, Files, Storage};
 use yunti_engine::job::commit::{OLDER, is_temporary};
 
 use super::{removal, state};
@@ -111,6 +111,9 @@ impl Files for WatchedFiles {
     }
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         self.0.free_bytes(path)
+    }
+    fn storage(&self, dir: &Path) -> Option<Storage> {
+        self.0.storage(dir)
     }
     fn is_shared(&self, path: &Path) -> bool {
         self.0.is_shared(path)

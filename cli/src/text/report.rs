@@ -1,6 +1,6 @@
 //! A job's report for people: its amounts, its time by stage, and its bottleneck.
 
-use yunti_engine::job::report::{Partitions, Report, Stage, TaskRow};
+use yunti_engine::job::report::{FileUse, Partitions, Report, Stage, TaskRow};
 
 use super::table::{Side, Table, wrap};
 use super::{numbers, timeline};
@@ -232,10 +232,18 @@ fn files(report: &Report, paint: Paint) -> String {
         let (read, reading) = moved(f.read_bytes, f.read_ms);
         let (written, writing) = moved(f.written_bytes, f.write_ms);
         let (opened, opening) = (numbers::about(f.opened), numbers::milliseconds(f.open_ms));
-        let directory = f.directory.clone().unwrap_or_default();
+        let directory = f.directory.clone().unwrap_or_default() + &storage_note(f);
         table.row(vec![f.place.clone(), opened, opening, read, reading, written, writing, directory]);
     }
     table.print(paint)
+}
+
+/// Returns the file system of files that are not on a disk, in brackets.
+fn storage_note(files: &FileUse) -> String {
+    match (files.storage.as_deref(), &files.file_system) {
+        (Some(storage @ ("memory" | "network")), Some(file_system)) => format!(" ({file_system}: {storage})"),
+        _ => String::new(),
+    }
 }
 
 fn memory(report: &Report, width: usize) -> String {

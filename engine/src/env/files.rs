@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::storage::Storage;
 use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +136,10 @@ pub trait Files: Send + Sync {
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// Returns the bytes free for this user on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> io::Result<u64>;
+    /// Returns the storage of a directory, or of its nearest parent; None if it is unknown.
+    fn storage(&self, _dir: &Path) -> Option<Storage> {
+        None
+    }
     /// Returns true if other processes can reach the path.
     fn is_shared(&self, _path: &Path) -> bool {
         true

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use super::clock::Clock;
 use super::files::{File, Files, LockScope, Meta};
+use super::storage::Storage;
 
 /// Role of a file in a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,6 +213,9 @@ impl Files for MeteredFiles {
     }
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         self.files.free_bytes(path)
+    }
+    fn storage(&self, dir: &Path) -> Option<Storage> {
+        self.files.storage(dir)
     }
     fn is_shared(&self, path: &Path) -> bool {
         self.files.is_shared(path)

@@ -1,7 +1,7 @@
 //! Threads that measure run-queue delay: the time they were ready to run without a processor (Linux `schedstat`).
 //!
-//! The counter is read when a thread begins its part and when it ends; it is gone with the thread. Without `schedstat`
-//! the delay is 0.
+//! The counter is read when a thread begins its part and when it ends; it is gone with the thread. Some kernels and
+//! sandboxes have no `schedstat`: then the delay is unknown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,8 @@ use super::threads::Threads;
 pub struct MeteredThreads {
     threads: Arc<dyn Threads>,
     others_ns: AtomicU64,
-    caller_ns: u64,
+    /// Delay of the calling thread before the job; None if the kernel does not count it.
+    caller_ns: Option<u64>,
 }
 
 impl MeteredThreads {
@@ -21,9 +22,10 @@ impl MeteredThreads {
         MeteredThreads { threads, others_ns: AtomicU64::new(0), caller_ns: thread_run_delay_ns() }
     }
 
-    /// Returns the run-queue delay since `new`, in nanoseconds, over all threads.
-    pub fn run_delay_ns(&self) -> u64 {
-        self.others_ns.load(Ordering::Relaxed) + thread_run_delay_ns().saturating_sub(self.caller_ns)
+    /// Returns the run-queue delay since `new`, in nanoseconds, over all threads; None if the kernel does not count it.
+    pub fn run_delay_ns(&self) -> Option<u64> {
+        let caller_ns = thread_run_delay_ns()?.saturating_sub(self.caller_ns?);
+        Some(self.others_ns.load(Ordering::Relaxed) + caller_ns)
     }
 }
 
@@ -35,7 +37,9 @@ impl Threads for MeteredThreads {
             }
             let before_ns = thread_run_delay_ns();
             body(worker);
-            self.others_ns.fetch_add(thread_run_delay_ns().saturating_sub(before_ns), Ordering::Relaxed);
+            if let (Some(before_ns), Some(after_ns)) = (before_ns, thread_run_delay_ns()) {
+                self.others_ns.fetch_add(after_ns.saturating_sub(before_ns), Ordering::Relaxed);
+            }
         });
     }
 
@@ -45,8 +49,8 @@ impl Threads for MeteredThreads {
 }
 
 /// Returns the run-queue delay of the calling thread since it began, in nanoseconds.
-fn thread_run_delay_ns() -> u64 {
-    std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| run_delay(&text)).unwrap_or(0)
+fn thread_run_delay_ns() -> Option<u64> {
+    run_delay(&std::fs::read_to_string("/proc/thread-self/schedstat").ok()?)
 }
 
 /// Parses the second number of `schedstat`: time on a processor, run-queue delay (both in ns), time slices.

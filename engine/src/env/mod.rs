@@ -13,6 +13,7 @@ pub mod metered_threads;
 pub mod open_file_pool;
 pub mod random;
 pub mod real;
+pub mod storage;
 pub mod threads;
 pub mod uninterrupted;
 
@@ -26,6 +27,7 @@ pub use heartbeat::Heartbeat;
 pub use metered::MeteredFiles;
 pub use metered_threads::MeteredThreads;
 pub use open_file_pool::OpenFilePool;
+pub use storage::{Storage, StorageKind};
 pub use threads::Threads;
 pub use uninterrupted::UninterruptedFiles;
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::files::{File, Files, LockScope, Meta, Stream, StreamFile};
+use super::storage::{self, Storage};
 
 /// The operating system's files.
 pub struct RealFiles;
@@ -274,5 +275,9 @@ impl Files for RealFiles {
             check(libc::statvfs(name.as_ptr(), &mut stat))?;
             Ok(stat.f_bavail as u64 * stat.f_frsize as u64)
         }
+    }
+
+    fn storage(&self, dir: &Path) -> Option<Storage> {
+        storage::of(dir)
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::files::{File, Files, LockScope, Meta};
+use super::storage::Storage;
 
 /// Files of a job, with retries around the files that the job was given.
 pub struct UninterruptedFiles(pub Arc<dyn Files>);
@@ -108,6 +109,9 @@ impl Files for UninterruptedFiles {
     }
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         again(|| self.0.free_bytes(path))
+    }
+    fn storage(&self, dir: &Path) -> Option<Storage> {
+        self.0.storage(dir)
     }
     fn is_shared(&self, path: &Path) -> bool {
         self.0.is_shared(path)

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::report::Machine;
+use super::report::processors::ProcessorCounters;
 
 /// Share of the free memory that a job without a budget takes.
 const SHARE: f64 = 0.7;
@@ -125,6 +126,12 @@ fn quota_in(dir: &Path) -> Option<CpuQuota> {
     let stat = text("cpu.stat")?;
     let field = |name: &str| stat.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok());
     Some(CpuQuota { processors, periods: field("nr_periods")?, throttled: field("nr_throttled")? })
+}
+
+/// Reads the counters of this machine's processors.
+pub fn processor_counters() -> ProcessorCounters {
+    let text = |name: &str| std::fs::read_to_string(name).unwrap_or_default();
+    ProcessorCounters::parse(&text("/proc/stat"), &text("/proc/pressure/cpu"), &text("/proc/self/status"))
 }
 
 /// Describes this machine for the report.

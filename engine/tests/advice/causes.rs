@@ -1,14 +1,17 @@
 //! Jobs that are each slowed by one known cause; their reports name it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use yunti_engine::codec::encode::{Compression, Target};
-use yunti_engine::env::Files;
 use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation, Place, Step};
+use yunti_engine::env::{Env, Files, StorageKind};
+use yunti_engine::job::report::Report;
 use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, OutputTarget};
 
-use crate::ground::{Ground, Mount, Neighbours, Quota, application, drop_from_cache, map_only, text};
+use crate::ground::{
+    Ground, Mount, Neighbours, Quota, application, describe, drop_from_cache, map_only, measure_others, text,
+};
 
 const MIB: usize = 1 << 20;
 
@@ -228,6 +231,65 @@ fn busy_neighbour() {
     let (report, _) =
         ground.run_long(JobSpec { inputs: vec![input], split_bytes: MIB as u64, ..application("wordcount") });
     ground.assert_cause(&report, "busy-neighbour", &["other programs", "waited"]);
+}
+
+/// Returns a directory in memory, or None with a message.
+fn directory_in_memory() -> Option<PathBuf> {
+    let dir = PathBuf::from("/dev/shm");
+    let kind = Env::real().files.storage(&dir).map(|s| s.kind);
+    if kind != Some(StorageKind::Memory) || !dir.is_dir() {
+        eprintln!("SKIPPED: scratch in memory: /dev/shm is no tmpfs here");
+        return None;
+    }
+    Some(dir)
+}
+
+fn spilling_sort(ground: &Ground, scratch: PathBuf) -> JobSpec {
+    JobSpec {
+        inputs: vec![ground.write("in", &text(24 * MIB))],
+        split_bytes: MIB as u64,
+        memory_bytes: Some(8 << 20),
+        threads: Some(1),
+        scratch_dirs: vec![scratch],
+        ..application("sort")
+    }
+}
+
+/// Checks that a report takes no spill for disk work.
+fn assert_scratch_is_memory(report: &Report) {
+    assert!(report.spill.runs > 0, "{}", describe(report));
+    let scratch = report.files.iter().find(|f| f.place == "scratch").unwrap();
+    assert_eq!((scratch.storage.as_deref(), scratch.file_system.as_deref()), (Some("memory"), Some("tmpfs")));
+    for stage in report.stages.iter().filter(|s| matches!(&*s.name, "spill" | "merge")) {
+        assert_eq!(stage.resource, "memory", "{}", stage.name);
+    }
+    let of_disks = matches!(&*report.bottleneck.resource, "disk_read" | "disk_write");
+    let by_scratch = of_disks && matches!(&*report.bottleneck.stage, "spill" | "merge");
+    assert!(!by_scratch, "{}", describe(report));
+}
+
+#[test]
+fn other_processes_and_scratch_in_memory() {
+    let ground = Ground::new("taken");
+    let Some(scratch) = directory_in_memory() else { return };
+    if !Path::new("/proc/thread-self/schedstat").exists() {
+        eprintln!("SKIPPED: processors taken by others: nobody counts here how long threads wait for a processor");
+        return;
+    }
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let neighbours = Neighbours::start(4 * processors);
+    let (report, spec) = ground.run_long(spilling_sort(&ground, scratch));
+    assert_scratch_is_memory(&report);
+    assert_eq!(report.bottleneck.resource, "other_processes", "{}", describe(&report));
+    let text = &report.bottleneck.text;
+    assert!(text.starts_with("processors were taken by other processes: "), "{text}");
+    assert!(report.advice.iter().any(|a| a.rule == "busy-neighbour"), "{}", describe(&report));
+    drop(neighbours);
+    // The same job with processors of its own.
+    let (others, report) = measure_others(|| ground.run(&spec));
+    assert_scratch_is_memory(&report);
+    let taken = report.bottleneck.resource == "other_processes";
+    assert!(!taken || others > 0.3, "others used {others:.2}: {}", describe(&report));
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl Ground {
         };
         let spec = JobSpec {
             output: OutputTarget::Directory(output),
-            scratch_dirs: vec![self.path("")],
+            scratch_dirs: if spec.scratch_dirs.is_empty() { vec![self.path("")] } else { spec.scratch_dirs.clone() },
             overwrite: true,
             ..spec.clone()
         };

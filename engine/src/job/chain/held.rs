@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use crate::bytes::crc32c;
 use crate::env::files::{LockScope, Meta};
-use crate::env::{File, Files};
+use crate::env::{File, Files, Storage, StorageKind};
 use crate::run::ScratchSpace;
 use crate::run::scratch::Extent;
 use yunti_base::Error;
@@ -368,6 +368,13 @@ impl Files for HeldFiles {
 
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         if Self::holds(path) { Ok(u64::MAX) } else { self.below.free_bytes(path) }
+    }
+
+    fn storage(&self, dir: &Path) -> Option<Storage> {
+        if Self::holds(dir) {
+            return Some(Storage::without_device(StorageKind::Memory, "held"));
+        }
+        self.below.storage(dir)
     }
 
     fn is_shared(&self, path: &Path) -> bool {

@@ -9,9 +9,12 @@
 //! Tasks are a resource too. More processors do not help if there are fewer splits (or parts) than workers, or one task
 //! takes most of the time. Then `input` (or `partitions`) bounds the job.
 //!
+//! Processors that other processes took are a resource of their own: waiting for a processor is no use of it, nor of
+//! the disk whose system call was interrupted. Files in memory (tmpfs) use no disk, and files of another machine use
+//! the network.
+//!
 //! Limits: times are sums over the whole job. A job with a disk-bound half and a CPU-bound half shows two resources at
-//! about one half each; the timeline shows which was when. Processors taken by other programs count as idle, and
-//! waiting for them as no use.
+//! about one half each; the timeline shows which was when.
 
 use super::{Bottleneck, Report};
 
@@ -26,12 +29,18 @@ pub struct ResourceTimes {
     pub read_wait_ms: Option<f64>,
     /// Time blocked in writes, as `read_wait_ms`.
     pub write_wait_ms: Option<f64>,
-    /// Time in calls that read files, processor time included; used if the wait is `None`.
+    /// Time in calls that read files on disks, processor time included; used if the wait is `None`.
     pub file_read_ms: f64,
-    /// Time in calls that write files, in the same way.
+    /// Time in calls that write files on disks, in the same way.
     pub file_write_ms: f64,
+    /// Time in calls that read and write files in memory, in the same way.
+    pub memory_files_ms: f64,
+    /// Time in calls that read and write files of other machines, in the same way.
+    pub network_files_ms: f64,
     /// Time in which threads were runnable without a processor.
     pub cpu_wait_ms: f64,
+    /// Part of `cpu_wait_ms` that other processes caused.
+    pub taken_ms: f64,
     /// Time spent waiting for locks and full queues between workers.
     pub lock_wait_ms: f64,
     /// Copy bandwidth of the memory with all threads, if `yunti machine limits` has measured it.
@@ -112,13 +121,19 @@ fn resources(report: &Report, times: &ResourceTimes, wall_ms: f64) -> Vec<Resour
     let workers = report.job.threads.max(1);
     let processors = if report.machine.processors == 0 { workers } else { workers.min(report.machine.processors) };
     let disks = f64::from(times.disks.max(1));
-    let (read_ms, write_ms) = disk_times(report, times);
+    let FileTimes { read_ms, write_ms, network_ms } = file_times(report, times, wall_ms);
     let mut all = vec![
         Resource {
             name: "cpu",
             stage: busiest(report, takes_cpu),
             parallelism: f64::from(processors),
             in_use_ms: times.cpu_ms,
+        },
+        Resource {
+            name: "other_processes",
+            stage: busiest(report, takes_cpu),
+            parallelism: f64::from(processors),
+            in_use_ms: times.taken_ms,
         },
         Resource {
             name: "disk_read",
@@ -136,7 +151,7 @@ fn resources(report: &Report, times: &ResourceTimes, wall_ms: f64) -> Vec<Resour
             name: "network",
             stage: busiest(report, |r| r == "network"),
             parallelism: disks,
-            in_use_ms: times.network_wait_ms,
+            in_use_ms: times.network_wait_ms + network_ms,
         },
         start(report, wall_ms),
     ];
@@ -150,8 +165,13 @@ fn resources(report: &Report, times: &ResourceTimes, wall_ms: f64) -> Vec<Resour
         let in_use_ms = bytes as f64 / 1e6 / rate * 1000.0;
         all.push(Resource { name: "memory", stage: busiest(report, |r| r == "memory"), parallelism: 1.0, in_use_ms });
     }
-    all.extend(tasks(report, workers, "input", &["map"]));
-    all.extend(tasks(report, workers, "partitions", &["reduce", "merge"]));
+    // A task that waits for a processor is not a long task.
+    let busy_ms: f64 = report.workers.iter().map(|w| w.busy_ms).sum();
+    let working = 1.0 - (times.taken_ms / busy_ms.max(1e-6)).clamp(0.0, 1.0);
+    let tasks = [("input", &["map"][..]), ("partitions", &["reduce", "merge"])];
+    for task in tasks.into_iter().filter_map(|(name, kinds)| tasks_of(report, workers, name, kinds)) {
+        all.push(Resource { in_use_ms: task.in_use_ms * working, ..task });
+    }
     all
 }
 
@@ -167,12 +187,24 @@ fn busiest(report: &Report, wanted: impl Fn(&str) -> bool) -> String {
     stages.max_by(|a, b| a.busy_ms.total_cmp(&b.busy_ms)).map_or(String::new(), |s| s.name.clone())
 }
 
-fn disk_times(report: &Report, times: &ResourceTimes) -> (f64, f64) {
-    let busy_ms: f64 = report.workers.iter().map(|w| w.busy_ms).sum();
+/// Time blocked in calls on files, by the resource that the files use.
+struct FileTimes {
+    read_ms: f64,
+    write_ms: f64,
+    network_ms: f64,
+}
+
+fn file_times(report: &Report, times: &ResourceTimes, wall_ms: f64) -> FileTimes {
+    let busy_ms: f64 = report.workers.iter().map(|w| w.busy_ms.min(wall_ms)).sum();
     let blocked_ms = (busy_ms - times.cpu_ms - times.cpu_wait_ms - times.lock_wait_ms).max(0.0);
-    let (read, written) = (times.file_read_ms, times.file_write_ms);
-    let share = |ms: f64| if ms > 0.0 { (blocked_ms * ms / (read + written)).min(ms) } else { 0.0 };
-    (times.read_wait_ms.unwrap_or_else(|| share(read)), times.write_wait_ms.unwrap_or_else(|| share(written)))
+    let (read, written, network) = (times.file_read_ms, times.file_write_ms, times.network_files_ms);
+    let all_ms = read + written + network + times.memory_files_ms;
+    let share = |ms: f64| if ms > 0.0 { (blocked_ms * ms / all_ms).min(ms) } else { 0.0 };
+    FileTimes {
+        read_ms: times.read_wait_ms.unwrap_or_else(|| share(read)),
+        write_ms: times.write_wait_ms.unwrap_or_else(|| share(written)),
+        network_ms: share(network),
+    }
 }
 
 /// Returns the time before the first task and after the last: planning, and renaming the output.
@@ -184,7 +216,7 @@ fn start(report: &Report, wall_ms: f64) -> Resource {
 }
 
 /// Returns tasks as a resource, if there are fewer than workers or one is much longer than the others.
-fn tasks(report: &Report, workers: u32, name: &'static str, kinds: &[&str]) -> Option<Resource> {
+fn tasks_of(report: &Report, workers: u32, name: &'static str, kinds: &[&str]) -> Option<Resource> {
     let spans = || report.workers.iter().flat_map(|w| &w.spans).filter(|s| kinds.contains(&s.kind.as_str()));
     // A task may have several spans on one worker's timeline: its length is their sum.
     let mut lengths = std::collections::BTreeMap::<(&str, u64), f64>::new();
@@ -207,6 +239,7 @@ fn tasks(report: &Report, workers: u32, name: &'static str, kinds: &[&str]) -> O
 pub fn resource_text(name: &str) -> &str {
     match name {
         "cpu" => "the processors",
+        "other_processes" => "processors taken by other processes",
         "disk_read" => "reading from the disk",
         "disk_write" => "writing to the disk",
         "network" => "the network",
@@ -240,6 +273,12 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
         }
         "start" => format!("the job is so small that start and commit took {percent} % of its time"),
         "locks" => format!("locks bound it: workers waited for each other {percent} % of the time"),
+        "other_processes" => format!(
+            "processors were taken by other processes: {percent} % of the time, workers were ready and had none{mostly}"
+        ),
+        "network" if report.job.id.is_none() => {
+            format!("the network bound it: files of another machine were in use {percent} % of the time{mostly}")
+        }
         "network" => format!("the network bound it: tasks waited for the output of others {percent} % of the time"),
         "memory" => format!("the memory's bandwidth bound it: in use {percent} % of the time{mostly}"),
         other => format!("{} bound it: the disk was busy {percent} % of the time{mostly}", resource_text(other)),
@@ -247,6 +286,7 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
     let twice = match b.resource.as_str() {
         "start" => return what,
         "cpu" => "twice the processors",
+        "other_processes" => "half of the waiting",
         "disk_read" | "disk_write" => "a disk twice as fast",
         "memory" => "memory twice as fast",
         "network" => "a network twice as fast",
@@ -265,7 +305,9 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
     } else {
         format!("{twice} would make it {:.1}x faster; next is {next}", b.speedup_if_doubled)
     };
-    if b.model_mb_per_s > 0.0 {
+    if b.resource == "other_processes" {
+        format!("{what}; {gain}")
+    } else if b.model_mb_per_s > 0.0 {
         let (actual, model) = (rate(b.actual_mb_per_s), rate(b.model_mb_per_s));
         format!("{what}; {actual} of a possible {model}; {gain}")
     } else {
@@ -378,6 +420,57 @@ mod tests {
         };
         let expect = Expect { resource: "disk_read", stage: "read", next: "cpu", utilisation: 0.544, speedup: 1.374 };
         check(&report(1000, 1000.0, &even_maps()), times, expect);
+    }
+
+    #[test]
+    fn other_processes_on_the_processors_bound_the_job() {
+        // TeraSort with a tmpfs for scratch and 4 other programs on 2 processors. Spans within others count once.
+        let times = ResourceTimes {
+            cpu_ms: 210.0,
+            cpu_wait_ms: 1640.0,
+            taken_ms: 1640.0,
+            file_read_ms: 200.0,
+            file_write_ms: 500.0,
+            memory_files_ms: 400.0,
+            ..Default::default()
+        };
+        let mut report = report(1000, 1000.0, &even_maps());
+        report.workers[0].busy_ms = 1500.0;
+        let expect =
+            Expect { resource: "other_processes", stage: "map", next: "cpu", utilisation: 0.82, speedup: 1.695 };
+        check(&report, times, expect);
+        let text = find(&report, &times).text;
+        assert!(text.starts_with("processors were taken by other processes: 82 % of the time"), "{text}");
+        // A split that waits for a processor is not a long split.
+        let mut one_split = super::tests::report(1000, 1000.0, &[&[("map", 0, 10.0, 990.0)], &[]]);
+        one_split.machine.processors = 1;
+        one_split.job.threads = 2;
+        let times = ResourceTimes { cpu_ms: 100.0, cpu_wait_ms: 850.0, taken_ms: 850.0, ..Default::default() };
+        assert_eq!(find(&one_split, &times).resource, "other_processes");
+        // As many processors for others as for the job: its own use is named.
+        let times = ResourceTimes { cpu_ms: 990.0, cpu_wait_ms: 980.0, taken_ms: 980.0, ..Default::default() };
+        assert_eq!(find(&report, &times).resource, "cpu");
+    }
+
+    #[test]
+    fn files_in_memory_use_no_disk() {
+        let times =
+            ResourceTimes { cpu_ms: 300.0, file_write_ms: 100.0, memory_files_ms: 1700.0, ..Default::default() };
+        let b = find(&report(1000, 1000.0, &even_maps()), &times);
+        assert!(!matches!(&*b.resource, "disk_read" | "disk_write") && !b.next.starts_with("disk"), "{b:?}");
+        // The same time on a disk.
+        let times = ResourceTimes { file_write_ms: 1800.0, memory_files_ms: 0.0, ..times };
+        assert_eq!(find(&report(1000, 1000.0, &even_maps()), &times).resource, "disk_write");
+    }
+
+    #[test]
+    fn files_of_another_machine_use_the_network() {
+        let mut report = report(1000, 1000.0, &even_maps());
+        report.stages[0].resource = "network".into();
+        let times = ResourceTimes { cpu_ms: 900.0, network_files_ms: 950.0, ..Default::default() };
+        let expect = Expect { resource: "network", stage: "read", next: "cpu", utilisation: 0.95, speedup: 1.905 };
+        check(&report, times, expect);
+        assert!(find(&report, &times).text.starts_with("the network bound it: files of another machine"));
     }
 
     #[test]

@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering;
 
 use super::bottleneck::{self, ResourceTimes};
 use super::limits::{self, Limits};
+use super::processors::{self, ProcessorCounters, WorkerTime};
 use super::{FileUse, Input, JobInfo, Memory, REPORT_FORMAT, Report, Stage, Waits, WholeFile, advice};
 use crate::env::metered::Place;
-use crate::env::{Env, MeteredFiles, MeteredThreads};
+use crate::env::{Env, MeteredFiles, MeteredThreads, StorageKind};
 use crate::job::machine;
 use crate::job::phase::map_setup::TASK_COUNTERS;
 use crate::job::phase::running_job::RunningJob;
@@ -24,6 +25,7 @@ pub struct ResourceWatch {
     cpu_ns: u64,
     disk: (u64, u64),
     quota: Option<machine::CpuQuota>,
+    processors: ProcessorCounters,
 }
 
 impl ResourceWatch {
@@ -39,6 +41,7 @@ impl ResourceWatch {
             cpu_ns: env.clock.cpu_ns(),
             disk: machine::disk_bytes(),
             quota: machine::cpu_quota(),
+            processors: machine::processor_counters(),
         }
     }
 
@@ -47,12 +50,16 @@ impl ResourceWatch {
         &self.env
     }
 
-    fn waits(&self) -> Waits {
+    fn waits(&self, time: WorkerTime) -> Waits {
         let disk = machine::disk_bytes();
         let quota = machine::cpu_quota();
         let of = |of: fn(machine::CpuQuota) -> u64| quota.map_or(0, of).saturating_sub(self.quota.map_or(0, of));
+        let processors = machine::processor_counters().since(&self.processors);
+        let counted_ms = self.threads.run_delay_ns().map(|ns| ns as f64 / 1e6);
         Waits {
-            processor_ms: self.threads.run_delay_ns() as f64 / 1e6,
+            processor_ms: processors::wait_ms(counted_ms, &processors, time),
+            others_ms: processors.others_ms(time.cpu_ms),
+            pressure_ms: processors.pressure_ms,
             quota_processors: quota.map(|q| q.processors),
             quota_periods: of(|q| q.periods),
             throttled_periods: of(|q| q.throttled),
@@ -131,20 +138,27 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
     };
     add_encode_stage(&mut report.stages, running.totals.encode_ns.load(Ordering::Relaxed) as f64 / 1e6, output_bytes);
     set_write_bytes(&mut report.stages, running.totals.bytes.load(Ordering::Relaxed));
+    set_storage(&mut report.stages, &report.files);
     let limits = measured_limits(running);
     if let Some(limits) = &limits {
         for stage in &mut report.stages {
             stage.limit_mb_per_s = limits.of_resource(&stage.resource);
         }
     }
-    let waits = before.waits();
+    let busy_ms = report.workers.iter().map(|w| w.busy_ms).sum();
+    let waits = before.waits(WorkerTime { busy_ms, cpu_ms: report.job.cpu_ms, workers: report.job.threads });
     report.waits = Some(waits);
-    let file_ms = |of: fn(&FileUse) -> f64| report.files.iter().map(of).sum();
+    let file_ms = |kind: StorageKind, of: fn(&FileUse) -> f64| -> f64 {
+        report.files.iter().filter(|f| storage_kind(f) == kind).map(of).sum()
+    };
     let times = ResourceTimes {
         cpu_ms: report.job.cpu_ms,
         cpu_wait_ms: waits.processor_ms,
-        file_read_ms: file_ms(|f| f.read_ms),
-        file_write_ms: file_ms(|f| f.write_ms),
+        taken_ms: processors::taken_ms(&waits, report.job.threads, report.machine.processors, wall_ms),
+        file_read_ms: file_ms(StorageKind::Disk, |f| f.read_ms),
+        file_write_ms: file_ms(StorageKind::Disk, |f| f.write_ms),
+        memory_files_ms: file_ms(StorageKind::Memory, |f| f.read_ms + f.write_ms),
+        network_files_ms: file_ms(StorageKind::Network, |f| f.read_ms + f.write_ms),
         memory_mb_per_s: limits.and_then(|l| l.of_resource("memory")),
         ..ResourceTimes::default()
     };
@@ -195,7 +209,11 @@ fn files(running: &RunningJob<'_>, watch: &ResourceWatch) -> Vec<FileUse> {
             Place::Scratch(dir) => ("scratch", Some(dir)),
         };
         let wrote = directory.as_deref().filter(|_| totals.written_bytes > 0);
+        let storage = directory.as_deref().and_then(|dir| running.env.files.storage(dir));
         FileUse {
+            storage: storage.as_ref().map(|s| s.kind.name().into()),
+            file_system: storage.as_ref().map(|s| s.file_system.clone()),
+            device: storage.and_then(|s| s.device),
             place: name.into(),
             free_bytes: wrote.and_then(|dir| free_bytes(running.env, dir)),
             directory: directory.map(|d| d.to_string_lossy().into_owned()).filter(|d| !d.is_empty()),
@@ -208,6 +226,29 @@ fn files(running: &RunningJob<'_>, watch: &ResourceWatch) -> Vec<FileUse> {
         }
     });
     rows.collect()
+}
+
+fn storage_kind(files: &FileUse) -> StorageKind {
+    let kinds = [StorageKind::Memory, StorageKind::Network];
+    kinds.into_iter().find(|kind| files.storage.as_deref() == Some(kind.name())).unwrap_or(StorageKind::Disk)
+}
+
+/// Sets the resource of stages whose files are not on a disk. Several scratch directories: that with the most time.
+fn set_storage(stages: &mut [Stage], files: &[FileUse]) {
+    for stage in stages.iter_mut().filter(|s| matches!(&*s.resource, "disk_read" | "disk_write")) {
+        let place = match &*stage.name {
+            "read" => "input",
+            "write" => "output",
+            _ => "scratch",
+        };
+        let time_ms = |f: &&FileUse| f.read_ms + f.write_ms;
+        let of_place = files.iter().filter(|f| f.place == place);
+        match of_place.max_by(|a, b| time_ms(a).total_cmp(&time_ms(b))).map(storage_kind) {
+            Some(StorageKind::Memory) => stage.resource = "memory".into(),
+            Some(StorageKind::Network) => stage.resource = "network".into(),
+            Some(StorageKind::Disk) | None => {}
+        }
+    }
 }
 
 /// Returns the free bytes at the directory or, if it does not exist yet, at its nearest parent.

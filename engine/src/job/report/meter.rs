@@ -130,9 +130,39 @@ impl Meter {
             .enumerate()
             .map(|(number, w)| {
                 let spans = w.lock().unwrap_or_else(|e| e.into_inner()).spans.clone();
-                let busy_ms = spans.iter().filter(|s| s.kind != "wait").map(|s| s.end_ms - s.start_ms).sum();
+                let busy_ms = busy_ms(&spans);
                 Worker { number: number as u32, busy_ms, spans }
             })
             .collect()
+    }
+}
+
+/// Returns the time in which a worker worked. A spill lies within the task that caused it, and counts once.
+fn busy_ms(spans: &[Span]) -> f64 {
+    let mut times: Vec<(f64, f64)> =
+        spans.iter().filter(|s| s.kind != "wait").map(|s| (s.start_ms, s.end_ms)).collect();
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut end_ms = 0.0;
+    let mut busy_ms = 0.0;
+    for (from, to) in times {
+        busy_ms += (to - from.max(end_ms)).max(0.0);
+        end_ms = to.max(end_ms);
+    }
+    busy_ms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nested_spans_count_once() {
+        let span =
+            |kind: &str, start_ms: f64, end_ms: f64| Span { kind: kind.into(), start_ms, end_ms, ..Span::default() };
+        let spans =
+            [span("spill", 20.0, 50.0), span("map", 10.0, 60.0), span("wait", 60.0, 80.0), span("map", 80.0, 90.0)];
+        assert_eq!(busy_ms(&spans), 60.0);
+        assert_eq!(busy_ms(&[span("map", 0.0, 10.0), span("spill", 5.0, 15.0)]), 15.0);
+        assert_eq!(busy_ms(&[]), 0.0);
     }
 }

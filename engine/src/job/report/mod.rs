@@ -7,6 +7,7 @@ pub mod limits;
 pub mod memory_trace;
 pub mod meter;
 pub mod partitions;
+pub mod processors;
 pub mod workload_stats;
 
 use std::collections::BTreeMap;
@@ -131,6 +132,15 @@ pub struct FileUse {
     /// Directory; of inputs, that with the first file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
+    /// Kind of the storage of the directory: disk, memory, network. Absent if unknown, which counts as a disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
+    /// File system of the directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<String>,
+    /// Block device of the file system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     pub opened: u64,
     /// Time of finding, opening and creating files.
     pub open_ms: f64,
@@ -170,6 +180,12 @@ pub struct GroupSize {
 pub struct Waits {
     /// Time in which threads were runnable without a processor, summed over threads.
     pub processor_ms: f64,
+    /// Processor time that other processes used on the job's processors, time stolen by the host included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_ms: Option<f64>,
+    /// Time in which a thread of the machine waited for a processor (`/proc/pressure/cpu`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pressure_ms: Option<f64>,
     /// Processors that a control group allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_processors: Option<f64>,
@@ -214,7 +230,7 @@ pub struct Stage {
     pub mb_per_s: f64,
     /// Measured limit of the stage's resource, in MB/s for one worker (`yunti machine limits`).
     pub limit_mb_per_s: Option<f64>,
-    /// Resource of the stage: cpu, memory, disk_read, disk_write.
+    /// Resource of the stage: cpu, memory, disk_read, disk_write, network.
     pub resource: String,
 }
 
@@ -345,8 +361,8 @@ pub struct Spill {
 /// The one resource that bounds the job: throughput = parallelism of the resource / its time for a unit of work.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Bottleneck {
-    /// Resource: cpu, disk_read, disk_write, memory, locks, input (one split, or one file that cannot be split), start;
-    /// on a cluster also network.
+    /// Resource: cpu, other_processes, disk_read, disk_write, network, memory, locks, input (one split, or one file
+    /// that cannot be split), partitions, start.
     pub resource: String,
     /// Stage that used most of the resource's time.
     pub stage: String,
