@@ -383,13 +383,22 @@ class Wrong(unittest.TestCase):
     """A NameNode that does not start gives the reason in one line."""
 
     def message(self, properties):
-        with self.assertRaises(AssertionError) as caught, NameNode(properties, plugin=True):
+        """Returns the end of the log; it has the one line of the plug-in, and no stack trace."""
+        namenode = NameNode(properties, plugin=True)
+        with self.assertRaises(AssertionError) as caught, namenode:
             pass
-        return str(caught.exception)
+        message = str(caught.exception)
+        self.assertEqual(namenode.process.returncode, 1)
+        self.assertEqual(message.count("the NameNode does not start: hdfs-site.xml: "), 1, message)
+        self.assertNotIn("\tat ", message)
+        return message
 
     def test_settings(self):
-        message = self.message({LOCK: PHASED, PRESET: "fast"})
-        self.assertIn("yunti.namenode.lock.preset is 'fast'; it may be throughput or balanced", message)
+        for lock in (PHASED, APART):
+            message = self.message({LOCK: lock, PRESET: "fast"})
+            self.assertIn(
+                "hdfs-site.xml: yunti.namenode.lock.preset is 'fast'; give throughput or balanced", message
+            )
 
     def test_audit(self):
         message = self.message({**AUDIT, "yunti.namenode.audit.file": "/proc/no/audit"})

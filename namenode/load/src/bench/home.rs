@@ -130,10 +130,17 @@ impl Home {
     /// Returns the error for a NameNode that did not start, with the last exception of its log.
     pub fn not_up(&self) -> Error {
         let log = fs::read_to_string(self.log()).unwrap_or_default();
-        let why = log.lines().rev().find(|line| line.contains("Exception") || line.contains("rror"));
-        let why = why.unwrap_or("its log gives no reason").trim();
-        Error::new(Code::Input, format!("the NameNode '{}' does not start: {why}", self.name))
+        Error::new(Code::Input, format!("the NameNode '{}' does not start: {}", self.name, reason(&log)))
     }
+}
+
+/// Returns the reason in a log: the line of a plug-in, else the last exception.
+fn reason(log: &str) -> &str {
+    const OURS: &str = "the NameNode does not start: ";
+    let ours = log.lines().rev().find_map(|line| Some(&line[line.find(OURS)? + OURS.len()..]));
+    let is_error = |line: &&str| line.contains("Exception") || line.contains("rror");
+    let last = || log.lines().rev().find(is_error).map(|line| line.trim().trim_start_matches("Caused by: "));
+    ours.or_else(last).unwrap_or("its log gives no reason")
 }
 
 impl Drop for Home {
@@ -153,4 +160,24 @@ fn xml(properties: &[(String, String)]) -> String {
         format!("<property><name>{}</name><value>{}</value></property>\n", escaped(key), escaped(value))
     };
     format!("<configuration>\n{}</configuration>\n", properties.iter().map(row).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_reason_in_a_log() {
+        let check = |log: &str, expect: &str| assert_eq!(reason(log), expect);
+        check("", "its log gives no reason");
+        check(
+            "E NameNode: Failed\njava.io.IOException: a\n\tat x\nCaused by: java.net.BindException: b\n\tat y\n",
+            "java.net.BindException: b",
+        );
+        check(
+            "2026 ERROR org.yunti.namenode.start.WrongSetting: the NameNode does not start: hdfs-site.xml: k is 'v'\n\
+             java.lang.Exception: later\n",
+            "hdfs-site.xml: k is 'v'",
+        );
+    }
 }

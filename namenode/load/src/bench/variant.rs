@@ -6,6 +6,8 @@ use yunti_base::{Code, Error, Result};
 const LOCK: &str = "dfs.namenode.lock.model.provider.class";
 const PHASED: &str = "org.yunti.namenode.lock.PhasedLockManager";
 const PRESET: &str = "yunti.namenode.lock.preset";
+/// Values of the preset.
+const PRESETS: [&str; 2] = ["throughput", "balanced"];
 
 /// Settings of a NameNode that differ from stock's.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -121,11 +123,17 @@ impl Variant {
             } else if word.starts_with('-') {
                 variant.options.push(word.to_owned());
             } else if let Some((key, value)) = word.split_once('=') {
+                if key == PRESET && !PRESETS.iter().any(|preset| preset.eq_ignore_ascii_case(value)) {
+                    let what = format!("variant {name}: {PRESET} is '{value}'");
+                    return Err(Error::new(Code::Usage, what).hint(format!("give {}", PRESETS.join(" or "))));
+                }
                 variant.properties.push((key.to_owned(), value.to_owned()));
                 variant.needs_plugin |= variant.properties.iter().any(is_ours);
             } else {
-                return Err(Error::new(Code::Usage, format!("'{word}' is not a variant of a NameNode"))
-                    .hint("see yunti nn bench --help; NAME:KEY=VALUE,.. defines your own"));
+                let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+                let what = format!("'{word}' is not a variant of a NameNode");
+                let hint = format!("give one of {}; NAME:KEY=VALUE,.. defines your own", names.join(", "));
+                return Err(Error::new(Code::Usage, what).hint(hint));
             }
         }
         Ok(variant)
@@ -160,5 +168,8 @@ mod tests {
         assert_eq!((own.name.as_str(), own.properties.len(), own.options), ("mine", 3, vec!["-Xint".to_owned()]));
         assert!(Variant::parse("fast").is_err());
         assert!(Variant::parse("x:fast").is_err());
+        assert!(Variant::parse("x:balanced,yunti.namenode.lock.preset=Throughput").is_ok());
+        let wrong = Variant::parse("x:balanced,yunti.namenode.lock.preset=fast").unwrap_err().to_string();
+        assert_eq!(wrong, "variant x: yunti.namenode.lock.preset is 'fast': give throughput or balanced");
     }
 }

@@ -19,6 +19,7 @@ import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.UserGroupInformation.AuthenticationMethod;
 import org.apache.hadoop.security.token.TokenIdentifier;
 import org.apache.hadoop.util.ShutdownHookManager;
+import org.yunti.namenode.start.WrongSetting;
 
 /**
  * Audit logger with stock's lines, byte for byte, written outside the handlers: {@code dfs.namenode.audit.loggers}.
@@ -40,9 +41,8 @@ public final class RingAuditLogger extends DefaultAuditLogger {
   private OtherAppenders others;
 
   /**
-   * Reads the settings and opens the file.
-   *
-   * @throws IllegalArgumentException if a setting is wrong or the file cannot be written; the NameNode does not start
+   * Reads the settings and opens the file. A wrong setting, or a file that cannot be written, ends the NameNode with a
+   * line in its log.
    */
   @Override
   public void initialize(Configuration conf) {
@@ -56,7 +56,16 @@ public final class RingAuditLogger extends DefaultAuditLogger {
     logTokenTrackingId = conf.getBoolean(DFSConfigKeys.DFS_NAMENODE_AUDIT_LOG_TOKEN_TRACKING_ID_KEY,
         DFSConfigKeys.DFS_NAMENODE_AUDIT_LOG_TOKEN_TRACKING_ID_DEFAULT);
     debugCmdSet.addAll(Arrays.asList(conf.getTrimmedStrings(DFSConfigKeys.DFS_NAMENODE_AUDIT_LOG_DEBUG_CMDLIST)));
-    AuditSettings settings = AuditSettings.of(conf);
+    try {
+      open(AuditSettings.of(conf));
+    } catch (IllegalArgumentException e) {
+      throw WrongSetting.end(conf, e);
+    }
+    writer.start();
+    ShutdownHookManager.get().addShutdownHook(writer::end, SHUTDOWN_PRIORITY);
+  }
+
+  private void open(AuditSettings settings) {
     try {
       writer = new AuditWriter(settings, callerContextMaxLen);
     } catch (IOException e) {
@@ -65,8 +74,6 @@ public final class RingAuditLogger extends DefaultAuditLogger {
           e);
     }
     others = new OtherAppenders(settings.file());
-    writer.start();
-    ShutdownHookManager.get().addShutdownHook(writer::end, SHUTDOWN_PRIORITY);
   }
 
   @Override

@@ -19,9 +19,7 @@ public class PhasedFineGrainedLockManager implements FSNLockManager {
   private final PhasedNamesystemLock bm;
 
   /**
-   * Creates both locks, as the NameNode does by reflection.
-   *
-   * @throws IllegalArgumentException with the key of a wrong setting and its valid values
+   * Creates both locks, as the NameNode does by reflection. A wrong setting ends the NameNode, with a line in its log.
    */
   public PhasedFineGrainedLockManager(Configuration conf, MutableRatesWithAggregation metrics) {
     fs = new PhasedNamesystemLock(conf, "FS", metrics);

@@ -6,6 +6,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.server.namenode.fgl.GlobalFSNamesystemLock;
 import org.apache.hadoop.hdfs.util.RwLockMode;
 import org.apache.hadoop.metrics2.lib.MutableRatesWithAggregation;
+import org.yunti.namenode.start.WrongSetting;
 
 /**
  * Lock manager with one {@link PhasedLock} for the name system: {@code dfs.namenode.lock.model.provider.class}. Stock's
@@ -26,13 +27,20 @@ public class PhasedLockManager extends GlobalFSNamesystemLock {
   private ReentrantReadWriteLock lock;
 
   /**
-   * Creates the lock, as the NameNode does by reflection.
-   *
-   * @throws IllegalArgumentException with the key of a wrong setting and its valid values
+   * Creates the lock, as the NameNode does by reflection. A wrong setting ends the NameNode, with a line in its log.
    */
   public PhasedLockManager(Configuration conf, MutableRatesWithAggregation aggregation) {
     super(conf, aggregation);
-    setLockForTests(new PhasedLock(tuning(conf)));
+    setLockForTests(new PhasedLock(tuningAtStart(conf)));
+  }
+
+  /** Reads the tuning; a wrong setting ends the NameNode. */
+  static Tuning tuningAtStart(Configuration conf) {
+    try {
+      return tuning(conf);
+    } catch (IllegalArgumentException e) {
+      throw WrongSetting.end(conf, e);
+    }
   }
 
   /**
@@ -46,7 +54,7 @@ public class PhasedLockManager extends GlobalFSNamesystemLock {
     try {
       preset = Tuning.Preset.valueOf(name.toUpperCase(Locale.ROOT)).tuning();
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(PRESET_KEY + " is '" + name + "'; it may be throughput or balanced", e);
+      throw new IllegalArgumentException(PRESET_KEY + " is '" + name + "'; give throughput or balanced", e);
     }
     return new Tuning(
         number(conf, WRITERS_KEY, preset.writersMax(), 1),

@@ -15,7 +15,7 @@ final class PhasedNamesystemLock extends FSNamesystemLock {
    */
   PhasedNamesystemLock(Configuration conf, String name, MutableRatesWithAggregation metrics) {
     super(conf, name, metrics);
-    lock = new PhasedLock(PhasedLockManager.tuning(conf));
+    lock = new PhasedLock(PhasedLockManager.tuningAtStart(conf));
     coarseLock = lock;
   }
 

@@ -11,6 +11,8 @@ import org.apache.hadoop.ipc.RpcMultiplexer;
 import org.apache.hadoop.ipc.Schedulable;
 import org.apache.hadoop.ipc.WeightedRoundRobinMultiplexer;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Call queue like {@link FairCallQueue}, with shards in each level: {@code ipc.PORT.callqueue.impl}. Scheduler,
@@ -29,6 +31,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
    */
   public static final String SHARDS_KEY = "yunti.callqueue.shards";
 
+  private static final Logger LOG = LoggerFactory.getLogger(ShardedCallQueue.class);
   private static final int SHARDS_MAX = 1024;
   private static final long NEVER = WaitingPutters.NEVER;
 
@@ -85,6 +88,9 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
     }
     takers = ThreadLocal.withInitial(() -> new Taker(new WeightedRoundRobinMultiplexer(priorityLevels, ns, conf)));
     levels = made;
+    LOG.info("ShardedCallQueue has {} levels with a total capacity of {}, and {} shards a level; the capacity of {} that "
+            + "FairCallQueue logs is only the inherited, unused queues'",
+        priorityLevels, capacity, shards, sum(capacityWeights));
   }
 
   private static int sum(int[] weights) {

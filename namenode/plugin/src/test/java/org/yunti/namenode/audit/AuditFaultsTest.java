@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.util.ExitUtil;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -213,6 +214,7 @@ class AuditFaultsTest {
 
   @Test
   void refusesWrongSettings() {
+    ExitUtil.disableSystemExit();
     refused("yunti.namenode.audit.file: audit lines cannot be written to /proc/no/such", "yunti.namenode.audit.file",
         "/proc/no/such");
     refused(
@@ -234,7 +236,7 @@ class AuditFaultsTest {
     String file = System.getProperty("hadoop.log.dir") == null ? null : "";
     if (file == null) {
       assertTrue(
-          assertThrows(IllegalArgumentException.class, () -> new RingAuditLogger().initialize(new Configuration(false)))
+          assertThrows(ExitUtil.ExitException.class, () -> new RingAuditLogger().initialize(new Configuration(false)))
               .getMessage()
               .contains("hadoop.log.dir"));
     }
@@ -245,8 +247,8 @@ class AuditFaultsTest {
     conf.set(AuditSettings.FILE_KEY, folder.resolve("audit").toString());
     conf.set(key, value);
     String message =
-        assertThrows(IllegalArgumentException.class, () -> new RingAuditLogger().initialize(conf)).getMessage();
-    assertTrue(message.startsWith(expected), message);
+        assertThrows(ExitUtil.ExitException.class, () -> new RingAuditLogger().initialize(conf)).getMessage();
+    assertTrue(message.startsWith("the NameNode does not start: programmatically: " + expected), message);
   }
 
   @Test

@@ -36,7 +36,7 @@ class TuningTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|',
       value =
-          {"yunti.namenode.lock.preset | fast | yunti.namenode.lock.preset is 'fast'; it may be throughput or balanced",
+          {"yunti.namenode.lock.preset | fast | yunti.namenode.lock.preset is 'fast'; give throughput or balanced",
               "yunti.namenode.lock.writers.max | 0 | yunti.namenode.lock.writers.max is '0'; give a number from 1 to "
               + "2147483647, or leave it to yunti.namenode.lock.preset",
               "yunti.namenode.lock.overtakes.max | few | yunti.namenode.lock.overtakes.max is 'few'; give a number "
