@@ -190,6 +190,21 @@ class Load(unittest.TestCase):
         self.assertGreater(document["calls"], 10)
         self.assertEqual([name for name in self.children("/yunti-nn") if name.startswith("run-")], [])
 
+    def test_until_ctrl_c(self):
+        """-s 0 has no end of its own. Ctrl-C is the planned end, so the exit code is 0."""
+        run = subprocess.Popen(
+            [YUNTI, "nn", "load", self.namenode.address, "-s", "0", "--warm-up", "0", "-m", "null", "--json"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        time.sleep(4)
+        self.assertIsNone(run.poll())
+        run.send_signal(signal.SIGINT)
+        output, _ = run.communicate(timeout=20)
+        self.assertEqual(run.returncode, 0)
+        document = json.loads(output)
+        self.assertGreater(document["calls"], 10)
+
     def test_the_web_port(self):
         self.assertIn("this is not a NameNode's RPC port", load(f"127.0.0.1:{self.namenode.web}", code=3).stderr)
 
@@ -223,6 +238,17 @@ class Wrong(unittest.TestCase):
         self.refused(2, "is not a rate", "-r", "0")
         self.refused(2, "is not a number of seconds", "-s", "x")
         self.refused(2, "invalid value", "-c", "10001")
+
+    def test_wrong_variants_of_a_bench(self):
+        for words, expected in {
+            ("-v", "fast"): "'fast' is not a variant of a NameNode: give one of stock, unfair, throughput, balanced, ",
+            ("-v", "x:balanced,yunti.namenode.lock.preset=fast"):
+                "variant x: yunti.namenode.lock.preset is 'fast': give throughput or balanced",
+            ("-s", "0"): "'0' is not a number of seconds above 0",
+        }.items():
+            run = subprocess.run([YUNTI, "nn", "bench", *words], capture_output=True, text=True, timeout=60)
+            self.assertEqual((run.returncode, len(run.stderr.strip().splitlines())), (2, 1), run.stderr)
+            self.assertIn(expected, run.stderr)
 
     def test_a_server_that_hangs_up(self):
         with socket.create_server(("127.0.0.1", 0)) as server:

@@ -41,6 +41,11 @@ pub fn run(namenode: &NameNode, load: &Load, stop: &AtomicBool) -> Result<RunSam
     if stop.load(Relaxed) { Err(cancelled()) } else { sample }
 }
 
+/// Runs the load without a sample; a load of 0 s, which would not end, is left out.
+pub fn warm_up(namenode: &NameNode, load: &Load, stop: &AtomicBool) -> Result<()> {
+    if load.seconds > 0.0 { run(namenode, load, stop).map(drop) } else { Ok(()) }
+}
+
 /// Returns the JSON document of `yunti nn load` with these arguments.
 pub fn ours(words: &[&str], stop: &AtomicBool) -> Result<Value> {
     let document = load_of(words);

@@ -126,7 +126,7 @@ fn measure(
     let warm =
         Load { seconds: if is_first { flags.warm_up } else { flags.warm_up / 4.0 }, mix: load.mix.clone(), ..load };
     for namenode in namenodes {
-        round::run(namenode, &warm, stop)?;
+        round::warm_up(namenode, &warm, stop)?;
     }
     let mut rounds: Vec<Vec<RunSample>> = namenodes.iter().map(|_| Vec::new()).collect();
     for number in 0..flags.rounds as usize {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::load_flags::Scenario;
+use super::load_flags::{Scenario, seconds_or_none, some_seconds};
 use crate::bench::variant;
 use crate::rpc::wire::Io;
 
@@ -29,10 +29,10 @@ pub struct BenchFlags {
     #[arg(short, long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
     /// Load for this time in each turn
-    #[arg(short, long, value_name = "SECONDS", default_value = "5")]
+    #[arg(short, long, value_name = "SECONDS", default_value = "5", value_parser = some_seconds)]
     pub seconds: f64,
     /// Load each variant for this time before the first round, so that its JVM compiles hot code
-    #[arg(long, value_name = "SECONDS", default_value = "20")]
+    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds_or_none)]
     pub warm_up: f64,
     /// Send by this I/O method: epoll sends calls one by one, io_uring some twenty at once
     #[arg(long, value_enum, value_name = "WAY", default_value_t, conflicts_with = "scenario")]

@@ -88,7 +88,7 @@ fn over_rpc(setting: &Setting, rounds: &Rounds, cure: &Cure, stop: &AtomicBool) 
         io: rounds.io,
     };
     for namenode in &both {
-        round::run(namenode, &load(rounds.warm_up, 1.0), stop)?;
+        round::warm_up(namenode, &load(rounds.warm_up, 1.0), stop)?;
     }
     let mut samples: [Vec<RunSample>; 2] = [Vec::new(), Vec::new()];
     for number in 0..rounds.rounds as usize {
@@ -106,7 +106,9 @@ fn in_process(setting: &Setting, rounds: &Rounds, cure: &Cure, stop: &AtomicBool
         InProcess::start(setting, &cure.with, rounds.connections)?,
     ];
     for one in &mut both {
-        one.run(rounds.warm_up, READS_PERCENT, cure.way)?;
+        if rounds.warm_up > 0.0 {
+            one.run(rounds.warm_up, READS_PERCENT, cure.way)?;
+        }
         check_stop(stop)?;
     }
     let mut samples: [Vec<InProcessSample>; 2] = [Vec::new(), Vec::new()];

@@ -53,7 +53,8 @@ pub fn load(flags: &LoadFlags) -> Outcome {
     } else {
         stdout::print(&report.to_text())?;
     }
-    if progress.stop.load(Relaxed) {
+    // Without a time, a signal is the planned end.
+    if progress.stop.load(Relaxed) && !flags.seconds.is_zero() {
         return Err(Failure::Reported(Code::Cancelled));
     }
     if report.loaded.latencies.calls() == 0 {
@@ -206,7 +207,7 @@ fn measure(
 ) -> Result<Run> {
     let threads = (flags.threads as usize).min(flags.connections as usize);
     let pace = flags.rate.map_or(Pace::Closed, |rate| Pace::Open(rate / threads as f64));
-    let task = Task::Load { mix: flags.mix.clone(), pace, warm_up: flags.warm_up, time: flags.seconds };
+    let task = Task::Load { mix: flags.mix.clone(), pace, warm_up: flags.warm_up, time: flags.time() };
     let mut first = 0;
     let plans: Vec<Plan> = (0..threads)
         .map(|n| {
@@ -222,7 +223,10 @@ fn measure(
     let web = flags.jmx.clone().unwrap_or_else(|| format!("{}:9870", address.ip()));
     let is_over = AtomicBool::new(false);
     let mut samples = Vec::new();
-    let whole = (flags.warm_up + flags.seconds).as_secs_f64();
+    let whole = match flags.seconds {
+        Duration::ZERO => "s until ctrl-C".to_owned(),
+        time => format!("of {:.0} s", (flags.warm_up + time).as_secs_f64()),
+    };
     let (outcomes, figures) = thread::scope(|scope| {
         let figures = scope.spawn(|| figures::watch(&web, address.port(), &progress.is_counting, &is_over));
         // The first thread samples the NameNode's process, since it knows the measured time.
@@ -239,7 +243,7 @@ fn measure(
                 let sample = progress.recent.sample(last, progress.is_counting.load(Relaxed));
                 last = Instant::now();
                 show(&format!(
-                    "{:.0} of {whole:.0} s{}: {:.0} calls a second, p50 {}, p99 {}, {} failed",
+                    "{:.0} {whole}{}: {:.0} calls a second, p50 {}, p99 {}, {} failed",
                     begun.elapsed().as_secs_f64(),
                     if sample.is_counted { "" } else { " (not counted)" },
                     sample.calls_per_second,

@@ -28,7 +28,7 @@ pub struct LoadFlags {
     /// after the response to the last (closed loop)
     #[arg(short, long, value_name = "PER SECOND", value_parser = rate)]
     pub rate: Option<f64>,
-    /// Measure for this time
+    /// Measure for this time; 0: until ctrl-C, which then ends it with exit code 0
     #[arg(short, long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub seconds: Duration,
     /// Load for this time before the measurement
@@ -75,6 +75,16 @@ pub struct LoadFlags {
     pub json: bool,
 }
 
+impl LoadFlags {
+    /// Returns the time to measure; without one, it ends by a signal.
+    pub fn time(&self) -> Duration {
+        if self.seconds.is_zero() { UNTIL_A_SIGNAL } else { self.seconds }
+    }
+}
+
+/// A time that never passes; sums with it do not overflow.
+const UNTIL_A_SIGNAL: Duration = Duration::from_secs(u32::MAX as u64);
+
 fn user() -> String {
     std::env::var("HADOOP_USER_NAME").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "root".to_owned())
 }
@@ -93,6 +103,19 @@ fn seconds(text: &str) -> std::result::Result<Duration, String> {
         Ok(seconds) if (0.0..=SECONDS_MAX).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
         _ => Err(format!("'{text}' is not a number of seconds; give 0 to {SECONDS_MAX}")),
     }
+}
+
+/// Parses seconds above 0.
+pub fn some_seconds(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= SECONDS_MAX => Ok(seconds),
+        _ => Err(format!("'{text}' is not a number of seconds above 0; give up to {SECONDS_MAX}")),
+    }
+}
+
+/// Parses seconds from 0.
+pub fn seconds_or_none(text: &str) -> std::result::Result<f64, String> {
+    seconds(text).map(|time| time.as_secs_f64())
 }
 
 /// A named load.
