@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import unittest
+from urllib.request import urlopen
 
 sys.dont_write_bytecode = True
 from stock import ROOT, NameNode, _written, free_ports  # noqa: E402
@@ -107,11 +108,34 @@ class Advise(unittest.TestCase):
                 lines["lock-unfair"], ["<property><name>dfs.namenode.fslock.fair</name><value>false</value></property>"]
             )
             # Stock shows the operations that hold the lock only with a setting.
-            self.assertIn("dfs.namenode.lock.detailed-metrics.enabled", " ".join(document["not_seen"]))
+            self.assertIn("dfs.namenode.lock.detailed-metrics.enabled", " ".join(document["not_checked"]))
             self.assertRegex(
                 advise(f"127.0.0.1:{namenode.web}").stdout,
-                r"\n1\. Use the lock of yunti-namenode.jar.*\(certain\)\n   seen    on average \d+\.\d threads waited",
+                r"\n1\. Use the lock of yunti-namenode.jar.*\(likely\)\n   seen    on average \d+\.\d threads waited",
             )
+
+    def test_begun_together_with_the_load(self):
+        """The rate is between two updates of the metrics. The last update before the load is eight seconds old, so that
+        the next one comes two seconds after its begin."""
+        with NameNode({"dfs.namenode.fslock.fair": "false"}) as namenode:
+            # The files exist already. Two requests more than ten seconds apart: the second one makes an update.
+            subprocess.run(
+                [YUNTI, "nn", "load", namenode.address, "-m", "getFileInfo", "-s", "1", "--files", "2000"],
+                check=True, capture_output=True,
+            )
+            for pause in (11, 8):
+                with urlopen(f"http://127.0.0.1:{namenode.web}/jmx", timeout=20) as answer:
+                    answer.read()
+                time.sleep(pause)
+            words = [YUNTI, "nn", "load", namenode.address, "-m", "getFileInfo", "-r", "500", "-c", "20", "-s", "60"]
+            run = subprocess.Popen([*words, "--warm-up", "0", "--files", "2000"], stdout=subprocess.DEVNULL)
+            try:
+                document = self.measure(namenode)
+            finally:
+                run.send_signal(2)
+                run.wait(timeout=30)
+            self.assertAlmostEqual(document["calls_per_second"], 500, delta=50)
+            self.assertAlmostEqual(document["interval_seconds"], 10, delta=1)
 
     def test_good_settings(self):
         """500 calls a second without contention: no advice. Idle: the report says that there was no load."""
@@ -120,11 +144,11 @@ class Advise(unittest.TestCase):
                 # A new JVM compiles at first.
                 time.sleep(5)
                 document = self.measure(namenode)
-                self.assertEqual((document["advice"], document["not_seen"]), ([], []))
+                self.assertEqual((document["advice"], document["not_checked"]), ([], []))
                 self.assertAlmostEqual(document["calls_per_second"], 500, delta=300)
             time.sleep(11)
             document = self.measure(namenode)
-            self.assertEqual((document["advice"], document["not_seen"]), ([], ["advice on load: there was no load"]))
+            self.assertEqual((document["advice"], document["not_checked"]), ([], ["advice on load: there was no load"]))
             self.assertEqual(len(advise(f"127.0.0.1:{namenode.port}", code=3).stderr.strip().splitlines()), 1)
 
 

@@ -106,6 +106,14 @@ impl Beans {
         self.0.iter().filter(move |bean| bean["name"].as_str().is_some_and(|name| name.starts_with(begin)))
     }
 
+    /// Replaces the bean of this name, or adds it.
+    pub fn put(&mut self, name: &str, bean: Value) {
+        match self.0.iter_mut().find(|known| known["name"] == *name) {
+            Some(known) => *known = bean,
+            None => self.0.push(bean),
+        }
+    }
+
     /// Returns the attribute of the first bean with this prefix that has it as a number.
     pub fn number(&self, bean: &str, attribute: &str) -> Option<f64> {
         self.named(bean).find_map(|bean| bean[attribute].as_f64())

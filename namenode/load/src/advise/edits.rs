@@ -38,7 +38,7 @@ pub fn judge(settings: &Settings, sample: &MetricsSample, report: &mut Report) {
             name: "slow-journal",
             change: "Give the edit log its own disk, or replace the slow journal".to_owned(),
             confidence: Confidence::Likely,
-            figures: figures,
+            figures,
             why: "A change has its response once all journals, or most JournalNodes, have it on disk; the slowest \
                 counts."
                 .to_owned(),

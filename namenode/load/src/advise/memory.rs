@@ -45,7 +45,7 @@ pub fn judge(_: &Settings, sample: &MetricsSample, report: &mut Report) {
             name: "heap",
             change: format!("Set the heap to {wanted:.0} GB"),
             confidence: if is_full || share > GC_SHARE_MAX { Confidence::Certain } else { Confidence::Likely },
-            figures: figures,
+            figures,
             why: "The whole name space is in the heap; the usual rule is 1 GB for each million blocks, and \
                 collectors need room."
                 .to_owned(),

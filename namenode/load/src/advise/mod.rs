@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   settings.rs  hdfs-site.xml and core-site.xml, or /conf   --.
-//!   sample.rs    /jmx, twice, and the lock's queue between   --+-> rules -> Report: advice, and rules not checked
-//!                                                                  lock calls ports audit memory edits
+//!   sample.rs    /jmx at both ends, the lock's queue between --+-> rules -> Report: advice, and rules not checked
+//!   fresh.rs     two updates of each rate of /jmx            --'   lock calls ports audit memory edits
 //! ```
 //!
 //! A rule gives advice only where a figure shows a problem. It leaves an unusual setting alone on a NameNode that
@@ -12,6 +12,7 @@
 mod audit;
 mod calls;
 mod edits;
+pub mod fresh;
 mod lock;
 mod memory;
 mod ports;

@@ -101,7 +101,7 @@ impl Report {
                 "lines": lines.collect::<Vec<_>>(),
             })
         });
-        json!({ "advice": advice.collect::<Vec<_>>(), "not_seen": self.not_checked })
+        json!({ "advice": advice.collect::<Vec<_>>(), "not_checked": self.not_checked })
     }
 
     pub fn to_text(&self) -> String {

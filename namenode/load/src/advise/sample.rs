@@ -1,7 +1,10 @@
 //! Metrics of a NameNode over some seconds: `/jmx` at both ends, and the lock's queue length between.
 //!
-//! Hadoop keeps the averages of its metrics for ten seconds. An average covers the time since its last update. So
-//! the averages at the end cover the sampled time, if that is longer than ten seconds.
+//! Counters of Hadoop's metrics are from two updates of their source ([`super::fresh`]), each with its own interval. An
+//! average covers the time since the update before, ten seconds unless a setting says otherwise. Figures of the JVM are
+//! never older than the request.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -22,6 +25,8 @@ pub struct MetricsSample {
     pub end: Beans,
     /// Seconds between the two.
     pub seconds: f64,
+    /// Seconds between the two updates of a source, by its bean; a bean that is missing here has `seconds`.
+    pub intervals: BTreeMap<String, f64>,
     /// Threads that waited for the lock of the name system, one number a request.
     pub waiting: Vec<f64>,
 }
@@ -30,6 +35,8 @@ pub struct MetricsSample {
 #[derive(Clone, Debug)]
 pub struct Port {
     pub number: u16,
+    /// Seconds between the two updates of these figures.
+    pub seconds: f64,
     /// Calls per second.
     pub per_second: f64,
     /// Milliseconds a call, on average; None without calls.
@@ -54,6 +61,18 @@ pub struct Hold {
     pub longest: Option<(String, f64)>,
 }
 
+/// Queries of `/jmx` for the sources with counters that rules divide by an interval.
+pub const SOURCES: [&str; 3] = [
+    "Hadoop:service=NameNode,name=RpcActivityForPort*",
+    "Hadoop:service=NameNode,name=NameNodeActivity",
+    "Hadoop:service=NameNode,name=FSNamesystem",
+];
+
+/// Returns true for the bean of such a source.
+pub fn is_source(name: &str) -> bool {
+    name == FS || name == ACTIVITY || name.starts_with(RPC)
+}
+
 impl MetricsSample {
     fn now(&self, bean: &str, attribute: &str) -> Option<f64> {
         exact(&self.end, bean)?[attribute].as_f64()
@@ -61,6 +80,11 @@ impl MetricsSample {
 
     fn change(&self, bean: &str, attribute: &str) -> Option<f64> {
         Some(self.now(bean, attribute)? - exact(&self.begin, bean)?[attribute].as_f64()?)
+    }
+
+    /// Returns the seconds between the begin and the end of a bean's figures.
+    fn interval(&self, bean: &str) -> f64 {
+        self.intervals.get(bean).copied().unwrap_or(self.seconds).max(1e-9)
     }
 
     fn text<'a>(&'a self, bean: &'a str, attribute: &str) -> Option<&'a str> {
@@ -133,7 +157,7 @@ impl MetricsSample {
     }
 
     pub fn transactions_per_second(&self) -> Option<f64> {
-        Some(self.change(ACTIVITY, "TransactionsNumOps")? / self.seconds)
+        Some(self.change(ACTIVITY, "TransactionsNumOps")? / self.interval(ACTIVITY))
     }
 
     /// Returns the total milliseconds of each journal and the syncs, both since the NameNode started.
@@ -203,7 +227,8 @@ impl MetricsSample {
             };
             Some(Port {
                 number: name.strip_prefix(RPC)?.parse().ok()?,
-                per_second: self.change(name, "RpcProcessingTimeNumOps")? / self.seconds,
+                seconds: self.interval(name),
+                per_second: self.change(name, "RpcProcessingTimeNumOps")? / self.interval(name),
                 queue_ms: mean("RpcQueueTime"),
                 processing_ms: mean("RpcProcessingTime"),
                 lock_ms: mean("RpcLockWaitTime"),
@@ -248,7 +273,7 @@ impl MetricsSample {
             let seconds = self.change(FS, key).unwrap_or(0.0)
                 * self.now(FS, &format!("{begin}{operation}NanosAvgTime")).unwrap_or(0.0)
                 / 1e9;
-            let share = seconds / self.seconds;
+            let share = seconds / self.interval(FS);
             let hold = hold.get_or_insert(Hold { share: 0.0, longest: None });
             if operation == "Overall" {
                 hold.share = share;

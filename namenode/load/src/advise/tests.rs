@@ -36,6 +36,7 @@ fn sample(texts: [&str; 2], waiting: f64, changes: &[(&str, &str, Value)]) -> Me
         begin: Beans::read(texts[0]).unwrap(),
         end: Beans::read(&end.to_string()).unwrap(),
         seconds: 12.0,
+        intervals: std::collections::BTreeMap::new(),
         waiting: vec![waiting; 60],
     }
 }
@@ -52,7 +53,11 @@ fn advises_on_a_fair_lock() {
     let convoy = sample(LOCK, 18.0, &[]);
     let settings = [("dfs.namenode.handler.count", "100"), ("ipc.server.read.threadpool.size", "1")];
     let report = check(&settings, &convoy, &["lock-phased", "lock-unfair", "readers"]);
-    assert_eq!(report.advice[1].confidence, Confidence::Certain);
+    assert_eq!((report.advice[0].confidence, report.advice[1].confidence), (Confidence::Likely, Confidence::Likely));
+    // What a change brings is a measured ratio with its source.
+    for advice in &report.advice[..2] {
+        assert!(advice.brings.starts_with("measured, ") && advice.brings.contains("benches/results"), "{advice:?}");
+    }
     assert_eq!(report.advice[1].figures[0], "on average 18.0 threads waited for the lock, of 100 handlers");
     assert_eq!(
         report.advice[1].lines[0].text,
@@ -156,6 +161,18 @@ fn advises_on_the_audit_appender() {
     assert_eq!(check(&WELL, &with("INFO,AsyncRFAAppender"), &["audit"]).advice[0].confidence, Confidence::Likely);
     let ours = [WELL[0], WELL[1], WELL[2], ("dfs.namenode.audit.loggers", "org.yunti.namenode.audit.RingAuditLogger")];
     check(&ours, &with("INFO,RFAAUDIT"), &[]);
+}
+
+/// The rate of a source counts over its own interval, not over the time of the two requests.
+#[test]
+fn divides_by_the_interval_of_a_source() {
+    let settings = Settings::of(&WELL);
+    let mut sample = sample(LOCK, 0.0, &[]);
+    let port = sample.client_port(&settings).unwrap();
+    assert_eq!(port.seconds, 12.0);
+    sample.intervals.insert(format!("Hadoop:service=NameNode,name=RpcActivityForPort{}", port.number), 6.0);
+    let halved = sample.client_port(&settings).unwrap();
+    assert_eq!((halved.seconds, halved.per_second), (6.0, port.per_second * 2.0));
 }
 
 #[test]

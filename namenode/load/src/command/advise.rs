@@ -1,18 +1,20 @@
 //! `yunti nn advise`: advice for a running NameNode.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::stdout;
 
 use crate::advise;
+use crate::advise::fresh::FreshFigures;
 use crate::advise::report::Report;
-use crate::advise::sample::MetricsSample;
+use crate::advise::sample::{MetricsSample, SOURCES, is_source};
 use crate::advise::settings::Settings;
 use crate::jmx::{self, Beans};
 
@@ -25,7 +27,7 @@ pub struct AdviseFlags {
     /// Read the settings and log4j.properties from this folder (HADOOP_CONF_DIR) instead of the NameNode's /conf
     #[arg(long, value_name = "DIR")]
     pub conf: Option<PathBuf>,
-    /// Observe for this time; the NameNode keeps its averages for ten seconds
+    /// Observe for this time, and until the NameNode has updated its metrics twice: it does so every ten seconds
     #[arg(
         short, long, value_name = "SECONDS", default_value = "12",
         value_parser = clap::value_parser!(u32).range(11..=3600),
@@ -60,6 +62,7 @@ pub fn advise(flags: &AdviseFlags) -> Outcome {
         document["version"] = json!(sample.version());
         document["state"] = json!(sample.state());
         document["seconds"] = json!(sample.seconds);
+        document["interval_seconds"] = json!(sample.client_port(&settings).map(|port| port.seconds));
         document["calls_per_second"] = json!(sample.client_port(&settings).map(|port| port.per_second));
         stdout::print_json(&document)
     } else {
@@ -107,25 +110,48 @@ fn whole(web: &str) -> Result<(Beans, Instant)> {
 }
 
 fn measure(web: &str, (begin, begun): (Beans, Instant), time: Duration) -> Result<MetricsSample> {
-    let mut waiting = Vec::new();
-    while begun.elapsed() < time {
-        thread::sleep(EVERY.min(time.saturating_sub(begun.elapsed())));
+    let (mut begin, mut waiting) = (begin, Vec::new());
+    let now = || begun.elapsed().as_secs_f64();
+    let mut sources: BTreeMap<String, FreshFigures> =
+        sources_of(&begin).map(|(name, bean)| (name, FreshFigures::new(bean))).collect();
+    while begun.elapsed() < time || !sources.values().all(|source| source.is_done(now())) {
+        thread::sleep(EVERY);
         let beans = Beans::read(&jmx::get(web, LOCK_QUEUE, TIMEOUT)?)?;
         waiting.extend(beans.number("Hadoop:service=NameNode,name=FSNamesystemState", "FsLockQueueLength"));
+        for query in SOURCES {
+            for (name, bean) in sources_of(&Beans::fetch(web, query, TIMEOUT)?) {
+                if let Some(source) = sources.get_mut(&name) {
+                    source.add(bean, now());
+                }
+            }
+        }
     }
-    let (end, ended) = whole(web)?;
-    Ok(MetricsSample { begin, end, seconds: (ended - begun).as_secs_f64(), waiting })
+    let over = now();
+    let (mut end, ended) = whole(web)?;
+    let mut intervals = BTreeMap::new();
+    for (name, source) in sources {
+        let span = source.span(over);
+        begin.put(&name, span.begin);
+        end.put(&name, span.end);
+        intervals.insert(name, span.seconds);
+    }
+    Ok(MetricsSample { begin, end, seconds: (ended - begun).as_secs_f64(), intervals, waiting })
+}
+
+fn sources_of(beans: &Beans) -> impl Iterator<Item = (String, Value)> {
+    let all = beans.named("Hadoop:service=NameNode,");
+    all.filter_map(|bean| Some((bean["name"].as_str()?.to_owned(), bean.clone()))).filter(|(name, _)| is_source(name))
 }
 
 fn text(web: &str, settings: &Settings, sample: &MetricsSample, report: &Report) -> String {
     let port = sample.client_port(settings);
     let mut text = format!(
-        "{web}: Hadoop {}, {}; in {:.0} s {:.0} calls a second, {:.1} threads waited for the lock; {:.0} files, \
-            {:.0} blocks, {:.0} DataNodes\n",
+        "{web}: Hadoop {}, {}; {:.0} calls a second between two updates of its metrics, {:.1} s apart; {:.1} threads \
+            waited for the lock; {:.0} files, {:.0} blocks, {:.0} DataNodes\n",
         sample.version(),
         sample.state().unwrap_or("in an unknown state"),
-        sample.seconds,
-        port.map_or(0.0, |port| port.per_second),
+        port.as_ref().map_or(0.0, |port| port.per_second),
+        port.as_ref().map_or(sample.seconds, |port| port.seconds),
         sample.waiting_mean().unwrap_or(0.0),
         sample.files(),
         sample.blocks(),
