@@ -250,8 +250,10 @@ def hadoop(_):
         jobs("collector and shuffle, JNI checked", "shuffle", checked),
         jobs("native tasks, JNI checked", "native", checked),
         in_a_sanitized_jvm(),
-        jobs("sizes of records and buffers, swept", "shuffle", {}, ["--sweep", "--only", "sizes/"], [["make", "-s", "hadoop"]]),
-        jobs("sizes of records and buffers in native tasks, swept", "native", {}, ["--sweep", "--only", "sizes/"]),
+        jobs("sizes of records and buffers, swept", "shuffle", {},
+             ["--sweep", "--only", "sizes/", "--only", "partitions"], [["make", "-s", "hadoop"]]),
+        jobs("sizes of records and buffers in native tasks, swept", "native", {},
+             ["--sweep", "--only", "sizes/", "--only", "partitions"]),
         Suite("full", "Hadoop's own tests of MapReduce",
               [["make", "-s", "hadoop"], [sys.executable, "hadoop/stock-tests/run.py", "--control", "needed",
                                           "--markdown", "tests/results/hadoop-tests-mapreduce.md"]], minutes=120),
@@ -324,12 +326,13 @@ def main():
     if results.state().endswith("+"):
         print("full.py: the checkout has uncommitted changes: test-house refuses these results; commit first",
               file=sys.stderr, flush=True)
-    for suite in suites:
-        if only and not suite.name.startswith(only):
-            continue
+    chosen = [suite for suite in suites if not only or suite.name.startswith(only)]
+    ends = run.Ends(chosen)
+    for suite in chosen:
         print(f"{suite.name} ..", flush=True)
         commit, begin = results.state(), time.monotonic()
         found = run.run(suite)
+        ends.after(suite)
         total.add(found)
         for failure in found.failures:
             print(f"  failed: {failure} ({suite.log})\n{run.tail(suite.log)}", flush=True)

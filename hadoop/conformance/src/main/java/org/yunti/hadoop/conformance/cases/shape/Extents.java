@@ -32,7 +32,10 @@ public final class Extents {
         }),
         sized("shape/one-partition", 3, 500).tweak(job -> job.setNumReduceTasks(1)),
         sized("shape/seven-partitions", 3, 500).tweak(job -> job.setNumReduceTasks(7)),
-        inParallel(sized("shape/thousand-partitions", 2, 1500), 8).tweak(job -> job.setNumReduceTasks(1000)),
+        // More than fit in a byte. Each reduce task costs 10 ms of processor time on each side.
+        inParallel(sized("shape/three-hundred-partitions", 2, 1500), 8).tweak(job -> job.setNumReduceTasks(300)),
+        inParallel(sized("shape/thousand-partitions", 2, 1500), 8).tweak(job -> job.setNumReduceTasks(1000))
+            .onlyInSweep(),
         inParallel(sized("shape/maps-in-parallel", 6, 3000), 3),
         Traced.of("shape/skew", Text.class,
             (random, record) -> random.nextInt(100) == 0 ? KEYS.draw(random, record) : new Text("frequent"),
