@@ -3,7 +3,8 @@
 
     python3 hadoop/tests/conformance_test.py
 
-The test starts its own cluster (hadoop/cluster) and stops it. It needs `make hadoop`.
+It needs `make hadoop`. The cluster is the one that YUNTI_SHARED_CLUSTER names; without it, this test starts its own
+(hadoop/cluster) and stops it.
 """
 
 import os
@@ -13,7 +14,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from live_cluster import PROMPT, ROOT, Cluster  # noqa: E402
+import live_cluster  # noqa: E402
+from live_cluster import ROOT  # noqa: E402
 
 SUITE = os.path.join(ROOT, "hadoop/conformance/run")
 # Seconds for twenty cases of two or more jobs. On two cores a job takes ten seconds, and more on a busy machine.
@@ -22,8 +24,7 @@ SECONDS = 3600
 
 def setUpModule():
     global cluster
-    cluster = Cluster("cluster-conformance",
-                      *(word for setting in PROMPT for word in ("--set", setting.removeprefix("-D"))))
+    cluster = live_cluster.shared("cluster-conformance")
     unittest.addModuleCleanup(cluster.down)
 
 

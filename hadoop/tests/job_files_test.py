@@ -5,8 +5,9 @@ The job files have several sources, named outputs, chains and key orders.
 
     python3 hadoop/tests/job_files_test.py
 
-The test starts its own cluster (hadoop/cluster) and stops it. It needs `make hadoop` and the libraries of the examples
-(YUNTI_EXAMPLES).
+It needs `make hadoop` and the libraries of the examples (YUNTI_EXAMPLES). YUNTI_SHARED_CLUSTER names the cluster;
+without it, this test starts its own (hadoop/cluster) and stops it. Files of these tests in HDFS lie below the user's
+folder.
 """
 
 import collections
@@ -23,7 +24,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from live_cluster import PROMPT, ROOT, YUNTI, Cluster, counter, wait  # noqa: E402
+import live_cluster  # noqa: E402
+from live_cluster import ROOT, YUNTI, counter, wait  # noqa: E402
 
 EXAMPLES = os.environ.get("YUNTI_EXAMPLES", os.path.join(ROOT, "build/examples/lib"))
 # Small splits give several map tasks.
@@ -40,8 +42,7 @@ def library(folder, name):
 
 def setUpModule():
     global cluster
-    cluster = Cluster("cluster-job-files",
-                      *(word for setting in PROMPT for word in ("--set", setting.removeprefix("-D"))))
+    cluster = live_cluster.shared("cluster-job-files")
     unittest.addModuleCleanup(cluster.down)
     cluster.ok("hadoop", "fs", "-mkdir", "-p", ".")
 

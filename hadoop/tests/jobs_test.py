@@ -3,8 +3,8 @@
 
     python3 hadoop/tests/jobs_test.py
 
-The test starts its own cluster (hadoop/cluster) and stops it. It needs `make hadoop` and the libraries of the examples
-(YUNTI_EXAMPLES).
+It needs `make hadoop` and the libraries of the examples (YUNTI_EXAMPLES). YUNTI_SHARED_CLUSTER names the cluster;
+without it, this test starts its own (hadoop/cluster) and stops it.
 """
 
 import json
@@ -18,7 +18,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from live_cluster import PROMPT, ROOT, YUNTI, Cluster, counter  # noqa: E402
+import live_cluster  # noqa: E402
+from live_cluster import ROOT, YUNTI, counter  # noqa: E402
 
 EXAMPLES = os.environ.get("YUNTI_EXAMPLES", os.path.join(ROOT, "build/examples/lib"))
 # Small splits give several map tasks.
@@ -27,9 +28,11 @@ QUICK = ["-Dmapreduce.input.fileinputformat.split.maxsize=400000"]
 
 def setUpModule():
     global cluster, execute, ok, lines
-    cluster = Cluster("cluster-jobs", *(word for setting in PROMPT for word in ("--set", setting.removeprefix("-D"))))
+    cluster = live_cluster.shared("cluster-jobs")
     unittest.addModuleCleanup(cluster.down)
     execute, ok, lines = cluster.execute, cluster.ok, cluster.lines
+    # All files of these tests in HDFS lie below it.
+    ok("hadoop", "fs", "-mkdir", "/jobs")
 
 
 def read_json(path):
@@ -54,7 +57,7 @@ class Jobs(unittest.TestCase):
                     file.write(" ".join(row) + "\n")
                     for word in row:
                         cls.expect[word] = cls.expect.get(word, 0) + 1
-        ok("hadoop", "fs", "-put", cls.text, "/text")
+        ok("hadoop", "fs", "-put", cls.text, "/jobs/text")
         cls.jar = ok(YUNTI, "hadoop", "jar").strip()
         folder = os.path.join(ROOT, "build/cluster/examples")
         cls.examples = os.path.join(folder, next(n for n in os.listdir(folder) if "examples" in n))
@@ -73,8 +76,8 @@ class Jobs(unittest.TestCase):
         snappy = ["-Dmapreduce.map.output.compress=true",
                   "-Dmapreduce.map.output.compress.codec=org.apache.hadoop.io.compress.SnappyCodec"]
         printed = ok("hadoop", "jar", self.examples, "wordcount", "-conf", site, "-libjars", self.jar, *QUICK, *snappy,
-                  "-Dmapreduce.job.reduces=2", "/text", "/settings")
-        self.assertEqual(self.counts("/settings"), self.expect)
+                  "-Dmapreduce.job.reduces=2", "/jobs/text", "/jobs/settings")
+        self.assertEqual(self.counts("/jobs/settings"), self.expect)
         self.assertEqual(counter(printed, "native"), counter(printed, "Launched map tasks") + 2)
         self.assertEqual(counter(printed, "Reduce output records"), len(self.expect))
         job = re.search(r"job_\d+_\d+", printed)[0]
@@ -105,26 +108,27 @@ class Jobs(unittest.TestCase):
 
     def test_the_environment_runs_an_unmodified_job_natively(self):
         shell = f'eval "$({YUNTI} hadoop env)"; exec hadoop jar "$0" "$@"'
-        printed = ok("bash", "-c", shell, self.examples, "wordcount", *QUICK, "/text", "/environment")
-        self.assertEqual(self.counts("/environment"), self.expect)
+        printed = ok("bash", "-c", shell, self.examples, "wordcount", *QUICK, "/jobs/text", "/jobs/environment")
+        self.assertEqual(self.counts("/jobs/environment"), self.expect)
         self.assertGreater(counter(printed, "native"), 1)
 
     def test_a_job_of_one_machine_runs_unchanged(self):
         arguments = ["run", "wordcount", "--reduces", "3"]
         report_there = os.path.join(self.files.name, "there.json")
-        printed = ok(YUNTI, *arguments, "--on", "yarn", "--input", "/text", "--output", "/native", "--report",
+        printed = ok(YUNTI, *arguments, "--on", "yarn", "--input", "/jobs/text", "--output", "/jobs/native", "--report",
                      report_there, *QUICK)
         self.assertRegex(printed, r"(?m)^wordcount: .* records out; see yunti hadoop report job_")
-        self.assertEqual(self.counts("/native"), self.expect)
+        self.assertEqual(self.counts("/jobs/native"), self.expect)
         here = os.path.join(self.files.name, "here")
         ok(YUNTI, *arguments, "--input", self.text, "--output", here)
         for part in range(3):
             name = f"part-r-0000{part}"
             with open(os.path.join(here, name), encoding="utf-8") as file:
-                self.assertEqual(ok("hadoop", "fs", "-cat", "/native/" + name), file.read(), name)
+                self.assertEqual(ok("hadoop", "fs", "-cat", "/jobs/native/" + name), file.read(), name)
         self.assertGreater(counter(printed, "native"), 3)
         self.same_report(read_json(report_there), read_json(os.path.join(here, "_yunti/report.json")))
-        self.assertEqual(read_json(report_there), json.loads(ok("hadoop", "fs", "-cat", "/native/_yunti/report.json")))
+        self.assertEqual(read_json(report_there),
+                         json.loads(ok("hadoop", "fs", "-cat", "/jobs/native/_yunti/report.json")))
 
     def same_report(self, there, here):
         """Checks that the reports of the cluster and of one machine have the same figures about the data."""
@@ -155,24 +159,24 @@ class Jobs(unittest.TestCase):
         with open(job, "w", encoding="utf-8") as file:
             file.write('format = "yunti-job/1"\nmapper = "WordCount.Tokenizer"\nreducer = "WordCount.SumReducer"\n'
                        'combiner = "WordCount.SumCombiner"\nreduces = 2\n')
-        done = execute(YUNTI, "run", "-f", job, "--lib", library, "--on", "yarn", "--input", "/text", "--output",
-                       "/library",
+        done = execute(YUNTI, "run", "-f", job, "--lib", library, "--on", "yarn", "--input", "/jobs/text", "--output",
+                       "/jobs/library",
                        "--json", *QUICK)
         self.assertEqual(done.returncode, 0, done.stderr)
         counters = json.loads(done.stdout)["counters"]["org.apache.hadoop.mapreduce.TaskCounter"]
         words = sum(self.expect.values())
         self.assertEqual((counters["MAP_OUTPUT_RECORDS"], counters["COMBINE_INPUT_RECORDS"]), (words, words))
         self.assertEqual(counters["COMBINE_OUTPUT_RECORDS"], counters["REDUCE_INPUT_RECORDS"])
-        self.assertEqual(self.counts("/library"), self.expect)
+        self.assertEqual(self.counts("/jobs/library"), self.expect)
 
     def test_terasort_in_total_order(self):
         tera = os.path.join(self.files.name, "tera")
         ok(YUNTI, "generate", "tera", "--records", "20000", "--output", tera)
-        ok("hadoop", "fs", "-put", tera, "/tera")
-        ok(YUNTI, "run", "terasort", "--on", "yarn", "--input", "/tera", "--output", "/sorted", "--reduces", "3",
-           *QUICK)
+        ok("hadoop", "fs", "-put", tera, "/jobs/tera")
+        ok(YUNTI, "run", "terasort", "--on", "yarn", "--input", "/jobs/tera", "--output", "/jobs/sorted",
+           "--reduces", "3", *QUICK)
         there = os.path.join(self.files.name, "sorted")
-        ok("hadoop", "fs", "-get", "/sorted", there)
+        ok("hadoop", "fs", "-get", "/jobs/sorted", there)
         checked = ok(YUNTI, "validate", "tera", there)
         self.assertRegex(checked, r"sorted\s+yes")
         self.assertRegex(checked, r"records\s+20,000, in 3 files")
@@ -190,8 +194,9 @@ class Jobs(unittest.TestCase):
         library = os.path.join(EXAMPLES, "libword_count.so")
         ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer", "-lib",
            library,
-           "-reader", "text", "-writer", "text:=", "-input", "/text", "-output", "/submitted", "-reduces", "2")
-        self.assertEqual({row.partition("=")[0] for row in lines("/submitted")}, set(self.expect))
+           "-reader", "text", "-writer", "text:=", "-input", "/jobs/text", "-output", "/jobs/submitted",
+           "-reduces", "2")
+        self.assertEqual({row.partition("=")[0] for row in lines("/jobs/submitted")}, set(self.expect))
         for wrong in (["-maps", "none"], ["-reader", "csv"], ["-libjars", "/no/such.jar"], ["-input"]):
             done = execute(YUNTI, "hadoop", "submit", *wrong)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
@@ -201,40 +206,41 @@ class Jobs(unittest.TestCase):
         printed = ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer",
                      "-lib", library,
                   "-reader", "org.apache.hadoop.mapreduce.lib.input.TextInputFormat", "-maps", "3",
-                  "-writer", "org.apache.hadoop.mapreduce.lib.output.SequenceFileOutputFormat", "-input", "/text",
-                     "-output", "/sequence")
+                  "-writer", "org.apache.hadoop.mapreduce.lib.output.SequenceFileOutputFormat", "-input", "/jobs/text",
+                     "-output", "/jobs/sequence")
         self.assertEqual(counter(printed, "Map input records"), 30_000)
         self.assertEqual(counter(printed, "Reduce output records"), len(self.expect))
         self.assertIn(int(re.search(r"number of splits:(\d+)", printed)[1]), (3, 4))
-        rows = ok("hadoop", "fs", "-text", "/sequence/part-r-00000")
+        rows = ok("hadoop", "fs", "-text", "/jobs/sequence/part-r-00000")
         self.assertEqual({word: int(n) for word, n in re.findall(r"(?m)^(\S+)\t(\d+)$", rows)}, self.expect)
         # And back: a LongWritable is read as a number of the ABI and written as the class that the job names.
         printed = ok(YUNTI, "run", "identity", "--mode", "sorted", "--partitioner", "total-order", "--reduces", "2",
                      "--on", "yarn",
-                  "--input", "/sequence", "--output", "/back", *QUICK,
+                  "--input", "/jobs/sequence", "--output", "/jobs/back", *QUICK,
                   "-Dyunti.hadoop.input.format=org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat",
                   "-Dyunti.hadoop.output.format=org.apache.hadoop.mapreduce.lib.output.TextOutputFormat",
                   "-Dmapreduce.job.output.value.class=org.apache.hadoop.io.LongWritable")
-        parts = [ok("hadoop", "fs", "-cat", f"/back/part-r-0000{i}") for i in range(2)]
+        parts = [ok("hadoop", "fs", "-cat", f"/jobs/back/part-r-0000{i}") for i in range(2)]
         self.assertTrue(all(parts), "both partitions have keys")
         words = [row.split("\t")[0].encode() for row in "".join(parts).splitlines()]
         self.assertEqual(words, sorted(word.encode() for word in self.expect))
-        self.assertEqual(self.counts("/back"), self.expect)
+        self.assertEqual(self.counts("/jobs/back"), self.expect)
         self.assertEqual(counter(printed, "Reduce output records"), len(self.expect))
 
     def test_java_formats_of_the_old_api(self):
-        for package, output in ("mapreduce.lib.output", "/new"), ("mapred", "/old"):
-            reader = {"/new": "org.apache.hadoop.mapreduce.lib.input", "/old": "org.apache.hadoop.mapred"}[output]
+        for package, output in ("mapreduce.lib.output", "/jobs/new"), ("mapred", "/jobs/old"):
+            reader = {"/jobs/new": "org.apache.hadoop.mapreduce.lib.input",
+                      "/jobs/old": "org.apache.hadoop.mapred"}[output]
             printed = ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer",
                          "WordCount.SumReducer",
                       "-lib", os.path.join(EXAMPLES, "libword_count.so"), "-reader", reader + ".TextInputFormat",
                          "-maps", "3",
-                      "-writer", f"org.apache.hadoop.{package}.TextOutputFormat", "-input", "/text", "-output", output,
-                         "-reduces", "2")
+                      "-writer", f"org.apache.hadoop.{package}.TextOutputFormat", "-input", "/jobs/text",
+                         "-output", output, "-reduces", "2")
             self.assertEqual(self.counts(output), self.expect)
             self.assertEqual(counter(printed, "Map input records"), 30_000)
             self.assertEqual(counter(printed, "native"), counter(printed, "Launched map tasks") + 2)
-        self.assertIn("/old/part-00001", ok("hadoop", "fs", "-ls", "/old"))
+        self.assertIn("/jobs/old/part-00001", ok("hadoop", "fs", "-ls", "/jobs/old"))
 
     def test_side_files_and_compressed_output(self):
         people, names = (os.path.join(self.files.name, name) for name in ("people", "names"))
@@ -242,30 +248,31 @@ class Jobs(unittest.TestCase):
             file.writelines(f"p{i}\tc{i % 5}\n" for i in range(1000))
         with open(names, "w", encoding="utf-8") as file:
             file.write("c1\tOne\nc2\tTwo\n")
-        ok("hadoop", "fs", "-put", people, "/people")
-        ok(YUNTI, "run", "hash-join", "--on", "yarn", "--input", "/people", "--output", "/joined", "--side-file", names,
-           "-D", "join.small=names", "-D", "join.left.column=2", "--compress", "gzip")
-        self.assertIn("/joined/part-m-00000.gz", ok("hadoop", "fs", "-ls", "/joined"))
-        found = ok("hadoop", "fs", "-text", "/joined/part-m-00000.gz")
+        ok("hadoop", "fs", "-put", people, "/jobs/people")
+        ok(YUNTI, "run", "hash-join", "--on", "yarn", "--input", "/jobs/people", "--output", "/jobs/joined",
+           "--side-file", names, "-D", "join.small=names", "-D", "join.left.column=2", "--compress", "gzip")
+        self.assertIn("/jobs/joined/part-m-00000.gz", ok("hadoop", "fs", "-ls", "/jobs/joined"))
+        found = ok("hadoop", "fs", "-text", "/jobs/joined/part-m-00000.gz")
         rows = sorted(row for row in found.splitlines() if row.startswith("c"))
         self.assertEqual(rows,
                          sorted(f"c{i % 5}\tp{i}\t{['One', 'Two'][i % 5 - 1]}" for i in range(1000) if i % 5 in (1, 2)))
 
     def test_a_map_only_job(self):
-        printed = ok(YUNTI, "run", "identity", "--on", "yarn", "--input", "/text", "--output", "/maps", *QUICK)
+        printed = ok(YUNTI, "run", "identity", "--on", "yarn", "--input", "/jobs/text", "--output", "/jobs/maps",
+                     *QUICK)
         here = []
         for name in ("a.txt", "b.txt"):
             with open(os.path.join(self.text, name), encoding="utf-8") as file:
                 here += file.read().splitlines()
-        self.assertEqual(lines("/maps"), sorted(here))
-        self.assertIn("/maps/part-m-00000", ok("hadoop", "fs", "-ls", "/maps"))
+        self.assertEqual(lines("/jobs/maps"), sorted(here))
+        self.assertIn("/jobs/maps/part-m-00000", ok("hadoop", "fs", "-ls", "/jobs/maps"))
         self.assertEqual(counter(printed, "native"), counter(printed, "Launched map tasks"))
 
     def test_a_reduce_task_killed_during_the_shuffle_is_retried(self):
         shell = f'eval "$({YUNTI} hadoop env)"; exec hadoop jar "$0" "$@"'
         job = cluster.begin("bash", "-c", shell, self.examples, "wordcount", *QUICK,
                             "-Dmapreduce.job.reduce.slowstart.completedmaps=0",
-                            "-Dmapreduce.map.speculative=false", "/text", "/killed")
+                            "-Dmapreduce.map.speculative=false", "/jobs/text", "/jobs/killed")
         # A stopped map task keeps the shuffle going.
         held = job.task("m", 0)
         held.signal(signal.SIGSTOP)
@@ -275,13 +282,14 @@ class Jobs(unittest.TestCase):
         held.signal(signal.SIGCONT)
         code, printed = job.end()
         self.assertEqual(code, 0, printed[-6000:])
-        self.assertEqual(self.counts("/killed"), self.expect)
+        self.assertEqual(self.counts("/jobs/killed"), self.expect)
         self.assertEqual(counter(printed, "Failed reduce tasks"), 1)
         self.assertEqual(counter(printed, "native"), counter(printed, "Launched map tasks") + 1)
         self.assertEqual(cluster.crashes(), [])
 
     def test_cancelling_kills_the_job(self):
-        job = cluster.begin(YUNTI, "run", "wordcount", "--on", "yarn", "--input", "/text", "--output", "/cancelled")
+        job = cluster.begin(YUNTI, "run", "wordcount", "--on", "yarn", "--input", "/jobs/text", "--output",
+                            "/jobs/cancelled")
         job.task("m", 0).signal(signal.SIGSTOP)
         job.client.terminate()
         code, printed = job.end(60)
@@ -289,19 +297,20 @@ class Jobs(unittest.TestCase):
         name = re.search(r"cancelled: the job (job_\d+_\d+) is taken off the cluster", printed)
         self.assertIsNotNone(name, printed)
         self.assertIn("Job state: KILLED", ok("mapred", "job", "-status", name[1]))
-        self.assertEqual(execute("hadoop", "fs", "-test", "-e", "/cancelled/_SUCCESS").returncode, 1)
+        self.assertEqual(execute("hadoop", "fs", "-test", "-e", "/jobs/cancelled/_SUCCESS").returncode, 1)
 
     def test_wrong_jobs_fail_with_one_line(self):
         for arguments, code, what in [
-            (["wordcount", "--input", "/text"], 2, "the output is a directory"),
-            (["wordcount", "--input", "/text", "--output", "/text"], 8, "the output exists already"),
-            (["wordcount", "--input", "/nothing", "--output", "/x"], 3, "cannot read the input: /nothing"),
-            (["wordcount", "--input", "/text", "--output", "/x", "-Dyunti.hadoop.input.format=no.Such"], 2,
+            (["wordcount", "--input", "/jobs/text"], 2, "the output is a directory"),
+            (["wordcount", "--input", "/jobs/text", "--output", "/jobs/text"], 8, "the output exists already"),
+            (["wordcount", "--input", "/jobs/nothing", "--output", "/jobs/x"], 3,
+             "cannot read the input: /jobs/nothing"),
+            (["wordcount", "--input", "/jobs/text", "--output", "/jobs/x", "-Dyunti.hadoop.input.format=no.Such"], 2,
              "there is no class no.Such"),
-            (["wordcount", "--input", "/text", "--output", "/x",
+            (["wordcount", "--input", "/jobs/text", "--output", "/jobs/x",
               "-Dyunti.hadoop.output.format=org.apache.hadoop.io.Text"],
              2, "is no org.apache.hadoop.mapreduce.OutputFormat"),
-            (["--mapper", "No.Such", "--input", "/text", "--output", "/x"], 6, "there is no class No.Such"),
+            (["--mapper", "No.Such", "--input", "/jobs/text", "--output", "/jobs/x"], 6, "there is no class No.Such"),
         ]:
             done = execute(YUNTI, "run", *arguments, "--on", "yarn")
             errors = [line for line in done.stderr.splitlines() if line.startswith("yunti: ")]

@@ -1,4 +1,8 @@
-"""Cluster of hadoop/cluster for tests: start, stop, commands inside it, and jobs observed while they run."""
+"""Cluster of hadoop/cluster for tests: start, stop, commands inside it, and jobs observed while they run.
+
+Test files that need no special cluster share one (`shared`). The runner of tools/tests starts it once by
+shared_cluster.py, and names its folder in YUNTI_SHARED_CLUSTER. A file that runs alone starts and stops its own.
+"""
 
 import glob
 import os
@@ -14,6 +18,16 @@ YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 JOB_SECONDS = 300
 # The client polls every 200 ms instead of every 5 s.
 PROMPT = ["-Dmapreduce.client.progressmonitor.pollinterval=200", "-Dmapreduce.client.completion.pollinterval=200"]
+# Java options of short programs. Else the optimising compiler and parallel collectors take half of their time.
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Properties of the shared cluster. By default each step of a job waits for a heartbeat of a second.
+SHARED = {
+    "mapreduce.client.progressmonitor.pollinterval": 200,
+    "mapreduce.client.completion.pollinterval": 200,
+    "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": 100,
+    "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": 100,
+    "mapred.child.java.opts": f"-Xmx200m {BRIEF}",  # the heap is Hadoop's default
+}
 # Messages of the HotSpot JVM and of Rust's runtime when they abort a process.
 CRASH = re.compile(r"fatal error has been detected by the Java Runtime|memory allocation of \d+ bytes failed|"
                    r"hs_err_pid\d+|"
@@ -49,7 +63,25 @@ class Task:
         os.kill(self.pid, number)
 
 
+def shared(name):
+    """Returns the running cluster that YUNTI_SHARED_CLUSTER names; without it, starts one in build/`name`."""
+    directory = os.environ.get("YUNTI_SHARED_CLUSTER")
+    if directory and os.path.exists(os.path.join(directory, "cluster.env")):
+        return Borrowed(directory)
+    return own(name)
+
+
+def own(name):
+    """Starts a cluster with the properties of the shared one."""
+    return Cluster(name, *(word for key, value in SHARED.items() for word in ("--set", f"{key}={value}")))
+
+
 class Cluster:
+    """Cluster of one test file."""
+
+    # Log -> its bytes before the tests of this file. Only what follows belongs to them.
+    earlier = {}
+
     def __init__(self, name, *options, env=None):
         self.directory = os.path.join(ROOT, "build", name)
         # A killed run may have left a cluster with other settings.
@@ -66,7 +98,8 @@ class Cluster:
 
     def environment(self, env=None):
         path = os.path.join(self.directory, "bin") + os.pathsep + os.environ["PATH"]
-        return os.environ | {"PATH": path, "HADOOP_CONF_DIR": os.path.join(self.directory, "conf")} | (env or {})
+        return os.environ | {"PATH": path, "HADOOP_CONF_DIR": os.path.join(self.directory, "conf"),
+                             "HADOOP_CLIENT_OPTS": BRIEF} | (env or {})
 
     def execute(self, *command, env=None, seconds=JOB_SECONDS):
         return subprocess.run(command, env=self.environment(env), stdin=subprocess.DEVNULL, capture_output=True,
@@ -122,11 +155,26 @@ class Cluster:
     def crashes(self):
         """Returns the lines about crashed processes in all logs. Tests expect none."""
         found = []
-        for path in glob.glob(os.path.join(self.directory, "logs/**/*"), recursive=True):
-            if os.path.isfile(path):
-                with open(path, errors="replace", encoding="utf-8") as file:
-                    found += [f"{path}: {line.strip()}" for line in file if CRASH.search(line)]
+        for path in self.logs():
+            with open(path, errors="replace", encoding="utf-8") as file:
+                file.seek(self.earlier.get(path, 0))
+                found += [f"{path}: {line.strip()}" for line in file if CRASH.search(line)]
         return found
+
+    def logs(self):
+        found = glob.glob(os.path.join(self.directory, "logs/**/*"), recursive=True)
+        return [path for path in found if os.path.isfile(path)]
+
+
+class Borrowed(Cluster):
+    """Cluster that runs before and after the tests of this file. Each file has its own folders in HDFS."""
+
+    def __init__(self, directory):  # pylint: disable=super-init-not-called
+        self.directory = os.path.abspath(directory)
+        self.earlier = {path: os.path.getsize(path) for path in self.logs()}
+
+    def down(self):
+        pass
 
 
 class Job:

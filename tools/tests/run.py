@@ -43,6 +43,8 @@ def execute(arguments, env, seconds, log):
 
     After `seconds`, the step and all its processes are killed; the code is then 124.
     """
+    if STOPPING.is_set():
+        return "stopped", 130
     start = log.tell()
     log.write(("$ " + " ".join(arguments) + "\n").encode())
     log.flush()
@@ -76,6 +78,16 @@ def kill(process):
     process.wait()
 
 
+STOPPING = threading.Event()
+
+
+def stop_all():
+    """Kills the steps that run now, and starts no more. Each is a session of its own, which ctrl-C does not reach."""
+    STOPPING.set()
+    for process in list(STARTED):
+        kill(process)
+
+
 PREPARED = {}  # step -> its lock and its result, once it succeeded
 PREPARED_LOCK = threading.Lock()
 
@@ -93,6 +105,37 @@ def prepare(step, env, seconds, log):
         else:
             log.write(("$ " + " ".join(step) + " (done before)\n").encode())
         return entry[1]
+
+
+class Ends:
+    """Steps that suites share as their end (`Suite.end`). Each runs once, after the last suite that names it."""
+
+    def __init__(self, suites):
+        self.left = [suite.end for suite in suites if suite.end]
+        self.lock = threading.Lock()
+
+    def after(self, suite):
+        """Notes that the suite has ended, and runs its step if it was the last one."""
+        with self.lock:
+            if suite.end:
+                self.left.remove(suite.end)
+            last = suite.end and suite.end not in self.left
+        if last:
+            self.execute(suite.end)
+
+    def interrupt(self):
+        """Runs the steps that are left."""
+        while self.left:
+            step = self.left.pop()
+            if step not in self.left:
+                self.execute(step)
+
+    @staticmethod
+    def execute(step):
+        done = subprocess.run(step, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            why = f"{counts.describe(done.returncode)}: {done.stderr.strip()}"
+            print(f"run.py: {' '.join(step)}: {why}", file=sys.stderr, flush=True)
 
 
 def run(suite, logs=LOGS):
@@ -155,11 +198,13 @@ def main(arguments):
         if os.path.exists(YUNTI):
             os.remove(YUNTI)
     started = time.monotonic()
+    ends = Ends(suites)
 
     def one(suite):
         print(f"{suite.part}: {suite.name} ..", flush=True)
         begin = time.monotonic()
         found = run(suite)
+        ends.after(suite)
         seconds = time.monotonic() - begin
         rows.append((suite, found, seconds))
         print(f"[{len(rows)}/{len(suites)}] {suite.part}: {suite.name}: {found.passed} passed, {len(found.failures)} failed, "
@@ -171,7 +216,12 @@ def main(arguments):
     # All other suites need the binary.
     if suites and suites[0].part == "build":
         one(suites[0])
-    lanes.run_all([suite for suite in suites if suite.part != "build"], one)
+    try:
+        lanes.run_all([suite for suite in suites if suite.part != "build"], one)
+    except BaseException:
+        stop_all()
+        ends.interrupt()
+        raise
     rows.sort(key=lambda row: suites.index(row[0]))
     # Summed here, because the lanes are threads.
     for _, found, _ in rows:
@@ -200,7 +250,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
-        # Each step is a session of its own, which ctrl-C does not reach.
-        for started in list(STARTED):
-            kill(started)
         sys.exit(130)

@@ -30,6 +30,7 @@ class Suite:
     env: dict = field(default_factory=dict)
     minutes: float = 20
     skip: Optional[Callable] = None  # returns the reason why the suite cannot run on this machine, or None
+    end: Optional[list] = None  # step after the last suite that names it, for example to stop what they share
 
     @property
     def alone(self):
@@ -113,12 +114,18 @@ def machine_suite(name, test):
                  counts.read_unittest, {"YUNTI": YUNTI})
 
 
+# Folder of the cluster that all suites share that need no special one.
+CLUSTER = os.path.join(BUILD, "cluster-shared")
+
+
 def cluster_suite(name, test, only=(), part="hadoop"):
-    """Returns the suite of a file in hadoop/tests, which starts its own cluster."""
+    """Returns the suite of a file in hadoop/tests that runs on the shared cluster. The first suite starts it."""
     steps = [["make", "-s", "hadoop"], *cmake("examples", "examples", "gcc"),
+             [PYTHON, "hadoop/tests/shared_cluster.py", CLUSTER],
              [PYTHON, f"hadoop/tests/{test}_test.py", *only]]
-    return Suite(part, name, steps, counts.read_unittest,
-                 {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}, minutes=40)
+    env = {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib"), "YUNTI_SHARED_CLUSTER": CLUSTER}
+    return Suite(part, name, steps, counts.read_unittest, env, minutes=40,
+                 end=["hadoop/cluster/down", "--dir", CLUSTER])
 
 
 def engine_bench(name):
@@ -161,11 +168,9 @@ SUITES = [
     Suite("hadoop", "unit tests of the plug-in", [["mvn", "-B", "-f", "hadoop/plugin/pom.xml", "test"]],
           counts.read_surefire),
     Suite("hadoop", "licences in the jar", [[PYTHON, "hadoop/tests/licences_test.py"]], counts.read_unittest),
-    Suite("hadoop", "native code that fails, on a cluster",
-          [["make", "-s", "hadoop"],
-           [PYTHON, "hadoop/tests/faults/fallback_test.py", *(f"Fallback.test_{name}" for name in FALLBACKS)]],
-          counts.read_unittest),
     Suite("hadoop", "Hadoop's own tests of the collector", [["make", "-s", "hadoop"], [PYTHON, "hadoop/stock-tests/run.py", "--quick"]]),
+    cluster_suite("native code that fails, on a cluster", "faults/fallback",
+                  [f"Fallback.test_{name}" for name in FALLBACKS]),
     cluster_suite("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
     cluster_suite("job files on a cluster", "job_files", JOB_FILES),
     Suite("hadoop", "life cycle of the cluster", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]],

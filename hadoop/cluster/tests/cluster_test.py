@@ -11,16 +11,18 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(HERE)
-sys.path.insert(0, SOURCE)
+sys.path[:0] = [SOURCE, os.path.join(SOURCE, "../tests")]
 
 import failure  # noqa: E402
 import jars  # noqa: E402
 import layout  # noqa: E402
+import live_cluster  # noqa: E402
 import namespace  # noqa: E402
 
 CLUSTER = layout.Layout(os.path.join(layout.REPOSITORY, "build", "cluster-test"))
@@ -69,6 +71,21 @@ class Arguments(unittest.TestCase):
         done = run(os.path.join(SOURCE, "up"), "--dir", "/tmp/a b")
         self.assertEqual((1, 1), (done.returncode, done.stderr.count("\n")), done.stderr)
         self.assertFalse(os.path.exists("/tmp/a b"))
+
+
+class SharedCluster(unittest.TestCase):
+    def test_each_file_sees_its_own_crashes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "logs"))
+            old, new = (os.path.join(folder, "logs", name) for name in ("nodemanager1.log", "namenode.log"))
+            with open(old, "w", encoding="utf-8") as file:
+                file.write("Container exited with a non-zero exit code 134\n")
+            cluster = live_cluster.Borrowed(folder)
+            self.assertEqual(cluster.crashes(), [])
+            for path in (old, new):
+                with open(path, "a", encoding="utf-8") as file:
+                    file.write("see hs_err_pid7.log\n")
+            self.assertEqual(sorted(cluster.crashes()), [f"{path}: see hs_err_pid7.log" for path in sorted((old, new))])
 
 
 class LifeCycle(unittest.TestCase):
@@ -146,7 +163,9 @@ class LifeCycle(unittest.TestCase):
 
     def runs_a_job(self):
         examples, = (os.path.join(jars.EXAMPLES, name) for name in os.listdir(jars.EXAMPLES) if "examples" in name)
-        done = tool("hadoop", "jar", examples, "wordcount", "-Dmapreduce.job.reduces=2", "words.txt", "counts")
+        # The client would ask for the end of the job every 5 s.
+        done = tool("hadoop", "jar", examples, "wordcount", *live_cluster.PROMPT, "-Dmapreduce.job.reduces=2",
+                    "words.txt", "counts")
         self.good(done)
         lines = self.good(tool("hadoop", "fs", "-cat", "counts/part-r-*")).splitlines()
         counts = {word: int(count) for word, count in (line.split("\t") for line in lines)}

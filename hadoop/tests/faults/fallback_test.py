@@ -29,7 +29,7 @@ KINDS = {"io": "java.io.IOException", "runtime": "java.lang.IllegalStateExceptio
 def setUpModule():
     global cluster
     flood.build()
-    cluster = flood.Cluster("cluster-fallback")
+    cluster = flood.shared("cluster-fallback")
     unittest.addModuleCleanup(cluster.down)
 
 
@@ -38,7 +38,7 @@ def planted(plan):
     attempts, stages = plan
     agent = f"-javaagent:{flood.JAR}={attempts}:" + ",".join(f"{task}.{stage}" for task, stage in stages.items())
     # Replaces the cluster's own options.
-    java = f"-Xmx300m -XX:+UseSerialGC {agent}"
+    java = f"-Xmx300m {flood.BRIEF} {agent}"
     return {"mapreduce.map.java.opts": java, "mapreduce.reduce.java.opts": java}
 
 

@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from live_cluster import PROMPT, ROOT, Cluster, counter  # noqa: E402, F401
+from live_cluster import BRIEF, PROMPT, ROOT, Cluster, counter, shared  # noqa: E402, F401
 
 FAULTS = os.path.join(ROOT, "build/hadoop/yunti-hadoop-faults")
 JAR = os.path.join(FAULTS, "yunti-hadoop-faults.jar")

@@ -177,6 +177,28 @@ class Suites(unittest.TestCase):
         found = self.run_suite("true", skip=lambda: "did not feel like it")
         self.assertEqual((found.passed, len(found.failures), found.skips), (0, 1, []))
 
+    def test_a_shared_end_runs_once_after_the_last_suite(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lines = os.path.join(folder, "lines")
+            end = ["sh", "-c", f"echo end >> {lines}"]
+            suites = [Suite("hadoop", name, [], end=end) for name in "ab"] + [Suite("hadoop", "c", [])]
+            ends = run.Ends(suites)
+            ends.after(suites[2])
+            ends.after(suites[0])
+            self.assertFalse(os.path.exists(lines), "b still needs what they share")
+            ends.after(suites[1])
+            ends.interrupt()
+            with open(lines) as file:
+                self.assertEqual(file.read(), "end\n")
+
+    def test_an_interrupted_run_ends_what_is_shared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lines = os.path.join(folder, "lines")
+            end = ["sh", "-c", f"echo end >> {lines}"]
+            run.Ends([Suite("hadoop", name, [], end=end) for name in "ab"]).interrupt()
+            with open(lines) as file:
+                self.assertEqual(file.read(), "end\n")
+
     def test_every_suite_has_a_part_and_a_unique_name(self):
         self.assertTrue(all(s.part in PARTS for s in SUITES))
         self.assertEqual(len({(s.part, s.name) for s in SUITES}), len(SUITES))
