@@ -3,7 +3,7 @@
 //!
 //! The fold has three loops over at most 64 records, each short enough for the CPU to overlap its iterations:
 //! 1. Compare both slots of the key's home, without a branch; nearly all records match there. For long keys, compare
-//! the hash, then the keys themselves once they are prefetched.
+//!    the hash, then the keys themselves once they are prefetched.
 //! 2. Probe the other records one by one along the slots; insert at the first empty one.
 //! 3. Fold each value into its state, in the order of the records.
 

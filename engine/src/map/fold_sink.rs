@@ -47,8 +47,11 @@ pub enum Overflow<'a> {
         make: Box<dyn FnMut() -> Result<CollectorEmitter<'a>> + Send + 'a>,
     },
     /// A run for each full table. `written`: true after the first run. A table that was never full stays a table.
-    Run { write: Box<dyn FnMut(&FoldTable) -> Result<()> + Send + 'a>, written: bool },
+    Run { write: WriteRun<'a>, written: bool },
 }
+
+/// Function that writes a full table as a run.
+pub type WriteRun<'a> = Box<dyn FnMut(&FoldTable) -> Result<()> + Send + 'a>;
 
 impl<'a> FoldSink<'a> {
     /// Makes a sink. `form`: form in which the mapper emits.
@@ -109,6 +112,7 @@ impl<'a> FoldSink<'a> {
 }
 
 /// Result of a fold on one worker.
+#[expect(clippy::large_enum_variant, reason = "one a worker, which takes it apart at once")]
 pub enum FoldResult<'a> {
     Table(FoldTable),
     Collector(KeyOrderCollector<'a>),

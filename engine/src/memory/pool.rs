@@ -156,6 +156,9 @@ impl Pool {
     }
 
     /// Returns `len` bytes at a place.
+    ///
+    /// # Safety
+    ///
     /// The range is within blocks that were handed out and not returned. They are not written while the slice lives.
     pub unsafe fn bytes(&self, place: u64, len: usize) -> &[u8] {
         let at = place as usize * UNIT_BYTES;

@@ -105,7 +105,7 @@ pub trait Folder: Send {
 }
 
 /// Returns the bytes of a state passed to `finish`.
-pub fn state_bytes<'a>(state: &'a *const u8, len: usize) -> &'a [u8] {
+pub fn state_bytes(state: &*const u8, len: usize) -> &[u8] {
     // SAFETY: the contract of `Folder`: a state pointer names `state_bytes` readable bytes for the length of the call.
     unsafe { std::slice::from_raw_parts(*state, len) }
 }

@@ -25,9 +25,9 @@ fn print(counts: &BTreeMap<Vec<u8>, u64>) -> Vec<Vec<u8>> {
 /// Returns words of any bytes except separators, some of them long.
 fn text() -> Vec<u8> {
     let mut text = noise(9, 200_000);
-    for i in 0..text.len() {
-        if text[i] % 8 == 0 {
-            text[i] = b" \n\t"[i % 3];
+    for (i, byte) in text.iter_mut().enumerate() {
+        if *byte % 8 == 0 {
+            *byte = b" \n\t"[i % 3];
         }
     }
     text.extend_from_slice(&vec![b'x'; 100_000]);

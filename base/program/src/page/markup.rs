@@ -37,6 +37,7 @@ impl Tag {
     }
 
     /// Adds a child element.
+    #[expect(clippy::should_implement_trait, reason = "a verb of this builder, like `set` and `say`")]
     pub fn add(mut self, child: Tag) -> Tag {
         child.write(&mut self.content);
         self

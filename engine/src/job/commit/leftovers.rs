@@ -175,10 +175,10 @@ impl Claim {
             let is_number = |suffix: &str| suffix.parse::<u32>().is_ok();
             if suffix.is_some_and(|s| s.len() == 16 && !is_number(s)) {
                 self.remove_dead_private(&path, own);
-            } else if suffix.is_some_and(is_number) || (in_place && name.strip_prefix(&older).is_some_and(is_number)) {
-                if matches!(self.left_ms(&path, &Holder::default(), own), Ok(None)) {
-                    let _ = remove_any(&*self.files, &path);
-                }
+            } else if (suffix.is_some_and(is_number) || (in_place && name.strip_prefix(&older).is_some_and(is_number)))
+                && matches!(self.left_ms(&path, &Holder::default(), own), Ok(None))
+            {
+                let _ = remove_any(&*self.files, &path);
             }
         }
     }
