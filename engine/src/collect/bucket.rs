@@ -150,7 +150,7 @@ impl<'c> Buckets<'c> {
             // Blocks without entries share their start with the next one; the last of them holds the entry.
             blocks[block].entries(pool)[i - starts[block]]
         });
-        let routes = Routes::new(splitters, pool.place_bits());
+        let routes = Routes::new(splitters, store.place_bits());
         let n = routes.buckets();
 
         // Each worker counts and scatters its own stretch of blocks.

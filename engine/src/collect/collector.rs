@@ -397,29 +397,74 @@ impl<'a> Collector<'a> {
             // Chains take a batch at a time.
             let n = if self.routes.is_some() { n.min(BATCH) } else { n };
             let records = pool.bytes_mut(block)[at..at + n * record_bytes].chunks_exact(record_bytes);
-            let (order, partition) = (self.order, &self.partition);
-            let entries = records.enumerate().map(|(i, record)| {
-                let key = &record[..key_bytes];
-                let prefix = order.prefix(key, 0);
-                let entry = Entry::new(prefix, partition.of(i, key, key, prefix), place);
+            let records = records.map(|record| {
+                let own = place;
                 place += (record_bytes / UNIT_BYTES) as u64;
-                entry
+                (&record[..key_bytes], own)
             });
-            match (self.collected.chains.first_mut(), self.collected.entries.last_mut()) {
-                (Some(chains), _) => {
-                    chains.batch().iter_mut().zip(entries).for_each(|(to, entry)| *to = entry);
-                    chains.add(n, pool);
-                }
-                (None, Some(block)) => {
-                    block.free(pool).iter_mut().zip(entries).for_each(|(to, entry)| *to = entry);
-                    block.add_len(n, pool);
-                }
-                (None, None) => return Ok(()),
-            }
+            let (chains, entries) = (self.collected.chains.first_mut(), self.collected.entries.last_mut());
+            put_entries(chains, entries, &store, &self.partition, records);
             at += n * record_bytes;
             self.count(n, n * record_bytes);
         }
         self.used = end;
+        Ok(())
+    }
+
+    /// Indexes records of mapped files. `bytes` are whole records at the offset `at` of the files; lines come with
+    /// their offsets and lengths in `bytes`.
+    ///
+    /// Fails with `Code::Internal` if the store has no mapped files, and with the error of a spill.
+    pub fn index_mapped(&mut self, at: usize, bytes: &[u8], offsets: &[u32], lengths: &[u32]) -> Result<()> {
+        let store = self.store.clone();
+        match store.layout() {
+            Layout::MappedFixed { record_bytes, key_bytes } => {
+                let (record_bytes, key_bytes) = (record_bytes as usize, key_bytes as usize);
+                self.index_places(bytes.len() / record_bytes, |own, from, n| {
+                    let first = from * record_bytes;
+                    let records = bytes[first..first + n * record_bytes].chunks_exact(record_bytes).enumerate();
+                    let records = records.map(|(i, record)| {
+                        (&record[..key_bytes], store.mapped_place(at + first + i * record_bytes, record_bytes))
+                    });
+                    let (chains, entries) = (own.collected.chains.first_mut(), own.collected.entries.last_mut());
+                    put_entries(chains, entries, &store, &own.partition, records);
+                    n * record_bytes
+                })
+            }
+            Layout::MappedLines { .. } => self.index_places(offsets.len(), |own, from, n| {
+                let lines = offsets[from..from + n].iter().zip(&lengths[from..from + n]);
+                let records = lines.clone().map(|(&offset, &len)| {
+                    let (offset, len) = (offset as usize, len as usize);
+                    (&bytes[offset..offset + len], store.mapped_place(at + offset, len))
+                });
+                let (chains, entries) = (own.collected.chains.first_mut(), own.collected.entries.last_mut());
+                put_entries(chains, entries, &store, &own.partition, records);
+                lines.map(|(_, &len)| len as usize).sum()
+            }),
+            _ => Err(Error::new(Code::Internal, "records of mapped files in a store without them")),
+        }
+    }
+
+    /// Makes entries for `count` records that need no block. `put` gets the number of the first record and how many
+    /// have room, and returns their bytes.
+    fn index_places(&mut self, count: usize, put: impl Fn(&mut Self, usize, usize) -> usize) -> Result<()> {
+        let mut done = 0;
+        while done < count {
+            let Some(room) = self.entry_room() else {
+                // With nothing to spill, memory can only come back from a spill that runs beside this thread.
+                if self.collected.records == 0 && !self.spill.wait()? {
+                    return Err(self.too_small());
+                }
+                self.spill_all()?;
+                continue;
+            };
+            let n = room.min(count - done);
+            // Chains take a batch at a time.
+            let n = if self.routes.is_some() { n.min(BATCH) } else { n };
+            let bytes = put(self, done, n);
+            self.count(n, bytes);
+            done += n;
+        }
         Ok(())
     }
 
@@ -472,6 +517,41 @@ impl<'a> Collector<'a> {
         store.pool().bytes_mut(&mut self.collected.blocks[last])[at..at + 8].copy_from_slice(&stub.to_le_bytes());
         self.index(HEADER_BYTES, true)?;
         Ok(true)
+    }
+}
+
+/// Adds the entries of records: the key and the place of each. There must be room, for at most `BATCH` in chains.
+#[inline(always)]
+fn put_entries<'k>(
+    chains: Option<&mut Chains>,
+    block: Option<&mut EntryBlock>,
+    store: &Store,
+    partition: &Partition,
+    records: impl Iterator<Item = (&'k [u8], u64)>,
+) {
+    let (order, pool) = (store.order(), store.pool());
+    let entries = records.enumerate().map(|(i, (key, place))| {
+        let prefix = order.prefix(key, 0);
+        Entry::new(prefix, partition.of(i, key, key, prefix), place)
+    });
+    match (chains, block) {
+        (Some(chains), _) => {
+            let mut n = 0;
+            for (to, entry) in chains.batch().iter_mut().zip(entries) {
+                *to = entry;
+                n += 1;
+            }
+            chains.add(n, pool);
+        }
+        (None, Some(block)) => {
+            let mut n = 0;
+            for (to, entry) in block.free(pool).iter_mut().zip(entries) {
+                *to = entry;
+                n += 1;
+            }
+            block.add_len(n, pool);
+        }
+        (None, None) => debug_assert!(false, "entries without room"),
     }
 }
 

@@ -15,6 +15,10 @@ use super::vsort::{Simd, sort_u64};
 
 /// Records of a tie that is sorted by comparing, at most.
 const SHORT_TIE: usize = 16;
+/// Bytes of a common prefix that are skipped at once, at most.
+const COMMON_BYTES: usize = 4096;
+/// Bytes of two keys that are compared first.
+const FIRST_BYTES: usize = 64;
 /// Levels of eight bytes, at most; then keys are compared. This bounds the recursion for adversarial keys.
 const LEVELS_MAX: u32 = 48;
 
@@ -33,7 +37,7 @@ pub fn sort_bucket(store: &Store, simd: Simd, shape: Shape, entries: &mut [u64],
         }
         let tie = &mut entries[start..end];
         tie.iter_mut().for_each(|e| *e &= mask);
-        if tie.len() > SHORT_TIE && depth > 0 && tie.iter().any(|&p| store.key(p).len() < depth) {
+        if tie.len() > SHORT_TIE && depth > 0 && tie.iter().any(|&p| store.key_upto(p, depth).len() < depth) {
             // Padding hides the end of keys shorter than the prefix.
             sort_tie(store, tie, 0, LEVELS_MAX, scratch);
         } else if tie.len() > 1 {
@@ -44,6 +48,12 @@ pub fn sort_bucket(store: &Store, simd: Simd, shape: Shape, entries: &mut [u64],
 }
 
 fn compare(store: &Store, a: u64, b: u64) -> Ordering {
+    // Most keys differ early, and the end of a line is not searched for nothing.
+    let (first_a, first_b) = (store.key_upto(a, FIRST_BYTES), store.key_upto(b, FIRST_BYTES));
+    let first = store.order().compare(first_a, first_b);
+    if first != Ordering::Equal {
+        return first;
+    }
     store.order().compare(store.key(a), store.key(b)).then_with(|| store.emitted(a).cmp(&store.emitted(b)))
 }
 
@@ -74,7 +84,7 @@ fn sort_tie(store: &Store, places: &mut [u64], depth: usize, levels: u32, scratc
         if let Some(&ahead) = places.get(i + 12) {
             store.prefetch(ahead);
         }
-        let key = store.key(place);
+        let key = store.key_upto(place, depth + 9);
         let left = key.len().saturating_sub(depth).min(9) as u64;
         let left = if order.reversed() { 15 - left } else { left };
         scratch.push((order.prefix(key, depth), left << LEFT_SHIFT | place));
@@ -107,10 +117,10 @@ fn sort_tie(store: &Store, places: &mut [u64], depth: usize, levels: u32, scratc
 /// Returns the depth to which all keys agree, if it exceeds `depth`. Keys with a long common prefix cost one pass, not
 /// one level for each eight bytes.
 fn common_depth(store: &Store, places: &[u64], depth: usize) -> usize {
-    let first = store.key(places[0]);
+    let first = store.key_upto(places[0], depth + COMMON_BYTES);
     let mut common = first.len();
     for &place in &places[1..] {
-        let key = store.key(place);
+        let key = store.key_upto(place, common);
         let n = common.min(key.len());
         if n <= depth + 8 {
             return depth;

@@ -152,7 +152,7 @@ impl Spill for RunSpill<'_> {
 }
 
 /// Records, from the copied one to the prefetched one.
-const AHEAD: usize = 16;
+pub const AHEAD: usize = 16;
 
 /// Prefetches the record `AHEAD` places behind place `i`.
 #[inline]

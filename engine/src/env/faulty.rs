@@ -1,5 +1,6 @@
 //! Files that fail on purpose: one operation gives an error, a short count, a torn block or a delay. All other
 //! operations pass through.
+//! One of the listed files with `unsafe`: it passes the call that maps a file on.
 //!
 //! The tests make every operation of a job fail in turn. They expect the right answer or one clean error, and nothing
 //! left behind. The operations of a job are recorded, so that each gets the faults that apply to it.
@@ -50,6 +51,8 @@ pub enum Operation {
     Truncate,
     Sync,
     Lock,
+    Map,
+    PageIn,
 }
 
 impl Operation {
@@ -258,6 +261,15 @@ impl File for FaultyFile {
     fn lock(&self) -> io::Result<LockScope> {
         self.errno(Operation::Lock)?;
         self.inner.lock()
+    }
+    unsafe fn map_over(&self, at: *mut u8, len: usize) -> io::Result<()> {
+        self.errno(Operation::Map)?;
+        // SAFETY: as the caller promises.
+        unsafe { self.inner.map_over(at, len) }
+    }
+    fn page_in(&self, at: *mut u8, len: usize) -> io::Result<()> {
+        self.errno(Operation::PageIn)?;
+        self.inner.page_in(at, len)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files as the engine sees them: positioned reads and writes on handles, and the few operations on names.
+//! One of the listed files with `unsafe`: the call that maps a file is unsafe to make.
 //!
-//! User files are never memory-mapped: truncating a mapped file during a read would raise SIGBUS, and a test cannot
-//! make a map fail.
+//! Files are read, or mapped where a job sorts their bytes in place (`mapped/`).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,20 @@ pub trait File: Send + Sync {
     ///
     /// Errors: `WouldBlock` if the lock is held, `Unsupported` if the file system has no locks.
     fn lock(&self) -> io::Result<LockScope>;
+    /// Maps the first `len` bytes for reading over the pages at `at`. Writes to the pages stay private.
+    ///
+    /// Errors: `Unsupported` for a file that has no pages of this machine (a stream, a network file system).
+    ///
+    /// # Safety
+    /// The caller owns the pages of [at, at + len), and nothing refers to their bytes.
+    unsafe fn map_over(&self, _at: *mut u8, _len: usize) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Fetches the `len` bytes of mapped pages at `at`, so that reading them waits no more. Does nothing, without an
+    /// error, where the kernel cannot. Fails if a page cannot be read.
+    fn page_in(&self, _at: *mut u8, _len: usize) -> io::Result<()> {
+        Ok(())
+    }
     /// Returns true if the file keeps marks, for `Files::marks`.
     fn keeps_marks(&self) -> bool {
         false

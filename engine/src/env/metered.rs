@@ -1,4 +1,5 @@
 //! Files that measure bytes and time of each role that files have in a job.
+//! One of the listed files with `unsafe`: it passes the call that maps a file on.
 //!
 //! Each read or write takes two clock readings; both are per buffer, never per record. Standard streams are not
 //! measured: waiting for a pipe is not disk work.
@@ -153,6 +154,15 @@ impl File for MeteredFile {
     }
     fn lock(&self) -> io::Result<LockScope> {
         self.inner.lock()
+    }
+    unsafe fn map_over(&self, at: *mut u8, len: usize) -> io::Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.inner.map_over(at, len) }
+    }
+    fn page_in(&self, at: *mut u8, len: usize) -> io::Result<()> {
+        timed(&*self.clock, &self.count.read_ns, || self.inner.page_in(at, len))?;
+        self.count.read_bytes.fetch_add(len as u64, Ordering::Relaxed);
+        Ok(())
     }
     fn keeps_marks(&self) -> bool {
         self.inner.keeps_marks()

@@ -8,6 +8,7 @@ pub mod crew;
 pub mod faulty;
 pub mod files;
 pub mod heartbeat;
+pub mod mapped;
 pub mod metered;
 pub mod metered_threads;
 pub mod open_file_pool;
@@ -24,6 +25,7 @@ pub use clock::Clock;
 pub use crew::Crew;
 pub use files::{File, Files, LockScope, NamedFile};
 pub use heartbeat::Heartbeat;
+pub use mapped::MappedFiles;
 pub use metered::MeteredFiles;
 pub use metered_threads::MeteredThreads;
 pub use open_file_pool::OpenFilePool;
@@ -42,6 +44,9 @@ pub struct Env {
     pub threads: Arc<dyn Threads>,
     /// Seed of all random choices (sampling); the same seed gives the same job.
     pub seed: u64,
+    /// True if input files may be mapped. A mapping needs a handler of SIGBUS, so a host that has its own (a JVM)
+    /// leaves this false.
+    pub maps_files: bool,
     /// Directory of spills if the job names none.
     pub temp_dir: PathBuf,
     /// Directory that caches measurements of this machine, if there is one.
@@ -56,6 +61,7 @@ impl Env {
             clock: Arc::new(clock::RealClock::start()),
             threads: Arc::new(threads::RealThreads),
             seed: 0x59_75_6e_74_69,
+            maps_files: false,
             temp_dir: std::env::temp_dir(),
             cache_dir: std::env::var_os("XDG_CACHE_HOME")
                 .map(PathBuf::from)

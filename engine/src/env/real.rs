@@ -55,6 +55,26 @@ impl File for RealFile {
         unsafe { libc::fallocate(self.0.as_raw_fd(), mode, offset as i64, len as i64) };
     }
 
+    unsafe fn map_over(&self, at: *mut u8, len: usize) -> io::Result<()> {
+        if !is_local(&self.0) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_NORESERVE;
+        // SAFETY: the caller owns the pages, so nothing else is unmapped by MAP_FIXED.
+        let result = unsafe { libc::mmap(at.cast(), len, libc::PROT_READ, flags, self.0.as_raw_fd(), 0) };
+        if result == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    fn page_in(&self, at: *mut u8, len: usize) -> io::Result<()> {
+        // SAFETY: advice about mapped pages; it changes no byte.
+        let result = unsafe { libc::madvise(at.cast(), len, libc::MADV_POPULATE_READ) };
+        match check(result) {
+            // Kernels before 5.14 do not know the advice. The pages are then fetched by faults.
+            Err(e) if e.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+            other => other,
+        }
+    }
+
     /// Takes an OFD lock, which belongs to this open file.
     ///
     /// A POSIX lock belongs to the process: two jobs of one process would share it, and closing any other descriptor of

@@ -1,4 +1,5 @@
 //! Files that retry operations interrupted by a signal: on network file systems any operation may fail with EINTR.
+//! One of the listed files with `unsafe`: it passes the call that maps a file on.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,13 @@ impl File for UninterruptedFile {
     }
     fn lock(&self) -> io::Result<LockScope> {
         again(|| self.0.lock())
+    }
+    unsafe fn map_over(&self, at: *mut u8, len: usize) -> io::Result<()> {
+        // SAFETY: as the caller promises.
+        again(|| unsafe { self.0.map_over(at, len) })
+    }
+    fn page_in(&self, at: *mut u8, len: usize) -> io::Result<()> {
+        again(|| self.0.page_in(at, len))
     }
     fn keeps_marks(&self) -> bool {
         self.0.keeps_marks()

@@ -70,6 +70,12 @@ impl<'a> KeyOrderCollector<'a> {
         self.collector.fill_fixed(fill)
     }
 
+    /// See `Collector::index_mapped`. Only for records with plain keys.
+    pub fn index_mapped(&mut self, at: usize, bytes: &[u8], offsets: &[u32], lengths: &[u32]) -> Result<()> {
+        debug_assert!(self.class_order.is_none());
+        self.collector.index_mapped(at, bytes, offsets, lengths)
+    }
+
     /// Returns the collected records. The caller has handed over the emitter's block before.
     pub fn into_collected(self) -> CollectedRecords {
         self.collector.into_collected()

@@ -77,6 +77,11 @@ impl Pool {
         self.block_bytes
     }
 
+    /// Returns the bytes of addresses reserved: all blocks, and the slack behind the last.
+    pub fn reserved(&self) -> usize {
+        self.reserved
+    }
+
     /// Returns the number of bits of a place.
     pub fn place_bits(&self) -> u32 {
         usize::BITS - (self.reserved / UNIT_BYTES).leading_zeros()

@@ -16,7 +16,7 @@ use yunti_base::{Code, Error, Result};
 
 /// Files checked before a job begins, to limit the time for many small files. A reader of lines checks the beginning of
 /// other files (`refuse_begun`).
-const FILES_CHECKED_MAX: usize = 100;
+pub(super) const FILES_CHECKED_MAX: usize = 100;
 
 /// Checks the formats of files. Errors: `Input` for the first file in an unsupported format; `Input` for a failed read.
 pub fn refuse(files: &dyn Files, inputs: &[InputFile]) -> Result<()> {

@@ -7,6 +7,7 @@ pub mod class_parser;
 mod decoded_file;
 pub mod fixed_reader;
 pub mod foreign;
+pub mod mapped_input;
 pub mod read_ahead;
 pub mod reader;
 pub mod split;

@@ -77,7 +77,7 @@ impl ReadSetup {
 }
 
 /// Byte-order mark of UTF-8. Hadoop's line reader skips it at the start of a file.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Returns as many bytes as the mark has, or all.
 fn first(bytes: &[u8]) -> &[u8] {

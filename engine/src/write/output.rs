@@ -198,6 +198,40 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
+    /// Writes `count` records of `len` bytes each, whose keys are the first `key_len` bytes. `record` returns them by
+    /// number.
+    ///
+    /// The loop is short, so that the processor waits for the cache lines of several records at once.
+    #[inline]
+    pub fn write_fixed<'r>(
+        &mut self,
+        count: usize,
+        len: usize,
+        key_len: usize,
+        record: impl Fn(usize) -> &'r [u8],
+    ) -> Result<()> {
+        let Some(end) = self.verbatim_end else {
+            return (0..count).try_for_each(|i| self.write(&record(i)[..key_len], &record(i)[key_len..]));
+        };
+        let mut done = 0;
+        while done < count {
+            let room = (self.staging_bytes - self.staging.len().min(self.staging_bytes)) / (len + end.len()).max(1);
+            if room == 0 {
+                self.write_adjacent(record(done), key_len)?;
+                done += 1;
+                continue;
+            }
+            let next = count.min(done + room);
+            for i in done..next {
+                append(&mut self.staging, record(i));
+                self.staging.extend_from_slice(end);
+            }
+            self.records += (next - done) as u64;
+            done = next;
+        }
+        Ok(())
+    }
+
     /// Writes a record that is shown, or encoded as columns or by a class.
     #[inline(never)]
     fn write_bypassing(&mut self, key: &[u8], value: &[u8]) -> Result<()> {

@@ -202,7 +202,7 @@ impl Case {
 }
 
 fn env(files: Arc<dyn Files>) -> Env {
-    Env { files, cache_dir: None, ..Env::real() }
+    Env { files, cache_dir: None, maps_files: true, ..Env::real() }
 }
 
 /// Returns the lines as a file in this codec.

@@ -67,6 +67,8 @@ fn expected(step: &Step, fault: Fault) -> Expect {
         (EINTR | Fault::Short | Fault::Slow(_), ..) => Expect::Same,
         // A torn block on the disk may never be read.
         (Fault::Torn, Operation::Write, _) => Expect::Either,
+        // A file that cannot be mapped is read.
+        (_, Operation::Map, _) => Expect::Same,
         // Another directory is used, or the operation is retried.
         (_, _, Place::Scratch) => Expect::Same,
         (_, Operation::Meta | Operation::List | Operation::Len | Operation::FreeBytes, _) => Expect::Either,

@@ -1,10 +1,15 @@
 //! Sorting jobs give the same output as a stable sort of the whole input.
 
+use std::path::Path;
+use std::sync::Arc;
 use yunti_base::Code;
+use yunti_engine::env::Env;
+use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation};
 use yunti_engine::env::random::Random;
-use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, Partitioning};
+use yunti_engine::env::real::RealFiles;
+use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, OutputTarget, Partitioning};
 
-use crate::support::{Temp, noise, parts_of};
+use crate::support::{Temp, noise, parts_of, run_in};
 
 fn application(name: &str) -> JobSpec {
     (yunti_engine::job::application(name).unwrap().spec)()
@@ -149,4 +154,47 @@ fn framed_records_hold_any_bytes() {
     }
     let spec = JobSpec { inputs: vec![temp.write("text", b"these are lines of text\n")], ..spec };
     assert_eq!(parts_of(&spec, &temp.path("text-out")).unwrap_err().code(), Code::Corrupt);
+}
+
+/// Runs a job whose input file is cut to `len` bytes when the job first does `operation`.
+fn cut_during(spec: &JobSpec, input: &Path, operation: Operation, len: u64) -> yunti_base::Result<()> {
+    let path = input.to_path_buf();
+    // Never fails an operation: counting is the hook.
+    let files = FaultyFiles::only(Arc::new(RealFiles), 0, false, Fault::Short, move |step| {
+        let part = step.path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"part-"));
+        if step.operation == operation && (part || operation == Operation::PageIn) {
+            std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len).unwrap();
+        }
+        false
+    });
+    let env = Env { files: Arc::new(files), maps_files: true, ..Env::real() };
+    run_in(&env, spec).map(drop)
+}
+
+#[test]
+fn a_mapped_file_that_is_cut_is_one_error_and_leaves_nothing() {
+    let mut random = Random::new(11);
+    let lines: String = (0..20_000).map(|_| format!("{:020}\n", random.below(1 << 40))).collect();
+    let records: Vec<u8> = (0..300_000).map(|_| random.below(256) as u8).collect();
+    for (application_name, bytes) in [("sort", lines.as_bytes()), ("terasort", &records)] {
+        for operation in [Operation::PageIn, Operation::Create, Operation::Write] {
+            for len in [0, 100, bytes.len() as u64 / 2, bytes.len() as u64 - 100] {
+                let temp = Temp::new("cut");
+                let input = temp.write("in", bytes);
+                let spec = JobSpec {
+                    inputs: vec![input.clone()],
+                    output: OutputTarget::Directory(temp.path("out")),
+                    threads: Some(2),
+                    ..application(application_name)
+                };
+                let what = format!("{application_name}, cut to {len} at {operation:?}");
+                let error = cut_during(&spec, Path::new(&input), operation, len).expect_err(&what);
+                assert_eq!((error.code(), error.path()), (Code::Input, Some(&*input)), "{what}: {error}");
+                assert!(!temp.path("out").exists(), "{what}");
+                // The same job is right again when the file is whole.
+                std::fs::write(&input, bytes).unwrap();
+                run_in(&Env { maps_files: true, ..Env::real() }, &spec).expect(&what);
+            }
+        }
+    }
 }

@@ -52,7 +52,7 @@ pub fn run_in(env: &Env, spec: &JobSpec) -> Result<Outcome> {
 /// Runs a job with output `out` and returns its parts.
 pub fn parts_of(spec: &JobSpec, out: &Path) -> Result<Vec<Vec<u8>>> {
     let spec = JobSpec { output: OutputTarget::Directory(out.to_path_buf()), overwrite: true, ..spec.clone() };
-    run_in(&Env::real(), &spec)?;
+    run_in(&Env { maps_files: true, ..Env::real() }, &spec)?;
     Ok(read_parts(out))
 }
 

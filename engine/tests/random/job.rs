@@ -43,6 +43,7 @@ pub struct Random {
     trouble: Option<Trouble>,
     /// Threads that the system provides at most.
     threads_given: usize,
+    maps_files: bool,
     input_records: usize,
     /// True if an older output exists.
     older: bool,
@@ -219,15 +220,17 @@ impl Random {
         let both_left = older && trouble.is_some_and(|t| t.sticky && !t.scratch_only);
         spec.durable = !both_left && chance(random, 10);
         let threads_given = 1 + random.below(8) as usize;
-        Random { spec, files, answer, aside, trouble, threads_given, input_records, older }
+        let maps_files = chance(random, 50);
+        Random { spec, files, answer, aside, trouble, threads_given, maps_files, input_records, older }
     }
 
     pub fn describe(&self) -> String {
         let files: Vec<String> =
             self.files.iter().map(|(name, bytes)| format!("{name}: {} bytes", bytes.len())).collect();
         format!(
-            "{:?}, {} records in {files:?}, threads given: {}, an older output: {}, fault: {:?}",
-            self.spec, self.input_records, self.threads_given, self.older, self.trouble
+            "{:?}, {} records in {files:?}, threads given: {}, files mapped: {}, an older output: {}, \
+             fault: {:?}",
+            self.spec, self.input_records, self.threads_given, self.maps_files, self.older, self.trouble
         )
     }
 
@@ -282,7 +285,8 @@ impl Random {
     }
 
     fn env(&self) -> Env {
-        let mut env = Env { cache_dir: None, threads: Arc::new(FewThreads(self.threads_given)), ..Env::real() };
+        let threads = Arc::new(FewThreads(self.threads_given));
+        let mut env = Env { cache_dir: None, threads, maps_files: self.maps_files, ..Env::real() };
         if let Some(t) = self.trouble {
             // Failed removals leave files behind; the sweep tests cover them.
             let counted = move |step: &Step| match step.place {

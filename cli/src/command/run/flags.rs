@@ -57,6 +57,10 @@ pub struct RunFlags {
     #[arg(long, help_heading = "Input and output")]
     pub durable: bool,
 
+    /// Read the input files; by default a sort of unchanged records maps them
+    #[arg(long, help_heading = "Input and output")]
+    pub no_mmap: bool,
+
     /// Format of the input: text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json,
     /// fixed:RECORD_BYTES:KEY_BYTES, framed, or a reader class as class:LIBRARY.CLASS [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_input_format, help_heading = "Input and output")]

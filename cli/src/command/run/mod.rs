@@ -27,7 +27,7 @@ pub fn run(flags: RunFlags) -> Outcome {
     if flags.list {
         return if flags.json { stdout::print_json(&list::document()) } else { stdout::print(&list::text()) };
     }
-    let (env, closed) = stdout_watch::watch(Env::real());
+    let (env, closed) = stdout_watch::watch(Env { maps_files: !flags.no_mmap, ..Env::real() });
     let spec = spec::job_spec(&flags, &*env.files)?;
     if flags.print_job {
         return stdout::print(&spec_to_toml(&spec)?);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::key_sample::{self, KeySample};
 use super::map_output::{MapOutput, run_settings};
-use super::map_setup::{TASK_COUNTERS, make_key_encoder, make_partition, map_together, read_ahead};
+use super::map_setup::{TASK_COUNTERS, make_key_encoder, make_partition, map_together, read_ahead, read_setup};
 use super::map_workers::{MapFold, MapWorkers};
 use super::running_job::RunningJob;
 use crate::collect::collector::{CollectedRecords, Spill};
@@ -14,6 +14,7 @@ use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
 use crate::collect::store::Layout;
 use crate::collect::{Collector, Store};
 use crate::fold::{FoldTable, HashRanges};
+use crate::format::LineEnd;
 use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
 use crate::job::spec::Mode;
@@ -22,6 +23,7 @@ use crate::map::fold_sink::DrainForm;
 use crate::map::timed_sink::TimedSink;
 use crate::memory::pool::UNIT_BYTES;
 use crate::operator::{Emitter, Type};
+use crate::read::mapped_input;
 use crate::read::split::RecordFormat;
 use crate::reduce::fold_reduce::FoldInput;
 use crate::run::{RunBuilder, RunTotals, ScratchSpace};
@@ -52,8 +54,8 @@ fn folds_early(running: &RunningJob<'_>) -> Result<Option<MapFold>> {
 pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
     let plan = running.plan;
     running.enter(ProgressStage::Map);
-    let store = Arc::new(Store::new(running.budget.clone(), running.sizing.block_bytes, layout(running), plan.order)?);
-    let KeySample { bounds, routes } = key_sample::collect(running, store.pool().place_bits())?;
+    let store = Arc::new(make_store(running)?);
+    let KeySample { bounds, routes } = key_sample::collect(running, store.place_bits())?;
     let (files, clock) = (running.env.files.clone(), running.env.clock.clone());
     let scratch = ScratchSpace::with_rule(files, clock, running.scratch_dirs.clone(), plan.scratch_rule);
     let folding = folds_early(running)?;
@@ -162,6 +164,7 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
             Ok(())
         })?;
         collected.extend(left.into_iter().map(|c| c.into_inner().unwrap_or_else(|e| e.into_inner())));
+        store.check_whole_input()?;
     }
     let collected = collected.into_iter().fold(CollectedRecords::default(), |mut all, own| {
         all.append(own);
@@ -171,24 +174,39 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
     Ok(MapOutput { store, collected, tables, scratch, runs, table_runs, hash_ranges, fold_input, bounds })
 }
 
-/// Returns the layout of records in the store: records that no class changes before the sort keep their input layout.
-fn layout(running: &RunningJob<'_>) -> Layout {
+/// Makes the store of the job's records. Records that no class changes before the sort keep their input layout, in
+/// mapped files where the job may map them.
+fn make_store(running: &RunningJob<'_>) -> Result<Store> {
     let plan = running.plan;
-    let [source] = &plan.sources[..] else { return Layout::Headers };
-    let untouched = source.passes_on()
-        && plan.combiner.is_none()
+    let (budget, block_bytes) = (running.budget.clone(), running.sizing.block_bytes);
+    let untouched = plan.combiner.is_none()
         && plan.folder.is_none()
         && plan.partitioner.is_none()
         && plan.order.is_bytes()
         && plan.key_order_class.is_none();
-    match source.format {
+    let source = match &plan.sources[..] {
+        [source] if untouched && source.passes_on() && source.reader.is_none() => source,
+        _ => return Store::new(budget, block_bytes, Layout::Headers, plan.order),
+    };
+    if running.env.maps_files
+        && let Some(files) = mapped_input::map(&read_setup(running, source), &plan.splits, budget.limit_bytes())?
+    {
+        let layout = match &source.format {
+            RecordFormat::Fixed { record_bytes, key_bytes } => {
+                Layout::MappedFixed { record_bytes: *record_bytes, key_bytes: *key_bytes }
+            }
+            format => Layout::MappedLines { ends_at_cr: format.line_end() == Some(&LineEnd::Any) },
+        };
+        let splits = mapped_input::split_starts(&files, &plan.splits);
+        return Store::mapped(budget, block_bytes, layout, plan.order, files, splits);
+    }
+    let layout = match source.format {
         RecordFormat::Fixed { record_bytes, key_bytes }
-            if untouched
-                && (record_bytes as usize).is_multiple_of(UNIT_BYTES)
-                && record_bytes as usize <= running.sizing.block_bytes / 16 =>
+            if (record_bytes as usize).is_multiple_of(UNIT_BYTES) && record_bytes as usize <= block_bytes / 16 =>
         {
             Layout::Fixed { record_bytes, key_bytes }
         }
         _ => Layout::Headers,
-    }
+    };
+    Store::new(budget, block_bytes, layout, plan.order)
 }

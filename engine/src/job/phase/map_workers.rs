@@ -17,8 +17,8 @@ use crate::map::fold_sink::{CollectorEmitter, DrainForm, FoldResult, FoldSink, O
 use crate::map::map_split;
 use crate::map::timed_sink::TimedSink;
 use crate::operator::{Class, Emitter, Flags, Sink, TaskContext};
-use crate::read::ReadAhead;
-use crate::read::{FixedReader, Split};
+use crate::read::mapped_input::MappedReader;
+use crate::read::{FixedReader, ReadAhead, Split};
 use yunti_base::Result;
 
 /// Upper limit in bytes of the table that groups a combiner's window.
@@ -59,8 +59,10 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
     pub fn work(&self, worker: usize, stop: Stop<'_>) -> Result<()> {
         let splits = &self.running.plan.splits;
         let take = || splits.get(self.next.fetch_add(1, Ordering::Relaxed)).filter(|_| !stop());
-        if let Layout::Fixed { record_bytes, .. } = self.store.layout() {
-            return self.in_place(worker, record_bytes, take);
+        match self.store.layout() {
+            Layout::Fixed { record_bytes, .. } => return self.in_place(worker, record_bytes, take),
+            Layout::MappedFixed { .. } | Layout::MappedLines { .. } => return self.mapped(worker, take),
+            Layout::Headers => {}
         }
         let reader = Readers::new(self.running, self.ahead.clone());
         match self.folding {
@@ -232,18 +234,62 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
                 running.advance(n as u64);
             }
             let records = bytes / u64::from(record_bytes);
-            let to_ns = clock.now_ns();
-            running.control.records.fetch_add(records, Ordering::Relaxed);
-            running.meter.add(worker, StageKind::Read, read_ns, bytes, records);
-            running.meter.add(worker, StageKind::Collect, (to_ns - from_ns).saturating_sub(read_ns), bytes, records);
-            running.meter.span(worker, "map", u64::from(split.number), from_ns, to_ns, bytes, records);
-            running.count(TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
-            running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
-            running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes);
+            self.note_unmapped(worker, split, from_ns, read_ns, bytes, (records, bytes));
         }
         // The emitter's cursor was never moved, so it has nothing to hand over.
         self.keep(emitter.into_sink().into_inner());
         Ok(())
+    }
+
+    /// Collects the records of splits where they lie in mapped files.
+    fn mapped<'s>(&self, worker: usize, take: impl Fn() -> Option<&'s Split>) -> Result<()> {
+        let running = self.running;
+        let clock = &*running.env.clock;
+        let mut emitter = (self.make_collector)(worker)?;
+        let Some(files) = self.store.mapped_files() else { return Ok(()) };
+        let mut reader = MappedReader::new(files, &running.plan.sources[0].format);
+        while let Some(split) = take() {
+            let from_ns = clock.now_ns();
+            let collector = emitter.sink_mut().inner_mut();
+            let before = collector.totals();
+            let (mut bytes, mut index_ns) = (0, 0);
+            reader.read(split, |batch| {
+                running.crew.cancel.check()?;
+                let start = clock.now_ns();
+                collector.index_mapped(batch.at, batch.bytes, batch.offsets, batch.lengths)?;
+                index_ns += clock.now_ns() - start;
+                bytes += batch.bytes.len() as u64;
+                running.advance(batch.bytes.len() as u64);
+                Ok(())
+            })?;
+            let after = collector.totals();
+            let read_ns = (clock.now_ns() - from_ns).saturating_sub(index_ns);
+            self.note_unmapped(worker, split, from_ns, read_ns, bytes, (after.0 - before.0, after.1 - before.1));
+        }
+        self.keep(emitter.into_sink().into_inner());
+        Ok(())
+    }
+
+    /// Counts and meters a split whose records went to the collector without a mapper. `collected`: its records and
+    /// their bytes.
+    fn note_unmapped(
+        &self,
+        worker: usize,
+        split: &Split,
+        from_ns: u64,
+        read_ns: u64,
+        bytes: u64,
+        (records, record_bytes): (u64, u64),
+    ) {
+        let running = self.running;
+        let to_ns = running.env.clock.now_ns();
+        running.control.records.fetch_add(records, Ordering::Relaxed);
+        running.meter.add(worker, StageKind::Read, read_ns, bytes, records);
+        running.meter.add(worker, StageKind::Collect, (to_ns - from_ns).saturating_sub(read_ns), bytes, records);
+        running.meter.span(worker, "map", u64::from(split.number), from_ns, to_ns, bytes, records);
+        running.count(TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
+        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
+        running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", record_bytes);
     }
 }
 

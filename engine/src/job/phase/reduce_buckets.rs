@@ -9,7 +9,6 @@ use super::running_job::{RunningJob, show_output};
 use crate::collect::Buckets;
 use crate::collect::bucket::Bucket;
 use crate::collect::sort::sort_bucket;
-use crate::collect::spill::prefetch_ahead;
 use crate::collect::vsort::Simd;
 use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
@@ -106,11 +105,9 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
                     sort_ns += clock.now_ns() - start;
                 }
                 records += entries.len() as u64;
-                for (i, &place) in entries.iter().enumerate() {
-                    prefetch_ahead(&store, entries, i);
-                    reduce.push(store.record(place))?;
-                }
+                reduce.push_places(&store, entries, bytes_a_record)?;
             }
+            store.check_input()?;
             let (back, write_ns) = reduce.finish(running)?;
             staging = back;
             let all_ns = clock.now_ns() - start;
@@ -134,6 +131,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
     })?;
     drop(taken);
     drop(buckets);
+    store.check_whole_input()?;
     collected.release(&store);
     Ok(())
 }

@@ -6,7 +6,8 @@ use super::map_setup::TASK_COUNTERS;
 use super::running_job::RunningJob;
 use crate::bytes::escape::escape;
 use crate::bytes::{KeyOrder, OrderedRecord, Record};
-use crate::collect::Grouper;
+use crate::collect::spill::AHEAD;
+use crate::collect::{Grouper, Store};
 use crate::env::Clock;
 use crate::job::report::workload_stats::GroupMeter;
 use crate::map::timed_sink::TimedSink;
@@ -127,6 +128,30 @@ impl<'a> ReduceTask<'a> {
                 if *has_ordered_keys { grouper.push_ordered(&record, reduce) } else { grouper.push(record, reduce) }
             }
         }
+    }
+
+    /// Takes the records at `places` of a store, in this order. `bytes_a_record`: their mean length.
+    pub fn push_places(&mut self, store: &Store, places: &[u64], bytes_a_record: u64) -> Result<()> {
+        if let ReduceTask::Identity { writer, order, records, .. } = self
+            && order.is_bytes()
+            && let Some(fixed) = store.fixed_records()
+        {
+            *records += places.len() as u64;
+            return writer.write_fixed(places.len(), fixed.record_bytes, fixed.key_bytes, |i| {
+                if let Some(&ahead) = places.get(i + AHEAD) {
+                    fixed.prefetch(ahead);
+                }
+                fixed.at(places[i])
+            });
+        }
+        let whole = bytes_a_record as usize + 64;
+        for (i, &place) in places.iter().enumerate() {
+            if let Some(&ahead) = places.get(i + AHEAD) {
+                store.prefetch_whole(ahead, whole);
+            }
+            self.push(store.record(place))?;
+        }
+        Ok(())
     }
 
     /// Ends the task. Returns the staging buffer for the next task, and the nanoseconds spent in writes.
