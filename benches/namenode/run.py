@@ -171,7 +171,7 @@ def steps(document):
             means = [own.get(f"{name}_ms_mean") for name in ("queue", "lock_wait", "processing")]
             queue, lock, processing = ("-" if mean is None else f"{mean:.2f}" for mean in means)
             lines.append(
-                f"{variant['variant']:14} {step['machines']:>9} {step['asked_per_second']:>9.0f} "
+                f"{variant['variant']:14} {step['machines']:>9} {step['target_per_second']:>9.0f} "
                 f"{step['calls_per_second']:>12.0f}"
                 f" {'yes' if step['keeps_up'] else 'no':>9} {queue:>9} {lock:>9} {processing:>14} "
                 f"{step['namenode_cpu_us_per_call']:>7.1f}"

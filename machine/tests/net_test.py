@@ -176,7 +176,7 @@ class Net(unittest.TestCase):
             waiting = only(document["time_wait"], role="caller" if closes == "caller" else "service", port=port)
             self.assertEqual(waiting["connections"], 30, document["time_wait"])
             if closes == "caller":
-                self.assertGreaterEqual(waiting["ports_taken"], 30)
+                self.assertGreaterEqual(waiting["ports_used"], 30)
                 self.assertGreater(waiting["ports"], 1000)
 
     def test_counts_connections_refused_by_a_full_queue(self):
@@ -201,7 +201,7 @@ class Net(unittest.TestCase):
         queue = only(document["listen_queues"], port=port)
         self.assertEqual((queue["max"], queue["longest"]), (4, 5), queue)
         # Five are in the queue; the others were refused once each, before they would try again after a second.
-        self.assertAlmostEqual(queue["turned_away"], 7, delta=2, msg=queue)
+        self.assertAlmostEqual(queue["refused"], 7, delta=2, msg=queue)
         self.assertTrue(any(str(os.getpid()) in process for process in queue["processes"]), queue)
         self.assertIn("were refused", document["answer"])
 

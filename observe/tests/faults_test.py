@@ -34,7 +34,7 @@ PAGES = 400
 
 def faults_of(document, kind, area):
     """Returns the faults of a kind in areas whose name ends with `area`."""
-    return [f for f in document["one_by_one"] if f["kind"] == kind and f["area"].endswith(area)]
+    return [f for f in document["records"] if f["kind"] == kind and f["area"].endswith(area)]
 
 
 def group(document, kind, area):
@@ -73,7 +73,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
             done(process)
             document = looking.rest()
         self.assertEqual(document["lost"], 0)
-        self.assertEqual(document["stacks"], document["faults"] - document["stacks_left_away"])
+        self.assertEqual(document["stacks"], document["faults"] - document["stacks_dropped"])
         return document, (begin, end), counted
 
     def check(self, does, kind, area, faults=PAGES, each=1):
@@ -162,7 +162,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
         output = observe("faults", "--json", "--", self.faults, "again", PAGES, "at-once").stdout
         first, rest = output.split("\n", 1)
         begin, end, counted = map(int, first.split()[1:])
-        measured = [f for f in json.loads(rest)["one_by_one"] if begin <= f["address"] < end]
+        measured = [f for f in json.loads(rest)["records"] if begin <= f["address"] < end]
         self.assertEqual((len(measured), counted), (5 * PAGES, 5 * PAGES))
 
     def test_an_idle_program_gets_no_advice(self):
@@ -175,7 +175,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
 
     def test_fewer_stacks_than_faults(self):
         document, (begin, end), _ = self.measure("first-touch", "--stacks", 10)
-        self.assertEqual(len([f for f in document["one_by_one"] if begin <= f["address"] < end]), PAGES)
+        self.assertEqual(len([f for f in document["records"] if begin <= f["address"] < end]), PAGES)
         self.assertIn(document["stacks"], (10, 20))
         self.assertIn("--stacks 10", str(document["skipped"]))
 
@@ -185,7 +185,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
                 begin, end, _ = map(int, do(process))
                 done(process)
                 for looking in (first, second):
-                    measured = [f for f in looking.rest()["one_by_one"] if begin <= f["address"] < end]
+                    measured = [f for f in looking.rest()["records"] if begin <= f["address"] < end]
                     self.assertEqual(len(measured), PAGES)
 
     def test_killed_observer_and_killed_target(self):
@@ -203,7 +203,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
                 begin, end, _ = map(int, do(process))
                 process.stdin.close()
                 document = looking.rest()
-        self.assertEqual(len([f for f in document["one_by_one"] if begin <= f["address"] < end]), PAGES)
+        self.assertEqual(len([f for f in document["records"] if begin <= f["address"] < end]), PAGES)
         self.check_stack(document, "main", "count", "writes_each")
 
     @needs_nobody

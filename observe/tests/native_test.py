@@ -51,7 +51,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
             done(process)
             document = looking.rest()
         self.assertTrue(document["target_ended"])
-        self.assertEqual((document["lost"], document["stacks_left_away"]), (0, 0))
+        self.assertEqual((document["lost"], document["stacks_dropped"]), (0, 0))
         return document
 
     def check(self, document, what, hits, *path, without_return=0):
@@ -253,7 +253,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
         self.assertEqual(one["hits"], 1000)
         # Ten per second, and its calls may span two seconds.
         self.assertIn(one["stacks"], (10, 20))
-        self.assertEqual(document["stacks_left_away"], 1000 - one["stacks"])
+        self.assertEqual(document["stacks_dropped"], 1000 - one["stacks"])
         self.assertIn("--stacks 10", str(document["skipped"]))
         self.assertEqual(results(document, "plain"), [str(i * 3) for i in range(1000)])
 

@@ -15,7 +15,7 @@ use crate::jvm::HELD;
 use crate::jvm::{self, Event, Profiler, Sampling};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::kernel::{Allocations, StackEvents};
-use yunti_probe::native::{Native, Waited, Waiting};
+use yunti_probe::native::{Native, WaitSample, WaitSampler};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stack::{Frame, Kind, Tree};
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
@@ -136,19 +136,19 @@ fn sample_time(
 ) -> Result<FlameResults> {
     let process = &target.process;
     let (mut tree, mut values) = (Tree::default(), 0);
-    let mut add = |waited: Waited| {
-        let state = if waited.is_queued { "waiting for a processor" } else { "sleeping" };
-        tree.add(groups(flags, waited.thread, state).iter().chain(waited.frames), waited.value);
-        values += waited.value;
+    let mut add = |wait: WaitSample| {
+        let state = if wait.is_queued { "waiting for a processor" } else { "sleeping" };
+        tree.add(groups(flags, wait.thread, state).iter().chain(wait.frames), wait.value);
+        values += wait.value;
     };
-    let mut waiting = (flags.event == Event::Wall).then(|| Waiting::of(process, flags.rate)).transpose()?;
+    let mut waiting = (flags.event == Event::Wall).then(|| WaitSampler::of(process, flags.rate)).transpose()?;
     let mut native = Native::start(process, flags.rate)?;
     target.go()?;
     // Out of step with the perf clock, which would otherwise always interrupt this sampling.
     let pulse = if waiting.is_some() { (Duration::from_secs(1) / flags.rate).mul_f64(OUT_OF_STEP) } else { PULSE };
     let watched = stopping.wait(process, flags.output.seconds, pulse, || {
         native.collect();
-        waiting.iter_mut().for_each(|waiting| waiting.look(&mut add));
+        waiting.iter_mut().for_each(|waiting| waiting.sample(&mut add));
         true
     });
     if waiting.as_ref().is_some_and(|waiting| !waiting.sees_registers()) {

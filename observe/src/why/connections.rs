@@ -44,27 +44,27 @@ pub fn listen_overflow(facts: &Facts) -> Option<Finding> {
 }
 
 /// Share of the ephemeral ports for one peer from which on they count as exhausted.
-const TAKEN_MIN: f64 = 0.9;
+const USED_MIN: f64 = 0.9;
 
 pub fn ports(facts: &Facts) -> Option<Finding> {
-    let taken = facts.ports_taken.as_ref()?;
-    let share = taken.ports as f64 / taken.range.max(1) as f64;
-    (share >= TAKEN_MIN && taken.time_wait * 2 >= taken.ports).then(|| Finding {
+    let used = facts.port_use.as_ref()?;
+    let share = used.ports as f64 / used.range.max(1) as f64;
+    (share >= USED_MIN && used.time_wait * 2 >= used.ports).then(|| Finding {
         cause: "time-wait-exhaustion",
         cost: share.min(1.0),
         sentence: format!(
             "Ephemeral ports run out: of {} for connections to {}, {} are in use, {} of them by closed connections in \
              TIME_WAIT (60 s).",
-            taken.range,
-            taken.peer,
+            used.range,
+            used.peer,
             percent(share.min(1.0)),
-            taken.time_wait
+            used.time_wait
         ),
         evidence: vec![format!(
             "{:.0} connections per second were opened; {} ports and 60 s allow {:.0}",
             facts.connections.called as f64 / facts.seconds.max(0.001),
-            taken.range,
-            taken.range as f64 / 60.0
+            used.range,
+            used.range as f64 / 60.0
         )],
         cure: "keep connections open and reuse them; net.ipv4.tcp_tw_reuse=1 if both sides have timestamps; more \
              ports (net.ipv4.ip_local_port_range), more addresses"

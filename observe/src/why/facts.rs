@@ -8,7 +8,7 @@ use super::waiting::{self, Waiting};
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::DiskWait;
 use yunti_probe::target::cgroup::Throttling;
-use yunti_probe::target::ports::{Connections, Taken};
+use yunti_probe::target::ports::{Connections, PortUse};
 
 /// Facts of a process over the measurement.
 #[derive(Default)]
@@ -43,7 +43,7 @@ pub struct Facts {
     pub connections: Connections,
     /// Its listening sockets, by port.
     pub listeners: Vec<Queue>,
-    pub ports_taken: Option<Taken>,
+    pub port_use: Option<PortUse>,
     /// Details that a second measurement added.
     pub details: Details,
 }

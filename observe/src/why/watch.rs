@@ -18,7 +18,7 @@ use yunti_probe::stopping::{End, Stopping, Watched};
 use yunti_probe::target::cgroup::{Throttling, throttling};
 use yunti_probe::target::ports::{self, Connections};
 use yunti_probe::target::schedule::{Counts, ThreadTime, all_processes, counts, processors_of, thread_times};
-use yunti_probe::target::{Activity, DiskWait, Process, Target, Watcher, mappings};
+use yunti_probe::target::{Activity, ActivitySampler, DiskWait, Process, Target, mappings};
 
 /// Time between two samples of a running thread in a JVM.
 const CPU_EVERY: Duration = Duration::from_millis(10);
@@ -103,7 +103,7 @@ pub fn watch(
     } else {
         native = or_skip(skips, "stacks", Native::start(process, CPU_HZ));
     }
-    let mut watcher = Watcher::new(process);
+    let mut sampler = ActivitySampler::new(process);
     let mut heap = HeapWatch::new(process);
     let processes = all_processes();
     let connections = Connections::of(process);
@@ -112,7 +112,7 @@ pub fn watch(
     let mut after = Snapshot::of(process);
     target.go()?;
     let watched = stopping.wait(process, time, SAMPLE_EVERY, || {
-        watcher.look();
+        sampler.sample();
         after.keep_up(process);
         heap.keep_up();
         listening.keep_up(process);
@@ -129,13 +129,13 @@ pub fn watch(
     compare(process, &before, &after, &mut facts);
     facts.others = others(process, &processes, watched.time.as_secs_f64(), facts.seconds);
     facts.heap = heap.facts(facts.seconds);
-    facts.disk_waits = disk_waits(&watcher);
+    facts.disk_waits = disk_waits(&sampler);
     facts.connections = Connections::of(process).since(connections);
     facts.listeners = listening.queues(process);
-    facts.ports_taken = ports::most_taken(process);
+    facts.port_use = ports::most_used(process);
     let mut of_threads = HashMap::new();
     if let Some(recording) = profiler.and_then(|profiler| or_skip(skips, "stacks of Java", profiler.stop())) {
-        of_threads = java_threads(process, &recording, &watcher, &mut facts);
+        of_threads = java_threads(process, &recording, &sampler, &mut facts);
     }
     if let Some(native) = native {
         for sample in native.finish() {
@@ -143,18 +143,18 @@ pub fn watch(
         }
     }
     if !is_jvm || of_threads.is_empty() {
-        of_threads = native_threads(process, &watcher);
+        of_threads = native_threads(process, &sampler);
     }
     facts.threads = of_threads.into_values().collect();
-    facts.peers = peers(&watcher, facts.seconds);
+    facts.peers = peers(&sampler, facts.seconds);
     Ok((facts, watched))
 }
 
-fn disk_waits(watcher: &Watcher) -> HashMap<DiskWait, f64> {
+fn disk_waits(sampler: &ActivitySampler) -> HashMap<DiskWait, f64> {
     let mut waits = HashMap::new();
-    for (activity, n) in watcher.seen.values().flatten() {
+    for (activity, n) in sampler.samples.values().flatten() {
         if let Activity::Disk(wait) = activity {
-            *waits.entry(*wait).or_default() += *n as f64 / watcher.rounds.max(1) as f64;
+            *waits.entry(*wait).or_default() += *n as f64 / sampler.rounds.max(1) as f64;
         }
     }
     waits
@@ -272,10 +272,10 @@ impl HeapWatch {
 }
 
 /// Returns the share of a thread's time at sockets in which it waits for an answer to its own call.
-fn remote_share(watcher: &Watcher, tid: u32) -> f64 {
-    let Some(seen) = watcher.seen.get(&tid) else { return 1.0 };
+fn remote_share(sampler: &ActivitySampler, tid: u32) -> f64 {
+    let Some(samples) = sampler.samples.get(&tid) else { return 1.0 };
     let (mut remote, mut idle) = (0, 0);
-    for (activity, n) in seen {
+    for (activity, n) in samples {
         match activity {
             Activity::Remote(_) => remote += n,
             Activity::Idle => idle += n,
@@ -286,10 +286,11 @@ fn remote_share(watcher: &Watcher, tid: u32) -> f64 {
 }
 
 /// Returns the share of a thread's running and disk-waiting time in which it waits for a disk.
-fn disk_share(watcher: &Watcher, tid: u32) -> f64 {
-    let Some(seen) = watcher.seen.get(&tid) else { return 0.0 };
-    let sum =
-        |test: fn(&Activity) -> bool| seen.iter().filter(|(activity, _)| test(activity)).map(|(_, n)| *n).sum::<u64>();
+fn disk_share(sampler: &ActivitySampler, tid: u32) -> f64 {
+    let Some(samples) = sampler.samples.get(&tid) else { return 0.0 };
+    let sum = |test: fn(&Activity) -> bool| {
+        samples.iter().filter(|(activity, _)| test(activity)).map(|(_, n)| *n).sum::<u64>()
+    };
     let (disk, running) = (sum(|a| matches!(a, Activity::Disk(_))), sum(|a| matches!(a, Activity::Running)));
     disk as f64 / (disk + running).max(1) as f64
 }
@@ -297,10 +298,10 @@ fn disk_share(watcher: &Watcher, tid: u32) -> f64 {
 fn java_threads(
     process: &Process,
     recording: &Recording,
-    watcher: &Watcher,
+    sampler: &ActivitySampler,
     facts: &mut Facts,
 ) -> HashMap<u32, ThreadFacts> {
-    let outside: HashMap<u32, u32> = watcher.seen.keys().map(|tid| (process.tid_inside(*tid), *tid)).collect();
+    let outside: HashMap<u32, u32> = sampler.samples.keys().map(|tid| (process.tid_inside(*tid), *tid)).collect();
     let mut stacks: HashMap<*const Frame, (Rc<[Frame]>, u64)> = HashMap::new();
     let mut threads: HashMap<u32, ThreadFacts> = HashMap::new();
     let mut totals: HashMap<u32, f64> = HashMap::new();
@@ -318,12 +319,12 @@ fn java_threads(
         let n = sample.value as f64;
         *totals.entry(sample.tid).or_default() += n;
         let remote = match waiting {
-            Waiting::Network => outside.get(&sample.tid).map_or(1.0, |tid| remote_share(watcher, *tid)),
+            Waiting::Network => outside.get(&sample.tid).map_or(1.0, |tid| remote_share(sampler, *tid)),
             _ => 1.0,
         };
         // For the profiler, a thread that waits for a page or a device within a native call is running.
         let on_disk =
-            if is_running { outside.get(&sample.tid).map_or(0.0, |tid| disk_share(watcher, *tid)) } else { 0.0 };
+            if is_running { outside.get(&sample.tid).map_or(0.0, |tid| disk_share(sampler, *tid)) } else { 0.0 };
         *thread.shares.entry(Waiting::File).or_default() += n * on_disk;
         *thread.shares.entry(waiting).or_default() += n * remote * (1.0 - on_disk);
         *thread.shares.entry(Waiting::Idle).or_default() += n * (1.0 - remote);
@@ -346,12 +347,12 @@ fn is_name_service(peer: &str) -> bool {
     peer.ends_with(":53")
 }
 
-fn native_threads(process: &Process, watcher: &Watcher) -> HashMap<u32, ThreadFacts> {
-    let rounds = watcher.rounds.max(1) as f64;
-    let of = |(tid, seen): (&u32, &HashMap<Activity, u64>)| {
+fn native_threads(process: &Process, sampler: &ActivitySampler) -> HashMap<u32, ThreadFacts> {
+    let rounds = sampler.rounds.max(1) as f64;
+    let of = |(tid, samples): (&u32, &HashMap<Activity, u64>)| {
         let mut thread =
             ThreadFacts { name: process.thread_name(*tid).unwrap_or_default().into(), ..ThreadFacts::default() };
-        for (activity, n) in seen {
+        for (activity, n) in samples {
             let waiting = match activity {
                 Activity::Running => Waiting::Not,
                 Activity::Disk(_) => Waiting::File,
@@ -365,19 +366,19 @@ fn native_threads(process: &Process, watcher: &Watcher) -> HashMap<u32, ThreadFa
         }
         (*tid, thread)
     };
-    watcher.seen.iter().map(of).filter(|(_, thread)| !is_of_jvm(&thread.name)).collect()
+    sampler.samples.iter().map(of).filter(|(_, thread)| !is_of_jvm(&thread.name)).collect()
 }
 
-fn peers(watcher: &Watcher, seconds: f64) -> Vec<(String, f64)> {
+fn peers(sampler: &ActivitySampler, seconds: f64) -> Vec<(String, f64)> {
     let mut sums: HashMap<&str, u64> = HashMap::new();
-    for (activity, n) in watcher.seen.values().flatten() {
+    for (activity, n) in sampler.samples.values().flatten() {
         if let Activity::Remote(peer) = activity
             && !is_name_service(peer)
         {
             *sums.entry(peer).or_default() += n;
         }
     }
-    let of = |(peer, n): (&str, u64)| (peer.to_owned(), n as f64 / watcher.rounds.max(1) as f64 * seconds);
+    let of = |(peer, n): (&str, u64)| (peer.to_owned(), n as f64 / sampler.rounds.max(1) as f64 * seconds);
     let mut all: Vec<_> = sums.into_iter().map(of).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     all

@@ -27,4 +27,4 @@ mod waiting;
 pub use counters::{AskedStacks, REGISTERS};
 pub use sampler::Native;
 pub use unwinding::Unwinding;
-pub use waiting::{Waited, Waiting};
+pub use waiting::{WaitSample, WaitSampler};

@@ -24,8 +24,8 @@ const TRIES: usize = 3;
 const THREADS_MAX: usize = 256;
 const PAGE: usize = 4096;
 
-/// Reader of the waits of a process's threads.
-pub struct Waiting {
+/// Sampler of the waits of a process's threads.
+pub struct WaitSampler {
     process: Process,
     memory: File,
     threads: Option<Threads>,
@@ -49,7 +49,7 @@ struct Known {
 }
 
 /// Wait of a thread at one position.
-pub struct Waited<'a> {
+pub struct WaitSample<'a> {
     /// Name and number of the thread.
     pub thread: &'a str,
     /// Frames, outermost first.
@@ -60,14 +60,14 @@ pub struct Waited<'a> {
     pub value: u64,
 }
 
-impl Waiting {
+impl WaitSampler {
     /// Starts to read the threads of a process. `rate`: periods a second. Fails if its memory is not readable.
-    pub fn of(process: &Process, rate: u32) -> Result<Waiting> {
+    pub fn of(process: &Process, rate: u32) -> Result<WaitSampler> {
         let memory = File::open(format!("/proc/{}/mem", process.pid)).map_err(|e| {
             let what = format!("waiting threads of process {} cannot be read", process.pid);
             Error::io(Code::Input, &what, &e).hint("run as root, or as its owner where kernel.yama.ptrace_scope is 0")
         })?;
-        Ok(Waiting {
+        Ok(WaitSampler {
             process: process.clone(),
             memory,
             threads: Threads::of(process).ok(),
@@ -86,7 +86,7 @@ impl Waiting {
     }
 
     /// Reads the threads; call it once a period. A late call counts for the periods that it missed.
-    pub fn look(&mut self, mut take: impl FnMut(Waited)) {
+    pub fn sample(&mut self, mut take: impl FnMut(WaitSample)) {
         let periods = (self.begun.elapsed().as_secs_f64() * self.rate) as u64;
         let mut passed = periods - self.periods;
         self.periods = periods;
@@ -108,7 +108,7 @@ impl Waiting {
     }
 
     /// Reports the waits that are still open, at the end.
-    pub fn finish(self, mut take: impl FnMut(Waited)) {
+    pub fn finish(self, mut take: impl FnMut(WaitSample)) {
         self.known.values().for_each(|known| known.report(&mut take));
     }
 
@@ -141,7 +141,7 @@ impl Waiting {
     }
 
     /// Adds a reading of a thread. Returns the thread if it ran during the reading and may be read again.
-    fn add(&mut self, thread: Thread, periods: u64, may_again: bool, take: &mut impl FnMut(Waited)) -> Option<u32> {
+    fn add(&mut self, thread: Thread, periods: u64, may_again: bool, take: &mut impl FnMut(WaitSample)) -> Option<u32> {
         let Thread { tid, runs, is_queued, at } = thread;
         let (registers, kernel) = match at {
             At::Processor => {
@@ -201,10 +201,10 @@ impl Waiting {
 }
 
 impl Known {
-    fn report(&self, take: &mut impl FnMut(Waited)) {
+    fn report(&self, take: &mut impl FnMut(WaitSample)) {
         if self.value > 0 {
             let Known { thread, frames, is_queued, value, .. } = self;
-            take(Waited { thread, frames, is_queued: *is_queued, value: *value });
+            take(WaitSample { thread, frames, is_queued: *is_queued, value: *value });
         }
     }
 }

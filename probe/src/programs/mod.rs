@@ -31,7 +31,7 @@ pub struct Account {
     /// Events that did not fit into the ring buffer.
     pub lost: u64,
     /// Stacks omitted by the limit a second.
-    pub stacks_left_away: u64,
+    pub stacks_dropped: u64,
 }
 
 /// Records of a ring buffer, as bytes.
@@ -144,7 +144,7 @@ pub fn ring(object: &Object, name: &str) -> Result<(RingBuffer<'static>, Records
 /// Returns the account of the programs.
 pub fn account(object: &Object) -> Account {
     let all = lookup(object, "accounts", &0u32.to_le_bytes());
-    Account { lost: word(&all, 0), stacks_left_away: word(&all, 1) }
+    Account { lost: word(&all, 0), stacks_dropped: word(&all, 1) }
 }
 
 /// Returns a value of a map, or no bytes.

@@ -26,14 +26,14 @@ pub enum Activity {
     Other,
 }
 
-/// Reader of thread activities.
-pub struct Watcher {
+/// Sampler of thread activities.
+pub struct ActivitySampler {
     process: Process,
     memory: Option<File>,
     sockets: HashMap<u64, Connection>,
     last_read: Option<Instant>,
-    /// Readings by thread and activity.
-    pub seen: HashMap<u32, HashMap<Activity, u64>>,
+    /// Samples by thread and activity.
+    pub samples: HashMap<u32, HashMap<Activity, u64>>,
     /// Number of rounds.
     pub rounds: u64,
 }
@@ -45,15 +45,15 @@ const SOCKETS_AT_MOST_EVERY: Duration = Duration::from_millis(20);
 /// Threads a round; of more threads, each round reads a part.
 const THREADS_MAX: usize = 256;
 
-impl Watcher {
-    /// Returns a reader of a process.
-    pub fn new(process: &Process) -> Watcher {
-        Watcher {
+impl ActivitySampler {
+    /// Returns a sampler of a process.
+    pub fn new(process: &Process) -> ActivitySampler {
+        ActivitySampler {
             process: process.clone(),
             memory: File::open(format!("/proc/{}/mem", process.pid)).ok(),
             sockets: HashMap::new(),
             last_read: None,
-            seen: HashMap::new(),
+            samples: HashMap::new(),
             rounds: 0,
         }
     }
@@ -66,14 +66,14 @@ impl Watcher {
     }
 
     /// Reads all threads once.
-    pub fn look(&mut self) {
+    pub fn sample(&mut self) {
         self.read_sockets(SOCKETS_EVERY);
         self.rounds += 1;
         let threads = self.process.threads();
         let step = threads.len().div_ceil(THREADS_MAX).max(1);
         for tid in threads.into_iter().skip(self.rounds as usize % step).step_by(step) {
             if let Some(activity) = self.activity(tid) {
-                *self.seen.entry(tid).or_default().entry(activity).or_default() += step as u64;
+                *self.samples.entry(tid).or_default().entry(activity).or_default() += step as u64;
             }
         }
     }

@@ -12,7 +12,7 @@ pub mod schedule;
 mod sockets;
 mod started;
 
-pub use activity::{Activity, Watcher};
+pub use activity::{Activity, ActivitySampler};
 pub use choose::{choose, label, processes};
 pub use disk::{DISK_WAITS, DiskWait};
 pub use mapping::{Mapping, mappings};

@@ -56,7 +56,7 @@ fn counter(text: &str, kind: &str, name: &str) -> u64 {
 
 /// Ephemeral ports in use for one peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct PortUse {
     /// Address and port of the peer.
     pub peer: String,
     /// Ports in use, including those in TIME_WAIT.
@@ -68,7 +68,7 @@ pub struct Taken {
 }
 
 /// Returns the peer with the most ports in use; `None` if few ports are in TIME_WAIT.
-pub fn most_taken(process: &Process) -> Option<Taken> {
+pub fn most_used(process: &Process) -> Option<PortUse> {
     // Connections; the port range may be narrow.
     const FEW: u64 = 16;
     let stat = fs::read_to_string(process_net(process, "sockstat")).unwrap_or_default();
@@ -89,7 +89,7 @@ pub fn most_taken(process: &Process) -> Option<Taken> {
         }
     }
     let (peer, (ports, time_wait)) = sums.into_iter().max_by_key(|(_, (ports, _))| *ports)?;
-    Some(Taken { peer, ports, time_wait, range: u64::from(*range.end() - *range.start()) + 1 })
+    Some(PortUse { peer, ports, time_wait, range: u64::from(*range.end() - *range.start()) + 1 })
 }
 
 /// Returns the process's listening sockets with their accept queues.

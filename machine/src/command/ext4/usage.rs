@@ -344,7 +344,7 @@ fn json_of(sample: &UsageSample) -> Value {
         "mounted_at": sample.mounted_at,
         "consistent": sample.is_consistent,
         "groups_changing": sample.changing,
-        "looks": sample.tries,
+        "attempts": sample.tries,
         "block_bytes": block,
         "blocks": s.blocks,
         "cluster_blocks": s.cluster_blocks,
@@ -355,7 +355,7 @@ fn json_of(sample: &UsageSample) -> Value {
         "blocks_not_filled": usage.slack_blocks,
         "free": {
             "blocks": usage.free.blocks,
-            "blocks_told": usage.free_blocks_recorded,
+            "recorded_blocks": usage.free_blocks_recorded,
             "runs": usage.free.runs,
             "largest_blocks": usage.free.largest_blocks,
             "blocks_by_power_of_run": usage.free.by_power,

@@ -61,12 +61,12 @@ pub fn report(sample: &NetSample, answer: &mut Answer) -> Value {
         })).collect::<Vec<_>>(),
         "listen_queues": sample.queues.iter().map(|queue| json!({
             "address": queue.address.to_string(), "port": queue.port, "longest": queue.longest, "max": queue.max,
-            "turned_away": queue.refused(), "processes": queue.processes,
+            "refused": queue.refused(), "processes": queue.processes,
         })).collect::<Vec<_>>(),
         "time_wait": sample.waiting.iter().map(|one| json!({
             "role": word(if one.is_service { Role::Service } else { Role::Caller }), "port": one.port,
             "peer": one.peer.to_string(),
-            "connections": one.time_wait, "ports_taken": one.ports.map(|(taken, _)| taken),
+            "connections": one.time_wait, "ports_used": one.ports.map(|(taken, _)| taken),
             "ports": one.ports.map(|(_, all)| all),
         })).collect::<Vec<_>>(),
     })

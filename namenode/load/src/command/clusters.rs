@@ -25,7 +25,7 @@ fn figure(step: &Value, name: &str) -> Option<f64> {
 
 /// Head of the column, its value, decimal places.
 const FIGURES: [Named; 6] = [
-    ("target /s", |step| step["asked_per_second"].as_f64(), 0),
+    ("target /s", |step| step["target_per_second"].as_f64(), 0),
     ("actual /s", |step| step["calls_per_second"].as_f64(), 0),
     ("queue ms", |step| figure(step, "queue_ms_mean"), 2),
     ("lock ms", |step| figure(step, "lock_wait_ms_mean"), 2),

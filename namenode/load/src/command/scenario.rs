@@ -114,7 +114,7 @@ impl Step {
     fn to_json(&self) -> Value {
         json!({
             "machines": self.machines,
-            "asked_per_second": self.target,
+            "target_per_second": self.target,
             "calls_per_second": self.actual(),
             "keeps_up": self.keeps_up(),
             "failed": self.loaded.latencies.failures(),

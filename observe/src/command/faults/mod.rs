@@ -147,7 +147,7 @@ fn measure(
         totals,
         stacks: capture.finish()?,
         lost: account.lost,
-        stacks_dropped: account.stacks_left_away,
+        stacks_dropped: account.stacks_dropped,
         huge_splits: huge_splits().saturating_sub(splits),
     })
 }
@@ -277,7 +277,7 @@ fn render(flags: &FaultsFlags, results: &mut FaultResults, answer: &mut Answer) 
         "faults": all,
         "stacks": stacks,
         "lost": results.lost,
-        "stacks_left_away": results.stacks_dropped,
+        "stacks_dropped": results.stacks_dropped,
         "huge_page_splits_of_machine": results.huge_splits,
         "advice": advice,
         "by_area": groups.iter().map(|group| json!({
@@ -290,7 +290,7 @@ fn render(flags: &FaultsFlags, results: &mut FaultResults, answer: &mut Answer) 
             "lowest": group.lowest,
             "highest": group.highest,
         })).collect::<Vec<_>>(),
-        "one_by_one": results.totals.records.iter().map(|record| json!({
+        "records": results.totals.records.iter().map(|record| json!({
             "address": record.address,
             "tid": record.tid,
             "write": record.is_write,

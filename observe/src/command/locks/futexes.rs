@@ -45,7 +45,7 @@ pub fn measure(measurement: Measurement, stopping: &mut Stopping, answer: &mut A
     let mut stacks = capture.finish()?;
     answer.skips.append(&mut stacks.skips);
     answer.missing(account.lost, |n| format!("{n} calls of futex: the buffer was full"));
-    answer.missing(account.stacks_left_away, |n| {
+    answer.missing(account.stacks_dropped, |n| {
         format!("stacks of {n} calls of futex: {STACKS} per second are the limit")
     });
     let mut all: HashMap<u64, Lock> = HashMap::new();

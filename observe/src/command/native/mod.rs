@@ -149,7 +149,7 @@ fn measure(
     for hit in totals.stack_refs.iter().filter(|hit| stacks.get(hit.tid, hit.stack).is_some()) {
         with_stack[hit.probe] += 1;
     }
-    let (lost, stacks_dropped) = (account.lost, account.stacks_left_away);
+    let (lost, stacks_dropped) = (account.lost, account.stacks_dropped);
     Ok(NativeResults { watched, totals, with_stack, stacks, lost, stacks_dropped })
 }
 
@@ -337,5 +337,5 @@ fn facts(watches: &[Watch], results: &NativeResults) -> Value {
         })
     };
     let calls: Vec<Value> = results.totals.calls.iter().map(call).collect();
-    json!({ "watched": watched, "calls": calls, "lost": results.lost, "stacks_left_away": results.stacks_dropped })
+    json!({ "watched": watched, "calls": calls, "lost": results.lost, "stacks_dropped": results.stacks_dropped })
 }

@@ -102,7 +102,7 @@ impl<'a> WaitCollector<'a> {
         let account = self.program.account();
         let lost = account.lost + self.dropped;
         answer.missing(lost, |n| format!("{n} waits and spans: the buffer was full; take a shorter time (-s)"));
-        answer.missing(account.stacks_left_away, |n| {
+        answer.missing(account.stacks_dropped, |n| {
             format!("stacks of {n} waits: {STACKS_PER_SECOND} per second are the limit")
         });
         evidence.waits = Some(self.by_thread());
