@@ -6,7 +6,8 @@
 //!   cgroup     limits of control groups
 //!   settings   what `yunti machine` can change, with measurements and counters; yunti-settings has the rules
 //!   scratch    scratch directories: their file systems, features and speed
-//!   processor, memory, limits, overlays, pressure, java, parts: the rules, one file a concern
+//!   live       state during the checks: load and pressure, allocation stalls, network interrupts
+//!   processor, memory, limits, overlays, java, parts: the rules, one file a concern
 //! ```
 //! A rule is a function of a `System`. Tests run each rule on small trees of files: one where it holds, one where it
 //! does not.
@@ -15,10 +16,10 @@ mod cgroup;
 mod finding;
 mod java;
 mod limits;
+mod live;
 mod memory;
 mod overlays;
 mod parts;
-mod pressure;
 mod processor;
 mod report;
 mod scratch;
@@ -67,6 +68,8 @@ pub fn doctor(flags: &DoctorFlags) -> Outcome {
     let dirs = if flags.scratch.is_empty() { vec![env.temp_dir.clone()] } else { flags.scratch.clone() };
     let processors = env.threads.processors();
     let mut findings = check_machine(&system, processors, simd::allowed(), !flags.quick);
+    // The trials above touch much memory themselves, so the counters are compared from here on.
+    let begun = (!flags.quick).then(|| live::Watched::begin(&system));
     for dir in &dirs {
         let trial = scratch::trial::attempt(&env, dir, flags.quick);
         scratch::add_to_scheduler(&system, dir, &trial, &mut findings);
@@ -76,6 +79,7 @@ pub fn doctor(flags: &DoctorFlags) -> Outcome {
     findings.extend(java::findings(&system, processors));
     findings.extend(parts::java(path.as_deref()).and_then(|java| java::start(&java, !flags.quick)));
     findings.extend(parts::findings(&env, path.as_deref()));
+    findings.extend(begun.unwrap_or_default().end(&system));
     if flags.json {
         stdout::print_json(&report::document(&findings))?;
     } else {
@@ -97,7 +101,7 @@ fn check_machine(system: &System, workers: usize, allowed: simd::Level, measures
     findings.extend(settings::findings(system, measures));
     findings.extend(overlays::findings(system));
     findings.extend(limits::findings(system, workers, budget_bytes));
-    findings.extend(pressure::findings(system, workers));
+    findings.extend(live::pressure::findings(system, workers));
     findings
 }
 

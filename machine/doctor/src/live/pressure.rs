@@ -1,6 +1,6 @@
 //! Present load of the machine: load average, and time that processes wait (pressure stall information).
 
-use super::finding::Finding;
+use super::super::finding::Finding;
 use yunti_program::text::numbers::three;
 use yunti_settings::System;
 
