@@ -2,6 +2,7 @@
 
 mod features;
 pub mod trial;
+mod unwritten;
 
 use std::path::{Path, PathBuf};
 
@@ -74,6 +75,7 @@ fn check_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
         findings.extend(disk(system, mount, trial));
         findings.extend(read_ahead(system, mount, trial));
     }
+    findings.extend(trial.unwritten.as_ref().and_then(unwritten::finding));
     findings.extend(writeback(system, trial));
     findings.extend(trial.speed.map(|speed| {
         let seen =
@@ -333,7 +335,7 @@ fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{level_of, machine};
-    use super::trial::{ReadAheadSpeed, Speed};
+    use super::trial::{ReadAheadSpeed, Speed, WriteTimes};
     use super::*;
 
     fn good() -> Trial {
@@ -350,6 +352,7 @@ mod tests {
             block_bytes: Some(4096),
             sync_ms: Some(1.0),
             jump: Some(SeekTimes { next_us: 90.0, other_us: 100.0 }),
+            unwritten: Some(WriteTimes { synced: vec![(1.0, 1.0); 9], direct: vec![(0.1, 0.1); 9] }),
         }
     }
 
@@ -413,6 +416,15 @@ mod tests {
                 Note,
                 None,
                 Trial { ahead: Some(ReadAheadSpeed { usual: 300.0, doubled: 500.0 }), ..good() },
+            ),
+            (
+                "unwritten-extents",
+                Note,
+                None,
+                Trial {
+                    unwritten: Some(WriteTimes { synced: vec![(3.0, 1.0); 9], ..WriteTimes::default() }),
+                    ..good()
+                },
             ),
             ("disk", Note, Some(rotates), good()),
             ("disk", Note, Some(short), good()),

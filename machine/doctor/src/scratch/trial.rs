@@ -4,7 +4,7 @@
 //! All trial files are unnamed, so none is left. The trial ends after about a second on any disk, except for the last
 //! write that it waits for.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -18,8 +18,12 @@ const PIECE_BYTES: usize = 1 << 20;
 const LONGEST: Duration = Duration::from_millis(150);
 /// Sequential reads from the disk, alternating between the two read-ahead sizes.
 const READ_TURNS: usize = 4;
+/// Bytes; direct I/O needs whole pages.
 const PAGE_BYTES: usize = 4096;
 const SYNCS: usize = 15;
+/// Pairs of writes into preallocated blocks: at most, and at least.
+const PAIRS: usize = 21;
+const PAIRS_MIN: usize = 5;
 const READS: usize = 63;
 /// Bytes of one read, as programs use.
 const READ_PIECE_BYTES: usize = 64 << 10;
@@ -49,6 +53,8 @@ pub struct Trial {
     pub sync_ms: Option<f64>,
     /// Direct reads at two positions.
     pub jump: Option<SeekTimes>,
+    /// Writes into preallocated blocks.
+    pub unwritten: Option<WriteTimes>,
 }
 
 /// MB/s of sequential reads from the disk, with the system's read-ahead and with twice as much.
@@ -67,6 +73,15 @@ pub struct SeekTimes {
     pub next_us: f64,
     /// At another position.
     pub other_us: f64,
+}
+
+/// Milliseconds of writes in pairs: into preallocated blocks, and once more into the same blocks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WriteTimes {
+    /// 4 KiB, each with `fdatasync`.
+    pub synced: Vec<(f64, f64)>,
+    /// 4 KiB of direct I/O without sync; empty if the file system has none.
+    pub direct: Vec<(f64, f64)>,
 }
 
 /// MB/s through the page cache.
@@ -96,6 +111,7 @@ pub fn attempt(env: &Env, dir: &Path, quick: bool) -> Trial {
         ahead: disk.and_then(|(_, ahead)| ahead),
         sync_ms,
         jump,
+        unwritten: measured.filter(|_| disk.is_some()).and_then(|_| write_times(dir)),
         block_bytes: statvfs(dir).ok().map(|stat| stat.f_bsize),
         writable: env.files.scratch(dir).map(|_| ()).map_err(|e| e.to_string()),
         allocates: on_file(FallocateFlags::empty()),
@@ -177,14 +193,11 @@ fn sync_ms(file: &OwnedFd) -> Option<f64> {
 
 /// Direct reads at the next and at another position. `None`: the file system supports no direct reads.
 fn jump(file: &OwnedFd) -> Option<SeekTimes> {
-    use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let direct = open(path.as_str(), OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let pages = rustix::fs::fstat(file).ok()?.st_size as u64 / PAGE_BYTES as u64;
-    // A direct read needs memory that begins at a page boundary.
-    let mut memory = vec![0u8; 2 * PAGE_BYTES];
-    let start = memory.as_ptr().align_offset(PAGE_BYTES);
-    let page = memory.get_mut(start..start + PAGE_BYTES)?;
+    let mut memory = Aligned::page()?;
+    let page = memory.page_mut();
     let mut median_of = |place: &dyn Fn(u64) -> u64| {
         let (mut took, begin) = (Vec::new(), Instant::now());
         while took.len() < READS && (took.len() < 3 || begin.elapsed() < LONGEST / 3) {
@@ -200,11 +213,88 @@ fn jump(file: &OwnedFd) -> Option<SeekTimes> {
     Some(SeekTimes { next_us, other_us: median_of(&|n| (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16)? })
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
+/// Times of writes into preallocated blocks of an unnamed file in `dir`. `None`: no unnamed files or no
+/// preallocation.
+fn write_times(dir: &Path) -> Option<WriteTimes> {
+    let file = open(dir, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR).ok()?;
+    // Each pair has a block of its own, apart from the next one, because neighbours would be one extent.
+    let half = (2 * PAIRS * PAGE_BYTES) as u64;
+    fallocate(&file, FallocateFlags::empty(), 0, 2 * half).ok()?;
+    fdatasync(&file).ok()?;
+    let mut memory = Aligned::page()?;
+    memory.page_mut().fill(b'y');
+    let synced = pairs(0, |at| {
+        rustix::io::pwrite(&file, memory.page_mut(), at).ok().filter(|n| *n == PAGE_BYTES)?;
+        fdatasync(&file).ok()
+    })?;
+    Some(WriteTimes { synced, direct: direct_pairs(&file, half, &mut memory).unwrap_or_default() })
+}
+
+fn direct_pairs(file: &OwnedFd, from: u64, memory: &mut Aligned) -> Option<Vec<(f64, f64)>> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let direct = open(path.as_str(), OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    pairs(from, |at| rustix::io::pwrite(&direct, memory.page_mut(), at).ok().filter(|n| *n == PAGE_BYTES).map(drop))
+}
+
+fn pairs(from: u64, mut write: impl FnMut(u64) -> Option<()>) -> Option<Vec<(f64, f64)>> {
+    let (mut took, begin) = (Vec::new(), Instant::now());
+    let mut timed = |at| {
+        let one = Instant::now();
+        write(at)?;
+        Some(one.elapsed().as_secs_f64() * 1e3)
+    };
+    while took.len() < PAIRS && (took.len() < PAIRS_MIN || begin.elapsed() < LONGEST) {
+        let at = from + (took.len() * 2 * PAGE_BYTES) as u64;
+        took.push((timed(at)?, timed(at)?));
+    }
+    Some(took)
+}
+
+/// Memory of a page that begins at a page boundary, as direct I/O needs.
+struct Aligned {
+    memory: Vec<u8>,
+    start: usize,
+}
+
+impl Aligned {
+    /// Returns a page of zeros.
+    fn page() -> Option<Aligned> {
+        let memory = vec![0u8; 2 * PAGE_BYTES];
+        let start = memory.as_ptr().align_offset(PAGE_BYTES);
+        (start <= PAGE_BYTES).then_some(Aligned { memory, start })
+    }
+
+    /// Returns its bytes.
+    fn page_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[self.start..self.start + PAGE_BYTES]
+    }
+}
+
+/// Returns the upper median, or `None` without values.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }
 
 fn rate(bytes: u64, begin: Instant) -> f64 {
     bytes as f64 / begin.elapsed().as_secs_f64().max(1e-9) / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each pair writes one block twice, and no two pairs write neighbours.
+    #[test]
+    fn writes_each_block_twice() {
+        let mut places = Vec::new();
+        pairs(8192, |at| {
+            places.push(at);
+            Some(())
+        })
+        .unwrap();
+        assert_eq!(places.len(), 2 * PAIRS);
+        assert!(places.chunks(2).enumerate().all(|(i, pair)| pair == [8192 + 8192 * i as u64; 2]), "{places:?}");
+        assert_eq!(pairs(0, |_| None), None);
+    }
 }
