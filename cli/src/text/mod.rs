@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod report;
+pub mod spills;
 pub mod timeline;
 
 pub use yunti_program::text::{numbers, table};

@@ -3,7 +3,7 @@
 use yunti_engine::job::report::{FileUse, Partitions, Report, Stage, TaskRow};
 
 use super::table::{Side, Table, wrap};
-use super::{numbers, timeline};
+use super::{numbers, spills, timeline};
 use yunti_program::terminal::paint::Paint;
 
 /// Returns the summary line of a job that wrote its output elsewhere.
@@ -64,6 +64,10 @@ fn full_of_one(report: &Report, width: usize, paint: Paint) -> String {
     }
     out += &heading("Memory");
     out += &memory(report, width);
+    if !report.spill.rows.is_empty() {
+        out += &heading("Spills");
+        out += &spills::table(&report.spill.rows, paint);
+    }
     if !report.files.is_empty() {
         out += &heading("Files");
         out += &files(report, paint);

@@ -12,7 +12,7 @@ use crate::bytes::{KeyOrder, Record};
 use crate::env::{Clock, Crew, Threads};
 use crate::operator::cursor::{RecordSink, RecordTarget};
 use crate::operator::{Emitter, Reducer, Type};
-use crate::run::{Run, RunBuilder, RunSettings, ScratchSpace, SliceWriter};
+use crate::run::{Run, RunBuilder, RunSettings, RunTotals, ScratchSpace, SliceWriter};
 use yunti_base::Cancel;
 use yunti_base::{Code, Error, Result};
 
@@ -53,8 +53,27 @@ pub struct SpillSetup<'a> {
     pub cancel: &'a Cancel,
     /// Clock that times spills.
     pub clock: &'a dyn Clock,
-    /// Called after each spill with (worker, start ns, end ns, bytes, records).
-    pub on_spill: &'a (dyn Fn(usize, u64, u64, u64, u64) + Sync),
+    /// Called after each spill.
+    pub on_spill: &'a (dyn Fn(&FinishedSpill) + Sync),
+}
+
+/// Amounts and times of one spill. Times are on the job's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FinishedSpill {
+    /// Number of the worker.
+    pub worker: usize,
+    pub start_ns: u64,
+    pub end_ns: u64,
+    /// Time of sorting; the rest is combining and writing.
+    pub sort_ns: u64,
+    /// Collected records.
+    pub records: u64,
+    /// Bytes of their keys and values.
+    pub bytes: u64,
+    /// Records and bytes of the run: after the combiner, if there is one.
+    pub written: RunTotals,
+    /// Partitions with records.
+    pub segments: u32,
 }
 
 /// Returns a new combiner instance.
@@ -105,8 +124,17 @@ impl Spill for RunSpill<'_> {
         let mut writer = Some(builder.slice(0));
         let mut combiner_run: Option<PartitionCombiner<'_>> = None;
         let mut sorted = SortedBuckets::new(store, &mut buckets);
-        while let Some((partition, places)) = sorted.next_bucket() {
+        let mut spill = FinishedSpill { worker: self.worker, start_ns: start, ..FinishedSpill::default() };
+        let mut last_partition = None;
+        let mut sorting_ns = start;
+        loop {
+            let bucket = sorted.next_bucket();
+            spill.sort_ns += setup.clock.now_ns().saturating_sub(sorting_ns);
+            let Some((partition, places)) = bucket else { break };
             setup.cancel.check()?;
+            if last_partition.replace(partition) != Some(partition) {
+                spill.segments += 1;
+            }
             if let Some(make) = &mut self.combiner {
                 if combiner_run.as_ref().is_none_or(|c| c.partition != partition) {
                     // Groups do not cross partitions.
@@ -134,19 +162,22 @@ impl Spill for RunSpill<'_> {
                     writer.append(partition, store.record_of_split(place))?;
                 }
             }
+            sorting_ns = setup.clock.now_ns();
         }
         if let Some(done) = combiner_run {
             writer = Some(done.end()?);
         }
-        let (bytes, records) = (collected.bytes, collected.records);
+        (spill.bytes, spill.records) = (collected.bytes, collected.records);
         if let Some(writer) = writer {
             let slice = writer.finish()?;
+            spill.written = slice.totals();
             setup.runs.push(builder.finish(vec![slice]));
         }
         drop(sorted);
         drop(buckets);
         collected.release(store);
-        (setup.on_spill)(self.worker, start, setup.clock.now_ns(), bytes, records);
+        spill.end_ns = setup.clock.now_ns();
+        (setup.on_spill)(&spill);
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::passes::FinishedMerge;
 use super::*;
 use crate::bytes::{KeyKind, KeyOrder, Record};
 use crate::env::Files;
@@ -109,16 +110,24 @@ impl Case {
         let context = ReadContext { budget: budget.clone(), cancelled: Arc::new(AtomicBool::new(false)) };
         let parts = self.records.chunks(self.records.len().div_ceil(self.runs).max(1));
         let runs = parts.map(|part| self.write_run(scratch, part)).collect::<Result<Vec<_>>>()?;
+        let written = runs.len();
+        let merges = std::sync::Mutex::new(Vec::<FinishedMerge>::new());
         let passes = MergePasses {
             scratch: scratch.clone(),
             settings: self.settings,
             context: context.clone(),
             threads: &RealThreads,
             workers: self.workers,
+            on_merge: &|merge| merges.lock().unwrap().push(*merge),
             fan_in: self.fan_in,
         };
         let runs = passes.reduce(runs)?;
         assert!(runs.len() <= self.fan_in.max(2));
+        // Each merge is reported, with all that it wrote.
+        let merges = merges.lock().unwrap();
+        let merged: usize = merges.iter().map(|merge| merge.runs - 1).sum();
+        assert_eq!(written - merged, runs.len());
+        assert!(merges.iter().all(|merge| merge.written.records > 0 && merge.segments > 0));
         let mut out = Vec::new();
         let mut random = Random::new(9);
         let partitions = self.records.iter().map(|r| r.partition).max().map_or(0, |p| p + 1);

@@ -20,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::index::{KeyRange, Run};
+use super::index::{KeyRange, Run, RunTotals};
 use super::merge::Merger;
 use super::reader::{BlockSource, ReadContext, RunReader, reader_memory_bytes};
 use super::scratch::ScratchSpace;
@@ -47,9 +47,24 @@ pub struct MergePasses<'a> {
     pub threads: &'a dyn Threads,
     /// Workers, at most; fewer if the budget is short.
     pub workers: usize,
+    /// Called after each merge.
+    pub on_merge: &'a (dyn Fn(&FinishedMerge) + Sync),
     /// Runs that may remain, and runs merged at once, at most; at least 2. Fewer are merged at once if the budget is
     /// short.
     pub fan_in: usize,
+}
+
+/// Amounts and times of one merge. Times are on the job's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FinishedMerge {
+    /// Runs that were merged.
+    pub runs: usize,
+    pub start_ns: u64,
+    pub end_ns: u64,
+    /// Totals of the new run.
+    pub written: RunTotals,
+    /// Partitions with records.
+    pub segments: u32,
 }
 
 /// Returns the number of runs that can be merged in `bytes` of memory, beside the consumer of the merged records.
@@ -109,7 +124,15 @@ impl MergePasses<'_> {
                 None => memory.insert(self.take_memory()?),
             };
             let group = next_group(&sizes, self.fan_in, *at_once);
+            let start_ns = self.scratch.clock().now_ns();
             let merged = self.merge(&runs[group.clone()], *workers)?;
+            (self.on_merge)(&FinishedMerge {
+                runs: group.len(),
+                start_ns,
+                end_ns: self.scratch.clock().now_ns(),
+                written: merged.totals(),
+                segments: merged.blocks().chunk_by(|a, b| a.partition == b.partition).count() as u32,
+            });
             runs.splice(group, [Arc::new(merged)]);
         }
     }

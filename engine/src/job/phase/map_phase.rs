@@ -10,7 +10,7 @@ use super::map_workers::{MapFold, MapWorkers};
 use super::running_job::RunningJob;
 use crate::collect::collector::{CollectedRecords, Spill};
 use crate::collect::partition::Partition;
-use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
+use crate::collect::spill::{FinishedSpill, MakeCombiner, RunSpill, Runs, SpillSetup};
 use crate::collect::store::Layout;
 use crate::collect::{Collector, Store};
 use crate::fold::{FoldTable, HashRanges};
@@ -26,7 +26,7 @@ use crate::operator::{Emitter, Type};
 use crate::read::mapped_input;
 use crate::read::split::RecordFormat;
 use crate::reduce::fold_reduce::FoldInput;
-use crate::run::{RunBuilder, RunTotals, ScratchSpace};
+use crate::run::{RunBuilder, ScratchSpace};
 use yunti_base::Result;
 
 /// Returns the form of the records that the map phase leaves for a folder. The plan alone decides it.
@@ -62,11 +62,13 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
     let (runs, table_runs) = (Runs::default(), Runs::default());
     // Spilling time of each worker, to be deducted from its collecting or folding.
     let spilled_ns: Vec<AtomicU64> = (0..running.crew.workers).map(|_| AtomicU64::new(0)).collect();
-    let note_spill = |worker: usize, start: u64, end: u64, bytes: u64, records: u64| {
-        spilled_ns[worker].fetch_add(end - start, Ordering::Relaxed);
-        running.meter.add(worker, StageKind::Spill, end - start, bytes, records);
-        running.meter.span(worker, "spill", 0, start, end, bytes, records);
+    let note_spill = |spill: &FinishedSpill| {
+        let FinishedSpill { worker, start_ns, end_ns, bytes, records, .. } = *spill;
+        spilled_ns[worker].fetch_add(end_ns - start_ns, Ordering::Relaxed);
+        running.meter.add(worker, StageKind::Spill, end_ns - start_ns, bytes, records);
+        running.meter.span(worker, "spill", 0, start_ns, end_ns, bytes, records);
         running.count(TASK_COUNTERS, "SPILLED_RECORDS", records);
+        running.note_spill(spill);
         running.note_memory();
     };
     let spill_setup = SpillSetup {
@@ -91,9 +93,19 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
     let write_table = |worker: usize, table: &FoldTable| -> Result<()> {
         let start = running.env.clock.now_ns();
         let run = hash_ranges.write(table, RunBuilder::unordered(scratch.clone(), run_settings(running)))?;
-        let RunTotals { records, record_bytes, .. } = run.totals();
+        let written = run.totals();
+        let segments = run.blocks().chunk_by(|a, b| a.partition == b.partition).count() as u32;
         table_runs.push(run);
-        note_spill(worker, start, running.env.clock.now_ns(), record_bytes, records);
+        note_spill(&FinishedSpill {
+            worker,
+            start_ns: start,
+            end_ns: running.env.clock.now_ns(),
+            sort_ns: 0,
+            records: written.records,
+            bytes: written.record_bytes,
+            written,
+            segments,
+        });
         Ok(())
     };
     // Values in the collectors: the mapper's, or states of the folder.

@@ -52,6 +52,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
         context: context.clone(),
         threads: running.crew.threads,
         workers,
+        on_merge: &|merge| running.note_merge(merge),
         fan_in,
     };
     let start = clock.now_ns();

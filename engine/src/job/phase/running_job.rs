@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::collect::spill::FinishedSpill;
 use crate::env::crew::Stop;
 use crate::env::{Crew, Env};
 use crate::job::control::{Control, ProgressStage};
@@ -14,11 +15,13 @@ use crate::job::report::Spill;
 use crate::job::report::memory_trace::MemoryTrace;
 use crate::job::report::meter::Meter;
 use crate::job::report::partitions::PartitionMeter;
+use crate::job::report::spill_rows;
 use crate::job::report::workload_stats::WorkloadStats;
 use crate::job::spec::{JobSpec, Mode};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
 use crate::operator::context::{CounterTable, JobContext, Outputs};
+use crate::run::passes::FinishedMerge;
 use crate::write::class_encoder::WriterClass;
 use crate::write::output::{Edge, OutputTotals, WriterSetup};
 use crate::write::{CompressorPool, Output, OutputWriter};
@@ -102,6 +105,18 @@ impl RunningJob<'_> {
     pub fn note_memory(&self) {
         let at_ms = self.env.clock.now_ns().saturating_sub(self.meter.start_ns()) as f64 / 1e6;
         self.memory.add(at_ms, &self.budget);
+    }
+
+    /// Adds the row of a spill to the report.
+    pub fn note_spill(&self, finished: &FinishedSpill) {
+        let mut spill = self.spill.lock().unwrap_or_else(|e| e.into_inner());
+        spill_rows::add_spill(&mut spill.rows, finished, self.meter.start_ns());
+    }
+
+    /// Adds the row of a merge of runs to the report.
+    pub fn note_merge(&self, finished: &FinishedMerge) {
+        let mut spill = self.spill.lock().unwrap_or_else(|e| e.into_inner());
+        spill_rows::add_merge(&mut spill.rows, finished, self.meter.start_ns());
     }
 
     /// Adds `by` to a counter of the job.

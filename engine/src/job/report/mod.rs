@@ -8,6 +8,7 @@ pub mod memory_trace;
 pub mod meter;
 pub mod partitions;
 pub mod processors;
+pub mod spill_rows;
 pub mod workload_stats;
 
 use std::collections::BTreeMap;
@@ -356,6 +357,36 @@ pub struct Spill {
     /// Reads that failed or returned damaged data, by directory; each was repeated.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bad_reads: BTreeMap<String, u64>,
+    /// Every spill, and every merge of runs into a longer run, by its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<SpillRow>,
+}
+
+/// One spill or merge.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpillRow {
+    /// Kind: spill, merge.
+    pub kind: String,
+    pub worker: u32,
+    /// Begin, since the start of the job.
+    pub start_ms: f64,
+    /// Time in which the worker read, mapped and collected the records: since its spill before, or its start.
+    pub collect_ms: f64,
+    pub sort_ms: f64,
+    /// Time of combining and writing; of a merge, all its time.
+    pub write_ms: f64,
+    /// Runs that were merged; 0 for a spill.
+    pub merged: u64,
+    /// Records that went in.
+    pub records: u64,
+    /// Bytes of their keys and values.
+    pub raw_bytes: u64,
+    /// Records of the new run: fewer after a combiner.
+    pub written_records: u64,
+    /// Bytes of the new run on scratch.
+    pub stored_bytes: u64,
+    /// Partitions with records.
+    pub segments: u32,
 }
 
 /// The one resource that bounds the job: throughput = parallelism of the resource / its time for a unit of work.

@@ -27,7 +27,7 @@ use super::sum_table::SumTable;
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
 use crate::key::{KeyForm, ValueForm};
-use crate::sorted::{Combine, CombineMode, MergedRuns, TaskSpace};
+use crate::sorted::{Combine, CombineMode, MergedRuns, RunSource, TaskLog, TaskSpace};
 
 /// Bytes of a map output's memory, at least: enough for the blocks of a collector and of a run.
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
@@ -106,6 +106,7 @@ impl MapOutput {
             order: KeyOrder::BYTES,
             run_block_bytes,
             counts: Default::default(),
+            log: TaskLog::default(),
             cancel: Cancel::default(),
         });
         let sums = settings.values != ValueForm::Same;
@@ -213,7 +214,8 @@ impl MapOutput {
         self.collector.spill()?;
         self.spilling.time_wait(|spilling| spilling.wait())?;
         let record = Record { bytes, key_len: key_len as u32, split: 0 };
-        self.space.write_run(|to| to(partition, record))
+        self.space.log.begin(self.space.env.clock.now_ns());
+        self.space.write_run(RunSource::Spill { records: 1, bytes: len }, |to| to(partition, record))
     }
 
     /// Returns the task's space, for threads that read `ticks` during `finish`.
@@ -287,6 +289,7 @@ pub fn write_merged(
         context: context.clone(),
         threads: &*space.env.threads,
         workers: 1,
+        on_merge: &|merge| space.log.add_merge(merge),
         fan_in,
     };
     let runs = passes.reduce(runs)?;

@@ -104,7 +104,15 @@ impl Trial {
         self.flush();
         let Trial { output, dir, codec, form, partitions, .. } = self;
         let path = dir.join("file.out");
+        let space = output.space();
         let done = output.finish(&path).unwrap();
+        // Each spill is a line of the log.
+        let lines = space.log.take();
+        let spills: Vec<&String> = lines.iter().filter(|line| line.starts_with("Finished spill ")).collect();
+        assert_eq!(spills.len() as u64, done.spills, "{lines:?}");
+        for (number, line) in spills.iter().enumerate() {
+            assert!(line.starts_with(&format!("Finished spill {number}: ")), "{line}");
+        }
         let bytes = std::fs::read(&path).unwrap();
         std::fs::remove_dir_all(&dir).unwrap();
         assert_eq!(done.segments.len(), partitions as usize);

@@ -15,7 +15,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::collect::collector::Spill;
 use yunti_engine::collect::{CollectedRecords, Store};
 
-use crate::sorted::{CombineMode, Counts, TaskSpace};
+use crate::sorted::{CombineMode, Counts, RunSource, TaskSpace};
 
 /// The background spill, and the state for the next one.
 pub struct BackgroundSpill {
@@ -54,8 +54,10 @@ impl BackgroundSpill {
     fn spill(&self, store: &Store, mut collected: CollectedRecords) -> Result<()> {
         let mut combine_mode = self.combine_mode.lock().unwrap_or_else(|e| e.into_inner());
         let space = &self.space;
-        let done = space
-            .sorted(store, &mut collected, |sorted| space.write_run(|to| space.drain(sorted, &mut combine_mode, to)));
+        let source = RunSource::Spill { records: collected.records, bytes: collected.bytes };
+        let done = space.sorted(store, &mut collected, |sorted| {
+            space.write_run(source, |to| space.drain(sorted, &mut combine_mode, to))
+        });
         collected.release(store);
         done
     }

@@ -148,6 +148,19 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_ticks<'loca
     env.with_env(|_| Ok(OUTPUTS.get(handle)?.space.ticks() as jlong)).resolve::<ThrowPolicy>()
 }
 
+/// `static native String log(long handle)`: returns new lines for the task's log, empty if there are none.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_log<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) -> JString<'local> {
+    env.with_env(|env| -> Result<JString<'local>> {
+        Ok(env.new_string(OUTPUTS.get(handle)?.space.log.take().join("\n"))?)
+    })
+    .resolve::<ThrowPolicy>()
+}
+
 /// `static native long[] finish(long handle, String path)`: returns spills, spilled records, records of a native sum,
 /// times of spills; then start, raw and file bytes of each partition.
 #[unsafe(no_mangle)]

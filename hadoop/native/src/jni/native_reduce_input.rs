@@ -161,6 +161,17 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_next<'loc
     .resolve::<ThrowPolicy>()
 }
 
+/// `static native String log(long handle)`: returns new lines for the task's log, empty if there are none.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_log<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) -> JString<'local> {
+    env.with_env(|env| -> Result<JString<'local>> { Ok(env.new_string(input(handle)?.space().log.take().join("\n"))?) })
+        .resolve::<ThrowPolicy>()
+}
+
 /// `static native long ticks(long handle)`: returns a number that grows as long as the task advances.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_ticks<'local>(

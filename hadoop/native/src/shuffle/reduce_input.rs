@@ -21,7 +21,7 @@ use super::fetched_segment::FetchedSegment;
 use crate::compress::Codec;
 use crate::ifile::SegmentReader;
 use crate::key::KeyForm;
-use crate::sorted::{Combine, CombineMode, Counts, Frames, MergerRecords, TaskSpace};
+use crate::sorted::{Combine, CombineMode, Counts, Frames, MergerRecords, RunSource, TaskLog, TaskSpace};
 
 /// Sources merged at once, at most. For more, another pass costs less than caches that are too small for all.
 const FAN_IN_MAX: usize = 512;
@@ -81,6 +81,7 @@ impl ReduceInput {
             order: settings.order,
             run_block_bytes,
             counts: Default::default(),
+            log: TaskLog::default(),
             cancel: Cancel::default(),
         });
         ReduceInput {
@@ -170,7 +171,10 @@ impl ReduceInput {
     fn merge_to_run(&self, segments: &[Arc<FetchedSegment>]) -> Result<()> {
         let mut sorted = MergerRecords::new(Merger::new(self.sources(segments)?, self.settings.order)?);
         let mut combine_mode = self.combine_mode.lock().unwrap_or_else(|e| e.into_inner());
-        self.space.write_run(|to| self.space.drain(&mut sorted, &mut combine_mode, to))
+        self.space.log.begin(self.space.env.clock.now_ns());
+        self.space.write_run(RunSource::Merge { segments: segments.len() }, |to| {
+            self.space.drain(&mut sorted, &mut combine_mode, to)
+        })
     }
 
     /// Returns readers of segments, all together in a quarter of the memory.
@@ -216,6 +220,7 @@ impl ReduceInput {
             context: context.clone(),
             threads: &*self.space.env.threads,
             workers: 1,
+            on_merge: &|merge| self.space.log.add_merge(merge),
             fan_in: (self.settings.memory_bytes / 4 / self.space.run_block_bytes as u64).clamp(4, 256) as usize,
         };
         let runs = passes.reduce(self.space.runs.take())?;

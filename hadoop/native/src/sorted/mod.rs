@@ -3,6 +3,7 @@
 pub mod combine;
 pub mod frames;
 pub mod sum_by_key;
+pub mod task_log;
 pub mod task_space;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use yunti_engine::run::{BlockSource, KeyRange, Merger, ReadContext, Run, RunRead
 pub use combine::{Combine, CombineMode, Feed};
 pub use frames::Frames;
 pub use sum_by_key::SumByKey;
+pub use task_log::{RunSource, TaskLog};
 pub use task_space::{Counts, TaskSpace};
 
 /// Records passed on at once, at most.
@@ -42,12 +44,15 @@ pub struct InMemoryRecords<'b> {
     partition: Option<u32>,
     /// True if the bucket begins a partition that `next_partition` has not returned yet.
     ahead: bool,
+    clock: &'b dyn Clock,
+    /// Gets the time of sorting.
+    log: &'b TaskLog,
 }
 
 impl<'b> InMemoryRecords<'b> {
     /// Returns the records of `buckets`, in order.
-    pub fn new(store: &'b Store, buckets: SortedBuckets<'b>) -> Self {
-        InMemoryRecords { store, buckets, places: Vec::new(), at: 0, partition: None, ahead: false }
+    pub fn new(store: &'b Store, buckets: SortedBuckets<'b>, clock: &'b dyn Clock, log: &'b TaskLog) -> Self {
+        InMemoryRecords { store, buckets, places: Vec::new(), at: 0, partition: None, ahead: false, clock, log }
     }
 
     /// Moves to the next bucket; returns false at the end.
@@ -55,10 +60,12 @@ impl<'b> InMemoryRecords<'b> {
         self.places.clear();
         self.at = 0;
         let before = self.partition;
+        let start = self.clock.now_ns();
         self.partition = self.buckets.next_bucket().map(|(partition, places)| {
             self.places.extend_from_slice(places);
             partition
         });
+        self.log.add_sort(self.clock.now_ns().saturating_sub(start));
         self.ahead = self.partition != before;
         self.partition.is_some()
     }

@@ -11,7 +11,7 @@ use yunti_engine::collect::{Buckets, CollectedRecords, SortedBuckets, Store};
 use yunti_engine::env::{Crew, Env};
 use yunti_engine::run::{RunBuilder, RunSettings, ScratchSpace, SpillCodec};
 
-use super::{Combine, CombineMode, Feed, InMemoryRecords, SortedRecords, SumByKey};
+use super::{Combine, CombineMode, Feed, InMemoryRecords, RunSource, SortedRecords, SumByKey, TaskLog};
 use crate::ifile::OutputFile;
 use crate::key::KeyForm;
 
@@ -53,6 +53,8 @@ pub struct TaskSpace {
     pub run_block_bytes: usize,
     /// Counters of the task.
     pub counts: Counts,
+    /// Lines for the log of the task attempt.
+    pub log: TaskLog,
     /// Cancellation of the task.
     pub cancel: Cancel,
 }
@@ -81,9 +83,13 @@ impl TaskSpace {
         take: impl FnOnce(&mut dyn SortedRecords) -> Result<()>,
     ) -> Result<()> {
         let crew = Crew { threads: &*self.env.threads, workers: 1, cancel: &self.cancel };
+        let clock = &*self.env.clock;
+        let start = clock.now_ns();
+        self.log.begin(start);
         let grants = std::mem::take(&mut collected.grants);
         let mut buckets = Buckets::build(store, collected, self.partitions, self.env.seed, grants, &crew)?;
-        let mut sorted = InMemoryRecords::new(store, SortedBuckets::new(store, &mut buckets));
+        self.log.add_sort(clock.now_ns().saturating_sub(start));
+        let mut sorted = InMemoryRecords::new(store, SortedBuckets::new(store, &mut buckets), clock, &self.log);
         take(&mut sorted)
     }
 
@@ -143,9 +149,10 @@ impl TaskSpace {
         })
     }
 
-    /// Writes one run of the records that `write` passes on.
+    /// Writes one run of the records that `write` passes on, and a line to the log. Call `TaskLog::begin` before.
     pub fn write_run(
         &self,
+        source: RunSource,
         write: impl FnOnce(&mut dyn FnMut(u32, Record<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let builder = RunBuilder::new(self.scratch.clone(), self.run_settings());
@@ -154,7 +161,10 @@ impl TaskSpace {
         let slice = slice.finish()?;
         Counts::add(&self.counts.spills, 1);
         Counts::add(&self.counts.spilled_records, slice.totals().records);
-        self.runs.push(builder.finish(vec![slice]));
+        let run = builder.finish(vec![slice]);
+        let partitions = run.blocks().chunk_by(|a, b| a.partition == b.partition).count();
+        self.log.end(source, run.totals(), partitions, self.env.clock.now_ns());
+        self.runs.push(run);
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use crate::collect::map_output::write_merged;
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
 use crate::key::KeyForm;
-use crate::sorted::{CombineMode, TaskSpace};
+use crate::sorted::{CombineMode, TaskLog, TaskSpace};
 
 /// Bytes of a task's memory, at most, for records that do not fit in its own.
 const MEMORY_BYTES_MOST: u64 = 256 << 20;
@@ -71,6 +71,7 @@ pub fn run(
         order,
         run_block_bytes: runs.first().map_or(256 << 10, |r| r.block_bytes()),
         counts: Default::default(),
+        log: TaskLog::default(),
         cancel: Cancel::default(),
     };
     let file = NamedFile::create(&*env.files, output, Code::Output)?;

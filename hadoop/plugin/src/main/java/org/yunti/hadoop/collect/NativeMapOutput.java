@@ -41,6 +41,9 @@ final class NativeMapOutput {
   /** Returns a number that grows while there is progress. Any thread may call it. */
   static native long ticks(long handle) throws IOException;
 
+  /** Returns new lines for the task's log, one for each finished spill and merge; empty if there are none. */
+  static native String log(long handle) throws IOException;
+
   /**
    * Writes the output file. Returns the numbers above, then start, raw length and file length of each partition, in
    * bytes.

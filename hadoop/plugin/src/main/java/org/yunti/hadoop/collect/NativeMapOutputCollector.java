@@ -210,6 +210,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       throw failure;
     }
     time.within(Stage.COLLECT, System.nanoTime() - begin);
+    logSpills();
     batch.shrink(batchBytes);
   }
 
@@ -224,6 +225,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
         throw failure;
       }
       time.within(Stage.COLLECT, System.nanoTime() - begin);
+      logSpills();
       count = 0;
     }
     batch.position(0);
@@ -262,6 +264,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     } finally {
       ticker.stop();
     }
+    logSpills();
     output.write(done, NativeMapOutput.SEGMENTS, reporter);
     time.move(Stage.COLLECT, Stage.SPILL, done[NativeMapOutput.SPILL_NS]);
     time.within(Stage.SPILL, done[NativeMapOutput.LAST_SPILL_NS]);
@@ -272,6 +275,11 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     }
     reporter.getCounter(TaskCounter.SPILLED_RECORDS).increment(done[NativeMapOutput.SPILLED_RECORDS]);
     LOG.info("Yunti wrote {} after {} spills", output.file(), done[NativeMapOutput.SPILLS]);
+  }
+
+  /** Logs the spills and merges that ended since the last call. */
+  private void logSpills() throws IOException {
+    NativeMapOutput.log(handle).lines().forEach(LOG::info);
   }
 
   private IOException failed(Throwable why) {

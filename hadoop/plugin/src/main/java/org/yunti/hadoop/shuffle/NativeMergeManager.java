@@ -225,6 +225,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     try {
       try {
         freed = NativeReduceInput.merge(number());
+        NativeReduceInput.log(number()).lines().forEach(LOG::info);
       } catch (IOException | RuntimeException | LinkageError e) {
         throw CombineFeed.of(combiner, e, this::failed);
       }
@@ -250,6 +251,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     ProgressTicker ticker = new ProgressTicker(() -> NativeReduceInput.ticks(number), context.getReporter());
     try {
       NativeReduceInput.open(number);
+      NativeReduceInput.log(number).lines().forEach(LOG::info);
       context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
     } catch (IOException | RuntimeException | LinkageError e) {
       throw CombineFeed.of(combiner, e, this::failed);

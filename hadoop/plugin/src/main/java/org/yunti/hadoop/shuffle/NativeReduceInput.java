@@ -47,6 +47,9 @@ final class NativeReduceInput {
   /** Returns a number that grows while there is progress. */
   static native long ticks(long handle) throws IOException;
 
+  /** Returns new lines for the task's log, one for each finished merge; empty if there are none. */
+  static native String log(long handle) throws IOException;
+
   static native long spilledRecords(long handle) throws IOException;
 
   static native void close(long handle);
