@@ -116,8 +116,10 @@ hadoop:
 	@install -D -m 644 $(HADOOP_JAR) $(DIST)/java/yunti-hadoop.jar
 	@install -D hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop
 
+# With yunti in the same call, both share one build of the engine: alone, the library's build scripts and macros have
+# other features (syn), and Cargo compiles the engine a second time.
 hadoop-native: $(addprefix hadoop-native-,$(HADOOP_TARGETS))
-	$(CARGO) build --release --locked --package yunti-hadoop
+	$(CARGO) build --release --locked --package yunti --package yunti-hadoop
 	@mkdir -p $(HADOOP_RESOURCES)/META-INF $(HADOOP_NATIVE)/linux-$(shell uname -m)
 	@strip -o $(HADOOP_NATIVE)/linux-$(shell uname -m)/libyunti_hadoop.so $(TARGET)/release/libyunti_hadoop.so
 	@cp LICENSE NOTICE $(HADOOP_RESOURCES)/META-INF/

@@ -3,6 +3,7 @@
     python3 -m unittest discover -s tests/house -p builds_test.py
 """
 
+import json
 import os
 import re
 import subprocess
@@ -37,6 +38,21 @@ class Builds(unittest.TestCase):
                 subprocess.run(["tools/setup", target], cwd=ROOT, env=env, check=True, capture_output=True)
                 with open(calls) as f:
                     self.assertEqual(f.read(), expected, target)
+
+    def test_one_build_of_the_engine_serves_the_command_and_hadoop(self):
+        builds = {line for line in commands_of("yunti", "hadoop") if line.startswith("cargo build")}
+        self.assertEqual(len(builds), 2, builds)
+        libraries = {name for build in builds for name in self.engines(build)}
+        self.assertEqual(len(libraries), 1, f"Cargo compiles the engine {len(libraries)} times: {libraries}")
+
+    @staticmethod
+    def engines(build):
+        """Returns the libraries of the engine that a build uses."""
+        done = subprocess.run([*build.split(), "--message-format", "json"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
+                              check=True)
+        messages = map(json.loads, done.stdout.splitlines())
+        return {name for message in messages if message.get("target", {}).get("name") == "yunti_engine"
+                for name in message["filenames"] if name.endswith(".rmeta")}
 
 
 if __name__ == "__main__":
