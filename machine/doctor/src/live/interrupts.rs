@@ -85,15 +85,18 @@ pub fn finding(system: &System, before: &Sample, after: &Sample) -> Option<Findi
     let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     let softirq = share(busiest.softirq, busiest.time);
     let period = if before.processors.is_empty() { "since boot" } else { "during the checks" };
-    let seen = format!(
-        "{period}: processor {} took {:.0} % of {} packets, softirqs {} % of its time; {} dropped, {} polls squeezed",
-        busiest.number,
-        share(busiest.packets, packets) * 100.0,
-        numbers::count(packets),
-        numbers::three(softirq * 100.0),
-        numbers::count(dropped),
-        numbers::count(squeezed)
-    );
+    let of_packets = match packets {
+        0 => "no packets".to_owned(),
+        n => format!(
+            "processor {} took {:.0} % of {} packets, softirqs {} % of its time",
+            busiest.number,
+            share(busiest.packets, n) * 100.0,
+            numbers::count(n),
+            numbers::three(softirq * 100.0)
+        ),
+    };
+    let (dropped, squeezed) = (numbers::count(dropped), numbers::count(squeezed));
+    let seen = format!("{period}: {of_packets}; {dropped} dropped, {squeezed} polls squeezed");
     let is_alone = packets >= PACKETS_MIN
         && share(busiest.packets, packets) > MOST
         && changes.iter().any(|p| p.number != busiest.number && share(p.idle, p.time) > IDLE);
@@ -335,6 +338,9 @@ mod tests {
         ]);
         let last = *sample(&tree.system()).processors.last().unwrap();
         assert_eq!((last.number, last.packets, last.dropped, last.squeezed, last.time), (2, 11, 1, 2, 9));
+        let quiet = at([[5, 0, 0], [5, 0, 0]], [[0, 0], [0, 0]]);
+        let seen = finding(&tree.system(), &quiet, &quiet).unwrap().seen;
+        assert_eq!(seen, "during the checks: no packets; 0 dropped, 0 polls squeezed");
         let nothing = Tree::of(&[]);
         let empty = sample(&nothing.system());
         assert!(finding(&nothing.system(), &empty, &empty).is_none());
