@@ -49,6 +49,7 @@ help:
 	@echo 'make namenode            build yunti nn and the plug-ins for a NameNode (JDK 17, Maven)'
 	@echo 'make observe             build yunti observe and yunti machine (JDK, Maven, clang)'
 	@echo 'make hadoop              build yunti-hadoop.jar, the plug-ins for stock Hadoop (JDK 17, Maven)'
+	@echo 'make web                 build the jars for Velocity templates, and print where they are (JDK 17, Maven)'
 	@echo "make run-web             serve a shop's search page on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
 	@echo "make cluster-up          start HDFS, YARN and MapReduce in a namespace (ARGS='--nodes 2'); then: . cluster.env"
 	@echo 'make cluster-down        stop the cluster and remove its data (ARGS=--keep keeps HDFS)'
@@ -190,7 +191,29 @@ observe-layout:
 
 # ---- web ----
 
-.PHONY: run-web
+WEB_JAR = build/web/yunti-velocity-tool/yunti-velocity-tool.jar
+# Jars for a class path. Spring Boot's starter and the Maven plug-in are for builds with Maven.
+WEB_JARS := yunti-velocity $(addprefix yunti-velocity-,page http servlet spring delivery)
+WEB_VERSION = $(shell sed -n 's:^  <version>\(.*\)</version>:\1:p' web/pom.xml)
+
+.PHONY: web web-layout run-web
+
+# The compiler and its adapters with the libraries they need, and the tool.
+web:
+	@tools/setup hadoop
+	mvn -q -B -f web/pom.xml -pl '!oracle,!example' -Dmaven.test.skip package
+	@$(MAKE) --no-print-directory -s web-layout
+	@echo 'web: jars for a class path in $(DIST)/java/velocity, the tool in $(DIST)/java/yunti-velocity-tool.jar'
+	@echo 'web: for builds with Maven: mvn -f web/pom.xml -DskipTests install'
+
+web-layout:
+	@rm -rf $(DIST)/java/velocity
+	@install -D -m 644 -t $(DIST)/java/velocity $(foreach jar,$(WEB_JARS),build/web/$(jar)/$(jar)-$(WEB_VERSION).jar) \
+	  build/web/yunti-velocity/lib/*.jar
+	@for library in asm slf4j; do \
+	  install -m 644 web/tool/src/main/resources/META-INF/LICENSE-$$library.txt \
+	    $(DIST)/java/velocity/NOTICE-$$library.txt; done
+	@install -m 644 $(WEB_JAR) $(DIST)/java/yunti-velocity-tool.jar
 
 # Serves the shop's search page, stock and compiled, until ctrl-C: ARGS='--port 8081'
 run-web:
@@ -261,6 +284,8 @@ dist:
 	  tools/licenses.py yunti-observe > $(DIST)/share/doc/yunti/licenses-observe.txt && \
 	  tools/licenses.py yunti-machine > $(DIST)/share/doc/yunti/licenses-machine.txt; \
 	else echo 'dist: without yunti observe; build it with make observe'; fi
+	@if [ -f $(WEB_JAR) ]; then $(MAKE) --no-print-directory -s web-layout; \
+	else echo 'dist: without the jars for Velocity templates; build them with make web'; fi
 	$(PYTHON) tools/package/package.py $(DIST)
 
 install:

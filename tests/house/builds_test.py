@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-PARTS = ("yunti", "namenode", "hadoop", "observe")
+PARTS = ("yunti", "namenode", "hadoop", "observe", "web")
 
 
 def commands_of(*targets):

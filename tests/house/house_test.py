@@ -32,7 +32,7 @@ class House(unittest.TestCase):
             # The release profile replaces dist, whose optimiser takes minutes.
             env = dict(os.environ, PROFILE="release", DIST=f"{work}/dist", PREFIX=f"{work}/installed")
             variables = [f"{name}={env[name]}" for name in ("PROFILE", "DIST", "PREFIX")]
-            for target in ("dist", "install"):
+            for target in ("web", "dist", "install"):
                 done = subprocess.run(["make", "-s", target] + variables, cwd=ROOT, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             for path in ("bin/yunti", "include/yunti.h", "include/yunti/yunti.hpp", "lib/pkgconfig/yunti.pc",
@@ -41,7 +41,8 @@ class House(unittest.TestCase):
                          "share/bash-completion/completions/yunti",
                          "share/zsh/site-functions/_yunti", "share/fish/vendor_completions.d/yunti.fish",
                          "share/doc/yunti/LICENSE",
-                         "share/doc/yunti/NOTICE", "share/doc/yunti/licenses.txt", "libexec", "java"):
+                         "share/doc/yunti/NOTICE", "share/doc/yunti/licenses.txt", "libexec",
+                         "java/yunti-velocity-tool.jar", "java/velocity/yunti-velocity-0.1.0.jar"):
                 self.assertTrue(os.path.exists(f"{work}/installed/{path}"), path)
             version = subprocess.run([f"{work}/installed/bin/yunti", "--version"], capture_output=True, text=True,
                                      check=True).stdout
