@@ -28,50 +28,20 @@ pub(super) fn sort(keys: &mut [u64], depth: u32) {
     unsafe { quicksort(keys, depth) }
 }
 
-#[target_feature(enable = "avx2,popcnt")]
-fn quicksort(mut keys: &mut [u64], mut depth: u32) {
-    while keys.len() > BASE {
-        if depth == 0 {
-            return super::plain::sort(keys);
-        }
-        depth -= 1;
-        let pivot = choose_pivot(keys);
-        let cut = partition::<false>(keys, pivot);
-        if cut == 0 {
-            // The pivot is the smallest key: peel off all that equal it.
-            let equal = partition::<true>(keys, pivot);
-            keys = &mut keys[equal..];
-            continue;
-        }
-        let (low, high) = keys.split_at_mut(cut);
-        quicksort(low, depth);
-        keys = high;
-    }
-    sort_base(keys);
-}
+quicksort_frame!("avx2,popcnt", __m256i);
 
-/// A key of `keys` near the median: of 3 or 9 vectors spread evenly, the median lane by lane, then of its lanes.
+/// Returns the key in the middle of a vector of flipped keys.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-fn choose_pivot(keys: &[u64]) -> u64 {
-    let medians = if keys.len() < NINTHER_LEN_MIN {
-        let step = keys.len() / 4;
-        median3(load_flipped(keys, step), load_flipped(keys, 2 * step), load_flipped(keys, 3 * step))
-    } else {
-        let step = keys.len() / 10;
-        median3(
-            median3(load_flipped(keys, step), load_flipped(keys, 2 * step), load_flipped(keys, 3 * step)),
-            median3(load_flipped(keys, 4 * step), load_flipped(keys, 5 * step), load_flipped(keys, 6 * step)),
-            median3(load_flipped(keys, 7 * step), load_flipped(keys, 8 * step), load_flipped(keys, 9 * step)),
-        )
-    };
-    let sorted = flip(settle4(settle2(medians)));
+fn middle(v: __m256i) -> u64 {
+    let sorted = flip(settle4(settle2(v)));
     _mm_cvtsi128_si64(_mm256_extracti128_si256::<1>(sorted)) as u64
 }
 
+/// Returns four keys, flipped.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-fn load_flipped(keys: &[u64], at: usize) -> __m256i {
+fn load(keys: &[u64], at: usize) -> __m256i {
     let four = &keys[at..at + LANES];
     // SAFETY: `four` is 4 keys long, and the load needs no alignment.
     flip(unsafe { _mm256_loadu_si256(four.as_ptr().cast()) })
@@ -92,56 +62,13 @@ fn median3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
     min_max(low, middle).1
 }
 
-/// Moves the keys below `pivot` (`OR_EQUAL`: or equal to it) to the front, and returns their number.
-///
-/// The AVX-512 kernel has a drawing. A block from each end is held in registers. Each turn reads the next block from
-/// the side with less free space, then writes the block read in the turn before.
-#[inline(never)]
+/// # Safety
+/// 4 keys are readable at `at`.
+#[inline]
 #[target_feature(enable = "avx2,popcnt")]
-fn partition<const OR_EQUAL: bool>(keys: &mut [u64], pivot: u64) -> usize {
-    let len = keys.len();
-    assert!(len >= 2 * BLOCK);
-    let base = keys.as_mut_ptr();
-    let mut rest = [MaybeUninit::<u64>::uninit(); BLOCK];
-    let rest: *mut u64 = rest.as_mut_ptr().cast();
-
-    // SAFETY: the first and the last block are within `keys`, which is at least 2 blocks long.
-    let (mut current, held) = unsafe { (load_block(base), load_block(base.add(len - BLOCK))) };
-    let mut left = BLOCK;
-    let mut unread = len - 2 * BLOCK;
-    let flipped_pivot = flip(_mm256_set1_epi64x(pivot as i64));
-    let mut dealer = Dealer::<OR_EQUAL> { base, write: 0, gap: len, flipped_pivot };
-    while unread >= BLOCK {
-        // The space on the left (left - write) is no more than on the right (write + gap - left - unread).
-        let from_left = 2 * left + unread <= 2 * dealer.write + dealer.gap;
-        let at = left + if from_left { 0 } else { unread - BLOCK };
-        left += if from_left { BLOCK } else { 0 };
-        unread -= BLOCK;
-        // SAFETY: `at` starts a block within the unread keys.
-        let next = unsafe { load_block(base.add(at)) };
-        // SAFETY: 3 blocks of space were free after that read, at least 1 of them on either side: the side that was
-        // read from gained one, the other had no less than half of 2. This writes 1 block.
-        unsafe { dealer.deal_block(current) };
-        current = next;
-    }
-
-    // Fewer keys than a block are unread: move them out of the way, and the whole gap is free.
-    // SAFETY: reads the unread keys; `rest` holds a block, which is more, and is not part of `keys`.
-    unsafe { base.add(left).copy_to_nonoverlapping(rest, unread) };
-    let whole = unread - unread % LANES;
-    // SAFETY: every key has been read, so the whole gap is free: the odd keys, then whole vectors down to the last one.
-    unsafe {
-        for at in whole..unread {
-            dealer.deal_one(rest.add(at).read(), pivot);
-        }
-        dealer.deal_block(current);
-        dealer.deal_block(held);
-        for at in (0..whole).step_by(LANES) {
-            dealer.deal(_mm256_loadu_si256(rest.add(at).cast()));
-        }
-    }
-    debug_assert_eq!(dealer.gap, 0);
-    dealer.write
+unsafe fn load_vector(at: *const u64) -> __m256i {
+    // SAFETY: the caller vouches for the keys, and the load needs no alignment.
+    unsafe { _mm256_loadu_si256(at.cast()) }
 }
 
 /// The writing half of a partition.
@@ -155,6 +82,12 @@ struct Dealer<const OR_EQUAL: bool> {
 }
 
 impl<const OR_EQUAL: bool> Dealer<OR_EQUAL> {
+    #[inline]
+    #[target_feature(enable = "avx2,popcnt")]
+    fn new(base: *mut u64, len: usize, pivot: u64) -> Self {
+        Dealer { base, write: 0, gap: len, flipped_pivot: flip(_mm256_set1_epi64x(pivot as i64)) }
+    }
+
     /// Writes the vector, its low keys in front, whole to both ends of the gap: what is beyond its low keys on the
     /// left, and before its high keys on the right, falls into free space and is overwritten later.
     ///
@@ -182,14 +115,15 @@ impl<const OR_EQUAL: bool> Dealer<OR_EQUAL> {
         self.write += lows.count_ones() as usize;
     }
 
+    /// Writes the `count` keys at `at`, fewer than 4.
+    ///
     /// # Safety
-    /// As for `deal`, before each vector: a block is free at each end, or the gap is whole vectors, all of it free.
+    /// They are readable, and the gap has room for them.
     #[inline]
-    #[target_feature(enable = "avx2,popcnt")]
-    unsafe fn deal_block(&mut self, block: [__m256i; BLOCK_VECTORS]) {
-        for vector in block {
-            // SAFETY: each vector takes at most 4 keys of space from either end, and there was a block for all.
-            unsafe { self.deal(vector) };
+    unsafe fn deal_odd(&mut self, at: *const u64, count: usize, pivot: u64) {
+        for i in 0..count {
+            // SAFETY: the caller vouches for the keys and the room.
+            unsafe { self.deal_one(at.add(i).read(), pivot) };
         }
     }
 
@@ -203,19 +137,6 @@ impl<const OR_EQUAL: bool> Dealer<OR_EQUAL> {
         unsafe { self.base.add(self.write + if is_low { 0 } else { self.gap }).write(key) };
         self.write += usize::from(is_low);
     }
-}
-
-/// # Safety
-/// `at` starts a block of readable keys.
-#[inline]
-#[target_feature(enable = "avx2,popcnt")]
-unsafe fn load_block(at: *const u64) -> [__m256i; BLOCK_VECTORS] {
-    let mut block = [_mm256_setzero_si256(); BLOCK_VECTORS];
-    for (i, vector) in block.iter_mut().enumerate() {
-        // SAFETY: the caller vouches for the block.
-        *vector = unsafe { _mm256_loadu_si256(at.add(i * LANES).cast()) };
-    }
-    block
 }
 
 /// A bit for each lane of a comparison's result.

@@ -25,44 +25,13 @@ pub(super) fn sort(keys: &mut [u64], depth: u32) {
     unsafe { quicksort(keys, depth) }
 }
 
-#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
-fn quicksort(mut keys: &mut [u64], mut depth: u32) {
-    while keys.len() > BASE {
-        if depth == 0 {
-            return super::plain::sort(keys);
-        }
-        depth -= 1;
-        let pivot = choose_pivot(keys);
-        let cut = partition::<false>(keys, pivot);
-        if cut == 0 {
-            // The pivot is the smallest key: peel off all that equal it.
-            let equal = partition::<true>(keys, pivot);
-            keys = &mut keys[equal..];
-            continue;
-        }
-        let (low, high) = keys.split_at_mut(cut);
-        quicksort(low, depth);
-        keys = high;
-    }
-    sort_base(keys);
-}
+quicksort_frame!("avx512f,avx512dq,avx512bw,avx512vl,popcnt", __m512i);
 
-/// A key of `keys` near the median: of 3 or 9 vectors spread evenly, the median lane by lane, then of its lanes.
+/// Returns the key in the middle of a vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
-fn choose_pivot(keys: &[u64]) -> u64 {
-    let medians = if keys.len() < NINTHER_LEN_MIN {
-        let step = keys.len() / 4;
-        median3(load(keys, step), load(keys, 2 * step), load(keys, 3 * step))
-    } else {
-        let step = keys.len() / 10;
-        median3(
-            median3(load(keys, step), load(keys, 2 * step), load(keys, 3 * step)),
-            median3(load(keys, 4 * step), load(keys, 5 * step), load(keys, 6 * step)),
-            median3(load(keys, 7 * step), load(keys, 8 * step), load(keys, 9 * step)),
-        )
-    };
-    let sorted = settle8(settle4(settle2(medians)));
+fn middle(v: __m512i) -> u64 {
+    let sorted = settle8(settle4(settle2(v)));
     _mm_cvtsi128_si64(_mm512_extracti64x2_epi64::<2>(sorted)) as u64
 }
 
@@ -81,64 +50,13 @@ fn median3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
     _mm512_max_epu64(low, _mm512_min_epu64(high, c))
 }
 
-/// Moves the keys below `pivot` (`OR_EQUAL`: or equal to it) to the front, and returns their number.
-///
-/// ```text
-/// 0       write        left            left + unread        write + gap      len
-/// | low keys |  free    |  not read yet   |       free           | high keys |
-/// ```
-///
-/// A block from each end is held in registers, so that 2 blocks of space are free. Each turn reads the next block
-/// from the side with less free space, then writes the block read in the turn before: which side has less does not
-/// wait for that block's comparisons. (Writing the block just read makes every turn wait for them.)
-#[inline(never)]
+/// # Safety
+/// 8 keys are readable at `at`.
+#[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
-fn partition<const OR_EQUAL: bool>(keys: &mut [u64], pivot: u64) -> usize {
-    let len = keys.len();
-    assert!(len >= 2 * BLOCK);
-    let base = keys.as_mut_ptr();
-    let mut rest = [MaybeUninit::<u64>::uninit(); BLOCK];
-    let rest: *mut u64 = rest.as_mut_ptr().cast();
-
-    // SAFETY: the first and the last block are within `keys`, which is at least 2 blocks long.
-    let (mut current, held) = unsafe { (load_block(base), load_block(base.add(len - BLOCK))) };
-    let mut left = BLOCK;
-    let mut unread = len - 2 * BLOCK;
-    let mut dealer = Dealer::<OR_EQUAL> { base, write: 0, gap: len, pivot: _mm512_set1_epi64(pivot as i64) };
-    while unread >= BLOCK {
-        // The space on the left (left - write) is no more than on the right (write + gap - left - unread).
-        let from_left = 2 * left + unread <= 2 * dealer.write + dealer.gap;
-        let at = left + if from_left { 0 } else { unread - BLOCK };
-        left += if from_left { BLOCK } else { 0 };
-        unread -= BLOCK;
-        // SAFETY: `at` starts a block within the unread keys.
-        let next = unsafe { load_block(base.add(at)) };
-        // SAFETY: 3 blocks of space were free after that read, at least 1 of them on either side: the side that was
-        // read from gained one, the other had no less than half of 2. This writes 1 block.
-        unsafe { dealer.deal_block(current) };
-        current = next;
-    }
-
-    // Fewer keys than a block are unread: move them out of the way, and the whole gap is free.
-    let whole = unread - unread % LANES;
-    let tail = unread % LANES;
-    for at in (0..whole).step_by(LANES) {
-        // SAFETY: reads within the unread keys; `rest` holds a block, and `unread` is less.
-        unsafe { _mm512_storeu_si512(rest.add(at).cast(), _mm512_loadu_si512(base.add(left + at).cast())) };
-    }
-    // SAFETY: the mask admits the last `tail` unread keys only, and masked lanes are not read.
-    let last = unsafe { _mm512_maskz_loadu_epi64((1 << tail) - 1, base.add(left + whole).cast()) };
-    // SAFETY: every key has been read, so the whole gap is free: `tail` keys, then whole vectors down to the last one.
-    unsafe {
-        dealer.deal_part(last, tail);
-        dealer.deal_block(current);
-        dealer.deal_block(held);
-        for at in (0..whole).step_by(LANES) {
-            dealer.deal(_mm512_loadu_si512(rest.add(at).cast()));
-        }
-    }
-    debug_assert_eq!(dealer.gap, 0);
-    dealer.write
+unsafe fn load_vector(at: *const u64) -> __m512i {
+    // SAFETY: the caller vouches for the keys, and the load needs no alignment.
+    unsafe { _mm512_loadu_si512(at.cast()) }
 }
 
 /// The writing half of a partition.
@@ -152,6 +70,12 @@ struct Dealer<const OR_EQUAL: bool> {
 }
 
 impl<const OR_EQUAL: bool> Dealer<OR_EQUAL> {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+    fn new(base: *mut u64, len: usize, pivot: u64) -> Self {
+        Dealer { base, write: 0, gap: len, pivot: _mm512_set1_epi64(pivot as i64) }
+    }
+
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
     fn is_low(&self, vector: __m512i) -> __mmask8 {
@@ -182,25 +106,16 @@ impl<const OR_EQUAL: bool> Dealer<OR_EQUAL> {
         self.write += lows.count_ones() as usize;
     }
 
-    /// # Safety
-    /// As for `deal`, before each vector: a block is free at each end, or the gap is whole vectors, all of it free.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
-    unsafe fn deal_block(&mut self, block: [__m512i; BLOCK_VECTORS]) {
-        for vector in block {
-            // SAFETY: each vector takes at most 8 keys of space from either end, and there was a block for all.
-            unsafe { self.deal(vector) };
-        }
-    }
-
-    /// Writes the first `count` lanes, fewer than 8.
+    /// Writes the `count` keys at `at`, fewer than 8.
     ///
     /// # Safety
-    /// `count` keys of space are free at each end of the gap.
+    /// They are readable, and `count` keys of space are free at each end of the gap.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
-    unsafe fn deal_part(&mut self, vector: __m512i, count: usize) {
+    unsafe fn deal_odd(&mut self, at: *const u64, count: usize, _pivot: u64) {
         let lanes = (1u8 << count) - 1;
+        // SAFETY: the mask admits the keys at `at` only, and masked lanes are not read.
+        let vector = unsafe { _mm512_maskz_loadu_epi64(lanes, at.cast()) };
         let lows = self.is_low(vector) & lanes;
         let low_count = lows.count_ones() as usize;
         let low_keys = _mm512_maskz_compress_epi64(lows, vector);
@@ -214,19 +129,6 @@ impl<const OR_EQUAL: bool> Dealer<OR_EQUAL> {
         }
         self.write += low_count;
     }
-}
-
-/// # Safety
-/// `at` starts a block of readable keys.
-#[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
-unsafe fn load_block(at: *const u64) -> [__m512i; BLOCK_VECTORS] {
-    let mut block = [_mm512_setzero_si512(); BLOCK_VECTORS];
-    for (i, vector) in block.iter_mut().enumerate() {
-        // SAFETY: the caller vouches for the block.
-        *vector = unsafe { _mm512_loadu_si512(at.add(i * LANES).cast()) };
-    }
-    block
 }
 
 /// Lane numbers for each mask of low lanes, the low lanes first, in nibbles from the lowest up.

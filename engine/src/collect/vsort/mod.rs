@@ -32,6 +32,9 @@
 
 #[cfg(target_arch = "x86_64")]
 #[macro_use]
+mod frame;
+#[cfg(target_arch = "x86_64")]
+#[macro_use]
 mod network;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
