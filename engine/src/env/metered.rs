@@ -35,11 +35,22 @@ pub struct FileTotals {
     pub read_bytes: u64,
     /// Nanoseconds in reads.
     pub read_ns: u64,
+    /// Number of reads.
+    pub reads: u64,
+    /// Reads of less than `SMALL_BYTES`.
+    pub small_reads: u64,
     /// Bytes written.
     pub written_bytes: u64,
     /// Nanoseconds in writes, allocations and syncs.
     pub write_ns: u64,
+    /// Number of writes.
+    pub writes: u64,
+    /// Writes of less than `SMALL_BYTES`.
+    pub small_writes: u64,
 }
+
+/// Bytes of a read or write below which the cost of the call, or of a disk's arm, is more than its share.
+pub const SMALL_BYTES: usize = 128 << 10;
 
 #[derive(Default)]
 struct Count {
@@ -47,8 +58,12 @@ struct Count {
     open_ns: AtomicU64,
     read_bytes: AtomicU64,
     read_ns: AtomicU64,
+    reads: AtomicU64,
+    small_reads: AtomicU64,
     written_bytes: AtomicU64,
     write_ns: AtomicU64,
+    writes: AtomicU64,
+    small_writes: AtomicU64,
 }
 
 impl Count {
@@ -59,8 +74,12 @@ impl Count {
             open_ns: of(&self.open_ns),
             read_bytes: of(&self.read_bytes),
             read_ns: of(&self.read_ns),
+            reads: of(&self.reads),
+            small_reads: of(&self.small_reads),
             written_bytes: of(&self.written_bytes),
             write_ns: of(&self.write_ns),
+            writes: of(&self.writes),
+            small_writes: of(&self.small_writes),
         }
     }
 }
@@ -120,6 +139,14 @@ fn timed<T>(clock: &dyn Clock, ns: &AtomicU64, operation: impl FnOnce() -> T) ->
     result
 }
 
+/// Counts a call for `bytes`.
+fn count(calls: &AtomicU64, small: &AtomicU64, bytes: usize) {
+    calls.fetch_add(1, Ordering::Relaxed);
+    if bytes < SMALL_BYTES {
+        small.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 struct MeteredFile {
     inner: Arc<dyn File>,
     clock: Arc<dyn Clock>,
@@ -130,11 +157,13 @@ impl File for MeteredFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let n = timed(&*self.clock, &self.count.read_ns, || self.inner.read_at(buffer, offset))?;
         self.count.read_bytes.fetch_add(n as u64, Ordering::Relaxed);
+        count(&self.count.reads, &self.count.small_reads, buffer.len());
         Ok(n)
     }
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         let n = timed(&*self.clock, &self.count.write_ns, || self.inner.write_at(bytes, offset))?;
         self.count.written_bytes.fetch_add(n as u64, Ordering::Relaxed);
+        count(&self.count.writes, &self.count.small_writes, bytes.len());
         Ok(n)
     }
     fn len(&self) -> io::Result<u64> {
@@ -261,8 +290,11 @@ mod tests {
         assert_eq!(totals.len(), 3);
         let input = of(Place::Input);
         assert_eq!((input.opened, input.read_bytes, input.written_bytes), (1, 5, 0));
+        assert_eq!((input.reads, input.small_reads, input.writes), (2, 2, 0));
         assert!(input.read_ns >= 6_000_000, "{input:?}");
         assert_eq!((of(Place::Output).opened, of(Place::Output).written_bytes), (1, 3));
+        let scratch = of(Place::Scratch(dir.clone()));
+        assert_eq!((scratch.writes, scratch.small_writes), (2, 2));
         assert_eq!((of(Place::Scratch(dir.clone())).opened, of(Place::Scratch(dir)).written_bytes), (2, 3));
     }
 }

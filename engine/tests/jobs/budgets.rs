@@ -1,9 +1,14 @@
 //! The same bytes for any memory budget and any number of threads, and no files left behind.
 
-use yunti_base::Code;
-use yunti_engine::job::{JobSpec, SpillCodec};
+use std::sync::Arc;
 
-use crate::support::{Temp, noise, parts_of};
+use yunti_base::Code;
+use yunti_engine::env::metered::{FileTotals, Place};
+use yunti_engine::env::{Env, MeteredFiles};
+use yunti_engine::job::report::Report;
+use yunti_engine::job::{JobSpec, OutputTarget, SpillCodec};
+
+use crate::support::{Temp, noise, parts_of, run_in};
 
 fn application(name: &str) -> JobSpec {
     (yunti_engine::job::application(name).unwrap().spec)()
@@ -49,6 +54,58 @@ fn any_budget_gives_the_same_bytes() {
     }
     assert_eq!(std::fs::read_dir(temp.path("scratch")).unwrap().count(), 0);
     assert_eq!(temp.names(), ["in", "out", "scratch"]);
+}
+
+/// Runs a job and returns its report and the calls on its scratch files.
+fn scratch_calls(spec: &JobSpec) -> (Report, FileTotals) {
+    let real = Env::real();
+    let files = Arc::new(MeteredFiles::new(real.files.clone(), real.clock.clone()));
+    let outcome = run_in(&Env { files: files.clone(), ..real }, spec).unwrap();
+    let scratch = files.totals().into_iter().find(|(place, _)| matches!(place, Place::Scratch(_)));
+    (outcome.report, scratch.map_or(FileTotals::default(), |(_, totals)| totals))
+}
+
+#[test]
+fn small_budgets_make_no_small_reads_and_writes_of_scratch() {
+    let temp = Temp::new("calls");
+    let mut text = noise(5, 12 << 20);
+    for i in 0..text.len() {
+        text[i] = if i % 64 == 63 { b'\n' } else { b'a' + text[i] % 26 };
+    }
+    let input = temp.write("in", &text);
+    for (mib, threads) in [(4, 1), (6, 2), (8, 1), (8, 3), (12, 2)] {
+        for reduces in [1, 7] {
+            for codec in [SpillCodec::None, SpillCodec::Lz4] {
+                let spec = JobSpec {
+                    inputs: vec![input.clone()],
+                    output: OutputTarget::Directory(temp.path("out")),
+                    overwrite: true,
+                    split_bytes: 1 << 20,
+                    scratch_dirs: vec![temp.path("")],
+                    memory_bytes: Some(mib << 20),
+                    threads: Some(threads),
+                    spill_codec: codec,
+                    reduces,
+                    ..application("sort")
+                };
+                let (report, calls) = scratch_calls(&spec);
+                let case = format!("{mib} MiB, {threads} threads, {reduces} reduces, {codec:?}: {calls:?}");
+                assert!(report.memory.peak_bytes <= mib << 20, "{case}");
+                assert!(report.spill.runs > 0, "{case}");
+                // A merge of runs has four slices a worker, at most.
+                let merges = report.spill.rows.iter().filter(|row| row.kind == "merge").count() as u64;
+                let slices = report.spill.runs + merges * 4 * threads as u64;
+                // The last write of a slice may be small.
+                assert!(calls.small_writes <= slices, "{case}, {slices} slices");
+                assert!(calls.writes > 2 * slices, "{case}, {slices} slices");
+                if codec == SpillCodec::None && reduces == 1 {
+                    // The last block of a slice may be small, and two ranges may read it.
+                    assert!(calls.small_reads <= 2 * slices, "{case}, {slices} slices");
+                    assert!(calls.reads > 4 * slices, "{case}, {slices} slices");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -221,8 +221,10 @@ fn files(running: &RunningJob<'_>, watch: &ResourceWatch) -> Vec<FileUse> {
             open_ms: ms(totals.open_ns),
             read_bytes: totals.read_bytes,
             read_ms: ms(totals.read_ns),
+            reads: totals.reads,
             written_bytes: totals.written_bytes,
             write_ms: ms(totals.write_ns),
+            writes: totals.writes,
         }
     });
     rows.collect()

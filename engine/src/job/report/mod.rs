@@ -147,8 +147,14 @@ pub struct FileUse {
     pub open_ms: f64,
     pub read_bytes: u64,
     pub read_ms: f64,
+    /// Number of reads.
+    #[serde(default)]
+    pub reads: u64,
     pub written_bytes: u64,
     pub write_ms: f64,
+    /// Number of writes.
+    #[serde(default)]
+    pub writes: u64,
     /// Free bytes of the file system after the job, if the job wrote to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
