@@ -10,11 +10,11 @@ import org.apache.maven.plugin.MojoFailureException;
 import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
-import org.yunti.web.shrink.ShrinkException;
 import org.yunti.web.shrink.ShrinkOptions;
-import org.yunti.web.shrink.ShrinkReport;
 import org.yunti.web.shrink.Shrinker;
 import org.yunti.web.shrink.TemplateFolder;
+import org.yunti.web.shrink.report.ShrinkReport;
+import org.yunti.web.shrink.vtl.ShrinkException;
 
 /**
  * Goal that writes smaller templates of a folder into the classes of the build, after the resources plugin has copied

@@ -11,6 +11,13 @@ import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.resource.loader.StringResourceLoader;
 import org.yunti.web.delivery.AsyncBlock;
 import org.yunti.web.delivery.ClientValue;
+import org.yunti.web.shrink.html.Places;
+import org.yunti.web.shrink.html.WhiteSpace;
+import org.yunti.web.shrink.pass.ClientLoops;
+import org.yunti.web.shrink.pass.Sameness;
+import org.yunti.web.shrink.pass.TemplateWalk;
+import org.yunti.web.shrink.vtl.ShrinkException;
+import org.yunti.web.shrink.vtl.VtlSource;
 
 /**
  * Shrinker of a folder of templates. It needs all templates, because the places of use decide what a template may lose:

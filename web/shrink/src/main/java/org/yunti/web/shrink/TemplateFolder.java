@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.yunti.web.shrink.vtl.ShrinkException;
 
 /** Folder of templates, which is read and written to another folder, with all other files copied. */
 public final class TemplateFolder {

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import org.apache.velocity.exception.VelocityException;
-import org.yunti.web.shrink.ShrinkException;
+import org.yunti.web.shrink.vtl.ShrinkException;
 
 /**
  * Main program of {@code yunti-velocity-tool.jar}: explains, renders and shrinks templates outside of an application.

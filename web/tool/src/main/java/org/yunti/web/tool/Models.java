@@ -6,10 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.yunti.web.shrink.ShrinkException;
 import org.yunti.web.shrink.TemplateFolder;
 import org.yunti.web.shrink.json.JsonException;
 import org.yunti.web.shrink.json.JsonReader;
+import org.yunti.web.shrink.vtl.ShrinkException;
 
 /** Reader of page models from JSON files: the members of one object become the context. */
 final class Models {

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Set;
 import org.apache.velocity.VelocityContext;
 import org.apache.velocity.exception.VelocityException;
-import org.yunti.web.shrink.ShrinkException;
+import org.yunti.web.shrink.vtl.ShrinkException;
 import org.yunti.web.velocity.output.ByteWriter;
 
 /** Command {@code render TEMPLATE --json MODEL}: prints the whole page, or nothing if it fails. */

@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Set;
-import org.yunti.web.shrink.ShrinkException;
 import org.yunti.web.shrink.ShrinkOptions;
-import org.yunti.web.shrink.ShrinkReport;
 import org.yunti.web.shrink.Shrinker;
 import org.yunti.web.shrink.TemplateFolder;
 import org.yunti.web.shrink.json.JsonWriter;
+import org.yunti.web.shrink.report.ShrinkReport;
+import org.yunti.web.shrink.vtl.ShrinkException;
 
 /** Command {@code shrink DIR --output DIR}: writes smaller templates. */
 final class Shrink {

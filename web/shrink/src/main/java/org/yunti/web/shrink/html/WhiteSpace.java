@@ -1,11 +1,11 @@
-package org.yunti.web.shrink;
+package org.yunti.web.shrink.html;
 
 import java.util.Locale;
 import java.util.Set;
 import org.apache.velocity.runtime.RuntimeConstants.SpaceGobbling;
 
 /** Squeezing of static text: a run of blanks becomes one, or none where it is never visible. */
-final class WhiteSpace {
+public final class WhiteSpace {
   /** Tags at whose edges blanks are never visible. */
   private static final Set<String> TABLES = Set.of("html", "head", "body", "table", "caption", "colgroup", "col",
       "thead", "tbody", "tfoot", "tr",
@@ -26,7 +26,14 @@ final class WhiteSpace {
   /** Gobbling of Velocity 1 removes all blanks before #set if nothing else is before it. */
   private final boolean isBackwardCompatible;
 
-  WhiteSpace(boolean takesBlocks, boolean isCareful, SpaceGobbling gobbling) {
+  /**
+   * Creates the rules.
+   *
+   * @param takesBlocks true removes white space at the edges of block elements too
+   * @param isCareful true only merges blanks at the edges of static text
+   * @param gobbling mode of space gobbling, whose effects the result must keep
+   */
+  public WhiteSpace(boolean takesBlocks, boolean isCareful, SpaceGobbling gobbling) {
     this.takesBlocks = takesBlocks;
     this.isCareful = isCareful;
     isStructured = gobbling == SpaceGobbling.STRUCTURED;
@@ -34,12 +41,12 @@ final class WhiteSpace {
   }
 
   /** Returns the number of text nodes in one run: structured gobbling treats each node separately. */
-  int nodesMax() {
+  public int nodesMax() {
     return isStructured ? 1 : Integer.MAX_VALUE;
   }
 
   /** Returns true if Velocity may write nothing for this text, because it is before #set. */
-  boolean isGobbledBeforeSet(String text) {
+  public boolean isGobbledBeforeSet(String text) {
     return isBackwardCompatible && text.chars().allMatch(c -> HtmlState.isBlank((char) c));
   }
 
@@ -49,7 +56,7 @@ final class WhiteSpace {
    * @param state state at the beginning of the text; afterwards, at its end
    * @param keepsLine true if Velocity gobbles by the line end at the end of the text
    */
-  String squeeze(String text, HtmlState state, boolean keepsLine) {
+  public String squeeze(String text, HtmlState state, boolean keepsLine) {
     StringBuilder out = new StringBuilder(text.length());
     int n = text.length();
     for (int i = 0; i < n;) {

@@ -1,4 +1,4 @@
-package org.yunti.web.shrink;
+package org.yunti.web.shrink.report;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import org.yunti.web.shrink.ShrunkTemplate;
+import org.yunti.web.shrink.vtl.ShrinkException;
 
 /** Report of the savings: of the sources, and of pages if there is a model to render them with. */
 public final class ShrinkReport {

@@ -1,4 +1,4 @@
-package org.yunti.web.shrink;
+package org.yunti.web.shrink.pass;
 
 import java.util.List;
 import java.util.regex.Matcher;
@@ -15,6 +15,11 @@ import org.apache.velocity.runtime.parser.node.ASTStringLiteral;
 import org.apache.velocity.runtime.parser.node.ASTText;
 import org.apache.velocity.runtime.parser.node.ASTTextblock;
 import org.apache.velocity.runtime.parser.node.Node;
+import org.yunti.web.shrink.html.HtmlState;
+import org.yunti.web.shrink.html.Places;
+import org.yunti.web.shrink.html.WhiteSpace;
+import org.yunti.web.shrink.vtl.TextRun;
+import org.yunti.web.shrink.vtl.VtlSource;
 
 /**
  * Walk through a template in the order of its text, all branches of it, with the HTML state. It records the places of
@@ -23,7 +28,7 @@ import org.apache.velocity.runtime.parser.node.Node;
  * <p>The output of a reference, or of a macro or file outside of the folder, is assumed to be text, whole elements or
  * whole attributes.
  */
-final class TemplateWalk {
+public final class TemplateWalk {
   /** Comments that keep the blanks of a part: {@code ## yunti:keep} and {@code ## yunti:squeeze}. */
   private static final String KEEP = "yunti:keep";
   private static final String SQUEEZE = "yunti:squeeze";
@@ -39,14 +44,19 @@ final class TemplateWalk {
   private final boolean edits;
   private boolean keeps;
 
-  TemplateWalk(Places places, WhiteSpace whiteSpace, boolean edits) {
+  /**
+   * Creates a walk.
+   *
+   * @param edits true squeezes text; false only records the places of use
+   */
+  public TemplateWalk(Places places, WhiteSpace whiteSpace, boolean edits) {
     this.places = places;
     this.whiteSpace = whiteSpace;
     this.edits = edits;
   }
 
   /** Walks a whole template. */
-  void template(String name, Node root) {
+  public void template(String name, Node root) {
     part(Places.file(name), root);
   }
 
@@ -87,10 +97,10 @@ final class TemplateWalk {
       return;
     }
     boolean keepsLine = next == null ? parent instanceof ASTBlock : !(next instanceof ASTReference);
-    boolean wasBlank = state.endsBlank;
+    boolean wasBlank = state.endsBlank();
     String squeezed = whiteSpace.squeeze(text, state, keepsLine);
     if (next instanceof ASTSetDirective && whiteSpace.isGobbledBeforeSet(text)) {
-      state.endsBlank = wasBlank;
+      state.endsBlank(wasBlank);
     }
     if (edits && !squeezed.equals(text)) {
       run.replace(squeezed);
@@ -99,7 +109,7 @@ final class TemplateWalk {
 
   private static void write(String text, HtmlState state) {
     text.chars().forEach(c -> state.next((char) c));
-    state.endsBlank = false;
+    state.endsBlank(false);
   }
 
   private HtmlState node(Node node, HtmlState state) {

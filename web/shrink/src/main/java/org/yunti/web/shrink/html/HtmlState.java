@@ -1,4 +1,4 @@
-package org.yunti.web.shrink;
+package org.yunti.web.shrink.html;
 
 import java.util.Locale;
 import java.util.Objects;
@@ -16,9 +16,10 @@ import java.util.Set;
  *         &gt; of pre, or of an element with style white-space: blanks are kept until the end tag
  * </pre>
  */
-final class HtmlState {
-  enum Mode { DATA, TAG_OPEN, TAG_NAME, AFTER_NAME, TAG, AFTER_EQUALS, DOUBLE, SINGLE, UNQUOTED, COMMENT, DECLARATION,
-      RAW, UNKNOWN }
+public final class HtmlState {
+  /** Part of the page that the next character belongs to. */
+  public enum Mode { DATA, TAG_OPEN, TAG_NAME, AFTER_NAME, TAG, AFTER_EQUALS, DOUBLE, SINGLE, UNQUOTED, COMMENT,
+      DECLARATION, RAW, UNKNOWN }
 
   /** Elements whose content is no HTML, or whose blanks all count. */
   private static final Set<String> RAW_ELEMENTS = Set.of("script", "style", "textarea", "title", "xmp", "iframe",
@@ -44,14 +45,27 @@ final class HtmlState {
   /** Tag that has just ended; "" after any other text; not compared. */
   String lastTag = "";
 
-  HtmlState() {}
+  /** Creates the state at the beginning of a page. */
+  public HtmlState() {}
 
-  HtmlState(Mode mode) {
+  /** Creates the state inside of a mode. */
+  public HtmlState(Mode mode) {
     this.mode = mode;
     attributes = mode == Mode.TAG ? new StringBuilder() : null;
   }
 
-  HtmlState copy() {
+  /** Returns true if the last character written is a blank that merges with the next one. */
+  public boolean endsBlank() {
+    return endsBlank;
+  }
+
+  /** Sets whether the last character written is a blank that merges with the next one. */
+  public void endsBlank(boolean isBlank) {
+    endsBlank = isBlank;
+  }
+
+  /** Returns a copy that changes independently. */
+  public HtmlState copy() {
     HtmlState copy = new HtmlState();
     copy.mode = mode;
     copy.name = name;
@@ -65,7 +79,8 @@ final class HtmlState {
     return copy;
   }
 
-  Mode mode() {
+  /** Returns the current mode. */
+  public Mode mode() {
     return mode;
   }
 
@@ -74,7 +89,7 @@ final class HtmlState {
   }
 
   /** Returns true if a blank here may be squeezed. */
-  boolean squeezes() {
+  public boolean squeezes() {
     return kept.isEmpty() && (mode == Mode.DATA || mode == Mode.TAG);
   }
 
@@ -84,7 +99,7 @@ final class HtmlState {
   }
 
   /** Returns true if later text is read alike in both states. */
-  boolean sameAs(HtmlState other) {
+  public boolean sameAs(HtmlState other) {
     return mode == other.mode && kept.equals(other.kept) && keptDepth == other.keptDepth
         && (isPlain() || Objects.equals(name, other.name));
   }
@@ -98,7 +113,7 @@ final class HtmlState {
   }
 
   /** Joins the states of two branches. */
-  HtmlState join(HtmlState other) {
+  public HtmlState join(HtmlState other) {
     if (isNamed() && other.isNamed() && mode != other.mode && name.equals(other.name) && kept.equals(other.kept)) {
       // <li#if(..) class="x"#end: the name ends here unless the next character belongs to it.
       HtmlState joined = copy();
@@ -121,7 +136,7 @@ final class HtmlState {
   }
 
   /** Records unknown output: whole elements in DATA; whole attributes or a part of one in a tag. */
-  void opaque() {
+  public void opaque() {
     endsBlank = false;
     lastTag = "";
     switch (mode) {
@@ -144,18 +159,20 @@ final class HtmlState {
     }
   }
 
-  void unknown() {
+  /** Enters {@link Mode#UNKNOWN} and forgets the last tag. */
+  public void unknown() {
     mode = Mode.UNKNOWN;
     endsBlank = false;
     lastTag = "";
   }
 
-  static boolean isBlank(char c) {
+  /** Returns true for the white space of HTML. */
+  public static boolean isBlank(char c) {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
   }
 
   /** Reads one character of static text. */
-  void next(char c) {
+  public void next(char c) {
     if (mode != Mode.DATA || !isBlank(c)) {
       lastTag = "";
     }

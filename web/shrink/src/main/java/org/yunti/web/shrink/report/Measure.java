@@ -1,4 +1,4 @@
-package org.yunti.web.shrink;
+package org.yunti.web.shrink.report;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -18,6 +18,8 @@ import org.apache.velocity.app.VelocityEngine;
 import org.apache.velocity.exception.VelocityException;
 import org.apache.velocity.runtime.resource.loader.StringResourceLoader;
 import org.apache.velocity.runtime.resource.util.StringResourceRepository;
+import org.yunti.web.shrink.vtl.ShrinkException;
+import org.yunti.web.shrink.vtl.VtlSource;
 import org.yunti.web.velocity.CompilingResourceManager;
 import org.yunti.web.velocity.output.ByteWriter;
 

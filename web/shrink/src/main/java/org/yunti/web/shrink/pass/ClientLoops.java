@@ -1,4 +1,4 @@
-package org.yunti.web.shrink;
+package org.yunti.web.shrink.pass;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +16,11 @@ import org.apache.velocity.runtime.parser.node.ASTText;
 import org.apache.velocity.runtime.parser.node.ASTTextblock;
 import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
+import org.yunti.web.shrink.html.HtmlState;
+import org.yunti.web.shrink.html.Places;
+import org.yunti.web.shrink.vtl.ShrinkException;
+import org.yunti.web.shrink.vtl.TextRun;
+import org.yunti.web.shrink.vtl.VtlSource;
 
 /**
  * Conversion of marked loops: the page sends the static text of a row once, then the values of each row. A script of
@@ -38,7 +43,7 @@ import org.apache.velocity.runtime.parser.node.SimpleNode;
  * #clientvalue} is {@code org.yunti.web.delivery.ClientValue}. Without JavaScript a reader sees no rows, so only marked
  * loops are converted.
  */
-final class ClientLoops {
+public final class ClientLoops {
   private static final Pattern MARK = Pattern.compile("##\\s*yunti:client-loop(?:\\s+nonce=(\\$\\S+))?\\s*",
       Pattern.DOTALL);
   /** Script that inserts the rows before itself and removes itself. */
@@ -56,7 +61,12 @@ final class ClientLoops {
 
   private record Loop(ASTDirective foreach, Node comment, String nonce) {}
 
-  ClientLoops(RuntimeInstance engine, String name, String source, Places places) throws ShrinkException {
+  /**
+   * Converts the marked loops of a template.
+   *
+   * @throws ShrinkException if Velocity cannot parse the template
+   */
+  public ClientLoops(RuntimeInstance engine, String name, String source, Places places) throws ShrinkException {
     this.engine = engine;
     this.name = name;
     VtlSource parsed = VtlSource.parse(engine, name, source);
@@ -77,15 +87,18 @@ final class ClientLoops {
     }
   }
 
-  int count() {
+  /** Returns the number of converted loops. */
+  public int count() {
     return count;
   }
 
-  String text() {
+  /** Returns the converted template. */
+  public String text() {
     return text;
   }
 
-  List<String> notes() {
+  /** Returns why marked loops are unchanged, one line each. */
+  public List<String> notes() {
     return notes;
   }
 

@@ -1,4 +1,4 @@
-package org.yunti.web.shrink;
+package org.yunti.web.shrink.pass;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,19 +13,22 @@ import org.apache.velocity.runtime.parser.node.ASTSetDirective;
 import org.apache.velocity.runtime.parser.node.ASTText;
 import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
+import org.yunti.web.shrink.html.HtmlState;
+import org.yunti.web.shrink.vtl.VtlSource;
 
 /**
  * Facts of a template that squeezing must not change: the tree without its static text, all tokens outside of that
  * text, the blanks that each directive gobbles, and the text without blanks. They come from a new parse of the result,
  * which detects faults of the pass.
  */
-final class Sameness {
+public final class Sameness {
   private final List<String> facts = new ArrayList<>();
   private final Set<Token> textTokens = Collections.newSetFromMap(new IdentityHashMap<>());
 
   private Sameness() {}
 
-  static List<String> of(SimpleNode root) {
+  /** Returns the facts of a parsed template. */
+  public static List<String> of(SimpleNode root) {
     Sameness sameness = new Sameness();
     sameness.visit(root, 0);
     sameness.tokens(root.getFirstToken());

@@ -1,4 +1,4 @@
-package org.yunti.web.shrink;
+package org.yunti.web.shrink.vtl;
 
 import java.io.StringReader;
 import java.util.ArrayList;
@@ -18,7 +18,7 @@ import org.apache.velocity.runtime.parser.node.SimpleNode;
  * Source of a template as Velocity's parser reads it: its tree, not initialised, and its tokens, whose images in
  * sequence are the source. A change of a token's image changes the source only there.
  */
-final class VtlSource {
+public final class VtlSource {
   private static final Set<Integer> DIRECTIVES = Set.of(StandardParserConstants.END, StandardParserConstants.ELSE,
       StandardParserConstants.ELSEIF,
       StandardParserConstants.IF_DIRECTIVE, StandardParserConstants.SET_DIRECTIVE, StandardParserConstants.WORD,
@@ -39,7 +39,7 @@ final class VtlSource {
    * @return the source, whose {@link #text} equals {@code source}
    * @throws ShrinkException if Velocity cannot parse it, or its tokens do not equal its source
    */
-  static VtlSource parse(RuntimeInstance engine, String name, String source) throws ShrinkException {
+  public static VtlSource parse(RuntimeInstance engine, String name, String source) throws ShrinkException {
     Template template = new Template();
     template.setName(name);
     VtlSource parsed;
@@ -103,20 +103,22 @@ final class VtlSource {
   }
 
   /** Returns false for the token of the end of the file and other tokens without text. */
-  static boolean isSource(Token token) {
+  public static boolean isSource(Token token) {
     return token.kind != StandardParserConstants.EOF && token.kind != StandardParserConstants.ZERO_WIDTH_WHITESPACE;
   }
 
-  static String firstLine(String message) {
+  /** Returns the first line of a parser's message. */
+  public static String firstLine(String message) {
     return message == null ? "no reason is given" : message.strip().split("\\R", 2)[0];
   }
 
-  SimpleNode root() {
+  /** Returns the root of the syntax tree. */
+  public SimpleNode root() {
     return root;
   }
 
   /** Returns the source from the tokens' present images. */
-  String text() {
+  public String text() {
     StringBuilder text = new StringBuilder();
     for (Token token = first; token != null; token = token.next) {
       append(text, token);
@@ -128,7 +130,7 @@ final class VtlSource {
    * Returns true if a token of a directive contains text: in {@code $$#end} the parser makes {@code $$} a part of the
    * end.
    */
-  boolean hidesText() {
+  public boolean hidesText() {
     for (Token token = first; token != null; token = token.next) {
       if (DIRECTIVES.contains(token.kind) && token.image.indexOf('#') > 0) {
         return true;
@@ -138,7 +140,7 @@ final class VtlSource {
   }
 
   /** Returns the source of a node, without the blanks before and the line end after it that belong to a directive. */
-  static String text(Node node) {
+  public static String text(Node node) {
     List<Token> tokens = tokens(node);
     if (!(node instanceof ASTText)) {
       while (!tokens.isEmpty() && isBlank(tokens.get(0))) {
@@ -165,7 +167,7 @@ final class VtlSource {
   }
 
   /** Returns the tokens of a node. A node without text has none: the parser gives it the next token as its first. */
-  static List<Token> tokens(Node node) {
+  public static List<Token> tokens(Node node) {
     List<Token> tokens = new ArrayList<>();
     Token end = node.getLastToken();
     if (end == null || end.next == node.getFirstToken()) {

@@ -1,4 +1,4 @@
-package org.yunti.web.shrink;
+package org.yunti.web.shrink.vtl;
 
 /** Error of shrinking in one line: fault, place, remedy. */
 public final class ShrinkException extends Exception {

@@ -1,0 +1,2 @@
+/** What shrinking saves: bytes, gzipped bytes and CPU time. */
+package org.yunti.web.shrink.report;
