@@ -3,6 +3,7 @@
 //! ```text
 //!   flags -> command/  flags, output and the run of each command
 //!              |-> load/      operations, their arrivals, the loop over all connections, latencies
+//!              |-> replay/    audit log, its name space, and its calls at their times
 //!              |-> datanode/  DataNodes without disks
 //!              |-> rpc/       Hadoop RPC on the wire
 //!              |-> bench/     NameNodes of this machine, started in several ways
@@ -18,6 +19,7 @@ mod command;
 mod datanode;
 mod jmx;
 mod load;
+mod replay;
 mod rpc;
 mod server;
 

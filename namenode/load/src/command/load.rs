@@ -26,7 +26,7 @@ use crate::load::schedule::Pace;
 use crate::server::Server;
 
 /// Resolves HOST:PORT, HOST or `hdfs://HOST:PORT/`; the default port is 8020.
-fn address(text: &str) -> Result<SocketAddr> {
+pub fn address(text: &str) -> Result<SocketAddr> {
     let bare = text.strip_prefix("hdfs://").unwrap_or(text).trim_end_matches('/');
     let has_port = bare.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let with_port = if has_port { bare.to_owned() } else { format!("{bare}:8020") };
@@ -42,7 +42,7 @@ pub fn load(flags: &LoadFlags) -> Outcome {
         whole_file::check(path, plot::WHAT)?;
     }
     let progress = Arc::new(Progress::default());
-    stop_on_signals(&progress);
+    stop_on_signals(progress.clone(), |progress| &progress.stop);
     let run = run(flags, &progress)?;
     let report = LoadReport { flags, loaded: &run.loaded };
     if let Some(path) = &flags.plot {
@@ -54,7 +54,7 @@ pub fn load(flags: &LoadFlags) -> Outcome {
         stdout::print(&report.to_text())?;
     }
     // Without a time, a signal is the planned end.
-    if progress.stop.load(Relaxed) && !flags.seconds.is_zero() {
+    if progress.stop.load(Relaxed) && !flags.is_endless() {
         return Err(Failure::Reported(Code::Cancelled));
     }
     if report.loaded.latencies.calls() == 0 {
@@ -111,20 +111,19 @@ fn datanodes(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, progress
     Ok(Some(fleet))
 }
 
-/// Sets `progress.stop` on the first signal, and ends the process on the second.
-pub fn stop_on_signals(progress: &Arc<Progress>) {
+/// Sets the flag on the first signal, and ends the process on the second.
+pub fn stop_on_signals<T: Send + Sync + 'static>(progress: Arc<T>, stop: fn(&T) -> &AtomicBool) {
     let Ok(mut signals) = signal_hook::iterator::Signals::new(signals::that_end()) else { return };
-    let progress = progress.clone();
     let _ = thread::Builder::new().name("yunti-signals".into()).spawn(move || {
         for _ in signals.forever() {
-            if progress.stop.swap(true, Relaxed) {
+            if stop(&progress).swap(true, Relaxed) {
                 signal_hook::low_level::exit(i32::from(Code::Cancelled as u8));
             }
         }
     });
 }
 
-fn plan(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, connections: usize, first: usize) -> Plan {
+pub fn plan(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, connections: usize, first: usize) -> Plan {
     Plan {
         address,
         user: flags.user.clone(),
@@ -138,7 +137,7 @@ fn plan(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, connections: 
     }
 }
 
-fn panicked<T>(_: T) -> Error {
+pub fn panicked<T>(_: T) -> Error {
     Error::new(Code::Internal, "a thread of ours panicked".to_owned())
 }
 
@@ -223,9 +222,9 @@ fn measure(
     let web = flags.jmx.clone().unwrap_or_else(|| format!("{}:9870", address.ip()));
     let is_over = AtomicBool::new(false);
     let mut samples = Vec::new();
-    let whole = match flags.seconds {
-        Duration::ZERO => "s until ctrl-C".to_owned(),
-        time => format!("of {:.0} s", (flags.warm_up + time).as_secs_f64()),
+    let whole = match flags.is_endless() {
+        true => "s until ctrl-C".to_owned(),
+        false => format!("of {:.0} s", (flags.warm_up + flags.time()).as_secs_f64()),
     };
     let (outcomes, figures) = thread::scope(|scope| {
         let figures = scope.spawn(|| figures::watch(&web, address.port(), &progress.is_counting, &is_over));
@@ -266,7 +265,7 @@ fn measure(
 }
 
 /// Prints a line on a terminal; the next one overwrites it.
-fn show(line: &str) {
+pub fn show(line: &str) {
     if std::io::stderr().is_terminal() {
         let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use super::replay::flags::ReplayFlags;
 use crate::load::mix::Mix;
 use crate::rpc::wire::Io;
 
@@ -18,7 +19,7 @@ pub struct LoadFlags {
     /// create, rename, delete, setPermission
     #[arg(short, long, value_name = "MIX", default_value = "getFileInfo=90,mkdirs=10", value_parser = Mix::parse)]
     pub mix: Mix,
-    /// Use this many connections; each is a separate client
+    /// Use this many connections; each is a separate client; a replay has at least one for each user
     #[arg(
         short, long, value_name = "N", default_value = "100",
         value_parser = clap::value_parser!(u32).range(1..=10_000),
@@ -28,9 +29,10 @@ pub struct LoadFlags {
     /// after the response to the last (closed loop)
     #[arg(short, long, value_name = "PER SECOND", value_parser = rate)]
     pub rate: Option<f64>,
-    /// Measure for this time; 0: until ctrl-C, which then ends it with exit code 0
-    #[arg(short, long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
-    pub seconds: Duration,
+    /// Measure for this time; 0: until ctrl-C, which then ends it with exit code 0; default: 10, and with --replay
+    /// until the log ends
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
+    pub seconds: Option<Duration>,
     /// Load for this time before the measurement
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub warm_up: Duration,
@@ -73,15 +75,27 @@ pub struct LoadFlags {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub replay: ReplayFlags,
 }
 
 impl LoadFlags {
     /// Returns the time to measure; without one, it ends by a signal.
     pub fn time(&self) -> Duration {
-        if self.seconds.is_zero() { UNTIL_A_SIGNAL } else { self.seconds }
+        match self.seconds {
+            None => SECONDS,
+            Some(Duration::ZERO) => UNTIL_A_SIGNAL,
+            Some(time) => time,
+        }
+    }
+
+    /// Returns true if only a signal ends the measurement.
+    pub fn is_endless(&self) -> bool {
+        self.seconds.is_some_and(|time| time.is_zero())
     }
 }
 
+const SECONDS: Duration = Duration::from_secs(10);
 /// A time that never passes; sums with it do not overflow.
 const UNTIL_A_SIGNAL: Duration = Duration::from_secs(u32::MAX as u64);
 

@@ -8,6 +8,7 @@ mod cures;
 mod load;
 mod load_flags;
 mod plot;
+mod replay;
 mod report;
 mod rows;
 mod scenario;
@@ -38,6 +39,7 @@ enum Command {
 pub fn act(flags: Flags) -> Outcome {
     match flags.command {
         Command::Load(flags) if flags.scenario.is_some() => scenario::run(&flags),
+        Command::Load(flags) if !flags.replay.replay.is_empty() => replay::run::run(&flags),
         Command::Load(flags) => load::load(&flags),
         Command::Advise(flags) => advise::advise(&flags),
         Command::Bench(flags) => bench::bench(&flags),

@@ -35,7 +35,7 @@ struct Step {
 /// Runs all steps, and prints a row after each.
 pub fn run(flags: &LoadFlags) -> Outcome {
     let progress = Arc::new(Progress::default());
-    load::stop_on_signals(&progress);
+    load::stop_on_signals(progress.clone(), |progress| &progress.stop);
     let most = if flags.datanodes > 0 { flags.datanodes } else { MACHINES };
     let mut steps: Vec<Step> = Vec::new();
     if !flags.json {
@@ -67,7 +67,7 @@ fn step(flags: &LoadFlags, machines: u32, progress: &Arc<Progress>) -> Result<St
     of_step.rate = Some((target - f64::from(machines) * HEARTBEATS_PER_SECOND) / calls_an_operation);
     of_step.datanodes = machines;
     of_step.connections = CONNECTIONS;
-    of_step.seconds = flags.seconds.max(std::time::Duration::from_secs_f64(SECONDS));
+    of_step.seconds = Some(flags.seconds.unwrap_or_default().max(std::time::Duration::from_secs_f64(SECONDS)));
     load::run(&of_step, progress).map(|run| Step { machines, target, loaded: run.loaded })
 }
 

@@ -7,5 +7,6 @@ pub mod epoll;
 pub mod frame;
 mod input;
 pub mod messages;
+pub mod replay_messages;
 mod ring;
 pub mod wire;
