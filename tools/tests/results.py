@@ -15,6 +15,9 @@ from suites import BUILD, ROOT
 
 # Commits that touch an input of the part. A full run takes hours, so a result outlives a working day or two.
 LIMIT_COMMITS = 150
+# The commit that began to count. A result before it, or none, counts as one of this commit: it fails the same number of
+# commits later.
+BEGAN = "4cdb407"
 NEEDS_HISTORY = "the age of results needs the whole history of git"
 
 
@@ -57,28 +60,43 @@ def no_history(root=ROOT):
     return f"{NEEDS_HISTORY}, and this clone is shallow" if shallow else None
 
 
-def faults(text, names, inputs, root=ROOT, limit=LIMIT_COMMITS):
+def faults(text, names, inputs, root=ROOT, limit=LIMIT_COMMITS, began=None):
     """Returns one line for each suite of `names` whose result in the page does not vouch for HEAD.
 
     Such a suite never ran, failed, ran with uncommitted changes or on a commit outside HEAD's history, or more than
-    `limit` commits since then touch one of the `inputs`.
+    `limit` commits since then touch one of the `inputs`. `began`: the commit that began to count; what is older, or
+    never ran, has the same number of commits from there.
     """
     rows = read(text)
-    found = ((name, _fault(rows.get(name), inputs, root, limit)) for name in names)
+    found = ((name, _fault(rows.get(name), inputs, root, limit, began)) for name in names)
     return [f"{name}: {fault}" for name, fault in found if fault]
 
 
-def _fault(row, inputs, root, limit):
+def _fault(row, inputs, root, limit, began):
+    fault, commit = _place(row, root)
+    # Before the rule began, or nowhere in the history: the count starts where the rule did.
+    grace = began and (commit is None or _git(root, "merge-base", "--is-ancestor", commit, began).returncode == 0)
+    if not grace:
+        if fault or row.failed:
+            return fault or f"{row.failed} failed at {row.commit}"
+    elif _git(root, "merge-base", "--is-ancestor", began, "HEAD").returncode == 0:
+        commit = began
+    age = int(_git(root, "rev-list", "--count", "--no-merges", f"{commit}..HEAD", "--", *inputs).stdout)
+    if age <= limit:
+        return None
+    if grace and (fault or row.failed):
+        return f"{fault or f'{row.failed} failed at {row.commit}'}, and no run in {age} commits (limit {limit})"
+    return f"ran {age} commits ago on {row.commit} (limit {limit})"
+
+
+def _place(row, root):
+    """Returns why the result belongs to no commit of HEAD's history (or None), and its commit, if git knows it."""
     if row is None:
-        return "never run"
-    if row.failed:
-        return f"{row.failed} failed at {row.commit}"
-    if row.commit.endswith("+"):
-        return f"ran with uncommitted changes on {row.commit.rstrip('+')}"
-    if _git(root, "merge-base", "--is-ancestor", row.commit, "HEAD").returncode != 0:
-        return f"ran on {row.commit}, which is no ancestor of HEAD"
-    age = int(_git(root, "rev-list", "--count", "--no-merges", f"{row.commit}..HEAD", "--", *inputs).stdout)
-    return f"ran {age} commits ago on {row.commit} (limit {limit})" if age > limit else None
+        return "never run", None
+    commit = row.commit.rstrip("+")
+    if _git(root, "merge-base", "--is-ancestor", commit, "HEAD").returncode != 0:
+        return f"ran on {commit}, which is no ancestor of HEAD", None
+    return f"ran with uncommitted changes on {commit}" if row.commit != commit else None, commit
 
 
 def _git(root, *words):

@@ -73,6 +73,25 @@ class Repository(unittest.TestCase):
     def test_a_suite_that_never_ran_is_a_fault(self):
         self.assertEqual(self.faults(page(self.first), (NAME, "fuzz csv")), ["fuzz csv: never run"])
 
+    def test_what_is_older_than_the_rule_has_time_from_there(self):
+        def after_rule(text, names=(NAME,)):
+            return results.faults(text, names, ("engine/", "Cargo.lock"), self.root, limit=2, began=rule)
+
+        rule = self.commit("docs/rule")
+        old = [page(self.first), page(self.first, failed=2), page(self.first + "+"), page("0123456")]
+        self.assertEqual([after_rule(text) for text in old], [[]] * 4)
+        self.assertEqual(after_rule(page(self.first), (NAME, "fuzz csv")), [])
+        new = self.commit("engine/a")
+        self.assertEqual(after_rule(page(new, failed=1)), [f"{NAME}: 1 failed at {new}"])
+        self.assertEqual(after_rule(page(new + "+")), [f"{NAME}: ran with uncommitted changes on {new}"])
+        for name in ("b", "c"):
+            self.commit(f"engine/{name}")
+        self.assertEqual(after_rule(page(self.first)), [f"{NAME}: ran 3 commits ago on {self.first} (limit 2)"])
+        self.assertEqual(after_rule(page(new), (NAME, "fuzz csv")),
+                         ["fuzz csv: never run, and no run in 3 commits (limit 2)"])
+        self.assertEqual(after_rule(page(self.first, failed=2)),
+                         [f"{NAME}: 2 failed at {self.first}, and no run in 3 commits (limit 2)"])
+
     def test_rows_of_removed_suites_do_not_count(self):
         self.assertEqual(self.faults(page("0123456", name="removed") + page(self.first).splitlines()[-1]), [])
 
