@@ -65,7 +65,10 @@ fn paths_of_java(env: &mut Env<'_>, paths: &JObjectArray<'_, JString<'_>>) -> Re
     (0..paths.len(env)?)
         .map(|i| {
             let path = paths.get_element(env, i)?;
-            Ok(PathBuf::from(path.try_to_string(env)?))
+            let text = path.try_to_string(env)?;
+            // An array may be longer than the local references that a native method has room for.
+            env.delete_local_ref(path);
+            Ok(PathBuf::from(text))
         })
         .collect()
 }
