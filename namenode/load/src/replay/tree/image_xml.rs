@@ -5,7 +5,7 @@
 //!   fsimage/INodeDirectorySection/directory: parent, child, child, ..
 //! ```
 //!
-//! The file is read as a stream; a node takes an estimated 150 bytes of memory. Blocks, quotas, ACLs, symbolic links and
+//! The file is read as a stream; a node takes an estimated 150 bytes of memory. Blocks, quotas, ACLs, links and
 //! snapshots are left out.
 
 use std::collections::HashMap;
