@@ -46,7 +46,8 @@ class Packages(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.work)
         cls.addClassCleanup(shutil.rmtree, built)
         cls.dist = f"{built}/dist"
-        run("make", "-s", "dist", "PROFILE=release", f"DIST={cls.dist}", cwd=ROOT)
+        for target in ("web", "dist"):
+            run("make", "-s", target, "PROFILE=release", f"DIST={cls.dist}", cwd=ROOT)
         (cls.archive,), (cls.deb,) = glob.glob(f"{cls.dist}/yunti-*.tar.gz"), glob.glob(f"{cls.dist}/yunti_*.deb")
         run("tar", "-xf", cls.archive, "-C", cls.work)
         (cls.tree,) = glob.glob(f"{cls.work}/yunti-*")

@@ -64,9 +64,9 @@ def _layout(entries, version, when):
     # `yunti PART` starts a part, and its --help replaces a manual page.
     parts = [f"yunti: no-manual-page [usr/{path}]\n" for path in by_path if path.startswith("libexec/")
              and f"share/man/man1/{path.rpartition('/')[2]}.1" not in by_path]
-    # Configurations of jobs name the jar, so its name has no version.
-    parts += [f"yunti: bad-jar-name [usr/share/{path}]\n" for path in by_path if path.startswith("java/")
-              and path.endswith(".jar")]
+    # Configurations of jobs and scripts name these jars, so their names have no version. Those of java/velocity/ have.
+    parts += [f"yunti: bad-jar-name [usr/share/{path}]\n" for path in by_path if path.endswith(".jar")
+              and os.path.dirname(path) == "java"]
     # For JVMs: a library as its authors distribute it, and a jar outside every class path.
     parts += [f"yunti: unstripped-binary-or-object [usr/{path}]\n" for path in by_path
               if path.endswith("/libasyncProfiler.so")]
