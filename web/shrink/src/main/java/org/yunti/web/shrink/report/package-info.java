@@ -1,2 +1,2 @@
-/** What shrinking saves: bytes, gzipped bytes and CPU time. */
+/** Savings of shrunk templates: bytes, gzipped bytes and CPU time. */
 package org.yunti.web.shrink.report;
