@@ -31,8 +31,8 @@ use yunti_base::Result;
 pub struct RunSettings {
     /// Order of the keys.
     pub order: KeyOrder,
-    /// Bytes of a block in memory: usually 256 KiB, at least `BLOCK_BYTES_MIN` unless the memory budget is tiny. A larger
-    /// record has its own block, stored plain.
+    /// Bytes of a block in memory: usually 256 KiB, at least `BLOCK_BYTES_MIN` unless the memory budget is tiny. A
+    /// larger record has its own block, stored plain.
     pub block_bytes: usize,
     /// Compression of the blocks.
     pub codec: SpillCodec,

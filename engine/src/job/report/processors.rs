@@ -3,7 +3,7 @@
 //! ```text
 //!   /proc/stat            time of each processor, all programs: in use, and stolen by the host of a virtual machine
 //!   /proc/pressure/cpu    time in which at least one thread of the machine waited for a processor
-//!   schedstat             time in which the job's own threads waited for one (env/metered_threads.rs)
+//!   schedstat             time in which the job's own threads waited for one (env/metered/threads.rs)
 //! ```
 //!
 //! `schedstat` is exact, but its time includes waits of the job's threads for each other. So what others used limits

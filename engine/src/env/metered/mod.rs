@@ -4,14 +4,16 @@
 //! Each read or write takes two clock readings; both are per buffer, never per record. Standard streams are not
 //! measured: waiting for a pipe is not disk work.
 
+pub mod threads;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::clock::Clock;
-use super::files::{File, Files, LockScope, Meta};
-use super::storage::Storage;
+use crate::env::clock::Clock;
+use crate::env::files::{File, Files, LockScope, Meta};
+use crate::env::storage::Storage;
 
 /// Role of a file in a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -266,10 +268,10 @@ impl Files for MeteredFiles {
 
 #[cfg(test)]
 mod tests {
-    use super::super::clock::RealClock;
-    use super::super::faulty::{Fault, FaultyFiles, Operation};
-    use super::super::real::RealFiles;
     use super::*;
+    use crate::env::clock::RealClock;
+    use crate::env::faulty::{Fault, FaultyFiles, Operation};
+    use crate::env::real::RealFiles;
 
     #[test]
     fn counts_bytes_and_time_by_role() {

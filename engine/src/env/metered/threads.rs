@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::threads::Threads;
+use crate::env::threads::Threads;
 
 /// Threads of a job, with a meter around the threads that the job was given.
 pub struct MeteredThreads {
@@ -60,8 +60,8 @@ fn run_delay(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::threads::RealThreads;
     use super::*;
+    use crate::env::threads::RealThreads;
 
     #[test]
     fn parses_the_run_queue_delay() {
