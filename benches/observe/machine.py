@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs all subjects of `yunti machine bench` and saves the results under ../results. See ../README.md.
 
-It needs root and at least ten minutes. Arguments go to the command.
+It needs root and 25 minutes. Each subject holds the lock of the benches by itself, so that others can measure between
+two subjects. Arguments go to the command; --rounds and --seconds have larger defaults here.
 """
 
 import json
@@ -16,7 +17,7 @@ ROOT = os.path.abspath(os.path.join(HERE, "../.."))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 
-from harness import machine, report  # noqa: E402
+from harness import machine, measure, report  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 
@@ -28,41 +29,73 @@ def figure(values):
                                      if min(values) != max(values) else "")
 
 
+def ratio_of(comparison):
+    low, high = comparison["ratio_interval"]
+    return f"{comparison['ratio']:.3g}" + ("" if comparison["exact"] else f" ({low:.3g}-{high:.3g})")
+
+
 def text_of(document):
-    lines = [document["machine"], "old / new in turn; noise: largest difference of old from itself; medians (min-max)"]
+    lines = [document["machine"],
+             "old / new in turn; medians (min-max); new/old with its 95 % interval; noise: largest difference of old "
+             "from itself"]
     for subject in document["subjects"]:
         lines += ["", f"{subject['subject']}: {subject['what']}"]
-        lines += [f"  then: {p['figure']} [{p['source']}]" for p in subject["published"]]
+        for p in subject["published"]:
+            lines += [f"  then: {p['figure']} [{p['source']}]"] + ([f"    {p['beside']}"] if p["beside"] else [])
         if subject["skipped"] or subject["failed"]:
             lines.append(f"  SKIP {subject['skipped'] or subject['failed']}")
         for c in subject["comparisons"] or []:
             name = c["metric"] + (f", {c['unit']}" if c["unit"] else "")
             noise = "count" if c["exact"] else f"{c['noise'] * 100:.0f} %"
             lines.append(f"  {name:<44} {figure(c['old_values']):>24} {figure(c['new_values']):>24} "
-                         f"{c['ratio']:>9.3g} {noise:>7}  {c['verdict']:<20}  {c['old']} / {c['new']}")
+                         f"{ratio_of(c):>22} {noise:>7}  {c['verdict']:<20}  {c['old']} / {c['new']}")
         lines += [f"  note: {note}" for note in subject["notes"] or []]
     return "\n".join(lines) + "\n"
 
 
+def all_subjects(words):
+    """Runs each subject by itself, and returns all of them in one document, and the largest exit code."""
+    listed = subprocess.check_output([YUNTI, "machine", "bench", "--list"], text=True)
+    names = [line.split()[0] for line in listed.splitlines()]
+    chosen = [word for word in words if word in names] or names
+    words = [word for word in words if word not in names]
+    for option, value in (("--rounds", "15"), ("--seconds", "150")):
+        if not any(word.split("=")[0] == option for word in words):
+            words += [option, value]
+    whole, code = {"subjects": [], "loads": {}}, 0
+    for name in chosen:
+        with measure.lock():
+            load = os.getloadavg()[0]
+            run = subprocess.run([YUNTI, "machine", "bench", "--json", *words, name], stdout=subprocess.PIPE, text=True)
+        code = max(code, run.returncode)
+        if run.stdout:
+            document = json.loads(run.stdout)
+            whole["machine"] = whole.get("machine", document["machine"])
+            whole["subjects"] += document["subjects"]
+            whole["loads"][name] = load
+    if not whole["subjects"]:
+        sys.exit(code or 1)
+    return whole, code
+
+
 def main():
     host, begin = machine.describe(), time.strftime("%Y-%m-%d %H:%M")
-    run = subprocess.run([YUNTI, "machine", "bench", "--json", *sys.argv[1:]], stdout=subprocess.PIPE, text=True)
-    if not run.stdout:
-        return run.returncode
-    document = json.loads(run.stdout)
-    busy = host["load"][0] > 0.5
+    document, code = all_subjects(sys.argv[1:])
+    busy = any(load > 0.5 for load in document["loads"].values())
     folder = os.path.join(report.RESULTS, host["name"])
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, time.strftime("host-%Y-%m-%dT%H%M"))
     kept = {"machine": host, "busy": busy, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"),
-            "arguments": sys.argv[1:], "results": document["subjects"]}
+            "arguments": sys.argv[1:], "loads": document["loads"], "results": document["subjects"]}
     with open(path + ".json", "w") as f:
         f.write(json.dumps(kept, indent=1) + "\n")
     with open(path + ".txt", "w") as f:
         f.write(f"{kept['begin']} to {kept['end']}, {host['name']}\n"
-                + ("The machine was busy with other work.\n" if busy else "") + "\n" + text_of(document))
+                + ("The machine was busy with other work.\n" if busy else "")
+                + "load before each subject: " + ", ".join(f"{n} {v:.1f}" for n, v in document["loads"].items())
+                + "\n\n" + text_of(document))
     print(text_of(document) + "\nsaved in " + os.path.relpath(path, ROOT) + ".json, .txt")
-    return run.returncode
+    return code
 
 
 if __name__ == "__main__":

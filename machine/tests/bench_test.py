@@ -44,6 +44,10 @@ class Bench(unittest.TestCase):
 
     def measured(self, *subjects):
         document = json.loads(host("bench", "--quick", "--json", "--dir", self.folder, *subjects).stdout)
+        for one in document["subjects"]:
+            for published in one["published"]:
+                # A published ratio stands beside the measured one, so its metric exists.
+                self.assertEqual(published["ratio"] is None, published["beside"] is None, published)
         return {one["subject"]: {c["metric"]: c for c in one["comparisons"] or []} for one in document["subjects"]}
 
     def test_measures_all_subjects_and_leaves_nothing(self):

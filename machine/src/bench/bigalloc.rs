@@ -7,7 +7,7 @@ use yunti_base::Result;
 
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare};
-use super::{Bench, Measurement, Published, Subject, failed, files, seconds};
+use super::{Bench, Measurement, OF_2012, Published, PublishedRatio, Subject, failed, files, seconds};
 use crate::scratch::image::Image;
 use crate::scratch::tool;
 
@@ -17,10 +17,38 @@ pub const SUBJECT: Subject = Subject {
     what: "ext4 with clusters of 64 KiB against blocks of 4 KiB",
     needs_root: true,
     tools: &["mkfs.ext4", "e2fsck", "losetup", "mount", "umount"],
-    published: &[Published {
-        figure: "bitmaps of 2 TB: 64 MB with blocks of 4 KiB, 256 kB with clusters of 1 MiB",
-        source: "Linux, Documentation/filesystems/ext4/bigalloc.rst (in Linux since 3.2)",
-    }],
+    published: &[
+        Published {
+            figure: "new files through the page cache: 7,772 ms, with bigalloc 1,658 ms (-78.7 %)",
+            source: OF_2012,
+            ratio: Some(PublishedRatio { metric: "files of 4 KiB created", new: "", value: 7772.0 / 1658.0 }),
+        },
+        Published {
+            figure: "the same with direct I/O: 15,617 ms, 15,678 ms (no difference)",
+            source: OF_2012,
+            ratio: None,
+        },
+        Published {
+            figure: "fallocate of new files: 4,198 ms, 1,704 ms (-59.4 %)",
+            source: OF_2012,
+            ratio: Some(PublishedRatio { metric: "fallocate of 3/4 of the space", new: "", value: 1704.0 / 4198.0 }),
+        },
+        Published {
+            figure: "fsck of a Hadoop node of 12 disks: 1,916 s, 453 s (elsewhere a quarter)",
+            source: OF_2012,
+            ratio: Some(PublishedRatio { metric: "e2fsck -fn, cold", new: "", value: 453.0 / 1916.0 }),
+        },
+        Published {
+            figure: "space for data of this node: 22,180 GB, 22,312 GB (+132 GB)",
+            source: OF_2012,
+            ratio: None,
+        },
+        Published {
+            figure: "bitmaps of 2 TB: 64 MB with blocks of 4 KiB, 256 kB with clusters of 1 MiB",
+            source: "Linux, Documentation/filesystems/ext4/bigalloc.rst (in Linux since 3.2)",
+            ratio: None,
+        },
+    ],
     measure,
 };
 

@@ -125,6 +125,8 @@ pub struct Comparison {
     pub new_values: Vec<f64>,
     /// New divided by old, the median of the rounds.
     pub ratio: f64,
+    /// 95 % confidence interval of the ratio, from the ranks of the rounds; with fewer than six rounds, all of them.
+    pub ratio_interval: (f64, f64),
     /// Largest difference of the old way from itself in a round; 0.1 is 10 %.
     pub noise: f64,
     /// Result.
@@ -159,6 +161,7 @@ pub fn compare(
     bench.check_cancelled()?;
     let comparisons = metrics.iter().zip(values).map(|(metric, [a, b, again])| {
         let (ratio, noise, verdict) = judge(metric, &a, &b, &again);
+        let ratio_interval = interval(&effects(&a, &b, &again));
         Comparison {
             metric: metric.name,
             unit: metric.unit,
@@ -170,6 +173,7 @@ pub fn compare(
             old_again_values: again,
             new_values: b,
             ratio,
+            ratio_interval,
             noise,
             verdict,
             since: metric.since,
@@ -178,11 +182,42 @@ pub fn compare(
     Ok(comparisons.collect())
 }
 
+/// Logarithm of a value. A value of zero is compared as a very small one.
+fn log(value: f64) -> f64 {
+    value.max(1e-9).ln()
+}
+
+/// Returns the logarithm of new to old of each round.
+fn effects(old: &[f64], new: &[f64], again: &[f64]) -> Vec<f64> {
+    old.iter().zip(new).zip(again).map(|((a, b), c)| log(*b) - (log(*a) + log(*c)) / 2.0).collect()
+}
+
+/// Returns the 95 % confidence interval of the median ratio, by the sign test: no distribution is assumed.
+fn interval(effects: &[f64]) -> (f64, f64) {
+    let mut sorted = effects.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    // Rank of the lower end, from one: the chance that the median is below it is at most 2.5 %.
+    let (mut rank, mut term, mut below) = (0, 0.5f64.powi(n as i32), 0.0);
+    while rank < n / 2 {
+        below += term;
+        if below > 0.025 {
+            break;
+        }
+        rank += 1;
+        term *= (n - rank + 1) as f64 / rank as f64;
+    }
+    // Too few rounds for 2.5 %: all of them.
+    let first = rank.saturating_sub(1);
+    match (sorted.get(first), sorted.get(n.wrapping_sub(first + 1))) {
+        (Some(low), Some(high)) => (low.exp(), high.exp()),
+        _ => (0.0, 0.0),
+    }
+}
+
 fn judge(metric: &Metric, old: &[f64], new: &[f64], again: &[f64]) -> (f64, f64, Verdict) {
-    // A value of zero is compared as a very small one.
-    let log = |value: f64| value.max(1e-9).ln();
     let rounds = old.iter().zip(new).zip(again);
-    let effect = median(&rounds.clone().map(|((a, b), c)| log(*b) - (log(*a) + log(*c)) / 2.0).collect::<Vec<_>>());
+    let effect = median(&effects(old, new, again));
     let noise = rounds.map(|((a, _), c)| (log(*c) - log(*a)).abs()).fold(0.0, f64::max);
     let gain = if metric.better == Better::More { effect } else { -effect };
     let verdict = if !metric.exact && old.len() < ROUNDS_MIN {
@@ -265,6 +300,26 @@ mod tests {
         assert!(!bench(60).is_late(ago(5), 1, ROUNDS_MIN));
         assert!(!bench(100).is_late(ago(5), 2, ROUNDS_MIN) && bench(100).is_late(ago(5), 3, ROUNDS_MIN));
         assert!(bench(70).is_late(ago(30), 3, ROUNDS_MIN) && bench(140).is_late(ago(30), 1, ROUNDS_MIN));
+    }
+
+    /// The interval covers the median of a normal distribution in at least 95 % of the runs, and shrinks with rounds.
+    #[test]
+    fn intervals_hold_and_shrink() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut effect = || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
+        let mut width = Vec::new();
+        for (rounds, least) in [(6, 950), (9, 950), (15, 950), (5, 915)] {
+            let (mut within, mut widths) = (0, 0.0);
+            for _ in 0..1000 {
+                let (low, high) = interval(&(0..rounds).map(|_| effect()).collect::<Vec<_>>());
+                within += i32::from(low <= 1.0 && 1.0 <= high);
+                widths += high.ln() - low.ln();
+            }
+            assert!(within >= least - 15, "{rounds}: {within}");
+            width.push(widths);
+        }
+        assert!(width[0] > width[1] && width[1] > width[2], "{width:?}");
+        assert_eq!((interval(&[]), interval(&[0.0])), ((0.0, 0.0), (1.0, 1.0)));
     }
 
     #[test]

@@ -14,8 +14,9 @@ pub const SUBJECT: Subject = Subject {
     needs_root: true,
     tools: &["mkfs.ext4", "losetup", "mount", "umount"],
     published: &[Published {
-        figure: "up to 156 to 160 bytes in an inode of 256; no published figure of speed is known",
+        figure: "up to 156 to 160 bytes in an inode of 256",
         source: "Linux, Documentation/filesystems/ext4/inlinedata.rst; Tao Ma's commit f19d5870cbf7 (in 3.8)",
+        ratio: None,
     }],
     measure,
 };

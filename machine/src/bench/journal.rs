@@ -4,7 +4,7 @@ use yunti_base::Result;
 
 use super::comparison::Better::More;
 use super::comparison::{Metric, compare};
-use super::{Bench, MIB, Measurement, Published, Subject, failed, files, seconds};
+use super::{Bench, MIB, Measurement, OF_2012, Published, Subject, failed, files, seconds};
 use crate::scratch::image::Image;
 
 /// Description of this comparison.
@@ -13,11 +13,19 @@ pub const SUBJECT: Subject = Subject {
     what: "ext4 without a journal",
     needs_root: true,
     tools: &["mkfs.ext4", "losetup", "mount", "umount"],
-    published: &[Published {
-        figure: "iozone, O_DIRECT: first writes 15.4 -> 15.7 MB/s, rewrites 15.6 -> 15.9, reads 16.9 -> 17.2, random \
+    published: &[
+        Published {
+            figure: "all changes of ext4 together, bigalloc and no journal among them: twice the I/O throughput, half the IOPS",
+            source: OF_2012,
+            ratio: None,
+        },
+        Published {
+            figure: "iozone, O_DIRECT: first writes 15.4 -> 15.7 MB/s, rewrites 15.6 -> 15.9, reads 16.9 -> 17.2, random \
             writes 5.3 -> 5.4",
-        source: "Linux, commit 0390131ba84f (Frank Mayhar, January 2009, in 2.6.29)",
-    }],
+            source: "Linux, commit 0390131ba84f (Frank Mayhar, January 2009, in 2.6.29)",
+            ratio: None,
+        },
+    ],
     measure,
 };
 

@@ -10,7 +10,7 @@ use yunti_base::Result;
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare, percentile};
 use super::mapped_file::MappedFile;
-use super::{Bench, MIB, Measurement, Published, Subject, failed, files};
+use super::{Bench, MIB, Measurement, OF_2012, Published, PublishedRatio, Subject, failed, files};
 use crate::scratch::image::{Image, Mount};
 
 /// Description of this comparison.
@@ -19,11 +19,19 @@ pub const SUBJECT: Subject = Subject {
     what: "random writes to a mapped file, under writeback limits",
     needs_root: true,
     tools: &["mkfs.ext4", "losetup", "mount", "umount"],
-    published: &[Published {
-        figure: "no published figure is known",
-        source: "stable pages: LWN 442355 (2011), for all devices from Linux 3.0, for devices that need them from 3.9 \
+    published: &[
+        Published {
+            figure: "2.5 thousand million random writes of 8 bytes to a mapped file of 256 MB: 805 s, with a write-back that does not start over 390 s",
+            source: OF_2012,
+            ratio: Some(PublishedRatio { metric: "writes", new: "", value: 805.0 / 390.0 }),
+        },
+        Published {
+            figure: "a page under write-back made writers wait in 3.0 to 3.8, on every device",
+            source: "stable pages: LWN 442355 (2011), for all devices from Linux 3.0, for devices that need them from 3.9 \
             (commit 1d1d1a767206)",
-    }],
+            ratio: None,
+        },
+    ],
     measure,
 };
 

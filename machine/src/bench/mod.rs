@@ -44,7 +44,29 @@ pub struct Published {
     pub figure: &'static str,
     /// Publication.
     pub source: &'static str,
+    /// Its ratio, if a metric here measures the same.
+    pub ratio: Option<PublishedRatio>,
 }
+
+/// Ratio of a published figure, to hold beside the measured one.
+pub struct PublishedRatio {
+    /// Metric that measures the same.
+    pub metric: &'static str,
+    /// New way of the comparison, if several have this metric; else empty.
+    pub new: &'static str,
+    /// New divided by old, in the direction of the metric: a rate is the inverse of a time.
+    pub value: f64,
+}
+
+impl PublishedRatio {
+    /// Returns the comparison that measures the same.
+    pub fn comparison<'a>(&self, all: &'a [Comparison]) -> Option<&'a Comparison> {
+        all.iter().find(|c| c.metric == self.metric && (self.new.is_empty() || c.new == self.new))
+    }
+}
+
+/// Source of figures of one machine of 2012; docs/decisions/machine-bench.md has its table.
+pub const OF_2012: &str = "kernel 2.6.32 on disks of 2012";
 
 /// Result of a subject.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use yunti_base::Result;
 
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare};
-use super::{Bench, MIB, Measurement, Published, Subject, failed, files, seconds};
+use super::{Bench, MIB, Measurement, OF_2012, Published, PublishedRatio, Subject, failed, files, seconds};
 use crate::scratch::image::{Image, chill, unmount};
 use crate::scratch::tool;
 
@@ -17,10 +17,22 @@ pub const SUBJECT: Subject = Subject {
     what: "overlay mounts that share the page cache of one file",
     needs_root: true,
     tools: &["mkfs.ext4", "losetup", "mount", "umount"],
-    published: &[Published {
-        figure: "no published figure is known",
-        source: "overlayfs came with Linux 3.18; kernel 2.6.32 needed patches for it",
-    }],
+    published: &[
+        Published {
+            figure: "page cache of 32 writable copies of one tree, 1 GB read in each, 24 GB machine: 21,181 MB as copies, 1,037 MB as overlay mounts (a twentieth)",
+            source: OF_2012,
+            ratio: Some(PublishedRatio {
+                metric: "page cache filled from the device",
+                new: "",
+                value: 1037.0 / 21181.0,
+            }),
+        },
+        Published {
+            figure: "the kernel had no overlays then",
+            source: "overlayfs came with Linux 3.18; kernel 2.6.32 needed patches for it",
+            ratio: None,
+        },
+    ],
     measure,
 };
 

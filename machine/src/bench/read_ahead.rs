@@ -20,6 +20,7 @@ pub const SUBJECT: Subject = Subject {
         figure: "100,000 sequential mapped reads: 11.84 s with 128 KiB, 11.98 s with 256 KiB around; 11.61 s with 128 \
             KiB ahead",
         source: "Linux, commit 70ac23cfa31f (Wu Fengguang, 2009, in 2.6.31)",
+        ratio: None,
     }],
     measure,
 };

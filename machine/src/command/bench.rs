@@ -15,7 +15,7 @@ use yunti_program::page::markup::{note, section, table, tag};
 use yunti_program::terminal::{signals, stdout};
 
 use crate::bench::comparison::{Comparison, Verdict, median};
-use crate::bench::{Bench, Measurement, SUBJECTS, Subject};
+use crate::bench::{Bench, Measurement, Published, SUBJECTS, Subject};
 use crate::scratch::{self, Scratch, tool};
 
 /// Measure old tuning advice on this kernel: bigalloc, no journal, inline data, overlays, io_uring, writeback,
@@ -39,6 +39,9 @@ pub struct BenchFlags {
     /// Rounds of each comparison
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=99))]
     rounds: u32,
+    /// Seconds of a subject after which no further round begins; up to three rounds, twice as many
+    #[arg(long, value_name = "N", default_value_t = 75, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
     /// Run one short round, to test the benchmark only
     #[arg(long)]
     quick: bool,
@@ -118,7 +121,7 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
         let scratch = Scratch::new(&dir)?;
         let begun = Instant::now();
         let rounds = if flags.quick { 1 } else { flags.rounds as usize };
-        let time_max = Duration::from_secs(if flags.quick { 3 } else { 75 });
+        let time_max = Duration::from_secs(if flags.quick { 3 } else { flags.seconds });
         // The comparisons of a subject share its time.
         let bench = Bench {
             scratch: &scratch,
@@ -195,9 +198,7 @@ fn figure(value: f64) -> String {
 
 fn row(c: &Comparison) -> Vec<String> {
     let unit = if c.unit.is_empty() { String::new() } else { format!(", {}", c.unit) };
-    let ratio =
-        if c.ratio.is_finite() && (1e-3..1e3).contains(&c.ratio) { format!("{:.2}", c.ratio) } else { "-".to_owned() };
-    let noise = if c.exact { "count".to_owned() } else { format!("{:.0} %", c.noise * 100.0) };
+    let (ratio, noise) = (ratio_of(c), noise_of(c));
     vec![
         format!("{}{unit}", c.metric),
         figures(&c.old_values),
@@ -207,6 +208,39 @@ fn row(c: &Comparison) -> Vec<String> {
         format!("{} / {}", c.old, c.new),
         c.verdict.name().to_owned(),
     ]
+}
+
+/// New to old with its 95 % confidence interval, or only the ratio of a count.
+fn ratio_of(c: &Comparison) -> String {
+    if !c.ratio.is_finite() || !(1e-3..1e3).contains(&c.ratio) {
+        return "-".to_owned();
+    }
+    let (low, high) = c.ratio_interval;
+    if c.exact || c.old_values.len() < 2 {
+        figure(c.ratio)
+    } else {
+        format!("{} ({}-{})", figure(c.ratio), figure(low), figure(high))
+    }
+}
+
+fn noise_of(c: &Comparison) -> String {
+    if c.exact { "count".to_owned() } else { format!("{:.0} %", c.noise * 100.0) }
+}
+
+/// Published ratio beside the measured one. `None`: the figure has no ratio, or its metric was not measured.
+fn beside(published: &Published, result: &Result<Measurement, String>) -> Option<String> {
+    let ratio = published.ratio.as_ref()?;
+    let c = ratio.comparison(&result.as_ref().ok()?.comparisons)?;
+    Some(format!(
+        "new/old {} then, {} here (noise {}, {}): {}, {} / {}",
+        figure(ratio.value),
+        ratio_of(c),
+        noise_of(c),
+        c.verdict.name(),
+        c.metric,
+        c.old,
+        c.new
+    ))
 }
 
 fn machine(load: &str) -> String {
@@ -223,11 +257,13 @@ fn text(all: &[SubjectResult], load: &str, in_memory: bool) -> String {
     let memory = if in_memory { "\n--dir is in memory: cold reads and disks cannot be measured there" } else { "" };
     let mut out = machine(load)
         + memory
-        + "\nold and new in turns; noise: largest difference of old from itself; medians (min-max)\n";
+        + "\nold and new in turns; noise: largest difference of old from itself; medians (min-max); new/old with its 95 % \
+           interval\n";
     for done in all {
         out += &format!("\n{}: {}\n", done.subject.name, done.subject.what);
         for published in done.subject.published {
             out += &format!("  published: {} [{}]\n", published.figure, published.source);
+            out += &beside(published, &done.result).map(|text| format!("    {text}\n")).unwrap_or_default();
         }
         match &done.result {
             Err(why) => {
@@ -237,7 +273,7 @@ fn text(all: &[SubjectResult], load: &str, in_memory: bool) -> String {
                 for c in &measured.comparisons {
                     let [metric, old, new, ratio, noise, against, verdict] = row(c).try_into().unwrap_or_default();
                     out += &format!(
-                        "  {metric:<38} {old:>26} {new:>26} {ratio:>6} {noise:>6}  {verdict:<20}  {against}\n"
+                        "  {metric:<38} {old:>26} {new:>26} {ratio:>17} {noise:>6}  {verdict:<20}  {against}\n"
                     );
                 }
                 for note in &measured.notes {
@@ -280,8 +316,7 @@ fn as_json(all: &[SubjectResult], load: &str, in_memory: bool) -> Value {
         json!({
             "subject": done.subject.name,
             "what": done.subject.what,
-            "published": done.subject.published.iter().map(|p| json!({"figure": p.figure,
-            "source": p.source})).collect::<Vec<_>>(),
+            "published": done.subject.published.iter().map(|p| published(p, &done.result)).collect::<Vec<_>>(),
             "skipped": if done.is_skip { done.result.as_ref().err() } else { None },
             "failed": if done.is_skip { None } else { done.result.as_ref().err() },
             "comparisons": done.result.as_ref().ok().map(|m| &m.comparisons),
@@ -293,6 +328,15 @@ fn as_json(all: &[SubjectResult], load: &str, in_memory: bool) -> Value {
     "subjects": subjects.collect::<Vec<_>>()})
 }
 
+fn published(p: &Published, result: &Result<Measurement, String>) -> Value {
+    let measured = result.as_ref().ok().zip(p.ratio.as_ref()).and_then(|(m, r)| r.comparison(&m.comparisons));
+    json!({
+        "figure": p.figure, "source": p.source, "ratio": p.ratio.as_ref().map(|r| r.value),
+        "metric": p.ratio.as_ref().map(|r| r.metric), "beside": beside(p, result),
+        "ratio_here": measured.map(|c| c.ratio), "noise_here": measured.map(|c| c.noise),
+    })
+}
+
 fn page(all: &[SubjectResult]) -> String {
     let title = "Old tuning advice, measured on this kernel";
     let page = Page { title, style: "", script: None, foot: "Yunti. docs/guide/machine.md explains the terms." };
@@ -300,7 +344,8 @@ fn page(all: &[SubjectResult]) -> String {
     let sections = all.iter().map(|done| {
         let mut part = section(done.subject.name, done.subject.what);
         for p in done.subject.published {
-            part = part.add(note(format!("Published: {} ({})", p.figure, p.source)));
+            let beside = beside(p, &done.result).map(|text| format!(": {text}")).unwrap_or_default();
+            part = part.add(note(format!("Published: {} ({}){beside}", p.figure, p.source)));
         }
         match &done.result {
             Err(why) => part.add(note(format!("{} {why}", if done.is_skip { "SKIP" } else { "FAILED" }))),
@@ -313,4 +358,49 @@ fn page(all: &[SubjectResult]) -> String {
         }
     });
     page.of([head].into_iter().chain(sections))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::comparison::Better;
+
+    /// Each published ratio names a metric of its subject, and stands beside the measured one.
+    #[test]
+    fn published_ratios_stand_beside_measured_ones() {
+        let comparison = |metric: &'static str, new: &str| Comparison {
+            metric,
+            unit: "",
+            better: Better::More,
+            exact: false,
+            old: "a".to_owned(),
+            new: if new.is_empty() { "b".to_owned() } else { new.to_owned() },
+            old_values: vec![10.0, 11.0],
+            old_again_values: vec![10.0, 11.0],
+            new_values: vec![20.0, 21.0],
+            ratio: 2.0,
+            ratio_interval: (1.5, 2.5),
+            noise: 0.07,
+            verdict: Verdict::WorthIt,
+            since: "",
+        };
+        let mut found = 0;
+        for subject in &SUBJECTS {
+            for p in subject.published {
+                assert!(!p.figure.contains("known") && !p.source.is_empty(), "{}", p.figure);
+                let Some(ratio) = &p.ratio else {
+                    assert_eq!(beside(p, &Ok(Measurement::default())), None);
+                    continue;
+                };
+                found += 1;
+                let comparisons = vec![comparison("another", ""), comparison(ratio.metric, ratio.new)];
+                let text = beside(p, &Ok(Measurement { comparisons, notes: Vec::new() })).unwrap();
+                let then = figure(ratio.value);
+                let expected = format!("new/old {then} then, 2.00 (1.50-2.50) here (noise 7 %, worth it)");
+                assert!(text.starts_with(&expected), "{text}");
+                assert_eq!(beside(p, &Err("skipped".to_owned())), None);
+            }
+        }
+        assert!(found >= 6, "{found}");
+    }
 }
