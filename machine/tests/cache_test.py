@@ -303,6 +303,37 @@ class Patterns(unittest.TestCase):
         off = abs(found / truth - 1) * 100
         self.assertLess(off, max(10, 2 * document["error_percent"]), (found, truth, document["error_percent"]))
 
+    def test_programs_that_run_rarely_stay_attached(self):
+        """In a flood of reads, each sample attaches and detaches the program of reads alone."""
+
+        def links(pid):
+            found = 0
+            for fd in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(FileNotFoundError):
+                    found += "bpf_link" in os.readlink(f"/proc/{pid}/fd/{fd}")
+            return found
+
+        with self.held(), Looking("cache", self.folder, "-s", 60) as look:
+            reader = subprocess.Popen([sys.executable, "-c", READER, self.file, str(PAGES), "4"], stdout=subprocess.PIPE)
+            try:
+                # The first samples begin with all programs.
+                time.sleep(1.5)
+                seen = []
+                until_then = time.monotonic() + 2
+                while time.monotonic() < until_then:
+                    seen.append(links(look.run.pid))
+                    time.sleep(0.003)
+            finally:
+                truth = int(reader.communicate()[0])
+            document = look.stop()
+        # Mappings of other programs may be a flood too; without this rule, all five programs come and go.
+        self.assertLessEqual(max(seen) - min(seen), 2, sorted(set(seen)))
+        if truth / 4 * document["program_ns"] / 1e9 > FLOOD_COST:
+            self.assertGreater(max(seen), min(seen))
+        # Loading the programs is no part of the overhead.
+        self.assertGreater(document["start_cpu_seconds"], 0)
+        self.assertLess(document["start_cpu_seconds"], 2)
+
     def test_counts_the_only_request_of_an_ended_process(self):
         """No later request reports how much of it was read."""
         command = [

@@ -285,7 +285,10 @@ int dropped(struct bpf_raw_tracepoint_args *ctx)
 
 /* ---- Touches ---- */
 
-/* Programs of samples read the kernel's structures by their types (BTF), which costs less than copying them. */
+/*
+ * Programs of samples read the kernel's structures by their types (BTF), which costs less than copying them. One that
+ * runs rarely stays attached between samples, and returns at once.
+ */
 
 /* Counts the previous request, as far as it got. */
 static __always_inline void close_request(struct thread *thread, __u64 end, __u64 part)
@@ -320,16 +323,19 @@ int read(__u64 *ctx)
 	struct address_space *mapping = (void *)ctx[0];
 	__u64 index = ctx[1], last = ctx[2], end, part;
 	struct inode *inode = mapping->host;
-	struct thread *thread = this_thread();
 	struct control *control = controls();
+	struct thread *thread;
 	struct user_key key = {};
 	struct sums *all;
 	__u32 zero = 0;
 
-	all = bpf_map_lookup_elem(&sums, &zero);
-	if (!thread || !control || !all)
+	if (!control || !control->sample)
 		return 0;
-	all->events++;
+	thread = this_thread();
+	all = bpf_map_lookup_elem(&sums, &zero);
+	if (!thread || !all)
+		return 0;
+	all->events[PROGRAM_READ]++;
 	part = held_up(thread, control);
 	key_by_type(inode, &key);
 	last = last_page(inode, last);
@@ -361,16 +367,19 @@ int mapped(__u64 *ctx)
 	struct address_space *mapping = (void *)ctx[0];
 	__u64 first = ctx[1], last = ctx[2], count, part;
 	struct inode *inode = mapping->host;
-	struct thread *thread = this_thread();
 	struct control *control = controls();
+	struct thread *thread;
 	struct user_key key = {};
 	struct sums *all;
 	__u32 zero = 0;
 
-	all = bpf_map_lookup_elem(&sums, &zero);
-	if (!thread || !control || !all)
+	if (!control || !control->sample)
 		return 0;
-	all->events++;
+	thread = this_thread();
+	all = bpf_map_lookup_elem(&sums, &zero);
+	if (!thread || !all)
+		return 0;
+	all->events[PROGRAM_MAPPED]++;
 	part = held_up(thread, control);
 	key_by_type(inode, &key);
 	name(inode, &key);
@@ -392,20 +401,23 @@ int mapped(__u64 *ctx)
 	return 0;
 }
 
-static __always_inline int wrote(__u64 *ctx)
+static __always_inline int wrote(__u64 *ctx, enum program program)
 {
 	__u64 position = ctx[1], bytes = (__u32)ctx[3], count, part;
 	struct inode *inode = (void *)ctx[0];
-	struct thread *thread = this_thread();
 	struct control *control = controls();
+	struct thread *thread;
 	struct user_key key = {};
 	struct sums *all;
 	__u32 zero = 0;
 
-	all = bpf_map_lookup_elem(&sums, &zero);
-	if (!thread || !control || !all || !bytes)
+	if (!control || !control->sample || !bytes)
 		return 0;
-	all->events++;
+	thread = this_thread();
+	all = bpf_map_lookup_elem(&sums, &zero);
+	if (!thread || !all)
+		return 0;
+	all->events[program]++;
 	part = held_up(thread, control);
 	key_by_type(inode, &key);
 	name(inode, &key);
@@ -417,19 +429,19 @@ static __always_inline int wrote(__u64 *ctx)
 SEC("tp_btf/ext4_da_write_end")
 int wrote_delayed(__u64 *ctx)
 {
-	return wrote(ctx);
+	return wrote(ctx, PROGRAM_WROTE_DELAYED);
 }
 
 SEC("tp_btf/ext4_write_end")
 int wrote_at_once(__u64 *ctx)
 {
-	return wrote(ctx);
+	return wrote(ctx, PROGRAM_WROTE_AT_ONCE);
 }
 
 SEC("tp_btf/ext4_journalled_write_end")
 int wrote_journalled(__u64 *ctx)
 {
-	return wrote(ctx);
+	return wrote(ctx, PROGRAM_WROTE_JOURNALLED);
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -207,6 +207,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FILES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct user_key);
 	__type(value, struct misses);
 } missed SEC(".maps");
@@ -218,10 +219,20 @@ struct {
 	__type(value, struct touches);
 } touched SEC(".maps");
 
-/* Sums over all users, in the order of struct touches, for the error estimate; and the number of events. */
+/* Programs of samples, in the order of the reader. */
+enum program {
+	PROGRAM_READ,
+	PROGRAM_MAPPED,
+	PROGRAM_WROTE_DELAYED,
+	PROGRAM_WROTE_AT_ONCE,
+	PROGRAM_WROTE_JOURNALLED,
+	PROGRAMS,
+};
+
+/* Sums over all users, in the order of struct touches, for the error estimate; and the events of each program. */
 struct sums {
 	struct touches touches;
-	__u64 events;
+	__u64 events[PROGRAMS];
 };
 
 struct {
@@ -267,6 +278,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FOLLOWED_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct followed_key);
 	__type(value, __u32);
 } followed SEC(".maps");

@@ -44,8 +44,10 @@ pub struct Answer {
     pub seconds: f64,
     /// True if the process ended during the measurement.
     pub target_ended: bool,
-    /// Processor time that the measurement cost in this process, in percent of one processor.
+    /// Processor time that the measurement cost in this process, in percent of one processor, without the start.
     pub overhead_percent: f64,
+    /// Processor time of the start in seconds, if it is counted by itself: loading programs into the kernel.
+    pub start_cpu_seconds: f64,
 }
 
 /// Target of a measurement.
@@ -131,8 +133,7 @@ impl Answer {
     pub fn watched(&mut self, watched: &Watched) {
         self.seconds = watched.time.as_secs_f64();
         self.target_ended = watched.end == End::TargetGone;
-        let own = Process::of(std::process::id()).ok().and_then(|me| me.cpu_seconds()).unwrap_or(0.0);
-        self.overhead_percent = own / self.seconds.max(0.001) * 100.0;
+        self.overhead_percent = (own_cpu_seconds() - self.start_cpu_seconds).max(0.0) / self.seconds.max(0.001) * 100.0;
     }
 
     /// Adds a skip if `count` is not zero; `say` returns its text.
@@ -174,6 +175,9 @@ impl Answer {
         if self.seconds > 0.0 {
             document["seconds"] = json!(self.seconds);
             document["overhead_percent"] = json!(self.overhead_percent);
+            if self.start_cpu_seconds > 0.0 {
+                document["start_cpu_seconds"] = json!(self.start_cpu_seconds);
+            }
             document["target_ended"] = json!(self.target_ended);
         }
         if let (Some(document), Value::Object(facts)) = (document.as_object_mut(), facts) {
@@ -185,6 +189,11 @@ impl Answer {
         }
         document
     }
+}
+
+/// Returns the processor time of this process so far, in seconds.
+pub fn own_cpu_seconds() -> f64 {
+    Process::of(std::process::id()).ok().and_then(|me| me.cpu_seconds()).unwrap_or(0.0)
 }
 
 /// Records the reason in `skips` and returns `None` on an error; the rest of the answer continues.

@@ -17,7 +17,11 @@ pub fn of(answer: &Answer) -> String {
     let Answer { subject, lead, seconds, overhead_percent, .. } = answer;
     let mut text = format!("{subject}: {lead}\n");
     if *seconds > 0.0 {
-        text += &paint.dim(&format!("{seconds:.1} s; overhead: {overhead_percent:.1} % of a processor"));
+        let start = match answer.start_cpu_seconds {
+            start if start > 0.0 => format!(", after {start:.2} s to start"),
+            _ => String::new(),
+        };
+        text += &paint.dim(&format!("{seconds:.1} s; overhead: {overhead_percent:.1} % of a processor{start}"));
         text.push('\n');
     }
     for skip in &answer.skips {

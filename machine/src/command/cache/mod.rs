@@ -16,7 +16,7 @@ use rustix::fs::{major, minor};
 use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
 
-use yunti_probe::answer::Answer;
+use yunti_probe::answer::{Answer, own_cpu_seconds};
 use yunti_probe::kernel::system::User;
 use yunti_probe::options::OutputFlags;
 use yunti_probe::stopping::Stopping;
@@ -72,11 +72,13 @@ pub fn cache(flags: &CacheFlags) -> Outcome {
     let subject = flags.place.as_ref().map_or("the page cache".to_owned(), |path| path.display().to_string());
     let mut skips = Vec::new();
     let mut measurement = measure::CacheMeasurement::start(filter, !flags.output.answer.json, &mut skips)?;
+    let start_cpu_seconds = own_cpu_seconds();
     eprintln!("watching {subject}; ctrl-C ends it");
     let watched = stopping.wait_for_time(flags.output.seconds, measure::PULSE, || measurement.pass());
     let sample = measurement.end()?;
     let mut answer = Answer::of_device("cache", subject);
     answer.skips = skips;
+    answer.start_cpu_seconds = start_cpu_seconds;
     answer.watched(&watched);
     answer.missing(sample.lost, |n| format!("{n} files of processes or folios: too many to count all"));
     let facts = report::report(&sample, &mut answer);

@@ -20,9 +20,9 @@ const MAPPED: u64 = 1 << 11;
 /// Interval of reading flags.
 const EVERY: Duration = Duration::from_millis(100);
 /// Folios. With more, the share of folios that are followed is halved.
-const LIVE_MAX: usize = 1000;
+const LIVE_MAX: usize = 400;
 /// Folios. With fewer, the share of folios that are followed is doubled.
-const LIVE_FEW: usize = 200;
+const LIVE_FEW: usize = 100;
 const ONE_OF_MAX: u32 = 1 << 16;
 
 /// Folio that is followed.

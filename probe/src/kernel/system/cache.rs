@@ -25,6 +25,8 @@ const OF_MISSES: [(&str, &str); 6] = [
     ("ra_order", "page_cache_ra_order"),
     ("dropped", "mm_filemap_delete_from_page_cache"),
 ];
+/// Index of the program of reads, whose cost is measured.
+const READ: usize = 0;
 /// Programs that run during samples, with their functions: reads and mappings of all file systems, writes of ext4.
 const OF_READS: [(&str, &str); 2] = [("read", "mm_filemap_get_pages"), ("mapped", "mm_filemap_map_pages")];
 const OF_WRITES: [(&str, &str); 3] = [
@@ -33,10 +35,15 @@ const OF_WRITES: [(&str, &str); 3] = [
     ("wrote_journalled", "ext4_journalled_write_end"),
 ];
 
-const BATCH: u32 = 4096;
+/// Entries that one call takes. The buffer of each call is fresh memory, and mostly few entries fill it.
+const BATCH: u32 = 512;
 const HELD_UP_UNIT: f64 = 1024.0;
-/// Index in `sums`: runs of the sampling programs.
+/// Index in `sums`: runs of each sampling program, in the order of `OF_READS` and `OF_WRITES`.
 const EVENTS: usize = 9;
+const SAMPLED_MAX: usize = OF_READS.len() + OF_WRITES.len();
+/// Runs a second. A program that runs less often stays attached between samples: its early returns cost less than
+/// patching the kernel's code twice a sample.
+const RARE: f64 = 10_000.0;
 /// Turns of measuring a sampling program's cost, with it and without; the best of each counts.
 const TURNS: usize = 6;
 const READS_A_TURN: u32 = 2000;
@@ -160,13 +167,16 @@ pub enum Fate {
 pub struct CacheEvents {
     // Dropped before the object that they belong to.
     _links: Vec<Link>,
-    of_samples: Vec<Link>,
+    /// Links of the programs in `sampled` that are attached.
+    of_samples: Vec<Option<Link>>,
     ring: RingBuffer<'static>,
     records: Records,
     object: Object,
     sample: u32,
     followed_one_of: u32,
     events_before: u64,
+    /// Time and runs of each sampling program at the begin of the sample; `None` without one.
+    begun: Option<(Instant, [u64; SAMPLED_MAX])>,
     /// Nanoseconds that a run of a sampling program costs.
     event_ns: f64,
     /// Sampling programs that this kernel can attach.
@@ -195,13 +205,14 @@ impl CacheEvents {
         let (ring, records) = ring(&object, "events")?;
         let mut events = CacheEvents {
             _links: Vec::new(),
-            of_samples: Vec::new(),
+            of_samples: sampled.iter().map(|_| None).collect(),
             ring,
             records,
             object,
             sample: 0,
             followed_one_of: 0,
             events_before: 0,
+            begun: None,
             event_ns: *EVENT_NS.end(),
             sampled,
         };
@@ -231,9 +242,11 @@ impl CacheEvents {
         let (mut without, mut with) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..TURNS {
             without = without.min(read(&file)?);
-            self.begin_sample()?;
+            self.attach_sampled(READ)?;
+            self.control(1)?;
             let taken = read(&file);
-            self.end_sample()?;
+            self.control(0)?;
+            self.of_samples[READ] = None;
             with = with.min(taken?);
         }
         self.event_ns = (with - without).clamp(*EVENT_NS.start(), *EVENT_NS.end());
@@ -250,24 +263,37 @@ impl CacheEvents {
     /// Begins a sample.
     pub fn begin_sample(&mut self) -> Result<()> {
         self.sample = (self.sample % u32::MAX) + 1;
-        for (name, tracepoint) in &self.sampled {
-            let link = program(&self.object, name)?.attach_trace();
-            self.of_samples.push(link.map_err(|e| needed(tracepoint, &e))?);
-        }
+        (0..self.sampled.len()).try_for_each(|number| self.attach_sampled(number))?;
+        self.begun = Some((Instant::now(), self.runs()));
         self.control(self.sample)
     }
 
-    /// Ends the sample.
+    fn attach_sampled(&mut self, number: usize) -> Result<()> {
+        if self.of_samples[number].is_none() {
+            let (name, tracepoint) = self.sampled[number];
+            let link = program(&self.object, name)?.attach_trace();
+            self.of_samples[number] = Some(link.map_err(|e| needed(tracepoint, &e))?);
+        }
+        Ok(())
+    }
+
+    /// Ends the sample, and detaches the programs that ran often in it.
     pub fn end_sample(&mut self) -> Result<()> {
         self.control(0)?;
-        self.of_samples.clear();
+        let Some((begun, before)) = self.begun.take() else { return Ok(()) };
+        let (seconds, now) = (begun.elapsed().as_secs_f64(), self.runs());
+        for (link, (before, now)) in self.of_samples.iter_mut().zip(before.iter().zip(now)) {
+            if !is_rare(now - before, seconds) {
+                *link = None;
+            }
+        }
         Ok(())
     }
 
     /// Follows one of `one_of` folios that are read ahead; 0 follows none.
     pub fn follow_one_of(&mut self, one_of: u32) -> Result<()> {
         self.followed_one_of = one_of;
-        let sample = if self.of_samples.is_empty() { 0 } else { self.sample };
+        let sample = if self.begun.is_some() { self.sample } else { 0 };
         self.control(sample)
     }
 
@@ -281,12 +307,17 @@ impl CacheEvents {
 
     /// Returns the runs of the sampling programs since the last call.
     pub fn events(&mut self) -> u64 {
+        let now = self.runs().iter().sum();
+        now - std::mem::replace(&mut self.events_before, now)
+    }
+
+    /// Returns the runs of each sampling program since the start.
+    fn runs(&self) -> [u64; SAMPLED_MAX] {
         let all = map(&self.object, "sums")
             .ok()
             .and_then(|map| map.lookup_percpu(&0u32.to_le_bytes(), MapFlags::ANY).ok().flatten())
             .unwrap_or_default();
-        let now = all.iter().map(|of_processor| word(of_processor, EVENTS)).sum::<u64>();
-        now - std::mem::replace(&mut self.events_before, now)
+        std::array::from_fn(|number| all.iter().map(|of_processor| word(of_processor, EVENTS + number)).sum())
     }
 
     /// Calls `each` for the touches since the last call.
@@ -380,6 +411,11 @@ impl CacheEvents {
     }
 }
 
+/// Returns true if a program with this many runs in a sample may stay attached.
+fn is_rare(runs: u64, seconds: f64) -> bool {
+    runs as f64 <= RARE * seconds
+}
+
 /// Path from the names of a file and its folders, innermost first, with a zero byte behind each.
 fn path_of(value: &[u8]) -> Option<PathBuf> {
     use std::ffi::OsStr;
@@ -399,6 +435,13 @@ fn needed(tracepoint: &str, error: &dyn std::fmt::Display) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_that_run_often_are_detached() {
+        for (runs, seconds, expected) in [(0, 0.0, true), (1, 0.0, false), (40, 0.004, true), (41, 0.004, false)] {
+            assert_eq!(is_rare(runs, seconds), expected, "{runs} in {seconds} s");
+        }
+    }
 
     #[test]
     fn joins_paths_from_the_root() {
