@@ -1,4 +1,5 @@
-//! Base of the engine and of every program: errors with stable codes, cancellation, directory health and atomic files.
+//! Base of the engine and of every program: errors with stable codes, cancellation, directory health, atomic files,
+//! mounts and lists of the kernel.
 //!
 //! This crate contains nothing about records or jobs, so a program that only reads counters is not rebuilt when a sort
 //! changes. The crate `yunti-program`, in the folder `program/`, adds arguments, terminals and pages for command-line
@@ -7,6 +8,8 @@
 pub mod cancel;
 pub mod directory_health;
 pub mod error;
+pub mod kernel_list;
+pub mod mounts;
 pub mod process;
 pub mod whole_file;
 

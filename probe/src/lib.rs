@@ -14,7 +14,6 @@ pub mod answer;
 pub mod code;
 pub mod histogram;
 pub mod kernel;
-pub mod mounts;
 pub mod native;
 pub mod options;
 pub mod programs;

@@ -10,7 +10,9 @@
 //! Limits: an upper directory that is not visible in the container, and a device that the kernel does not list (btrfs,
 //! ZFS), count as a disk.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use yunti_base::mounts::{self, Mount};
 
 /// Kind of a storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,10 +52,9 @@ impl Storage {
 
 /// Returns the storage of a directory, or of its nearest parent that exists; None if the system does not list mounts.
 pub fn of(dir: &Path) -> Option<Storage> {
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     let absolute = std::path::absolute(dir).ok()?;
     let real = absolute.ancestors().find_map(|dir| dir.canonicalize().ok())?;
-    storage_at(&real, &mounts, Path::new("/sys"), DEPTH_MAX)
+    storage_at(&real, &mounts::all(), Path::new("/sys"), DEPTH_MAX)
 }
 
 /// Storages below storages (a loop device on an overlay) that are followed.
@@ -85,30 +86,29 @@ const NETWORK: [&str; 19] = [
 const MEMORY_DEVICES: [&str; 2] = ["zram", "ram"];
 const NETWORK_DEVICES: [&str; 3] = ["nbd", "rbd", "drbd"];
 
-/// Returns the storage of an absolute path without links. `mounts`: the text of `mountinfo`. `sys`: where sysfs is.
-fn storage_at(path: &Path, mounts: &str, sys: &Path, depth: u32) -> Option<Storage> {
-    let mount = mount_of(path, mounts)?;
-    let file_system = mount.file_system;
+/// Returns the storage of an absolute path without links. `sys`: where sysfs is.
+fn storage_at(path: &Path, mounts: &[Mount], sys: &Path, depth: u32) -> Option<Storage> {
+    let mount = mounts::holding(mounts, path)?;
+    let file_system = mount.fs_type.as_str();
     let plain = file_system.strip_prefix("fuse.").unwrap_or(file_system);
     let kind = match plain {
         "overlay" if depth > 0 => {
-            let upper = mount.options.split(',').find_map(|option| option.strip_prefix("upperdir="));
-            let below = upper.map(|dir| PathBuf::from(unescape(dir))).filter(|dir| dir.is_dir());
-            let below = below.and_then(|dir| storage_at(&dir, mounts, sys, depth - 1));
+            let upper = mount.fs_option("upperdir").map(Path::new).filter(|dir| dir.is_dir());
+            let below = upper.and_then(|dir| storage_at(dir, mounts, sys, depth - 1));
             return Some(below.unwrap_or_else(|| Storage::without_device(StorageKind::Disk, file_system)));
         }
         name if MEMORY.contains(&name) => StorageKind::Memory,
         name if NETWORK.contains(&name) => StorageKind::Network,
-        _ => return Some(on_device(&mount, mounts, sys, depth)),
+        _ => return Some(on_device(mount, mounts, sys, depth)),
     };
     Some(Storage::without_device(kind, file_system))
 }
 
 /// Returns the storage of a file system on a block device.
-fn on_device(mount: &Mount<'_>, mounts: &str, sys: &Path, depth: u32) -> Storage {
-    let entry = sys.join("dev/block").join(mount.device);
+fn on_device(mount: &Mount, mounts: &[Mount], sys: &Path, depth: u32) -> Storage {
+    let entry = sys.join("dev/block").join(mount.device_number());
     let Some(name) = entry.canonicalize().ok().and_then(|real| Some(real.file_name()?.to_str()?.to_string())) else {
-        return Storage::without_device(StorageKind::Disk, mount.file_system);
+        return Storage::without_device(StorageKind::Disk, &mount.fs_type);
     };
     let file = std::fs::read_to_string(entry.join("loop/backing_file")).ok();
     let below = file.filter(|_| depth > 0).and_then(|file| storage_at(Path::new(file.trim()), mounts, sys, depth - 1));
@@ -119,57 +119,7 @@ fn on_device(mount: &Mount<'_>, mounts: &str, sys: &Path, depth: u32) -> Storage
         None if NETWORK_DEVICES.contains(&stem) => StorageKind::Network,
         None => StorageKind::Disk,
     };
-    Storage { kind, file_system: mount.file_system.into(), device: Some(name) }
-}
-
-/// Line of `mountinfo`.
-struct Mount<'a> {
-    /// Number of the device: MAJOR:MINOR.
-    device: &'a str,
-    file_system: &'a str,
-    /// Options of the file system.
-    options: &'a str,
-}
-
-/// Returns the mount that a path is on: the longest mount point, and of equal ones the last, which covers the others.
-fn mount_of<'a>(path: &Path, mounts: &'a str) -> Option<Mount<'a>> {
-    let mut best = None;
-    let mut longest = 0;
-    for line in mounts.lines() {
-        let Some((left, right)) = line.split_once(" - ") else { continue };
-        let mut left = left.split(' ').skip(2);
-        let (Some(device), Some(point)) = (left.next(), left.nth(1)) else { continue };
-        let mut right = right.split(' ');
-        let Some(file_system) = right.next() else { continue };
-        let point = PathBuf::from(unescape(point));
-        let depth = point.components().count();
-        if path.starts_with(&point) && depth >= longest {
-            longest = depth;
-            best = Some(Mount { device, file_system, options: right.nth(1).unwrap_or("") });
-        }
-    }
-    best
-}
-
-/// Returns a field of `mountinfo` with its octal escapes (`\040` for a space) replaced.
-fn unescape(field: &str) -> String {
-    let mut out = String::with_capacity(field.len());
-    let mut rest = field;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let code = rest.get(at + 1..at + 4).and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match code.filter(u8::is_ascii) {
-            Some(byte) => {
-                out.push(char::from(byte));
-                rest = &rest[at + 4..];
-            }
-            None => {
-                out.push('\\');
-                rest = &rest[at + 1..];
-            }
-        }
-    }
-    out + rest
+    Storage { kind, file_system: mount.fs_type.clone(), device: Some(name) }
 }
 
 #[cfg(test)]
@@ -205,7 +155,7 @@ cut off line
         }
         std::fs::create_dir_all(root.join("devices/loop0/loop")).unwrap();
         std::fs::write(root.join("devices/loop0/loop/backing_file"), "/dev/shm/image\n").unwrap();
-        let mounts = MOUNTS.replace("UPPER", &root.to_string_lossy());
+        let mounts = mounts::parse(&MOUNTS.replace("UPPER", &root.to_string_lossy()));
         for (path, kind, file_system, device) in [
             ("/tmp/scratch", StorageKind::Disk, "ext4", Some("vda1")),
             ("/dev/shm", StorageKind::Memory, "tmpfs", None),
@@ -225,14 +175,14 @@ cut off line
             let expect = Storage { kind, file_system: file_system.into(), device: device.map(str::to_string) };
             assert_eq!(found, Some(expect), "{path}");
         }
-        assert_eq!(storage_at(Path::new("/x"), "", &root, DEPTH_MAX), None);
+        assert_eq!(storage_at(Path::new("/x"), &[], &root, DEPTH_MAX), None);
         std::fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]
     fn loops_of_storages_end() {
-        let mounts = "45 1 7:0 / / rw - ext4 /dev/loop0 rw\n";
-        assert_eq!(storage_at(Path::new("/x"), mounts, Path::new("/no/sys"), 1).unwrap().kind, StorageKind::Disk);
+        let mounts = mounts::parse("45 1 7:0 / / rw - ext4 /dev/loop0 rw\n");
+        assert_eq!(storage_at(Path::new("/x"), &mounts, Path::new("/no/sys"), 1).unwrap().kind, StorageKind::Disk);
     }
 
     #[test]
@@ -240,13 +190,6 @@ cut off line
         if Path::new("/proc/self/mountinfo").exists() {
             assert!(of(Path::new("/no/such/directory")).is_some());
             assert_eq!(of(Path::new("/dev/shm/none")).map(|s| s.kind), Some(StorageKind::Memory));
-        }
-    }
-
-    #[test]
-    fn escapes_of_mount_points() {
-        for (field, expect) in [(r"/a\040b", "/a b"), (r"/a\134", r"/a\"), (r"/a\9", r"/a\9"), (r"\", r"\")] {
-            assert_eq!(unescape(field), expect);
         }
     }
 }

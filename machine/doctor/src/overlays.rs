@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use yunti_base::mounts::{self, Mount};
 use yunti_settings::System;
 
 use super::finding::{Finding, Level};
@@ -13,7 +14,8 @@ const MANY: usize = 4;
 /// Returns the finding about shared layers of the mounted overlays.
 pub fn findings(system: &System) -> Vec<Finding> {
     let table = system.text("proc/self/mountinfo").unwrap_or_default();
-    let mounts: Vec<Vec<&str>> = table.lines().filter_map(layers).collect();
+    let table = mounts::parse(&table);
+    let mounts: Vec<Vec<&str>> = table.iter().filter_map(layers).collect();
     let why = "the page cache holds a file of a shared layer once, and copies in different layers once each: N \
         containers of one image read its files once (yunti machine bench overlay)";
     let finding = |seen: String| Finding::new("disks", "overlay", seen, why);
@@ -42,16 +44,14 @@ pub fn findings(system: &System) -> Vec<Finding> {
     ]
 }
 
-/// Lower layers of an overlay mount, from its line of `mountinfo`.
-fn layers(line: &str) -> Option<Vec<&str>> {
-    let mut source = line.split_once(" - ")?.1.split(' ');
-    let (kind, options) = (source.next()?, source.nth(1)?);
-    if kind != "overlay" {
+/// Returns the lower layers of an overlay mount, from options such as `lowerdir=/a:/b` or `lowerdir+=/a`.
+fn layers(mount: &Mount) -> Option<Vec<&str>> {
+    if mount.fs_type != "overlay" {
         return None;
     }
-    // A blank in a path is written in octal digits, so the options contain none.
-    let lower = options
-        .split(',')
+    let lower = mount
+        .fs_options
+        .iter()
         .filter_map(|option| option.strip_prefix("lowerdir").map(|rest| rest.trim_start_matches('+')));
     Some(
         lower

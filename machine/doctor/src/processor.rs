@@ -1,5 +1,6 @@
 //! Processors: their instruction sets, their number, and the CPU quota of this process.
 
+use yunti_base::kernel_list;
 use yunti_engine::bytes::simd;
 
 use super::cgroup;
@@ -55,8 +56,8 @@ fn instructions(system: &System, allowed: simd::Level) -> Finding {
 }
 
 fn processors(system: &System, workers: usize) -> Finding {
-    let online = system.text("sys/devices/system/cpu/online").and_then(|list| members(&list));
-    let allowed = system.field("proc/self/status", "Cpus_allowed_list").and_then(|list| members(&list));
+    let online = system.text("sys/devices/system/cpu/online").and_then(|list| kernel_list::len(&list));
+    let allowed = system.field("proc/self/status", "Cpus_allowed_list").and_then(|list| kernel_list::len(&list));
     let quota = cgroup::processors(system);
     let mut seen = match online {
         Some(n) => format!("{n} online, {workers} workers by default"),
@@ -84,27 +85,4 @@ fn processors(system: &System, workers: usize) -> Finding {
         "start it without taskset, or with more --cpuset-cpus"
     };
     finding.change(change)
-}
-
-/// Returns the number of members of a kernel list such as `0-3,8`.
-fn members(list: &str) -> Option<u64> {
-    list.split(',')
-        .map(|range| {
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-            last.checked_sub(first)?.checked_add(1)
-        })
-        .sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_the_members_of_kernel_lists() {
-        for (list, n) in [("0", Some(1)), ("0-3,8", Some(5)), ("3-0", None), ("", None), ("a", None)] {
-            assert_eq!(members(list), n, "{list}");
-        }
-    }
 }

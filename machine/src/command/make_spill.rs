@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, open};
 use serde_json::json;
+use yunti_base::mounts;
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::{signals, stdout};
@@ -218,12 +219,8 @@ fn check(device: &Path, overwrite: bool) -> Result<()> {
     }
     let (major, minor) = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
     let number = format!("{major}:{minor}");
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    if let Some(line) = mounts.lines().find(|line| line.split(' ').nth(2) == Some(&number)) {
-        return refuse(
-            format!("mounted at {}", line.split(' ').nth(4).unwrap_or("?")),
-            "unmount it first, if it is the right device",
-        );
+    if let Some(mount) = mounts::all().into_iter().find(|mount| mount.device == (major, minor)) {
+        return refuse(format!("mounted at {}", mount.at.display()), "unmount it first, if it is the right device");
     }
     let parts = fs::read_dir(format!("/sys/dev/block/{number}")).into_iter().flatten().flatten();
     if parts.into_iter().any(|part| part.path().join("partition").exists()) {

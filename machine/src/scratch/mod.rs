@@ -14,6 +14,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use yunti_base::mounts;
 use yunti_base::process::unique_token;
 use yunti_base::{Code, Error, Result};
 
@@ -117,16 +118,7 @@ fn clear(folder: &Path) {
 }
 
 fn mounts_below(folder: &Path) -> Vec<PathBuf> {
-    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let places = table.lines().filter_map(|line| line.split(' ').nth(4)).map(|at| PathBuf::from(unescaped(at)));
-    places.filter(|at| at.starts_with(folder)).collect()
-}
-
-/// Replaces the kernel's octal escapes, such as `\040` for a blank.
-fn unescaped(text: &str) -> String {
-    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
-        .iter()
-        .fold(text.to_owned(), |t, (from, to)| t.replace(from, to))
+    mounts::all().into_iter().map(|mount| mount.at).filter(|at| at.starts_with(folder)).collect()
 }
 
 #[cfg(test)]
@@ -149,6 +141,5 @@ mod tests {
         fs::remove_dir(&dir).unwrap();
         assert!(!Path::new("/dev/shm").exists() || is_in_memory(Path::new("/dev/shm")));
         assert!(!is_in_memory(Path::new("/proc")));
-        assert_eq!(unescaped("/a\\040b"), "/a b");
     }
 }

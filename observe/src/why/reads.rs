@@ -9,8 +9,8 @@ use yunti_base::Result;
 
 use super::facts::ReadSummary;
 use super::memory;
+use yunti_base::mounts;
 use yunti_probe::kernel::system::{CacheEvents, FileId, Misses, Operation, Owner, Requests, page_bytes};
-use yunti_probe::mounts;
 use yunti_probe::stopping::{PULSE, Stopping};
 use yunti_probe::target::{Process, label};
 

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use yunti_base::mounts::{self, Mount};
+
 use super::Process;
 
 /// Throttling by processor quotas.
@@ -64,7 +66,7 @@ pub fn memory_limit(process: &Process) -> Option<(PathBuf, u64)> {
 /// Folders of the groups, innermost first.
 fn folders(process: &Process, controller: &str) -> Vec<PathBuf> {
     let groups = fs::read_to_string(format!("/proc/{}/cgroup", process.pid)).unwrap_or_default();
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounts = mounts::all();
     let mut all = Vec::new();
     for line in groups.lines() {
         // `4:cpu,cpuacct:/a/b`, `0::/a/b`
@@ -74,7 +76,7 @@ fn folders(process: &Process, controller: &str) -> Vec<PathBuf> {
         if !is_version_1 && !controllers.is_empty() {
             continue;
         }
-        let Some(mount) = mounts.lines().find_map(|m| mount_of(m, is_version_1.then_some(controller))) else {
+        let Some(mount) = mount_point(&mounts, is_version_1.then_some(controller)) else {
             continue;
         };
         let inside = Path::new(path.trim_start_matches('/'));
@@ -83,16 +85,13 @@ fn folders(process: &Process, controller: &str) -> Vec<PathBuf> {
     all
 }
 
-/// Mount point of a hierarchy, from a line of proc_pid_mountinfo(5). `controller`: of version 1; `None`: version 2.
-fn mount_of(line: &str, controller: Option<&str>) -> Option<PathBuf> {
-    let (head, tail) = line.split_once(" - ")?;
-    let mut tail = tail.split(' ');
-    let (kind, options) = (tail.next()?, tail.nth(1)?);
-    let fits = match controller {
-        Some(controller) => kind == "cgroup" && options.split(',').any(|o| o == controller),
-        None => kind == "cgroup2",
+/// Returns the mount point of a hierarchy. `controller`: of version 1; `None`: version 2.
+fn mount_point(mounts: &[Mount], controller: Option<&str>) -> Option<PathBuf> {
+    let fits = |mount: &&Mount| match controller {
+        Some(controller) => mount.fs_type == "cgroup" && mount.fs_options.iter().any(|o| o == controller),
+        None => mount.fs_type == "cgroup2",
     };
-    fits.then(|| head.split(' ').nth(4).map(PathBuf::from)).flatten()
+    mounts.iter().find(fits).map(|mount| mount.at.clone())
 }
 
 #[cfg(test)]
@@ -103,11 +102,10 @@ mod tests {
     fn finds_mount_points() {
         let v1 = "33 25 0:30 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct";
         let v2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
-        assert_eq!(mount_of(v1, Some("cpu")), Some(PathBuf::from("/sys/fs/cgroup/cpu,cpuacct")));
-        assert_eq!(mount_of(v2, None), Some(PathBuf::from("/sys/fs/cgroup")));
-        assert!(
-            mount_of(v1, None).is_none() && mount_of(v2, Some("cpu")).is_none() && mount_of("", Some("cpu")).is_none()
-        );
+        let at = |text: &str, controller| mount_point(&mounts::parse(text), controller);
+        assert_eq!(at(v1, Some("cpu")), Some(PathBuf::from("/sys/fs/cgroup/cpu,cpuacct")));
+        assert_eq!(at(v2, None), Some(PathBuf::from("/sys/fs/cgroup")));
+        assert!(at(v1, None).is_none() && at(v2, Some("cpu")).is_none() && at("", Some("cpu")).is_none());
     }
 
     #[test]

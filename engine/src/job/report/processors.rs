@@ -9,6 +9,8 @@
 //! `schedstat` is exact, but its time includes waits of the job's threads for each other. So what others used limits
 //! it. Without `schedstat` the wait is an estimate from the other two.
 
+use yunti_base::kernel_list;
+
 use super::Waits;
 
 /// Counters of the processors that this process may use.
@@ -33,7 +35,7 @@ impl ProcessorCounters {
                 continue;
             };
             let Ok(number) = number.parse::<u32>() else { continue };
-            if allowed.is_some_and(|list| !is_in(number, list)) {
+            if allowed.is_some_and(|list| !kernel_list::contains(list, number)) {
                 continue;
             }
             let ticks: Vec<f64> = times.split_whitespace().filter_map(|n| n.parse().ok()).collect();
@@ -75,14 +77,6 @@ impl ProcessorCounters {
 
 /// Milliseconds of a tick in `/proc/stat`: USER_HZ is 100 on all platforms of the engine.
 const TICK_MS: f64 = 10.0;
-
-/// Returns true if a number is in a list of the kernel, such as `0-3,8`.
-fn is_in(number: u32, list: &str) -> bool {
-    list.split(',').any(|range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        first.parse().is_ok_and(|first: u32| first <= number) && last.parse().is_ok_and(|last: u32| number <= last)
-    })
-}
 
 /// Time of a job's workers, in milliseconds over all of them.
 #[derive(Clone, Copy, Debug)]

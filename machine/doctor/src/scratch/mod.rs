@@ -6,6 +6,8 @@ mod unwritten;
 
 use std::path::{Path, PathBuf};
 
+use yunti_base::mounts::{self, Mount};
+
 use super::finding::{Finding, Level};
 use trial::{SeekTimes, Trial};
 use yunti_program::text::numbers;
@@ -29,15 +31,6 @@ const LONG_SECONDS: f64 = 30.0;
 /// Seconds in which the disk writes an acceptable amount of dirty pages.
 const GOOD_SECONDS: f64 = 2.0;
 
-/// One line of `proc/self/mountinfo`.
-#[derive(Debug, PartialEq)]
-struct Mount {
-    point: PathBuf,
-    device: String,
-    kind: String,
-    options: String,
-}
-
 /// Returns the findings about directory `dir`, with `dir` as their place.
 pub fn findings(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
     let mut findings = check_directory(system, dir, trial);
@@ -56,8 +49,7 @@ fn check_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
         );
         return vec![finding.level(Level::Warning).change("create it, or set another --scratch")];
     }
-    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
-    let mount = system.text("proc/self/mountinfo").and_then(|text| mount_of(&text, &whole));
+    let mount = mount_of(system, dir);
     let mut findings = Vec::new();
     findings.push(match &mount {
         Some(mount) => file_system(dir, mount),
@@ -70,7 +62,7 @@ fn check_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
     if let Some(mount) = &mount {
         findings.push(options(mount, trial));
         findings.extend(
-            device_name(system, mount).and_then(|device| features::finding(system, &mount.kind, &device, trial)),
+            device_name(system, mount).and_then(|device| features::finding(system, &mount.fs_type, &device, trial)),
         );
         findings.extend(disk(system, mount, trial));
         findings.extend(read_ahead(system, mount, trial));
@@ -88,9 +80,9 @@ fn check_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
 }
 
 fn file_system(dir: &Path, mount: &Mount) -> Finding {
-    let seen = format!("{}: {} on {}", dir.display(), mount.kind, mount.point.display());
-    let has = |option: &str| mount.options.split(',').any(|o| o == option);
-    let (level, why, change) = match &*mount.kind {
+    let seen = format!("{}: {} on {}", dir.display(), mount.fs_type, mount.at.display());
+    let has = |option: &str| mount.options.iter().chain(&mount.fs_options).any(|o| o == option);
+    let (level, why, change) = match &*mount.fs_type {
         "tmpfs" | "ramfs" => (
             Level::Warning,
             "spills there use memory of the same control group, so spilling frees none",
@@ -119,9 +111,9 @@ fn file_system(dir: &Path, mount: &Mount) -> Finding {
 
 /// Returns the finding about the mount options and the block size.
 fn options(mount: &Mount, trial: &Trial) -> Finding {
-    let has = |option: &str| mount.options.split(',').any(|o| o == option);
-    let on_disk = matches!(&*mount.kind, "ext4" | "ext3" | "ext2" | "xfs" | "btrfs" | "f2fs");
-    let point = mount.point.display();
+    let has = |option: &str| mount.options.iter().chain(&mount.fs_options).any(|o| o == option);
+    let on_disk = matches!(&*mount.fs_type, "ext4" | "ext3" | "ext2" | "xfs" | "btrfs" | "f2fs");
+    let point = mount.at.display();
     // Only the worst option is reported.
     let (level, why, change, undo) = match () {
         () if has("data=journal") => (
@@ -170,7 +162,8 @@ fn options(mount: &Mount, trial: &Trial) -> Finding {
         () if trial.block_bytes.is_some_and(|bytes| bytes < 4096) => "its files must be copied first",
         () => "programs that need access times, such as old mail readers, get none",
     };
-    let finding = Finding::new(AREA, "options", mount.options.clone(), why).level(level).change(change).cost(cost);
+    let seen = [mount.options.join(","), mount.fs_options.join(",")].join(",");
+    let finding = Finding::new(AREA, "options", seen, why).level(level).change(change).cost(cost);
     match undo {
         Some(undo) => finding.undo(undo),
         None => finding,
@@ -216,8 +209,7 @@ fn read_ahead(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> 
 /// Adds the measured cost of a seek to the finding about the disk's I/O scheduler: the gain possible by sorting
 /// requests.
 pub fn add_to_scheduler(system: &System, dir: &Path, trial: &Trial, findings: &mut [Finding]) {
-    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
-    let mount = system.text("proc/self/mountinfo").and_then(|text| mount_of(&text, &whole));
+    let mount = mount_of(system, dir);
     let disk = mount.and_then(|mount| disk_name(system, &mount));
     let Some((jump, disk)) = trial.jump.zip(disk) else { return };
     for finding in findings.iter_mut().filter(|f| f.name == "io-scheduler" && f.place.as_deref() == Some(&*disk)) {
@@ -233,13 +225,13 @@ fn seek_times(jump: SeekTimes) -> String {
 
 /// Returns the kernel's name of the block device, such as `sda1`.
 fn device_name(system: &System, mount: &Mount) -> Option<String> {
-    let device = system.root().join("sys/dev/block").join(&mount.device).canonicalize().ok()?;
+    let device = system.root().join("sys/dev/block").join(mount.device_number()).canonicalize().ok()?;
     Some(device.file_name()?.to_str()?.to_owned())
 }
 
 /// Returns the kernel's name of the disk: `sda` for partition `sda1`.
 fn disk_name(system: &System, mount: &Mount) -> Option<String> {
-    let device = system.root().join("sys/dev/block").join(&mount.device).canonicalize().ok()?;
+    let device = system.root().join("sys/dev/block").join(mount.device_number()).canonicalize().ok()?;
     let disk = if device.join("partition").exists() { device.parent()?.to_path_buf() } else { device };
     Some(disk.file_name()?.to_str()?.to_owned())
 }
@@ -276,7 +268,7 @@ fn abilities(trial: &Trial) -> Finding {
 
 /// Returns the queue folder of the device, or of the disk that it is a partition of.
 fn queue(system: &System, mount: &Mount) -> PathBuf {
-    let device = Path::new("sys/dev/block").join(&mount.device);
+    let device = Path::new("sys/dev/block").join(mount.device_number());
     if system.has(device.join("partition")) { device.join("../queue") } else { device.join("queue") }
 }
 
@@ -309,27 +301,10 @@ fn disk(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> {
     })
 }
 
-/// Returns the mount that holds `dir`: the one with the longest point above it; of equal points the later mount.
-fn mount_of(mountinfo: &str, dir: &Path) -> Option<Mount> {
-    let mounts = mountinfo.lines().filter_map(|line| {
-        let (place, source) = line.split_once(" - ")?;
-        let mut place = place.split(' ').skip(2);
-        let (device, _, point, options) = (place.next()?, place.next()?, place.next()?, place.next()?);
-        let mut source = source.split(' ');
-        let (kind, of_super) = (source.next()?, source.nth(1).unwrap_or(""));
-        let point = PathBuf::from(unescaped(point));
-        let mount = Mount { point, device: device.into(), kind: kind.into(), options: format!("{options},{of_super}") };
-        dir.starts_with(&mount.point).then_some(mount)
-    });
-    mounts.max_by_key(|mount| mount.point.components().count())
-}
-
-/// Replaces the octal escapes of `mountinfo`, such as `\040` for a space.
-fn unescaped(text: &str) -> String {
-    ["\\040", "\\011", "\\012", "\\134"]
-        .iter()
-        .zip([" ", "\t", "\n", "\\"])
-        .fold(text.into(), |t, (code, c)| t.replace(code, c))
+/// Returns the mount that holds `dir`.
+fn mount_of(system: &System, dir: &Path) -> Option<Mount> {
+    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
+    mounts::holding(&mounts::parse(&system.text("proc/self/mountinfo")?), &whole).cloned()
 }
 
 #[cfg(test)]
@@ -357,23 +332,12 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_longest_mount_point() {
-        let text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:5 / /a\\040b rw,relatime shared:1 - tmpfs tmpfs \
-            rw,size=1k\n\
-                    3 1 0:6 / /a\\040b rw - xfs /dev/x rw\nnonsense\n";
-        let kind = |dir: &str| mount_of(text, Path::new(dir)).map(|m| m.kind);
-        assert_eq!(kind("/a b/c").as_deref(), Some("xfs"));
-        assert_eq!(kind("/a bc").as_deref(), Some("ext4"));
-        assert_eq!(mount_of("", Path::new("/")), None);
-    }
-
-    #[test]
     fn reports_seek_times_of_the_disk_and_its_scheduler() {
         let machine = machine(&[("proc/self/mountinfo", "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n")]);
         let system = machine.system();
         // Its folder is not a link here, so the disk is named by its number.
         let mut of_settings = vec![Finding::new("disks", "io-scheduler", "none", "")];
-        of_settings[0].place = disk_name(&system, &mount_of("20 1 8:1 / / rw - ext4 x rw\n", Path::new("/")).unwrap());
+        of_settings[0].place = disk_name(&system, &mount_of(&system, Path::new("/")).unwrap());
         add_to_scheduler(&system, Path::new("/"), &good(), &mut of_settings);
         let expected = "measured: 4 KiB at the next position in 90 us, at another position in 100 us";
         assert!(of_settings[0].place.is_none() || of_settings[0].seen.contains(expected), "{of_settings:?}");

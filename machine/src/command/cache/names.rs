@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
+use yunti_base::mounts::{self, Mount};
 use yunti_probe::kernel::system::{CacheEvents, FileId};
-use yunti_probe::mounts::{self, Mount};
 use yunti_probe::target::{Process, label};
 
 /// Names known at the end of a measurement.

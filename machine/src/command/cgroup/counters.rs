@@ -178,7 +178,7 @@ fn field(text: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yunti_probe::mounts::parse;
+    use yunti_base::mounts::parse;
 
     /// Creates files below a root, and the hierarchies mounted there.
     fn tree(name: &str, mounts: &str, files: &[(&str, &str)]) -> (Hierarchies, std::path::PathBuf) {

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use yunti_probe::mounts::Mount;
+use yunti_base::mounts::Mount;
 
 /// Controller of control groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -110,7 +110,7 @@ fn below(root: &Path, folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yunti_probe::mounts::parse;
+    use yunti_base::mounts::parse;
 
     #[test]
     fn finds_both_versions() {

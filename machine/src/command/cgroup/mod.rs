@@ -16,8 +16,8 @@ use yunti_base::{Code, Error};
 use yunti_program::failure::Outcome;
 
 use hierarchy::Hierarchies;
+use yunti_base::mounts;
 use yunti_probe::answer::Answer;
-use yunti_probe::mounts;
 use yunti_probe::options::OutputFlags;
 use yunti_probe::stopping::Stopping;
 

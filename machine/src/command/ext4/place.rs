@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{major, minor};
 use yunti_base::{Code, Error, Result};
 
-use yunti_probe::mounts;
+use yunti_base::mounts;
 
 /// Place of a file system.
 pub struct Place {

@@ -21,9 +21,21 @@ pub struct Mount {
     pub fs_options: Vec<String>,
 }
 
-/// Returns the mounts visible to this process, in the order of mounting.
+impl Mount {
+    /// Returns the device number as `MAJOR:MINOR`, the name of its folder in `/sys/dev/block`.
+    pub fn device_number(&self) -> String {
+        format!("{}:{}", self.device.0, self.device.1)
+    }
+
+    /// Returns the value of an option of the file system, such as `upperdir`.
+    pub fn fs_option(&self, name: &str) -> Option<&str> {
+        self.fs_options.iter().find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+/// Returns the mounts visible to this process, in the order of mounting; none if the system does not list them.
 pub fn all() -> Vec<Mount> {
-    parse(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
+    parse(&String::from_utf8_lossy(&std::fs::read("/proc/self/mountinfo").unwrap_or_default()))
 }
 
 /// Parses the text of `mountinfo`.
@@ -43,7 +55,8 @@ fn mount(line: &str) -> Option<Mount> {
         options: fields.next()?.split(',').map(str::to_owned).collect(),
         fs_type: rest.next()?.to_owned(),
         source: unescape(rest.next()?),
-        fs_options: rest.next().unwrap_or_default().split(',').map(str::to_owned).collect(),
+        // The kernel writes a blank in a path of an option as an escape, too.
+        fs_options: rest.next().unwrap_or_default().split(',').map(unescape).collect(),
     })
 }
 
@@ -57,12 +70,18 @@ pub fn seen_at(mounts: &[Mount], device: (u32, u32), within: &Path) -> Option<Pa
     })
 }
 
+/// Returns the mount that holds `path`, an absolute path without links: the one with the longest mount point, and of
+/// equal ones the last, which covers the others.
+pub fn holding<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
+    mounts.iter().filter(|mount| path.starts_with(&mount.at)).max_by_key(|mount| mount.at.components().count())
+}
+
 /// Replaces octal escapes, such as `\040` for a blank.
 fn unescape(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        match part.get(..3).and_then(|octal| u8::from_str_radix(octal, 8).ok()) {
+        match part.get(..3).and_then(|octal| u8::from_str_radix(octal, 8).ok()).filter(u8::is_ascii) {
             Some(byte) => {
                 plain.push(char::from(byte));
                 plain += &part[3..];
@@ -101,5 +120,23 @@ mod tests {
         assert_eq!(at((8, 2), "/a b/c"), Some("/mnt/c".to_owned()));
         assert_eq!(at((8, 2), "/a b"), Some("/mnt".to_owned()));
         assert_eq!((at((8, 2), "/other"), at((9, 9), "/")), (None, None));
+    }
+
+    #[test]
+    fn finds_the_mount_that_holds_a_path() {
+        let mounts = parse(
+            "20 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+             21 20 8:2 / /mnt/a\\040b rw - xfs /dev/sdb rw\n\
+             22 20 0:61 / /again rw - ext4 /dev/sdc rw\n\
+             23 20 0:62 / /again rw - overlay none rw,lowerdir=/l,upperdir=/u\\040v\n",
+        );
+        for (path, device) in
+            [("/", "8:1"), ("/mnt", "8:1"), ("/mnt/a b/c", "8:2"), ("/mnt/a bc", "8:1"), ("/again/x", "0:62")]
+        {
+            assert_eq!(holding(&mounts, Path::new(path)).map(Mount::device_number).as_deref(), Some(device), "{path}");
+        }
+        let overlay = holding(&mounts, Path::new("/again")).unwrap();
+        assert_eq!((overlay.fs_option("upperdir"), overlay.fs_option("upper")), (Some("/u v"), None));
+        assert_eq!(holding(&[], Path::new("/")), None);
     }
 }
