@@ -402,8 +402,7 @@ impl<'a> Collector<'a> {
                 place += (record_bytes / UNIT_BYTES) as u64;
                 (&record[..key_bytes], own)
             });
-            let (chains, entries) = (self.collected.chains.first_mut(), self.collected.entries.last_mut());
-            put_entries(chains, entries, &store, &self.partition, records);
+            put_entries(&mut self.collected.chains, &mut self.collected.entries, &store, &self.partition, records);
             at += n * record_bytes;
             self.count(n, n * record_bytes);
         }
@@ -426,8 +425,7 @@ impl<'a> Collector<'a> {
                     let records = records.map(|(i, record)| {
                         (&record[..key_bytes], store.mapped_place(at + first + i * record_bytes, record_bytes))
                     });
-                    let (chains, entries) = (own.collected.chains.first_mut(), own.collected.entries.last_mut());
-                    put_entries(chains, entries, &store, &own.partition, records);
+                    put_entries(&mut own.collected.chains, &mut own.collected.entries, &store, &own.partition, records);
                     n * record_bytes
                 })
             }
@@ -437,8 +435,7 @@ impl<'a> Collector<'a> {
                     let (offset, len) = (offset as usize, len as usize);
                     (&bytes[offset..offset + len], store.mapped_place(at + offset, len))
                 });
-                let (chains, entries) = (own.collected.chains.first_mut(), own.collected.entries.last_mut());
-                put_entries(chains, entries, &store, &own.partition, records);
+                put_entries(&mut own.collected.chains, &mut own.collected.entries, &store, &own.partition, records);
                 lines.map(|(_, &len)| len as usize).sum()
             }),
             _ => Err(Error::new(Code::Internal, "records of mapped files in a store without them")),
@@ -523,32 +520,25 @@ impl<'a> Collector<'a> {
 /// Adds the entries of records: the key and the place of each. There must be room, for at most `BATCH` in chains.
 #[inline(always)]
 fn put_entries<'k>(
-    chains: Option<&mut Chains>,
-    block: Option<&mut EntryBlock>,
+    chains: &mut [Chains],
+    blocks: &mut [EntryBlock],
     store: &Store,
     partition: &Partition,
-    records: impl Iterator<Item = (&'k [u8], u64)>,
+    records: impl ExactSizeIterator<Item = (&'k [u8], u64)>,
 ) {
+    let n = records.len();
     let (order, pool) = (store.order(), store.pool());
     let entries = records.enumerate().map(|(i, (key, place))| {
         let prefix = order.prefix(key, 0);
         Entry::new(prefix, partition.of(i, key, key, prefix), place)
     });
-    match (chains, block) {
+    match (chains.first_mut(), blocks.last_mut()) {
         (Some(chains), _) => {
-            let mut n = 0;
-            for (to, entry) in chains.batch().iter_mut().zip(entries) {
-                *to = entry;
-                n += 1;
-            }
+            chains.batch().iter_mut().zip(entries).for_each(|(to, entry)| *to = entry);
             chains.add(n, pool);
         }
         (None, Some(block)) => {
-            let mut n = 0;
-            for (to, entry) in block.free(pool).iter_mut().zip(entries) {
-                *to = entry;
-                n += 1;
-            }
+            block.free(pool).iter_mut().zip(entries).for_each(|(to, entry)| *to = entry);
             block.add_len(n, pool);
         }
         (None, None) => debug_assert!(false, "entries without room"),

@@ -151,6 +151,10 @@ impl Run {
     pub fn blocks(&self) -> &[BlockEntry] {
         &self.blocks.entries
     }
+    /// Returns the number of partitions with records: the segments of a sequential write.
+    pub fn segments(&self) -> usize {
+        self.blocks().chunk_by(|a, b| a.partition == b.partition).count()
+    }
     pub(super) fn scratch(&self) -> &ScratchSpace {
         &self.blocks.scratch
     }

@@ -131,7 +131,7 @@ impl MergePasses<'_> {
                 start_ns,
                 end_ns: self.scratch.clock().now_ns(),
                 written: merged.totals(),
-                segments: merged.blocks().chunk_by(|a, b| a.partition == b.partition).count() as u32,
+                segments: merged.segments() as u32,
             });
             runs.splice(group, [Arc::new(merged)]);
         }

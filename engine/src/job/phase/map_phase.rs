@@ -94,7 +94,7 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         let start = running.env.clock.now_ns();
         let run = hash_ranges.write(table, RunBuilder::unordered(scratch.clone(), run_settings(running)))?;
         let written = run.totals();
-        let segments = run.blocks().chunk_by(|a, b| a.partition == b.partition).count() as u32;
+        let segments = run.segments() as u32;
         table_runs.push(run);
         note_spill(&FinishedSpill {
             worker,

@@ -22,6 +22,7 @@ use yunti_base::{Code, Error};
 use self::failure::Result;
 use crate::compress::{Codec, CodecKind};
 use crate::key::{KeyForm, ValueForm};
+use crate::sorted::TaskSpace;
 
 fn bytes_of_java(bytes: &mut [u8]) -> &mut [i8] {
     // SAFETY: u8 and i8 have the same layout, and every bit pattern is valid in both.
@@ -31,6 +32,11 @@ fn bytes_of_java(bytes: &mut [u8]) -> &mut [i8] {
 fn java_of_bytes(bytes: &[u8]) -> &[i8] {
     // SAFETY: as above.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
+}
+
+/// Returns the new lines for the task's log, joined; empty if there are none.
+fn new_log_lines<'local>(env: &mut Env<'local>, space: &TaskSpace) -> Result<JString<'local>> {
+    Ok(env.new_string(space.log.take().join("\n"))?)
 }
 
 /// Copies a batch of records to Java and returns its bytes, or the required room as a negative number (see

@@ -12,7 +12,7 @@ use yunti_base::{Code, Error};
 use super::combine_feed::JavaCombiner;
 use super::failure::{Failure, Result, ThrowPolicy};
 use super::handles::Handles;
-use super::{bytes_of_java, codec_of_java, form_of_java, paths_of_java, values_of_java};
+use super::{bytes_of_java, codec_of_java, form_of_java, new_log_lines, paths_of_java, values_of_java};
 use crate::collect::{MapOutput, Settings};
 use crate::sorted::{Combine, TaskSpace};
 
@@ -155,10 +155,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_log<'local>
     _: JClass<'local>,
     handle: jlong,
 ) -> JString<'local> {
-    env.with_env(|env| -> Result<JString<'local>> {
-        Ok(env.new_string(OUTPUTS.get(handle)?.space.log.take().join("\n"))?)
-    })
-    .resolve::<ThrowPolicy>()
+    env.with_env(|env| new_log_lines(env, &OUTPUTS.get(handle)?.space)).resolve::<ThrowPolicy>()
 }
 
 /// `static native long[] finish(long handle, String path)`: returns spills, spilled records, records of a native sum,

@@ -12,7 +12,7 @@ use yunti_engine::env::Env;
 use super::combine_feed::JavaCombiner;
 use super::failure::{Result, ThrowPolicy};
 use super::handles::Handles;
-use super::{bytes_of_java, codec_of_java, form_of_java, hand_over, paths_of_java};
+use super::{bytes_of_java, codec_of_java, form_of_java, hand_over, new_log_lines, paths_of_java};
 use crate::shuffle::{ReduceInput, ReduceSettings};
 use crate::sorted::Combine;
 
@@ -168,8 +168,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_log<'loca
     _: JClass<'local>,
     handle: jlong,
 ) -> JString<'local> {
-    env.with_env(|env| -> Result<JString<'local>> { Ok(env.new_string(input(handle)?.space().log.take().join("\n"))?) })
-        .resolve::<ThrowPolicy>()
+    env.with_env(|env| new_log_lines(env, input(handle)?.space())).resolve::<ThrowPolicy>()
 }
 
 /// `static native long ticks(long handle)`: returns a number that grows as long as the task advances.

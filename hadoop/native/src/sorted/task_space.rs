@@ -162,7 +162,7 @@ impl TaskSpace {
         Counts::add(&self.counts.spills, 1);
         Counts::add(&self.counts.spilled_records, slice.totals().records);
         let run = builder.finish(vec![slice]);
-        let partitions = run.blocks().chunk_by(|a, b| a.partition == b.partition).count();
+        let partitions = run.segments();
         self.log.end(source, run.totals(), partitions, self.env.clock.now_ns());
         self.runs.push(run);
         Ok(())

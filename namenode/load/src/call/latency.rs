@@ -17,6 +17,16 @@ pub struct Latency {
     pub failed: u64,
 }
 
+/// Adds the mean, quantiles and maximum of a histogram of microseconds to a JSON object.
+pub fn with_quantiles(mut row: Value, latency: &Histogram<u64>) -> Value {
+    row["mean_us"] = latency.mean().into();
+    for (key, quantile) in [("p50_us", 0.5), ("p90_us", 0.9), ("p99_us", 0.99), ("p999_us", 0.999)] {
+        row[key] = latency.value_at_quantile(quantile).into();
+    }
+    row["max_us"] = latency.max().into();
+    row
+}
+
 /// Latencies of all kinds of calls.
 pub struct Latencies {
     of: Vec<Latency>,
@@ -69,19 +79,14 @@ impl Latencies {
 
     pub fn to_json(&self, seconds: f64) -> Value {
         let one = |(call, latency): (Call, &Latency)| {
-            let h = &latency.histogram;
-            json!({
+            let calls = latency.histogram.len();
+            let row = json!({
                 "call": call.name(),
-                "calls": h.len(),
+                "calls": calls,
                 "failed": latency.failed,
-                "per_second": h.len() as f64 / seconds.max(1e-9),
-                "mean_us": h.mean(),
-                "p50_us": h.value_at_quantile(0.5),
-                "p90_us": h.value_at_quantile(0.9),
-                "p99_us": h.value_at_quantile(0.99),
-                "p999_us": h.value_at_quantile(0.999),
-                "max_us": h.max(),
-            })
+                "per_second": calls as f64 / seconds.max(1e-9),
+            });
+            with_quantiles(row, &latency.histogram)
         };
         self.all().map(one).collect()
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
+use crate::call::latency::with_quantiles;
 use crate::replay::command::Command;
 
 /// Range of a histogram: a microsecond to an hour, with three digits.
@@ -113,8 +114,7 @@ impl ReplayOutcome {
             rows.collect::<Value>()
         };
         let of = |(command, one): (&Command, &CommandOutcome)| {
-            let h = &one.latency;
-            json!({
+            let row = json!({
                 "command": command.name(),
                 "calls": one.calls(),
                 "per_second": one.calls() as f64 / self.seconds.max(1e-9),
@@ -122,13 +122,8 @@ impl ReplayOutcome {
                 "allowed_here": one.allowed_here,
                 "failed": one.failures(),
                 "errors": errors(&one.failed),
-                "mean_us": h.mean(),
-                "p50_us": h.value_at_quantile(0.5),
-                "p90_us": h.value_at_quantile(0.9),
-                "p99_us": h.value_at_quantile(0.99),
-                "p999_us": h.value_at_quantile(0.999),
-                "max_us": h.max(),
-            })
+            });
+            with_quantiles(row, &one.latency)
         };
         json!({
             "seconds": self.seconds,
