@@ -18,6 +18,7 @@ use crate::command::report::{self, ReportFlags};
 use crate::command::run;
 use crate::command::run::flags::RunFlags;
 use crate::command::validate::{self, ValidateFlags};
+use crate::command::worker::{self, WorkerFlags};
 use crate::failure::{self, Outcome};
 use crate::help;
 use yunti_doctor::DoctorFlags;
@@ -46,6 +47,8 @@ pub enum Command {
     /// The old spelling of `machine doctor`.
     #[command(hide = true)]
     Doctor(DoctorFlags),
+    #[command(hide = true)]
+    Worker(WorkerFlags),
     Help(HelpFlags),
     Completions(CompletionsFlags),
     Man(ManFlags),
@@ -67,6 +70,7 @@ pub fn act(flags: Flags) -> Outcome {
         Command::Report(flags) => report::report(&flags),
         Command::Inspect(flags) => inspect::inspect(&flags),
         Command::Machine(flags) => machine::machine(flags, &commands()),
+        Command::Worker(flags) => worker::worker(&flags),
         Command::Help(flags) => help(&flags.command),
         Command::Limits(flags) => limits::limits(&flags),
         Command::Doctor(flags) => yunti_doctor::doctor(&flags),

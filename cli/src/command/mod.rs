@@ -9,3 +9,4 @@ pub mod part;
 pub mod report;
 pub mod run;
 pub mod validate;
+pub mod worker;

@@ -24,11 +24,13 @@ mod threads;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use yunti_base::{Code, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
+use yunti_engine::env::process::Launcher;
 use yunti_engine::operator::ClassSource;
-use yunti_engine::{abi, library};
+use yunti_engine::{abi, isolate, library, streaming};
 
 use crate::failure::{Failure, Outcome};
 
@@ -59,11 +61,27 @@ pub fn watch<T>(env: Env, output: ErrorOutput, job: impl FnOnce(Env) -> Outcome<
     outcome
 }
 
-/// Returns the classes of the job's libraries, then the built-in ones; each of their calls is noted.
-pub fn load(paths: &[PathBuf]) -> Result<Vec<Arc<dyn ClassSource>>> {
+/// Returns the classes of the job's libraries, which run in worker processes, then the built-in ones and programs.
+///
+/// `timeout`: time for a class to handle one batch; None: any.
+pub fn isolate(paths: &[PathBuf], env: &Env, timeout: Option<Duration>) -> Result<Vec<Arc<dyn ClassSource>>> {
+    let mut sources = vec![library::builtin_classes(), streaming::programs(env)];
+    if !paths.is_empty() {
+        let program = std::env::current_exe().map_err(|e| Error::io(Code::Internal, "cannot find this program", &e))?;
+        let mut arguments = vec!["worker".into(), "--engine".into(), std::process::id().to_string().into()];
+        for path in paths {
+            arguments.extend(["--lib".into(), path.as_os_str().to_owned()]);
+        }
+        sources.insert(0, isolate::isolated(Launcher { program, arguments }, env, timeout)?);
+    }
+    Ok(sources)
+}
+
+/// Returns the classes of the job's libraries, then the built-in ones, each of whose calls is noted, and programs.
+pub fn load(paths: &[PathBuf], env: &Env) -> Result<Vec<Arc<dyn ClassSource>>> {
     let builtin = library::builtin_classes();
     if paths.is_empty() {
-        return Ok(vec![builtin]);
+        return Ok(vec![builtin, streaming::programs(env)]);
     }
     let mut sources: Vec<Arc<dyn ClassSource>> = Vec::new();
     for path in paths {
@@ -78,6 +96,7 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Arc<dyn ClassSource>>> {
     // Handlers run in reverse order: this one before the destructors of the libraries, the first one after them.
     handlers::register_exit();
     sources.push(Arc::new(classes::WatchedSource { inner: builtin, foreign: false }));
+    sources.push(streaming::programs(env));
     Ok(sources)
 }
 

@@ -229,6 +229,7 @@ impl ForeignClass {
                 groups: table.flags & FLAG_GROUPS != 0,
                 finds: reader.is_some_and(|r| r.find.is_some()),
                 whole_part: writer.is_some_and(|w| w.flags & FLAG_WHOLE_PART != 0),
+                starts_process: false,
             },
             key_type: kind_of(table.key_type, "key")?,
             value_type: kind_of(table.value_type, "value")?,

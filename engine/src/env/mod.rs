@@ -1,16 +1,17 @@
-//! Floor 1: the outside world, passed in: files, clock, threads, randomness; real ones and faulty ones.
+//! Floor 1: the outside world, passed in: files, clock, threads, processes, randomness; real ones and
+//! faulty ones.
 //!
 //! Higher floors never open a file, read a clock or start a thread directly. A test can make any operation fail, and a
 //! host (a JVM, a simulation) can bring its own.
 
 pub mod clock;
-pub mod crew;
 pub mod faulty;
 pub mod files;
-pub mod heartbeat;
 pub mod mapped;
+pub mod messages;
 pub mod metered;
 pub mod open_file_pool;
+pub mod process;
 pub mod random;
 pub mod real;
 pub mod storage;
@@ -21,15 +22,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use clock::Clock;
-pub use crew::Crew;
+
 pub use files::{File, Files, LockScope, NamedFile};
-pub use heartbeat::Heartbeat;
+
 pub use mapped::MappedFiles;
+pub use messages::Messages;
 pub use metered::MeteredFiles;
 pub use metered::threads::MeteredThreads;
 pub use open_file_pool::OpenFilePool;
+pub use process::Processes;
 pub use storage::{Storage, StorageKind};
-pub use threads::Threads;
+pub use threads::{Crew, Heartbeat, Threads, crew, heartbeat};
 pub use uninterrupted::UninterruptedFiles;
 
 /// The outside world as a job sees it.
@@ -46,6 +49,10 @@ pub struct Env {
     /// True if input files may be mapped. A mapping needs a handler of SIGBUS, so a host that has its own (a JVM)
     /// leaves this false.
     pub maps_files: bool,
+    /// Programs and workers.
+    pub processes: Arc<dyn Processes>,
+    /// Place for the lines of user code.
+    pub messages: Arc<dyn Messages>,
     /// Directory of spills if the job names none.
     pub temp_dir: PathBuf,
     /// Directory that caches measurements of this machine, if there is one.
@@ -61,6 +68,8 @@ impl Env {
             threads: Arc::new(threads::RealThreads),
             seed: 0x59_75_6e_74_69,
             maps_files: false,
+            processes: Arc::new(process::RealProcesses),
+            messages: Arc::new(messages::StandardError),
             temp_dir: std::env::temp_dir(),
             cache_dir: std::env::var_os("XDG_CACHE_HOME")
                 .map(PathBuf::from)

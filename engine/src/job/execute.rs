@@ -19,7 +19,7 @@ use super::spec::{JobSpec, Mode, OutputTarget};
 use crate::env::{Crew, Env, NamedFile, OpenFilePool, UninterruptedFiles};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
-use crate::operator::context::JobContext;
+use crate::operator::context::{Host, JobContext};
 use crate::read::foreign;
 use crate::write::output::{Edge, OutputTotals};
 use crate::write::top::Top;
@@ -171,7 +171,7 @@ pub(super) fn start<'a>(
         sizing,
         totals: OutputTotals::with_parts(parts),
         counters: Mutex::default(),
-        job: JobContext::new(spec.settings.clone(), side_files, inputs),
+        job: JobContext::with_host(spec.settings.clone(), side_files, inputs, Host::of(env, control.cancelled())),
         outputs: None,
         side_memory,
         scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },

@@ -6,4 +6,4 @@ pub mod fold_sink;
 pub mod identity;
 pub mod timed_sink;
 
-pub use driver::{MapCost, map_split};
+pub use driver::{MapCost, MapTask, map_split};

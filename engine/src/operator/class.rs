@@ -52,6 +52,8 @@ pub struct Flags {
     pub finds: bool,
     /// Writer: one instance writes a part from its beginning to its end.
     pub whole_part: bool,
+    /// Each instance starts a process, so tasks should not be small.
+    pub starts_process: bool,
 }
 
 /// Description of a class.
@@ -147,6 +149,13 @@ pub trait Class: Send + Sync {
 pub trait ClassSource: Send + Sync {
     /// Returns the class of this name, if there is one.
     fn find(&self, name: &str) -> Option<Arc<dyn Class>>;
+    /// Returns the class of this name for an operator of one of these kinds. Most sources have one class of a name; a
+    /// program can be an operator of several kinds.
+    ///
+    /// Fails with `Code::UserCode` for a name that is certainly of this source, but cannot be used.
+    fn find_of_kinds(&self, name: &str, _kinds: &[Kind]) -> Result<Option<Arc<dyn Class>>> {
+        Ok(self.find(name))
+    }
     /// Returns all names, for messages.
     fn names(&self) -> Vec<String>;
 }
@@ -166,7 +175,7 @@ impl ClassSource for Vec<Arc<dyn Class>> {
 /// Fails with `Code::UserCode` if there is no such class, or `Code::Usage` if its kind is not in `kinds`.
 pub fn find_class(sources: &[Arc<dyn ClassSource>], name: &str, kinds: &[Kind]) -> Result<Arc<dyn Class>> {
     for source in sources {
-        if let Some(class) = source.find(name) {
+        if let Some(class) = source.find_of_kinds(name, kinds)? {
             let kind = class.info().kind;
             return if kinds.contains(&kind) { Ok(class) } else { Err(class.not_a(kinds[0])) };
         }

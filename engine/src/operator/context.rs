@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::{Emitter, Sink, Type};
-use yunti_base::{Code, Error, Result};
+use crate::env::{Clock, Env, Messages, Processes};
+use yunti_base::{Cancel, Code, Error, Result};
 
 /// The job's settings (-D key=value, or the job file's `[settings]`).
 pub type Settings = BTreeMap<String, String>;
@@ -14,7 +15,6 @@ pub type Settings = BTreeMap<String, String>;
 pub type CounterTable = BTreeMap<(String, String), u64>;
 
 /// Context shared by all tasks of a job.
-#[derive(Default)]
 pub struct JobContext {
     /// Values that tasks share, by name.
     shared: Mutex<BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>>,
@@ -24,12 +24,52 @@ pub struct JobContext {
     pub side_files: BTreeMap<String, Vec<u8>>,
     /// Names of the input files, by the index in batches. A task on a cluster knows only its own files.
     pub inputs: Vec<String>,
+    /// Outside world, for operators that run user code in processes.
+    pub host: Host,
+}
+
+/// Part of the outside world that operators see.
+pub struct Host {
+    /// Cancellation of the job, for operators that wait.
+    pub cancel: Cancel,
+    /// Lines of user code for the user.
+    pub messages: Arc<dyn Messages>,
+    pub clock: Arc<dyn Clock>,
+    pub processes: Arc<dyn Processes>,
+}
+
+impl Host {
+    /// Returns the host of a job in this environment.
+    pub fn of(env: &Env, cancel: &Cancel) -> Host {
+        Host {
+            cancel: cancel.clone(),
+            messages: env.messages.clone(),
+            clock: env.clock.clone(),
+            processes: env.processes.clone(),
+        }
+    }
 }
 
 impl JobContext {
-    /// Returns a context without shared values.
+    /// Returns a context without shared values, on this machine. The job is not cancelled, and messages are discarded.
     pub fn new(settings: Settings, side_files: BTreeMap<String, Vec<u8>>, inputs: Vec<String>) -> Arc<Self> {
-        Arc::new(JobContext { shared: Mutex::default(), settings, side_files, inputs })
+        let env = Env { messages: Arc::new(()), ..Env::real() };
+        Self::with_host(settings, side_files, inputs, Host::of(&env, &Cancel::default()))
+    }
+
+    /// Returns a context without settings and files, as `new`.
+    pub fn empty() -> Arc<Self> {
+        Self::new(Settings::new(), BTreeMap::new(), Vec::new())
+    }
+
+    /// Returns the context of a job on a host.
+    pub fn with_host(
+        settings: Settings,
+        side_files: BTreeMap<String, Vec<u8>>,
+        inputs: Vec<String>,
+        host: Host,
+    ) -> Arc<Self> {
+        Arc::new(JobContext { shared: Mutex::default(), settings, side_files, inputs, host })
     }
 
     /// Returns the shared value `name`. The first task that requests it makes it; fails with the error of `make`, or

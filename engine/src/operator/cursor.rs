@@ -202,19 +202,41 @@ impl Out {
         Ok(())
     }
 
+    /// Appends whole records in form COPY, or bytes in form BYTES: at most `LARGE_BYTES`, which the caller has checked.
+    /// Fails as `emit` does.
+    pub fn append_checked(&mut self, block: &[u8]) -> std::result::Result<(), StopStatus> {
+        debug_assert!(block.len() <= LARGE_BYTES);
+        self.room(block.len())?;
+        // SAFETY: `room` left as many bytes in a block that is this cursor's alone.
+        unsafe {
+            std::ptr::copy_nonoverlapping(block.as_ptr(), self.cur, block.len());
+            self.cur = self.cur.add(block.len());
+        }
+        Ok(())
+    }
+
+    /// Appends entries of the forms ONE and REF, which the caller has checked: they name bytes of the batch. Fails as
+    /// `emit` does.
+    pub fn append_entries(&mut self, mut entries: &[u8]) -> std::result::Result<(), StopStatus> {
+        let unit = if self.form() == Form::One { 8 } else { 16 };
+        while !entries.is_empty() {
+            // A block for references may be smaller than one for records.
+            self.room(unit)?;
+            let room = (self.end as usize) - (self.cur as usize);
+            let (now, later) = entries.split_at((room - room % unit).min(entries.len()));
+            self.append_checked(now)?;
+            entries = later;
+        }
+        Ok(())
+    }
+
     /// Appends bytes of the output, in form BYTES. Fails as `emit` does.
     pub fn append(&mut self, bytes: &[u8]) -> std::result::Result<(), StopStatus> {
         debug_assert!(self.form() == Form::Bytes);
         if bytes.len() > LARGE_BYTES {
             return self.emit_large(bytes, &[]);
         }
-        self.room(bytes.len())?;
-        // SAFETY: `room` left as many bytes in a block that is this cursor's alone.
-        unsafe {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.cur, bytes.len());
-            self.cur = self.cur.add(bytes.len());
-        }
-        Ok(())
+        self.append_checked(bytes)
     }
 
     #[cold]
@@ -319,11 +341,11 @@ impl<S: Sink> Emitter<S> {
         if let Some(error) = self.behind.error.take() {
             return Err(error);
         }
-        result?;
         if self.out.form() != Form::Copy {
-            // References do not outlive their batch.
+            // References do not outlive their batch, even if the call failed and is tried again.
             self.hand_over()?;
         }
+        result?;
         self.behind.data = (std::ptr::null(), 0);
         Ok(())
     }

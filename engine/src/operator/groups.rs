@@ -38,6 +38,20 @@ pub enum Values<'a> {
     Eight(&'a [u64]),
 }
 
+/// Columns of a batch of groups.
+pub struct GroupColumns<'a> {
+    pub data: &'a [u8],
+    /// Key of each group.
+    pub keys: Slices<'a>,
+    /// Number of the first value of each group, and the number of values.
+    pub first: &'a [u32],
+    pub values: Values<'a>,
+    /// Key of each value, for groups by a part of the key.
+    pub value_keys: Option<Slices<'a>>,
+    /// `GROUP_MORE` and `GROUP_CONT`.
+    pub flags: u32,
+}
+
 impl Values<'_> {
     /// Returns the number of values.
     pub fn len(&self) -> usize {
@@ -102,6 +116,38 @@ impl<'a> Groups<'a> {
         assert!(keys.offsets.len() == values && keys.lengths.len() == values);
         (self.vkoff, self.vklen) = (keys.offsets.as_ptr(), keys.lengths.as_ptr());
         self
+    }
+
+    /// Returns the columns. The data are the bytes that the columns name, from the base of their offsets on.
+    pub fn columns(&self) -> GroupColumns<'a> {
+        let n = self.len();
+        // SAFETY: `new` took the columns from slices of these numbers of elements, which 'a keeps alive.
+        let (keys, first) = unsafe {
+            let keys = Slices {
+                offsets: std::slice::from_raw_parts(self.koff, n),
+                lengths: std::slice::from_raw_parts(self.klen, n),
+            };
+            (keys, std::slice::from_raw_parts(self.first, n + 1))
+        };
+        let values = first[n] as usize;
+        // SAFETY: as above; `new` and `with_value_keys` checked the number of values.
+        let (slices, value_keys) = unsafe {
+            let of = |offsets: *const u32, lengths: *const u32| Slices {
+                offsets: std::slice::from_raw_parts(offsets, values),
+                lengths: std::slice::from_raw_parts(lengths, values),
+            };
+            let slices = (!self.voff.is_null()).then(|| of(self.voff, self.vlen));
+            (slices, (!self.vkoff.is_null()).then(|| of(self.vkoff, self.vklen)))
+        };
+        let end = |s: &Slices<'_>| s.offsets.iter().zip(s.lengths).map(|(&o, &l)| o as usize + l as usize).max();
+        let ends = [Some(keys), slices, value_keys].into_iter().flatten().filter_map(|s| end(&s)).max();
+        // SAFETY: the slices are within the data, so the data reach to the end of the last.
+        let data = unsafe { std::slice::from_raw_parts(self.base, ends.unwrap_or(0)) };
+        let values = match (slices, self.eights()) {
+            (Some(Slices { offsets, lengths }), _) => Values::Slices { offsets, lengths },
+            (None, numbers) => Values::Eight(numbers.unwrap_or_default()),
+        };
+        GroupColumns { data, keys, first, values, value_keys, flags: self.flags }
     }
 
     /// Returns the number of groups.

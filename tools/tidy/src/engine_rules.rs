@@ -36,7 +36,7 @@ pub fn outside_world(tree: &Tree) -> Vec<String> {
 }
 
 /// Places of memory maps.
-const MAPS: [&str; 3] = ["memory/", "env/mapped/", "env/real.rs"];
+const MAPS: [&str; 4] = ["memory/", "env/mapped/", "env/process/shared_memory.rs", "env/real.rs"];
 /// Files with global state: the level of vector instructions, and a signal's handler.
 const GLOBAL: [&str; 2] = ["bytes/simd.rs", "env/mapped/bus_error.rs"];
 

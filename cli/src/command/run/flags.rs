@@ -136,6 +136,18 @@ pub struct RunFlags {
     #[arg(short, long, value_name = "FILE.so", help_heading = "Classes (Yunti.X are built in)")]
     pub lib: Vec<PathBuf>,
 
+    /// Run the classes of --lib in worker processes: a crash costs one attempt of a task
+    #[arg(long, help_heading = "Classes (Yunti.X are built in)")]
+    pub isolate: bool,
+
+    /// Attempts of a map task before an error of user code ends the job [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "The job")]
+    pub attempts: Option<u32>,
+
+    /// Seconds after which a class or program that makes no progress is killed; 0: never [default: 600]
+    #[arg(long, value_name = "SECONDS", help_heading = "The job")]
+    pub timeout: Option<f64>,
+
     /// File that every task can read whole, by its name; may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Classes")]
     pub side_file: Vec<PathBuf>,
@@ -244,6 +256,13 @@ fn parse_named_output(text: &str) -> yunti_base::Result<(String, OutputFormat)> 
 }
 
 impl RunFlags {
+    /// Returns the settings of `-D` and of the flags that stand for a setting.
+    fn settings(&self) -> Vec<(String, String)> {
+        let attempts = self.attempts.map(|n| ("mapreduce.map.maxattempts".to_string(), n.to_string()));
+        let timeout = self.timeout.map(|s| ("mapreduce.task.timeout".to_string(), format!("{:.0}", s * 1000.0)));
+        self.settings.iter().cloned().chain(attempts).chain(timeout).collect()
+    }
+
     /// Returns the changes that the flags make to a job. Lists replace the job file's lists; settings are added to its
     /// settings.
     pub fn change(&self) -> SpecChange {
@@ -282,7 +301,7 @@ impl RunFlags {
             overwrite: self.overwrite.then_some(true),
             wait: self.wait.then_some(true),
             durable: self.durable.then_some(true),
-            settings: self.settings.clone(),
+            settings: self.settings(),
             outputs: self.named_output.clone(),
             sources: None,
             then: None,

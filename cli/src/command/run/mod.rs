@@ -6,6 +6,7 @@ mod on_yarn;
 mod spec;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use yunti_base::{Code, Error};
@@ -23,6 +24,10 @@ use crate::text::{numbers, report};
 use crate::{page, whole_file};
 use flags::{Cluster, RunFlags};
 
+/// Hadoop's setting for the milliseconds that a task may spend without progress, and its default.
+const TASK_TIMEOUT: &str = "mapreduce.task.timeout";
+const TASK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(600);
+
 pub fn run(flags: RunFlags) -> Outcome {
     if flags.list {
         return if flags.json { stdout::print_json(&list::document()) } else { stdout::print(&list::text()) };
@@ -38,7 +43,7 @@ pub fn run(flags: RunFlags) -> Outcome {
         signals::cancel_on_signals(control.cancelled());
         let show = ErrorOutput { json: flags.json, bar: false };
         let report = guard::watch(env, show, |env| {
-            let classes = guard::load(&spec.libraries)?;
+            let classes = guard::load(&spec.libraries, &env)?;
             on_yarn::run(&spec, &env, &classes, &control)
         })?;
         let more = report.job.id.as_ref().map_or(String::new(), |id| format!("; see yunti hadoop report {id}"));
@@ -54,7 +59,7 @@ pub fn run(flags: RunFlags) -> Outcome {
     let outcome = guard::watch(env, show, |env| {
         let outcome = {
             let _display = progress::show_job(&control, flags.quiet);
-            run_job(&spec, &env, &control)
+            run_job(&flags, &spec, &env, &control)
         };
         outcome.map_err(|e| {
             let gone = closed.is_set() && spec.output == OutputTarget::Stdout && !control.is_cancelled();
@@ -77,8 +82,22 @@ fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more:
     print_result(flags, spec, outcome, more)
 }
 
-fn run_job(spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_base::Result<JobOutcome> {
-    job::run(spec, env, &guard::load(&spec.libraries)?, control)
+fn run_job(flags: &RunFlags, spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_base::Result<JobOutcome> {
+    let classes = match flags.isolate {
+        true => guard::isolate(&spec.libraries, env, task_timeout(spec)?)?,
+        false => guard::load(&spec.libraries, env)?,
+    };
+    job::run(spec, env, &classes, control)
+}
+
+/// Returns the time in which a class must handle a batch; None: any.
+fn task_timeout(spec: &JobSpec) -> yunti_base::Result<Option<Duration>> {
+    let Some(text) = spec.settings.get(TASK_TIMEOUT) else { return Ok(Some(TASK_TIMEOUT_DEFAULT)) };
+    let ms = text
+        .trim()
+        .parse::<u64>()
+        .map_err(|_| Error::new(Code::Usage, format!("{TASK_TIMEOUT}: '{text}' is not a number of milliseconds")))?;
+    Ok((ms > 0).then(|| Duration::from_millis(ms)))
 }
 
 fn print_result(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {

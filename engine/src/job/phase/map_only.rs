@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::map_setup::{Readers, count_read, make_mapper, map_together, read_ahead};
+use super::map_setup::{Readers, count_read, make_mapper, map_task, map_together, note_failed_attempt, read_ahead};
 use super::running_job::{RunningJob, show_output};
 use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
@@ -46,9 +46,9 @@ pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
             let sink = TimedSink::new(RecordSink::new(writer)?, running.env.clock.clone());
             let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
             let before = reader.records;
-            let task = map_split(split, reader, &mut *mapper, &mut emitter, clock, running.control.cancelled(), |n| {
-                running.advance(n * 2)
-            })?;
+            let on_failure = |e: &Error, attempt| note_failed_attempt(running, split, e, attempt);
+            let task = map_task(running, split, &on_failure);
+            let task = map_split(&task, reader, &mut *mapper, &mut emitter, |n| running.advance(n * 2))?;
             let sink = emitter.finish()?;
             let sink_ns = sink.busy_ns;
             let (staging, write_ns) = sink.into_inner().into_target().finish()?;

@@ -10,15 +10,19 @@ use crate::job::plan::source::Source;
 use crate::job::report::LargeRecord;
 use crate::job::report::meter::StageKind;
 use crate::key_order::OrderedKeyEncoder;
+use crate::map::MapTask;
 use crate::map::identity::IdentityMapper;
 use crate::operator::{Flags, Mapper, TaskContext, Type};
 use crate::read::ReadAhead;
 use crate::read::class_parser::ReaderClass;
 use crate::read::{ReadSetup, Split, SplitReader};
-use yunti_base::Result;
+use yunti_base::{Error, Result};
 
 /// Hadoop's counter group of tasks.
 pub const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
+
+/// Hadoop's counter group of jobs.
+pub const JOB_COUNTERS: &str = "org.apache.hadoop.mapreduce.JobCounter";
 
 /// Returns the setup of readers for the splits of one source.
 pub fn read_setup(running: &RunningJob<'_>, source: &Source) -> ReadSetup {
@@ -116,6 +120,27 @@ pub fn make_mapper(source: &Source, context: &Arc<TaskContext>) -> Result<(Box<d
         Some(class) => Ok((class.mapper(context)?, class.info().flags)),
         None => Ok((Box::new(IdentityMapper), Flags::default())),
     }
+}
+
+/// Returns the task of mapping a split.
+pub fn map_task<'a>(running: &'a RunningJob<'_>, split: &'a Split, on_failure: &'a dyn Fn(&Error, u32)) -> MapTask<'a> {
+    MapTask {
+        split,
+        clock: &*running.env.clock,
+        cancel: running.control.cancelled(),
+        attempts_max: running.plan.map_attempts_max,
+        on_failure,
+    }
+}
+
+/// Counts a failed attempt of a map task that another follows, and shows its error.
+pub fn note_failed_attempt(running: &RunningJob<'_>, split: &Split, error: &Error, attempt: u32) {
+    running.count(JOB_COUNTERS, "NUM_FAILED_MAPS", 1);
+    let max = running.plan.map_attempts_max;
+    running
+        .env
+        .messages
+        .show(&format!("map task {}, attempt {attempt} of {max}: {error}; it is tried again", split.number));
 }
 
 /// Makes the key order of one task, if a class orders the keys. `types`: types of the records.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::map_setup::{Readers, TASK_COUNTERS, count_read, make_mapper, read_setup};
+use super::map_setup::{Readers, TASK_COUNTERS, count_read, make_mapper, map_task, note_failed_attempt, read_setup};
 use super::running_job::RunningJob;
 use crate::collect::Store;
 use crate::collect::collector::CollectedRecords;
@@ -19,7 +19,7 @@ use crate::map::timed_sink::TimedSink;
 use crate::operator::{Class, Emitter, Flags, Sink, TaskContext};
 use crate::read::mapped_input::MappedReader;
 use crate::read::{FixedReader, ReadAhead, Split};
-use yunti_base::Result;
+use yunti_base::{Error, Result};
 
 /// Upper limit in bytes of the table that groups a combiner's window.
 const COMBINE_TABLE_BYTES: u64 = 16 << 20;
@@ -307,8 +307,9 @@ fn one_split<S: Sink>(
     let (mut mapper, _) = make_mapper(running.plan.source(split), &context)?;
     let reader = readers.of(split)?;
     let before = reader.records;
-    let cost =
-        map_split(split, reader, &mut *mapper, emitter, clock, running.control.cancelled(), |n| running.advance(n))?;
+    let on_failure = |e: &Error, attempt| note_failed_attempt(running, split, e, attempt);
+    let task = map_task(running, split, &on_failure);
+    let cost = map_split(&task, reader, &mut *mapper, emitter, |n| running.advance(n))?;
     drop(mapper);
     running.absorb(&context);
     let records = reader.records - before;

@@ -25,6 +25,11 @@ use yunti_base::{Code, Error, Result};
 /// Split size of a job without a reduce, where each split becomes a file.
 const MAP_ONLY_SPLIT_BYTES: u64 = 64 << 20;
 
+/// Splits of a process, at most: Hadoop's block.
+const PROCESS_SPLIT_BYTES_MAX: u64 = 128 << 20;
+/// Processes that a worker starts one after the other, about: more balance the load, and each costs its start.
+const PROCESSES_A_WORKER: u64 = 4;
+
 /// The plan of a job: all decisions that depend on the specification, the classes and the input files.
 pub struct Plan {
     pub files: Arc<Vec<InputFile>>,
@@ -50,6 +55,8 @@ pub struct Plan {
     pub encoder: Encoder,
     /// Rule for retiring a scratch directory.
     pub scratch_rule: FailureRule,
+    /// Attempts of a map task until an error of user code ends the job.
+    pub map_attempts_max: u32,
 }
 
 impl Plan {
@@ -67,11 +74,7 @@ impl Plan {
         classes.check_key_order(map_types)?;
         let order = order(spec, &classes, map_types.0)?;
         classes.check_writer(output_types)?;
-        let split_bytes = match spec.mode {
-            Mode::None if spec.split_bytes == SPLIT_BYTES_DEFAULT => MAP_ONLY_SPLIT_BYTES,
-            _ => spec.split_bytes,
-        };
-        let (files, splits) = files_and_splits(&named, &all, split_bytes, env)?;
+        let (files, splits, split_bytes) = files_and_splits(spec, &named, &all, env)?;
         let encoder = encoder(&spec.output_columns, &spec.output_format, output_types)?;
         let JobClasses { combiner, reducer, folder, partitioner, key_order: key_order_class, writer } = classes;
         Ok(Plan {
@@ -92,6 +95,7 @@ impl Plan {
             partitions: spec.reduces.max(1),
             encoder,
             scratch_rule: scratch_rule(spec)?,
+            map_attempts_max: attempts_max(spec, MAP_ATTEMPTS_MAX)?,
         })
     }
 }
@@ -128,23 +132,41 @@ fn order(spec: &JobSpec, classes: &JobClasses, map_key_type: Type) -> Result<Key
     Ok(order)
 }
 
-/// Finds the files of all sources and cuts them into splits of about `split_bytes`, numbered through.
+/// Finds the files of all sources and cuts them into splits, numbered through. Returns also the bytes of a split.
 fn files_and_splits(
+    spec: &JobSpec,
     named: &[SourceSpec],
     sources: &[Source],
-    split_bytes: u64,
     env: &Env,
-) -> Result<(Vec<InputFile>, Vec<Split>)> {
+) -> Result<(Vec<InputFile>, Vec<Split>, u64)> {
     let (mut files, mut splits): (Vec<InputFile>, Vec<Split>) = Default::default();
-    for (number, (named, source)) in named.iter().zip(sources).enumerate() {
-        let own = inputs::find(&*env.files, &named.inputs)?;
+    let found: Vec<Vec<InputFile>> =
+        named.iter().map(|named| inputs::find(&*env.files, &named.inputs)).collect::<Result<_>>()?;
+    let split_bytes = split_bytes(spec, sources, found.iter().flatten().map(|file| file.len).sum(), env);
+    for (number, (own, source)) in found.into_iter().zip(sources).enumerate() {
         for mut split in split_files(&own, &source.format, split_bytes) {
             split.pieces.iter_mut().for_each(|piece| piece.file += files.len() as u32);
             splits.push(Split { number: splits.len() as u32, source: number, ..split });
         }
         files.extend(own);
     }
-    Ok((files, splits))
+    Ok((files, splits, split_bytes))
+}
+
+/// Returns the bytes of a split, unless the job sets them: larger ones for output files and for processes.
+fn split_bytes(spec: &JobSpec, sources: &[Source], input_bytes: u64, env: &Env) -> u64 {
+    if spec.split_bytes != SPLIT_BYTES_DEFAULT {
+        return spec.split_bytes;
+    }
+    let starts_processes = sources.iter().filter_map(|s| s.mapper.as_ref()).any(|m| m.info().flags.starts_process);
+    match spec.mode {
+        Mode::None => MAP_ONLY_SPLIT_BYTES,
+        _ if starts_processes => {
+            let workers = spec.threads.unwrap_or_else(|| env.threads.processors()) as u64;
+            (input_bytes / (PROCESSES_A_WORKER * workers.max(1))).clamp(SPLIT_BYTES_DEFAULT, PROCESS_SPLIT_BYTES_MAX)
+        }
+        _ => spec.split_bytes,
+    }
 }
 
 impl Plan {
@@ -217,6 +239,17 @@ pub fn scratch_rule(spec: &JobSpec) -> Result<FailureRule> {
         window_ns: number(SCRATCH_ERRORS_WINDOW_MS, 1_000_000)?.unwrap_or(default.window_ns),
     })
 }
+
+/// Returns the number of attempts of a task. Errors: `Usage` for a setting that is not a positive whole number.
+fn attempts_max(spec: &JobSpec, key: &str) -> Result<u32> {
+    let Some(text) = spec.settings.get(key) else { return Ok(ATTEMPTS_MAX_DEFAULT) };
+    let number = text.trim().parse::<u32>().ok().filter(|&n| n > 0);
+    number.ok_or_else(|| Error::new(Code::Usage, format!("{key}: '{text}' is not a whole number from 1")))
+}
+
+/// Hadoop's name and default for the attempts of a map task.
+pub const MAP_ATTEMPTS_MAX: &str = "mapreduce.map.maxattempts";
+const ATTEMPTS_MAX_DEFAULT: u32 = 4;
 
 const SCRATCH_ERRORS_MAX: &str = "scratch.errors.max";
 const SCRATCH_ERRORS_WINDOW_MS: &str = "scratch.errors.window.ms";

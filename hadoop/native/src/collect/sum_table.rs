@@ -10,6 +10,7 @@ use yunti_engine::fold::FoldTable;
 use yunti_engine::library;
 use yunti_engine::memory::Budget;
 use yunti_engine::operator::class::find_class;
+use yunti_engine::operator::context::JobContext;
 use yunti_engine::operator::cursor::HEADER_BYTES;
 use yunti_engine::operator::folder::state_bytes;
 use yunti_engine::operator::{Folder, Kind, TaskContext};
@@ -36,7 +37,7 @@ impl SumTable {
     /// Returns an empty table that takes its memory from `budget`. Fails with `Code::Memory` if it is too small.
     pub fn new(budget: &Arc<Budget>, seed: u64, batch_bytes: usize) -> Result<SumTable> {
         let class = find_class(&[library::builtin_classes()], "Yunti.SumFolder", &[Kind::Folder])?;
-        let folder = class.folder(&TaskContext::new(Default::default(), false, 0, 1))?;
+        let folder = class.folder(&TaskContext::new(JobContext::empty(), false, 0, 1))?;
         let table = FoldTable::new(folder.shape(), seed, budget)?;
         Ok(SumTable { table, folder, block: Vec::new(), batch: Vec::new(), batch_bytes, records: 0 })
     }

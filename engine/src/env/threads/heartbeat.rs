@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::files::File;
+use crate::env::files::File;
 
 /// A running heartbeat; dropping it stops the thread.
 pub struct Heartbeat {

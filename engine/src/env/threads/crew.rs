@@ -79,7 +79,7 @@ impl Crew<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::threads::RealThreads;
+    use super::super::RealThreads;
     use super::*;
 
     #[test]

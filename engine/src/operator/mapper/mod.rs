@@ -1,5 +1,7 @@
 //! Mappers: batches of input records in, emitted records out.
 
+pub mod replay;
+
 use super::{Batch, Out};
 use yunti_base::Result;
 
@@ -10,5 +12,10 @@ pub trait Mapper: Send {
     /// Ends the split; may still emit, by copy only.
     fn flush(&mut self, _out: &mut Out) -> Result<()> {
         Ok(())
+    }
+    /// Prepares another attempt after `map` or `flush` failed: the split comes again from its first record, and records
+    /// that the mapper emitted before are not emitted again. Returns false if this mapper cannot do that.
+    fn restart(&mut self) -> bool {
+        false
     }
 }

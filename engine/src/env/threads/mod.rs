@@ -1,5 +1,11 @@
 //! Threads, passed in: run a function on n workers and return when all are done.
 
+pub mod crew;
+pub mod heartbeat;
+
+pub use crew::Crew;
+pub use heartbeat::Heartbeat;
+
 /// Threads for the workers of a job.
 pub trait Threads: Send + Sync {
     /// Calls `body(0)` to `body(n - 1)` and returns when all have returned. Each call has a thread of its own, as far

@@ -1,0 +1,62 @@
+//! Processes, passed in: programs behind pipes, and workers behind shared memory.
+
+pub mod pipes;
+pub mod shared_memory;
+mod worker;
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use pipes::Command;
+pub use shared_memory::{Head, SharedMemory, Side};
+pub use worker::{Launcher, WorkerProcess};
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Exit code.
+    Code(i32),
+    /// Number of the signal that ended it.
+    Signal(i32),
+}
+
+/// Processes of the outside world.
+pub trait Processes: Send + Sync {
+    /// Returns the executable of this name in the search path.
+    fn find(&self, name: &str) -> Option<PathBuf>;
+    /// Starts a program with pipes to its standard input, output and error. Fails if the system cannot start it.
+    fn start(&self, command: &Command) -> io::Result<Box<dyn PipedProcess>>;
+}
+
+/// A program behind pipes that never block. Dropping it kills the program and its children.
+pub trait PipedProcess: Send {
+    /// Writes to the standard input and returns the number of bytes taken. `WouldBlock`: the pipe is full; another
+    /// error: the program reads no more.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
+    /// Ends the standard input.
+    fn close_input(&mut self);
+    /// Reads standard output; 0: it has ended. `WouldBlock`: there is nothing yet.
+    fn read_output(&mut self, to: &mut [u8]) -> io::Result<usize>;
+    /// Reads standard error, as `read_output`.
+    fn read_errors(&mut self, to: &mut [u8]) -> io::Result<usize>;
+    /// Waits until a pipe is ready, at most for a time; `writes`: until there is room for input, too.
+    fn wait(&mut self, writes: bool, at_most: Duration) -> io::Result<()>;
+    /// Returns how the program ended, if it has.
+    fn ended(&mut self) -> io::Result<Option<Ended>>;
+    /// Kills the program and its children, and waits for its end.
+    fn kill(&mut self);
+}
+
+/// The operating system's processes.
+pub struct RealProcesses;
+
+impl Processes for RealProcesses {
+    fn find(&self, name: &str) -> Option<PathBuf> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| pipes::is_executable(file))
+    }
+    fn start(&self, command: &Command) -> io::Result<Box<dyn PipedProcess>> {
+        Ok(Box::new(pipes::Pipes::start(command)?))
+    }
+}

@@ -1,0 +1,55 @@
+//! A worker process and the memory that it shares with this process.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use super::pipes::ended;
+use super::{Ended, SharedMemory};
+
+/// How worker processes are started.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    /// Program, an absolute path.
+    pub program: PathBuf,
+    /// Arguments that make it serve classes. Its standard input is the shared memory.
+    pub arguments: Vec<OsString>,
+}
+
+/// A running worker. Dropping it kills the process.
+pub struct WorkerProcess {
+    child: Child,
+    pub memory: SharedMemory,
+}
+
+impl WorkerProcess {
+    /// Starts a worker. Fails if the system cannot start it or has no memory for it.
+    pub fn start(launcher: &Launcher) -> io::Result<WorkerProcess> {
+        let memory = SharedMemory::create()?;
+        // What user code prints is for the user, and the engine's standard output may be the job's output.
+        let output = rustix::io::dup(rustix::stdio::stderr())?;
+        let input = memory.descriptor().try_clone()?;
+        let mut command = Command::new(&launcher.program);
+        command.args(&launcher.arguments).stdin(Stdio::from(input)).stdout(Stdio::from(output));
+        Ok(WorkerProcess { child: command.spawn()?, memory })
+    }
+
+    /// Returns how the worker ended, if it did.
+    pub fn ended(&mut self) -> Option<Ended> {
+        self.child.try_wait().ok().flatten().map(ended)
+    }
+
+    /// Kills the worker.
+    pub fn kill(&mut self) {
+        // It fails if the worker has ended.
+        let _ = self.child.kill();
+    }
+}
+
+impl Drop for WorkerProcess {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.child.wait();
+    }
+}

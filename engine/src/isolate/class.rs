@@ -1,0 +1,107 @@
+//! Classes of worker processes, for the engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::message::RemoteClass;
+use super::operators::{
+    Instance, IsolatedKeyOrderer, IsolatedMapper, IsolatedPartitioner, IsolatedReader, IsolatedReducer, IsolatedWriter,
+    KnownStates,
+};
+use super::worker::WorkerPool;
+use crate::env::Env;
+use crate::env::process::Launcher;
+use crate::operator::{
+    Class, ClassInfo, ClassSource, Folder, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer, TaskContext, Writer,
+};
+use yunti_base::{Code, Error, Result};
+
+/// Returns the classes that a worker process of this launcher has. Their code runs in workers only.
+///
+/// `timeout`: time for a class to handle one batch; None: any.
+///
+/// Errors: `UserCode` if no worker can be started, or it cannot load its classes.
+pub fn isolated(launcher: Launcher, env: &Env, timeout: Option<Duration>) -> Result<Arc<dyn ClassSource>> {
+    let pool = WorkerPool::new(launcher, env.clock.clone());
+    let worker = pool.take()?;
+    let classes = worker.classes.clone();
+    pool.put_back(worker);
+    Ok(Arc::new(Isolated { pool, classes, timeout }))
+}
+
+struct Isolated {
+    pool: Arc<WorkerPool>,
+    classes: Arc<Vec<RemoteClass>>,
+    timeout: Option<Duration>,
+}
+
+impl ClassSource for Isolated {
+    fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
+        let class = self.classes.iter().find(|class| class.info.name == name)?.clone();
+        Some(Arc::new(IsolatedClass { class: Arc::new(class), pool: self.pool.clone(), timeout: self.timeout }))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.classes.iter().map(|class| class.info.name.clone()).collect()
+    }
+}
+
+struct IsolatedClass {
+    class: Arc<RemoteClass>,
+    pool: Arc<WorkerPool>,
+    timeout: Option<Duration>,
+}
+
+impl IsolatedClass {
+    fn instance(&self, kind: Kind, context: &Arc<TaskContext>) -> Result<Instance> {
+        Instance::create(self.pool.clone(), self.class.clone(), kind, context, self.timeout)
+    }
+
+    fn check(&self, kinds: &[Kind]) -> Result<()> {
+        if kinds.contains(&self.class.info.kind) { Ok(()) } else { Err(self.not_a(kinds[0])) }
+    }
+}
+
+impl Class for IsolatedClass {
+    fn info(&self) -> &ClassInfo {
+        &self.class.info
+    }
+    fn mapper(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
+        self.check(&[Kind::Mapper])?;
+        Ok(Box::new(IsolatedMapper::new(self.instance(Kind::Mapper, context)?)))
+    }
+    fn reducer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
+        self.check(&[Kind::Reducer, Kind::Combiner])?;
+        Ok(Box::new(IsolatedReducer(self.instance(Kind::Reducer, context)?)))
+    }
+    fn folder(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
+        match self.class.shape {
+            Some(shape) if shape.known.is_some() => Ok(Box::new(KnownStates(shape))),
+            Some(_) => Err(Error::new(Code::Usage, format!("the folder {} cannot be isolated", self.class.info.name))
+                .hint("its states live in the engine: leave out --isolate, or use a combiner and a reducer")),
+            None => Err(self.not_a(Kind::Folder)),
+        }
+    }
+    fn partitioner(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
+        self.check(&[Kind::Partitioner])?;
+        Ok(Box::new(IsolatedPartitioner(self.instance(Kind::Partitioner, context)?)))
+    }
+    fn key_orderer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
+        self.check(&[Kind::KeyOrder])?;
+        Ok(Box::new(IsolatedKeyOrderer(self.instance(Kind::KeyOrder, context)?)))
+    }
+    fn reader(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reader>> {
+        self.check(&[Kind::Reader])?;
+        Ok(Box::new(IsolatedReader(self.instance(Kind::Reader, context)?)))
+    }
+    fn look_back(&self) -> u32 {
+        self.class.look_back
+    }
+    fn writer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {
+        self.check(&[Kind::Writer])?;
+        Ok(Box::new(IsolatedWriter(self.instance(Kind::Writer, context)?)))
+    }
+    fn extension(&self) -> &str {
+        &self.class.extension
+    }
+}

@@ -1,0 +1,361 @@
+//! Operators whose instances live in worker processes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::message::{RemoteClass, ask};
+use super::request::{send_batch, send_chunk, send_groups};
+use super::wire::{Put, Take};
+use super::worker::{Limits, Replies, Worker, WorkerPool, unexpected};
+use crate::env::process::shared_memory::numbers_of;
+use crate::operator::context::NamedOutput;
+use crate::operator::cursor::{Form, HEADER_BYTES, LARGE_BYTES, copied};
+use crate::operator::folder::{FoldValues, state_bytes};
+use crate::operator::mapper::replay::Replay;
+use crate::operator::{
+    Batch, Chunk, Emitter, FoldShape, Folder, Groups, KeyOrderer, Kind, Mapper, Out, Partitioner, Reader, Reducer,
+    TaskContext, Type, Writer,
+};
+use yunti_base::{Code, Error, Result};
+
+/// An instance of a class in a worker process.
+pub struct Instance {
+    pool: Arc<WorkerPool>,
+    class: Arc<RemoteClass>,
+    kind: Kind,
+    context: Arc<TaskContext>,
+    timeout: Option<Duration>,
+    /// None after a failure.
+    worker: Option<Worker>,
+    outputs: NamedOutputs,
+}
+
+/// Named outputs that the instance has opened.
+#[derive(Default)]
+struct NamedOutputs(BTreeMap<String, Emitter<Box<dyn NamedOutput>>>);
+
+impl Instance {
+    /// Makes an instance in a worker of the pool.
+    pub fn create(
+        pool: Arc<WorkerPool>,
+        class: Arc<RemoteClass>,
+        kind: Kind,
+        context: &Arc<TaskContext>,
+        timeout: Option<Duration>,
+    ) -> Result<Instance> {
+        let outputs = NamedOutputs::default();
+        let mut instance = Instance { pool, class, kind, context: context.clone(), timeout, worker: None, outputs };
+        instance.begin()?;
+        Ok(instance)
+    }
+
+    /// Takes a worker and makes the instance in it.
+    fn begin(&mut self) -> Result<()> {
+        let mut worker = self.pool.take()?;
+        worker.set_job(&self.context.job)?;
+        let head = Put::default().text(&self.class.info.name).u32(self.kind as u32);
+        let head = head.u32(u32::from(self.context.is_reduce)).u32(self.context.task).u32(self.context.partitions);
+        let limits = Limits { timeout: self.timeout, job: Some(&self.context.job) };
+        worker.call(&self.class.info.name, ask::CREATE, 0, &[&head.0], &limits, &mut ())?;
+        self.worker = Some(worker);
+        Ok(())
+    }
+
+    /// Makes a call; after a failure the worker is gone.
+    fn call(&mut self, kind: u32, parts: &[&[u8]], emit: Option<Emit<'_, '_>>) -> Result<(u64, Vec<u8>)> {
+        let Instance { worker: place, class, context, timeout, outputs, .. } = self;
+        let Some(mut worker) = place.take() else {
+            return Err(Error::new(Code::Internal, "a call of an instance that has failed"));
+        };
+        let limits = Limits { timeout: *timeout, job: Some(&context.job) };
+        let mut replies = CallReplies { emit, context, outputs };
+        let result = worker.call(&class.info.name, kind, 0, parts, &limits, &mut replies)?;
+        *place = Some(worker);
+        Ok(result)
+    }
+
+    fn flush(&mut self, emit: Emit<'_, '_>) -> Result<()> {
+        let head = Put::default().u32(emit.out.form() as u32);
+        self.call(ask::FLUSH, &[&head.0], Some(emit))?;
+        Ok(())
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        if let Ok((_, counters)) = self.call(ask::DESTROY, &[], None) {
+            let mut take = Take(&counters);
+            let counters = take.list(|take| Ok((take.text()?, take.text()?, take.u64()?)));
+            for (group, name, by) in counters.unwrap_or_default() {
+                self.context.count(&group, &name, by);
+            }
+        }
+        if let Some(worker) = self.worker.take() {
+            self.pool.put_back(worker);
+        }
+    }
+}
+
+/// Records that come back, checked and passed on.
+struct Emit<'e, 'o> {
+    out: &'o mut Out,
+    /// Bytes that references may point into.
+    data_bytes: usize,
+    replay: Option<&'e mut Replay>,
+}
+
+impl Emit<'_, '_> {
+    fn block(&mut self, block: &[u8]) -> Result<()> {
+        let fresh = match &mut self.replay {
+            Some(replay) => replay.fresh(block)?,
+            None => block,
+        };
+        match self.out.form() {
+            Form::Copy => self.copies(fresh),
+            Form::Bytes => Ok(fresh.chunks(LARGE_BYTES).try_for_each(|part| self.out.append_checked(part))?),
+            form if refer_into(fresh, self.data_bytes, form) => Ok(self.out.append_entries(fresh)?),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Appends records in form COPY, as many at once as the cursor takes.
+    fn copies(&mut self, block: &[u8]) -> Result<()> {
+        let mut from = 0;
+        let mut end = 0;
+        for (at, klen, vlen) in copied(block) {
+            let next = (at + HEADER_BYTES + klen + vlen).next_multiple_of(8);
+            if next > block.len() || next - at > LARGE_BYTES {
+                return Err(unexpected());
+            }
+            if next - from > LARGE_BYTES {
+                self.out.append_checked(&block[from..at])?;
+                from = at;
+            }
+            end = next;
+        }
+        if end != block.len() {
+            return Err(unexpected());
+        }
+        Ok(self.out.append_checked(&block[from..end])?)
+    }
+
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if let Some(replay) = &mut self.replay
+            && !replay.is_fresh(key, value)?
+        {
+            return Ok(());
+        }
+        match self.out.form() {
+            Form::Bytes => Ok(self.out.append(key)?),
+            Form::Copy => Ok(self.out.emit(key, value)?),
+            _ => Err(unexpected()),
+        }
+    }
+}
+
+/// Returns true if all entries of a block name bytes of the batch.
+fn refer_into(block: &[u8], data_bytes: usize, form: Form) -> bool {
+    let words = if form == Form::One { 2 } else { 4 };
+    if !block.len().is_multiple_of(4 * words) || !block.as_ptr().cast::<u32>().is_aligned() {
+        return false;
+    }
+    let furthest = numbers_of(block).chunks_exact(words).map(|e| u64::from(e[0]) + u64::from(e[1])).max();
+    furthest.unwrap_or(0) <= data_bytes as u64
+}
+
+/// Messages of a worker during one call.
+struct CallReplies<'c, 'e, 'o> {
+    emit: Option<Emit<'e, 'o>>,
+    context: &'c Arc<TaskContext>,
+    outputs: &'c mut NamedOutputs,
+}
+
+impl Replies for CallReplies<'_, '_, '_> {
+    fn block(&mut self, bytes: &[u8]) -> Result<()> {
+        self.emit.as_mut().ok_or_else(unexpected)?.block(bytes)
+    }
+
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.emit.as_mut().ok_or_else(unexpected)?.large(key, value)
+    }
+
+    fn output(&mut self, payload: &[u8], close: bool) -> Result<()> {
+        let mut take = Take(payload);
+        let name = take.text()?;
+        let mut ty = || Type::from_abi(take.u32()?).ok_or_else(unexpected);
+        let types = (ty()?, ty()?);
+        let all = &mut self.outputs.0;
+        if !all.contains_key(&name) {
+            all.insert(name.clone(), self.context.output(&name, types)?);
+        }
+        let Some(output) = all.get_mut(&name) else { return Ok(()) };
+        let records = take.list(|take| Ok((take.bytes()?, take.bytes()?)))?;
+        output.run(&[], |out| records.iter().try_for_each(|(key, value)| Ok(out.emit(key, value)?)))?;
+        if close {
+            output.hand_over()?;
+            output.sink_mut().close()?;
+            all.remove(&name);
+        }
+        Ok(())
+    }
+
+    fn status(&mut self, text: String) {
+        *self.context.status.lock().unwrap_or_else(|e| e.into_inner()) = Some(text);
+    }
+}
+
+/// A mapper in a worker. It can restart: a new worker maps the split again.
+pub struct IsolatedMapper {
+    instance: Instance,
+    replay: Replay,
+}
+
+impl IsolatedMapper {
+    pub fn new(instance: Instance) -> IsolatedMapper {
+        IsolatedMapper { instance, replay: Replay::default() }
+    }
+}
+
+impl Mapper for IsolatedMapper {
+    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+        let IsolatedMapper { instance, replay } = self;
+        let form = out.form() as u32;
+        let emit = Emit { out, data_bytes: batch.data().len(), replay: Some(replay) };
+        let result = send_batch(batch, form, |parts| instance.call(ask::MAP, parts, Some(emit)));
+        let place = |e: Error| {
+            let file = instance.context.job.inputs.get(batch.file_index() as usize);
+            let e = e.at_offset(batch.first_position());
+            file.map_or(e.clone(), |file| e.at_path(file.as_str()))
+        };
+        result.map(drop).map_err(|e| if e.code() == Code::UserCode { place(e) } else { e })
+    }
+
+    fn flush(&mut self, out: &mut Out) -> Result<()> {
+        let IsolatedMapper { instance, replay } = self;
+        instance.flush(Emit { out, data_bytes: 0, replay: Some(replay) })?;
+        self.replay.finish()
+    }
+
+    fn restart(&mut self) -> bool {
+        self.replay.restart();
+        // Named outputs cannot take back records.
+        self.instance.worker = None;
+        self.instance.outputs.0.is_empty() && self.instance.begin().is_ok()
+    }
+}
+
+/// A reducer or combiner in a worker.
+pub struct IsolatedReducer(pub Instance);
+
+impl Reducer for IsolatedReducer {
+    fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
+        let emit = Emit { out, data_bytes: 0, replay: None };
+        send_groups(groups, |parts| self.0.call(ask::REDUCE, parts, Some(emit)))?;
+        Ok(())
+    }
+
+    fn flush(&mut self, out: &mut Out) -> Result<()> {
+        self.0.flush(Emit { out, data_bytes: 0, replay: None })
+    }
+}
+
+/// A partitioner in a worker.
+pub struct IsolatedPartitioner(pub Instance);
+
+impl Partitioner for IsolatedPartitioner {
+    fn partition(&mut self, batch: &Batch<'_>, parts: u32, part: &mut [u32]) -> Result<()> {
+        // The number of partitions is sent in place of a form.
+        let (_, chosen) = send_batch(batch, parts, |parts| self.0.call(ask::PARTITION, parts, None))?;
+        take_numbers(&chosen, &mut part[..batch.len()])
+    }
+}
+
+/// Copies numbers of a result. Fails if there are fewer or more.
+fn take_numbers(bytes: &[u8], to: &mut [u32]) -> Result<()> {
+    if bytes.len() != 4 * to.len() {
+        return Err(unexpected());
+    }
+    for (to, from) in to.iter_mut().zip(bytes.chunks_exact(4)) {
+        *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+    }
+    Ok(())
+}
+
+/// A key orderer in a worker.
+pub struct IsolatedKeyOrderer(pub Instance);
+
+impl KeyOrderer for IsolatedKeyOrderer {
+    fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
+        let form = out.form() as u32;
+        let emit = Emit { out, data_bytes: batch.data().len(), replay: None };
+        let (_, groups) = send_batch(batch, form, |parts| self.0.call(ask::ORDER_KEYS, parts, Some(emit)))?;
+        take_numbers(&groups, &mut group[..batch.len()])
+    }
+}
+
+/// A reader in a worker.
+pub struct IsolatedReader(pub Instance);
+
+impl Reader for IsolatedReader {
+    fn find(&mut self, chunk: &Chunk<'_>) -> Result<Option<u64>> {
+        let (start, _) = send_chunk(chunk, |parts| self.0.call(ask::FIND, parts, None))?;
+        Ok((start != u64::MAX).then_some(start))
+    }
+
+    fn read(&mut self, chunk: &Chunk<'_>, out: &mut Out) -> Result<u64> {
+        let emit = Emit { out, data_bytes: 0, replay: None };
+        let (taken, _) = send_chunk(chunk, |parts| self.0.call(ask::READ, parts, Some(emit)))?;
+        Ok(taken)
+    }
+}
+
+/// A writer in a worker.
+pub struct IsolatedWriter(pub Instance);
+
+impl IsolatedWriter {
+    fn edge(&mut self, kind: u32, bytes: &mut Out) -> Result<()> {
+        let head = Put::default().u32(bytes.form() as u32);
+        self.0.call(kind, &[&head.0], Some(Emit { out: bytes, data_bytes: 0, replay: None }))?;
+        Ok(())
+    }
+}
+
+impl Writer for IsolatedWriter {
+    fn begin(&mut self, bytes: &mut Out) -> Result<()> {
+        self.edge(ask::BEGIN, bytes)
+    }
+    fn write(&mut self, records: &Batch<'_>, bytes: &mut Out) -> Result<()> {
+        let form = bytes.form() as u32;
+        let emit = Emit { out: bytes, data_bytes: 0, replay: None };
+        send_batch(records, form, |parts| self.0.call(ask::WRITE, parts, Some(emit)))?;
+        Ok(())
+    }
+    fn end(&mut self, bytes: &mut Out) -> Result<()> {
+        self.edge(ask::END, bytes)
+    }
+}
+
+/// A known fold of a library: the engine runs it itself, so no worker is needed.
+pub struct KnownStates(pub FoldShape);
+
+impl Folder for KnownStates {
+    fn shape(&self) -> FoldShape {
+        self.0
+    }
+    fn init(&mut self, _: &[*mut u8]) -> Result<()> {
+        Ok(())
+    }
+    fn fold(&mut self, _: &[*mut u8], _: FoldValues<'_>) -> Result<()> {
+        Ok(())
+    }
+    fn merge(&mut self, _: &[*mut u8], _: &[*const u8]) -> Result<()> {
+        Ok(())
+    }
+    fn finish(&mut self, keys: &[&[u8]], states: &[*const u8], out: &mut Out) -> Result<()> {
+        for (key, state) in keys.iter().zip(states) {
+            out.emit(key, state_bytes(state, self.0.state_bytes))?;
+        }
+        Ok(())
+    }
+}

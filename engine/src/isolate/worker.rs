@@ -1,0 +1,221 @@
+//! One worker process, seen from the engine: requests and their replies, its death, its time.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::message::{RemoteClass, ask, reply, take_error};
+use super::wire::{Put, Take};
+use crate::env::Clock;
+use crate::env::process::{Ended, Head, Launcher, Side, WorkerProcess};
+use crate::operator::context::JobContext;
+use yunti_base::{Code, Error, Result};
+
+/// Interval at which the engine checks a worker that it waits for.
+const TICK: Duration = Duration::from_millis(10);
+/// Time for a worker to start and load its classes.
+const START_TIME: Duration = Duration::from_secs(60);
+
+/// Worker processes that wait for work. A worker takes 2 to 7 ms to start, so one is used for many tasks.
+pub struct WorkerPool {
+    launcher: Launcher,
+    clock: Arc<dyn Clock>,
+    idle: Mutex<Vec<Worker>>,
+}
+
+impl WorkerPool {
+    /// Returns an empty pool.
+    pub fn new(launcher: Launcher, clock: Arc<dyn Clock>) -> Arc<WorkerPool> {
+        Arc::new(WorkerPool { launcher, clock, idle: Mutex::default() })
+    }
+
+    /// Returns a worker that waits, or a new one. Fails with `Code::UserCode` if none can be started.
+    pub fn take(&self) -> Result<Worker> {
+        loop {
+            let idle = self.idle.lock().unwrap_or_else(|e| e.into_inner()).pop();
+            let Some(mut worker) = idle else { return self.start() };
+            // It may have died while it waited.
+            if worker.process.ended().is_none() {
+                return Ok(worker);
+            }
+        }
+    }
+
+    /// Takes back a worker without an instance.
+    pub fn put_back(&self, worker: Worker) {
+        self.idle.lock().unwrap_or_else(|e| e.into_inner()).push(worker);
+    }
+}
+
+/// Receiver of a worker's messages before the end of a call.
+pub trait Replies {
+    /// Takes a block of emitted records.
+    fn block(&mut self, _bytes: &[u8]) -> Result<()> {
+        Err(unexpected())
+    }
+    /// Takes one record that does not fit in a block.
+    fn large(&mut self, _key: &[u8], _value: &[u8]) -> Result<()> {
+        Err(unexpected())
+    }
+    /// Takes records for a named output; `close`: the last ones.
+    fn output(&mut self, _payload: &[u8], _close: bool) -> Result<()> {
+        Err(unexpected())
+    }
+    /// Takes the status of the task.
+    fn status(&mut self, _text: String) {}
+}
+
+/// Replies of a call that emits nothing.
+impl Replies for () {}
+
+/// Returns the error for a reply that no sound worker sends.
+pub fn unexpected() -> Error {
+    Error::new(Code::UserCode, "a worker process sent a message that its class cannot send")
+        .hint("its memory is damaged: check the class")
+}
+
+/// A running worker, seen from the engine.
+pub struct Worker {
+    process: WorkerProcess,
+    clock: Arc<dyn Clock>,
+    /// Bytes of the message that is being received.
+    parts: Vec<u8>,
+    block: Vec<u8>,
+    /// Job whose context the worker has.
+    job: Option<Arc<JobContext>>,
+    /// Classes of the worker.
+    pub classes: Arc<Vec<RemoteClass>>,
+}
+
+impl WorkerPool {
+    fn start(&self) -> Result<Worker> {
+        let process = WorkerProcess::start(&self.launcher).map_err(|e| {
+            let error = Error::io(Code::UserCode, "cannot start a worker process", &e);
+            error.at_path(self.launcher.program.to_string_lossy())
+        })?;
+        let (parts, block, clock) = (Vec::new(), Vec::new(), self.clock.clone());
+        let mut worker = Worker { process, parts, block, clock, job: None, classes: Arc::default() };
+        let limits = Limits { timeout: Some(START_TIME), job: None };
+        let (_, hello) = worker.call("a worker process", ask::CONTINUE, 0, &[], &limits, &mut ())?;
+        worker.classes = Arc::new(Take(&hello).list(RemoteClass::take)?);
+        Ok(worker)
+    }
+}
+
+impl Worker {
+    /// Sends the context of a job, unless the worker has it.
+    pub fn set_job(&mut self, job: &Arc<JobContext>) -> Result<()> {
+        if self.job.as_ref().is_some_and(|known| Arc::ptr_eq(known, job)) {
+            return Ok(());
+        }
+        let put = Put::default().list(job.settings.iter(), |put, (key, value)| put.text(key).text(value));
+        let put = put.list(job.side_files.iter(), |put, (name, bytes)| put.text(name).bytes(bytes));
+        let put = put.list(job.inputs.iter(), |put, name| put.text(name));
+        let limits = Limits { timeout: None, job: Some(job) };
+        self.call("a worker process", ask::JOB, 0, &[&put.0], &limits, &mut ())?;
+        self.job = Some(job.clone());
+        Ok(())
+    }
+
+    /// Makes a call. `name`: class, for messages. Returns the number and the bytes of its result.
+    ///
+    /// Errors: of the class; of `replies`, after which the worker is of no use; `UserCode` for a worker that died or
+    /// took too long; `Cancelled`.
+    pub fn call(
+        &mut self,
+        name: &str,
+        kind: u32,
+        value: u64,
+        parts: &[&[u8]],
+        limits: &Limits<'_>,
+        replies: &mut dyn Replies,
+    ) -> Result<(u64, Vec<u8>)> {
+        let memory = &self.process.memory;
+        let failed = |e: std::io::Error| Error::io(Code::Memory, "cannot send a batch to a worker process", &e);
+        memory.put_request(parts).map_err(failed)?;
+        memory.pass(Side::Engine, Head { kind, len: parts.first().map_or(0, |part| part.len()), value });
+        self.replies(name, limits, replies)
+    }
+
+    fn replies(&mut self, name: &str, limits: &Limits<'_>, replies: &mut dyn Replies) -> Result<(u64, Vec<u8>)> {
+        let begin_ns = self.clock.now_ns();
+        loop {
+            let Some(head) = self.process.memory.wait(Side::Engine, TICK) else {
+                // A worker may die right after its last message.
+                if let Some(ended) = self.process.ended() {
+                    return Err(died(name, ended));
+                }
+                if let Some(job) = limits.job {
+                    job.host.cancel.check()?;
+                }
+                let waited = Duration::from_nanos(self.clock.now_ns() - begin_ns);
+                if let Some(timeout) = limits.timeout.filter(|timeout| waited > *timeout) {
+                    self.process.kill();
+                    let what = format!("{name} took more than {} s for one batch", timeout.as_secs_f64());
+                    return Err(Error::new(Code::UserCode, what)
+                        .hint("its process was killed; --timeout SECONDS gives it more time"));
+                }
+                continue;
+            };
+            let is_block = head.kind == reply::BLOCK;
+            self.block.clear();
+            let into = if is_block { &mut self.block } else { &mut self.parts };
+            if !self.process.memory.take_reply(is_block, head.len, into) {
+                return Err(unexpected());
+            }
+            match head.kind {
+                reply::PART => {}
+                reply::BLOCK => replies.block(&self.block)?,
+                reply::LARGE => {
+                    let parts = std::mem::take(&mut self.parts);
+                    let (key, value) = parts.split_at_checked(head.value as usize).ok_or_else(unexpected)?;
+                    replies.large(key, value)?;
+                }
+                reply::OUTPUT | reply::CLOSE => {
+                    let parts = std::mem::take(&mut self.parts);
+                    replies.output(&parts, head.kind == reply::CLOSE)?;
+                }
+                reply::STATUS => {
+                    replies.status(String::from_utf8_lossy(&std::mem::take(&mut self.parts)).into_owned());
+                }
+                reply::DONE => return Ok((head.value, std::mem::take(&mut self.parts))),
+                reply::FAILED => {
+                    let parts = std::mem::take(&mut self.parts);
+                    return Err(take_error(&mut Take(&parts))?);
+                }
+                _ => return Err(unexpected()),
+            }
+            self.process.memory.pass(Side::Engine, Head { kind: ask::CONTINUE, len: 0, value: 0 });
+        }
+    }
+}
+
+/// Limits of a call.
+pub struct Limits<'j> {
+    /// Time for one call; None: any.
+    pub timeout: Option<Duration>,
+    /// Job whose cancellation ends the call.
+    pub job: Option<&'j Arc<JobContext>>,
+}
+
+fn died(name: &str, ended: Ended) -> Error {
+    let how = match ended {
+        Ended::Signal(signal) => format!("ended its process by signal {signal} ({})", signal_name(signal)),
+        Ended::Code(code) => format!("ended its process with exit code {code}"),
+    };
+    Error::new(Code::UserCode, format!("{name} {how}"))
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        libc::SIGSEGV => "SIGSEGV, a wrong address or a stack overflow",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGILL => "SIGILL",
+        libc::SIGKILL => "SIGKILL, perhaps for memory",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGSYS => "SIGSYS, a system call that the sandbox forbids",
+        libc::SIGTERM => "SIGTERM",
+        _ => "a signal",
+    }
+}

@@ -1,0 +1,72 @@
+//! Programs as classes: the command is the name.
+
+use std::sync::Arc;
+
+use super::command_line::{self, Program};
+use super::mapper::ProgramMapper;
+use super::reducer::ProgramReducer;
+use crate::env::{Env, Processes};
+use crate::operator::{Class, ClassInfo, ClassSource, Kind, Mapper, Reducer, TaskContext, Type};
+use yunti_base::{Code, Error, Result};
+
+/// Returns the source of programs. It must be the last source, so that classes come first.
+pub fn programs(env: &Env) -> Arc<dyn ClassSource> {
+    Arc::new(Programs(env.processes.clone()))
+}
+
+struct Programs(Arc<dyn Processes>);
+
+impl ClassSource for Programs {
+    fn find(&self, _: &str) -> Option<Arc<dyn Class>> {
+        None
+    }
+
+    fn find_of_kinds(&self, name: &str, kinds: &[Kind]) -> Result<Option<Arc<dyn Class>>> {
+        let Some(&kind) = kinds.iter().find(|k| matches!(k, Kind::Mapper | Kind::Reducer | Kind::Combiner)) else {
+            return Ok(None);
+        };
+        let mut words = command_line::words(name);
+        if words.is_empty() {
+            return Ok(None);
+        }
+        let first = words.remove(0);
+        let Some(executable) = command_line::executable(&first, &*self.0)? else {
+            // A class name has neither a slash nor a blank, so this was meant as a program.
+            if first.contains('/') {
+                return Err(Error::new(Code::UserCode, "there is no such program")
+                    .at_path(first)
+                    .hint("check the path"));
+            }
+            if !words.is_empty() {
+                let error = Error::new(Code::UserCode, format!("there is no program {first} in PATH"));
+                return Err(error.hint(format!("a program of the current directory is ./{first}")));
+            }
+            return Ok(None);
+        };
+        let mut info = ClassInfo::of_bytes(name, kind);
+        info.in_value_type = Type::Bytes;
+        info.flags.starts_process = true;
+        Ok(Some(Arc::new(ProgramClass { info, program: Program { text: name.into(), executable, arguments: words } })))
+    }
+
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+struct ProgramClass {
+    info: ClassInfo,
+    program: Program,
+}
+
+impl Class for ProgramClass {
+    fn info(&self) -> &ClassInfo {
+        &self.info
+    }
+    fn mapper(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
+        Ok(Box::new(ProgramMapper::new(self.program.clone(), context)?))
+    }
+    fn reducer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
+        Ok(Box::new(ProgramReducer::new(self.program.clone(), self.info.kind, context)?))
+    }
+}

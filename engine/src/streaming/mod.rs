@@ -1,0 +1,20 @@
+//! Programs as mappers, reducers and combiners, by the contract of Hadoop Streaming: records go to the standard input,
+//! records come from the standard output, counters and the status come from the standard error.
+//!
+//! ```text
+//!   batch --> process.rs: one poll for three pipes --> program
+//!   records <-- protocol.rs: lines <-- stdout    report.rs: reporter:counter:.. <-- stderr
+//! ```
+//!
+//! It stands beside the floors, as `abi/` does: both bring user code behind the interfaces of `operator/`.
+
+mod class;
+mod command_line;
+mod environment;
+mod mapper;
+mod process;
+mod protocol;
+mod reducer;
+mod report;
+
+pub use class::programs;
