@@ -77,6 +77,13 @@ pub fn isolate(paths: &[PathBuf], env: &Env, timeout: Option<Duration>) -> Resul
     Ok(sources)
 }
 
+/// Returns the classes that a worker program serves. `timeout`: as in `isolate`.
+pub fn serve(command: &str, env: &Env, timeout: Option<Duration>) -> Result<Arc<dyn ClassSource>> {
+    let program = streaming::program(command, env)?;
+    let arguments = program.arguments.into_iter().map(Into::into).collect();
+    isolate::isolated(Launcher { program: program.executable, arguments }, env, timeout)
+}
+
 /// Returns the classes of the job's libraries, then the built-in ones, each of whose calls is noted, and programs.
 pub fn load(paths: &[PathBuf], env: &Env) -> Result<Vec<Arc<dyn ClassSource>>> {
     let builtin = library::builtin_classes();

@@ -44,6 +44,8 @@ pub mod reply {
     pub const CLOSE: u32 = 107;
     /// Status of the task.
     pub const STATUS: u32 = 108;
+    /// Emitted records as columns (`columns.rs`).
+    pub const COLUMNS: u32 = 109;
 }
 
 /// A class of a worker.

@@ -12,6 +12,7 @@
 //! anywhere damages its own batch at most. It stands beside the floors, as `abi/` does.
 
 mod class;
+mod columns;
 mod message;
 mod operators;
 mod request;

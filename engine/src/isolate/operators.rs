@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::columns;
 use super::message::{RemoteClass, ask};
 use super::request::{send_batch, send_chunk, send_groups};
 use super::wire::{Put, Take};
@@ -101,7 +102,7 @@ impl Drop for Instance {
 struct Emit<'e, 'o> {
     out: &'o mut Out,
     /// Bytes that references may point into.
-    data_bytes: usize,
+    data: &'e [u8],
     replay: Option<&'e mut Replay>,
 }
 
@@ -114,7 +115,7 @@ impl Emit<'_, '_> {
         match self.out.form() {
             Form::Copy => self.copies(fresh),
             Form::Bytes => Ok(fresh.chunks(LARGE_BYTES).try_for_each(|part| self.out.append_checked(part))?),
-            form if refer_into(fresh, self.data_bytes, form) => Ok(self.out.append_entries(fresh)?),
+            form if refer_into(fresh, self.data.len(), form) => Ok(self.out.append_entries(fresh)?),
             _ => Err(unexpected()),
         }
     }
@@ -138,6 +139,15 @@ impl Emit<'_, '_> {
             return Err(unexpected());
         }
         Ok(self.out.append_checked(&block[from..end])?)
+    }
+
+    fn columns(&mut self, payload: &[u8]) -> Result<()> {
+        if let Some(replay) = &mut self.replay
+            && !replay.is_fresh_message(payload)?
+        {
+            return Ok(());
+        }
+        columns::emit(payload, self.data, self.out)
     }
 
     fn large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -178,6 +188,10 @@ impl Replies for CallReplies<'_, '_, '_> {
 
     fn large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.emit.as_mut().ok_or_else(unexpected)?.large(key, value)
+    }
+
+    fn columns(&mut self, payload: &[u8]) -> Result<()> {
+        self.emit.as_mut().ok_or_else(unexpected)?.columns(payload)
     }
 
     fn output(&mut self, payload: &[u8], close: bool) -> Result<()> {
@@ -221,7 +235,7 @@ impl Mapper for IsolatedMapper {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         let IsolatedMapper { instance, replay } = self;
         let form = out.form() as u32;
-        let emit = Emit { out, data_bytes: batch.data().len(), replay: Some(replay) };
+        let emit = Emit { out, data: batch.data(), replay: Some(replay) };
         let result = send_batch(batch, form, |parts| instance.call(ask::MAP, parts, Some(emit)));
         let place = |e: Error| {
             let file = instance.context.job.inputs.get(batch.file_index() as usize);
@@ -233,7 +247,7 @@ impl Mapper for IsolatedMapper {
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
         let IsolatedMapper { instance, replay } = self;
-        instance.flush(Emit { out, data_bytes: 0, replay: Some(replay) })?;
+        instance.flush(Emit { out, data: &[], replay: Some(replay) })?;
         self.replay.finish()
     }
 
@@ -250,13 +264,13 @@ pub struct IsolatedReducer(pub Instance);
 
 impl Reducer for IsolatedReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
-        let emit = Emit { out, data_bytes: 0, replay: None };
+        let emit = Emit { out, data: &[], replay: None };
         send_groups(groups, |parts| self.0.call(ask::REDUCE, parts, Some(emit)))?;
         Ok(())
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
-        self.0.flush(Emit { out, data_bytes: 0, replay: None })
+        self.0.flush(Emit { out, data: &[], replay: None })
     }
 }
 
@@ -288,7 +302,7 @@ pub struct IsolatedKeyOrderer(pub Instance);
 impl KeyOrderer for IsolatedKeyOrderer {
     fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
         let form = out.form() as u32;
-        let emit = Emit { out, data_bytes: batch.data().len(), replay: None };
+        let emit = Emit { out, data: batch.data(), replay: None };
         let (_, groups) = send_batch(batch, form, |parts| self.0.call(ask::ORDER_KEYS, parts, Some(emit)))?;
         take_numbers(&groups, &mut group[..batch.len()])
     }
@@ -304,7 +318,7 @@ impl Reader for IsolatedReader {
     }
 
     fn read(&mut self, chunk: &Chunk<'_>, out: &mut Out) -> Result<u64> {
-        let emit = Emit { out, data_bytes: 0, replay: None };
+        let emit = Emit { out, data: &[], replay: None };
         let (taken, _) = send_chunk(chunk, |parts| self.0.call(ask::READ, parts, Some(emit)))?;
         Ok(taken)
     }
@@ -316,7 +330,7 @@ pub struct IsolatedWriter(pub Instance);
 impl IsolatedWriter {
     fn edge(&mut self, kind: u32, bytes: &mut Out) -> Result<()> {
         let head = Put::default().u32(bytes.form() as u32);
-        self.0.call(kind, &[&head.0], Some(Emit { out: bytes, data_bytes: 0, replay: None }))?;
+        self.0.call(kind, &[&head.0], Some(Emit { out: bytes, data: &[], replay: None }))?;
         Ok(())
     }
 }
@@ -327,7 +341,7 @@ impl Writer for IsolatedWriter {
     }
     fn write(&mut self, records: &Batch<'_>, bytes: &mut Out) -> Result<()> {
         let form = bytes.form() as u32;
-        let emit = Emit { out: bytes, data_bytes: 0, replay: None };
+        let emit = Emit { out: bytes, data: &[], replay: None };
         send_batch(records, form, |parts| self.0.call(ask::WRITE, parts, Some(emit)))?;
         Ok(())
     }

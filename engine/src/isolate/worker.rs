@@ -56,6 +56,10 @@ pub trait Replies {
     fn large(&mut self, _key: &[u8], _value: &[u8]) -> Result<()> {
         Err(unexpected())
     }
+    /// Takes emitted records as columns.
+    fn columns(&mut self, _payload: &[u8]) -> Result<()> {
+        Err(unexpected())
+    }
     /// Takes records for a named output; `close`: the last ones.
     fn output(&mut self, _payload: &[u8], _close: bool) -> Result<()> {
         Err(unexpected())
@@ -169,6 +173,10 @@ impl Worker {
                     let parts = std::mem::take(&mut self.parts);
                     let (key, value) = parts.split_at_checked(head.value as usize).ok_or_else(unexpected)?;
                     replies.large(key, value)?;
+                }
+                reply::COLUMNS => {
+                    let parts = std::mem::take(&mut self.parts);
+                    replies.columns(&parts)?;
                 }
                 reply::OUTPUT | reply::CLOSE => {
                     let parts = std::mem::take(&mut self.parts);

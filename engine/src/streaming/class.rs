@@ -14,6 +14,33 @@ pub fn programs(env: &Env) -> Arc<dyn ClassSource> {
     Arc::new(Programs(env.processes.clone()))
 }
 
+/// Returns the program of a command. Fails with `Code::UserCode` if there is no such program.
+pub fn program(command: &str, env: &Env) -> Result<Program> {
+    let missing = || Error::new(Code::UserCode, format!("there is no program {command}")).hint("check PATH");
+    find(command, &*env.processes)?.ok_or_else(missing)
+}
+
+/// Returns the program of a command; None for one word that names no program, as a class does.
+fn find(command: &str, processes: &dyn Processes) -> Result<Option<Program>> {
+    let mut arguments = command_line::words(command);
+    if arguments.is_empty() {
+        return Ok(None);
+    }
+    let first = arguments.remove(0);
+    if let Some(executable) = command_line::executable(&first, processes)? {
+        return Ok(Some(Program { text: command.into(), executable, arguments }));
+    }
+    // A class name has neither a slash nor a blank, so this was meant as a program.
+    if first.contains('/') {
+        return Err(Error::new(Code::UserCode, "there is no such program").at_path(first).hint("check the path"));
+    }
+    if arguments.is_empty() {
+        return Ok(None);
+    }
+    let error = Error::new(Code::UserCode, format!("there is no program {first} in PATH"));
+    Err(error.hint(format!("a program of the current directory is ./{first}")))
+}
+
 struct Programs(Arc<dyn Processes>);
 
 impl ClassSource for Programs {
@@ -25,28 +52,11 @@ impl ClassSource for Programs {
         let Some(&kind) = kinds.iter().find(|k| matches!(k, Kind::Mapper | Kind::Reducer | Kind::Combiner)) else {
             return Ok(None);
         };
-        let mut words = command_line::words(name);
-        if words.is_empty() {
-            return Ok(None);
-        }
-        let first = words.remove(0);
-        let Some(executable) = command_line::executable(&first, &*self.0)? else {
-            // A class name has neither a slash nor a blank, so this was meant as a program.
-            if first.contains('/') {
-                return Err(Error::new(Code::UserCode, "there is no such program")
-                    .at_path(first)
-                    .hint("check the path"));
-            }
-            if !words.is_empty() {
-                let error = Error::new(Code::UserCode, format!("there is no program {first} in PATH"));
-                return Err(error.hint(format!("a program of the current directory is ./{first}")));
-            }
-            return Ok(None);
-        };
+        let Some(program) = find(name, &*self.0)? else { return Ok(None) };
         let mut info = ClassInfo::of_bytes(name, kind);
         info.in_value_type = Type::Bytes;
         info.flags.starts_process = true;
-        Ok(Some(Arc::new(ProgramClass { info, program: Program { text: name.into(), executable, arguments: words } })))
+        Ok(Some(Arc::new(ProgramClass { info, program })))
     }
 
     fn names(&self) -> Vec<String> {

@@ -17,4 +17,5 @@ mod protocol;
 mod reducer;
 mod report;
 
-pub use class::programs;
+pub use class::{program, programs};
+pub use command_line::Program;

@@ -140,6 +140,10 @@ pub struct RunFlags {
     #[arg(long, help_heading = "Classes (Yunti.X are built in)")]
     pub isolate: bool,
 
+    /// Program that serves classes by the protocol of workers, as in 'python3 -m yunti.worker job.py'; may be repeated
+    #[arg(long, value_name = "COMMAND", help_heading = "Classes (Yunti.X are built in)")]
+    pub worker: Vec<String>,
+
     /// Attempts of a map task before an error of user code ends the job [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "The job")]
     pub attempts: Option<u32>,

@@ -83,10 +83,13 @@ fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more:
 }
 
 fn run_job(flags: &RunFlags, spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_base::Result<JobOutcome> {
-    let classes = match flags.isolate {
-        true => guard::isolate(&spec.libraries, env, task_timeout(spec)?)?,
+    let timeout = task_timeout(spec)?;
+    let own = match flags.isolate {
+        true => guard::isolate(&spec.libraries, env, timeout)?,
         false => guard::load(&spec.libraries, env)?,
     };
+    let served = flags.worker.iter().map(|command| guard::serve(command, env, timeout));
+    let classes = served.chain(own.into_iter().map(Ok)).collect::<yunti_base::Result<Vec<_>>>()?;
     job::run(spec, env, &classes, control)
 }
 

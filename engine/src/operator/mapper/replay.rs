@@ -1,7 +1,7 @@
 //! Emitted records of a task, passed on once even if the task is tried again.
 //!
-//! User code is deterministic: from the same input, a second attempt emits the same bytes. Bytes that an
-//! earlier attempt emitted are discarded, and checked by a running CRC-32C. Rejected: a rollback. A fold table has merged the
+//! User code is deterministic: from the same input, a second attempt emits the same bytes. Bytes that an earlier
+//! attempt emitted are discarded, and checked by a running CRC-32C. Rejected: a rollback. A fold table has merged the
 //! records already, and the records of a worker's splits lie in one collector.
 
 use yunti_base::{Code, Error, Result};
@@ -58,6 +58,16 @@ impl Replay {
             is_fresh |= !self.fresh(part)?.is_empty();
         }
         Ok(is_fresh)
+    }
+
+    /// Returns true for a message that no earlier attempt emitted. Errors as `fresh`, and for one that an earlier
+    /// attempt divided differently.
+    pub fn is_fresh_message(&mut self, message: &[u8]) -> Result<bool> {
+        match self.fresh(message)?.len() {
+            0 => Ok(message.is_empty()),
+            n if n == message.len() => Ok(true),
+            _ => Err(differs()),
+        }
     }
 
     /// Ends an attempt. Errors: `UserCode` if it emitted fewer bytes than the earlier one.
