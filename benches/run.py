@@ -11,7 +11,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
-from harness import data, machine, measure, opponents, report  # noqa: E402
+from harness import commands, data, machine, measure, opponents, report  # noqa: E402
 from harness.bullets import BULLETS, Bullet  # noqa: E402
 from harness.rows import BY_NAME, ROWS  # noqa: E402
 
@@ -128,7 +128,7 @@ def main():
         print(f"limit program of {row}: best time {factor:.1f}x faster than chdb's best, {needed}x needed: {state}")
     if not options.no_save and options.size == 1.0:
         kept = {"machine": host, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"), "arguments": sys.argv[1:],
-                "peers": opponents.versions(),
+                "level": commands.LEVEL, "peers": opponents.versions(),
                 "limits_valid": checks, "results": results}
         print("saved in", report.save(host["name"], kept))
     shutil.rmtree(measure.WORK, ignore_errors=True)
