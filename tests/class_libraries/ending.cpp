@@ -1,8 +1,10 @@
 // A class library that ends or crashes its process: the setting `ending.how` chooses the way, `ending.where` the call.
+// With `ending.once` it happens in the first process that makes the file of that name, and in no other.
 // With the variable ENDING_LOAD an initialiser of the library does it, with ENDING_UNLOAD a destructor.
 // SPDX-License-Identifier: Apache-2.0
 #include <yunti/yunti.hpp>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -11,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -42,6 +45,12 @@ void end(const std::string& how) {
   }
   if (how == "ill") __builtin_trap();
   if (how == "trap") raise(SIGTRAP);
+  if (how == "kill") raise(SIGKILL);
+  if (how == "stop") raise(SIGSTOP);
+  if (how == "loop") {
+    for (volatile int i = 0;; i++) {
+    }
+  }
   if (how == "sys") raise(SIGSYS);
   if (how == "fork") {
     // Children end as children do, each way: that is nothing to the job.
@@ -80,14 +89,23 @@ void later(int64_t us, bool crash) {
 }
 
 struct Place {
-  explicit Place(yunti::Context& context) : how(context.config("ending.how", "")), where(context.config("ending.where", "")) {
+  explicit Place(yunti::Context& context)
+      : how(context.config("ending.how", "")),
+        where(context.config("ending.where", "")),
+        once(context.config("ending.once", "")) {
     const int64_t us = std::stoll(std::string(context.config("ending.after-us", "-1")));
     if (us >= 0) later(us, how == "segv");
   }
   void at(const char* here) const {
-    if (where == here) end(how);
+    if (where != here) return;
+    if (!once.empty()) {
+      const int file = open(once.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+      if (file < 0) return;
+      close(file);
+    }
+    end(how);
   }
-  std::string how, where;
+  std::string how, where, once;
 };
 
 // First words, each with a 1; `map` is the second line of a file, so that the first is emitted.
@@ -95,7 +113,11 @@ struct Map : yunti::Mapper<yunti::Bytes, int64_t> {
   explicit Map(yunti::Context& context) : place(context) { place.at("construct"); }
   ~Map() { place.at("destroy"); }
   void map(std::string_view line, Out& out) {
-    if (++lines == 2) place.at("map");
+    if (++lines == 2) {
+      place.at("map");
+      // A library that writes over its input.
+      if (place.how == "scribble") std::memset(const_cast<char*>(line.data()), 'z', line.size());
+    }
     out.emit(line.substr(0, line.find(' ')), 1);
   }
   void flush(Out&) { place.at("flush"); }

@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use crate::support::{Dir, build};
 
-const USER_CODE: i32 = 6;
+pub const USER_CODE: i32 = 6;
 
 /// Returns a directory with the library and an input of several files, or `None` and a note without a compiler.
-fn with_library() -> Option<Dir> {
+pub fn with_library() -> Option<Dir> {
     let dir = Dir::new();
     std::fs::create_dir(dir.path("in")).unwrap();
     for name in ["in/one.txt", "in/two.txt"] {
@@ -22,11 +22,11 @@ fn with_library() -> Option<Dir> {
     Some(dir)
 }
 
-const ALL: &str =
+pub const ALL: &str =
     "--mapper Ending.Map --reducer Ending.Sum --combiner Ending.Combine --partitioner Ending.Part --reduces 2";
-const JOB: &str = "run --lib ./ending.so -i in --scratch .";
+pub const JOB: &str = "run --lib ./ending.so -i in --scratch .";
 
-fn error_line(output: &Output) -> String {
+pub fn error_line(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 

@@ -2,6 +2,7 @@
 
 mod endings;
 mod formats;
+mod isolated;
 mod libraries;
 mod outputs;
 #[path = "../support/mod.rs"]

@@ -54,7 +54,7 @@ struct IsolatedClass {
 
 impl IsolatedClass {
     fn instance(&self, kind: Kind, context: &Arc<TaskContext>) -> Result<Instance> {
-        Instance::create(self.pool.clone(), self.class.clone(), kind, context, self.timeout)
+        Instance::new(self.pool.clone(), self.class.clone(), kind, context, self.timeout)
     }
 
     fn check(&self, kinds: &[Kind]) -> Result<()> {
@@ -72,7 +72,7 @@ impl Class for IsolatedClass {
     }
     fn reducer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
         self.check(&[Kind::Reducer, Kind::Combiner])?;
-        Ok(Box::new(IsolatedReducer(self.instance(Kind::Reducer, context)?)))
+        Ok(Box::new(IsolatedReducer::new(self.instance(Kind::Reducer, context)?)))
     }
     fn folder(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
         match self.class.shape {

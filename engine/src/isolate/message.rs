@@ -28,7 +28,7 @@ pub mod ask {
 
 /// Replies of a worker. Bytes of `PART` come before each that has more bytes than a reply.
 pub mod reply {
-    /// A block of emitted records, in the form of the request.
+    /// A full block of emitted records, in the form of the request. The last block of a call comes with its `DONE`.
     pub const BLOCK: u32 = 101;
     /// Bytes of the next message.
     pub const PART: u32 = 102;

@@ -9,11 +9,12 @@ use super::message::{RemoteClass, ask};
 use super::request::{send_batch, send_chunk, send_groups};
 use super::wire::{Put, Take};
 use super::worker::{Limits, Replies, Worker, WorkerPool, unexpected};
-use crate::env::process::shared_memory::numbers_of;
-use crate::operator::context::NamedOutput;
+use crate::env::process::SharedMemory;
+use crate::env::process::shared_memory::eights_of;
+use crate::operator::context::{NamedOutput, attempts_max};
 use crate::operator::cursor::{Form, HEADER_BYTES, LARGE_BYTES, copied};
 use crate::operator::folder::{FoldValues, state_bytes};
-use crate::operator::mapper::replay::Replay;
+use crate::operator::replay::Replay;
 use crate::operator::{
     Batch, Chunk, Emitter, FoldShape, Folder, Groups, KeyOrderer, Kind, Mapper, Out, Partitioner, Reader, Reducer,
     TaskContext, Type, Writer,
@@ -27,8 +28,12 @@ pub struct Instance {
     kind: Kind,
     context: Arc<TaskContext>,
     timeout: Option<Duration>,
-    /// None after a failure.
+    /// Attempts of one call, for kinds that keep no state between calls.
+    attempts_max: u32,
+    /// Worker with the instance; it is made with the first call.
     worker: Option<Worker>,
+    /// Error after which the instance is of no use.
+    failed: Option<Error>,
     outputs: NamedOutputs,
 }
 
@@ -37,18 +42,18 @@ pub struct Instance {
 struct NamedOutputs(BTreeMap<String, Emitter<Box<dyn NamedOutput>>>);
 
 impl Instance {
-    /// Makes an instance in a worker of the pool.
-    pub fn create(
+    /// Returns an instance; its first call makes it in a worker of the pool. Errors: `Usage` for a bad number of
+    /// attempts.
+    pub fn new(
         pool: Arc<WorkerPool>,
         class: Arc<RemoteClass>,
         kind: Kind,
         context: &Arc<TaskContext>,
         timeout: Option<Duration>,
     ) -> Result<Instance> {
-        let outputs = NamedOutputs::default();
-        let mut instance = Instance { pool, class, kind, context: context.clone(), timeout, worker: None, outputs };
-        instance.begin()?;
-        Ok(instance)
+        let attempts_max = attempts_max(&context.job.settings, context.is_reduce)?;
+        let (context, outputs) = (context.clone(), NamedOutputs::default());
+        Ok(Instance { pool, class, kind, context, timeout, attempts_max, worker: None, failed: None, outputs })
     }
 
     /// Takes a worker and makes the instance in it.
@@ -63,12 +68,24 @@ impl Instance {
         Ok(())
     }
 
-    /// Makes a call; after a failure the worker is gone.
+    /// Makes a call. After a failure the worker is gone, and further calls fail with the same error.
     fn call(&mut self, kind: u32, parts: &[&[u8]], emit: Option<Emit<'_, '_>>) -> Result<(u64, Vec<u8>)> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        let result = self.try_call(kind, parts, emit);
+        if let Err(error) = &result {
+            self.failed = Some(error.clone());
+        }
+        result
+    }
+
+    fn try_call(&mut self, kind: u32, parts: &[&[u8]], emit: Option<Emit<'_, '_>>) -> Result<(u64, Vec<u8>)> {
+        if self.worker.is_none() {
+            self.begin()?;
+        }
         let Instance { worker: place, class, context, timeout, outputs, .. } = self;
-        let Some(mut worker) = place.take() else {
-            return Err(Error::new(Code::Internal, "a call of an instance that has failed"));
-        };
+        let Some(mut worker) = place.take() else { return Err(unexpected()) };
         let limits = Limits { timeout: *timeout, job: Some(&context.job) };
         let mut replies = CallReplies { emit, context, outputs };
         let result = worker.call(&class.info.name, kind, 0, parts, &limits, &mut replies)?;
@@ -76,25 +93,57 @@ impl Instance {
         Ok(result)
     }
 
+    /// Prepares another attempt in another worker. Returns false after records for named outputs, which cannot be
+    /// taken back.
+    fn restart(&mut self) -> bool {
+        (self.worker, self.failed) = (None, None);
+        self.outputs.0.is_empty()
+    }
+
+    /// Calls `call` again, in another worker each time, as long as attempts are left.
+    fn again<T>(&mut self, mut call: impl FnMut(&mut Instance) -> Result<T>) -> Result<T> {
+        let mut attempt = 1;
+        loop {
+            match call(self) {
+                Err(e) if e.code() == Code::UserCode && attempt < self.attempts_max && self.restart() => {
+                    let (max, task) = (self.attempts_max, self.context.task);
+                    let kind = if self.context.is_reduce { "reduce" } else { "map" };
+                    let line = format!("{kind} task {task}, attempt {attempt} of {max}: {e}; the batch is tried again");
+                    self.context.job.host.messages.show(&line);
+                    attempt += 1;
+                }
+                result => return result,
+            }
+        }
+    }
+
     fn flush(&mut self, emit: Emit<'_, '_>) -> Result<()> {
         let head = Put::default().u32(emit.out.form() as u32);
         self.call(ask::FLUSH, &[&head.0], Some(emit))?;
+        self.end()
+    }
+
+    /// Ends the instance and adds its counters to the task.
+    fn end(&mut self) -> Result<()> {
+        if self.worker.is_none() {
+            return Ok(());
+        }
+        let (_, counters) = self.call(ask::DESTROY, &[], None)?;
+        let mut take = Take(&counters);
+        for (group, name, by) in take.list(|take| Ok((take.text()?, take.text()?, take.u64()?)))? {
+            self.context.count(&group, &name, by);
+        }
+        if let Some(worker) = self.worker.take() {
+            self.pool.put_back(worker);
+        }
         Ok(())
     }
 }
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        if let Ok((_, counters)) = self.call(ask::DESTROY, &[], None) {
-            let mut take = Take(&counters);
-            let counters = take.list(|take| Ok((take.text()?, take.text()?, take.u64()?)));
-            for (group, name, by) in counters.unwrap_or_default() {
-                self.context.count(&group, &name, by);
-            }
-        }
-        if let Some(worker) = self.worker.take() {
-            self.pool.put_back(worker);
-        }
+        // An operator that is flushed has ended already. For the others an error comes too late.
+        let _ = self.end();
     }
 }
 
@@ -107,38 +156,49 @@ struct Emit<'e, 'o> {
 }
 
 impl Emit<'_, '_> {
-    fn block(&mut self, block: &[u8]) -> Result<()> {
-        let fresh = match &mut self.replay {
-            Some(replay) => replay.fresh(block)?,
-            None => block,
-        };
-        match self.out.form() {
-            Form::Copy => self.copies(fresh),
-            Form::Bytes => Ok(fresh.chunks(LARGE_BYTES).try_for_each(|part| self.out.append_checked(part))?),
-            form if refer_into(fresh, self.data.len(), form) => Ok(self.out.append_entries(fresh)?),
-            _ => Err(unexpected()),
-        }
-    }
-
-    /// Appends records in form COPY, as many at once as the cursor takes.
-    fn copies(&mut self, block: &[u8]) -> Result<()> {
-        let mut from = 0;
-        let mut end = 0;
-        for (at, klen, vlen) in copied(block) {
-            let next = (at + HEADER_BYTES + klen + vlen).next_multiple_of(8);
-            if next > block.len() || next - at > LARGE_BYTES {
+    fn block(&mut self, memory: &SharedMemory, len: usize) -> Result<()> {
+        let form = self.out.form();
+        let repeats = self.replay.as_ref().is_some_and(|replay| replay.repeats());
+        if matches!(form, Form::One | Form::Ref) && !repeats {
+            // The common case: the entries go to the cursor's block at once, and are checked there.
+            let unit = if form == Form::One { 8 } else { 16 };
+            if !len.is_multiple_of(unit) {
                 return Err(unexpected());
             }
-            if next - from > LARGE_BYTES {
-                self.out.append_checked(&block[from..at])?;
-                from = at;
+            let Emit { out, data, replay } = self;
+            let mut at = 0;
+            return out.append_entries(len, |to| {
+                memory.copy_block(at, to);
+                at += to.len();
+                if !refer_into(to, data.len(), form) {
+                    return Err(unexpected());
+                }
+                match replay {
+                    Some(replay) => replay.fresh(to).map(drop),
+                    None => Ok(()),
+                }
+            });
+        }
+        let mut block = vec![0; len];
+        memory.copy_block(0, &mut block);
+        let fresh = match &mut self.replay {
+            Some(replay) => replay.fresh(&block)?,
+            None => &block[..],
+        };
+        match form {
+            Form::Copy => copies(fresh, self.out),
+            Form::Bytes => Ok(fresh.chunks(LARGE_BYTES).try_for_each(|part| self.out.append_checked(part))?),
+            _ if refer_into(fresh, self.data.len(), form) => {
+                let mut rest = fresh;
+                self.out.append_entries(fresh.len(), |to| {
+                    let (now, later) = rest.split_at(to.len());
+                    to.copy_from_slice(now);
+                    rest = later;
+                    Ok(())
+                })
             }
-            end = next;
+            _ => Err(unexpected()),
         }
-        if end != block.len() {
-            return Err(unexpected());
-        }
-        Ok(self.out.append_checked(&block[from..end])?)
     }
 
     fn columns(&mut self, payload: &[u8]) -> Result<()> {
@@ -164,14 +224,39 @@ impl Emit<'_, '_> {
     }
 }
 
+/// Appends records in form COPY, as many at once as the cursor takes.
+fn copies(block: &[u8], out: &mut Out) -> Result<()> {
+    let mut from = 0;
+    let mut end = 0;
+    for (at, klen, vlen) in copied(block) {
+        let next = (at + HEADER_BYTES + klen + vlen).next_multiple_of(8);
+        if next > block.len() || next - at > LARGE_BYTES {
+            return Err(unexpected());
+        }
+        if next - from > LARGE_BYTES {
+            out.append_checked(&block[from..at])?;
+            from = at;
+        }
+        end = next;
+    }
+    if end != block.len() {
+        return Err(unexpected());
+    }
+    Ok(out.append_checked(&block[from..end])?)
+}
+
 /// Returns true if all entries of a block name bytes of the batch.
 fn refer_into(block: &[u8], data_bytes: usize, form: Form) -> bool {
-    let words = if form == Form::One { 2 } else { 4 };
-    if !block.len().is_multiple_of(4 * words) || !block.as_ptr().cast::<u32>().is_aligned() {
+    if !block.as_ptr().cast::<u64>().is_aligned() {
         return false;
     }
-    let furthest = numbers_of(block).chunks_exact(words).map(|e| u64::from(e[0]) + u64::from(e[1])).max();
-    furthest.unwrap_or(0) <= data_bytes as u64
+    // An entry beyond the batch makes the difference negative. One bit collects all of them, without a branch.
+    let beyond = |entry: u64| (data_bytes as u64).wrapping_sub((entry & 0xffff_ffff) + (entry >> 32));
+    let all = match form {
+        Form::One => eights_of(block).iter().fold(0, |all, &entry| all | beyond(entry)),
+        _ => eights_of(block).chunks_exact(2).fold(0, |all, entry| all | beyond(entry[0])),
+    };
+    all >> 63 == 0
 }
 
 /// Messages of a worker during one call.
@@ -182,8 +267,8 @@ struct CallReplies<'c, 'e, 'o> {
 }
 
 impl Replies for CallReplies<'_, '_, '_> {
-    fn block(&mut self, bytes: &[u8]) -> Result<()> {
-        self.emit.as_mut().ok_or_else(unexpected)?.block(bytes)
+    fn block(&mut self, memory: &SharedMemory, len: usize) -> Result<()> {
+        self.emit.as_mut().ok_or_else(unexpected)?.block(memory, len)
     }
 
     fn large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -253,24 +338,47 @@ impl Mapper for IsolatedMapper {
 
     fn restart(&mut self) -> bool {
         self.replay.restart();
-        // Named outputs cannot take back records.
-        self.instance.worker = None;
-        self.instance.outputs.0.is_empty() && self.instance.begin().is_ok()
+        self.instance.restart()
     }
 }
 
-/// A reducer or combiner in a worker.
-pub struct IsolatedReducer(pub Instance);
+/// A reducer or combiner in a worker. A reducer can restart. A combiner takes the batch again that it failed at: what
+/// it emits for a group depends on the group alone, and its batches have whole groups.
+pub struct IsolatedReducer {
+    instance: Instance,
+    replay: Replay,
+}
+
+impl IsolatedReducer {
+    pub fn new(instance: Instance) -> IsolatedReducer {
+        IsolatedReducer { instance, replay: Replay::default() }
+    }
+}
 
 impl Reducer for IsolatedReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
-        let emit = Emit { out, data: &[], replay: None };
-        send_groups(groups, |parts| self.0.call(ask::REDUCE, parts, Some(emit)))?;
-        Ok(())
+        let IsolatedReducer { instance, replay } = self;
+        if instance.class.info.kind != Kind::Combiner || groups.continues() {
+            let emit = Emit { out, data: &[], replay: Some(replay) };
+            return send_groups(groups, |parts| instance.call(ask::REDUCE, parts, Some(emit))).map(drop);
+        }
+        let mut replay = Replay::default();
+        instance.again(|instance| {
+            replay.restart();
+            let emit = Emit { out, data: &[], replay: Some(&mut replay) };
+            send_groups(groups, |parts| instance.call(ask::REDUCE, parts, Some(emit)))?;
+            replay.finish()
+        })
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
-        self.0.flush(Emit { out, data: &[], replay: None })
+        self.instance.flush(Emit { out, data: &[], replay: Some(&mut self.replay) })?;
+        self.replay.finish()
+    }
+
+    fn restart(&mut self) -> bool {
+        self.replay.restart();
+        self.instance.restart()
     }
 }
 
@@ -279,9 +387,11 @@ pub struct IsolatedPartitioner(pub Instance);
 
 impl Partitioner for IsolatedPartitioner {
     fn partition(&mut self, batch: &Batch<'_>, parts: u32, part: &mut [u32]) -> Result<()> {
-        // The number of partitions is sent in place of a form.
-        let (_, chosen) = send_batch(batch, parts, |parts| self.0.call(ask::PARTITION, parts, None))?;
-        take_numbers(&chosen, &mut part[..batch.len()])
+        self.0.again(|instance| {
+            // The number of partitions is sent in place of a form.
+            let (_, chosen) = send_batch(batch, parts, |parts| instance.call(ask::PARTITION, parts, None))?;
+            take_numbers(&chosen, &mut part[..batch.len()])
+        })
     }
 }
 
@@ -301,10 +411,14 @@ pub struct IsolatedKeyOrderer(pub Instance);
 
 impl KeyOrderer for IsolatedKeyOrderer {
     fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
-        let form = out.form() as u32;
-        let emit = Emit { out, data: batch.data(), replay: None };
-        let (_, groups) = send_batch(batch, form, |parts| self.0.call(ask::ORDER_KEYS, parts, Some(emit)))?;
-        take_numbers(&groups, &mut group[..batch.len()])
+        let (form, mut replay) = (out.form() as u32, Replay::default());
+        self.0.again(|instance| {
+            replay.restart();
+            let emit = Emit { out, data: batch.data(), replay: Some(&mut replay) };
+            let (_, groups) = send_batch(batch, form, |parts| instance.call(ask::ORDER_KEYS, parts, Some(emit)))?;
+            replay.finish()?;
+            take_numbers(&groups, &mut group[..batch.len()])
+        })
     }
 }
 

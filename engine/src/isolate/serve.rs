@@ -13,6 +13,7 @@ use crate::env::process::{Head, SharedMemory, Side};
 use crate::operator::class::find_class;
 use crate::operator::context::{JobContext, NamedOutput, Outputs};
 use crate::operator::cursor::{Form, Out, RecordSink, RecordTarget};
+use crate::operator::key_orderer::WHOLE_KEY;
 use crate::operator::{
     Class, ClassSource, Emitter, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer, Sink, TaskContext, Type,
     Writer,
@@ -38,7 +39,7 @@ pub fn serve(sources: Vec<Arc<dyn ClassSource>>, memory: OwnedFd, ended: impl Fn
         let result = server.call(head);
         let Server { channel, .. } = &server;
         match result {
-            Ok((value, bytes)) => channel.reply(reply::DONE, value, &bytes),
+            Ok(done) => channel.reply_with(reply::DONE, done.value, &done.bytes, done.block),
             Err(e) => channel.reply(reply::FAILED, 0, &put_error(&e, Put::default()).0),
         }
     }
@@ -67,16 +68,21 @@ struct Channel(SharedMemory);
 impl Channel {
     /// Sends a message, in as many parts as it needs, and does not wait for an answer to the last.
     fn reply(&self, kind: u32, value: u64, bytes: &[u8]) {
+        self.reply_with(kind, value, bytes, 0);
+    }
+
+    /// As `reply`; `block`: bytes of the block that go with the last part.
+    fn reply_with(&self, kind: u32, value: u64, bytes: &[u8], block: usize) {
         let mut rest = bytes;
         while rest.len() > REPLY_BYTES {
             let (part, behind) = rest.split_at(REPLY_BYTES);
             self.0.put_message(part);
-            self.pass(reply::PART, 0, part.len());
+            self.pass(Head { kind: reply::PART, len: part.len(), ..Head::default() });
             self.wait();
             rest = behind;
         }
         self.0.put_message(rest);
-        self.pass(kind, value, rest.len());
+        self.pass(Head { kind, value, len: rest.len(), block });
     }
 
     /// Sends a message and waits until the engine has taken it.
@@ -87,12 +93,12 @@ impl Channel {
 
     /// Sends the block, which is in place.
     fn send_block(&self, len: usize) {
-        self.pass(reply::BLOCK, 0, len);
+        self.pass(Head { kind: reply::BLOCK, block: len, ..Head::default() });
         self.wait();
     }
 
-    fn pass(&self, kind: u32, value: u64, len: usize) {
-        self.0.pass(Side::Worker, Head { kind, len, value });
+    fn pass(&self, head: Head) {
+        self.0.pass(Side::Worker, head);
     }
 
     /// Waits for the engine to go on. If the engine ends, a thread of the worker ends the process.
@@ -153,25 +159,25 @@ impl Server<'_> {
         Put::default().list(classes.iter(), |put, class| class.put(put)).0
     }
 
-    fn call(&mut self, head: Head) -> Result<(u64, Vec<u8>)> {
+    fn call(&mut self, head: Head) -> Result<Done> {
         let channel = self.channel.clone();
         let request = |at, len| channel.0.request(at, len);
         match head.kind {
             ask::JOB => {
                 self.job = Some(job_context(Take(request(0, head.len)))?);
-                Ok((0, Vec::new()))
+                Ok(Done::default())
             }
             ask::CREATE => {
                 self.create(Take(request(0, head.len)))?;
-                Ok((0, Vec::new()))
+                Ok(Done::default())
             }
             ask::DESTROY => {
-                let Some((operator, context)) = self.instance.take() else { return Ok((0, Vec::new())) };
+                let Some((operator, context)) = self.instance.take() else { return Ok(Done::default()) };
                 drop(operator);
                 let counters = context.counters.lock().unwrap_or_else(|e| e.into_inner());
                 let put = Put::default()
                     .list(counters.iter(), |put, ((group, name), by)| put.text(group).text(name).u64(*by));
-                Ok((0, put.0))
+                Ok(Done { bytes: put.0, ..Done::default() })
             }
             kind => {
                 let Some((operator, context)) = &mut self.instance else {
@@ -217,6 +223,15 @@ fn job_context(mut take: Take<'_>) -> Result<Arc<JobContext>> {
     Ok(JobContext::new(settings.into_iter().collect(), side_files.into_iter().collect(), inputs))
 }
 
+/// End of a call that succeeded.
+#[derive(Default)]
+struct Done {
+    value: u64,
+    bytes: Vec<u8>,
+    /// Bytes of emitted records that are still in the block.
+    block: usize,
+}
+
 /// Makes one call of an operator.
 fn operate<'r>(
     operator: &mut Operator,
@@ -224,13 +239,11 @@ fn operate<'r>(
     len: usize,
     request: &impl Fn(usize, usize) -> &'r [u8],
     channel: &Arc<Channel>,
-) -> Result<(u64, Vec<u8>)> {
+) -> Result<Done> {
     let emit = |form: u32, data: &[u8], call: &mut dyn FnMut(&mut Out) -> Result<()>| {
         let mut emitter = Emitter::new(ChannelSink { channel: channel.clone(), form }, true, true)?;
-        emitter.run(data, call)?;
-        emitter.hand_over()
+        emitter.run_last(data, call).map(|block| Done { block, ..Done::default() })
     };
-    let done = Ok((0, Vec::new()));
     match (kind, operator) {
         (ask::FLUSH, operator) => {
             let form = Take(request(0, len)).u32()?;
@@ -238,56 +251,52 @@ fn operate<'r>(
                 Operator::Mapper(mapper) => mapper.flush(out),
                 Operator::Reducer(reducer) => reducer.flush(out),
                 _ => Ok(()),
-            })?;
-            done
+            })
         }
         (ask::BEGIN | ask::END, Operator::Writer(writer)) => {
             let form = Take(request(0, len)).u32()?;
-            emit(form, &[], &mut |out| if kind == ask::BEGIN { writer.begin(out) } else { writer.end(out) })?;
-            done
+            emit(form, &[], &mut |out| if kind == ask::BEGIN { writer.begin(out) } else { writer.end(out) })
         }
         (kind, operator) => {
             let mut parts = Parts::find(len, request)?;
             match (kind, operator) {
                 (ask::MAP, Operator::Mapper(mapper)) => {
                     let (form, batch) = take_batch(&mut parts)?;
-                    emit(form, batch.data(), &mut |out| mapper.map(&batch, out))?;
-                    done
+                    emit(form, batch.data(), &mut |out| mapper.map(&batch, out))
                 }
                 (ask::REDUCE, Operator::Reducer(reducer)) => {
                     let groups = take_groups(&mut parts)?;
-                    emit(Form::Copy as u32, &[], &mut |out| reducer.reduce(&groups, out))?;
-                    done
+                    emit(Form::Copy as u32, &[], &mut |out| reducer.reduce(&groups, out))
                 }
                 (ask::PARTITION, Operator::Partitioner(partitioner)) => {
                     let (partitions, batch) = take_batch(&mut parts)?;
                     let mut chosen = vec![0; batch.len()];
                     partitioner.partition(&batch, partitions, &mut chosen)?;
-                    Ok((0, bytes_of(&chosen).to_vec()))
+                    Ok(Done { bytes: bytes_of(&chosen).to_vec(), ..Done::default() })
                 }
                 (ask::ORDER_KEYS, Operator::KeyOrderer(orderer)) => {
                     let (form, batch) = take_batch(&mut parts)?;
-                    let mut groups = vec![0; batch.len()];
-                    emit(form, batch.data(), &mut |out| orderer.order_keys(&batch, out, &mut groups))?;
-                    Ok((0, bytes_of(&groups).to_vec()))
+                    // The engine's mark of a group without an end of its own.
+                    let mut groups = vec![WHOLE_KEY; batch.len()];
+                    let done = emit(form, batch.data(), &mut |out| orderer.order_keys(&batch, out, &mut groups))?;
+                    Ok(Done { bytes: bytes_of(&groups).to_vec(), ..done })
                 }
                 (ask::FIND, Operator::Reader(reader)) => {
                     let start = reader.find(&take_chunk(&mut parts)?)?;
-                    Ok((start.unwrap_or(u64::MAX), Vec::new()))
+                    Ok(Done { value: start.unwrap_or(u64::MAX), ..Done::default() })
                 }
                 (ask::READ, Operator::Reader(reader)) => {
                     let chunk = take_chunk(&mut parts)?;
                     let mut taken = 0;
-                    emit(Form::Copy as u32, &[], &mut |out| {
+                    let done = emit(Form::Copy as u32, &[], &mut |out| {
                         taken = reader.read(&chunk, out)?;
                         Ok(())
                     })?;
-                    Ok((taken, Vec::new()))
+                    Ok(Done { value: taken, ..done })
                 }
                 (ask::WRITE, Operator::Writer(writer)) => {
                     let (form, batch) = take_batch(&mut parts)?;
-                    emit(form, &[], &mut |out| writer.write(&batch, out))?;
-                    done
+                    emit(form, &[], &mut |out| writer.write(&batch, out))
                 }
                 _ => Err(Error::new(Code::Internal, "a call that the instance does not have")),
             }

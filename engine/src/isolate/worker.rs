@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::message::{RemoteClass, ask, reply, take_error};
 use super::wire::{Put, Take};
 use crate::env::Clock;
-use crate::env::process::{Ended, Head, Launcher, Side, WorkerProcess};
+use crate::env::process::shared_memory::REPLY_BYTES;
+use crate::env::process::{Ended, Head, Launcher, SharedMemory, Side, WorkerProcess};
 use crate::operator::context::JobContext;
 use yunti_base::{Code, Error, Result};
 
@@ -48,8 +49,8 @@ impl WorkerPool {
 
 /// Receiver of a worker's messages before the end of a call.
 pub trait Replies {
-    /// Takes a block of emitted records.
-    fn block(&mut self, _bytes: &[u8]) -> Result<()> {
+    /// Takes the first `len` bytes of the block: emitted records.
+    fn block(&mut self, _memory: &SharedMemory, _len: usize) -> Result<()> {
         Err(unexpected())
     }
     /// Takes one record that does not fit in a block.
@@ -83,7 +84,6 @@ pub struct Worker {
     clock: Arc<dyn Clock>,
     /// Bytes of the message that is being received.
     parts: Vec<u8>,
-    block: Vec<u8>,
     /// Job whose context the worker has.
     job: Option<Arc<JobContext>>,
     /// Classes of the worker.
@@ -96,8 +96,8 @@ impl WorkerPool {
             let error = Error::io(Code::UserCode, "cannot start a worker process", &e);
             error.at_path(self.launcher.program.to_string_lossy())
         })?;
-        let (parts, block, clock) = (Vec::new(), Vec::new(), self.clock.clone());
-        let mut worker = Worker { process, parts, block, clock, job: None, classes: Arc::default() };
+        let (parts, clock) = (Vec::new(), self.clock.clone());
+        let mut worker = Worker { process, parts, clock, job: None, classes: Arc::default() };
         let limits = Limits { timeout: Some(START_TIME), job: None };
         let (_, hello) = worker.call("a worker process", ask::CONTINUE, 0, &[], &limits, &mut ())?;
         worker.classes = Arc::new(Take(&hello).list(RemoteClass::take)?);
@@ -136,7 +136,7 @@ impl Worker {
         let memory = &self.process.memory;
         let failed = |e: std::io::Error| Error::io(Code::Memory, "cannot send a batch to a worker process", &e);
         memory.put_request(parts).map_err(failed)?;
-        memory.pass(Side::Engine, Head { kind, len: parts.first().map_or(0, |part| part.len()), value });
+        memory.pass(Side::Engine, Head { kind, len: parts.first().map_or(0, |part| part.len()), value, block: 0 });
         self.replies(name, limits, replies)
     }
 
@@ -160,15 +160,15 @@ impl Worker {
                 }
                 continue;
             };
-            let is_block = head.kind == reply::BLOCK;
-            self.block.clear();
-            let into = if is_block { &mut self.block } else { &mut self.parts };
-            if !self.process.memory.take_reply(is_block, head.len, into) {
+            if head.block > REPLY_BYTES || !self.process.memory.take_message(head.len, &mut self.parts) {
                 return Err(unexpected());
+            }
+            if head.block > 0 {
+                replies.block(&self.process.memory, head.block)?;
             }
             match head.kind {
                 reply::PART => {}
-                reply::BLOCK => replies.block(&self.block)?,
+                reply::BLOCK => {}
                 reply::LARGE => {
                     let parts = std::mem::take(&mut self.parts);
                     let (key, value) = parts.split_at_checked(head.value as usize).ok_or_else(unexpected)?;
@@ -192,7 +192,7 @@ impl Worker {
                 }
                 _ => return Err(unexpected()),
             }
-            self.process.memory.pass(Side::Engine, Head { kind: ask::CONTINUE, len: 0, value: 0 });
+            self.process.memory.pass(Side::Engine, Head { kind: ask::CONTINUE, ..Head::default() });
         }
     }
 }

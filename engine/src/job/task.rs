@@ -266,6 +266,8 @@ pub fn reduce(
     let mut reduce = ReduceTask::new(&running, partition, map_phase::fold_input(&running)?, writer)?;
     let start = env.clock.now_ns();
     let merge_ns = records(&mut |record| reduce.push(record))?;
+    // The cluster tries a failed task again.
+    reduce.end()?;
     let (_, write_ns) = reduce.finish(&running)?;
     let reduce_ns = (env.clock.now_ns() - start).saturating_sub(merge_ns + write_ns);
     running.meter.add(0, StageKind::Merge, merge_ns, 0, 0);

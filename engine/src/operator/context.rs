@@ -11,6 +11,19 @@ use yunti_base::{Cancel, Code, Error, Result};
 /// The job's settings (-D key=value, or the job file's `[settings]`).
 pub type Settings = BTreeMap<String, String>;
 
+/// Attempts of a task if the job does not set them, as in Hadoop.
+const ATTEMPTS_MAX_DEFAULT: u32 = 4;
+
+/// Returns the attempts of a task until an error of user code ends the job, from Hadoop's settings.
+///
+/// Errors: `Usage` for a setting that is not a positive whole number.
+pub fn attempts_max(settings: &Settings, is_reduce: bool) -> Result<u32> {
+    let key = if is_reduce { "mapreduce.reduce.maxattempts" } else { "mapreduce.map.maxattempts" };
+    let Some(text) = settings.get(key) else { return Ok(ATTEMPTS_MAX_DEFAULT) };
+    let number = text.trim().parse::<u32>().ok().filter(|&n| n > 0);
+    number.ok_or_else(|| Error::new(Code::Usage, format!("{key}: '{text}' is not a whole number from 1")))
+}
+
 /// Counters by (group, name); a job's counters are the sums over its tasks.
 pub type CounterTable = BTreeMap<(String, String), u64>;
 

@@ -215,17 +215,22 @@ impl Out {
         Ok(())
     }
 
-    /// Appends entries of the forms ONE and REF, which the caller has checked: they name bytes of the batch. Fails as
-    /// `emit` does.
-    pub fn append_entries(&mut self, mut entries: &[u8]) -> std::result::Result<(), StopStatus> {
+    /// Appends `len` bytes of entries of the forms ONE and REF. `fill` writes them, each time as many as its buffer
+    /// takes, and checks that they name bytes of the batch. Fails as `emit` does, and with the error of `fill`.
+    pub fn append_entries(&mut self, len: usize, mut fill: impl FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         let unit = if self.form() == Form::One { 8 } else { 16 };
-        while !entries.is_empty() {
+        let mut left = len;
+        while left > 0 {
             // A block for references may be smaller than one for records.
             self.room(unit)?;
             let room = (self.end as usize) - (self.cur as usize);
-            let (now, later) = entries.split_at((room - room % unit).min(entries.len()));
-            self.append_checked(now)?;
-            entries = later;
+            let n = (room - room % unit).min(left);
+            // SAFETY: `room` left as many bytes in a block that is this cursor's alone.
+            let to = unsafe { std::slice::from_raw_parts_mut(self.cur, n) };
+            fill(to)?;
+            // SAFETY: as above.
+            self.cur = unsafe { self.cur.add(n) };
+            left -= n;
         }
         Ok(())
     }
@@ -348,6 +353,19 @@ impl<S: Sink> Emitter<S> {
         result?;
         self.behind.data = (std::ptr::null(), 0);
         Ok(())
+    }
+
+    /// Runs the only call of this emitter. Returns the bytes at the start of the sink's block that the sink has not been
+    /// given. Errors as `run`.
+    pub fn run_last(&mut self, data: &[u8], call: impl FnOnce(&mut Out) -> Result<()>) -> Result<usize> {
+        self.behind.data = (data.as_ptr(), data.len());
+        self.out.ref_base = data.as_ptr();
+        self.out.engine = (&raw mut *self.behind).cast();
+        let result = call(&mut self.out);
+        if let Some(error) = self.behind.error.take() {
+            return Err(error);
+        }
+        result.map(|()| self.out.cur as usize - self.behind.start as usize)
     }
 
     /// Returns the cursor for records between calls, as long as this value lives and does not move. `refused` returns

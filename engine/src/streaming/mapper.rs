@@ -6,7 +6,7 @@ use super::command_line::Program;
 use super::environment::Place;
 use super::process::Process;
 use super::protocol::{KeyFields, lines};
-use crate::operator::mapper::replay::Replay;
+use crate::operator::replay::Replay;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
 use yunti_base::Result;
 

@@ -6,6 +6,7 @@ use super::command_line::Program;
 use super::environment::Place;
 use super::process::Process;
 use super::protocol::{KeyFields, lines};
+use crate::operator::replay::Replay;
 use crate::operator::{Groups, Kind, Out, Reducer, TaskContext};
 use yunti_base::Result;
 
@@ -16,6 +17,7 @@ pub struct ProgramReducer {
     input: KeyFields,
     output: KeyFields,
     running: Option<Process>,
+    replay: Replay,
     lines: Vec<u8>,
 }
 
@@ -36,6 +38,7 @@ impl ProgramReducer {
             program,
             context: context.clone(),
             running: None,
+            replay: Replay::default(),
             lines: Vec::new(),
         })
     }
@@ -43,7 +46,7 @@ impl ProgramReducer {
 
 impl Reducer for ProgramReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
-        let ProgramReducer { program, context, input, output, running, lines: text } = self;
+        let ProgramReducer { program, context, input, output, running, replay, lines: text } = self;
         let process = match running {
             Some(process) => process,
             None => running.insert(Process::start(program, context, Place::default())?),
@@ -58,19 +61,26 @@ impl Reducer for ProgramReducer {
         process.feed(text, &mut |bytes, ended| {
             lines(bytes, ended, |line| {
                 let (key, value) = output.split(line);
-                Ok(out.emit(key, value)?)
+                if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
             })
         })
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
-        let ProgramReducer { output, running, .. } = self;
+        let ProgramReducer { output, running, replay, .. } = self;
         let Some(process) = running else { return Ok(()) };
         process.finish(&mut |bytes, ended| {
             lines(bytes, ended, |line| {
                 let (key, value) = output.split(line);
-                Ok(out.emit(key, value)?)
+                if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
             })
-        })
+        })?;
+        replay.finish()
+    }
+
+    fn restart(&mut self) -> bool {
+        self.running = None;
+        self.replay.restart();
+        true
     }
 }

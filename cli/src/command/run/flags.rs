@@ -144,7 +144,7 @@ pub struct RunFlags {
     #[arg(long, value_name = "COMMAND", help_heading = "Classes (Yunti.X are built in)")]
     pub worker: Vec<String>,
 
-    /// Attempts of a map task before an error of user code ends the job [default: 4]
+    /// Attempts of a task before an error of user code ends the job [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "The job")]
     pub attempts: Option<u32>,
 
@@ -262,9 +262,10 @@ fn parse_named_output(text: &str) -> yunti_base::Result<(String, OutputFormat)> 
 impl RunFlags {
     /// Returns the settings of `-D` and of the flags that stand for a setting.
     fn settings(&self) -> Vec<(String, String)> {
-        let attempts = self.attempts.map(|n| ("mapreduce.map.maxattempts".to_string(), n.to_string()));
+        let tasks = ["mapreduce.map.maxattempts", "mapreduce.reduce.maxattempts"];
+        let attempts = self.attempts.map(|n| tasks.map(|key| (key.to_string(), n.to_string())));
         let timeout = self.timeout.map(|s| ("mapreduce.task.timeout".to_string(), format!("{:.0}", s * 1000.0)));
-        self.settings.iter().cloned().chain(attempts).chain(timeout).collect()
+        self.settings.iter().cloned().chain(attempts.into_iter().flatten()).chain(timeout).collect()
     }
 
     /// Returns the changes that the flags make to a job. Lists replace the job file's lists; settings are added to its

@@ -37,6 +37,7 @@ const TURN_AT: usize = 0;
 const KIND_AT: usize = 4;
 const LEN_AT: usize = 8;
 const VALUE_AT: usize = 16;
+const BLOCK_LEN_AT: usize = 24;
 
 /// Side of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +47,15 @@ pub enum Side {
     Worker = 1,
 }
 
-/// Head of a message: its kind, the bytes of its payload, and a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Head of a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     pub kind: u32,
+    /// Bytes of the payload.
     pub len: usize,
     pub value: u64,
+    /// Bytes of emitted records in the block.
+    pub block: usize,
 }
 
 /// Mapping of one side.
@@ -107,6 +111,7 @@ impl SharedMemory {
         self.word(KIND_AT).store(head.kind, Ordering::Relaxed);
         self.long(LEN_AT).store(head.len as u64, Ordering::Relaxed);
         self.long(VALUE_AT).store(head.value, Ordering::Relaxed);
+        self.long(BLOCK_LEN_AT).store(head.block as u64, Ordering::Relaxed);
         let to = if from == Side::Engine { Side::Worker } else { Side::Engine };
         self.word(TURN_AT).store(to as u32, Ordering::Release);
         // The other side may be gone, then nobody wakes.
@@ -126,6 +131,7 @@ impl SharedMemory {
             kind: self.word(KIND_AT).load(Ordering::Relaxed),
             len: self.long(LEN_AT).load(Ordering::Relaxed) as usize,
             value: self.long(VALUE_AT).load(Ordering::Relaxed),
+            block: self.long(BLOCK_LEN_AT).load(Ordering::Relaxed) as usize,
         })
     }
 
@@ -171,10 +177,23 @@ impl SharedMemory {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.as_ptr().add(MESSAGE_AT), bytes.len()) }
     }
 
-    /// Appends a copy of the first `len` bytes of the block or of the message to `to`, in the engine. Returns false if
-    /// a reply has fewer.
+    /// Copies bytes of the block from `at` on, in the engine.
+    ///
+    /// # Panics
+    /// Panics if the block has fewer.
+    pub fn copy_block(&self, at: usize, to: &mut [u8]) {
+        assert!(at.checked_add(to.len()).is_some_and(|end| end <= REPLY_BYTES));
+        // SAFETY: within the mapping; `to` is private memory. A worker that writes at the same time can only change the
+        // copied bytes, which are not trusted.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.base.as_ptr().add(BLOCK_AT + at), to.as_mut_ptr(), to.len());
+        }
+    }
+
+    /// Appends a copy of the first `len` bytes of the message to `to`, in the engine. Returns false if a message has
+    /// fewer.
     #[must_use]
-    pub fn take_reply(&self, is_block: bool, len: usize, to: &mut Vec<u8>) -> bool {
+    pub fn take_message(&self, len: usize, to: &mut Vec<u8>) -> bool {
         if len > REPLY_BYTES {
             return false;
         }
@@ -183,11 +202,7 @@ impl SharedMemory {
         // change the copied bytes, which are not trusted.
         unsafe {
             let end = to.as_mut_ptr().add(to.len());
-            std::ptr::copy_nonoverlapping(
-                self.base.as_ptr().add(if is_block { BLOCK_AT } else { MESSAGE_AT }),
-                end,
-                len,
-            );
+            std::ptr::copy_nonoverlapping(self.base.as_ptr().add(MESSAGE_AT), end, len);
             to.set_len(to.len() + len);
         }
         true

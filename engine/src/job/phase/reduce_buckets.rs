@@ -92,22 +92,26 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
             };
             let writer = OutputWriter::new(setup, part, Some(ticket), std::mem::take(&mut staging));
             let mut reduce = ReduceTask::new(running, part as u32, fold_input, writer)?;
-            let (mut sort_ns, mut records) = (0, 0);
+            let mut sort_ns = 0;
             let start = clock.now_ns();
-            for b in numbers {
-                let bucket: Option<Bucket<'_>> = taken[b].lock().unwrap_or_else(|e| e.into_inner()).take();
-                let Some(mut bucket) = bucket else { continue };
-                let start = clock.now_ns();
-                let shape = bucket.shape;
-                let entries = bucket.entries(&mut buffer);
-                if pure {
-                    sort_bucket(&store, simd, shape, entries, &mut scratch);
-                    sort_ns += clock.now_ns() - start;
+            let take = |b: usize| -> Option<Bucket<'_>> { taken[b].lock().unwrap_or_else(|e| e.into_inner()).take() };
+            let mut own: Vec<Bucket<'_>> = numbers.filter_map(take).collect();
+            let records = reduce.attempt(running, |reduce| {
+                let mut records = 0;
+                for bucket in &mut own {
+                    let start = clock.now_ns();
+                    let shape = bucket.shape;
+                    let entries = bucket.entries(&mut buffer);
+                    if pure {
+                        sort_bucket(&store, simd, shape, entries, &mut scratch);
+                        sort_ns += clock.now_ns() - start;
+                    }
+                    records += entries.len() as u64;
+                    reduce.push_places(&store, entries, bytes_a_record)?;
                 }
-                records += entries.len() as u64;
-                reduce.push_places(&store, entries, bytes_a_record)?;
-            }
-            store.check_input()?;
+                store.check_input()?;
+                Ok(records)
+            })?;
             let (back, write_ns) = reduce.finish(running)?;
             staging = back;
             let all_ns = clock.now_ns() - start;

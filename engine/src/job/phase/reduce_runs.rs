@@ -92,20 +92,23 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
             let start = clock.now_ns();
             let writer = OutputWriter::new(setup, range.partition as usize, Some(ticket), std::mem::take(&mut buffer));
             let mut reduce = ReduceTask::new(running, range.partition, fold_input, writer)?;
-            let sources = runs
-                .iter()
-                .map(|run| Box::new(RunReader::open(run, range, false, &context)) as Box<dyn BlockSource>)
-                .collect();
-            let mut merger = Merger::new(sources, running.plan.order)?;
-            let (mut records, mut bytes) = (0, 0);
-            while let Some(batch) = merger.next_batch()? {
-                for record in batch.iter() {
-                    bytes += record.bytes.len() as u64;
-                    reduce.push(*record)?;
+            let (records, bytes) = reduce.attempt(running, |reduce| {
+                let sources = runs
+                    .iter()
+                    .map(|run| Box::new(RunReader::open(run, range, false, &context)) as Box<dyn BlockSource>)
+                    .collect();
+                let mut merger = Merger::new(sources, running.plan.order)?;
+                let (mut records, mut bytes) = (0, 0);
+                while let Some(batch) = merger.next_batch()? {
+                    for record in batch.iter() {
+                        bytes += record.bytes.len() as u64;
+                        reduce.push(*record)?;
+                    }
+                    records += batch.len() as u64;
+                    running.crew.cancel.check()?;
                 }
-                records += batch.len() as u64;
-                running.crew.cancel.check()?;
-            }
+                Ok((records, bytes))
+            })?;
             let (back, write_ns) = reduce.finish(running)?;
             buffer = back;
             let now = clock.now_ns();

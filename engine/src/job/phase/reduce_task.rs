@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::map_setup::TASK_COUNTERS;
+use super::map_setup::{JOB_COUNTERS, TASK_COUNTERS};
 use super::running_job::RunningJob;
 use crate::bytes::escape::escape;
 use crate::bytes::{KeyOrder, OrderedRecord, Record};
@@ -15,9 +15,9 @@ use crate::operator::cursor::RecordSink;
 use crate::operator::{Emitter, Groups, Reducer, TaskContext, Type};
 use crate::reduce::fold_reduce::{FoldInput, FoldReduce};
 use crate::write::OutputWriter;
-use yunti_base::Result;
+use yunti_base::{Code, Result};
 
-/// A reduce task. Call order: `push` for each record in order, then `finish` once.
+/// A reduce task. Call order: `push` for each record in order, `end`, `finish`; or `attempt`, then `finish`.
 pub enum ReduceTask<'a> {
     /// No reducer, or the identity.
     Identity { writer: OutputWriter<'a>, order: KeyOrder, key: Vec<u8>, records: u64 },
@@ -25,6 +25,8 @@ pub enum ReduceTask<'a> {
     Ordered { writer: OutputWriter<'a>, records: u64 },
     Reduce {
         grouper: Grouper,
+        /// Type of the values.
+        values: Type,
         /// Set when the key order is a class.
         has_ordered_keys: bool,
         reducer: Box<dyn Reducer>,
@@ -92,6 +94,7 @@ impl<'a> ReduceTask<'a> {
         let sink = TimedSink::new(RecordSink::new(writer)?, running.env.clock.clone());
         Ok(ReduceTask::Reduce {
             grouper: Grouper::new(plan.order, values),
+            values,
             has_ordered_keys: plan.key_order_class.is_some(),
             reducer,
             emitter: Emitter::new(sink, false, false)?,
@@ -154,28 +157,52 @@ impl<'a> ReduceTask<'a> {
         Ok(())
     }
 
-    /// Ends the task. Returns the staging buffer for the next task, and the nanoseconds spent in writes.
+    /// Feeds and ends the task. `feed` pushes all records; it is called again if the reducer fails and can restart.
+    ///
+    /// Errors: of `feed`; of the reducer after its last attempt.
+    pub fn attempt<T>(&mut self, running: &RunningJob<'_>, mut feed: impl FnMut(&mut Self) -> Result<T>) -> Result<T> {
+        let max = running.plan.reduce_attempts_max;
+        let mut attempt = 1;
+        loop {
+            let result = feed(self).and_then(|fed| self.end().map(|()| fed));
+            match result {
+                Err(e) if e.code() == Code::UserCode && attempt < max && self.restart(running) => {
+                    running.count(JOB_COUNTERS, "NUM_FAILED_REDUCES", 1);
+                    let ReduceTask::Reduce { partition, .. } = self else { return Err(e) };
+                    let line = format!("reduce task {partition}, attempt {attempt} of {max}: {e}; it is tried again");
+                    running.env.messages.show(&line);
+                    attempt += 1;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Prepares another attempt. Returns false if the reducer cannot restart.
+    fn restart(&mut self, running: &RunningJob<'_>) -> bool {
+        let ReduceTask::Reduce { grouper, reducer, meter, records, values, .. } = self else { return false };
+        (*grouper, *meter, *records) = (Grouper::new(running.plan.order, *values), Box::default(), 0);
+        reducer.restart()
+    }
+
+    /// Ends the groups.
+    pub fn end(&mut self) -> Result<()> {
+        let ReduceTask::Reduce { grouper, reducer, emitter, meter, clock, .. } = self else { return Ok(()) };
+        grouper.finish(|groups| reduce_batch(groups, &mut **reducer, emitter, meter, &**clock))?;
+        let start = clock.now_ns();
+        emitter.run(&[], |out| reducer.flush(out))?;
+        meter.note_flush(clock.now_ns().saturating_sub(start));
+        Ok(())
+    }
+
+    /// Writes the last records. Returns the staging buffer for the next task, and the nanoseconds spent in writes.
     pub fn finish(self, running: &RunningJob<'_>) -> Result<(Vec<u8>, u64)> {
         match self {
             ReduceTask::Identity { writer, records, .. } | ReduceTask::Ordered { writer, records } => {
                 running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
                 writer.finish()
             }
-            ReduceTask::Reduce {
-                mut grouper,
-                mut reducer,
-                mut emitter,
-                context,
-                mut meter,
-                clock,
-                partition,
-                records,
-                ..
-            } => {
-                grouper.finish(|groups| reduce_batch(groups, &mut *reducer, &mut emitter, &mut meter, &*clock))?;
-                let start = clock.now_ns();
-                emitter.run(&[], |out| reducer.flush(out))?;
-                meter.note_flush(clock.now_ns().saturating_sub(start));
+            ReduceTask::Reduce { grouper, reducer, emitter, context, meter, partition, records, .. } => {
                 let result = emitter.finish()?.into_inner().into_target().finish()?;
                 drop(reducer);
                 running.absorb(&context);

@@ -13,6 +13,7 @@ use crate::bytes::{KeyKind, KeyOrder};
 use crate::env::Env;
 use crate::format::columns::Columns;
 use crate::job::spec::{JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT, SourceSpec};
+use crate::operator::context::attempts_max;
 use crate::operator::{Class, ClassSource, Type};
 use crate::read::class_parser;
 use crate::read::reader::READ_BYTES;
@@ -57,6 +58,8 @@ pub struct Plan {
     pub scratch_rule: FailureRule,
     /// Attempts of a map task until an error of user code ends the job.
     pub map_attempts_max: u32,
+    /// The same for a reduce task.
+    pub reduce_attempts_max: u32,
 }
 
 impl Plan {
@@ -95,7 +98,8 @@ impl Plan {
             partitions: spec.reduces.max(1),
             encoder,
             scratch_rule: scratch_rule(spec)?,
-            map_attempts_max: attempts_max(spec, MAP_ATTEMPTS_MAX)?,
+            map_attempts_max: attempts_max(&spec.settings, false)?,
+            reduce_attempts_max: attempts_max(&spec.settings, true)?,
         })
     }
 }
@@ -239,17 +243,6 @@ pub fn scratch_rule(spec: &JobSpec) -> Result<FailureRule> {
         window_ns: number(SCRATCH_ERRORS_WINDOW_MS, 1_000_000)?.unwrap_or(default.window_ns),
     })
 }
-
-/// Returns the number of attempts of a task. Errors: `Usage` for a setting that is not a positive whole number.
-fn attempts_max(spec: &JobSpec, key: &str) -> Result<u32> {
-    let Some(text) = spec.settings.get(key) else { return Ok(ATTEMPTS_MAX_DEFAULT) };
-    let number = text.trim().parse::<u32>().ok().filter(|&n| n > 0);
-    number.ok_or_else(|| Error::new(Code::Usage, format!("{key}: '{text}' is not a whole number from 1")))
-}
-
-/// Hadoop's name and default for the attempts of a map task.
-pub const MAP_ATTEMPTS_MAX: &str = "mapreduce.map.maxattempts";
-const ATTEMPTS_MAX_DEFAULT: u32 = 4;
 
 const SCRATCH_ERRORS_MAX: &str = "scratch.errors.max";
 const SCRATCH_ERRORS_WINDOW_MS: &str = "scratch.errors.window.ms";

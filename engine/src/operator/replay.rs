@@ -27,6 +27,11 @@ impl Replay {
         self.repeated = (self.passed.bytes > 0).then(Position::default);
     }
 
+    /// Returns true while the attempt emits what an earlier one has emitted.
+    pub fn repeats(&self) -> bool {
+        self.repeated.is_some()
+    }
+
     /// Returns the part of a block that no earlier attempt emitted.
     ///
     /// Errors: `UserCode` if this attempt emitted other bytes than the earlier one.

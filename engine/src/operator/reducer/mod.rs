@@ -1,6 +1,9 @@
 //! Reducers and combiners: batches of groups in, emitted records out.
 
-use super::{Groups, Out};
+pub mod groups;
+
+use self::groups::Groups;
+use super::Out;
 use yunti_base::Result;
 
 /// A reducer of one partition; of one range of its keys if its class is PURE; a combiner is made for one task.
@@ -12,5 +15,10 @@ pub trait Reducer: Send {
     /// Ends the partition; may still emit.
     fn flush(&mut self, _out: &mut Out) -> Result<()> {
         Ok(())
+    }
+    /// Prepares another attempt after `reduce` or `flush` failed: the groups come again from the first, and records
+    /// that the reducer emitted before are not emitted again. Returns false if this reducer cannot do that.
+    fn restart(&mut self) -> bool {
+        false
     }
 }

@@ -1,7 +1,5 @@
 //! Mappers: batches of input records in, emitted records out.
 
-pub mod replay;
-
 use super::{Batch, Out};
 use yunti_base::Result;
 

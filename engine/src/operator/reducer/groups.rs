@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use super::batch::Slices;
+use crate::operator::batch::Slices;
 
 /// Flag: the last group goes on in the next batch.
 pub const GROUP_MORE: u32 = 1;
