@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -45,6 +46,7 @@ void end(const std::string& how) {
   }
   if (how == "ill") __builtin_trap();
   if (how == "trap") raise(SIGTRAP);
+  if (how == "throw") throw std::runtime_error("a text that the class cannot read");
   if (how == "kill") raise(SIGKILL);
   if (how == "stop") raise(SIGSTOP);
   if (how == "loop") {
@@ -92,7 +94,8 @@ struct Place {
   explicit Place(yunti::Context& context)
       : how(context.config("ending.how", "")),
         where(context.config("ending.where", "")),
-        once(context.config("ending.once", "")) {
+        once(context.config("ending.once", "")),
+        word(context.config("ending.word", "")) {
     const int64_t us = std::stoll(std::string(context.config("ending.after-us", "-1")));
     if (us >= 0) later(us, how == "segv");
   }
@@ -105,7 +108,11 @@ struct Place {
     }
     end(how);
   }
-  std::string how, where, once;
+  // Ends at every text with the word of `ending.word`.
+  void at_word(std::string_view text) const {
+    if (!word.empty() && text.find(word) != text.npos) end(how);
+  }
+  std::string how, where, once, word;
 };
 
 // First words, each with a 1; `map` is the second line of a file, so that the first is emitted.
@@ -113,6 +120,7 @@ struct Map : yunti::Mapper<yunti::Bytes, int64_t> {
   explicit Map(yunti::Context& context) : place(context) { place.at("construct"); }
   ~Map() { place.at("destroy"); }
   void map(std::string_view line, Out& out) {
+    place.at_word(line);
     if (++lines == 2) {
       place.at("map");
       // A library that writes over its input.
@@ -123,6 +131,24 @@ struct Map : yunti::Mapper<yunti::Bytes, int64_t> {
   void flush(Out&) { place.at("flush"); }
   Place place;
   int lines = 0;
+};
+
+// The same for whole texts: first words of lines, as slices of the batch.
+struct Span : yunti::Mapper<yunti::Bytes, int64_t> {
+  static constexpr bool keys_are_slices = true;
+  static constexpr bool value_is_one = true;
+  explicit Span(yunti::Context& context) : place(context) {}
+  template <class Out>
+  void map_span(const yunti::Span& span, Out& out) {
+    const std::string_view text = span.text;
+    place.at_word(text);
+    for (size_t at = 0, end; at < text.size(); at = end + 1) {
+      end = std::min(text.find('\n', at), text.size());
+      const std::string_view line = text.substr(at, end - at);
+      out.emit(line.substr(0, line.find(' ')));
+    }
+  }
+  Place place;
 };
 
 struct Sum : yunti::Reducer<yunti::Bytes, int64_t, int64_t> {
@@ -217,7 +243,7 @@ struct Unload {
 
 }  // namespace
 
-YUNTI_LIBRARY("Ending", "1.0", yunti::mapper<Map>("Ending.Map"), yunti::reducer<Sum>("Ending.Sum"),
+YUNTI_LIBRARY("Ending", "1.0", yunti::mapper<Map>("Ending.Map"), yunti::mapper<Span>("Ending.Span"), yunti::reducer<Sum>("Ending.Sum"),
               yunti::combiner<Combine>("Ending.Combine"), yunti::folder<Fold>("Ending.Fold"),
               yunti::partitioner<Part>("Ending.Part"), yunti::key_order<Order>("Ending.Order"),
               yunti::reader<Read>("Ending.Read"), yunti::writer<Write>("Ending.Write"))

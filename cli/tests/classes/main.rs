@@ -1,5 +1,6 @@
 //! Jobs of class libraries: violations, ends of the process, their own formats, named outputs.
 
+mod bad_records;
 mod endings;
 mod formats;
 mod isolated;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::instance::Instance;
+use super::mapper::IsolatedMapper;
 use super::message::RemoteClass;
 use super::operators::{
-    Instance, IsolatedKeyOrderer, IsolatedMapper, IsolatedPartitioner, IsolatedReader, IsolatedReducer, IsolatedWriter,
-    KnownStates,
+    IsolatedKeyOrderer, IsolatedPartitioner, IsolatedReader, IsolatedReducer, IsolatedWriter, KnownStates,
 };
 use super::worker::WorkerPool;
 use crate::env::Env;

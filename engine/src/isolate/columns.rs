@@ -52,8 +52,9 @@ fn number(bytes: &[u8], i: usize) -> Option<u32> {
     bytes.get(4 * i..).and_then(|rest| rest.first_chunk()).map(|n| u32::from_le_bytes(*n))
 }
 
-/// Emits the records of columns. `batch`: bytes that slices may name. Errors: `UserCode` for columns that do not fit.
-pub fn emit(payload: &[u8], batch: &[u8], out: &mut Out) -> Result<()> {
+/// Emits the records of columns. `batch`: bytes that slices may name; `base`: number to add to offsets of references.
+/// Errors: `UserCode` for columns that do not fit.
+pub fn emit(payload: &[u8], batch: &[u8], base: u32, out: &mut Out) -> Result<()> {
     let mut take = Take(payload);
     let n = take.u64()? as usize;
     let (key_form, value_form) = (take.u32()?, take.u32()?);
@@ -69,7 +70,7 @@ pub fn emit(payload: &[u8], batch: &[u8], out: &mut Out) -> Result<()> {
                 if out.form() == Form::One && value != 1 {
                     return Err(unexpected());
                 }
-                out.emit_ref(offset, len, value)?;
+                out.emit_ref(base + offset, len, value)?;
             }
             _ => return Err(unexpected()),
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   engine                                      worker (`yunti worker`)
-//!   operators.rs  request: batch + columns -->  serve.rs --> the class
+//!   instance.rs   request: batch + columns -->  serve.rs --> the class
 //!                 <-- blocks of emitted records
 //!        |               env/process                |
 //!        +------- shared memory (memfd), one futex word for both turns ------+
@@ -13,6 +13,9 @@
 
 mod class;
 mod columns;
+mod emit;
+mod instance;
+mod mapper;
 mod message;
 mod operators;
 mod request;

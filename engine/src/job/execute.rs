@@ -1,6 +1,7 @@
 //! One job from its specification to its committed output: plan, map, sort or fold, reduce, commit, report.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use super::commit::{Claim, PendingOutput};
@@ -17,9 +18,10 @@ use super::report::{Report, build};
 use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
 use crate::env::{Crew, Env, NamedFile, OpenFilePool, UninterruptedFiles};
+use crate::format::framed;
 use crate::memory::Budget;
 use crate::operator::ClassSource;
-use crate::operator::context::{Host, JobContext};
+use crate::operator::context::{BadRecord, BadRecords, Host, JobContext};
 use crate::read::foreign;
 use crate::write::output::{Edge, OutputTotals};
 use crate::write::top::Top;
@@ -115,6 +117,12 @@ fn run_with(
         _ => sorted::run(&running, &output)?,
     }
 
+    let bad_records = running.job.bad_records.kept();
+    if !bad_records.is_empty() {
+        let records = running.control.records.load(Ordering::Relaxed);
+        running.job.bad_records.check(records)?;
+        running.count("Yunti", "BAD_RECORDS", bad_records.len() as u64);
+    }
     running.enter(ProgressStage::Commit);
     running.write_edges(&output, Edge::Foot)?;
     let (mut output_bytes, top) = close_output(output, spec.durable, running.empty_file())?;
@@ -124,6 +132,9 @@ fn run_with(
     if let Some(mut pending) = pending.take() {
         // Hadoop ignores names with `_` when it reads an output.
         pending.create_dir("_yunti")?;
+        if !bad_records.is_empty() {
+            pending.create("_yunti/bad-records")?.write_all(&quarantine(&bad_records), 0)?;
+        }
         let success = pending.create("_SUCCESS")?;
         if spec.durable {
             success.sync()?;
@@ -140,6 +151,18 @@ fn run_with(
     }
     report.job.wall_ms = (env.clock.now_ns() - running.meter.start_ns()) as f64 / 1e6;
     Ok(Outcome { report, top })
+}
+
+/// Returns bad records as framed records: file, byte and reason as the key, the record as the value.
+fn quarantine(records: &[BadRecord]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for record in records {
+        let key = format!("{}\t{}\t{}", record.file, record.offset, record.reason);
+        bytes.extend_from_slice(&framed::header(key.as_bytes(), &record.bytes));
+        bytes.extend_from_slice(key.as_bytes());
+        bytes.extend_from_slice(&record.bytes);
+    }
+    bytes
 }
 
 /// Sets up a job or task that begins: divides its memory, sets all counts to zero.
@@ -171,7 +194,13 @@ pub(super) fn start<'a>(
         sizing,
         totals: OutputTotals::with_parts(parts),
         counters: Mutex::default(),
-        job: JobContext::with_host(spec.settings.clone(), side_files, inputs, Host::of(env, control.cancelled())),
+        job: JobContext::with_host(
+            spec.settings.clone(),
+            side_files,
+            inputs,
+            Host::of(env, control.cancelled()),
+            BadRecords::of(&spec.settings)?,
+        ),
         outputs: None,
         side_memory,
         scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },

@@ -2,6 +2,7 @@
 //! after a failure.
 
 use crate::env::Clock;
+use crate::operator::mapper::Restart;
 use crate::operator::{Emitter, Mapper, Sink};
 use crate::read::{Split, SplitReader};
 use yunti_base::{Cancel, Code, Error, Result};
@@ -50,9 +51,17 @@ pub fn map_split<S: Sink>(
             }
         };
         match map_once(task, reader, mapper, emitter, &mut cost, &mut advance) {
-            Err(e) if e.code() == Code::UserCode && attempt < task.attempts_max && mapper.restart() => {
-                (task.on_failure)(&e, attempt);
-                attempt += 1;
+            Err(e) if e.code() == Code::UserCode && attempt < task.attempts_max => {
+                match mapper.restart(&e) {
+                    Restart::Impossible => return Err(e),
+                    Restart::Found(named) => return Err(named),
+                    Restart::Attempt => {
+                        (task.on_failure)(&e, attempt);
+                        attempt += 1;
+                    }
+                    Restart::Search => {}
+                    Restart::LeftOut => attempt = 1,
+                }
                 reader.records = records;
                 reader.take_bad_records();
             }

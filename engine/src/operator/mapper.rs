@@ -1,7 +1,21 @@
 //! Mappers: batches of input records in, emitted records out.
 
 use super::{Batch, Out};
-use yunti_base::Result;
+use yunti_base::{Error, Result};
+
+/// Answer of a mapper to a failure.
+pub enum Restart {
+    /// It cannot begin again.
+    Impossible,
+    /// It begins again.
+    Attempt,
+    /// It begins again to find the record that it failed at, which is no attempt.
+    Search,
+    /// It begins again without a bad record. Attempts are counted from the first again.
+    LeftOut,
+    /// It has found the record, and the job may not leave it out. The error names it.
+    Found(Error),
+}
 
 /// A mapper of one split. Call order: `map` for each batch in the order of the split, then `flush` once.
 pub trait Mapper: Send {
@@ -12,8 +26,8 @@ pub trait Mapper: Send {
         Ok(())
     }
     /// Prepares another attempt after `map` or `flush` failed: the split comes again from its first record, and records
-    /// that the mapper emitted before are not emitted again. Returns false if this mapper cannot do that.
-    fn restart(&mut self) -> bool {
-        false
+    /// that the mapper emitted before are not emitted again.
+    fn restart(&mut self, _error: &Error) -> Restart {
+        Restart::Impossible
     }
 }

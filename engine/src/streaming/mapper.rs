@@ -6,9 +6,10 @@ use super::command_line::Program;
 use super::environment::Place;
 use super::process::Process;
 use super::protocol::{KeyFields, lines};
+use crate::operator::mapper::Restart;
 use crate::operator::replay::Replay;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
-use yunti_base::Result;
+use yunti_base::{Error, Result};
 
 /// Mapper whose records come from a program.
 pub struct ProgramMapper {
@@ -95,10 +96,10 @@ impl Mapper for ProgramMapper {
         self.replay.finish()
     }
 
-    fn restart(&mut self) -> bool {
+    fn restart(&mut self, _: &Error) -> Restart {
         (self.running, self.has_run) = (None, false);
         self.replay.restart();
-        true
+        Restart::Attempt
     }
 }
 

@@ -148,6 +148,11 @@ pub struct RunFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "The job")]
     pub attempts: Option<u32>,
 
+    /// Records that user code fails at twice: fail, skip, skip:N or skip:P%; those left out are kept in
+    /// OUT/_yunti/bad-records [default: fail]
+    #[arg(long, value_name = "LIMIT", help_heading = "The job")]
+    pub bad_records: Option<String>,
+
     /// Seconds after which a class or program that makes no progress is killed; 0: never [default: 600]
     #[arg(long, value_name = "SECONDS", help_heading = "The job")]
     pub timeout: Option<f64>,
@@ -265,7 +270,8 @@ impl RunFlags {
         let tasks = ["mapreduce.map.maxattempts", "mapreduce.reduce.maxattempts"];
         let attempts = self.attempts.map(|n| tasks.map(|key| (key.to_string(), n.to_string())));
         let timeout = self.timeout.map(|s| ("mapreduce.task.timeout".to_string(), format!("{:.0}", s * 1000.0)));
-        self.settings.iter().cloned().chain(attempts.into_iter().flatten()).chain(timeout).collect()
+        let bad_records = self.bad_records.iter().map(|limit| ("bad.records".to_string(), limit.clone()));
+        self.settings.iter().cloned().chain(bad_records).chain(attempts.into_iter().flatten()).chain(timeout).collect()
     }
 
     /// Returns the changes that the flags make to a job. Lists replace the job file's lists; settings are added to its

@@ -4,8 +4,12 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::{Emitter, Sink, Type};
+pub mod bad_records;
+
+pub use bad_records::{BadRecord, BadRecords};
+
 use crate::env::{Clock, Env, Messages, Processes};
+use crate::operator::{Emitter, Sink, Type};
 use yunti_base::{Cancel, Code, Error, Result};
 
 /// The job's settings (-D key=value, or the job file's `[settings]`).
@@ -39,6 +43,8 @@ pub struct JobContext {
     pub inputs: Vec<String>,
     /// Outside world, for operators that run user code in processes.
     pub host: Host,
+    /// Records that user code fails at.
+    pub bad_records: BadRecords,
 }
 
 /// Part of the outside world that operators see.
@@ -67,7 +73,8 @@ impl JobContext {
     /// Returns a context without shared values, on this machine. The job is not cancelled, and messages are discarded.
     pub fn new(settings: Settings, side_files: BTreeMap<String, Vec<u8>>, inputs: Vec<String>) -> Arc<Self> {
         let env = Env { messages: Arc::new(()), ..Env::real() };
-        Self::with_host(settings, side_files, inputs, Host::of(&env, &Cancel::default()))
+        let host = Host::of(&env, &Cancel::default());
+        Self::with_host(settings, side_files, inputs, host, BadRecords::default())
     }
 
     /// Returns a context without settings and files, as `new`.
@@ -81,8 +88,9 @@ impl JobContext {
         side_files: BTreeMap<String, Vec<u8>>,
         inputs: Vec<String>,
         host: Host,
+        bad_records: BadRecords,
     ) -> Arc<Self> {
-        Arc::new(JobContext { shared: Mutex::default(), settings, side_files, inputs, host })
+        Arc::new(JobContext { shared: Mutex::default(), settings, side_files, inputs, host, bad_records })
     }
 
     /// Returns the shared value `name`. The first task that requests it makes it; fails with the error of `make`, or

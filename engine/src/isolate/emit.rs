@@ -1,0 +1,138 @@
+//! Emitted records that come back from a worker: copied, checked, and passed on once.
+
+use super::columns;
+use super::worker::unexpected;
+use crate::env::process::SharedMemory;
+use crate::env::process::shared_memory::eights_of;
+use crate::operator::Out;
+use crate::operator::cursor::{Form, HEADER_BYTES, LARGE_BYTES, copied};
+use crate::operator::replay::Replay;
+use yunti_base::Result;
+
+/// Records that come back, checked and passed on.
+pub struct Emit<'e, 'o> {
+    pub out: &'o mut Out,
+    /// Bytes that references may point into.
+    pub data: &'e [u8],
+    pub replay: Option<&'e mut Replay>,
+    /// Number to add to the offsets of references: the place of the sent bytes in the batch.
+    pub base: u32,
+}
+
+impl Emit<'_, '_> {
+    pub fn block(&mut self, memory: &SharedMemory, len: usize) -> Result<()> {
+        let form = self.out.form();
+        let repeats = self.replay.as_ref().is_some_and(|replay| replay.repeats());
+        if matches!(form, Form::One | Form::Ref) && !repeats {
+            // The common case: the entries go to the cursor's block at once, and are checked there.
+            let unit = if form == Form::One { 8 } else { 16 };
+            if !len.is_multiple_of(unit) {
+                return Err(unexpected());
+            }
+            let Emit { out, data, replay, base } = self;
+            let mut at = 0;
+            return out.append_entries(len, |to| {
+                memory.copy_block(at, to);
+                at += to.len();
+                move_entries(to, *base, form);
+                if !refer_into(to, data.len(), form) {
+                    return Err(unexpected());
+                }
+                match replay {
+                    Some(replay) => replay.fresh(to).map(drop),
+                    None => Ok(()),
+                }
+            });
+        }
+        let mut block = vec![0; len];
+        memory.copy_block(0, &mut block);
+        if matches!(form, Form::One | Form::Ref) {
+            move_entries(&mut block, self.base, form);
+        }
+        let fresh = match &mut self.replay {
+            Some(replay) => replay.fresh(&block)?,
+            None => &block[..],
+        };
+        match form {
+            Form::Copy => copies(fresh, self.out),
+            Form::Bytes => Ok(fresh.chunks(LARGE_BYTES).try_for_each(|part| self.out.append_checked(part))?),
+            _ if refer_into(fresh, self.data.len(), form) => {
+                let mut rest = fresh;
+                self.out.append_entries(fresh.len(), |to| {
+                    let (now, later) = rest.split_at(to.len());
+                    to.copy_from_slice(now);
+                    rest = later;
+                    Ok(())
+                })
+            }
+            _ => Err(unexpected()),
+        }
+    }
+
+    pub fn columns(&mut self, payload: &[u8]) -> Result<()> {
+        if let Some(replay) = &mut self.replay
+            && !replay.is_fresh_message(payload)?
+        {
+            return Ok(());
+        }
+        columns::emit(payload, self.data.get(self.base as usize..).unwrap_or_default(), self.base, self.out)
+    }
+
+    pub fn large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if let Some(replay) = &mut self.replay
+            && !replay.is_fresh(key, value)?
+        {
+            return Ok(());
+        }
+        match self.out.form() {
+            Form::Bytes => Ok(self.out.append(key)?),
+            Form::Copy => Ok(self.out.emit(key, value)?),
+            _ => Err(unexpected()),
+        }
+    }
+}
+
+/// Appends records in form COPY, as many at once as the cursor takes.
+fn copies(block: &[u8], out: &mut Out) -> Result<()> {
+    let mut from = 0;
+    let mut end = 0;
+    for (at, klen, vlen) in copied(block) {
+        let next = (at + HEADER_BYTES + klen + vlen).next_multiple_of(8);
+        if next > block.len() || next - at > LARGE_BYTES {
+            return Err(unexpected());
+        }
+        if next - from > LARGE_BYTES {
+            out.append_checked(&block[from..at])?;
+            from = at;
+        }
+        end = next;
+    }
+    if end != block.len() {
+        return Err(unexpected());
+    }
+    Ok(out.append_checked(&block[from..end])?)
+}
+
+/// Adds a number to the offsets of entries. A wrong entry stays wrong, or names other bytes of the batch.
+fn move_entries(entries: &mut [u8], by: u32, form: Form) {
+    if by > 0 {
+        for entry in entries.chunks_exact_mut(if form == Form::One { 8 } else { 16 }) {
+            let offset = u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]).wrapping_add(by);
+            entry[..4].copy_from_slice(&offset.to_le_bytes());
+        }
+    }
+}
+
+/// Returns true if all entries of a block name bytes of the batch.
+fn refer_into(block: &[u8], data_bytes: usize, form: Form) -> bool {
+    if !block.as_ptr().cast::<u64>().is_aligned() {
+        return false;
+    }
+    // An entry beyond the batch makes the difference negative. One bit collects all of them, without a branch.
+    let beyond = |entry: u64| (data_bytes as u64).wrapping_sub((entry & 0xffff_ffff) + (entry >> 32));
+    let all = match form {
+        Form::One => eights_of(block).iter().fold(0, |all, &entry| all | beyond(entry)),
+        _ => eights_of(block).chunks_exact(2).fold(0, |all, entry| all | beyond(entry[0])),
+    };
+    all >> 63 == 0
+}
