@@ -3,12 +3,12 @@
 //! ```text
 //!   attempt 1   |--------------x                     fails in some batch
 //!   attempt 2   |--------------x                     in the same one: search
-//!   search      |----------|---x      -> |   |-x  -> |  ||x    calls for halves of the batch, until one record is left
+//!   search      |----------|-|-|-x     -> |-x -> x      calls for parts of the batch, until one record is left
 //! ```
 
 use std::ops::Range;
 
-use memchr::{memchr, memrchr};
+use memchr::memchr;
 
 use super::emit::Emit;
 use super::instance::Instance;
@@ -21,6 +21,8 @@ use crate::operator::replay::Replay;
 use crate::operator::{Batch, Mapper, Out};
 use yunti_base::{Code, Error, Result};
 
+/// Parts into which a search divides the suspect: each attempt costs a worker and the split up to there.
+const SEARCH_PARTS: u64 = 16;
 /// Bytes of a bad record that its error shows.
 const SHOWN_BYTES: usize = 40;
 
@@ -66,7 +68,7 @@ impl IsolatedMapper {
         }
     }
 
-    /// Returns the parts in which a batch is sent: the suspect alone and in halves, bad records not at all.
+    /// Returns the parts in which a batch is sent: the suspect alone and divided, bad records not at all.
     fn parts(&self, batch: &Batch<'_>, all: &Range<Position>) -> Vec<Range<Position>> {
         let mut cuts = vec![all.start, all.end];
         cuts.extend(self.bad.iter().flat_map(|bad| [bad.start, bad.end]));
@@ -74,7 +76,7 @@ impl IsolatedMapper {
             cuts.extend([suspect.start, suspect.end]);
             let (start, end) = (suspect.start.max(all.start), suspect.end.min(all.end));
             if start < end {
-                cuts.extend(middle(batch, all.start, start..end));
+                cuts.extend(self::cuts(batch, all.start, start..end));
             }
         }
         cuts.retain(|cut| all.contains(cut) || *cut == all.end);
@@ -188,19 +190,27 @@ fn took_too_long(error: &Error) -> bool {
     error.hint_text().is_some_and(|hint| hint.contains("--timeout"))
 }
 
-/// Returns the position that divides a range of a batch in two, at the end of a record; `None` for one record.
-fn middle(batch: &Batch<'_>, start: Position, range: Range<Position>) -> Option<Position> {
-    let middle = range.start + (range.end - range.start) / 2;
+/// Returns positions that divide a range of a batch into parts, each at the start of a record; none for one record.
+fn cuts(batch: &Batch<'_>, start: Position, range: Range<Position>) -> Vec<Position> {
+    let cut = |part: u64| range.start + (range.end - range.start) * part / SEARCH_PARTS;
+    let cuts = (1..SEARCH_PARTS).map(cut).filter(|cut| range.contains(cut) && *cut > range.start);
     if !batch.is_span() {
-        return (middle > range.start).then_some(middle);
+        return cuts.collect();
     }
-    let at = |position: Position| (position - start) as usize;
-    let (from, half, to) = (at(range.start), at(middle), at(range.end));
-    let data = batch.data();
-    // The last byte ends the last line, which is no cut.
-    let before = memrchr(b'\n', &data[from..half]).map(|i| from + i + 1);
-    let after = memchr(b'\n', &data[half..to]).map(|i| half + i + 1).filter(|&cut| cut < to);
-    before.or(after).map(|cut| start + cut as u64)
+    let data = &batch.data()[..(range.end - start) as usize];
+    let line_start = |cut: Position| {
+        let from = (cut - start) as usize;
+        // The last byte ends the last line, which begins no other.
+        memchr(b'\n', &data[from - 1..]).map(|i| from + i).filter(|&next| next < data.len())
+    };
+    let cuts: Vec<Position> = cuts.filter_map(line_start).map(|next| start + next as u64).collect();
+    if !cuts.is_empty() {
+        return cuts;
+    }
+    // One long line lies around all of these places: the first line ends before or in it.
+    let from = (range.start - start) as usize;
+    let first = memchr(b'\n', &data[from..]).map(|i| from + i + 1).filter(|&next| next < data.len());
+    first.map(|next| start + next as u64).into_iter().collect()
 }
 
 /// Returns the bytes of a part that is one record.

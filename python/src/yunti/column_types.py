@@ -93,7 +93,7 @@ def type_of(declared: Any) -> Type:
 
 
 def types_of(out: Out) -> Tuple[Type, Type]:
-    """Returns the types of keys and values that `out` declares; a single type is that of keys without values.
+    """Returns the types of keys and values that `out` declares; a single type declares keys without values.
 
     >>> types_of((str, int))
     (yunti.text, yunti.i64)
