@@ -173,7 +173,7 @@ class Groups(Case):
         """All ways to divide groups over batches give the same groups."""
         from yunti.worker.groups import CONT, MORE, GroupJoiner
         from yunti.worker.serve import RawGroups
-        from yunti.columns import Slices, slices_of_items
+        from yunti.data.columns import Slices, slices_of_items
 
         groups = [(b"a", [b"1", b"22"]), (b"b", [b"3", b"4", b"5"]), (b"c", [b""])]
         flat = [(key, value) for key, values in groups for value in values]

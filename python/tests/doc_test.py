@@ -19,10 +19,10 @@ PACKAGE = pathlib.Path(yunti.__file__).parent
 def load_tests(loader, tests, pattern):
     if without_numpy():
         return unittest.TestSuite()
-    for path in sorted(PACKAGE.glob("*.py")):
-        name = "yunti" if path.stem == "__init__" else f"yunti.{path.stem}"
+    for path in sorted([*PACKAGE.glob("*.py"), *PACKAGE.glob("data/*.py")]):
         # `arrow` has no examples, and needs pyarrow.
         if path.stem not in ("__main__", "arrow"):
+            name = ".".join(["yunti", *path.relative_to(PACKAGE).with_suffix("").parts]).replace(".__init__", "")
             tests.addTests(doctest.DocTestSuite(importlib.import_module(name)))
     return tests
 

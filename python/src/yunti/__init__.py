@@ -16,22 +16,22 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import program as program
-    from .batch import Batch as Batch
-    from .batch import Groups as Groups
-    from .batch import TextBatch as TextBatch
-    from .column_types import bytes_ as bytes
-    from .column_types import f32 as f32
-    from .column_types import f64 as f64
-    from .column_types import i32 as i32
-    from .column_types import i64 as i64
-    from .column_types import none as none
-    from .column_types import one as one
-    from .column_types import slice_ as slice
-    from .column_types import text as text
-    from .column_types import u32 as u32
-    from .column_types import u64 as u64
-    from .columns import Records as Records
-    from .columns import Slices as Slices
+    from .data.batch import Batch as Batch
+    from .data.batch import Groups as Groups
+    from .data.batch import TextBatch as TextBatch
+    from .data.types import bytes_ as bytes
+    from .data.types import f32 as f32
+    from .data.types import f64 as f64
+    from .data.types import i32 as i32
+    from .data.types import i64 as i64
+    from .data.types import none as none
+    from .data.types import one as one
+    from .data.types import slice_ as slice
+    from .data.types import text as text
+    from .data.types import u32 as u32
+    from .data.types import u64 as u64
+    from .data.columns import Records as Records
+    from .data.columns import Slices as Slices
     from .dataset import Dataset as Dataset
     from .dataset import read as read
     from .folder import Folder as Folder
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 # Module of each name; `bytes` and `slice` are builtins there.
 _MODULES = {
-    "batch": "Batch Groups TextBatch",
-    "column_types": "bytes f32 f64 i32 i64 none one slice text u32 u64",
-    "columns": "Records Slices",
+    "data.batch": "Batch Groups TextBatch",
+    "data.types": "bytes f32 f64 i32 i64 none one slice text u32 u64",
+    "data.columns": "Records Slices",
     "dataset": "Dataset read",
     "folder": "Folder",
     "jobs": "Job Result job run",

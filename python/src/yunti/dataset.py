@@ -14,9 +14,9 @@ import heapq
 import os
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Union
 
-from .batch import Batch
-from .column_types import Out, Type, bytes_, f64, i64, none, one, slice_, type_of, types_of
-from .columns import Records, Slices, as_list, decode, length_of
+from .data.batch import Batch
+from .data.types import Out, Type, bytes_, f64, i64, none, one, slice_, type_of, types_of
+from .data.columns import Records, Slices, as_list, decode, length_of
 from .folder import Folder
 from .jobs import Job, Paths, Result, check_flags, execute
 from .operators import Mapper, RecordMapper, as_reducer, gathered

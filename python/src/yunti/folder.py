@@ -10,9 +10,9 @@ from __future__ import annotations
 import pickle
 from typing import Any, Callable, Iterator, List, Tuple
 
-from .batch import Batch, Groups
-from .column_types import Type, bytes_, none, slice_, types_of
-from .columns import Records, Slices, as_list, is_array, length_of
+from .data.batch import Batch, Groups
+from .data.types import Type, bytes_, none, slice_, types_of
+from .data.columns import Records, Slices, as_list, is_array, length_of
 from .operators import Mapper, Reducer
 
 

@@ -9,10 +9,12 @@ cloudpickle drops the file names of code, which tracebacks need; they travel bes
 
 from __future__ import annotations
 
+import glob
 import linecache
 import os
 import pickle
 import sys
+import zlib
 from types import CodeType
 from typing import Any, Callable, Dict, List, Set, Tuple
 
@@ -42,6 +44,22 @@ def dump(served: Dict[str, Any], path: str) -> None:
                             "connections inside of the function") from e
         sources = {name: linecache.getlines(name) for name in files if not os.path.exists(name)}
         pickle.dump(sources, file)
+
+
+def traceback_path(path: str, line: str) -> str:
+    """Returns where a worker leaves the traceback of an error, whose one line the engine passes on."""
+    return f"{path}.{zlib.crc32(line.encode(errors='replace')):08x}"
+
+
+def traceback_of(path: str, message: str) -> str:
+    """Returns the traceback of the error that a message of the engine begins with; empty if there is none."""
+    for place in glob.glob(glob.escape(path) + ".*"):
+        with open(place) as file:
+            text = file.read()
+        # The last line of a traceback is the error; the engine's message has it on one line.
+        if " ".join(text.splitlines()[-1].split()) in " ".join(message.split()):
+            return text
+    return ""
 
 
 def code_of(file: str, make: Callable[..., CodeType], arguments: Tuple[Any, ...]) -> CodeType:

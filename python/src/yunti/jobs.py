@@ -11,10 +11,11 @@ import tempfile
 import weakref
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
-from .column_types import Type, bytes_, f64, i64, none, slice_, text
+from .data.types import Type, bytes_, f64, i64, none, slice_, text
 from .folder import Folder, MergeOf, StatesOf
 from .operators import Mapper, Operator, as_mapper, as_reducer
-from .job_file import dump
+from .job_file import dump, traceback_of
+from .program import JobError
 from .program import run as run_program
 from .program import worker_command
 from .report import Report
@@ -24,7 +25,7 @@ from .table import Table
 FLAGS = frozenset("""
     overwrite wait durable no_mmap input_format key_columns value_columns output_format output_key_columns
     output_value_columns compress named_output file name mode reduces key_type descending deterministic attempts timeout
-    on key_order side_file lib isolate partitioner memory threads split_size scratch spill_codec report html quiet
+    bad_records on key_order side_file lib isolate partitioner memory threads split_size scratch spill_codec report html quiet
 """.split())
 
 #: Types of records of the ready applications; lines of text are keys without values.
@@ -101,11 +102,11 @@ class Job:
         check_flags(flags)
         flags = {**self.flags, **flags}
         folder = tempfile.mkdtemp(prefix="yunti-job-")
+        path = os.path.join(folder, "classes")
         try:
             arguments: List[str] = []
             served = self._served(flags)
             if served:
-                path = os.path.join(folder, "classes")
                 dump(served, path)
                 arguments += ["--worker", worker_command(path)]
             for flag, given in self.classes.items():
@@ -114,6 +115,9 @@ class Job:
                 for key, value in self.settings.items():
                     arguments += ["-D", f"{key}={_setting(value)}"]
             return execute(arguments, input, output, flags, self.types())
+        except JobError as e:
+            e.traceback = traceback_of(path, e.message)
+            raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

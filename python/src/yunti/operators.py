@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple, Union
 
-from .batch import Batch, Groups, TextBatch
-from .column_types import Out, Type, bytes_, i64, slice_, type_of, types_of
-from .columns import Records, Slices, as_list, decode
+from .data.batch import Batch, Groups, TextBatch
+from .data.types import Out, Type, bytes_, i64, slice_, type_of, types_of
+from .data.columns import Records, Slices, as_list, decode
 
 #: Number of records that a function of one record emits at once.
 RECORDS_AT_ONCE = 1 << 14

@@ -27,10 +27,12 @@ class JobError(Exception):
         #: Input file, and the byte of the batch that failed (in the decompressed file).
         self.path, self.offset = path, offset
         self.hint = hint
+        #: Traceback of user code; empty for other errors.
+        self.traceback = ""
         super().__init__(message)
 
     def __str__(self) -> str:
-        text = self.message
+        text = f"{self.traceback}\n  {self.message}" if self.traceback else self.message
         if self.path:
             at = f", in the batch at byte {self.offset}" if self.offset is not None else ""
             text += f"\n  in {self.path}{at}"
@@ -39,7 +41,8 @@ class JobError(Exception):
         return text
 
     def __reduce__(self) -> Any:
-        return (JobError, (self.message, self.code, self.exit_code, self.path, self.offset, self.hint))
+        arguments = (self.message, self.code, self.exit_code, self.path, self.offset, self.hint)
+        return (JobError, arguments, {"traceback": self.traceback})
 
 
 def program() -> str:

@@ -9,7 +9,7 @@ import os
 import struct
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
-from .column_types import Out, Type, bytes_, none, text, types_of
+from .data.types import Out, Type, bytes_, none, text, types_of
 from .program import run
 
 #: Suffixes that Python's own library decompresses.
@@ -88,7 +88,7 @@ class Table:
         """Returns a `pyarrow.Table`. Byte strings become strings if a column is UTF-8 as a whole."""
         import pyarrow as pa
 
-        from .arrow import as_text
+        from .data.arrow import as_text
 
         names, columns = self.columns()
         types = [_arrow_type(t, pa) for t in self.types] if self.format not in ("csv", "json") else [None] * len(names)

@@ -5,14 +5,14 @@ A job file holds pickled classes. A file that ends in `.py` is run instead; its 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import sys
 import threading
 import time
-from typing import Any, Dict, NoReturn, Optional
+from typing import Any, Dict, NoReturn
 
+from ..job_file import traceback_path
 from .memory import SharedMemory
 
 
@@ -43,7 +43,7 @@ def main() -> int:
         return refuse(memory, e, path)
     from .serve import Server
 
-    Server(classes, memory, lambda text: report(text, path)).run()
+    Server(classes, memory, lambda line, text: report(line, text, path)).run()
     return 0
 
 
@@ -79,29 +79,27 @@ def load_source(path: str) -> Dict[str, Any]:
 
 def refuse(memory: SharedMemory, e: BaseException, path: str) -> int:
     """Sends the error of a job file that cannot be loaded."""
-    from .serve import FAILED, PART, described, failure
+    from .serve import FAILED, PART, described, failure, summary
 
     text = described(e)
     if isinstance(e, ModuleNotFoundError):
         text += f"\n(the worker runs {sys.executable})"
-    report(text, path)
+    report(summary(e), text, path)
     if memory.wait() is not None:
-        memory.send(FAILED, 0, [failure(text)], PART, last=True)
+        memory.send(FAILED, 0, [failure(summary(e))], PART, last=True)
     return 1
 
 
-def report(text: str, path: str) -> None:
-    """Prints an error, once for all attempts and workers of a job."""
-    mark: Optional[str] = None
+def report(line: str, text: str, path: str) -> None:
+    """Prints a traceback, once for all attempts and workers of a job, and leaves it beside the job file."""
     if not path.endswith(".py"):
-        mark = f"{path}.{hashlib.sha1(text.encode(errors='replace')).hexdigest()[:16]}"
-    try:
-        if mark is not None:
-            os.close(os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        return
-    except OSError:
-        pass
+        try:
+            with open(traceback_path(path, line), "x") as file:
+                file.write(text)
+        except FileExistsError:
+            return
+        except OSError:
+            pass
     print(text, file=sys.stderr, flush=True)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from array import array
 from typing import Any, Iterator, List, Optional
 
-from ..columns import Slices, is_array, numpy_or_none
+from ..data.columns import Slices, is_array, numpy_or_none
 
 #: The last group goes on in the next batch.
 MORE = 1
@@ -103,6 +103,6 @@ def _joined(parts: List[Slices]) -> Slices:
         return Slices(numpy.concatenate([part.data for part in parts]), numpy.concatenate(starts),
                       numpy.concatenate([part.lengths for part in parts]))
     items = [item for part in parts for item in part.tolist()]
-    from ..columns import slices_of_items
+    from ..data.columns import slices_of_items
 
     return slices_of_items(items)

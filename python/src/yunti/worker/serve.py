@@ -6,9 +6,9 @@ import struct
 import traceback
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ..batch import Batch, Groups, TextBatch
-from ..column_types import Type, bytes_, i64, one, slice_
-from ..columns import BATCH, Records, Slices, all_ones, encode, is_array, length_of, numbers, numpy_or_none
+from ..data.batch import Batch, Groups, TextBatch
+from ..data.types import Type, bytes_, i64, one, slice_
+from ..data.columns import BATCH, Records, Slices, all_ones, encode, is_array, length_of, numbers, numpy_or_none
 from ..operators import Mapper, Operator, RecordMapper, Reducer, task
 from .groups import GroupJoiner
 from .memory import BLOCK_BYTES, Head, SharedMemory
@@ -32,7 +32,7 @@ class Server:
     """Serves classes, one instance at a time."""
 
     def __init__(self, classes: Dict[str, Operator], memory: SharedMemory,
-                 on_error: Callable[[str], None] = lambda text: None) -> None:
+                 on_error: Callable[[str, str], None] = lambda line, text: None) -> None:
         self._classes = classes
         self._memory = memory
         self._on_error = on_error
@@ -70,9 +70,9 @@ class Server:
             raise EngineEnded
 
     def _failure(self, e: BaseException) -> bytes:
-        text = described(e)
-        self._on_error(text)
-        return failure(text)
+        line = summary(e)
+        self._on_error(line, described(e))
+        return failure(line)
 
     def _hello(self) -> bytes:
         put = Put().u64(len(self._classes))
@@ -247,7 +247,7 @@ class RawGroups:
 
 def typed(raw: RawGroups, takes: Tuple[Optional[Type], Optional[Type]]) -> Groups:
     """Returns groups whose columns have the types of the job."""
-    from ..columns import decode
+    from ..data.columns import decode
 
     key_type, value_type = takes
     keys = decode(raw.keys, key_type or bytes_)
@@ -297,12 +297,27 @@ def _triples(offsets: Any, lengths: Any, values: Any) -> memoryview:
     return memoryview(b"".join(struct.pack("<IIQ", *row) for row in rows))
 
 
-def described(e: BaseException) -> str:
-    """Returns the traceback of user code: frames of this package in front of it are left out."""
+def _user_stack(e: BaseException) -> Any:
+    """Returns the stack from the first frame of user code on."""
     stack = e.__traceback__
     here = __file__.rsplit("/", 2)[0] + "/"
     while stack is not None and stack.tb_frame.f_code.co_filename.startswith(here):
         stack = stack.tb_next
+    return stack
+
+
+def summary(e: BaseException) -> str:
+    """Returns an error on one line, with the place in user code that raised it."""
+    text = " ".join("".join(traceback.format_exception_only(type(e), e)).split())
+    frames = traceback.extract_tb(_user_stack(e))
+    here = __file__.rsplit("/", 2)[0] + "/"
+    place = next((f for f in reversed(frames) if not f.filename.startswith(here)), None)
+    return text if place is None else f"{text} ({place.filename}, line {place.lineno}, in {place.name})"
+
+
+def described(e: BaseException) -> str:
+    """Returns the traceback of user code: frames of this package in front of it are left out."""
+    stack = _user_stack(e)
     return "".join(traceback.format_exception(type(e), e, stack)).rstrip()
 
 
@@ -312,4 +327,4 @@ def failure(text: str) -> bytes:
     return bytes(put.bytes)
 
 
-__all__ = ["RawGroups", "Server", "described", "failure", "is_array"]
+__all__ = ["RawGroups", "Server", "described", "failure", "is_array", "summary"]

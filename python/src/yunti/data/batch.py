@@ -9,7 +9,7 @@ import sys
 from array import array
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
-from .column_types import Type, bytes_
+from .types import Type, bytes_
 from .columns import Slices, as_list, decode, is_array, numpy_or_none
 
 

@@ -11,7 +11,7 @@ from array import array
 from itertools import accumulate
 from typing import Any, Iterator, List, NamedTuple, Optional, Union
 
-from .column_types import Type, bytes_, text
+from .types import Type, bytes_, text
 
 
 def numpy_or_none() -> Any:

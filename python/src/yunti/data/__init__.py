@@ -1,0 +1,1 @@
+"""Records as user code sees them: types, columns of slices and numbers, batches, and Arrow."""
