@@ -1,10 +1,14 @@
 """Examples in the package's docstrings, and each block of code in the guide."""
 
+import collections
 import doctest
+import glob
+import gzip
 import importlib
 import importlib.util
 import os
 import pathlib
+import random
 import re
 import unittest
 
@@ -37,9 +41,24 @@ class Guide(Case):
         blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.S)
         self.assertGreater(len(blocks), 8)
         os.symlink(BOOKS, self.path("books"))
-        visits = [(f"user{n % 7}", 1000 * (n // 7) + n) for n in range(500)]
+        rng = random.Random(3)
+        visits = [(f"user{rng.randrange(7)}", rng.randrange(1 << 20)) for _ in range(2000)]
         self.file("visits.csv", "user,time\n" + "".join(f"{user},{time}\n" for user, time in visits))
-        self.python("\n".join(blocks))
+        times = collections.defaultdict(list)
+        for user, time in visits:
+            times[user].append(time)
+        sessions = {user: 1 + sum(b - a > 1800 for a, b in zip(sorted(t), sorted(t)[1:])) for user, t in times.items()}
+        starts = collections.defaultdict(list)
+        for book in glob.glob(BOOKS + "/*.gz"):
+            for line in re.split(rb"\r\n|\n|\r", gzip.decompress(pathlib.Path(book).read_bytes())):
+                if len(line) > 40:
+                    starts[line[:8]].append(len(line))
+        self.python("\n".join(blocks) + f"""
+assert last_visit == { {user: max(t) for user, t in times.items()} }
+assert counted == {sessions}
+assert longest == { {key: max(n) for key, n in starts.items()} }
+assert means == { {key: sum(n) / len(n) for key, n in starts.items()} }
+""")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
 """Worker process: it serves the classes of a job file to the engine, over shared memory.
 
-Start it as `python -m yunti.worker JOBFILE`.
+docs/formats/worker.md describes the protocol. Start it as `python -m yunti.worker JOBFILE`.
 """
