@@ -16,8 +16,8 @@ place = cmp -s $(1) $(2) || install -D $(1) $(2)
 
 .DEFAULT_GOAL := help
 .PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe \
-        test-machine test-namenode test-web test-full-engine test-full-hadoop test-full-namenode test-full-observe \
-        test-full-web soak bench bench-quick dist install lint clean
+        test-machine test-namenode test-python test-web test-full-engine test-full-hadoop test-full-namenode \
+        test-full-observe test-full-web soak bench bench-quick dist install lint clean
 
 help:
 	@echo 'make run                 build; count words of real text; sort and check 1 GB; print both reports'
@@ -31,6 +31,7 @@ help:
 	@echo 'make test-observe        test yunti observe on programs of known behaviour (JDK 17 and 25, Maven)'
 	@echo 'make test-machine        test page cache, control groups, TCP, file systems, crashes and settings'
 	@echo 'make test-namenode       test a NameNode under load, killed, with plug-ins, by Hadoop tests (JDK 17, Maven)'
+	@echo 'make test-python         install the wheel in a fresh environment; test it on every CPython found (pip)'
 	@echo 'make test-web            compare compiled Velocity templates with stock Velocity (JDK 17, Maven)'
 	@echo 'make soak                run random jobs against a reference (SECONDS=3600 or HOURS=1); print failing seeds'
 	@echo 'make test-house          test layout, packages, pages and the commands in the guides'
@@ -49,6 +50,7 @@ help:
 	@echo 'make namenode            build yunti nn and the plug-ins for a NameNode (JDK 17, Maven)'
 	@echo 'make observe             build yunti observe and yunti machine (JDK, Maven, clang)'
 	@echo 'make hadoop              build yunti-hadoop.jar, the plug-ins for stock Hadoop (JDK 17, Maven)'
+	@echo 'make python              build the wheel for Python, with yunti inside (pip)'
 	@echo 'make web                 build the jars for Velocity templates, and print where they are (JDK 17, Maven)'
 	@echo "make run-web             serve a shop's search page on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
 	@echo "make cluster-up          start HDFS, YARN and MapReduce in a namespace (ARGS='--nodes 2'); then: . cluster.env"
@@ -75,7 +77,7 @@ test:
 	@$(PYTHON) tools/tests/run.py
 
 test-engine test-api test-conformance test-benches test-house test-hadoop test-observe test-machine test-namenode \
-    test-web: test-%:
+    test-python test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
@@ -220,6 +222,24 @@ run-web:
 	@tools/setup hadoop
 	mvn -q -B -f web/pom.xml -pl example -am -DskipTests package
 	@exec java -jar build/web/yunti-velocity-example/yunti-velocity-example.jar $(ARGS)
+
+# ---- Python ----
+
+.PHONY: python python-environment
+
+# The wheel, with the program inside. It is built from a copy, so that the checkout keeps no program.
+python: yunti
+	@rm -rf build/python $(DIST)/yunti-*.whl && mkdir -p build/python
+	@cp -r python/src python/pyproject.toml python/README.md python/wheel_tag.py LICENSE NOTICE build/python/
+	@install -D $(DIST)/bin/yunti build/python/src/yunti/bin/yunti
+	@strip build/python/src/yunti/bin/yunti
+	@tools/licenses.py yunti > build/python/licenses.txt
+	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir $(DIST) build/python/
+
+# An environment with the wheel, and what its tests import.
+python-environment: python
+	@$(PYTHON) -m venv --clear build/python-environment
+	@build/python-environment/bin/pip install --quiet --disable-pip-version-check $(DIST)/yunti-*.whl numpy pyarrow pandas polars
 
 # ---- measurements ----
 

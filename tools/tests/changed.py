@@ -18,6 +18,7 @@ INPUTS = {
     "observe": (*CORE, "probe/", "observe/", "machine/", "fuzz/"),
     "machine": (*CORE, "probe/", "observe/tests/looking.py", "machine/"),
     "namenode": (*CORE, "namenode/", "hadoop/cluster/"),
+    "python": (*CORE, "python/", "docs/guide/python.md"),
     "web": ("web/",),
 }
 # What prepares every test is an input of all.

@@ -7,6 +7,7 @@ import subprocess
 
 import jdks
 import results
+import suites
 
 
 def _cpu_has(flag):
@@ -37,6 +38,7 @@ PRECONDITIONS = [
     (r"avx-?2", lambda: _cpu_has("avx2")),
     (r"there is no JDK 25", lambda: bool(jdks.find(["25"]))),
     (r"clang", lambda: _has("clang", "clang++")),
+    (r"pip cannot reach PyPI", lambda: suites.no_pypi() is None),
     (r"chromium", lambda: _has("chromium") or _has("chromium-browser") or _has("google-chrome")),
     (r"pkg-config", lambda: _has("pkg-config")),
     (r"\b(lintian|zsh|fish|groff|man|dpkg-deb) is not installed",

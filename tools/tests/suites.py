@@ -5,7 +5,9 @@ The steps of a suite run in order. All but the last prepare, for example with a 
 
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from typing import Callable, Optional
 
@@ -18,7 +20,8 @@ YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
 # Parts whose suites measure times.
 MEASURING = ("benches", "observe", "machine", "namenode")
-PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode", "web")
+PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode", "python",
+         "web")
 
 
 @dataclass
@@ -49,6 +52,15 @@ def no_avx2():
 
 def no_jdk_25():
     return None if jdks.find(["25"]) else "there is no JDK 25"
+
+
+def no_pypi():
+    """Returns the reason why pip cannot install packages, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [PYTHON, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, "cloudpickle"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    lines = done.stderr.strip().splitlines()
+    return None if done.returncode == 0 else f"pip cannot reach PyPI: {lines[-1] if lines else 'no pip'}"
 
 
 def on_jdk_25(*modules):
@@ -218,6 +230,12 @@ SUITES = [
           counts.read_unittest),
     Suite("namenode", "a dozen Hadoop tests with the lock plug-in",
           [["make", "-s", "namenode"], [PYTHON, "namenode/stock-tests/run.py", "--quick"]]),
+    *(Suite("python", name, [["make", "-s", "python-environment"],
+                             [os.path.join(BUILD, "python-environment/bin/python"), "-m", "unittest", "discover", "-v",
+                              "-s", "python/tests", "-p", pattern]], counts.read_unittest, {"YUNTI_INSTALLED": "1"},
+            skip=no_pypi)
+      for name, pattern in (("the wheel in a fresh environment", "[acd]*_test.py"),
+                            ("the wheel on each CPython", "pythons_test.py"))),
     Suite("web", "templates: compiled against stock Velocity",
           [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.read_surefire),
     Suite("web", "templates on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")],
