@@ -17,6 +17,7 @@ use crate::command::part;
 use crate::command::report::{self, ReportFlags};
 use crate::command::run;
 use crate::command::run::flags::RunFlags;
+use crate::command::sandboxed::{self, SandboxedFlags};
 use crate::command::validate::{self, ValidateFlags};
 use crate::command::worker::{self, WorkerFlags};
 use crate::failure::{self, Outcome};
@@ -49,6 +50,8 @@ pub enum Command {
     Doctor(DoctorFlags),
     #[command(hide = true)]
     Worker(WorkerFlags),
+    #[command(hide = true)]
+    Sandboxed(SandboxedFlags),
     Help(HelpFlags),
     Completions(CompletionsFlags),
     Man(ManFlags),
@@ -71,6 +74,7 @@ pub fn act(flags: Flags) -> Outcome {
         Command::Inspect(flags) => inspect::inspect(&flags),
         Command::Machine(flags) => machine::machine(flags, &commands()),
         Command::Worker(flags) => worker::worker(&flags),
+        Command::Sandboxed(flags) => sandboxed::sandboxed(&flags),
         Command::Help(flags) => help(&flags.command),
         Command::Limits(flags) => limits::limits(&flags),
         Command::Doctor(flags) => yunti_doctor::doctor(&flags),

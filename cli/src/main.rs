@@ -7,6 +7,7 @@ mod facts;
 mod flags;
 mod guard;
 mod help;
+mod isolation;
 mod page;
 mod text;
 

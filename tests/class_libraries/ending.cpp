@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +29,34 @@ int overflow(volatile char* before) {
   return overflow(frame) + frame[0];
 }
 
+// Tries what a sandbox refuses, and says what worked.
+void escape() {
+  std::string done;
+  const int file = open("escaped.txt", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  if (file >= 0) done += " file", close(file);
+  if (rename("in", "out-of-in") == 0) done += " rename";
+  const int inet = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (inet >= 0) done += " network", close(inet);
+  if (kill(getppid(), 0) == 0) done += " signal";
+  if (ptrace(PTRACE_SEIZE, getppid(), nullptr, nullptr) == 0) done += " trace";
+  if (!done.empty()) throw std::runtime_error("escaped by" + done);
+  // Its own directory, local sockets and signals to itself are allowed.
+  const char* own = std::getenv("TMPDIR");
+  const std::string name = std::string(own ? own : "/no/directory") + "/file";
+  const int mine = open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  if (mine < 0) throw std::runtime_error("cannot write to TMPDIR");
+  close(mine);
+  const int local = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (local < 0) throw std::runtime_error("cannot make a local socket");
+  close(local);
+  if (kill(getpid(), 0) != 0) throw std::runtime_error("cannot send a signal to itself");
+}
+
 void end(const std::string& how) {
+  if (how == "escape") return escape();
+  if (how == "leak") {
+    for (;;) std::memset(::operator new(64 << 20), 1, 64 << 20);
+  }
   if (how == "exit") std::exit(0);
   if (how == "exit3") std::exit(3);
   if (how == "quick_exit") std::quick_exit(0);

@@ -8,5 +8,6 @@ pub mod manual;
 pub mod part;
 pub mod report;
 pub mod run;
+pub mod sandboxed;
 pub mod validate;
 pub mod worker;

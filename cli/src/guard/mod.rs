@@ -24,13 +24,11 @@ mod threads;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use yunti_base::{Code, Error, Result};
+use yunti_base::{Code, Result};
 use yunti_engine::env::Env;
-use yunti_engine::env::process::Launcher;
 use yunti_engine::operator::ClassSource;
-use yunti_engine::{abi, isolate, library, streaming};
+use yunti_engine::{abi, library, streaming};
 
 use crate::failure::{Failure, Outcome};
 
@@ -59,29 +57,6 @@ pub fn watch<T>(env: Env, output: ErrorOutput, job: impl FnOnce(Env) -> Outcome<
         Err(Failure::Reported(code)) => *code as u8,
     });
     outcome
-}
-
-/// Returns the classes of the job's libraries, which run in worker processes, then the built-in ones and programs.
-///
-/// `timeout`: time for a class to handle one batch; None: any.
-pub fn isolate(paths: &[PathBuf], env: &Env, timeout: Option<Duration>) -> Result<Vec<Arc<dyn ClassSource>>> {
-    let mut sources = vec![library::builtin_classes(), streaming::programs(env)];
-    if !paths.is_empty() {
-        let program = std::env::current_exe().map_err(|e| Error::io(Code::Internal, "cannot find this program", &e))?;
-        let mut arguments = vec!["worker".into(), "--engine".into(), std::process::id().to_string().into()];
-        for path in paths {
-            arguments.extend(["--lib".into(), path.as_os_str().to_owned()]);
-        }
-        sources.insert(0, isolate::isolated(Launcher { program, arguments }, env, timeout)?);
-    }
-    Ok(sources)
-}
-
-/// Returns the classes that a worker program serves. `timeout`: as in `isolate`.
-pub fn serve(command: &str, env: &Env, timeout: Option<Duration>) -> Result<Arc<dyn ClassSource>> {
-    let program = streaming::program(command, env)?;
-    let arguments = program.arguments.into_iter().map(Into::into).collect();
-    isolate::isolated(Launcher { program: program.executable, arguments }, env, timeout)
 }
 
 /// Returns the classes of the job's libraries, then the built-in ones, each of whose calls is noted, and programs.

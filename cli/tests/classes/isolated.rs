@@ -180,3 +180,36 @@ fn runs(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
+
+#[test]
+fn a_sandbox_refuses_what_reaches_beyond_the_process() {
+    let Some(dir) = with_library() else { return };
+    let words = |more: &str| format!("{JOB} {ALL} {more} -o out --overwrite -D ending.where=map -D ending.how=escape");
+    let free = dir.run(&words("--isolate --attempts 1"));
+    assert!(error_line(&free).contains("escaped by file rename network signal"), "{free:?}");
+    std::fs::rename(dir.path("out-of-in"), dir.path("in")).unwrap();
+    std::fs::remove_file(dir.path("escaped.txt")).unwrap();
+    let before = dir.names();
+    let run = dir.run(&words("--sandbox"));
+    let lines = error_line(&run);
+    if lines.contains("sandbox: ") {
+        // The kernel says what it cannot do. Then the class says the same.
+        eprintln!("partly skipped: {lines}");
+        return;
+    }
+    assert_eq!(run.status.code(), Some(0), "{run:?}");
+    assert_eq!(output(&dir), OUTPUT);
+    std::fs::remove_dir_all(dir.path("out")).unwrap();
+    assert_eq!(dir.names(), before);
+}
+
+#[test]
+fn the_memory_of_a_worker_is_limited() {
+    let Some(dir) = with_library() else { return };
+    let words = format!("{JOB} {ALL} --isolate --attempts 1 --worker-memory 256MiB -o out");
+    let run = dir.run(&format!("{words} -D ending.where=map -D ending.how=leak"));
+    assert_eq!(run.status.code(), Some(USER_CODE), "{run:?}");
+    assert!(error_line(&run).contains("an allocation of the class failed"), "{run:?}");
+    let run = dir.run(&words);
+    assert_eq!((run.status.code(), output(&dir)), (Some(0), OUTPUT.to_vec()), "{run:?}");
+}

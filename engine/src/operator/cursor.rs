@@ -355,8 +355,8 @@ impl<S: Sink> Emitter<S> {
         Ok(())
     }
 
-    /// Runs the only call of this emitter. Returns the bytes at the start of the sink's block that the sink has not been
-    /// given. Errors as `run`.
+    /// Runs the only call of this emitter. Returns the bytes at the start of the sink's block that the sink has not
+    /// been given. Errors as `run`.
     pub fn run_last(&mut self, data: &[u8], call: impl FnOnce(&mut Out) -> Result<()>) -> Result<usize> {
         self.behind.data = (data.as_ptr(), data.len());
         self.out.ref_base = data.as_ptr();

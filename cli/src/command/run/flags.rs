@@ -140,6 +140,15 @@ pub struct RunFlags {
     #[arg(long, help_heading = "Classes (Yunti.X are built in)")]
     pub isolate: bool,
 
+    /// Run the classes of --lib and the workers in a sandbox: no network, files are read-only except a directory of
+    /// their own (TMPDIR), no reach into other processes
+    #[arg(long, help_heading = "Classes (Yunti.X are built in)")]
+    pub sandbox: bool,
+
+    /// Memory that a worker process may allocate, as in 2GiB [default: any]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
+    pub worker_memory: Option<u64>,
+
     /// Program that serves classes by the protocol of workers, as in 'python3 -m yunti.worker job.py'; may be repeated
     #[arg(long, value_name = "COMMAND", help_heading = "Classes (Yunti.X are built in)")]
     pub worker: Vec<String>,

@@ -19,6 +19,8 @@ use yunti_engine::job::{Control, Outcome as JobOutcome};
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{self, ErrorOutput};
+use crate::isolation::Isolation;
+use crate::isolation::sandbox::Sandbox;
 use crate::text::table::{Side, Table, cut};
 use crate::text::{numbers, report};
 use crate::{page, whole_file};
@@ -83,13 +85,22 @@ fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more:
 }
 
 fn run_job(flags: &RunFlags, spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_base::Result<JobOutcome> {
-    let timeout = task_timeout(spec)?;
-    let own = match flags.isolate {
-        true => guard::isolate(&spec.libraries, env, timeout)?,
-        false => guard::load(&spec.libraries, env)?,
-    };
-    let served = flags.worker.iter().map(|command| guard::serve(command, env, timeout));
-    let classes = served.chain(own.into_iter().map(Ok)).collect::<yunti_base::Result<Vec<_>>>()?;
+    let isolates = (flags.isolate || flags.sandbox) && !spec.libraries.is_empty();
+    let mut classes = Vec::new();
+    if isolates || !flags.worker.is_empty() {
+        let sandbox = flags.sandbox.then(|| Sandbox::create(spec.scratch_dirs.first(), env)).transpose()?;
+        let memory_bytes = flags.worker_memory;
+        let isolation = Isolation { timeout: task_timeout(spec)?, memory_bytes, sandbox };
+        for command in &flags.worker {
+            classes.push(isolation.program(command, env)?);
+        }
+        if isolates {
+            classes.push(isolation.libraries(&spec.libraries, env)?);
+        }
+        classes.extend(guard::load(if isolates { &[] } else { &spec.libraries }, env)?);
+        return job::run(spec, env, &classes, control);
+    }
+    classes.extend(guard::load(&spec.libraries, env)?);
     job::run(spec, env, &classes, control)
 }
 

@@ -5,6 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+
 use super::pipes::ended;
 use super::{Ended, SharedMemory};
 
@@ -15,6 +17,10 @@ pub struct Launcher {
     pub program: PathBuf,
     /// Arguments that make it serve classes. Its standard input is the shared memory.
     pub arguments: Vec<OsString>,
+    /// Variables to set.
+    pub variables: Vec<(String, OsString)>,
+    /// Bytes of memory that a worker may allocate (RLIMIT_DATA); None: any.
+    pub memory_bytes: Option<u64>,
 }
 
 /// A running worker. Dropping it kills the process.
@@ -32,7 +38,18 @@ impl WorkerProcess {
         let input = memory.descriptor().try_clone()?;
         let mut command = Command::new(&launcher.program);
         command.args(&launcher.arguments).stdin(Stdio::from(input)).stdout(Stdio::from(output));
-        Ok(WorkerProcess { child: command.spawn()?, memory })
+        command.envs(launcher.variables.iter().map(|(name, value)| (name, value)));
+        let process = WorkerProcess { child: command.spawn()?, memory };
+        if let Some(bytes) = launcher.memory_bytes {
+            let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+            // The worker waits for its first request, so it has no class yet.
+            prlimit(process.id(), Resource::Data, limit)?;
+        }
+        Ok(process)
+    }
+
+    fn id(&self) -> Option<Pid> {
+        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
     }
 
     /// Returns how the worker ended, if it did.
