@@ -209,8 +209,17 @@ class Columns(Case):
         used = [i for i, row in enumerate(rows) if row]
         self.assertEqual(lines[np.array(used)].field(1, b",").to_i64().tolist(), [12, -7, 3, 999999999999999999])
         self.assertEqual(y.TextBatch.of(b"-9223372036854775808 1").words().to_i64().tolist(), [-(1 << 63), 1])
+        rng = random.Random(7)
+        numbers = [rng.choice([-1, 1]) * rng.getrandbits(rng.randrange(64)) for _ in range(3000)]
+        texts = [b"%d" % n if rng.random() < 0.9 else b"%s%030d" % (b"-" if n < 0 else b"+", abs(n)) for n in numbers]
+        for part in (slice(None), slice(0, 3), slice(5, 6)):
+            joined = y.TextBatch.of(b" ".join(texts[part])).words()
+            self.assertEqual(joined.to_i64().tolist(), numbers[part])
+        small = [n % 10**9 for n in numbers]
+        self.assertEqual(y.TextBatch.of(b" ".join(b"%d" % n for n in small)).words().to_i64().tolist(), small)
         self.assertEqual(y.TextBatch.of(b"1.5 -2e3").words().to_f64().tolist(), [1.5, -2000.0])
-        for wrong in (b"1x", b"-", b"1-2"):
+        for wrong in (b"1x", b"-", b"1-2", b"9223372036854775808", b"-9223372036854775809", b"1" * 30, b"1_0", b"-+1", b"/",
+                      b"0:", b"1" * 25 + b"x"):
             with self.assertRaises(ValueError):
                 y.TextBatch.of(wrong).words().to_i64()
 

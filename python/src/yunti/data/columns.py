@@ -127,29 +127,41 @@ class Slices:
         """
         import numpy as np
 
-        data = np.frombuffer(self.data, np.uint8)
-        offsets, lengths = np.asarray(self.offsets, np.int64), np.asarray(self.lengths, np.int64)
-        result = np.zeros(len(offsets), np.int64)
-        if len(offsets) == 0:
-            return result
+        if len(self) == 0:
+            return np.zeros(0, np.int64)
+        lengths = np.asarray(self.lengths, np.int64)
+        ends = np.asarray(self.offsets, np.int64) + lengths
         if lengths.min() == 0:
             raise ValueError(f"the slice {int(np.argmin(lengths))} is empty: it is no number")
-        last = max(len(data) - 1, 0)
-        signs = data[offsets]
-        signed = (signs == 45) | (signs == 43)
-        if lengths.max() - signed.min() > 18 or (signed & (lengths == 1)).any():
-            return np.array([int(s) for s in self.tolist()], np.int64)
-        for k in range(int(lengths.max())):
-            digits = data[np.minimum(offsets + k, last)].astype(np.int64) - 48
-            used = k < lengths
-            if k == 0:
-                used = used & ~signed
-            wrong = used & ((digits < 0) | (digits > 9))
-            if wrong.any():
-                i = int(np.argmax(wrong))
-                raise ValueError(f"the slice {i} is no whole number: {self[i]!r}")
-            result = np.where(used, result * 10 + digits, result)
-        return np.where(signs == 45, -result, result)
+        data = np.frombuffer(self.data, np.uint8)
+        signs = data[ends - lengths]
+        digits = lengths - ((signs == ord("-")) | (signs == ord("+")))
+        most = int(digits.max())
+        if most > 19 or digits.min() == 0:
+            return np.array([_whole(self[i], i) for i in range(len(self))], np.int64)
+        # Digits stand right-aligned in rows of 8, 16 or 24, and neighbours become numbers of 2, 4 and 8 digits.
+        width = (most + 7) // 8 * 8
+        before = np.concatenate([np.zeros(width, np.uint8), data])
+        rows = np.lib.stride_tricks.sliding_window_view(before, width)[ends]
+        unused = np.arange(width) < (width - digits)[:, None]
+        rows = rows - np.uint8(ord("0"))
+        rows[unused] = 0
+        if rows.max() > 9:
+            i = int(np.argmax((rows > 9).any(axis=1)))
+            raise ValueError(f"the slice {i} is no whole number: {self[i]!r}")
+        twos = rows[:, 0::2] * np.uint8(10) + rows[:, 1::2]
+        fours = twos[:, 0::2].astype(np.uint16) * np.uint16(100) + twos[:, 1::2]
+        eights = fours[:, 0::2].astype(np.uint32) * np.uint32(10000) + fours[:, 1::2]
+        result = eights[:, 0].astype(np.uint64)
+        for k in range(1, width // 8):
+            result = result * np.uint64(10**8) + eights[:, k]
+        negative = signs == ord("-")
+        beyond = result > np.uint64((1 << 63) - 1) + negative.astype(np.uint64)
+        if beyond.any():
+            i = int(np.argmax(beyond))
+            raise ValueError(f"the slice {i} is beyond 64 bits: {self[i]!r}")
+        result = result.view(np.int64)
+        return np.where(negative, -result, result)
 
     def to_f64(self) -> Any:
         """Returns the slices as floating-point numbers. Needs NumPy. Raises `ValueError` for a slice that is none."""
@@ -185,6 +197,16 @@ class Slices:
         data = np.frombuffer(self.data, np.uint8)
         places = self.offsets.astype(np.int64)[:, None] + np.arange(size)
         return np.ascontiguousarray(data[places]).reshape(-1)
+
+
+def _whole(item: bytes, i: int) -> int:
+    """Returns a whole number that has many digits, or none."""
+    number = int(item) if item.lstrip(b"+-").isdigit() else None
+    if number is None:
+        raise ValueError(f"the slice {i} is no whole number: {item!r}")
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ValueError(f"the slice {i} is beyond 64 bits: {item!r}")
+    return number
 
 
 class Records(NamedTuple):
