@@ -239,7 +239,8 @@ python: yunti
 # An environment with the wheel, and what its tests import.
 python-environment: python
 	@$(PYTHON) -m venv --clear build/python-environment
-	@build/python-environment/bin/pip install --quiet --disable-pip-version-check $(DIST)/yunti-*.whl numpy pyarrow pandas polars
+	@build/python-environment/bin/pip install --quiet --disable-pip-version-check $(DIST)/yunti-*.whl numpy pyarrow pandas \
+	  polars mypy
 
 # ---- measurements ----
 

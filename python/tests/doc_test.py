@@ -10,6 +10,8 @@ import os
 import pathlib
 import random
 import re
+import subprocess
+import sys
 import unittest
 
 from case import BOOKS, ROOT, Case, without_numpy
@@ -29,6 +31,23 @@ def load_tests(loader, tests, pattern):
             name = ".".join(["yunti", *path.relative_to(PACKAGE).with_suffix("").parts]).replace(".__init__", "")
             tests.addTests(doctest.DocTestSuite(importlib.import_module(name)))
     return tests
+
+
+@unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
+class TypeHints(Case):
+    def test_the_package_is_typed(self):
+        words = [sys.executable, "-m", "mypy", "--config-file", os.path.join(ROOT, "python/pyproject.toml"), "-p", "yunti",
+                 "--cache-dir", self.path("cache")]
+        done = subprocess.run(words, cwd=PACKAGE.parent, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_callers_get_types(self):
+        self.file("caller.py", "import yunti as y\nreveal_type(y.job(mapper='M').run('in').table)\ny.read('in').top('3')\n")
+        words = [sys.executable, "-m", "mypy", "caller.py", "--cache-dir", self.path("cache")]
+        env = {**os.environ, "MYPYPATH": str(PACKAGE.parent)} if "YUNTI_INSTALLED" not in os.environ else None
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env=env)
+        self.assertIn('Revealed type is "yunti.table.Table"', done.stdout)
+        self.assertIn('Argument 1 to "top" of "Dataset" has incompatible type "str"; expected "int"', done.stdout)
 
 
 @unittest.skipUnless(GUIDE.exists(), "the guide is not here")

@@ -10,11 +10,14 @@ Names are imported when they are used first, so that `import yunti` takes a mill
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, List
 
 __version__ = "0.1.0"
 
+# For type checkers, which know this name; `typing` itself takes longer to import than all of this module.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, List
+
     from . import program as program
     from .data.batch import Batch as Batch
     from .data.batch import Groups as Groups

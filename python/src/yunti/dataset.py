@@ -11,14 +11,14 @@ Steps up to a sum, a sort or another barrier are one job. Nothing runs before a 
 from __future__ import annotations
 
 import heapq
-import os
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Type as Type_
 
 from .data.batch import Batch
 from .data.types import Out, Type, bytes_, f64, i64, none, one, slice_, type_of, types_of
 from .data.columns import Records, Slices, as_list, decode, length_of
 from .folder import Folder
-from .jobs import Job, Paths, Result, check_flags, execute
+from .jobs import Job, Path, Paths, Result, check_flags, execute
 from .operators import Mapper, RecordMapper, as_reducer, gathered
 from .table import Table
 
@@ -50,7 +50,7 @@ class Chain(Mapper):
         return run_steps, None
 
     @property
-    def wants_span(self) -> bool:
+    def wants_span(self) -> bool:  # type: ignore[override]
         first = self.steps[0] if self.steps else None
         return first is not None and first.kind == "mapper" and first.function.wants_span
 
@@ -268,7 +268,7 @@ class Dataset:
         classes = {"reducer": made, "combiner": combiner}
         return self._barrier("all", self.types, classes, {}, made.out)
 
-    def fold(self, folder: type) -> "Dataset":
+    def fold(self, folder: Type_[Folder]) -> "Dataset":
         """Folds the values of each key by a class derived from `y.Folder`."""
         return self._barrier("all", self.types, {"folder": folder}, {}, types_of(folder.out))
 
@@ -283,11 +283,11 @@ class Dataset:
         types = made.types
         return Table.of(largest_of(iter(made.table()), n, smallest), types)
 
-    def write(self, output: Union[str, os.PathLike], **flags: Any) -> Result:
+    def write(self, output: Path, **flags: Any) -> Result:
         """Runs the jobs and writes the output. Returns the result of the last job."""
         return self.run(output, **flags)
 
-    def run(self, output: Optional[Union[str, os.PathLike]] = None, **flags: Any) -> Result:
+    def run(self, output: Optional[Path] = None, **flags: Any) -> Result:
         """Runs the jobs. Keyword arguments are those of `y.job`, and apply to the last job."""
         check_flags(flags)
         stages = self._stages
@@ -330,7 +330,7 @@ class Dataset:
         """Runs the jobs. Returns the records as a list."""
         return self.table().to_list()
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> Dict[Any, Any]:
         """Runs the jobs. Returns the values by their keys."""
         return self.table().to_dict()
 
@@ -391,7 +391,8 @@ class _SmallestFloat(Folder):
     def fold(self, states: Any, values: Any) -> Any:
         return list(map(min, states, map(float, values)))
 
-    merge = fold
+    def merge(self, states: Any, others: Any) -> Any:
+        return self.fold(states, others)
 
 
 class _LargestFloat(_SmallestFloat):
@@ -402,8 +403,6 @@ class _LargestFloat(_SmallestFloat):
 
     def fold(self, states: Any, values: Any) -> Any:
         return list(map(max, states, map(float, values)))
-
-    merge = fold
 
 
 def _plain(declared: Type) -> Type:
@@ -416,7 +415,7 @@ def _annotated(function: Any) -> Tuple[Type, Type]:
     hint = getattr(function, "__annotations__", {}).get("return")
     if isinstance(hint, str):
         hint = {"str": str, "int": int, "float": float, "bytes": bytes}.get(hint)
-    arguments = getattr(hint, "__args__", ())
+    arguments: Any = getattr(hint, "__args__", ())
     try:
         if len(arguments) == 2:
             return type_of(arguments[0]), type_of(arguments[1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from typing import Any, Callable, Iterator, List, Tuple
+from typing import Type as Type_
 
 from .data.batch import Batch, Groups
 from .data.types import Type, bytes_, none, slice_, types_of
@@ -76,7 +77,7 @@ def _unpacked(folder: Folder, column: Slices) -> Any:
 class StatesOf(Mapper):
     """Mapper whose values become states of one value each."""
 
-    def __init__(self, mapper: Mapper, folder: type) -> None:
+    def __init__(self, mapper: Mapper, folder: Type_[Folder]) -> None:
         key = mapper.out[0]
         super().__init__(mapper.made_of, (bytes_ if key is slice_ else key, bytes_), mapper.name, mapper.batch)
         self.mapper, self.folder = mapper, folder
@@ -94,7 +95,7 @@ class StatesOf(Mapper):
         return self._states(self.mapper.run(call, batch))
 
     @property
-    def wants_span(self) -> bool:
+    def wants_span(self) -> bool:  # type: ignore[override]
         return self.mapper.wants_span
 
     def _states(self, all_records: Iterator[Records]) -> Iterator[Records]:
@@ -119,7 +120,7 @@ class StatesOf(Mapper):
 class MergeOf(Reducer):
     """Combiner that merges states, or reducer that also finishes them."""
 
-    def __init__(self, folder: type, key: Type, finishes: bool) -> None:
+    def __init__(self, folder: Type_[Folder], key: Type, finishes: bool) -> None:
         declared = types_of(folder.out) if folder.out is not None else (key, none)
         if finishes and folder.out is None:
             raise TypeError(f"the folder {folder.__name__} declares no types: set out = (y.bytes, y.f64) in it")
@@ -143,7 +144,7 @@ def merged(folder: Folder, states: Any, first: List[int]) -> Any:
     if is_array(states):
         import numpy as np
 
-        sizes = np.diff(np.asarray(first, np.int64))
+        sizes: Any = np.diff(np.asarray(first, np.int64))
         while len(sizes) and sizes.max() > 1:
             starts = np.cumsum(sizes) - sizes
             places = np.arange(len(states)) - np.repeat(starts, sizes)

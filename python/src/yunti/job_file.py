@@ -31,7 +31,7 @@ def dump(served: Dict[str, Any], path: str) -> None:
         make, arguments = with_code(code)[:2]
         return code_of, (code.co_filename, make, arguments)
 
-    class Pickler(cloudpickle.Pickler):
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         dispatch_table = cloudpickle.Pickler.dispatch_table.new_child({CodeType: reduce_code})
 
     places = [os.path.abspath(place or os.getcwd()) for place in sys.path]

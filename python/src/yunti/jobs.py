@@ -33,7 +33,8 @@ _APPLICATIONS = {"wordcount": (text, i64), "count-matches": (text, i64), "count-
                  "word-lengths": (i64, i64), "inverted-index": (text, text), "kmeans": (text, text),
                  "pagerank": (text, text)}
 
-Paths = Union[str, os.PathLike, Iterable[Union[str, os.PathLike]]]
+Path = Union[str, "os.PathLike[str]"]
+Paths = Union[Path, Iterable[Path]]
 
 
 class Result:
@@ -94,7 +95,7 @@ class Job:
                 value = _result_of(given, value)
         return (bytes_ if key is slice_ else key), (i64 if value.name == "one" else value)
 
-    def run(self, input: Paths, output: Optional[Union[str, os.PathLike]] = None, **flags: Any) -> Result:
+    def run(self, input: Paths, output: Optional[Path] = None, **flags: Any) -> Result:
         """Runs the job. Without an output, its records are in `.table` alone.
 
         Raises `JobError`, or `KeyboardInterrupt` after ctrl-C.
@@ -244,7 +245,7 @@ def job(mapper: Any = None, reducer: Any = None, combiner: Any = None, folder: A
     return Job(mapper, reducer, combiner, folder, settings, **flags)
 
 
-def run(application: str, input: Paths, output: Optional[Union[str, os.PathLike]] = None,
+def run(application: str, input: Paths, output: Optional[Path] = None,
         settings: Optional[Dict[str, Any]] = None, **flags: Any) -> Result:
     """Runs a ready application by its name, as `y.run("wordcount", "books/", "counts/")`. Raises `JobError`."""
     check_flags(flags)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 from .data.batch import Batch, Groups, TextBatch
 from .data.types import Out, Type, bytes_, i64, slice_, type_of, types_of
@@ -20,17 +20,17 @@ class Task:
 
     def __init__(self) -> None:
         #: Settings of the job (`-D`).
-        self.settings: dict = {}
+        self.settings: Dict[str, str] = {}
         #: Side files by name, with their bytes.
-        self.side_files: dict = {}
+        self.side_files: Dict[str, bytes] = {}
         #: Paths of the inputs.
-        self.inputs: list = []
+        self.inputs: List[str] = []
         #: Number of the task, and of the partitions of the job.
         self.number = 0
         self.partitions = 1
         #: True in a reducer.
         self.is_reduce = False
-        self.counters: dict = {}
+        self.counters: Dict[Tuple[str, str], int] = {}
         self.new_status: Optional[str] = None
 
     def setting(self, key: str, default: Any = None) -> Any:
@@ -58,11 +58,13 @@ class Operator:
     """Class of a job: a function or a class with its declarations."""
 
     kind = 0
+    #: True for a mapper of spans.
+    wants_span = False
 
     def __init__(self, made_of: Any, out: Out, name: Optional[str]) -> None:
         self.made_of = made_of
         self.out: Tuple[Type, Type] = types_of(out)
-        self.name = name or getattr(made_of, "__name__", type(made_of).__name__)
+        self.name = name or str(getattr(made_of, "__name__", type(made_of).__name__))
         self.__doc__ = getattr(made_of, "__doc__", None)
         self.__name__ = self.name
         #: Types of the keys and values that come in; the job sets them.
@@ -104,7 +106,7 @@ class Mapper(Operator):
         return results(call(given), self.name)
 
     @property
-    def wants_span(self) -> bool:
+    def wants_span(self) -> bool:  # type: ignore[override]
         return self.batch == "text"
 
 
@@ -151,10 +153,6 @@ class RecordMapper(Mapper):
         if len(result) != 2:
             raise ValueError(f"{self.name} returned a tuple of {len(result)}: a record is a pair (key, value)")
         return result
-
-    @property
-    def wants_span(self) -> bool:
-        return False
 
 
 def gathered(pairs: Iterable[Tuple[Any, Any]]) -> Iterator[Records]:
@@ -225,6 +223,11 @@ def _batch_of(made_of: Any) -> str:
     return "records" if name == Batch.__name__ else "text"
 
 
+def _marked(function: Any, mark: Callable[[Any], Operator]) -> Any:
+    """Returns the marked function, or the decorator if it has arguments and no function yet."""
+    return mark if function is None else mark(function)
+
+
 def mapper(function: Any = None, *, out: Out = None, name: Optional[str] = None) -> Any:
     """Marks a function, or a class with `map` and `flush`, as a mapper of batches.
 
@@ -241,8 +244,7 @@ def mapper(function: Any = None, *, out: Out = None, name: Optional[str] = None)
     >>> words(y.TextBatch.of(b"to be")).keys.tolist()
     [b'to', b'be']
     """
-    mark = lambda made_of: Mapper(made_of, out, name)  # noqa: E731
-    return mark if function is None else mark(function)
+    return _marked(function, lambda made_of: Mapper(made_of, out, name))
 
 
 def record(function: Any = None, *, out: Out = None, name: Optional[str] = None, takes: Any = bytes) -> Any:
@@ -258,8 +260,7 @@ def record(function: Any = None, *, out: Out = None, name: Optional[str] = None,
     >>> list(prefix(b"abcdef"))
     [(b'abc', 1)]
     """
-    mark = lambda made_of: RecordMapper(made_of, out, name, takes)  # noqa: E731
-    return mark if function is None else mark(function)
+    return _marked(function, lambda made_of: RecordMapper(made_of, out, name, takes))
 
 
 def reducer(function: Any = None, *, out: Out = None, name: Optional[str] = None, values: Any = None,
@@ -276,8 +277,7 @@ def reducer(function: Any = None, *, out: Out = None, name: Optional[str] = None
     >>> most(y.Groups(["a", "b"], [0, 2, 3], [1, 2, 3]))
     (['a', 'b'], [2, 3])
     """
-    mark = lambda made_of: Reducer(made_of, out, name, values, pure)  # noqa: E731
-    return mark if function is None else mark(function)
+    return _marked(function, lambda made_of: Reducer(made_of, out, name, values, pure))
 
 
 def as_mapper(given: Any) -> Mapper:

@@ -6,7 +6,7 @@ import html
 import json
 import os
 import tempfile
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from .program import run
 
@@ -21,22 +21,22 @@ class Report:
     @property
     def bottleneck(self) -> str:
         """Sentence that names what bounds the job, and what would help."""
-        return (self.data.get("bottleneck") or {}).get("text", "")
+        return str((self.data.get("bottleneck") or {}).get("text", ""))
 
     @property
     def counters(self) -> Dict[str, Dict[str, int]]:
         """Counters by their group and name."""
-        return self.data.get("counters", {})
+        return dict(self.data.get("counters", {}))
 
     @property
     def seconds(self) -> float:
         """Wall clock of the job."""
-        return self.data["job"]["wall_ms"] / 1000
+        return float(self.data["job"]["wall_ms"]) / 1000
 
     @property
     def cpu_seconds(self) -> float:
         """Processor time of the engine. Workers are processes of their own, and not in it."""
-        return self.data["job"]["cpu_ms"] / 1000
+        return float(self.data["job"]["cpu_ms"]) / 1000
 
     @property
     def text(self) -> str:
@@ -48,7 +48,7 @@ class Report:
         """The report as one self-contained page."""
         return self._rendered(["--html"]).decode()
 
-    def _rendered(self, flags: list) -> bytes:
+    def _rendered(self, flags: List[str]) -> bytes:
         with tempfile.TemporaryDirectory(prefix="yunti-report-") as folder:
             path = os.path.join(folder, "report.json")
             with open(path, "w") as file:

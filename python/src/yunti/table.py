@@ -7,7 +7,7 @@ import io
 import json
 import os
 import struct
-from typing import Any, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .data.types import Out, Type, bytes_, none, text, types_of
 from .program import run
@@ -70,7 +70,7 @@ class Table:
             self._rows = list(iter(self))
         return self._rows
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> Dict[Any, Any]:
         """Returns the values by their keys."""
         return dict(self.to_list())
 
@@ -198,7 +198,7 @@ def _content(part: str, format: str) -> bytes:
         import importlib
 
         with importlib.import_module(_STANDARD[suffix]).open(part) as file:
-            return file.read()
+            return bytes(file.read())
     if suffix in ("", ".csv", ".json", ".txt"):
         with open(part, "rb") as plain:
             return plain.read()

@@ -28,7 +28,7 @@ class Batch:
         #: Offset of the first byte of the batch in the file (in its decompressed bytes).
         self.position = position
         self._keys = keys
-        self._values = values
+        self._values: Any = values
         self._types = types
         self._owner = owner
 
@@ -85,9 +85,9 @@ class TextBatch(Batch):
 
     def lines(self) -> Slices:
         """Returns the lines, without their ends: LF, CR, or CR LF."""
-        if self._values is None:
-            self._values = self._find_lines()
-        return self._values
+        found: Slices = self._find_lines() if self._values is None else self._values
+        self._values = found
+        return found
 
     def _find_lines(self) -> Slices:
         numpy = numpy_or_none()

@@ -69,6 +69,10 @@ class Slices:
             which = [i for i, chosen in enumerate(which) if chosen]
         return Slices(self.data, [self.offsets[i] for i in which], [self.lengths[i] for i in which], self.owner)
 
+    def part(self, begin: int, end: int) -> "Slices":
+        """Returns the slices from number `begin` to before `end`."""
+        return Slices(self.data, self.offsets[begin:end], self.lengths[begin:end], self.owner)
+
     def __iter__(self) -> Iterator[bytes]:
         return iter(self.tolist())
 
@@ -91,8 +95,8 @@ class Slices:
         >>> Slices(b"one two", [0, 4], [3, 3]).prefix(2).tolist()
         [b'on', b'tw']
         """
-        numpy = sys.modules.get("numpy")
         if is_array(self.lengths):
+            numpy = numpy_or_none()
             lengths = numpy.minimum(self.lengths, numpy.uint32(length))
         else:
             lengths = [min(n, length) for n in self.lengths]
@@ -138,7 +142,7 @@ class Slices:
         digits = lengths - ((signs == ord("-")) | (signs == ord("+")))
         most = int(digits.max())
         if most > 19 or digits.min() == 0:
-            return np.array([_whole(self[i], i) for i in range(len(self))], np.int64)
+            return np.array([_whole(item, i) for i, item in enumerate(self.tolist())], np.int64)
         # Digits stand right-aligned in rows of 8, 16 or 24, and neighbours become numbers of 2, 4 and 8 digits.
         width = (most + 7) // 8 * 8
         before = np.concatenate([np.zeros(width, np.uint8), data])
@@ -235,7 +239,7 @@ def as_list(column: Any) -> List[Any]:
         return column
     for name in ("tolist", "to_pylist", "to_list"):
         if hasattr(column, name):
-            return getattr(column, name)()
+            return list(getattr(column, name)())
     return list(column)
 
 
@@ -387,7 +391,7 @@ def numbers(packed: Any, declared: Type) -> Any:
     numpy = numpy_or_none()
     if numpy is not None:
         return numpy.frombuffer(packed, declared.dtype)
-    return memoryview(packed).cast("B").cast(declared.code)
+    return memoryview(packed).cast("B").cast(declared.code)  # type: ignore[call-overload]
 
 
 __all__ = ["Encoded", "Records", "Slices", "all_ones", "as_list", "decode", "encode", "length_of", "numbers"]

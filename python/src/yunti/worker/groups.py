@@ -48,11 +48,11 @@ class GroupJoiner:
     def _keep(self, raw: Any, group: int) -> None:
         begin, end = int(raw.first[group]), int(raw.first[group + 1])
         if isinstance(raw.values, Slices):
-            self._values.append(_copied(raw.values[begin:end]))
+            self._values.append(_copied(raw.values, begin, end))
         else:
             self._values.append(bytes(raw.values[8 * begin : 8 * end]))
         if raw.value_keys is not None:
-            self._value_keys.append(_copied(raw.value_keys[begin:end]))
+            self._value_keys.append(_copied(raw.value_keys, begin, end))
 
     def close(self) -> Iterator[Any]:
         """Iterates over the open group, if there is one, and forgets it."""
@@ -85,8 +85,8 @@ def _cut(raw: Any, begin: int, end: int) -> Any:
     return RawGroups(raw.keys[begin:end], firsts, values, value_keys)
 
 
-def _copied(slices: Slices) -> Slices:
-    packed = slices.compact()
+def _copied(slices: Slices, begin: int, end: int) -> Slices:
+    packed = slices.part(begin, end).compact()
     if is_array(packed.offsets):
         return Slices(packed.data.copy(), packed.offsets.copy(), packed.lengths.copy())
     return packed

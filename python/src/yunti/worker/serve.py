@@ -254,8 +254,7 @@ def typed(raw: RawGroups, takes: Tuple[Optional[Type], Optional[Type]]) -> Group
     if isinstance(raw.values, Slices):
         values = decode(raw.values, value_type or bytes_)
     else:
-        is_number = value_type is not None and value_type.size == 8
-        values = numbers(raw.values, value_type if is_number else i64)
+        values = numbers(raw.values, value_type if value_type is not None and value_type.size == 8 else i64)
     return Groups(keys, raw.first, values, raw.value_keys)
 
 
