@@ -11,6 +11,7 @@ use super::wire::Take;
 use super::worker::unexpected;
 use crate::operator::Out;
 use crate::operator::cursor::Form;
+use crate::operator::replay::Replay;
 use yunti_base::Result;
 
 enum Column<'c> {
@@ -54,7 +55,9 @@ fn number(bytes: &[u8], i: usize) -> Option<u32> {
 
 /// Emits the records of columns. `batch`: bytes that slices may name; `base`: number to add to offsets of references.
 /// Errors: `UserCode` for columns that do not fit.
-pub fn emit(payload: &[u8], batch: &[u8], base: u32, out: &mut Out) -> Result<()> {
+///
+/// `replay` decides which records are passed on. It sees records, not messages, since an attempt may divide a batch.
+pub fn emit(payload: &[u8], batch: &[u8], base: u32, mut replay: Option<&mut Replay>, out: &mut Out) -> Result<()> {
     let mut take = Take(payload);
     let n = take.u64()? as usize;
     let (key_form, value_form) = (take.u32()?, take.u32()?);
@@ -62,6 +65,11 @@ pub fn emit(payload: &[u8], batch: &[u8], base: u32, out: &mut Out) -> Result<()
     let values = Column::take(&mut take, value_form, n, batch)?;
     for i in 0..n {
         let (key, value) = (keys.item(i).ok_or_else(unexpected)?, values.item(i).ok_or_else(unexpected)?);
+        if let Some(replay) = &mut replay
+            && !replay.is_fresh(key, value)?
+        {
+            continue;
+        }
         match out.form() {
             Form::Copy => out.emit(key, value)?,
             Form::One | Form::Ref if key_form == 1 => {

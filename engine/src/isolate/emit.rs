@@ -46,8 +46,10 @@ impl Emit<'_, '_> {
         }
         let mut block = vec![0; len];
         memory.copy_block(0, &mut block);
-        if matches!(form, Form::One | Form::Ref) {
-            move_entries(&mut block, self.base, form);
+        match form {
+            Form::One | Form::Ref => move_entries(&mut block, self.base, form),
+            Form::Copy => clear_padding(&mut block)?,
+            Form::Bytes => {}
         }
         let fresh = match &mut self.replay {
             Some(replay) => replay.fresh(&block)?,
@@ -70,12 +72,9 @@ impl Emit<'_, '_> {
     }
 
     pub fn columns(&mut self, payload: &[u8]) -> Result<()> {
-        if let Some(replay) = &mut self.replay
-            && !replay.is_fresh_message(payload)?
-        {
-            return Ok(());
-        }
-        columns::emit(payload, self.data.get(self.base as usize..).unwrap_or_default(), self.base, self.out)
+        let Emit { out, data, replay, base } = self;
+        let sent = data.get(*base as usize..).unwrap_or_default();
+        columns::emit(payload, sent, *base, replay.as_deref_mut(), out)
     }
 
     pub fn large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -111,6 +110,19 @@ fn copies(block: &[u8], out: &mut Out) -> Result<()> {
         return Err(unexpected());
     }
     Ok(out.append_checked(&block[from..end])?)
+}
+
+/// Sets the bytes between records to 0: they hold what the memory held before, which differs between attempts.
+fn clear_padding(block: &mut [u8]) -> Result<()> {
+    let mut at = 0;
+    while let Some(header) = block.get(at..at + HEADER_BYTES) {
+        let len = |i: usize| u32::from_le_bytes([header[i], header[i + 1], header[i + 2], header[i + 3]]) as usize;
+        let end = at + HEADER_BYTES + len(0) + len(4);
+        let next = end.next_multiple_of(8);
+        block.get_mut(end..next).ok_or_else(unexpected)?.fill(0);
+        at = next;
+    }
+    Ok(())
 }
 
 /// Adds a number to the offsets of entries. A wrong entry stays wrong, or names other bytes of the batch.

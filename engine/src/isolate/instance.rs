@@ -80,9 +80,18 @@ impl Instance {
         let Some(mut worker) = place.take() else { return Err(unexpected()) };
         let limits = Limits { timeout: *timeout, job: Some(&context.job) };
         let mut replies = CallReplies { emit, context, outputs };
-        let result = worker.call(&class.info.name, kind, 0, parts, &limits, &mut replies)?;
-        *place = Some(worker);
-        Ok(result)
+        let result = worker.call(&class.info.name, kind, 0, parts, &limits, &mut replies);
+        match &result {
+            Ok(_) => *place = Some(worker),
+            // The class failed in an orderly way: the worker can make other instances.
+            Err(_) if worker.waits && kind != ask::DESTROY => {
+                if worker.call(&class.info.name, ask::DESTROY, 0, &[], &limits, &mut ()).is_ok() {
+                    self.pool.put_back(worker);
+                }
+            }
+            Err(_) => {}
+        }
+        result
     }
 
     /// Prepares another attempt in another worker. Returns false after records for named outputs, which cannot be

@@ -4,6 +4,9 @@ use super::wire::{Put, Take};
 use crate::operator::{ClassInfo, Flags, FoldShape, Kind, KnownFold, Type};
 use yunti_base::{Code, Error, Result};
 
+/// Version of the protocol: the number of the first request, and of the reply to it.
+pub const VERSION: u64 = 1;
+
 /// Requests of the engine.
 pub mod ask {
     /// Context of a job, for the instances that follow.

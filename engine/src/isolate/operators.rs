@@ -30,13 +30,13 @@ impl Reducer for IsolatedReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
         let IsolatedReducer { instance, replay } = self;
         if instance.class.info.kind != Kind::Combiner || groups.continues() {
-            let emit = Emit { out, data: &[], replay: Some(replay), base: 0 };
+            let emit = Emit { out, data: groups.columns().data, replay: Some(replay), base: 0 };
             return send_groups(groups, |parts| instance.call(ask::REDUCE, parts, Some(emit))).map(drop);
         }
         let mut replay = Replay::default();
         instance.again(|instance| {
             replay.restart();
-            let emit = Emit { out, data: &[], replay: Some(&mut replay), base: 0 };
+            let emit = Emit { out, data: groups.columns().data, replay: Some(&mut replay), base: 0 };
             send_groups(groups, |parts| instance.call(ask::REDUCE, parts, Some(emit)))?;
             replay.finish()
         })

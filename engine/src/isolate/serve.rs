@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::message::{RemoteClass, ask, kind_of, put_error, reply};
+use super::message::{RemoteClass, VERSION, ask, kind_of, put_error, reply};
 use super::request::{Parts, take_batch, take_chunk, take_groups};
 
 use super::wire::{Put, Take};
@@ -34,7 +34,8 @@ pub fn serve(sources: Vec<Arc<dyn ClassSource>>, memory: OwnedFd, ended: impl Fn
         return Ok(());
     }
     let hello = server.hello();
-    server.channel.reply(reply::DONE, 0, &hello);
+    // An engine of another version refuses this one.
+    server.channel.reply(reply::DONE, VERSION, &hello);
     while let Some(head) = server.next() {
         let result = server.call(head);
         let Server { channel, .. } = &server;

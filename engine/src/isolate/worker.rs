@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::message::{RemoteClass, ask, reply, take_error};
+use super::message::{RemoteClass, VERSION, ask, reply, take_error};
 use super::wire::{Put, Take};
 use crate::env::Clock;
 use crate::env::process::shared_memory::REPLY_BYTES;
@@ -86,6 +86,8 @@ pub struct Worker {
     parts: Vec<u8>,
     /// Job whose context the worker has.
     job: Option<Arc<JobContext>>,
+    /// True if the worker waits for a request.
+    pub waits: bool,
     /// Classes of the worker.
     pub classes: Arc<Vec<RemoteClass>>,
 }
@@ -97,9 +99,14 @@ impl WorkerPool {
             error.at_path(self.launcher.program.to_string_lossy())
         })?;
         let (parts, clock) = (Vec::new(), self.clock.clone());
-        let mut worker = Worker { process, parts, clock, job: None, classes: Arc::default() };
+        let mut worker = Worker { process, parts, clock, job: None, waits: true, classes: Arc::default() };
         let limits = Limits { timeout: Some(START_TIME), job: None };
-        let (_, hello) = worker.call("a worker process", ask::CONTINUE, 0, &[], &limits, &mut ())?;
+        let (version, hello) = worker.call("a worker process", ask::CONTINUE, VERSION, &[], &limits, &mut ())?;
+        if version != VERSION {
+            let what = format!("a worker speaks version {version} of the protocol, this engine version {VERSION}");
+            let error = Error::new(Code::UserCode, what).at_path(self.launcher.program.to_string_lossy());
+            return Err(error.hint("use a worker of the same release"));
+        }
         worker.classes = Arc::new(Take(&hello).list(RemoteClass::take)?);
         Ok(worker)
     }
@@ -134,6 +141,8 @@ impl Worker {
         replies: &mut dyn Replies,
     ) -> Result<(u64, Vec<u8>)> {
         let memory = &self.process.memory;
+        self.waits = false;
+        self.parts.clear();
         let failed = |e: std::io::Error| Error::io(Code::Memory, "cannot send a batch to a worker process", &e);
         memory.put_request(parts).map_err(failed)?;
         memory.pass(Side::Engine, Head { kind, len: parts.first().map_or(0, |part| part.len()), value, block: 0 });
@@ -185,8 +194,12 @@ impl Worker {
                 reply::STATUS => {
                     replies.status(String::from_utf8_lossy(&std::mem::take(&mut self.parts)).into_owned());
                 }
-                reply::DONE => return Ok((head.value, std::mem::take(&mut self.parts))),
+                reply::DONE => {
+                    self.waits = true;
+                    return Ok((head.value, std::mem::take(&mut self.parts)));
+                }
                 reply::FAILED => {
+                    self.waits = true;
                     let parts = std::mem::take(&mut self.parts);
                     return Err(take_error(&mut Take(&parts))?);
                 }

@@ -65,16 +65,6 @@ impl Replay {
         Ok(is_fresh)
     }
 
-    /// Returns true for a message that no earlier attempt emitted. Errors as `fresh`, and for one that an earlier
-    /// attempt divided differently.
-    pub fn is_fresh_message(&mut self, message: &[u8]) -> Result<bool> {
-        match self.fresh(message)?.len() {
-            0 => Ok(message.is_empty()),
-            n if n == message.len() => Ok(true),
-            _ => Err(differs()),
-        }
-    }
-
     /// Ends an attempt. Errors: `UserCode` if it emitted fewer bytes than the earlier one.
     pub fn finish(&self) -> Result<()> {
         if self.repeated.is_none() { Ok(()) } else { Err(differs()) }
