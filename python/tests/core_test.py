@@ -335,6 +335,49 @@ class Errors(Case):
 
         self.assertEqual(y.job(dies_once).run(self.file("in", "a\n")).table.to_list(), [(b"a", 1)])
 
+    def test_bad_records_are_left_out(self):
+        source = self.file("in", "".join("bad\n" if n in (77, 1500) else f"line {n}\n" for n in range(3000)))
+
+        @y.record
+        def strict(line):
+            if line == b"bad":
+                raise ValueError("a bad line")
+            return line, 1
+
+        with self.assertRaises(y.JobError) as caught:
+            y.job(strict).run(source)
+        offset = sum(len(f"line {n}\n") for n in range(77))
+        self.assertEqual(caught.exception.offset, offset)
+        self.assertIn("ValueError: a bad line", caught.exception.traceback)
+        done = y.job(strict, bad_records="skip:2").run(source)
+        self.assertEqual(len(done.table), 2998)
+        self.assertEqual(done.report.counters["Yunti"]["BAD_RECORDS"], 2)
+
+    def test_a_sandbox(self):
+        place = self.path("written")
+
+        @y.record
+        def writes(line):
+            try:
+                open(place, "w").close()
+            except PermissionError:
+                return line, 1
+            return line, 2
+
+        value = y.job(writes, sandbox=True, worker_memory="1GiB").run(self.file("in", "a\n")).table.to_list()[0][1]
+        # A kernel without landlock runs the job, and says so.
+        self.assertEqual(value, 2 if os.path.exists(place) else 1)
+
+    def test_a_worker_written_from_the_protocol_page(self):
+        plain = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plain_worker.py")
+        counted = y.job(mapper="lengths", reducer="totals").classes
+        self.assertEqual(counted, {"mapper": "lengths", "reducer": "totals"})
+        lines = [f"{'x' * (n % 5)} {'y' * (n % 3)}" for n in range(20000)]
+        words = ["run", "--worker", f"{sys.executable} {plain}", "--mapper", "lengths", "--reducer", "totals", "--output", "-",
+                 "--input", self.file("in", "\n".join(lines)), "--quiet"]
+        wanted = collections.Counter(len(line) for line in lines)
+        self.assertEqual(y.program.run(words).decode(), "".join(f"{k}\t{n}\n" for k, n in sorted(wanted.items())))
+
     def test_sys_exit_is_an_error(self):
         with self.assertRaisesRegex(y.JobError, "SystemExit: 3"):
             y.job(y.record(lambda line: sys.exit(3))).run(self.file("in", "a\n"), attempts=1)
@@ -350,6 +393,15 @@ class Errors(Case):
     def test_a_wrong_setting_is_refused_with_a_hint(self):
         with self.assertRaisesRegex(TypeError, "no setting reducers: did you mean reduces"):
             y.job(words, reducers=3)
+        with self.assertRaisesRegex(TypeError, "no setting json"):
+            y.job(words, json=True)
+
+    def test_every_setting_is_a_flag_of_the_program(self):
+        from yunti import jobs
+
+        newer = jobs._newer_flags()
+        self.assertIn("reduces", newer)
+        self.assertEqual(jobs.FLAGS - newer, frozenset())
 
     def test_a_missing_input(self):
         with self.assertRaises(y.JobError) as caught:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import difflib
+import functools
 import json
 import os
+import re
 import shutil
 import tempfile
 import weakref
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tuple, Union
 
 from .data.types import Type, bytes_, f64, i64, none, slice_, text
 from .folder import Folder, MergeOf, StatesOf
@@ -25,8 +27,11 @@ from .table import Table
 FLAGS = frozenset("""
     overwrite wait durable no_mmap input_format key_columns value_columns output_format output_key_columns
     output_value_columns compress named_output file name mode reduces key_type descending deterministic attempts timeout
-    bad_records on key_order side_file lib isolate partitioner memory threads split_size scratch spill_codec report html quiet
+    bad_records sandbox worker_memory on key_order side_file lib isolate partitioner memory threads split_size scratch spill_codec report html quiet
 """.split())
+
+#: Flags that the job itself sets.
+OWN_FLAGS = frozenset("input output mapper reducer combiner folder worker json print_job list help version top".split())
 
 #: Types of records of the ready applications; lines of text are keys without values.
 _APPLICATIONS = {"wordcount": (text, i64), "count-matches": (text, i64), "count-column": (text, i64),
@@ -169,10 +174,17 @@ def _setting(value: Any) -> str:
 def check_flags(flags: Dict[str, Any]) -> None:
     """Raises `TypeError` for a keyword argument that no flag of `yunti run` has."""
     for name in flags:
-        if name not in FLAGS:
+        if name not in FLAGS and name not in _newer_flags():
             near = difflib.get_close_matches(name, FLAGS, 1)
             hint = f": did you mean {near[0]}?" if near else "; python -m yunti help run lists the flags"
             raise TypeError(f"a job has no setting {name}{hint}")
+
+
+@functools.lru_cache(maxsize=None)
+def _newer_flags() -> FrozenSet[str]:
+    """Returns the settings of this program, which may be newer than this package, without the job's own flags."""
+    flags = re.findall(r"--([a-z][a-z-]+)", run_program(["run", "--help"]).decode())
+    return frozenset(flag.replace("-", "_") for flag in flags) - OWN_FLAGS
 
 
 def arguments_of(flags: Dict[str, Any]) -> List[str]:

@@ -16,6 +16,8 @@ from .wire import Put, Take
 
 JOB, CREATE, MAP, FLUSH, REDUCE, DESTROY = 1, 2, 3, 4, 5, 13
 BLOCK, PART, DONE, FAILED, STATUS, COLUMNS = 101, 102, 104, 105, 108, 109
+#: Version of the protocol; an engine of another one refuses the worker.
+VERSION = 1
 #: Forms of emitted records.
 COPY, ONE, REF = 1, 2, 3
 #: Code of an error of user code.
@@ -47,7 +49,7 @@ class Server:
         """Serves until the engine ends."""
         if self._memory.wait() is None:
             return
-        self._answer(DONE, 0, [self._hello()])
+        self._answer(DONE, VERSION, [self._hello()])
         while True:
             head = self._memory.wait()
             if head is None:
@@ -163,21 +165,23 @@ class Server:
         at, parts = self._memory.parts(view)
         flags, has_value_keys, is_eight = struct.unpack_from("<III", view, at)
         data = viewed(parts[0], False)
-        values = parts[8] if is_eight else _slices(data, parts, 4)
+        # Keys that are slices of this batch go back as places.
+        owner = object()
+        values = parts[8] if is_eight else _slices(data, parts, 4, owner)
         value_keys = _slices(data, parts, 6) if has_value_keys else None
-        raw = RawGroups(_slices(data, parts, 1), _u32(parts[3]), values, value_keys)
+        raw = RawGroups(_slices(data, parts, 1, owner), _u32(parts[3]), values, value_keys)
         for groups in self._joiner.join(raw, flags):
-            self._reduce_whole(made, groups)
+            self._reduce_whole(made, groups, owner)
 
-    def _reduce_whole(self, made: Reducer, raw: "RawGroups") -> None:
+    def _reduce_whole(self, made: Reducer, raw: "RawGroups", owner: Optional[object]) -> None:
         for records in made.run(self._call, typed(raw, made.takes)):
-            self._emit(records, COPY, None)
+            self._emit(records, COPY, owner)
 
     def _flush_all(self, form: int) -> None:
         made = self._class
         if isinstance(made, Reducer) and self._joiner is not None:
             for groups in self._joiner.close():
-                self._reduce_whole(made, groups)
+                self._reduce_whole(made, groups, None)
         if self._flush is not None and made is not None:
             from ..operators import results
 
