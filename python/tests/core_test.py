@@ -8,6 +8,7 @@ import random
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 from case import BOOKS, Case, without_numpy, words_of_books
@@ -115,6 +116,18 @@ class Types(Case):
 
     def test_keys_without_values(self):
         self.assertEqual(self.values(str, (["b", "a"], None)), ["a", "b"])
+
+    def test_fixed_records_and_bytes_that_are_no_text(self):
+        source = self.file("in", b"k1v\xff\nk2w\x00\n")
+
+        @y.mapper(out=(y.bytes, y.text))
+        def swap(b: y.Batch):
+            return b.values, b.keys
+
+        job = y.job(swap, input_format="fixed:5:2", mode="none")
+        self.assertEqual(job.run(source).table.to_list(), [(b"v\xff\n", "k1"), (b"w\x00\n", "k2")])
+        shown = y.job(y.mapper(lambda b: ([b"a\xff"], 1), out=(y.text, y.i64))).run(source).table.to_list()
+        self.assertEqual(shown, [("a\ufffd", 1)])
 
     def test_large_records(self):
         large = os.urandom(3 << 20)
@@ -291,6 +304,15 @@ class Functions(Case):
             self.assertEqual(y.TextBatch.of(text).words().tolist(), wanted, text)
 
 
+def is_running(pid):
+    """Returns True for a process that is there and no zombie."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 class Errors(Case):
     def test_a_traceback_names_line_file_and_batch(self):
         source = self.file("in", "good\n" * 10 + "bad\n")
@@ -419,6 +441,47 @@ class Errors(Case):
                   "except KeyboardInterrupt: print('interrupted', sorted(os.listdir()))\n")
         out, _ = self.python(source)
         self.assertEqual(out, "interrupted ['in', 'program.py', 'started']\n")
+
+    def test_a_job_that_another_process_cancels(self):
+        out, _ = self.python("import os, signal, threading, time, yunti as y\n"
+                             "@y.record\ndef slow(line):\n"
+                             "    open('started', 'w').write(str(os.getppid())); time.sleep(60)\n"
+                             "def stop():\n"
+                             "    while not os.path.exists('started') or not open('started').read(): time.sleep(0.01)\n"
+                             "    os.kill(int(open('started').read()), signal.SIGTERM)\n"
+                             "open('in', 'w').write('a\\n')\nthreading.Thread(target=stop).start()\n"
+                             "try: y.job(slow).run('in', 'out')\n"
+                             "except y.JobError as e: print(e.code, e.exit_code)\n")
+        self.assertEqual(out, "cancelled 130\n")
+
+    def test_workers_end_with_the_engine(self):
+        out, _ = self.python("import os, signal, threading, time, yunti as y\n"
+                             "@y.record\ndef slow(line):\n"
+                             "    open('started', 'w').write(f'{os.getppid()} {os.getpid()}'); time.sleep(60)\n"
+                             "def stop():\n"
+                             "    while not os.path.exists('started') or not open('started').read(): time.sleep(0.01)\n"
+                             "    os.kill(int(open('started').read().split()[0]), signal.SIGKILL)\n"
+                             "open('in', 'w').write('a\\n')\nthreading.Thread(target=stop).start()\n"
+                             "try: y.job(slow).run('in', 'out')\n"
+                             "except y.JobError as e: print(e.exit_code)\n")
+        self.assertEqual(out, "-9\n")
+        with open(self.path("started")) as file:
+            worker = int(file.read().split()[1])
+        end = time.monotonic() + 10
+        while time.monotonic() < end and is_running(worker):
+            time.sleep(0.05)
+        self.assertFalse(is_running(worker))
+
+    def test_cells_of_a_notebook_have_their_source_in_tracebacks(self):
+        import linecache
+
+        cell = "import yunti as y\n@y.record\ndef picky(line):\n    raise ValueError('in a cell')\n"
+        linecache.cache["<cell 7>"] = (len(cell), None, cell.splitlines(True), "<cell 7>")
+        made = {"__name__": "__main__"}
+        exec(compile(cell, "<cell 7>", "exec"), made)
+        with self.assertRaises(y.JobError) as caught:
+            y.job(made["picky"]).run(self.file("in", "a\n"), attempts=1)
+        self.assertIn("File \"<cell 7>\", line 4, in picky\n    raise ValueError('in a cell')", str(caught.exception))
 
     def test_a_worker_without_an_engine(self):
         done = subprocess.run([sys.executable, "-m", "yunti.worker", "x"], stdin=subprocess.DEVNULL,

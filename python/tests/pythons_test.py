@@ -60,6 +60,8 @@ class Pythons(Case):
         script = os.path.join(os.path.dirname(sys.executable), "yunti")
         listed = subprocess.run([script, "run", "--list"], capture_output=True, text=True, check=True)
         self.assertIn("wordcount", listed.stdout)
+        version = subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(version.split()[1], yunti.__version__)
 
 
 def python_test(version, path):

@@ -81,7 +81,7 @@ def environment() -> Dict[str, str]:
 def run(arguments: List[str]) -> bytes:
     """Runs the program. Returns what it printed on standard output; its messages go to standard error.
 
-    Raises `JobError`, or `KeyboardInterrupt` after ctrl-C, when the program has ended.
+    Raises `JobError`, or `KeyboardInterrupt` after ctrl-C, once the program has ended.
     """
     process = subprocess.Popen([program(), *arguments], stdout=subprocess.PIPE, env=environment())
     try:
@@ -89,8 +89,6 @@ def run(arguments: List[str]) -> bytes:
     except BaseException:
         _stop(process)
         raise
-    if process.returncode == 130:
-        raise KeyboardInterrupt("the job was cancelled")
     if process.returncode != 0:
         raise error_of(output, process.returncode)
     return output

@@ -161,17 +161,22 @@ class Table:
             at += n + m
 
 
+def _text_of(item: bytes) -> str:
+    """Returns UTF-8 as text; other bytes become U+FFFD."""
+    return item.decode(errors="replace")
+
+
 def _from_text(declared: Type) -> Any:
     if declared.is_number:
         return float if declared.code in "fd" else int
-    return bytes.decode if declared is text else (lambda item: item)
+    return _text_of if declared is text else (lambda item: item)
 
 
 def _from_bytes(declared: Type) -> Any:
     if declared.is_number:
         unpack = struct.Struct("<" + declared.code).unpack
         return lambda item: unpack(item)[0]
-    return bytes.decode if declared is text else (lambda item: item)
+    return _text_of if declared is text else (lambda item: item)
 
 
 def _arrow_type(declared: Type, pa: Any) -> Any:
