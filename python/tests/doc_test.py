@@ -35,17 +35,20 @@ def load_tests(loader, tests, pattern):
 
 @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
 class TypeHints(Case):
+    def mypy(self, *words):
+        # mypy finds an installed package by itself, because it has py.typed.
+        env = {**os.environ, "MYPYPATH": str(PACKAGE.parent)} if "YUNTI_INSTALLED" not in os.environ else None
+        words = [sys.executable, "-m", "mypy", "--cache-dir", self.path("cache"), *words]
+        return subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env=env)
+
     def test_the_package_is_typed(self):
-        words = [sys.executable, "-m", "mypy", "--config-file", os.path.join(ROOT, "python/pyproject.toml"), "-p", "yunti",
-                 "--cache-dir", self.path("cache")]
-        done = subprocess.run(words, cwd=PACKAGE.parent, capture_output=True, text=True)
+        words = ["--config-file", os.path.join(ROOT, "python/pyproject.toml"), "-p", "yunti"]
+        done = self.mypy(*words)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_callers_get_types(self):
         self.file("caller.py", "import yunti as y\nreveal_type(y.job(mapper='M').run('in').table)\ny.read('in').top('3')\n")
-        words = [sys.executable, "-m", "mypy", "caller.py", "--cache-dir", self.path("cache")]
-        env = {**os.environ, "MYPYPATH": str(PACKAGE.parent)} if "YUNTI_INSTALLED" not in os.environ else None
-        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env=env)
+        done = self.mypy("caller.py")
         self.assertIn('Revealed type is "yunti.table.Table"', done.stdout)
         self.assertIn('Argument 1 to "top" of "Dataset" has incompatible type "str"; expected "int"', done.stdout)
 

@@ -9,7 +9,6 @@ cloudpickle drops the file names of code, which tracebacks need; they travel bes
 
 from __future__ import annotations
 
-import glob
 import linecache
 import os
 import pickle
@@ -53,6 +52,8 @@ def traceback_path(path: str, line: str) -> str:
 
 def traceback_of(path: str, message: str) -> str:
     """Returns the traceback of the error that a message of the engine begins with; empty if there is none."""
+    import glob
+
     for place in glob.glob(glob.escape(path) + ".*"):
         with open(place) as file:
             text = file.read()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import functools
 import json
 import os
@@ -175,6 +174,8 @@ def check_flags(flags: Dict[str, Any]) -> None:
     """Raises `TypeError` for a keyword argument that no flag of `yunti run` has."""
     for name in flags:
         if name not in FLAGS and name not in _newer_flags():
+            import difflib
+
             near = difflib.get_close_matches(name, FLAGS, 1)
             hint = f": did you mean {near[0]}?" if near else "; python -m yunti help run lists the flags"
             raise TypeError(f"a job has no setting {name}{hint}")

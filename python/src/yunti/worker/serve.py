@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import traceback
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ..data.batch import Batch, Groups, TextBatch
@@ -311,6 +310,8 @@ def _user_stack(e: BaseException) -> Any:
 
 def summary(e: BaseException) -> str:
     """Returns an error on one line, with the place in user code that raised it."""
+    import traceback
+
     text = " ".join("".join(traceback.format_exception_only(type(e), e)).split())
     frames = traceback.extract_tb(_user_stack(e))
     here = __file__.rsplit("/", 2)[0] + "/"
@@ -320,6 +321,8 @@ def summary(e: BaseException) -> str:
 
 def described(e: BaseException) -> str:
     """Returns the traceback of user code: frames of this package in front of it are left out."""
+    import traceback
+
     stack = _user_stack(e)
     return "".join(traceback.format_exception(type(e), e, stack)).rstrip()
 
