@@ -278,6 +278,36 @@ class Functions(Case):
         self.assertEqual(done.table.to_list(), [(b"a", "true content 1"), (b"b", "true content 1")])
         self.assertEqual(done.report.counters["Python"], {"LINES": 4})
 
+    def test_named_outputs(self):
+        @y.record
+        def divided(line):
+            if line.startswith(b"#"):
+                y.task.output("comments", str).write(line)
+                y.task.output("lengths", (y.bytes, y.i32)).write([line[:1], b"all"], [len(line), 7])
+                return None
+            return line, 1
+
+        lines = [f"# {n}" if n % 3 else f"{n}" for n in range(30000)]
+        out = self.path("out")
+        done = y.job(divided, named_output=["comments=text", "lengths=text"]).run(self.file("in", "\n".join(lines)), out)
+        self.assertEqual(len(done.table), 10000)
+        comments = [line for line in lines if line.startswith("#")]
+        self.assertEqual(self.named(out, "comments"), comments)
+        self.assertEqual(self.named(out, "lengths"), [row for c in comments for row in (f"#\t{len(c)}", "all\t7")])
+        with self.assertRaisesRegex(y.JobError, "comments"):
+            y.job(divided).run(self.path("in"), attempts=1)
+        with self.assertRaisesRegex(RuntimeError, "outside of a job"):
+            y.task.output("comments")
+
+    def named(self, out, name):
+        """Returns the lines of a named output."""
+        rows = []
+        for part in sorted(os.listdir(out)):
+            if part.startswith(name):
+                with open(os.path.join(out, part)) as file:
+                    rows += file.read().splitlines()
+        return rows
+
     def test_a_function_of_key_and_value(self):
         @y.record(out=(y.bytes, y.bytes))
         def swapped(key, value):

@@ -6,10 +6,38 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tupl
 
 from .data.batch import Batch, Groups, TextBatch
 from .data.types import Out, Type, bytes_, i64, slice_, type_of, types_of
-from .data.columns import Records, Slices, as_list, decode
+from .data.columns import Records, Slices, as_list, decode, encode, length_of
 
 #: Number of records that a function of one record emits at once.
 RECORDS_AT_ONCE = 1 << 14
+#: Bytes of a named output that are sent at once.
+OUTPUT_BYTES = 64 << 10
+
+
+class NamedOutput:
+    """Output beside the records of a task. `y.task.output` opens it; it is closed after the last batch."""
+
+    def __init__(self, task: Task, name: str, types: Tuple[Type, Type]) -> None:
+        self.name, self.types = name, types
+        #: Records that wait, as bytes, and the number of their bytes.
+        self.waiting: List[Tuple[bytes, bytes]] = []
+        self._bytes = 0
+        self._task = task
+
+    def write(self, keys: Any, values: Any = None) -> None:
+        """Writes records: columns of keys and values, or one key and one value."""
+        counts = [n for n in (length_of(keys), length_of(values)) if n >= 0]
+        n = counts[0] if counts else 1
+        if counts and min(counts) != max(counts):
+            raise ValueError(f"the output {self.name} got {counts[0]} keys and {counts[1]} values")
+        what = f"the output {self.name}: "
+        sides = [encode(keys, self.types[0], n, None, what + "a key"), encode(values, self.types[1], n, None, what + "a value")]
+        pairs = list(zip(*(side.items(n) for side in sides)))
+        self.waiting += pairs
+        self._bytes += sum(len(key) + len(value) for key, value in pairs)
+        if self._bytes >= OUTPUT_BYTES and self._task.send is not None:
+            self._task.send(self, False)
+            self.waiting, self._bytes = [], 0
 
 
 class Task:
@@ -32,6 +60,9 @@ class Task:
         self.is_reduce = False
         self.counters: Dict[Tuple[str, str], int] = {}
         self.new_status: Optional[str] = None
+        self.outputs: Dict[str, NamedOutput] = {}
+        #: Function that takes a named output with its records, and True at its end; a worker sets it.
+        self.send: Optional[Callable[[NamedOutput, bool], None]] = None
 
     def setting(self, key: str, default: Any = None) -> Any:
         """Returns a setting as text, or `default`."""
@@ -44,6 +75,16 @@ class Task:
     def count(self, name: str, by: int = 1, group: str = "Python") -> None:
         """Adds to a counter, which the report of the job shows."""
         self.counters[group, name] = self.counters.get((group, name), 0) + by
+
+    def output(self, name: str, out: Out = None) -> NamedOutput:
+        """Returns a named output of the job (`named_output="NAME=FORMAT"`). `out` declares its types."""
+        if name not in self.outputs:
+            if self.send is None:
+                raise RuntimeError(f"there is no output {name} outside of a job")
+            made = NamedOutput(self, name, types_of(out))
+            self.send(made, False)
+            self.outputs[name] = made
+        return self.outputs[name]
 
     def status(self, text: str) -> None:
         """Sets the status of the task."""

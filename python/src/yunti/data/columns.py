@@ -213,6 +213,10 @@ def _whole(item: bytes, i: int) -> int:
     return number
 
 
+#: Forms of a column in the protocol.
+OWN, BATCH, EIGHTS = 0, 1, 2
+
+
 class Records(NamedTuple):
     """Emitted records: a column of keys, and a column of values or one value for all."""
 
@@ -228,9 +232,13 @@ class Encoded(NamedTuple):
     lengths: Any
     data: Any
 
-
-#: Forms of a column in the protocol.
-OWN, BATCH, EIGHTS = 0, 1, 2
+    def items(self, n: int) -> List[bytes]:
+        """Returns the `n` items as byte strings."""
+        data = bytes(self.data)
+        if self.form == EIGHTS:
+            return [data[8 * i : 8 * i + 8] for i in range(n)]
+        lengths = memoryview(self.lengths).cast("B").cast("I").tolist()
+        return [data[at : at + size] for at, size in zip(memoryview(self.offsets).cast("B").cast("I").tolist(), lengths)]
 
 
 def as_list(column: Any) -> List[Any]:

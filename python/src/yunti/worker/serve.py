@@ -8,13 +8,13 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from ..data.batch import Batch, Groups, TextBatch
 from ..data.types import Type, bytes_, i64, one, slice_
 from ..data.columns import BATCH, Records, Slices, all_ones, encode, is_array, length_of, numbers, numpy_or_none
-from ..operators import Mapper, Operator, RecordMapper, Reducer, task
+from ..operators import Mapper, NamedOutput, Operator, RecordMapper, Reducer, task
 from .groups import GroupJoiner
 from .memory import BLOCK_BYTES, Head, SharedMemory
 from .wire import Put, Take
 
 JOB, CREATE, MAP, FLUSH, REDUCE, DESTROY = 1, 2, 3, 4, 5, 13
-BLOCK, PART, DONE, FAILED, STATUS, COLUMNS = 101, 102, 104, 105, 108, 109
+BLOCK, PART, DONE, FAILED, OUTPUT, CLOSE, STATUS, COLUMNS = 101, 102, 104, 105, 106, 107, 108, 109
 #: Version of the protocol; an engine of another one refuses the worker.
 VERSION = 1
 #: Forms of emitted records.
@@ -43,6 +43,7 @@ class Server:
         self._joiner: Optional[GroupJoiner] = None
         # Bytes of the block that the engine has not got. The last block of a call goes with its end.
         self._held = 0
+        task.send = self._send_output
 
     def run(self) -> None:
         """Serves until the engine ends."""
@@ -123,7 +124,7 @@ class Server:
     def _create(self, take: Take) -> None:
         name, _kind = take.text(), take.u32()
         task.is_reduce, task.number, task.partitions = take.u32() != 0, take.u32(), take.u32()
-        task.counters, task.new_status = {}, None
+        task.counters, task.new_status, task.outputs = {}, None, {}
         # The instance before it is gone if its task failed.
         self._class, self._call, self._flush = None, None, None
         made = self._classes[name]
@@ -186,6 +187,16 @@ class Server:
 
             for records in results(self._flush(), made.name):
                 self._emit(records, form, None)
+        for output in task.outputs.values():
+            self._send_output(output, True)
+        task.outputs = {}
+
+    def _send_output(self, output: NamedOutput, ends: bool) -> None:
+        put = Put().text(output.name).u32(output.types[0].number).u32(output.types[1].number)
+        put.u64(len(output.waiting))
+        for key, value in output.waiting:
+            put.text(key).text(value)
+        self._send(CLOSE if ends else OUTPUT, [put.bytes])
 
     def _emit(self, records: Records, form: int, owner: Optional[object]) -> None:
         made = self._class
