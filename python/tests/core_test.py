@@ -472,6 +472,36 @@ class Errors(Case):
         out, _ = self.python(source)
         self.assertEqual(out, "interrupted ['in', 'program.py', 'started']\n")
 
+    def test_ctrl_c_in_a_terminal(self):
+        # The terminal signals the program, its workers and the caller; nothing is left but the caller's exception.
+        import pty
+
+        self.file("program.py", "import os, time, yunti as y\n"
+                  "@y.record\ndef slow(line):\n    open('started', 'w').close(); time.sleep(60)\n"
+                  "open('in', 'w').write('a\\n')\n"
+                  "try: y.job(slow).run('in', 'out')\n"
+                  "except KeyboardInterrupt: print('interrupted', sorted(os.listdir()))\n")
+        place = os.path.dirname(os.path.dirname(y.program.__file__))
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execve(sys.executable, [sys.executable, "program.py"], {**os.environ, "PYTHONPATH": place})
+        self.addCleanup(os.close, terminal)
+        while not os.path.exists(self.path("started")):
+            time.sleep(0.01)
+        begin = time.monotonic()
+        os.write(terminal, b"\x03")
+        shown = b""
+        try:
+            while True:
+                shown += os.read(terminal, 4096)
+        except OSError:  # the end of a terminal
+            pass
+        self.assertEqual(os.waitpid(pid, 0)[1], 0, shown)
+        self.assertIn(b"interrupted ['in', 'program.py', 'started']", shown)
+        self.assertNotIn(b"Traceback", shown)
+        self.assertLess(time.monotonic() - begin, 5)
+
     def test_a_job_that_another_process_cancels(self):
         out, _ = self.python("import os, signal, threading, time, yunti as y\n"
                              "@y.record\ndef slow(line):\n"

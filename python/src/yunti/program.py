@@ -11,8 +11,9 @@ import subprocess
 import sys
 from typing import Any, Dict, List, Optional
 
-#: Seconds after ctrl-C in which the program ends by itself, if the terminal has signalled it too.
-GRACE_SECONDS = 1.0
+#: Seconds in which the program ends by itself after ctrl-C in a terminal, which signals it too. A second signal would
+#: end it without cleaning up.
+GRACE_SECONDS = 10.0
 
 
 class JobError(Exception):
@@ -96,11 +97,19 @@ def run(arguments: List[str]) -> bytes:
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
     try:
-        process.communicate(timeout=GRACE_SECONDS)
+        # A notebook interrupts its kernel alone.
+        process.communicate(timeout=GRACE_SECONDS if _in_terminal() else 0)
     except subprocess.TimeoutExpired:
-        # The signal has not reached the program: a notebook interrupts its kernel alone.
         process.send_signal(signal.SIGINT)
         process.communicate()
+
+
+def _in_terminal() -> bool:
+    """Returns True if ctrl-C reaches the program as well: it is in the foreground of a terminal with this process."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False
 
 
 def error_of(output: bytes, exit_code: int) -> JobError:
