@@ -133,6 +133,7 @@ fn memory(facts: &JobFacts) -> Memory {
         peak_bytes: peak,
         peak_resident_bytes: peak,
         samples: Vec::new(),
+        limits: Vec::new(),
     }
 }
 

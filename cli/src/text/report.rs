@@ -260,7 +260,14 @@ pub fn memory_sentence(report: &Report) -> String {
     let (peak, budget) = (numbers::memory(memory.peak_bytes), numbers::memory(memory.budget_bytes));
     let resident = numbers::memory(memory.peak_resident_bytes);
     if report.job.id.is_none() {
-        format!("{peak} of {budget} used; process peak {resident}, file pages included")
+        let text = format!("{peak} of {budget} used; process peak {resident}, file pages included");
+        match memory.limits.iter().min_by_key(|limit| limit.limit_bytes) {
+            Some(least) => {
+                let (bytes, at) = (numbers::memory(least.limit_bytes), numbers::milliseconds(least.at_ms));
+                text + &format!("; kept to {bytes} after {at}, because others needed memory")
+            }
+            None => text,
+        }
     } else if memory.peak_resident_bytes == 0 {
         "unknown".into()
     } else {

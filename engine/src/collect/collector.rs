@@ -26,6 +26,9 @@ use crate::operator::types::wrong_length;
 use crate::operator::{Sink, Type};
 use yunti_base::{Code, Error, Result};
 
+/// Blocks that a worker may hold, at least, however little memory the job should keep to.
+const BLOCKS_LEAST: usize = 8;
+
 /// Records that are not sorted yet, of one worker or all.
 #[derive(Default)]
 pub struct CollectedRecords {
@@ -177,6 +180,12 @@ impl<'a> Collector<'a> {
         self.collected.blocks.len() + self.collected.entries.len() * 3 / 2 + chained * 2 + large_blocks
     }
 
+    /// Returns the blocks that this worker may hold now.
+    fn blocks_allowed(&self) -> usize {
+        let allowed = self.store.budget().allowed(self.blocks_max as u64) as usize;
+        allowed.max(BLOCKS_LEAST.min(self.blocks_max))
+    }
+
     fn room_of(&self) -> usize {
         self.store.pool().block_bytes() - SLACK_BYTES
     }
@@ -199,7 +208,7 @@ impl<'a> Collector<'a> {
 
     /// Returns a pool block, after a spill if none is free.
     fn block(&mut self) -> Result<Block> {
-        if self.held() < self.blocks_max
+        if self.held() < self.blocks_allowed()
             && let Some(block) = self.store.pool().try_block()
         {
             return Ok(block);
@@ -225,6 +234,10 @@ impl<'a> Collector<'a> {
         }
         self.collected.release(&self.store);
         self.used = usize::MAX;
+        if self.store.budget().is_reduced() {
+            // Others need the memory now.
+            self.store.pool().shrink();
+        }
         Ok(())
     }
 
@@ -249,7 +262,7 @@ impl<'a> Collector<'a> {
                 _ => EntryBlock::capacity(pool),
             },
         };
-        if self.held() > self.blocks_max {
+        if self.held() > self.blocks_allowed() {
             return None;
         }
         let grant = self.store.budget().try_grant(super::Buckets::memory_bytes(capacity as u64))?;
@@ -498,7 +511,7 @@ impl<'a> Collector<'a> {
         let bytes = (key.len() + value.len()) as u64;
         let blocks = bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
         // A record larger than the share is kept alone.
-        if self.collected.records > 0 && self.held() + blocks > self.blocks_max {
+        if self.collected.records > 0 && self.held() + blocks > self.blocks_allowed() {
             return Ok(false);
         }
         self.give(HEADER_BYTES)?;

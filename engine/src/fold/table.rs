@@ -98,6 +98,11 @@ impl FoldTable {
         })
     }
 
+    /// Returns true if the table has keys and more memory than its users should keep to.
+    pub fn is_over(&self) -> bool {
+        !self.is_empty() && self.budget.is_reduced() && self.budget.used_bytes() > self.budget.target_bytes()
+    }
+
     /// Returns the number of records taken so far, drained ones included.
     pub fn records(&self) -> u64 {
         self.records

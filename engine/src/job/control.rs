@@ -33,9 +33,10 @@ pub enum ProgressStage {
 }
 
 /// Control of one job: cancels it from any thread, and counts its progress.
-#[derive(Default)]
 pub struct Control {
     cancel: Cancel,
+    /// Bytes of memory that the job should keep to.
+    memory_asked: AtomicU64,
     stage: AtomicUsize,
     done: AtomicU64,
     total: AtomicU64,
@@ -44,10 +45,35 @@ pub struct Control {
     status: Mutex<Option<String>>,
 }
 
+impl Default for Control {
+    fn default() -> Control {
+        Control {
+            cancel: Cancel::default(),
+            memory_asked: AtomicU64::new(u64::MAX),
+            stage: AtomicUsize::default(),
+            done: AtomicU64::default(),
+            total: AtomicU64::default(),
+            records: AtomicU64::default(),
+            output_bytes: AtomicU64::default(),
+            status: Mutex::default(),
+        }
+    }
+}
+
 impl Control {
     /// Returns a control for a job that has not begun.
     pub fn new() -> Arc<Control> {
         Arc::new(Control::default())
+    }
+
+    /// Asks the job to keep to `bytes` of memory from now on; `u64::MAX`: to its budget. Its workers follow within a
+    /// part of a second, as long as they map.
+    pub fn ask_for_memory(&self, bytes: u64) {
+        self.memory_asked.store(bytes, Ordering::Relaxed);
+    }
+    /// Returns the bytes of the last `ask_for_memory`.
+    pub fn memory_asked(&self) -> u64 {
+        self.memory_asked.load(Ordering::Relaxed)
     }
 
     /// Requests the end of the job. The job returns an error of code `Cancelled` once its tasks notice.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::commit::{Claim, PendingOutput};
 use super::control::{Control, ProgressStage};
+use super::elastic::Elastic;
 use super::named_outputs::NamedOutputs;
 use super::phase::running_job::RunningJob;
 use super::phase::{map_only, sorted};
@@ -190,6 +191,7 @@ pub(super) fn start<'a>(
         budget,
         meter: Meter::new(sizing.workers, &*env.clock),
         memory: MemoryTrace::default(),
+        elastic: Elastic::new(spec.memory_bytes.is_none().then_some(super::machine::left_bytes)),
         partitions: PartitionMeter::new(parts),
         sizing,
         totals: OutputTotals::with_parts(parts),

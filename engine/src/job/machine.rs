@@ -7,7 +7,7 @@ use super::report::Machine;
 use super::report::processors::ProcessorCounters;
 
 /// Share of the free memory that a job without a budget takes.
-const SHARE: f64 = 0.7;
+pub const SHARE: f64 = 0.7;
 
 /// Returns the memory budget of a job that names none: 70 % of the free memory of control group and machine, at least
 /// 64 MiB.
@@ -15,11 +15,22 @@ pub fn default_budget_bytes() -> u64 {
     default_budget_bytes_below(Path::new("/"))
 }
 
+/// Returns the bytes of memory that others leave to this process: what is free in control group and machine, and what
+/// it has already, without files.
+pub fn left_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:")?.split_whitespace().next()?.parse().ok());
+    free_bytes_below(Path::new("/")) + own.map_or(0, |kib: u64| kib << 10)
+}
+
 /// Returns the same budget for a machine whose `proc` and `sys` are below `root`.
 pub fn default_budget_bytes_below(root: &Path) -> u64 {
+    ((free_bytes_below(root) as f64 * SHARE) as u64).max(64 << 20)
+}
+
+fn free_bytes_below(root: &Path) -> u64 {
     let free = meminfo(root, "MemAvailable:").unwrap_or(1 << 30);
-    let room = cgroup_room(root).map_or(free, |room| room.min(free));
-    ((room as f64 * SHARE) as u64).max(64 << 20)
+    cgroup_room(root).map_or(free, |room| room.min(free))
 }
 
 fn meminfo(root: &Path, field: &str) -> Option<u64> {
@@ -62,12 +73,13 @@ fn cgroup_room(root: &Path) -> Option<u64> {
     room
 }
 
-/// Returns the bytes of inactive file pages of a control group. The kernel frees them on demand.
+/// Returns the bytes of file pages of a control group. The kernel frees them on demand.
 fn page_cache(dir: &Path) -> u64 {
     let text = std::fs::read_to_string(dir.join("memory.stat")).unwrap_or_default();
     let field =
         |name: &str| text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok());
-    field("total_inactive_file").or_else(|| field("inactive_file")).unwrap_or(0)
+    let both = |total: &str, own: &str| field(total).or_else(|| field(own)).unwrap_or(0);
+    both("total_inactive_file", "inactive_file") + both("total_active_file", "active_file")
 }
 
 /// Processor quota of a control group, and how often it throttled so far.

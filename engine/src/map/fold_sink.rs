@@ -172,6 +172,10 @@ impl Sink for FoldSink<'_> {
 
     fn filled(&mut self, len: usize, _: usize, data: &[u8]) -> Result<(*mut u8, usize)> {
         let mut done = 0;
+        if self.table.is_over() {
+            self.drain()?;
+            self.table.shrink()?;
+        }
         loop {
             let (table, folder, block) = (&mut self.table, &mut *self.folder, &self.block);
             // `done` counts bytes.

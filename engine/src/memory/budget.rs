@@ -2,6 +2,9 @@
 //!
 //! Counted: pool blocks, read and write buffers, hash tables, decoders, merge buffers. Code, stacks, task lists and
 //! counters are not counted; they fit in the 64 MiB that the promise adds to the budget.
+//!
+//! A budget may be asked for memory while a job runs (`ask_for`): its users then spill earlier and return memory, each
+//! in proportion. The limit itself stays, so nothing that was granted fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +14,8 @@ use yunti_base::{Code, Error, Result};
 /// A limit in bytes, and the bytes in use. Threads share it.
 pub struct Budget {
     limit_bytes: u64,
+    /// Bytes that users should keep to, at most the limit.
+    target_bytes: AtomicU64,
     used_bytes: AtomicU64,
     peak_bytes: AtomicU64,
     /// Peak since the last call of `take_recent_peak`.
@@ -32,7 +37,14 @@ impl Budget {
 
     fn with(limit_bytes: u64, parent: Option<Arc<Budget>>) -> Budget {
         let zero = || AtomicU64::new(0);
-        Budget { limit_bytes, used_bytes: zero(), peak_bytes: zero(), recent_bytes: zero(), parent }
+        Budget {
+            limit_bytes,
+            target_bytes: AtomicU64::new(limit_bytes),
+            used_bytes: zero(),
+            peak_bytes: zero(),
+            recent_bytes: zero(),
+            parent,
+        }
     }
 
     /// Returns the limit in bytes.
@@ -55,6 +67,30 @@ impl Budget {
     /// Returns the bytes that are free under this limit.
     pub fn free_bytes(&self) -> u64 {
         self.limit_bytes.saturating_sub(self.used_bytes())
+    }
+
+    /// Asks the users of this budget to keep to `bytes`; the limit or more: to all of it.
+    pub fn ask_for(&self, bytes: u64) {
+        self.target_bytes.store(bytes.min(self.limit_bytes), Ordering::Relaxed);
+    }
+
+    /// Returns the bytes that users should keep to, together.
+    pub fn target_bytes(&self) -> u64 {
+        match &self.parent {
+            Some(parent) => parent.allowed(self.limit_bytes),
+            None => self.target_bytes.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Returns true if users should keep to less than the limit.
+    pub fn is_reduced(&self) -> bool {
+        self.target_bytes() < self.limit_bytes
+    }
+
+    /// Returns the share of `amount` that a user should keep to.
+    pub fn allowed(&self, amount: u64) -> u64 {
+        let (target, limit) = (self.target_bytes(), self.limit_bytes);
+        if target >= limit { amount } else { (u128::from(amount) * u128::from(target) / u128::from(limit)) as u64 }
     }
 
     /// Takes `bytes` if they are free, here and in all parents; returns false otherwise. Return them exactly once with
@@ -187,6 +223,12 @@ mod tests {
         assert!(!part.try_take(1), "the parent has nothing left");
         drop(a);
         part = budget.part(10);
+        assert_eq!((budget.allowed(7), part.is_reduced()), (7, false));
+        budget.ask_for(40);
+        assert_eq!((budget.target_bytes(), part.target_bytes(), part.allowed(100)), (40, 4, 40));
+        assert!(part.is_reduced() && budget.limit_bytes() == 100);
+        budget.ask_for(u64::MAX);
+        assert!(!part.is_reduced());
         assert!(part.try_take(10) && !part.try_take(1));
         part.give(10);
         assert_eq!((budget.used_bytes(), budget.peak_bytes()), (0, 100));

@@ -6,9 +6,10 @@ use yunti_base::Code;
 use yunti_engine::env::metered::{FileTotals, Place};
 use yunti_engine::env::{Env, MeteredFiles};
 use yunti_engine::job::report::Report;
-use yunti_engine::job::{JobSpec, OutputTarget, SpillCodec};
+use yunti_engine::job::{Control, JobSpec, OutputTarget, SpillCodec, run};
+use yunti_engine::library::builtin_classes;
 
-use crate::support::{Temp, noise, parts_of, run_in};
+use crate::support::{Temp, noise, parts_of, read_parts, run_in};
 
 fn application(name: &str) -> JobSpec {
     (yunti_engine::job::application(name).unwrap().spec)()
@@ -54,6 +55,71 @@ fn any_budget_gives_the_same_bytes() {
     }
     assert_eq!(std::fs::read_dir(temp.path("scratch")).unwrap().count(), 0);
     assert_eq!(temp.names(), ["in", "out", "scratch"]);
+}
+
+/// The memory of a running job shrinks and grows all the time; the output is the same, and the job keeps to it.
+#[test]
+fn memory_that_shrinks_while_the_job_runs() {
+    let temp = Temp::new("elastic");
+    let text: Vec<u8> =
+        noise(5, 6 << 20).into_iter().map(|b| if b < 40 { b" \n"[usize::from(b % 2)] } else { b }).collect();
+    let input = temp.write("in", &text);
+    std::fs::create_dir(temp.path("scratch")).unwrap();
+    for (name, combiner) in [("sort", false), ("wordcount", false), ("wordcount", true)] {
+        let mut spec = JobSpec {
+            inputs: vec![input.clone()],
+            split_bytes: 1 << 20,
+            memory_bytes: Some(64 << 20),
+            threads: Some(2),
+            scratch_dirs: vec![temp.path("scratch")],
+            ..application(name)
+        };
+        if combiner {
+            (spec.folder, spec.combiner, spec.reducer) =
+                (None, Some("Yunti.SumReducer".into()), Some("Yunti.SumReducer".into()));
+        }
+        let expected = parts_of(&spec, &temp.path("out")).unwrap();
+        let spec = JobSpec { output: OutputTarget::Directory(temp.path("out")), overwrite: true, ..spec };
+        let control = Control::new();
+        let over = std::sync::atomic::AtomicBool::new(false);
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for turn in 0.. {
+                    if over.load(std::sync::atomic::Ordering::Relaxed) {
+                        break;
+                    }
+                    control.ask_for_memory([2 << 20, u64::MAX, 5 << 20, 1][turn % 4]);
+                    std::thread::sleep(std::time::Duration::from_millis(7));
+                }
+            });
+            let outcome = run(&spec, &Env::real(), &[builtin_classes()], &control);
+            over.store(true, std::sync::atomic::Ordering::Relaxed);
+            outcome.unwrap()
+        });
+        assert_eq!(read_parts(&temp.path("out")), expected, "{name}");
+        assert!(outcome.report.memory.limits.len() > 1, "{name}: {:?}", outcome.report.memory);
+    }
+}
+
+/// Memory comes back soon after the request, and the job spills instead.
+#[test]
+fn a_request_for_memory_is_followed() {
+    let temp = Temp::new("asked");
+    let input = temp.write("in", &noise(6, 24 << 20));
+    let spec = JobSpec {
+        inputs: vec![input],
+        split_bytes: 1 << 20,
+        memory_bytes: Some(256 << 20),
+        threads: Some(1),
+        output: OutputTarget::Directory(temp.path("out")),
+        ..application("sort")
+    };
+    let control = Control::new();
+    control.ask_for_memory(8 << 20);
+    let outcome = run(&spec, &Env::real(), &[builtin_classes()], &control).unwrap();
+    let map_peak = outcome.report.memory.samples.iter().map(|sample| sample.most_bytes).take(100).max();
+    assert!(outcome.report.spill.runs > 1, "{:?}", outcome.report.spill);
+    assert!(map_peak.is_some_and(|bytes| bytes < 24 << 20), "{:?}", outcome.report.memory.samples);
 }
 
 /// Runs a job and returns its report and the calls on its scratch files.

@@ -8,6 +8,7 @@ use crate::collect::spill::FinishedSpill;
 use crate::env::crew::Stop;
 use crate::env::{Crew, Env};
 use crate::job::control::{Control, ProgressStage};
+use crate::job::elastic::Elastic;
 use crate::job::named_outputs::{DiscardedOutputs, NamedOutputs};
 use crate::job::plan::Plan;
 use crate::job::plan::sizing::Sizing;
@@ -41,6 +42,8 @@ pub struct RunningJob<'a> {
     pub sizing: Sizing,
     pub meter: Meter,
     pub memory: MemoryTrace,
+    /// Memory that the job keeps to.
+    pub elastic: Elastic,
     /// Input of each partition.
     pub partitions: PartitionMeter,
     pub totals: OutputTotals,
@@ -90,6 +93,7 @@ impl RunningJob<'_> {
     /// Adds `bytes` of done work to the progress, and samples the memory in use at each step of the trace.
     pub fn advance(&self, bytes: u64) {
         let done = self.control.advance(bytes);
+        self.elastic.follow(&self.budget, self.control.memory_asked(), self.env, self.meter.start_ns());
         if self.memory.is_due(done.saturating_sub(bytes), done) {
             self.note_memory();
         }

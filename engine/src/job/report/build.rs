@@ -126,6 +126,7 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
             peak_bytes: running.budget.peak_bytes(),
             peak_resident_bytes: machine::peak_resident_bytes(),
             samples: running.memory.samples(),
+            limits: running.elastic.changes(),
         },
         spill: running.spill.lock().unwrap_or_else(|e| e.into_inner()).clone(),
         partitions: running

@@ -288,6 +288,17 @@ pub struct Memory {
     /// Budget in use over time; a few hundred samples at most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<MemorySample>,
+    /// Changes of the memory that the job kept to, in order of time; absent if it kept to its budget.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<MemoryLimit>,
+}
+
+/// Memory that a job keeps to from a moment on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemoryLimit {
+    /// Milliseconds since the job began.
+    pub at_ms: f64,
+    pub limit_bytes: u64,
 }
 
 /// Memory in use at one moment.

@@ -1,0 +1,109 @@
+//! Memory that gives way: while a job maps, its budget follows the memory that others leave.
+//!
+//! ```text
+//!   free memory (control group, machine) --> target of the budget --> collectors and tables spill earlier
+//! ```
+//!
+//! A job without `--memory` takes a share of the free memory at its start. Later the share may be smaller: a neighbour
+//! in the control group has grown, or the machine has other work. Workers look at it with the progress that they
+//! report, ten times a second, so no thread waits. A spill takes about a second, so the target is the share of the
+//! memory that will be free then, if the others go on growing as they do.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use super::machine::SHARE;
+use super::report::MemoryLimit;
+use crate::env::Env;
+use crate::memory::Budget;
+use crate::memory::budget::size;
+
+/// Interval between two looks at the free memory.
+const EACH_NS: u64 = if cfg!(debug_assertions) { 1_000_000 } else { 100_000_000 };
+/// Least memory that a job keeps to.
+const LEAST_BYTES: u64 = if cfg!(debug_assertions) { 1 << 20 } else { 64 << 20 };
+/// Share of the budget below which a change is ignored, so that the target does not follow noise.
+const NOTABLE: f64 = 0.1;
+/// Seconds after which memory that is asked for comes back.
+const AHEAD_S: f64 = 2.0;
+/// Factor by which the speed of others falls in a second without more.
+const FALL_A_SECOND: f64 = 0.3;
+/// Changes that the report keeps.
+const KEPT_MAX: usize = 1000;
+
+/// Target of a running job's memory.
+pub struct Elastic {
+    /// Memory that others leave to this process; None: only requests change the target.
+    left_bytes: Option<fn() -> u64>,
+    next_ns: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Time of the last look, and the memory that others left then.
+    last: Option<(u64, f64)>,
+    /// Bytes a second that others take. It falls slowly, since programs take memory in steps.
+    taken_per_s: f64,
+    changes: Vec<MemoryLimit>,
+}
+
+impl Elastic {
+    /// Returns the target of a job. `left_bytes`: memory that others leave to this process; None: only requests change
+    /// the target.
+    pub fn new(left_bytes: Option<fn() -> u64>) -> Elastic {
+        Elastic { left_bytes, next_ns: AtomicU64::new(0), state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Returns the share of the memory that will be free when a spill that begins now is done.
+    fn available(&self, now_ns: u64) -> u64 {
+        let Some(left_bytes) = self.left_bytes else { return u64::MAX };
+        let room = left_bytes() as f64;
+        let mut state = self.state();
+        if let Some((then_ns, before)) = state.last.replace((now_ns, room)) {
+            let seconds = now_ns.saturating_sub(then_ns).max(1) as f64 / 1e9;
+            let fallen = state.taken_per_s * FALL_A_SECOND.powf(seconds);
+            state.taken_per_s = ((before - room) / seconds).max(fallen);
+        }
+        ((room - state.taken_per_s * AHEAD_S).max(0.0) * SHARE) as u64
+    }
+
+    /// Sets the target of the budget, if it is time to. `asked`: bytes that the job was asked to keep to.
+    pub fn follow(&self, budget: &Budget, asked: u64, env: &Env, start_ns: u64) {
+        let now = env.clock.now_ns();
+        let next = self.next_ns.load(Ordering::Relaxed);
+        if now < next {
+            return;
+        }
+        // One worker looks, the others go on.
+        if self.next_ns.compare_exchange(next, now + EACH_NS, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            return;
+        }
+        let available = self.available(now);
+        let (limit, before) = (budget.limit_bytes(), budget.target_bytes());
+        let target = available.min(asked).clamp(LEAST_BYTES.min(limit), limit);
+        let change = (target as f64 - before as f64).abs() / limit as f64;
+        // A request, and the way back to the whole budget, are followed to the byte.
+        if target == before || (change < NOTABLE && target != asked && target != limit) {
+            return;
+        }
+        budget.ask_for(target);
+        let at_ms = now.saturating_sub(start_ns) as f64 / 1e6;
+        let changes = &mut self.state().changes;
+        if changes.len() < KEPT_MAX {
+            changes.push(MemoryLimit { at_ms, limit_bytes: target });
+        }
+        let why = if target < before { "others need it" } else { "it is free again" };
+        let seconds = at_ms / 1000.0;
+        env.messages.show(&format!("memory: {} -> {} at {seconds:.1} s: {why}", size(before), size(target)));
+    }
+
+    /// Returns the changes of the target so far.
+    pub fn changes(&self) -> Vec<MemoryLimit> {
+        self.state().changes.clone()
+    }
+}
