@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::commit::{Claim, PendingOutput};
 use super::control::{Control, ProgressStage};
-use super::elastic::Elastic;
+use super::machine::elastic::Elastic;
 use super::named_outputs::NamedOutputs;
 use super::phase::running_job::RunningJob;
 use super::phase::{map_only, sorted};

@@ -3,7 +3,6 @@
 mod chain;
 pub mod commit;
 pub mod control;
-mod elastic;
 pub mod execute;
 pub mod inspect;
 mod machine;

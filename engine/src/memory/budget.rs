@@ -3,7 +3,7 @@
 //! Counted: pool blocks, read and write buffers, hash tables, decoders, merge buffers. Code, stacks, task lists and
 //! counters are not counted; they fit in the 64 MiB that the promise adds to the budget.
 //!
-//! A budget may be asked for memory while a job runs (`ask_for`): its users then spill earlier and return memory, each
+//! `set_target` reduces a budget while a job runs: its users then spill earlier and return memory, each
 //! in proportion. The limit itself stays, so nothing that was granted fails.
 
 use std::sync::Arc;
@@ -69,8 +69,8 @@ impl Budget {
         self.limit_bytes.saturating_sub(self.used_bytes())
     }
 
-    /// Asks the users of this budget to keep to `bytes`; the limit or more: to all of it.
-    pub fn ask_for(&self, bytes: u64) {
+    /// Sets the bytes that the users of this budget should keep to, together; the limit or more: all of it.
+    pub fn set_target(&self, bytes: u64) {
         self.target_bytes.store(bytes.min(self.limit_bytes), Ordering::Relaxed);
     }
 
@@ -224,10 +224,10 @@ mod tests {
         drop(a);
         part = budget.part(10);
         assert_eq!((budget.allowed(7), part.is_reduced()), (7, false));
-        budget.ask_for(40);
+        budget.set_target(40);
         assert_eq!((budget.target_bytes(), part.target_bytes(), part.allowed(100)), (40, 4, 40));
         assert!(part.is_reduced() && budget.limit_bytes() == 100);
-        budget.ask_for(u64::MAX);
+        budget.set_target(u64::MAX);
         assert!(!part.is_reduced());
         assert!(part.try_take(10) && !part.try_take(1));
         part.give(10);

@@ -8,7 +8,7 @@ use crate::collect::spill::FinishedSpill;
 use crate::env::crew::Stop;
 use crate::env::{Crew, Env};
 use crate::job::control::{Control, ProgressStage};
-use crate::job::elastic::Elastic;
+use crate::job::machine::elastic::Elastic;
 use crate::job::named_outputs::{DiscardedOutputs, NamedOutputs};
 use crate::job::plan::Plan;
 use crate::job::plan::sizing::Sizing;

@@ -1,10 +1,12 @@
 //! The machine under a job, and the share that a job may take: free memory, and memory and processor limits of control
 //! groups.
 
+pub mod elastic;
+
 use std::path::Path;
 
-use super::report::Machine;
-use super::report::processors::ProcessorCounters;
+use crate::job::report::Machine;
+use crate::job::report::processors::ProcessorCounters;
 
 /// Share of the free memory that a job without a budget takes.
 pub const SHARE: f64 = 0.7;

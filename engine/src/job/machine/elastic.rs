@@ -12,9 +12,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use super::machine::SHARE;
-use super::report::MemoryLimit;
+use super::SHARE;
 use crate::env::Env;
+use crate::job::report::MemoryLimit;
 use crate::memory::Budget;
 use crate::memory::budget::size;
 
@@ -24,7 +24,7 @@ const EACH_NS: u64 = if cfg!(debug_assertions) { 1_000_000 } else { 100_000_000 
 const LEAST_BYTES: u64 = if cfg!(debug_assertions) { 1 << 20 } else { 64 << 20 };
 /// Share of the budget below which a change is ignored, so that the target does not follow noise.
 const NOTABLE: f64 = 0.1;
-/// Seconds after which memory that is asked for comes back.
+/// Seconds until memory comes back that a job should give.
 const AHEAD_S: f64 = 2.0;
 /// Factor by which the speed of others falls in a second without more.
 const FALL_A_SECOND: f64 = 0.3;
@@ -72,7 +72,7 @@ impl Elastic {
         ((room - state.taken_per_s * AHEAD_S).max(0.0) * SHARE) as u64
     }
 
-    /// Sets the target of the budget, if it is time to. `asked`: bytes that the job was asked to keep to.
+    /// Sets the target of the budget, if it is time to. `asked`: bytes that a caller wants the job to keep to.
     pub fn follow(&self, budget: &Budget, asked: u64, env: &Env, start_ns: u64) {
         let now = env.clock.now_ns();
         let next = self.next_ns.load(Ordering::Relaxed);
@@ -91,7 +91,7 @@ impl Elastic {
         if target == before || (change < NOTABLE && target != asked && target != limit) {
             return;
         }
-        budget.ask_for(target);
+        budget.set_target(target);
         let at_ms = now.saturating_sub(start_ns) as f64 / 1e6;
         let changes = &mut self.state().changes;
         if changes.len() < KEPT_MAX {
