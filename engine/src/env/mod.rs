@@ -68,7 +68,7 @@ impl Env {
             threads: Arc::new(threads::RealThreads),
             seed: 0x59_75_6e_74_69,
             maps_files: false,
-            processes: Arc::new(process::RealProcesses),
+            processes: Arc::new(process::RealProcesses::default()),
             messages: Arc::new(messages::StandardError),
             temp_dir: std::env::temp_dir(),
             cache_dir: std::env::var_os("XDG_CACHE_HOME")

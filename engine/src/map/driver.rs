@@ -80,6 +80,9 @@ fn map_once<S: Sink>(
 ) -> Result<()> {
     let clock = task.clock;
     reader.begin(task.split);
+    if let Some(first) = task.split.pieces.first() {
+        mapper.begin(first.file, first.start);
+    }
     let mut now = clock.now_ns();
     loop {
         task.cancel.check()?;

@@ -17,8 +17,11 @@ pub enum Restart {
     Found(Error),
 }
 
-/// A mapper of one split. Call order: `map` for each batch in the order of the split, then `flush` once.
+/// A mapper of one split. Call order: `begin`, `map` for each batch in the order of the split, then `flush` once.
 pub trait Mapper: Send {
+    /// Begins the split, which may have no record: `file_index` is its first file, as in batches, `start` its offset
+    /// there.
+    fn begin(&mut self, _file_index: u32, _start: u64) {}
     /// Maps one batch: emits any number of records.
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()>;
     /// Ends the split; may still emit, by copy only.

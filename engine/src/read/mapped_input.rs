@@ -219,7 +219,7 @@ mod tests {
     use crate::env::real::RealFiles;
     use crate::memory::Budget;
     use crate::read::SplitReader;
-    use crate::read::split::{InputFile, split_files};
+    use crate::read::split::{InputFile, Sharing, split_files};
     use std::sync::Arc;
 
     /// Lines as the reader and the mapping find them, by split.
@@ -235,7 +235,7 @@ mod tests {
             })
             .collect();
         let format = RecordFormat::Lines { end };
-        let splits = split_files(&inputs, &format, split_bytes);
+        let splits = split_files(&inputs, &format, split_bytes, Sharing::Shared);
         let setup = ReadSetup {
             files: Arc::new(RealFiles),
             budget: Budget::new(1 << 20),

@@ -130,8 +130,17 @@ pub struct Split {
 /// Length of the last split of a file at most, in split sizes (Hadoop's SPLIT_SLOP).
 const SLOP: f64 = 1.1;
 
-/// Cuts files into splits of about `split_bytes`. Small files share a split.
-pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64) -> Vec<Split> {
+/// How small files become splits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Small files share splits; empty ones are left out.
+    Shared,
+    /// No split has two files, and an empty file has one, as in Hadoop.
+    FileEach,
+}
+
+/// Cuts files into splits of about `split_bytes`.
+pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64, sharing: Sharing) -> Vec<Split> {
     let mut splits: Vec<Split> = Vec::new();
     let mut open: Vec<Piece> = Vec::new();
     let mut open_bytes = 0;
@@ -161,7 +170,7 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64)
             continue;
         }
         // A compressed file without a byte is damaged: its reader reports that.
-        if file.len == 0 && file.codec.is_none() {
+        if file.len == 0 && file.codec.is_none() && sharing == Sharing::Shared {
             continue;
         }
         if whole || file.len as f64 <= target as f64 * SLOP {
@@ -172,7 +181,7 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64)
             let end = if file.codec.is_some() { u64::MAX } else { file.len };
             open.push(Piece { file: file_number, start: 0, end });
             open_bytes += file.len;
-            if open_bytes >= target {
+            if open_bytes >= target || sharing == Sharing::FileEach {
                 close(&mut open, &mut open_bytes);
             }
             continue;
@@ -206,7 +215,7 @@ mod tests {
         let file = |len, codec| InputFile { path: "f".into(), len, codec, is_stream: false, marks: Vec::new() };
         let files = [file(105, None), file(250, None), file(0, None), file(30, None), file(30, None), file(50, None)];
         let lines = RecordFormat::Lines { end: LineEnd::Any };
-        let cut: Vec<Vec<(u32, u64, u64)>> = split_files(&files, &lines, 100)
+        let cut: Vec<Vec<(u32, u64, u64)>> = split_files(&files, &lines, 100, Sharing::Shared)
             .iter()
             .map(|s| s.pieces.iter().map(|p| (p.file, p.start, p.end)).collect())
             .collect();
@@ -221,18 +230,27 @@ mod tests {
                 vec![(5, 0, 50)]
             ]
         );
+        let each = split_files(&files[2..5], &lines, 100, Sharing::FileEach);
+        assert_eq!(
+            each.iter().map(|s| (s.number, s.pieces[0].file, s.bytes)).collect::<Vec<_>>(),
+            [(0, 0, 0), (1, 1, 30), (2, 2, 30)]
+        );
         let fixed = RecordFormat::Fixed { record_bytes: 30, key_bytes: 3 };
         // bzip2 is cut if lines are found by searching forward; other compressed files are not cut.
         let bzip2 =
             [file(250, Some(CodecKind::Bzip2)), file(100, Some(CodecKind::Bzip2)), file(250, Some(CodecKind::Gzip))];
         let pieces = |format: &RecordFormat| -> Vec<(u64, u64)> {
-            split_files(&bzip2, format, 100).iter().flat_map(|s| &s.pieces).map(|p| (p.start, p.end)).collect()
+            split_files(&bzip2, format, 100, Sharing::Shared)
+                .iter()
+                .flat_map(|s| &s.pieces)
+                .map(|p| (p.start, p.end))
+                .collect()
         };
         let max = u64::MAX;
         assert_eq!(pieces(&lines), [(0, 100), (100, 200), (200, 250), (0, max), (0, max)]);
         assert_eq!(pieces(&fixed), [(0, max), (0, max), (0, max)]);
         let two = RecordFormat::Lines { end: LineEnd::Delimiter(b"||".to_vec()) };
         assert_eq!(pieces(&two), [(0, max), (0, max), (0, max)]);
-        assert!(split_files(&files[1..2], &fixed, 100).iter().all(|s| s.pieces[0].start % 30 == 0));
+        assert!(split_files(&files[1..2], &fixed, 100, Sharing::Shared).iter().all(|s| s.pieces[0].start % 30 == 0));
     }
 }

@@ -1,6 +1,6 @@
 //! The words of a program's command, and its executable.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::env::Processes;
 use crate::env::process::pipes::is_executable;
@@ -35,15 +35,16 @@ pub fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Returns the executable that the first word of a command names: a path, or a name to look up in `PATH`. `None`: no
-/// such program.
+/// Returns the executable that the first word of a command names: a path, or a name to look up in the directory of
+/// programs and in `PATH`. `None`: no such program.
 ///
 /// Fails with `Code::UserCode` for a path that exists and cannot be executed.
 pub fn executable(name: &str, processes: &dyn Processes) -> Result<Option<PathBuf>> {
     if !name.contains('/') {
         return Ok(processes.find(name));
     }
-    let path = Path::new(name);
+    let shipped = processes.directory().map(|directory| directory.join(name)).filter(|path| path.exists());
+    let path = &shipped.unwrap_or_else(|| name.into());
     match path.metadata() {
         Err(_) => Ok(None),
         Ok(_) if is_executable(path) => Ok(std::path::absolute(path).ok()),
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn finds_programs_by_path_and_by_name() {
-        let executable = |name| super::executable(name, &RealProcesses);
+        let executable = |name| super::executable(name, &RealProcesses::default());
         assert!(executable("sh").unwrap().is_some_and(|path| path.is_absolute()));
         assert_eq!(executable("no-such-program-here").unwrap(), None);
         assert_eq!(executable("./no/such/program").unwrap(), None);

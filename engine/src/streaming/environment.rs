@@ -16,30 +16,39 @@ pub struct Place<'a> {
 /// images often set it for the sake of logs.
 pub const UNBUFFERED: &str = "PYTHONUNBUFFERED";
 
-/// Returns the variables of a task's program.
+/// Prefix of settings that set a variable as it is: `stream.environment.LANG=C` sets `LANG`.
+pub const VARIABLE_PREFIX: &str = "stream.environment.";
+
+/// Returns the variables of a task's program. What the engine knows of the task has the name of Hadoop 1, too, which
+/// many scripts read.
 pub fn variables(context: &TaskContext, place: Place<'_>) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut set = |key: &str, value: String| all.push((name(key), value));
-    for (key, value) in &context.job.settings {
+    let settings = &context.job.settings;
+    for (key, value) in settings.iter().filter(|(key, _)| !key.starts_with(VARIABLE_PREFIX)) {
         set(key, value.clone());
     }
+    let mut set_known = |key: &str, old: &str, value: String| {
+        set(key, value.clone());
+        set(old, value);
+    };
     let kind = if context.is_reduce { 'r' } else { 'm' };
     // A cluster's own identifiers are among the settings.
     if context.setting("mapreduce.task.attempt.id").is_none() {
         let task = format!("local_0001_{kind}_{:06}", context.task);
-        set("mapreduce.job.id", "job_local_0001".into());
-        set("mapreduce.task.id", format!("task_{task}"));
-        set("mapreduce.task.attempt.id", format!("attempt_{task}_0"));
+        set_known("mapreduce.job.id", "mapred.job.id", "job_local_0001".into());
+        set_known("mapreduce.task.id", "mapred.tip.id", format!("task_{task}"));
+        set_known("mapreduce.task.attempt.id", "mapred.task.id", format!("attempt_{task}_0"));
     }
-    set("mapreduce.task.ismap", (!context.is_reduce).to_string());
-    set("mapreduce.task.partition", context.task.to_string());
-    set("mapreduce.job.reduces", context.partitions.to_string());
+    set_known("mapreduce.task.ismap", "mapred.task.is.map", (!context.is_reduce).to_string());
+    set_known("mapreduce.task.partition", "mapred.task.partition", context.task.to_string());
     if let Some(file) = place.file {
-        // The second name is the one of Hadoop 1, which many scripts still read.
-        set("mapreduce.map.input.file", file.into());
-        set("map.input.file", file.into());
-        set("mapreduce.map.input.start", place.start.to_string());
+        set_known("mapreduce.map.input.file", "map.input.file", file.into());
+        set_known("mapreduce.map.input.start", "map.input.start", place.start.to_string());
     }
+    all.push((name("mapreduce.job.reduces"), context.partitions.to_string()));
+    let own = settings.iter().filter_map(|(key, value)| Some((key.strip_prefix(VARIABLE_PREFIX)?, value)));
+    all.extend(own.map(|(name, value)| (name.to_owned(), value.clone())));
     all
 }
 
@@ -54,12 +63,14 @@ mod tests {
 
     #[test]
     fn names_settings_and_the_place() {
-        let settings = [("my.own-setting".to_string(), "a b".to_string())].into();
+        let settings = [("my.own-setting", "a b"), ("stream.environment.MY.own", "c")];
+        let settings = settings.map(|(key, value)| (key.to_string(), value.to_string())).into();
         let job = JobContext::new(settings, Default::default(), Vec::new());
         let context = TaskContext::new(job, false, 3, 2);
         let all = variables(&context, Place { file: Some("in/a.txt"), start: 16 });
         for (key, value) in [
             ("my_own_setting", "a b"),
+            ("MY.own", "c"),
             ("mapreduce_map_input_file", "in/a.txt"),
             ("map_input_file", "in/a.txt"),
             ("mapreduce_map_input_start", "16"),

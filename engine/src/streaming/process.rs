@@ -68,7 +68,6 @@ impl Process {
             arguments: program.arguments.clone(),
             variables: environment::variables(context, place),
             removed: vec![environment::UNBUFFERED],
-            directory: None,
         };
         let pipes = context.job.host.processes.start(&command).map_err(|e| {
             let error = Error::io(Code::UserCode, "cannot start the program", &e);

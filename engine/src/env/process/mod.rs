@@ -5,7 +5,7 @@ pub mod shared_memory;
 mod worker;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use pipes::Command;
@@ -23,9 +23,12 @@ pub enum Ended {
 
 /// Processes of the outside world.
 pub trait Processes: Send + Sync {
-    /// Returns the executable of this name in the search path.
+    /// Returns the executable of this name in the directory of programs, else in the search path.
     fn find(&self, name: &str) -> Option<PathBuf>;
-    /// Starts a program with pipes to its standard input, output and error. Fails if the system cannot start it.
+    /// Working directory of programs, if it is not this process's own.
+    fn directory(&self) -> Option<&Path>;
+    /// Starts a program in the directory of programs, with pipes to its standard input, output and error. Fails if the
+    /// system cannot start it.
     fn start(&self, command: &Command) -> io::Result<Box<dyn PipedProcess>>;
 }
 
@@ -49,14 +52,22 @@ pub trait PipedProcess: Send {
 }
 
 /// The operating system's processes.
-pub struct RealProcesses;
+#[derive(Default)]
+pub struct RealProcesses {
+    /// Working directory of programs, an absolute path. None: this process's own.
+    pub directory: Option<PathBuf>,
+}
 
 impl Processes for RealProcesses {
     fn find(&self, name: &str) -> Option<PathBuf> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| pipes::is_executable(file))
+        let directories = self.directory.iter().cloned().chain(std::env::split_paths(&path));
+        directories.map(|dir| dir.join(name)).find(|file| pipes::is_executable(file))
+    }
+    fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
     }
     fn start(&self, command: &Command) -> io::Result<Box<dyn PipedProcess>> {
-        Ok(Box::new(pipes::Pipes::start(command)?))
+        Ok(Box::new(pipes::Pipes::start(command, self.directory())?))
     }
 }

@@ -26,8 +26,6 @@ pub struct Command {
     pub variables: Vec<(String, String)>,
     /// Variables of this process that the program does not get.
     pub removed: Vec<&'static str>,
-    /// Working directory, if not this process's own.
-    pub directory: Option<PathBuf>,
 }
 
 /// Returns true for a file that may be executed.
@@ -53,15 +51,16 @@ pub struct Pipes {
 }
 
 impl Pipes {
-    /// Starts a program in a process group of its own. Fails if the system cannot start it.
-    pub fn start(command: &Command) -> io::Result<Pipes> {
+    /// Starts a program in a process group of its own, in `directory` if there is one. Fails if the system cannot start
+    /// it.
+    pub fn start(command: &Command, directory: Option<&Path>) -> io::Result<Pipes> {
         let mut spawn = std::process::Command::new(&command.executable);
         spawn.args(&command.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         for name in &command.removed {
             spawn.env_remove(name);
         }
         spawn.envs(command.variables.iter().map(|(name, value)| (name, value)));
-        if let Some(directory) = &command.directory {
+        if let Some(directory) = directory {
             spawn.current_dir(directory);
         }
         // Its children can be killed with it. The standard library needs no fork for this.

@@ -17,7 +17,7 @@ use crate::operator::context::attempts_max;
 use crate::operator::{Class, ClassSource, Type};
 use crate::read::class_parser;
 use crate::read::reader::READ_BYTES;
-use crate::read::split::{InputFile, Piece, Split, split_files};
+use crate::read::split::{InputFile, Piece, Sharing, Split, split_files};
 use crate::write::column_encoder::ColumnEncoder;
 use crate::write::{Encoder, class_encoder};
 use yunti_base::directory_health::FailureRule;
@@ -148,7 +148,9 @@ fn files_and_splits(
         named.iter().map(|named| inputs::find(&*env.files, &named.inputs)).collect::<Result<_>>()?;
     let split_bytes = split_bytes(spec, sources, found.iter().flatten().map(|file| file.len).sum(), env);
     for (number, (own, source)) in found.into_iter().zip(sources).enumerate() {
-        for mut split in split_files(&own, &source.format, split_bytes) {
+        // Each file has a process of its own anyway.
+        let sharing = if source.starts_processes() { Sharing::FileEach } else { Sharing::Shared };
+        for mut split in split_files(&own, &source.format, split_bytes, sharing) {
             split.pieces.iter_mut().for_each(|piece| piece.file += files.len() as u32);
             splits.push(Split { number: splits.len() as u32, source: number, ..split });
         }
@@ -162,7 +164,7 @@ fn split_bytes(spec: &JobSpec, sources: &[Source], input_bytes: u64, env: &Env) 
     if spec.split_bytes != SPLIT_BYTES_DEFAULT {
         return spec.split_bytes;
     }
-    let starts_processes = sources.iter().filter_map(|s| s.mapper.as_ref()).any(|m| m.info().flags.starts_process);
+    let starts_processes = sources.iter().any(Source::starts_processes);
     match spec.mode {
         Mode::None => MAP_ONLY_SPLIT_BYTES,
         _ if starts_processes => {

@@ -29,6 +29,11 @@ impl Source {
         self.mapper.as_ref().is_none_or(|m| m.info().is_identity)
     }
 
+    /// Returns true if each task of the source starts a process.
+    pub fn starts_processes(&self) -> bool {
+        self.mapper.as_ref().is_some_and(|m| m.info().flags.starts_process)
+    }
+
     /// Finds the classes of a source and its types.
     ///
     /// Errors: `UserCode` for a class that does not exist or is of another kind; `Usage` for a bad setting.
