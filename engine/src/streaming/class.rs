@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::command_line::{self, Program};
 use super::mapper::ProgramMapper;
+use super::print_reducer::{self, PrintReducer};
 use super::reducer::ProgramReducer;
 use crate::env::{Env, Processes};
 use crate::operator::{Class, ClassInfo, ClassSource, Kind, Mapper, Reducer, TaskContext, Type};
@@ -52,6 +53,11 @@ impl ClassSource for Programs {
         let Some(&kind) = kinds.iter().find(|k| matches!(k, Kind::Mapper | Kind::Reducer | Kind::Combiner)) else {
             return Ok(None);
         };
+        if name == print_reducer::NAME {
+            let mut info = ClassInfo::of_bytes(name, Kind::Reducer);
+            (info.in_value_type, info.flags.pure) = (Type::Bytes, true);
+            return Ok(Some(Arc::new(PrintClass(info))));
+        }
         let Some(program) = find(name, &*self.0)? else { return Ok(None) };
         let mut info = ClassInfo::of_bytes(name, kind);
         info.in_value_type = Type::Bytes;
@@ -61,6 +67,17 @@ impl ClassSource for Programs {
 
     fn names(&self) -> Vec<String> {
         Vec::new()
+    }
+}
+
+struct PrintClass(ClassInfo);
+
+impl Class for PrintClass {
+    fn info(&self) -> &ClassInfo {
+        &self.0
+    }
+    fn reducer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
+        Ok(Box::new(PrintReducer::new(context)?))
     }
 }
 

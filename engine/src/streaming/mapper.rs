@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::command_line::Program;
 use super::environment::Place;
 use super::process::Process;
-use super::protocol::{KeyFields, lines};
+use super::protocol::{Datum, Form, RecordReader, RecordWriter};
 use crate::operator::mapper::Restart;
 use crate::operator::replay::Replay;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
@@ -15,10 +15,12 @@ use yunti_base::{Error, Result};
 pub struct ProgramMapper {
     program: Program,
     context: Arc<TaskContext>,
-    input: KeyFields,
-    output: KeyFields,
-    /// True if the program sees the offsets of lines, as keys.
-    with_offsets: bool,
+    input: RecordWriter,
+    output: RecordReader,
+    /// True if the program sees no keys. Without the setting, it sees the keys of a format that has keys.
+    ignores_keys: Option<bool>,
+    /// First file of the split, and the offset there.
+    first: (u32, u64),
     /// The program, and the number of the file that it reads.
     running: Option<(u32, Process)>,
     /// True if a program has run, so that an empty split needs no other.
@@ -31,9 +33,11 @@ impl ProgramMapper {
     /// Returns the mapper of a split. The program starts with the first record. Errors: `Usage` for a bad setting.
     pub fn new(program: Program, context: &Arc<TaskContext>) -> Result<ProgramMapper> {
         Ok(ProgramMapper {
-            input: KeyFields::of(context, "stream.map.input.field.separator", "")?,
-            output: KeyFields::of(context, "stream.map.output.field.separator", "stream.num.map.output.key.fields")?,
-            with_offsets: context.setting("stream.map.input.ignoreKey").is_some_and(|text| text.trim() == "false"),
+            input: RecordWriter::of(context, "map")?,
+            // Without a reduce, the mapper's records are the output.
+            output: RecordReader::of(context, "map", context.partitions == 0)?,
+            ignores_keys: context.setting("stream.map.input.ignoreKey").map(|text| text.trim() != "false"),
+            first: (0, 0),
             program,
             context: context.clone(),
             running: None,
@@ -43,14 +47,24 @@ impl ProgramMapper {
         })
     }
 
+    fn start_program(&mut self, file: u32, start: u64) -> Result<()> {
+        let name = self.context.job.inputs.get(file as usize);
+        let place = Place { file: name.map(String::as_str), start };
+        self.running = Some((file, Process::start(&self.program, &self.context, place)?));
+        Ok(())
+    }
+
     fn end_program(&mut self, out: &mut Out) -> Result<()> {
         let ProgramMapper { running, replay, output, .. } = self;
         if let Some((_, process)) = running {
             process.finish(&mut |bytes, ended| {
-                lines(bytes, ended, |line| {
-                    let (key, value) = output.split(line);
-                    if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
-                })
+                output.read(
+                    bytes,
+                    ended,
+                    |key, value| {
+                        if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
+                    },
+                )
             })?;
         }
         *running = None;
@@ -59,38 +73,46 @@ impl ProgramMapper {
 }
 
 impl Mapper for ProgramMapper {
+    fn begin(&mut self, file_index: u32, start: u64) {
+        self.first = (file_index, start);
+    }
+
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         if self.running.as_ref().is_some_and(|(file, _)| *file != batch.file_index()) {
             // A program may take its file from the environment, so each file has its own.
             self.end_program(out)?;
         }
         if self.running.is_none() {
-            let file = self.context.job.inputs.get(batch.file_index() as usize);
-            let place = Place { file: file.map(String::as_str), start: batch.first_position() };
-            self.running = Some((batch.file_index(), Process::start(&self.program, &self.context, place)?));
+            self.start_program(batch.file_index(), batch.first_position())?;
         }
         self.has_run = true;
-        let ProgramMapper { running, replay, input, output, with_offsets, lines: text, .. } = self;
+        let ProgramMapper { running, replay, input, output, ignores_keys, lines: text, .. } = self;
         let Some((_, process)) = running else { return Ok(()) };
-        let bytes = match whole_lines(batch).filter(|_| !*with_offsets) {
+        // Only text may be without keys.
+        let has_keys = input.form != Form::Text || !ignores_keys.unwrap_or(batch.keys().is_none());
+        let bytes = match whole_lines(batch).filter(|_| !has_keys) {
             Some(bytes) => bytes,
             None => {
                 text.clear();
-                append_records(batch, input, *with_offsets, text);
+                append_records(batch, input, has_keys, text);
                 text
             }
         };
         process.feed(bytes, &mut |bytes, ended| {
-            lines(bytes, ended, |line| {
-                let (key, value) = output.split(line);
-                if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
-            })
+            output.read(
+                bytes,
+                ended,
+                |key, value| {
+                    if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
+                },
+            )
         })
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
         if !self.has_run {
-            self.running = Some((0, Process::start(&self.program, &self.context, Place::default())?));
+            let (file, start) = self.first;
+            self.start_program(file, start)?;
         }
         self.end_program(out)?;
         self.replay.finish()
@@ -121,18 +143,14 @@ fn whole_lines<'b>(batch: &Batch<'b>) -> Option<&'b [u8]> {
     Some(&data[start..next])
 }
 
-/// Appends the records of a batch as lines.
-fn append_records(batch: &Batch<'_>, form: &KeyFields, with_offsets: bool, to: &mut Vec<u8>) {
+/// Appends the records of a batch. The key of a line is its offset in the file.
+fn append_records(batch: &Batch<'_>, input: &RecordWriter, has_keys: bool, to: &mut Vec<u8>) {
     for (i, &offset) in batch.values().offsets.iter().enumerate() {
         let (key, value) = batch.record(i);
-        if batch.keys().is_some() {
-            form.append(key, value, to);
-        } else if with_offsets {
-            let offset = batch.first_position() + u64::from(offset);
-            form.append(offset.to_string().as_bytes(), value, to);
-        } else {
-            to.extend_from_slice(value);
-            to.push(b'\n');
-        }
+        let key = match batch.keys() {
+            Some(_) => Datum::Text(key),
+            None => Datum::Offset(batch.first_position() + u64::from(offset)),
+        };
+        input.append(has_keys.then_some(key), Datum::Text(value), to);
     }
 }

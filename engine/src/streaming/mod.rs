@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   batch --> process.rs: one poll for three pipes --> program
-//!   records <-- protocol.rs: lines <-- stdout    report.rs: reporter:counter:.. <-- stderr
+//!   records <-- protocol/: lines, raw or typed bytes <-- stdout    report.rs: reporter:counter:.. <-- stderr
 //! ```
 //!
 //! It stands beside the floors, as `abi/` does: both bring user code behind the interfaces of `operator/`.
@@ -12,6 +12,7 @@ mod class;
 mod command_line;
 mod environment;
 mod mapper;
+mod print_reducer;
 mod process;
 mod protocol;
 mod reducer;

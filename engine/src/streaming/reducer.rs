@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::command_line::Program;
 use super::environment::Place;
 use super::process::Process;
-use super::protocol::{KeyFields, lines};
+use super::protocol::{Datum, Form, RecordReader, RecordWriter};
 use crate::operator::replay::Replay;
 use crate::operator::{Groups, Kind, Out, Reducer, TaskContext};
 use yunti_base::Result;
@@ -14,8 +14,10 @@ use yunti_base::Result;
 pub struct ProgramReducer {
     program: Program,
     context: Arc<TaskContext>,
-    input: KeyFields,
-    output: KeyFields,
+    input: RecordWriter,
+    /// Form in which the mapper wrote the records.
+    mapped: Form,
+    output: RecordReader,
     running: Option<Process>,
     replay: Replay,
     lines: Vec<u8>,
@@ -26,15 +28,15 @@ impl ProgramReducer {
     ///
     /// Errors: `Usage` for a bad setting.
     pub fn new(program: Program, kind: Kind, context: &Arc<TaskContext>) -> Result<ProgramReducer> {
-        // The records of a combiner are records of the map output.
-        let (separator, fields) = if kind == Kind::Combiner {
-            ("stream.map.output.field.separator", "stream.num.map.output.key.fields")
-        } else {
-            ("stream.reduce.output.field.separator", "stream.num.reduce.output.key.fields")
+        // The records of a combiner are records of the map output. Hadoop reads them with the settings of the reducer.
+        let output = match kind {
+            Kind::Combiner => RecordReader::of(context, "map", false)?,
+            _ => RecordReader::of(context, "reduce", true)?,
         };
         Ok(ProgramReducer {
-            input: KeyFields::of(context, "stream.reduce.input.field.separator", "")?,
-            output: KeyFields::of(context, separator, fields)?,
+            input: RecordWriter::of(context, "reduce")?,
+            mapped: Form::of(context, "stream.map.output")?,
+            output,
             program,
             context: context.clone(),
             running: None,
@@ -46,7 +48,7 @@ impl ProgramReducer {
 
 impl Reducer for ProgramReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
-        let ProgramReducer { program, context, input, output, running, replay, lines: text } = self;
+        let ProgramReducer { program, context, input, mapped, output, running, replay, lines: text } = self;
         let process = match running {
             Some(process) => process,
             None => running.insert(Process::start(program, context, Place::default())?),
@@ -55,12 +57,12 @@ impl Reducer for ProgramReducer {
         for i in 0..groups.len() {
             let key = groups.key(i);
             for v in groups.range(i) {
-                input.append(groups.value_key(v).unwrap_or(key), groups.value(v), text);
+                let key = Datum::written(*mapped, groups.value_key(v).unwrap_or(key));
+                input.append(Some(key), Datum::written(*mapped, groups.value(v)), text);
             }
         }
         process.feed(text, &mut |bytes, ended| {
-            lines(bytes, ended, |line| {
-                let (key, value) = output.split(line);
+            output.read(bytes, ended, |key, value| {
                 if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
             })
         })
@@ -70,8 +72,7 @@ impl Reducer for ProgramReducer {
         let ProgramReducer { output, running, replay, .. } = self;
         let Some(process) = running else { return Ok(()) };
         process.finish(&mut |bytes, ended| {
-            lines(bytes, ended, |line| {
-                let (key, value) = output.split(line);
+            output.read(bytes, ended, |key, value| {
                 if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
             })
         })?;

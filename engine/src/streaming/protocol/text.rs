@@ -2,6 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memchr2_iter, memmem};
 
+use super::Datum;
 use crate::operator::TaskContext;
 use yunti_base::{Code, Error, Result};
 
@@ -46,12 +47,17 @@ impl KeyFields {
         }
     }
 
-    /// Appends key, separator, value and a line end to `to`.
-    pub fn append(&self, key: &[u8], value: &[u8], to: &mut Vec<u8>) {
-        to.extend_from_slice(key);
-        to.extend_from_slice(&self.separator);
-        to.extend_from_slice(value);
-        to.push(b'\n');
+    /// Returns the separator of key and value.
+    pub fn separator(&self) -> &[u8] {
+        &self.separator
+    }
+}
+
+/// Appends a key or value.
+pub fn append(datum: Datum<'_>, to: &mut Vec<u8>) {
+    match datum {
+        Datum::Text(bytes) | Datum::Bytes(bytes) | Datum::Typed(bytes) => to.extend_from_slice(bytes),
+        Datum::Offset(offset) => to.extend_from_slice(offset.to_string().as_bytes()),
     }
 }
 
