@@ -2,6 +2,7 @@
 
 pub mod checksum;
 pub mod escape;
+pub mod java_number;
 pub mod key_order;
 pub mod masks;
 pub mod ordered_bytes;

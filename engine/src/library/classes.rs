@@ -8,12 +8,18 @@ use super::applications::{
 };
 use super::field_order::FieldOrder;
 use super::fold::{KnownFolder, KnownReducer};
+use super::hadoop::aggregate::AggregateReducer;
+use super::hadoop::key_field_order::KeyFieldOrder;
+use super::hadoop::key_field_partitioner::KeyFieldPartitioner;
+use super::hadoop::key_hash_partitioner::KeyHashPartitioner;
+use super::hadoop::offsets::OffsetMapper;
 use super::identity::IdentityReducer;
 use super::inverse::Inverse;
 use super::tokenize::Tokenizer;
 use crate::map::identity::IdentityMapper;
 use crate::operator::{
-    Class, ClassInfo, ClassSource, Flags, Folder, KeyOrderer, Kind, KnownFold, Mapper, Reducer, TaskContext, Type,
+    Class, ClassInfo, ClassSource, Flags, Folder, KeyOrderer, Kind, KnownFold, Mapper, Partitioner, Reducer,
+    TaskContext, Type,
 };
 use yunti_base::Result;
 
@@ -29,6 +35,7 @@ enum Make {
     Reducer(New<dyn Reducer>),
     Folder(New<dyn Folder>),
     KeyOrder(New<dyn KeyOrderer>),
+    Partitioner(New<dyn Partitioner>),
     /// A known fold: a folder under its own name, and a reducer.
     Fold(KnownFold),
 }
@@ -57,6 +64,12 @@ impl Class for Builtin {
             _ => Err(self.not_a(Kind::Folder)),
         }
     }
+    fn partitioner(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
+        match self.make {
+            Make::Partitioner(new) => new(context),
+            _ => Err(self.not_a(Kind::Partitioner)),
+        }
+    }
     fn key_orderer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
         match self.make {
             Make::KeyOrder(new) => new(context),
@@ -83,6 +96,7 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("WordLengthMapper", Flags::default(), (Type::I64, Type::I64), |_| Ok(Box::new(WordLengths))),
         ("CountColumnMapper", refs, (Type::Bytes, Type::I64), |context| Ok(Box::new(CountColumn::new(context)?))),
         ("MatchMapper", Flags::default(), (Type::Bytes, Type::I64), |context| Ok(Box::new(Matches::new(context)?))),
+        ("OffsetMapper", Flags::default(), (Type::I64, Type::Bytes), |_| Ok(Box::new(OffsetMapper))),
         ("InverseMapper", Flags::default(), (Type::I64, Type::Bytes), |_| Ok(Box::new(Inverse))),
         ("TopMapper", Flags::default(), (Type::F64, Type::Bytes), |context| Ok(Box::new(Top::new(context)?))),
         ("InvertedIndexMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
@@ -120,6 +134,8 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("DistinctValuesReducer", true, Type::Bytes, |_| Ok(Box::new(DistinctValues::one_by_one()))),
         ("JoinedValuesReducer", true, Type::Bytes, |_| Ok(Box::new(DistinctValues::joined()))),
         ("JoinReducer", true, Type::Bytes, |context| Ok(Box::new(JoinReducer::new(context)?))),
+        ("AggregateReducer", true, Type::Bytes, |_| Ok(Box::new(AggregateReducer::new(false)))),
+        ("AggregateCombiner", true, Type::Bytes, |_| Ok(Box::new(AggregateReducer::new(true)))),
         // The reducer counts records over all keys, so it is not pure.
         ("FirstReducer", false, Type::None, |context| Ok(Box::new(First::new(context)?))),
         ("PageRankCombiner", true, Type::Bytes, |_| Ok(Box::new(PageRankCombiner::default()))),
@@ -135,6 +151,10 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     let mut info = base("FieldOrder", Kind::KeyOrder);
     info.flags.groups = true;
     add(info, Make::KeyOrder(|context| Ok(Box::new(FieldOrder::new(context)?))));
+    add(base("KeyFieldOrder", Kind::KeyOrder), Make::KeyOrder(|context| Ok(Box::new(KeyFieldOrder::new(context)?))));
+    let new: New<dyn Partitioner> = |context| Ok(Box::new(KeyFieldPartitioner::new(context)?));
+    add(base("KeyFieldPartitioner", Kind::Partitioner), Make::Partitioner(new));
+    add(base("KeyHashPartitioner", Kind::Partitioner), Make::Partitioner(|_| Ok(Box::new(KeyHashPartitioner))));
     let mut info = base("DistinctFolder", Kind::Folder);
     (info.key_type, info.value_type, info.is_fold, info.flags.pure) = (Type::None, Type::None, true, true);
     add(info, Make::Folder(|_| Ok(Box::new(Distinct))));

@@ -5,6 +5,7 @@ pub mod classes;
 mod field_order;
 pub mod fold;
 pub mod generate;
+mod hadoop;
 pub mod identity;
 mod inverse;
 mod settings;
