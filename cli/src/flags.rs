@@ -18,6 +18,7 @@ use crate::command::report::{self, ReportFlags};
 use crate::command::run;
 use crate::command::run::flags::RunFlags;
 use crate::command::sandboxed::{self, SandboxedFlags};
+use crate::command::streaming::{self, StreamingFlags};
 use crate::command::validate::{self, ValidateFlags};
 use crate::command::worker::{self, WorkerFlags};
 use crate::failure::{self, Outcome};
@@ -37,6 +38,7 @@ pub struct Flags {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Box<RunFlags>),
+    Streaming(Box<StreamingFlags>),
     Generate(GenerateFlags),
     Validate(ValidateFlags),
     Report(ReportFlags),
@@ -68,6 +70,7 @@ pub fn act(flags: Flags) -> Outcome {
     let commands = || Flags::command().get_subcommands().map(|c| c.get_name().to_string()).collect::<Vec<_>>();
     match flags.command {
         Command::Run(flags) => run::run(*flags),
+        Command::Streaming(flags) => streaming::streaming(*flags),
         Command::Generate(flags) => generate::generate(&flags),
         Command::Validate(flags) => validate::validate(&flags),
         Command::Report(flags) => report::report(&flags),

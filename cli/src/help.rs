@@ -9,6 +9,7 @@ use crate::command::machine::MachineFlags;
 use crate::command::manual::{CompletionsFlags, HelpFlags, ManFlags};
 use crate::command::report::ReportFlags;
 use crate::command::run::flags::RunFlags;
+use crate::command::streaming::StreamingFlags;
 use crate::command::validate::ValidateFlags;
 use crate::text::named_line;
 
@@ -23,6 +24,7 @@ pub fn template() -> String {
         "My data, on this machine",
         &[
             named_line(NAME_WIDTH, "run", &about::<RunFlags>()),
+            named_line(NAME_WIDTH, "streaming", &about::<StreamingFlags>()),
             named_line(NAME_WIDTH, "generate", &about::<GenerateFlags>()),
             named_line(NAME_WIDTH, "validate", &about::<ValidateFlags>()),
             named_line(NAME_WIDTH, "report", &about::<ReportFlags>()),

@@ -16,8 +16,10 @@ use std::process::ExitCode;
 use yunti_base::whole_file;
 use yunti_program::{failure, program};
 
+use command::streaming;
+
 fn main() -> ExitCode {
-    let code = program::exit_code(flags::act);
+    let code = program::exit_code_of(streaming::with_double_dashes(std::env::args_os().collect()), flags::act);
     guard::over(code);
     ExitCode::from(code)
 }

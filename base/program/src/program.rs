@@ -19,11 +19,15 @@ pub fn run<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> Exi
 
 /// Does the same as [`run`], for a program that has something to do before it ends.
 pub fn exit_code<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> u8 {
+    exit_code_of(std::env::args_os().collect(), act)
+}
+
+/// Does the same as [`exit_code`], for the arguments of this process in another spelling.
+pub fn exit_code_of<Flags: Parser>(arguments: Vec<OsString>, act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> u8 {
     // A panic is reported in one line below. RUST_BACKTRACE brings back Rust's own report.
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
-    let arguments: Vec<OsString> = std::env::args_os().collect();
     let json = failure::wants_json(&arguments);
     let result = catch_unwind(|| match Flags::try_parse_from(&arguments) {
         Ok(flags) => act(flags),

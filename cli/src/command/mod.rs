@@ -9,5 +9,6 @@ pub mod part;
 pub mod report;
 pub mod run;
 pub mod sandboxed;
+pub mod streaming;
 pub mod validate;
 pub mod worker;

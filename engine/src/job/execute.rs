@@ -29,6 +29,9 @@ use crate::write::top::Top;
 use crate::write::{CompressorPool, Output, PartFile};
 use yunti_base::{Code, Error, Result};
 
+/// Setting: name parts as the older API of MapReduce does, `part-00000` instead of `part-r-00000`.
+const PLAIN_PARTS: &str = "output.plain.parts";
+
 /// Jobs of the same chain that are done.
 #[derive(Debug, Default)]
 pub struct EarlierJobs {
@@ -217,10 +220,11 @@ fn open_output(running: &RunningJob<'_>, pending: Option<&PendingOutput>) -> Res
     let plan = running.plan;
     match (&running.spec.output, pending) {
         (OutputTarget::Directory(_), Some(pending)) => {
-            let (letter, parts) = match running.spec.mode {
-                Mode::None => ('m', plan.splits.len()),
-                _ => ('r', plan.partitions as usize),
+            let (kind, parts) = match running.spec.mode {
+                Mode::None => ("m-", plan.splits.len()),
+                _ => ("r-", plan.partitions as usize),
             };
+            let kind = if running.spec.settings.get(PLAIN_PARTS).is_some_and(|v| v == "true") { "" } else { kind };
             // Sorted records take about as many bytes as in the input.
             let identity = plan.reducer.is_none()
                 && plan.folder.is_none()
@@ -236,7 +240,7 @@ fn open_output(running: &RunningJob<'_>, pending: Option<&PendingOutput>) -> Res
             let extension = format!("{own}{}", running.spec.compress.map_or("", |c| c.target.extension()));
             // The other half of the open files is for inputs, scratch and the rest of the process.
             let few = OpenFilePool::new(running.env.files.clone(), running.env.files.open_max() / 2);
-            let create = |i: usize| pending.create_part(&format!("part-{letter}-{i:05}{extension}"), &few);
+            let create = |i: usize| pending.create_part(&format!("part-{kind}{i:05}{extension}"), &few);
             let parts = (0..parts).map(|i| PartFile::new(create(i)?, false, expected)).collect::<Result<Vec<_>>>()?;
             Ok(Output::Parts(parts))
         }

@@ -62,9 +62,13 @@ impl Reducer for ProgramReducer {
             }
         }
         process.feed(text, &mut |bytes, ended| {
-            output.read(bytes, ended, |key, value| {
-                if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
-            })
+            output.read(
+                bytes,
+                ended,
+                |key, value| {
+                    if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
+                },
+            )
         })
     }
 
@@ -72,9 +76,13 @@ impl Reducer for ProgramReducer {
         let ProgramReducer { output, running, replay, .. } = self;
         let Some(process) = running else { return Ok(()) };
         process.finish(&mut |bytes, ended| {
-            output.read(bytes, ended, |key, value| {
-                if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
-            })
+            output.read(
+                bytes,
+                ended,
+                |key, value| {
+                    if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
+                },
+            )
         })?;
         replay.finish()
     }

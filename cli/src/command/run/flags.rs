@@ -6,12 +6,11 @@ use clap::Args;
 use yunti_engine::job::applications;
 use yunti_engine::job::spec::change::{
     SpecChange, parse_compress, parse_input_format, parse_mode, parse_output, parse_output_format, parse_partitioning,
-    parse_spill_codec,
 };
-use yunti_engine::job::spec::{
-    Compress, InputFormat, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size,
-};
+use yunti_engine::job::spec::{Compress, InputFormat, Mode, OutputFormat, OutputTarget, Partitioning, parse_size};
 use yunti_engine::operator::Type;
+
+use super::common_flags::{ReportingFlags, ResourceFlags, TaskFlags};
 
 /// Run a job: a ready application, a job file, or your own classes
 ///
@@ -153,19 +152,6 @@ pub struct RunFlags {
     #[arg(long, value_name = "COMMAND", help_heading = "Classes (Yunti.X are built in)")]
     pub worker: Vec<String>,
 
-    /// Attempts of a task before an error of user code ends the job [default: 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "The job")]
-    pub attempts: Option<u32>,
-
-    /// Records that user code fails at twice: fail, skip, skip:N or skip:P%; those left out are kept in
-    /// OUT/_yunti/bad-records [default: fail]
-    #[arg(long, value_name = "LIMIT", help_heading = "The job")]
-    pub bad_records: Option<String>,
-
-    /// Seconds after which a class or program that makes no progress is killed; 0: never [default: 600]
-    #[arg(long, value_name = "SECONDS", help_heading = "The job")]
-    pub timeout: Option<f64>,
-
     /// File that every task can read whole, by its name; may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Classes")]
     pub side_file: Vec<PathBuf>,
@@ -190,49 +176,18 @@ pub struct RunFlags {
     #[arg(long, value_name = "CLASS", value_parser = parse_partitioning, help_heading = "Classes (Yunti.X are built in)")]
     pub partitioner: Option<Partitioning>,
 
-    /// Memory for the job, as in 512MiB [default: derived from the control group and the free memory]
-    #[arg(short, long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
-    pub memory: Option<u64>,
-
-    /// Number of threads [default: the number of processors]
-    #[arg(short, long, value_name = "N", help_heading = "Resources")]
-    pub threads: Option<usize>,
-
-    /// Size of a split of the input [default: 16MiB; 64MiB in mode none]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
-    pub split_size: Option<u64>,
-
-    /// Local directory for spills; may be repeated [default: the system's temporary directory]
-    #[arg(long, value_name = "DIR", help_heading = "Resources")]
-    pub scratch: Vec<PathBuf>,
-
-    /// Codec of spills: auto, none or lz4 [default: auto, which is none if the disk is faster than the codec]
-    #[arg(long, value_name = "CODEC", value_parser = parse_spill_codec, help_heading = "Resources")]
-    pub spill_codec: Option<SpillCodec>,
-
-    /// Write the job's report to this file too
-    #[arg(long, value_name = "FILE", help_heading = "Reports and messages")]
-    pub report: Option<PathBuf>,
-
-    /// Write the report to this file as one self-contained HTML page
-    #[arg(long, value_name = "FILE", help_heading = "Reports and messages")]
-    pub html: Option<PathBuf>,
-
-    /// Print the report as one JSON document instead of text
-    #[arg(long, help_heading = "Reports and messages")]
-    pub json: bool,
-
-    /// Print no progress and no summary on standard error
-    #[arg(short, long, help_heading = "Reports and messages")]
-    pub quiet: bool,
-
     /// Place to run: here, or on the cluster of the `hadoop` in PATH, where inputs and output are Hadoop's paths
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Cluster::Here, help_heading = "The job")]
     pub on: Cluster,
 
-    /// Print the job as a job file and run nothing
-    #[arg(long, help_heading = "Reports and messages")]
-    pub print_job: bool,
+    #[command(flatten)]
+    pub tasks: TaskFlags,
+
+    #[command(flatten)]
+    pub resources: ResourceFlags,
+
+    #[command(flatten)]
+    pub reports: ReportingFlags,
 }
 
 /// Place where a job runs.
@@ -261,7 +216,7 @@ fn after_help() -> String {
         yunti run --lib ./libmine.so --mapper Mine.Tokenizer --folder Mine.Max -i in/ -o out/"
 }
 
-fn parse_setting(text: &str) -> Result<(String, String), String> {
+pub fn parse_setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_string(), value.to_string())),
         _ => Err("write -D key=value".into()),
@@ -276,11 +231,7 @@ fn parse_named_output(text: &str) -> yunti_base::Result<(String, OutputFormat)> 
 impl RunFlags {
     /// Returns the settings of `-D` and of the flags that stand for a setting.
     fn settings(&self) -> Vec<(String, String)> {
-        let tasks = ["mapreduce.map.maxattempts", "mapreduce.reduce.maxattempts"];
-        let attempts = self.attempts.map(|n| tasks.map(|key| (key.to_string(), n.to_string())));
-        let timeout = self.timeout.map(|s| ("mapreduce.task.timeout".to_string(), format!("{:.0}", s * 1000.0)));
-        let bad_records = self.bad_records.iter().map(|limit| ("bad.records".to_string(), limit.clone()));
-        self.settings.iter().cloned().chain(bad_records).chain(attempts.into_iter().flatten()).chain(timeout).collect()
+        self.settings.iter().cloned().chain(self.tasks.settings()).collect()
     }
 
     /// Returns the changes that the flags make to a job. Lists replace the job file's lists; settings are added to its
@@ -312,12 +263,12 @@ impl RunFlags {
             descending: self.descending.then_some(true),
             key_order: self.key_order.clone(),
             deterministic: self.deterministic.then_some(true),
-            split_bytes: self.split_size,
-            memory_bytes: self.memory,
-            threads: self.threads,
-            scratch_dirs: list(&self.scratch),
+            split_bytes: self.resources.split_size,
+            memory_bytes: self.resources.memory,
+            threads: self.resources.threads,
+            scratch_dirs: list(&self.resources.scratch),
             side_files: list(&self.side_file),
-            spill_codec: self.spill_codec,
+            spill_codec: self.resources.spill_codec,
             overwrite: self.overwrite.then_some(true),
             wait: self.wait.then_some(true),
             durable: self.durable.then_some(true),

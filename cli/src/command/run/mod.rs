@@ -1,5 +1,6 @@
 //! `yunti run`: builds a job from flags, runs it, and prints its result and report.
 
+pub mod common_flags;
 pub mod flags;
 mod list;
 mod on_yarn;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use serde_json::json;
 use yunti_base::{Code, Error};
 use yunti_engine::env::Env;
+use yunti_engine::env::process::RealProcesses;
 use yunti_engine::job;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
@@ -31,19 +33,25 @@ const TASK_TIMEOUT: &str = "mapreduce.task.timeout";
 const TASK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(600);
 
 pub fn run(flags: RunFlags) -> Outcome {
+    run_in(flags, RealProcesses::default())
+}
+
+/// Runs the job of the flags. `processes`: how programs are started.
+pub fn run_in(flags: RunFlags, processes: RealProcesses) -> Outcome {
     if flags.list {
-        return if flags.json { stdout::print_json(&list::document()) } else { stdout::print(&list::text()) };
+        return if flags.reports.json { stdout::print_json(&list::document()) } else { stdout::print(&list::text()) };
     }
-    let (env, closed) = stdout_watch::watch(Env { maps_files: !flags.no_mmap, ..Env::real() });
+    let (env, closed) =
+        stdout_watch::watch(Env { maps_files: !flags.no_mmap, processes: Arc::new(processes), ..Env::real() });
     let spec = spec::job_spec(&flags, &*env.files)?;
-    if flags.print_job {
+    if flags.reports.print_job {
         return stdout::print(&spec_to_toml(&spec)?);
     }
     spec.check()?;
     if flags.on == Cluster::Yarn {
         let control = Control::new();
         signals::cancel_on_signals(control.cancelled());
-        let show = ErrorOutput { json: flags.json, bar: false };
+        let show = ErrorOutput { json: flags.reports.json, bar: false };
         let report = guard::watch(env, show, |env| {
             let classes = guard::load(&spec.libraries, &env)?;
             on_yarn::run(&spec, &env, &classes, &control)
@@ -51,16 +59,17 @@ pub fn run(flags: RunFlags) -> Outcome {
         let more = report.job.id.as_ref().map_or(String::new(), |id| format!("; see yunti hadoop report {id}"));
         return write_and_print(&flags, &spec, &JobOutcome { report, top: Vec::new() }, &more);
     }
-    if flags.json && spec.output == OutputTarget::Stdout {
+    if flags.reports.json && spec.output == OutputTarget::Stdout {
         let error = Error::new(Code::Usage, "standard output cannot take both the records and the report");
         return Err(error.hint("leave out --json and use --report FILE").into());
     }
     let control = Control::new();
     signals::cancel_on_signals(control.cancelled());
-    let show = ErrorOutput { json: flags.json, bar: !flags.quiet && console::is_rich(&std::io::stderr()) };
+    let show =
+        ErrorOutput { json: flags.reports.json, bar: !flags.reports.quiet && console::is_rich(&std::io::stderr()) };
     let outcome = guard::watch(env, show, |env| {
         let outcome = {
-            let _display = progress::show_job(&control, flags.quiet);
+            let _display = progress::show_job(&control, flags.reports.quiet);
             run_job(&flags, &spec, &env, &control)
         };
         outcome.map_err(|e| {
@@ -74,11 +83,11 @@ pub fn run(flags: RunFlags) -> Outcome {
 }
 
 fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {
-    if let Some(path) = &flags.report {
+    if let Some(path) = &flags.reports.report {
         let text = serde_json::to_string_pretty(&outcome.report).expect("a report can be written as JSON") + "\n";
         whole_file::write(path, &text, "the report")?;
     }
-    if let Some(path) = &flags.html {
+    if let Some(path) = &flags.reports.html {
         whole_file::write(path, &page::of_report(&outcome.report), "the page")?;
     }
     print_result(flags, spec, outcome, more)
@@ -116,7 +125,7 @@ fn task_timeout(spec: &JobSpec) -> yunti_base::Result<Option<Duration>> {
 
 fn print_result(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {
     let report = &outcome.report;
-    if flags.json {
+    if flags.reports.json {
         let mut document = serde_json::to_value(report).expect("a report can be written as JSON");
         if matches!(spec.output, OutputTarget::Top(_)) {
             document["top"] = outcome.top.iter().map(|(key, value)| json!({ "key": key, "value": value })).collect();
@@ -127,7 +136,7 @@ fn print_result(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &s
         let (width, paint) = (console::width(), paint::for_stdout());
         return stdout::print(&(top_table(&outcome.top, width) + "\n" + &report::brief(report, width, paint)));
     }
-    if !flags.quiet {
+    if !flags.reports.quiet {
         eprintln_quietly(&(report::summary_line(report) + &more.replace(['\n', '\r'], " ")));
     }
     Ok(())

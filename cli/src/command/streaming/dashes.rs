@@ -1,0 +1,97 @@
+//! Hadoop's spelling of options: one dash before a long name (`-input a b`). The parser wants `--input=a --input=b`.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::{ArgAction, Args};
+
+use super::StreamingFlags;
+
+/// Options that take all words up to the next option, as in Hadoop.
+const SEVERAL: [&str; 4] = ["input", "file", "cacheFile", "cacheArchive"];
+
+/// Returns the arguments of this process with two dashes before the long options of `yunti streaming`, each joined to
+/// its value. Arguments of other commands stay unchanged.
+pub fn with_double_dashes(arguments: Vec<OsString>) -> Vec<OsString> {
+    match arguments.get(1) {
+        Some(command) if command == "streaming" => {}
+        _ => return arguments,
+    }
+    let command = StreamingFlags::augment_args(clap::Command::new("streaming"));
+    // Returns whether the option of this name takes a value; None: there is no such option.
+    let takes_value = |name: &str| {
+        let mut all = command.get_arguments();
+        let found = all.find(|a| a.get_long_and_visible_aliases().is_some_and(|names| names.contains(&name)))?;
+        Some(matches!(found.get_action(), ArgAction::Set | ArgAction::Append))
+    };
+    let mut words = arguments.into_iter();
+    let mut out: Vec<OsString> = words.by_ref().take(2).collect();
+    let mut several = None::<String>;
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        let name = text.strip_prefix('-').map(|rest| rest.strip_prefix('-').unwrap_or(rest));
+        match name {
+            // Hadoop's detailed help.
+            Some("info") => out.push("--help".into()),
+            Some("help") => out.push("-h".into()),
+            Some(name) if name.len() > 1 => {
+                several = None;
+                match takes_value(name) {
+                    Some(true) => {
+                        let Some(value) = words.next() else {
+                            // The parser says that the value is missing.
+                            out.push(format!("--{name}").into());
+                            break;
+                        };
+                        several = SEVERAL.contains(&name).then(|| name.to_string());
+                        out.push(joined(name, &value));
+                    }
+                    Some(false) => out.push(format!("--{name}").into()),
+                    // A short option, an option with `=`, or an unknown one.
+                    None => out.push(word),
+                }
+            }
+            None => match &several {
+                Some(name) => out.push(joined(name, &word)),
+                None => out.push(word),
+            },
+            // `-D` and its value, which may begin with a dash.
+            Some(_) => {
+                several = None;
+                out.push(word);
+                out.extend(words.next());
+            }
+        }
+    }
+    out
+}
+
+fn joined(name: &str, value: &OsStr) -> OsString {
+    let mut word = OsString::from(format!("--{name}="));
+    word.push(value);
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expect: &str) {
+        let words = line.split(' ').map(OsString::from).collect();
+        let out: Vec<String> = with_double_dashes(words).iter().map(|w| w.to_string_lossy().into_owned()).collect();
+        assert_eq!(out.join(" "), expect);
+    }
+
+    #[test]
+    fn spells_options_with_two_dashes() {
+        check(
+            "yunti streaming -D a=b -input x y -mapper -v -output out -input z",
+            "yunti streaming -D a=b --input=x --input=y --mapper=-v --output=out --input=z",
+        );
+        check("yunti streaming --input x -numReduceTasks 3", "yunti streaming --input=x --numReduceTasks=3");
+        check("yunti streaming -lazyOutput x -Da=b", "yunti streaming --lazyOutput x -Da=b");
+        check("yunti streaming -wrong x --threads=2", "yunti streaming -wrong x --threads=2");
+        check("yunti streaming -info", "yunti streaming --help");
+        check("yunti streaming -input", "yunti streaming --input");
+        check("yunti run -input x", "yunti run -input x");
+    }
+}
