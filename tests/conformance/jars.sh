@@ -1,12 +1,12 @@
 #!/bin/sh
-# Prints the folder with the jars of Hadoop's examples and their dependencies (about 70 MB).
+# Prints the folder with the jars of Hadoop's examples, Hadoop Streaming and their dependencies (about 70 MB).
 #
 # Maven fetches them once from Maven Central into $YUNTI_TEST_CACHE (default: target/conformance of this checkout).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${YUNTI_TEST_CACHE:-$here/../../target/conformance}
-jars=$cache/hadoop-3.4.2
+jars=$cache/hadoop-3.4.2-streaming
 # The folder gets its name only when it is complete.
 if [ ! -d "$jars" ]; then
     mkdir -p "$cache"

@@ -166,6 +166,9 @@ SUITES = [
           cmake("examples", "examples", "gcc") + [[PYTHON, "tests/conformance/examples/examples_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib"),
                                "YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),
+    Suite("conformance", "yunti streaming against Hadoop Streaming",
+          [[PYTHON, "tests/conformance/streaming/streaming_test.py"]], counts.read_unittest,
+          {"YUNTI": YUNTI, "YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),
     *(engine_bench(name) for name in ("vsort", "fold", "merge")),
     Suite("benches", "limit programs", [["make", "-s", "-C", "benches/limits", "test"]], skip=no_avx2),
     Suite("benches", "make bench, tiny data", cmake("examples", "examples", "gcc")
