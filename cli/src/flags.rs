@@ -14,6 +14,7 @@ use crate::command::limits::{self, LimitsFlags};
 use crate::command::machine::{self, MachineFlags};
 use crate::command::manual::{self, CompletionsFlags, HelpFlags, ManFlags};
 use crate::command::part;
+use crate::command::reap::{self, ReapFlags};
 use crate::command::report::{self, ReportFlags};
 use crate::command::run;
 use crate::command::run::flags::RunFlags;
@@ -54,6 +55,8 @@ pub enum Command {
     Worker(WorkerFlags),
     #[command(hide = true)]
     Sandboxed(SandboxedFlags),
+    #[command(hide = true)]
+    Reap(ReapFlags),
     Help(HelpFlags),
     Completions(CompletionsFlags),
     Man(ManFlags),
@@ -78,6 +81,7 @@ pub fn act(flags: Flags) -> Outcome {
         Command::Machine(flags) => machine::machine(flags, &commands()),
         Command::Worker(flags) => worker::worker(&flags),
         Command::Sandboxed(flags) => sandboxed::sandboxed(&flags),
+        Command::Reap(flags) => reap::reap(&flags),
         Command::Help(flags) => help(&flags.command),
         Command::Limits(flags) => limits::limits(&flags),
         Command::Doctor(flags) => yunti_doctor::doctor(&flags),

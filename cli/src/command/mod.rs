@@ -6,6 +6,7 @@ pub mod limits;
 pub mod machine;
 pub mod manual;
 pub mod part;
+pub mod reap;
 pub mod report;
 pub mod run;
 pub mod sandboxed;

@@ -1,5 +1,6 @@
 //! Programs as classes: the command is the name.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::command_line::{self, Program};
@@ -21,7 +22,7 @@ pub fn program(command: &str, env: &Env) -> Result<Program> {
     find(command, &*env.processes)?.ok_or_else(missing)
 }
 
-/// Returns the program of a command; None for one word that names no program, as a class does.
+/// Returns the program of a command; None for one word that names no program and may name a class.
 fn find(command: &str, processes: &dyn Processes) -> Result<Option<Program>> {
     let mut arguments = command_line::words(command);
     if arguments.is_empty() {
@@ -35,7 +36,8 @@ fn find(command: &str, processes: &dyn Processes) -> Result<Option<Program>> {
     if first.contains('/') {
         return Err(Error::new(Code::UserCode, "there is no such program").at_path(first).hint("check the path"));
     }
-    if arguments.is_empty() {
+    // The name of a class has a dot.
+    if arguments.is_empty() && first.contains('.') && !Path::new(&first).exists() {
         return Ok(None);
     }
     let error = Error::new(Code::UserCode, format!("there is no program {first} in PATH"));

@@ -144,7 +144,7 @@ impl Process {
             let moved = self.read_output(take)? | self.read_errors()?;
             if moved || self.ended()?.is_none() {
                 ended_ns = None;
-            } else if clock.now_ns() - *ended_ns.get_or_insert_with(|| clock.now_ns()) > ORPHAN_NS {
+            } else if clock.now_ns().saturating_sub(*ended_ns.get_or_insert_with(|| clock.now_ns())) > ORPHAN_NS {
                 self.pipes.kill();
                 let what = format!("{} ended in {}, but left processes that hold its output", self.program, self.task);
                 return Err(Error::new(Code::UserCode, what).hint("it must wait for the processes that it starts"));

@@ -6,13 +6,14 @@ mod list;
 mod on_yarn;
 mod spec;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use yunti_base::{Code, Error};
 use yunti_engine::env::Env;
-use yunti_engine::env::process::RealProcesses;
+use yunti_engine::env::process::{Launcher, RealProcesses};
 use yunti_engine::job;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
@@ -33,11 +34,20 @@ const TASK_TIMEOUT: &str = "mapreduce.task.timeout";
 const TASK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(600);
 
 pub fn run(flags: RunFlags) -> Outcome {
-    run_in(flags, RealProcesses::default())
+    run_in(flags, None)
 }
 
-/// Runs the job of the flags. `processes`: how programs are started.
-pub fn run_in(flags: RunFlags, processes: RealProcesses) -> Outcome {
+/// Runs the job of the flags. `directory`: working directory of its programs, if it is not this one.
+pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
+    // A job without it runs just as well, until it is killed.
+    let own = std::env::current_exe().ok();
+    let reaper = own.map(|program| Launcher {
+        program,
+        arguments: vec!["reap".into()],
+        variables: Vec::new(),
+        memory_bytes: None,
+    });
+    let processes = RealProcesses::new(directory, reaper);
     if flags.list {
         return if flags.reports.json { stdout::print_json(&list::document()) } else { stdout::print(&list::text()) };
     }

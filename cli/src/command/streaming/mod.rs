@@ -18,7 +18,6 @@ use super::run::flags::parse_setting;
 use super::run::{self};
 use crate::failure::Outcome;
 use task_directory::TaskDirectory;
-use yunti_engine::env::process::RealProcesses;
 
 pub use dashes::with_double_dashes;
 
@@ -154,5 +153,5 @@ pub fn streaming(flags: StreamingFlags) -> Outcome {
             *command = directory.local_command(command);
         }
     }
-    run::run_in(run_flags, RealProcesses { directory: directory.as_ref().map(|d| d.path().into()) })
+    run::run_in(run_flags, directory.as_ref().map(|d| d.path().into()))
 }

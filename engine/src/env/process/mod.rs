@@ -1,14 +1,17 @@
 //! Processes, passed in: programs behind pipes, and workers behind shared memory.
 
 pub mod pipes;
+pub mod reaper;
 pub mod shared_memory;
 mod worker;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 pub use pipes::Command;
+pub use reaper::Reaper;
 pub use shared_memory::{Head, SharedMemory, Side};
 pub use worker::{Launcher, WorkerProcess};
 
@@ -55,7 +58,26 @@ pub trait PipedProcess: Send {
 #[derive(Default)]
 pub struct RealProcesses {
     /// Working directory of programs, an absolute path. None: this process's own.
-    pub directory: Option<PathBuf>,
+    directory: Option<PathBuf>,
+    reaper: Option<Launcher>,
+    /// Reaper, once there is a program.
+    running: Mutex<Option<Arc<Reaper>>>,
+}
+
+impl RealProcesses {
+    /// Returns processes that start in `directory`. If this process is killed, `reaper` kills its programs.
+    pub fn new(directory: Option<PathBuf>, reaper: Option<Launcher>) -> RealProcesses {
+        RealProcesses { directory, reaper, running: Mutex::default() }
+    }
+
+    fn reaper(&self) -> io::Result<Option<Arc<Reaper>>> {
+        let Some(launcher) = &self.reaper else { return Ok(None) };
+        let mut running = self.running.lock().unwrap_or_else(|e| e.into_inner());
+        if running.is_none() {
+            *running = Some(Arc::new(Reaper::start(launcher)?));
+        }
+        Ok(running.clone())
+    }
 }
 
 impl Processes for RealProcesses {
@@ -68,6 +90,6 @@ impl Processes for RealProcesses {
         self.directory.as_deref()
     }
     fn start(&self, command: &Command) -> io::Result<Box<dyn PipedProcess>> {
-        Ok(Box::new(pipes::Pipes::start(command, self.directory())?))
+        Ok(Box::new(pipes::Pipes::start(command, self.directory(), self.reaper()?)?))
     }
 }

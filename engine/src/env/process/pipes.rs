@@ -6,13 +6,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::{Ended, PipedProcess};
+use super::{Ended, PipedProcess, Reaper};
 
 /// Bytes of a pipe, if the system allows it: fewer switches between the programs than with the default of 64 KiB.
 const PIPE_BYTES: usize = 1 << 20;
@@ -48,12 +49,13 @@ pub struct Pipes {
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     status: Option<ExitStatus>,
+    reaper: Option<Arc<Reaper>>,
 }
 
 impl Pipes {
-    /// Starts a program in a process group of its own, in `directory` if there is one. Fails if the system cannot start
-    /// it.
-    pub fn start(command: &Command, directory: Option<&Path>) -> io::Result<Pipes> {
+    /// Starts a program in a process group of its own, in `directory` if there is one. `reaper` kills the group if this
+    /// process cannot. Fails if the system cannot start the program.
+    pub fn start(command: &Command, directory: Option<&Path>, reaper: Option<Arc<Reaper>>) -> io::Result<Pipes> {
         let mut spawn = std::process::Command::new(&command.executable);
         spawn.args(&command.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         for name in &command.removed {
@@ -70,7 +72,10 @@ impl Pipes {
         let pipes =
             [stdin.as_ref().map(AsFd::as_fd), stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)];
         let result = pipes.into_iter().flatten().try_for_each(set_up);
-        let pipes = Pipes { child, stdin, stdout, stderr, status: None };
+        if let Some(reaper) = &reaper {
+            reaper.begin(child.id());
+        }
+        let pipes = Pipes { child, stdin, stdout, stderr, status: None, reaper };
         result?;
         Ok(pipes)
     }
@@ -152,6 +157,9 @@ impl Drop for Pipes {
     fn drop(&mut self) {
         if self.status.is_none() {
             self.kill();
+        }
+        if let Some(reaper) = &self.reaper {
+            reaper.end(self.child.id());
         }
     }
 }
