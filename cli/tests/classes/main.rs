@@ -1,4 +1,4 @@
-//! Jobs of class libraries: violations, ends of the process, their own formats, named outputs.
+//! Jobs of class libraries and programs: violations, ends of the process, their own formats, named outputs.
 
 mod bad_records;
 mod endings;
@@ -6,5 +6,6 @@ mod formats;
 mod isolated;
 mod libraries;
 mod outputs;
+mod programs;
 #[path = "../support/mod.rs"]
 mod support;

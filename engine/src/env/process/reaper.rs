@@ -58,7 +58,7 @@ impl Drop for Reaper {
     }
 }
 
-/// Does the reaper's work: reads the groups from `input` to its end, then kills those that are left.
+/// Does the reaper's work: reads the groups from `input` to its end, then kills the groups that are left.
 pub fn reap(input: impl BufRead) {
     let mut groups = BTreeSet::new();
     for line in input.lines().map_while(Result::ok) {

@@ -1,14 +1,12 @@
 //! Programs as mappers and reducers that fail, hang or are left behind: each failure is one clear line, and no process
 //! and no file stays. What succeeds is compared with Hadoop by tests/conformance/streaming.
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::Dir;
+use crate::support::Dir;
 
 /// Makes a directory with the input `in` of 40 kB, and a program `./p` of these lines of shell.
 fn with_program(lines: &str) -> Dir {
