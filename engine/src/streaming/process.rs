@@ -77,6 +77,9 @@ impl Process {
                 _ => error,
             }
         })?;
+        if context.job.host.processes.passes_on(environment::UNBUFFERED) {
+            context.count("Yunti", "PYTHONUNBUFFERED_REMOVED", 1);
+        }
         let kind = if context.is_reduce { "reduce" } else { "map" };
         let task = match place.file {
             Some(file) => format!("{kind} task {} ({file})", context.task),

@@ -30,6 +30,8 @@ pub trait Processes: Send + Sync {
     fn find(&self, name: &str) -> Option<PathBuf>;
     /// Working directory of programs, if it is not this process's own.
     fn directory(&self) -> Option<&Path>;
+    /// Returns true if programs get this variable from this process's environment.
+    fn passes_on(&self, variable: &str) -> bool;
     /// Starts a program in the directory of programs, with pipes to its standard input, output and error. Fails if the
     /// system cannot start it.
     fn start(&self, command: &Command) -> io::Result<Box<dyn PipedProcess>>;
@@ -85,6 +87,9 @@ impl Processes for RealProcesses {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let directories = self.directory.iter().cloned().chain(std::env::split_paths(&path));
         directories.map(|dir| dir.join(name)).find(|file| pipes::is_executable(file))
+    }
+    fn passes_on(&self, variable: &str) -> bool {
+        std::env::var_os(variable).is_some()
     }
     fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()

@@ -10,13 +10,14 @@ mod input;
 mod machine;
 mod memory;
 mod parallelism;
+mod programs;
 
 use super::{Advice, Report};
 use crate::memory::budget;
 
 type Rule = fn(&Report) -> Option<Advice>;
 
-const RULES: [Rule; 28] = [
+const RULES: [Rule; 29] = [
     cluster::lost_attempts,
     disks::failed_scratch,
     disks::bad_reads,
@@ -44,6 +45,7 @@ const RULES: [Rule; 28] = [
     cluster::tiny_tasks,
     cluster::launches,
     cluster::fetching,
+    programs::unbuffered_python,
     parallelism::small_job,
 ];
 
