@@ -1,5 +1,7 @@
 //! `yunti reap`: kills the programs of a job whose process was killed.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use yunti_engine::env::process::reaper;
 
@@ -7,9 +9,17 @@ use crate::failure::Outcome;
 
 /// Kill the programs of a job that was killed; a job with programs starts this
 #[derive(Debug, Args)]
-pub struct ReapFlags {}
+pub struct ReapFlags {
+    /// Temporary directory of the programs, which is removed
+    #[arg(long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+}
 
-pub fn reap(_: &ReapFlags) -> Outcome {
+pub fn reap(flags: &ReapFlags) -> Outcome {
     reaper::reap(std::io::stdin().lock());
+    if let Some(directory) = &flags.directory {
+        // Usually the job has removed it.
+        let _ = std::fs::remove_dir_all(directory);
+    }
     Ok(())
 }

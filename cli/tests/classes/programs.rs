@@ -153,12 +153,26 @@ fn much_standard_error_is_passed_on() {
     assert!(output.stderr.len() > 10_000_000 && dir.read("out/part-00000").len() > 40_000);
 }
 
+#[test]
+fn python_is_buffered_unless_the_job_sets_it_otherwise() {
+    let dir = with_program("cat >/dev/null; echo \"[$PYTHONUNBUFFERED]\"");
+    for (more, expect) in [("", "[]\t\n"), ("-cmdenv PYTHONUNBUFFERED=1", "[1]\t\n")] {
+        let mut command = dir.command(&format!("{MAP} --overwrite {more}"));
+        assert!(command.env("PYTHONUNBUFFERED", "1").status().unwrap().success());
+        assert_eq!(String::from_utf8(dir.read("out/part-00000")).unwrap(), expect);
+        assert!(dir.ok("report out").contains("removed from the environment of 1 program"), "{more}");
+    }
+}
+
 fn start(dir: &Dir, words: &str) -> Child {
     // A test runner in the background ignores SIGINT, and a command inherits that.
     let command = dir.command(words);
     let mut env = Command::new("env");
     env.args(["--default-signal=INT,TERM", "--"]).arg(command.get_program()).args(command.get_args());
-    env.current_dir(command.get_current_dir().unwrap()).stdin(Stdio::null()).stderr(Stdio::piped());
+    env.env("TMPDIR", dir.path("tmp"))
+        .current_dir(command.get_current_dir().unwrap())
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped());
     env.spawn().unwrap()
 }
 
@@ -169,6 +183,7 @@ fn a_signal_ends_all_programs() {
     for (signal, n) in [("-INT", 54321), ("-TERM", 54322), ("-KILL", 54323)] {
         let dir = with_program(&program(n));
         let before = dir.names();
+        fs::create_dir(dir.path("tmp")).unwrap();
         let mut child = start(&dir, &format!("{MAP} -file in"));
         wait_until("the program runs", || processes(&format!("sleep {n}")).len() == 2);
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
@@ -176,9 +191,11 @@ fn a_signal_ends_all_programs() {
         wait_until("no program is left", || processes(&format!("sleep {n}")).is_empty());
         if signal != "-KILL" {
             assert_eq!(status.code(), Some(130));
+        }
+        wait_until("the links are removed", || fs::read_dir(dir.path("tmp")).unwrap().count() == 0);
+        fs::remove_dir(dir.path("tmp")).unwrap();
+        if signal != "-KILL" {
             assert_eq!(dir.names(), before);
-            let links = std::env::temp_dir().join(format!("yunti-streaming-{}", child.id()));
-            assert!(!links.exists(), "{}", links.display());
         }
     }
 }

@@ -12,7 +12,6 @@ import os
 import pathlib
 import random
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -258,8 +257,11 @@ class Streaming(unittest.TestCase):
         return out
 
     def compare(self, name):
+        temporary = self.folder / f"tmp-of-{name}"
+        temporary.mkdir()
         done = subprocess.run([YUNTI, "streaming", *self.words(name, "ours")], cwd=self.folder, capture_output=True,
-                              stdin=subprocess.DEVNULL, timeout=120)
+                              stdin=subprocess.DEVNULL, timeout=120, env=dict(os.environ, TMPDIR=str(temporary)))
+        self.assertEqual(list(temporary.iterdir()), [])
         errors = done.stderr.decode(errors="replace")
         theirs = self.exits[name]
         self.assertEqual(done.returncode == 0, theirs == 0, f"Hadoop ended with {theirs}: {errors}")
@@ -281,7 +283,6 @@ class Streaming(unittest.TestCase):
         for group in ("Mine", "Other"):
             expected = {key[1]: n for key, n in self.counters[name].items() if key[0] == group}
             self.assertEqual(report["counters"].get(group, {}), expected)
-        self.assertFalse(list(pathlib.Path(tempfile.gettempdir()).glob("yunti-streaming-[0-9]*")))
 
     def test_an_output_that_exists_is_kept(self):
         words = shlex.split("streaming -input one -mapper cat -reducer cat -output text")

@@ -37,16 +37,13 @@ pub fn run(flags: RunFlags) -> Outcome {
     run_in(flags, None)
 }
 
-/// Runs the job of the flags. `directory`: working directory of its programs, if it is not this one.
+/// Runs the job of the flags. `directory`: temporary working directory of its programs, if it is not this one.
 pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
     // A job without it runs just as well, until it is killed.
     let own = std::env::current_exe().ok();
-    let reaper = own.map(|program| Launcher {
-        program,
-        arguments: vec!["reap".into()],
-        variables: Vec::new(),
-        memory_bytes: None,
-    });
+    let own_directory = directory.iter().flat_map(|path| ["--directory".into(), path.into()]);
+    let arguments = std::iter::once("reap".into()).chain(own_directory).collect();
+    let reaper = own.map(|program| Launcher { program, arguments, variables: Vec::new(), memory_bytes: None });
     let processes = RealProcesses::new(directory, reaper);
     if flags.list {
         return if flags.reports.json { stdout::print_json(&list::document()) } else { stdout::print(&list::text()) };

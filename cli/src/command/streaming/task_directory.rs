@@ -25,14 +25,7 @@ impl TaskDirectory {
         if files.is_empty() {
             return Ok(None);
         }
-        let path = std::env::temp_dir().join(format!("yunti-streaming-{}", std::process::id()));
-        let mut directory = TaskDirectory { path, files: Vec::new() };
-        let made = fs::DirBuilder::new().mode(0o700).create(&directory.path);
-        if let Err(e) = made {
-            // The directory of another process must not be removed.
-            let path = std::mem::take(&mut directory.path);
-            return Err(cannot_make(&path, &e));
-        }
+        let mut directory = TaskDirectory { path: make_directory()?, files: Vec::new() };
         for file in files {
             directory.add(file, commands)?;
         }
@@ -91,9 +84,20 @@ impl TaskDirectory {
 
 impl Drop for TaskDirectory {
     fn drop(&mut self) {
-        if !self.path.as_os_str().is_empty() {
-            // There is no use in a second message when a job ends.
-            let _ = fs::remove_dir_all(&self.path);
+        // There is no use in a second message when a job ends.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Makes a directory with a new name: a process that was killed may have had the same number.
+fn make_directory() -> Result<PathBuf> {
+    let mut number = 0;
+    loop {
+        let path = std::env::temp_dir().join(format!("yunti-streaming-{}-{number}", std::process::id()));
+        match fs::DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(e) => return Err(cannot_make(&path, &e)),
         }
     }
 }
