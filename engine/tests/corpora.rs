@@ -33,6 +33,7 @@ fn records() {
     replay("csv", checks::csv::check);
     replay("json", checks::json::check);
     replay("framed", checks::framed::check);
+    replay("typed_bytes", checks::typed_bytes::check);
 }
 
 #[test]

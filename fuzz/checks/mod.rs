@@ -9,3 +9,4 @@ pub mod job_file;
 pub mod json;
 pub mod lz4_block;
 pub mod run_block;
+pub mod typed_bytes;

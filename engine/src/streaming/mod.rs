@@ -14,7 +14,7 @@ mod environment;
 mod mapper;
 mod print_reducer;
 mod process;
-mod protocol;
+pub mod protocol;
 mod reducer;
 mod report;
 
