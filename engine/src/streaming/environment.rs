@@ -19,14 +19,18 @@ pub const UNBUFFERED: &str = "PYTHONUNBUFFERED";
 /// Prefix of settings that set a variable as it is: `stream.environment.LANG=C` sets `LANG`.
 pub const VARIABLE_PREFIX: &str = "stream.environment.";
 
+/// Setting: characters of a setting's value that the programs see at most; -1, the default: all.
+const LENGTH_MAX: &str = "stream.jobconf.truncate.limit";
+
 /// Returns the variables of a task's program. What the engine knows of the task has the name of Hadoop 1, too, which
 /// many scripts read.
 pub fn variables(context: &TaskContext, place: Place<'_>) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut set = |key: &str, value: String| all.push((name(key), value));
     let settings = &context.job.settings;
+    let length_max = context.setting(LENGTH_MAX).and_then(|text| text.trim().parse::<usize>().ok());
     for (key, value) in settings.iter().filter(|(key, _)| !key.starts_with(VARIABLE_PREFIX)) {
-        set(key, value.clone());
+        set(key, value.chars().take(length_max.unwrap_or(usize::MAX)).collect());
     }
     let mut set_known = |key: &str, old: &str, value: String| {
         set(key, value.clone());
@@ -63,7 +67,7 @@ mod tests {
 
     #[test]
     fn names_settings_and_the_place() {
-        let settings = [("my.own-setting", "a b"), ("stream.environment.MY.own", "c")];
+        let settings = [("my.own-setting", "a b cut off"), (LENGTH_MAX, "3"), ("stream.environment.MY.own", "c")];
         let settings = settings.map(|(key, value)| (key.to_string(), value.to_string())).into();
         let job = JobContext::new(settings, Default::default(), Vec::new());
         let context = TaskContext::new(job, false, 3, 2);

@@ -25,6 +25,9 @@ const TIMEOUT_DEFAULT: Duration = Duration::from_secs(600);
 /// Setting: whether an exit code other than 0 is an error.
 const EXIT_IS_FAILURE: &str = "stream.non.zero.exit.is.failure";
 
+/// Setting: start of the lines of standard error that are counters and the status.
+const REPORTER_PREFIX: &str = "stream.stderr.reporter.prefix";
+
 /// Takes output of a program: all bytes not taken yet, and true if no more follow. Returns the number of bytes taken.
 pub type TakeOutput<'t> = dyn FnMut(&[u8], bool) -> Result<usize> + 't;
 
@@ -93,7 +96,7 @@ impl Process {
             output: Vec::new(),
             from: 0,
             to: 0,
-            report: Report::default(),
+            report: Report::new(context.setting(REPORTER_PREFIX).unwrap_or("reporter:")),
             context: context.clone(),
             program: program.text.clone(),
             task,

@@ -9,8 +9,9 @@ use memchr::memchr;
 const LINE_BYTES_MAX: usize = 64 << 10;
 
 /// Parsed standard error of one program.
-#[derive(Default)]
 pub struct Report {
+    /// Start of the lines for the engine, `reporter:` by default.
+    prefix: String,
     rest: Vec<u8>,
     pub counters: BTreeMap<(String, String), u64>,
     pub status: Option<String>,
@@ -19,6 +20,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// Returns an empty report. `prefix`: start of the lines for the engine.
+    pub fn new(prefix: &str) -> Report {
+        let (rest, counters, status, last_line) = Default::default();
+        Report { prefix: prefix.into(), rest, counters, status, last_line }
+    }
+
     /// Takes bytes of standard error; `ended`: the last ones. Calls `show` with each line for the user.
     pub fn take(&mut self, bytes: &[u8], ended: bool, mut show: impl FnMut(&str)) {
         self.rest.extend_from_slice(bytes);
@@ -39,7 +46,8 @@ impl Report {
     fn line(&mut self, line: &[u8], show: &mut impl FnMut(&str)) {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_end_matches('\r');
-        if let Some(counter) = line.strip_prefix("reporter:counter:") {
+        let own = line.strip_prefix(&*self.prefix);
+        if let Some(counter) = own.and_then(|line| line.strip_prefix("counter:")) {
             // The name of a group contains no comma; the amount comes last.
             let parts = counter.split_once(',').and_then(|(group, rest)| Some((group, rest.rsplit_once(',')?)));
             let amount = parts.and_then(|(_, (_, amount))| amount.trim().parse::<i64>().ok());
@@ -48,7 +56,7 @@ impl Report {
                 *sum = sum.wrapping_add_signed(amount);
                 return;
             }
-        } else if let Some(status) = line.strip_prefix("reporter:status:") {
+        } else if let Some(status) = own.and_then(|line| line.strip_prefix("status:")) {
             self.status = Some(status.to_owned());
             return;
         }
@@ -64,7 +72,7 @@ mod tests {
     use super::*;
 
     fn read(parts: &[&[u8]]) -> (Report, Vec<String>) {
-        let (mut report, mut lines) = (Report::default(), Vec::new());
+        let (mut report, mut lines) = (Report::new("reporter:"), Vec::new());
         for (i, part) in parts.iter().enumerate() {
             report.take(part, i + 1 == parts.len(), |line| lines.push(line.to_owned()));
         }

@@ -89,6 +89,8 @@ for number, line in enumerate(sys.stdin):
     sys.stdout.write(line)
 sys.stderr.write('reporter:counter:Other,down,-2\\nreporter:counter:Other,down,7\\n')
 """,
+    "mine.sh": "#!/bin/sh\nsed 's/^/<&>/'\necho mine:counter:Mine,all,3 >&2\necho reporter:counter:Mine,none,1 >&2\n"
+               "echo $my_long\n",
     "upper_first.sh": "#!/bin/sh\necho first\nsed 'y/abc/ABC/'\n",
     "raw_words.py": PYTHON + RAW + """
 for key, value in records(sys.stdin.buffer):

@@ -75,6 +75,8 @@ JOBS = {
     "input_file": "-input same -mapper file.sh -reducer cat -file file.sh",
     "variables": "-D my.own-setting=x -input one -mapper variables.sh -reducer NONE -file variables.sh -cmdenv A=b",
     "counters": "-input same -mapper counters.py -reducer counters.py -file counters.py",
+    "own_prefix_and_limit": "-D stream.stderr.reporter.prefix=mine: -D stream.jobconf.truncate.limit=4 -D my.long="
+                            "abcdefgh -input one -mapper mine.sh -reducer NONE -file mine.sh",
     # Fields and separators.
     "map_output_fields": "-D stream.map.output.field.separator=. -D stream.num.map.output.key.fields=4 "
                          "-input dots -mapper cat -reducer cat -numReduceTasks 2",
