@@ -27,7 +27,8 @@ impl Reducer for PrintReducer {
         let PrintReducer { form, key: key_text, value: value_text } = self;
         for i in 0..groups.len() {
             for v in groups.range(i) {
-                (key_text.clear(), value_text.clear());
+                key_text.clear();
+                value_text.clear();
                 print(*form, groups.value_key(v).unwrap_or(groups.key(i)), key_text)?;
                 print(*form, groups.value(v), value_text)?;
                 out.emit(key_text, value_text)?;

@@ -140,7 +140,8 @@ impl RecordReader {
         while let Some(key) = one(&bytes[at..])? {
             let Some(value) = one(&bytes[at + key.taken..])? else { break };
             if *prints {
-                (key_text.clear(), value_text.clear());
+                key_text.clear();
+                value_text.clear();
                 print(*form, key.bytes, key_text)?;
                 print(*form, value.bytes, value_text)?;
                 take(key_text, value_text)?;
