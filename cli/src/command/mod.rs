@@ -1,15 +1,13 @@
 //! The commands, one module each: flags and execution.
 
+pub mod child;
 pub mod generate;
 pub mod inspect;
 pub mod limits;
 pub mod machine;
 pub mod manual;
 pub mod part;
-pub mod reap;
 pub mod report;
 pub mod run;
-pub mod sandboxed;
 pub mod streaming;
 pub mod validate;
-pub mod worker;

@@ -23,7 +23,7 @@ pub struct Isolation {
     /// Bytes of memory of a worker; None: any.
     pub memory_bytes: Option<u64>,
     /// Sandbox, if the job has one.
-    pub sandbox: Option<Sandbox>,
+    pub sandbox: Option<Arc<Sandbox>>,
 }
 
 impl Isolation {

@@ -1,13 +1,15 @@
 //! The sandbox of a job: programs that are started through `yunti sandboxed`, with one directory to write to.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use yunti_base::process::unique_token;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
-use yunti_engine::env::process::Launcher;
+use yunti_engine::env::process::{self, Launcher, PipedProcess, Processes};
 
 use super::own_program;
 
@@ -43,6 +45,41 @@ impl Sandbox {
         arguments.extend(launcher.arguments);
         let variables = vec![("TMPDIR".into(), scratch)];
         Ok(Launcher { program: own_program()?, arguments, variables, ..launcher })
+    }
+}
+
+/// Programs of a job, each started in the sandbox.
+pub struct SandboxedProcesses {
+    inner: Arc<dyn Processes>,
+    sandbox: Arc<Sandbox>,
+}
+
+impl SandboxedProcesses {
+    /// Returns the same processes, in the sandbox.
+    pub fn new(inner: Arc<dyn Processes>, sandbox: Arc<Sandbox>) -> SandboxedProcesses {
+        SandboxedProcesses { inner, sandbox }
+    }
+}
+
+impl Processes for SandboxedProcesses {
+    fn find(&self, name: &str) -> Option<PathBuf> {
+        self.inner.find(name)
+    }
+    fn directory(&self) -> Option<&Path> {
+        self.inner.directory()
+    }
+    fn passes_on(&self, variable: &str) -> bool {
+        self.inner.passes_on(variable)
+    }
+    fn start(&self, command: &process::Command) -> io::Result<Box<dyn PipedProcess>> {
+        let scratch = self.sandbox.scratch.to_string_lossy().into_owned();
+        let program = command.executable.to_string_lossy().into_owned();
+        let mut wrapped = command.clone();
+        wrapped.executable = own_program().map_err(io::Error::other)?;
+        wrapped.arguments = ["sandboxed", "--scratch", &scratch, "--", &program].map(str::to_owned).to_vec();
+        wrapped.arguments.extend(command.arguments.iter().cloned());
+        wrapped.variables.push(("TMPDIR".into(), scratch));
+        self.inner.start(&wrapped)
     }
 }
 

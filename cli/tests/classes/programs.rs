@@ -216,3 +216,20 @@ fn options_are_refused_in_one_line() {
     }
     dir.fails("streaming -mapper ./p -output out", 2, "-input is missing");
 }
+
+#[test]
+fn a_sandbox_holds_programs_too() {
+    let dir = with_program(
+        "(echo x > escaped) 2> /dev/null && echo escaped\n\
+         echo x > \"$TMPDIR/own\" && echo own\n\
+         cat > /dev/null",
+    );
+    let before = dir.names();
+    let output = dir.run("run --mapper ./p --sandbox --mode none -i in -o out --quiet --scratch .");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let lacks = String::from_utf8_lossy(&output.stderr).contains("sandbox: ");
+    let expected: &[u8] = if lacks { b"escaped\t\nown\t\n" } else { b"own\t\n" };
+    assert_eq!(dir.read("out/part-m-00000"), expected, "{output:?}");
+    fs::remove_dir_all(dir.path("out")).unwrap();
+    assert!(lacks || dir.names() == before, "{:?}", dir.names());
+}

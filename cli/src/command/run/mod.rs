@@ -23,7 +23,7 @@ use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{self, ErrorOutput};
 use crate::isolation::Isolation;
-use crate::isolation::sandbox::Sandbox;
+use crate::isolation::sandbox::{Sandbox, SandboxedProcesses};
 use crate::text::table::{Side, Table, cut};
 use crate::text::{numbers, report};
 use crate::{page, whole_file};
@@ -101,23 +101,25 @@ fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more:
 }
 
 fn run_job(flags: &RunFlags, spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_base::Result<JobOutcome> {
-    let isolates = (flags.isolate || flags.sandbox) && !spec.libraries.is_empty();
-    let mut classes = Vec::new();
-    if isolates || !flags.worker.is_empty() {
-        let sandbox = flags.sandbox.then(|| Sandbox::create(spec.scratch_dirs.first(), env)).transpose()?;
-        let memory_bytes = flags.worker_memory;
-        let isolation = Isolation { timeout: task_timeout(spec)?, memory_bytes, sandbox };
-        for command in &flags.worker {
-            classes.push(isolation.program(command, env)?);
-        }
-        if isolates {
-            classes.push(isolation.libraries(&spec.libraries, env)?);
-        }
-        classes.extend(guard::load(if isolates { &[] } else { &spec.libraries }, env)?);
-        return job::run(spec, env, &classes, control);
+    let sandbox = match flags.sandbox {
+        true => Some(Arc::new(Sandbox::create(spec.scratch_dirs.first(), env)?)),
+        false => None,
+    };
+    let mut env = env.clone();
+    if let Some(sandbox) = &sandbox {
+        env.processes = Arc::new(SandboxedProcesses::new(env.processes.clone(), sandbox.clone()));
     }
-    classes.extend(guard::load(&spec.libraries, env)?);
-    job::run(spec, env, &classes, control)
+    let isolates = (flags.isolate || flags.sandbox) && !spec.libraries.is_empty();
+    let isolation = Isolation { timeout: task_timeout(spec)?, memory_bytes: flags.worker_memory, sandbox };
+    let mut classes = Vec::new();
+    for command in &flags.worker {
+        classes.push(isolation.program(command, &env)?);
+    }
+    if isolates {
+        classes.push(isolation.libraries(&spec.libraries, &env)?);
+    }
+    classes.extend(guard::load(if isolates { &[] } else { &spec.libraries }, &env)?);
+    job::run(spec, &env, &classes, control)
 }
 
 /// Returns the time in which a class must handle a batch; None: any.

@@ -1,0 +1,5 @@
+//! Hidden commands: what this program does as a child of another `yunti`.
+
+pub mod reap;
+pub mod sandboxed;
+pub mod worker;
