@@ -85,6 +85,8 @@ mod tests {
         assert!(alone.level == Level::Note && alone.cost.is_some() && alone.undo.is_some(), "{alone:?}");
         assert_eq!(of(&["/a", "/b"]).level, Level::Ok);
         assert!(of(&[]).seen.contains("no overlay"));
-        assert_eq!(layers("9 1 0:9 / /m rw - overlay o rw,lowerdir+=/a,lowerdir+=/b"), Some(vec!["/a", "/b"]));
+        let of = |text: &str| mounts::parse(text).remove(0);
+        let added = of("9 1 0:9 / /m rw - overlay o rw,lowerdir+=/a,lowerdir+=/b");
+        assert_eq!(layers(&added), Some(vec!["/a", "/b"]));
     }
 }
