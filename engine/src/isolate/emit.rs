@@ -58,15 +58,7 @@ impl Emit<'_, '_> {
         match form {
             Form::Copy => copies(fresh, self.out),
             Form::Bytes => Ok(fresh.chunks(LARGE_BYTES).try_for_each(|part| self.out.append_checked(part))?),
-            _ if refer_into(fresh, self.data.len(), form) => {
-                let mut rest = fresh;
-                self.out.append_entries(fresh.len(), |to| {
-                    let (now, later) = rest.split_at(to.len());
-                    to.copy_from_slice(now);
-                    rest = later;
-                    Ok(())
-                })
-            }
+            _ if refer_into(fresh, self.data.len(), form) => self.out.append_checked_entries(fresh),
             _ => Err(unexpected()),
         }
     }

@@ -235,6 +235,17 @@ impl Out {
         Ok(())
     }
 
+    /// Appends entries of the forms ONE and REF that the caller has checked. Fails as `emit` does.
+    pub fn append_checked_entries(&mut self, entries: &[u8]) -> Result<()> {
+        let mut rest = entries;
+        self.append_entries(entries.len(), |to| {
+            let (now, later) = rest.split_at(to.len());
+            to.copy_from_slice(now);
+            rest = later;
+            Ok(())
+        })
+    }
+
     /// Appends bytes of the output, in form BYTES. Fails as `emit` does.
     pub fn append(&mut self, bytes: &[u8]) -> std::result::Result<(), StopStatus> {
         debug_assert!(self.form() == Form::Bytes);
