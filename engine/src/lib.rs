@@ -20,7 +20,6 @@ pub mod map;
 pub mod memory;
 pub mod operator;
 pub mod read;
-pub mod reduce;
 pub mod run;
 pub mod streaming;
 pub mod write;

@@ -8,6 +8,7 @@ use crate::support::Dir;
 const OUTPUT: &[u8] = b"a\t4\nc\t2\n";
 /// Places in a task, with the classes of a job that calls them.
 const ORDER: &str = "--mapper Ending.Map --reducer Ending.Sum --key-order Ending.Order";
+const FOLD: &str = "--mapper Ending.Map --folder Ending.Fold --reduces 2";
 const FORMATS: &str = "--input-format class:Ending.Read --output-format class:Ending.Write --mode none";
 
 fn output(dir: &Dir) -> Vec<u8> {
@@ -36,7 +37,7 @@ fn survives(dir: &Dir, classes: &str, place: &str, how: &str, more: &str) {
 #[test]
 fn gives_the_output_of_classes_in_the_process() {
     let Some(dir) = with_library() else { return };
-    for classes in [ALL, ORDER, FORMATS, "--mapper Ending.Map --folder Yunti.SumFolder"] {
+    for classes in [ALL, ORDER, FORMATS, "--mapper Ending.Map --folder Yunti.SumFolder", FOLD] {
         let mut outputs = Vec::new();
         for isolate in ["", "--isolate"] {
             for threads in [1, 3] {
@@ -81,6 +82,7 @@ fn every_end_of_a_worker_costs_one_attempt() {
         }
     }
     survives(&dir, ORDER, "arrange", "segv", "");
+    survives(&dir, FOLD, "fold", "exit", "");
 }
 
 #[test]

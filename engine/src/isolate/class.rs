@@ -72,16 +72,18 @@ impl Class for IsolatedClass {
         Ok(Box::new(IsolatedMapper::new(self.instance(Kind::Mapper, context)?)))
     }
     fn reducer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
-        self.check(&[Kind::Reducer, Kind::Combiner])?;
+        self.check(&[Kind::Reducer, Kind::Combiner, Kind::Folder])?;
         Ok(Box::new(IsolatedReducer::new(self.instance(Kind::Reducer, context)?)))
     }
     fn folder(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
         match self.class.shape {
             Some(shape) if shape.known.is_some() => Ok(Box::new(KnownStates(shape))),
-            Some(_) => Err(Error::new(Code::Usage, format!("the folder {} cannot be isolated", self.class.info.name))
-                .hint("its states live in the engine: leave out --isolate, or use a combiner and a reducer")),
+            Some(_) => Err(Error::new(Code::Internal, "a folder of a worker with states in the engine")),
             None => Err(self.not_a(Kind::Folder)),
         }
+    }
+    fn folds_in_engine(&self) -> bool {
+        self.class.shape.is_none_or(|shape| shape.known.is_some())
     }
     fn partitioner(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
         self.check(&[Kind::Partitioner])?;

@@ -14,6 +14,7 @@ use crate::operator::class::find_class;
 use crate::operator::context::{JobContext, NamedOutput, Outputs};
 use crate::operator::cursor::{Form, Out, RecordSink, RecordTarget};
 use crate::operator::key_orderer::WHOLE_KEY;
+use crate::operator::reducer::fold_reduce::{FoldInput, FoldReduce};
 use crate::operator::{
     Class, ClassSource, Emitter, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer, Sink, TaskContext, Type,
     Writer,
@@ -145,12 +146,13 @@ impl Server<'_> {
             let shape = (class.info().kind == Kind::Folder || class.info().is_fold)
                 .then(|| class.folder(&context).ok().map(|folder| folder.shape()))
                 .flatten();
-            RemoteClass {
-                info: class.info().clone(),
-                look_back: class.look_back(),
-                extension: class.extension().to_owned(),
-                shape,
+            let mut info = class.info().clone();
+            if shape.is_some_and(|shape| shape.known.is_none()) {
+                // The engine cannot fold with it. As a reducer, its result for a group depends on the group alone.
+                info.is_fold = false;
+                info.flags.pure |= info.kind == Kind::Folder;
             }
+            RemoteClass { info, look_back: class.look_back(), extension: class.extension().to_owned(), shape }
         };
         let classes: Vec<RemoteClass> = self
             .sources
@@ -199,18 +201,24 @@ impl Server<'_> {
         let job = self.job.clone().ok_or_else(|| Error::new(Code::Internal, "an instance without a job"))?;
         let outputs: Arc<dyn Outputs> = Arc::new(RemoteOutputs(self.channel.clone()));
         let context = TaskContext::with_outputs(job, is_reduce, task, partitions, Some(outputs));
-        let kinds: &[Kind] = if kind == Kind::Reducer { &[Kind::Reducer, Kind::Combiner] } else { &[kind] };
+        let kinds: &[Kind] = match kind {
+            Kind::Reducer => &[Kind::Reducer, Kind::Combiner, Kind::Folder],
+            _ => &[kind],
+        };
         let class = find_class(&self.sources, &name, kinds)?;
         // The class before it is gone, if its task failed.
         self.instance = None;
         let operator = match kind {
             Kind::Mapper => Operator::Mapper(class.mapper(&context)?),
+            Kind::Reducer if class.info().kind == Kind::Folder => {
+                Operator::Reducer(Box::new(FoldReduce::new(class.folder(&context)?, FoldInput::Values)))
+            }
             Kind::Reducer | Kind::Combiner => Operator::Reducer(class.reducer(&context)?),
             Kind::Partitioner => Operator::Partitioner(class.partitioner(&context)?),
             Kind::KeyOrder => Operator::KeyOrderer(class.key_orderer(&context)?),
             Kind::Reader => Operator::Reader(class.reader(&context)?),
             Kind::Writer => Operator::Writer(class.writer(&context)?),
-            Kind::Folder => return Err(Error::new(Code::Usage, format!("the folder {name} cannot be isolated"))),
+            Kind::Folder => return Err(Error::new(Code::Internal, "a folder of a worker is made as a reducer")),
         };
         self.instance = Some((operator, context));
         Ok(())

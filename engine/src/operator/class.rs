@@ -113,6 +113,11 @@ pub trait Class: Send + Sync {
     fn folder(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
         Err(self.not_a(Kind::Folder))
     }
+    /// Returns false for a folder whose states cannot live in the engine. It is a reducer then, which folds the values
+    /// of each group.
+    fn folds_in_engine(&self) -> bool {
+        true
+    }
     /// Returns a new partitioner.
     fn partitioner(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
         Err(self.not_a(Kind::Partitioner))

@@ -7,7 +7,7 @@ use crate::collect::Store;
 use crate::collect::collector::CollectedRecords;
 use crate::collect::spill::Runs;
 use crate::fold::{FoldTable, HashRanges};
-use crate::reduce::fold_reduce::FoldInput;
+use crate::operator::reducer::fold_reduce::FoldInput;
 use crate::run::{RunSettings, ScratchSpace};
 
 /// Output of the map phase.

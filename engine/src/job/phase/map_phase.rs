@@ -22,10 +22,10 @@ use crate::key_order::KeyOrderCollector;
 use crate::map::fold_sink::DrainForm;
 use crate::map::timed_sink::TimedSink;
 use crate::memory::pool::UNIT_BYTES;
+use crate::operator::reducer::fold_reduce::FoldInput;
 use crate::operator::{Emitter, Type};
 use crate::read::mapped_input;
 use crate::read::split::RecordFormat;
-use crate::reduce::fold_reduce::FoldInput;
 use crate::run::{RunBuilder, ScratchSpace};
 use yunti_base::Result;
 

@@ -12,7 +12,7 @@ use crate::collect::sort::sort_bucket;
 use crate::collect::vsort::Simd;
 use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
-use crate::reduce::fold_reduce::FoldInput;
+use crate::operator::reducer::fold_reduce::FoldInput;
 use crate::write::{Output, OutputWriter};
 use yunti_base::Result;
 

@@ -8,7 +8,7 @@ use super::reduce_task::{ReduceTask, is_pure};
 use super::running_job::{RunningJob, show_output};
 use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
-use crate::reduce::fold_reduce::FoldInput;
+use crate::operator::reducer::fold_reduce::FoldInput;
 use crate::run::passes::{LargeRecords, merge_memory_bytes};
 use crate::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
 use crate::write::output::WriterSetup;

@@ -12,8 +12,8 @@ use crate::env::Clock;
 use crate::job::report::workload_stats::GroupMeter;
 use crate::map::timed_sink::TimedSink;
 use crate::operator::cursor::RecordSink;
+use crate::operator::reducer::fold_reduce::{FoldInput, FoldReduce};
 use crate::operator::{Emitter, Groups, Reducer, TaskContext, Type};
-use crate::reduce::fold_reduce::{FoldInput, FoldReduce};
 use crate::write::OutputWriter;
 use yunti_base::{Code, Result};
 

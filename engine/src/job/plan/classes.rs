@@ -18,7 +18,8 @@ pub struct JobClasses {
 }
 
 impl JobClasses {
-    /// Finds the classes that `spec` names. A combiner and a reducer that are the same fold become the folder.
+    /// Finds the classes that `spec` names. A combiner and a reducer that are the same fold become the folder; a folder
+    /// whose states cannot live in the engine becomes the reducer.
     ///
     /// Errors: `UserCode` for a name without a class, or a class of another kind.
     pub fn find(spec: &JobSpec, sources: &[Arc<dyn ClassSource>]) -> Result<JobClasses> {
@@ -51,6 +52,9 @@ impl JobClasses {
         {
             folder = reducer.take();
             combiner = None;
+        }
+        if folder.as_ref().is_some_and(|class| !class.folds_in_engine()) {
+            reducer = folder.take();
         }
         Ok(JobClasses { combiner, reducer, folder, partitioner, key_order, writer })
     }

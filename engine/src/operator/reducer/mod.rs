@@ -1,5 +1,6 @@
 //! Reducers and combiners: batches of groups in, emitted records out.
 
+pub mod fold_reduce;
 pub mod groups;
 
 use self::groups::Groups;
