@@ -1,5 +1,6 @@
 //! Classes in worker processes: whatever ends a worker costs an attempt, and the job goes on with the same output.
 
+use std::os::unix::process::CommandExt;
 use std::time::Instant;
 
 use crate::endings::{ALL, JOB, USER_CODE, error_line, with_library};
@@ -214,4 +215,26 @@ fn the_memory_of_a_worker_is_limited() {
     assert!(error_line(&run).contains("an allocation of the class failed"), "{run:?}");
     let run = dir.run(&words);
     assert_eq!((run.status.code(), output(&dir)), (Some(0), OUTPUT.to_vec()), "{run:?}");
+}
+
+/// Ctrl-C in a terminal reaches the whole process group of the job.
+#[test]
+fn ctrl_c_cancels_the_job_and_ends_its_workers() {
+    let Some(dir) = with_library() else { return };
+    let words = format!("{JOB} {ALL} --isolate -o out -D ending.where=map -D ending.how=loop");
+    let mut command = dir.command(&words);
+    command.process_group(0).stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    let (id, begin) = (child.id(), Instant::now());
+    while workers_of(id).is_empty() {
+        assert!(begin.elapsed().as_secs() < 20);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let workers = workers_of(id);
+    let kill = std::process::Command::new("kill").args(["-INT", "--", &format!("-{id}")]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_eq!(error_line(&output), "yunti: the job was cancelled\n");
+    assert!(!workers.iter().any(|pid| runs(*pid)), "{workers:?}");
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -38,6 +39,8 @@ impl WorkerProcess {
         let input = memory.descriptor().try_clone()?;
         let mut command = Command::new(&launcher.program);
         command.args(&launcher.arguments).stdin(Stdio::from(input)).stdout(Stdio::from(output));
+        // A group of its own: ctrl-C in a terminal ends the job, which then ends its workers.
+        command.process_group(0);
         command.envs(launcher.variables.iter().map(|(name, value)| (name, value)));
         let process = WorkerProcess { child: command.spawn()?, memory };
         if let Some(bytes) = launcher.memory_bytes {
