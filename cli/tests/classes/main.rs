@@ -9,3 +9,4 @@ mod outputs;
 mod programs;
 #[path = "../support/mod.rs"]
 mod support;
+mod wild_workers;

@@ -80,7 +80,7 @@ pub fn kind_of(number: u32) -> Result<Kind> {
 }
 
 fn unknown() -> Error {
-    Error::new(Code::Internal, "a message of a worker holds an unknown number")
+    Error::new(Code::UserCode, "a message of a worker process holds an unknown number")
 }
 
 impl RemoteClass {
@@ -102,7 +102,7 @@ impl RemoteClass {
         }
     }
 
-    /// Fails with `Code::Internal` for bytes that no worker of this version writes.
+    /// Fails with `Code::UserCode` for bytes that no worker of this version writes.
     pub fn take(take: &mut Take<'_>) -> Result<RemoteClass> {
         let name = take.text()?;
         let kind = kind_of(take.u32()?)?;

@@ -30,7 +30,7 @@ impl Put {
     }
 }
 
-/// Bytes that are read. Each method fails with `Code::Internal` if the bytes end too early.
+/// Bytes that are read. Each method fails with `Code::UserCode` if the bytes end too early.
 pub struct Take<'b>(pub &'b [u8]);
 
 impl<'b> Take<'b> {
@@ -61,7 +61,8 @@ impl<'b> Take<'b> {
 }
 
 fn cut() -> Error {
-    Error::new(Code::Internal, "a message between the engine and a worker ends too early")
+    Error::new(Code::UserCode, "a message of a worker process ends too early")
+        .hint("its memory is damaged: check the class")
 }
 
 #[cfg(test)]
