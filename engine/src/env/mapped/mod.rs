@@ -193,6 +193,8 @@ impl Drop for MappedFiles {
 fn changed(file: &NamedFile, offset: usize, cause: Option<&io::Error>) -> Error {
     let what = "the file was truncated, or cannot be read any more";
     match cause {
+        // The kernel has no other word for a page behind the end of the file.
+        Some(e) if e.raw_os_error() == Some(libc::EFAULT) => Error::new(Code::Input, what),
         Some(e) => Error::io(Code::Input, what, e),
         None => Error::new(Code::Input, what),
     }

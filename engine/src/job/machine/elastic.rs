@@ -22,12 +22,14 @@ use crate::memory::budget::size;
 const EACH_NS: u64 = if cfg!(debug_assertions) { 1_000_000 } else { 100_000_000 };
 /// Least memory that a job keeps to.
 const LEAST_BYTES: u64 = if cfg!(debug_assertions) { 1 << 20 } else { 64 << 20 };
-/// Share of the budget below which a change is ignored, so that the target does not follow noise.
+/// Share of the memory below which a change is ignored, so that the target does not follow noise.
 const NOTABLE: f64 = 0.1;
 /// Seconds until memory comes back that a job should give.
 const AHEAD_S: f64 = 2.0;
 /// Factor by which the speed of others falls in a second without more.
 const FALL_A_SECOND: f64 = 0.3;
+/// Share of the memory that others may seem to take, because counters of the kernel are late.
+const DOUBT: f64 = 0.04;
 /// Changes that the report keeps.
 const KEPT_MAX: usize = 1000;
 
@@ -43,6 +45,8 @@ pub struct Elastic {
 struct State {
     /// Time of the last look, and the memory that others left then.
     last: Option<(u64, f64)>,
+    /// Memory that others left at the first look.
+    first: Option<f64>,
     /// Bytes a second that others take. It falls slowly, since programs take memory in steps.
     taken_per_s: f64,
     changes: Vec<MemoryLimit>,
@@ -68,6 +72,10 @@ impl Elastic {
             let seconds = now_ns.saturating_sub(then_ns).max(1) as f64 / 1e9;
             let fallen = state.taken_per_s * FALL_A_SECOND.powf(seconds);
             state.taken_per_s = ((before - room) / seconds).max(fallen);
+        }
+        if room > *state.first.get_or_insert(room) * (1.0 - DOUBT) {
+            state.first = state.first.map(|first| first.max(room));
+            return u64::MAX;
         }
         ((room - state.taken_per_s * AHEAD_S).max(0.0) * SHARE) as u64
     }
