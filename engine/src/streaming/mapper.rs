@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::command_line::Program;
 use super::environment::Place;
+use super::output::ProgramOutput;
 use super::process::Process;
 use super::protocol::{Datum, Form, RecordReader, RecordWriter};
 use crate::operator::mapper::Restart;
-use crate::operator::replay::Replay;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
 use yunti_base::{Error, Result};
 
@@ -16,7 +16,7 @@ pub struct ProgramMapper {
     program: Program,
     context: Arc<TaskContext>,
     input: RecordWriter,
-    output: RecordReader,
+    output: ProgramOutput,
     /// True if the program sees no keys. Without the setting, it sees the keys of a format that has keys.
     ignores_keys: Option<bool>,
     /// First file of the split, and the offset there.
@@ -25,7 +25,6 @@ pub struct ProgramMapper {
     running: Option<(u32, Process)>,
     /// True if a program has run, so that an empty split needs no other.
     has_run: bool,
-    replay: Replay,
     lines: Vec<u8>,
 }
 
@@ -35,14 +34,13 @@ impl ProgramMapper {
         Ok(ProgramMapper {
             input: RecordWriter::of(context, "map")?,
             // Without a reduce, the mapper's records are the output.
-            output: RecordReader::of(context, "map", context.partitions == 0)?,
+            output: ProgramOutput::new(RecordReader::of(context, "map", context.partitions == 0)?),
             ignores_keys: context.setting("stream.map.input.ignoreKey").map(|text| text.trim() != "false"),
             first: (0, 0),
             program,
             context: context.clone(),
             running: None,
             has_run: false,
-            replay: Replay::default(),
             lines: Vec::new(),
         })
     }
@@ -55,17 +53,9 @@ impl ProgramMapper {
     }
 
     fn end_program(&mut self, out: &mut Out) -> Result<()> {
-        let ProgramMapper { running, replay, output, .. } = self;
+        let ProgramMapper { running, output, .. } = self;
         if let Some((_, process)) = running {
-            process.finish(&mut |bytes, ended| {
-                output.read(
-                    bytes,
-                    ended,
-                    |key, value| {
-                        if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
-                    },
-                )
-            })?;
+            process.finish(&mut |bytes, ended| output.emit(bytes, ended, out))?;
         }
         *running = None;
         Ok(())
@@ -86,7 +76,7 @@ impl Mapper for ProgramMapper {
             self.start_program(batch.file_index(), batch.first_position())?;
         }
         self.has_run = true;
-        let ProgramMapper { running, replay, input, output, ignores_keys, lines: text, .. } = self;
+        let ProgramMapper { running, input, output, ignores_keys, lines: text, .. } = self;
         let Some((_, process)) = running else { return Ok(()) };
         // Only text may be without keys.
         let has_keys = input.form != Form::Text || !ignores_keys.unwrap_or(batch.keys().is_none());
@@ -98,15 +88,7 @@ impl Mapper for ProgramMapper {
                 text
             }
         };
-        process.feed(bytes, &mut |bytes, ended| {
-            output.read(
-                bytes,
-                ended,
-                |key, value| {
-                    if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
-                },
-            )
-        })
+        process.feed(bytes, &mut |bytes, ended| output.emit(bytes, ended, out))
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
@@ -115,12 +97,12 @@ impl Mapper for ProgramMapper {
             self.start_program(file, start)?;
         }
         self.end_program(out)?;
-        self.replay.finish()
+        self.output.replay.finish()
     }
 
     fn restart(&mut self, _: &Error) -> Restart {
         (self.running, self.has_run) = (None, false);
-        self.replay.restart();
+        self.output.replay.restart();
         Restart::Attempt
     }
 }

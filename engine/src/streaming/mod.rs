@@ -12,6 +12,7 @@ mod class;
 mod command_line;
 mod environment;
 mod mapper;
+mod output;
 mod print_reducer;
 mod process;
 pub mod protocol;

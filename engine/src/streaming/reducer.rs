@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::command_line::Program;
 use super::environment::Place;
+use super::output::ProgramOutput;
 use super::process::Process;
 use super::protocol::{Datum, Form, RecordReader, RecordWriter};
-use crate::operator::replay::Replay;
 use crate::operator::{Groups, Kind, Out, Reducer, TaskContext};
 use yunti_base::Result;
 
@@ -17,9 +17,8 @@ pub struct ProgramReducer {
     input: RecordWriter,
     /// Form in which the mapper wrote the records.
     mapped: Form,
-    output: RecordReader,
+    output: ProgramOutput,
     running: Option<Process>,
-    replay: Replay,
     lines: Vec<u8>,
 }
 
@@ -36,11 +35,10 @@ impl ProgramReducer {
         Ok(ProgramReducer {
             input: RecordWriter::of(context, "reduce")?,
             mapped: Form::of(context, "stream.map.output")?,
-            output,
+            output: ProgramOutput::new(output),
             program,
             context: context.clone(),
             running: None,
-            replay: Replay::default(),
             lines: Vec::new(),
         })
     }
@@ -48,7 +46,7 @@ impl ProgramReducer {
 
 impl Reducer for ProgramReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
-        let ProgramReducer { program, context, input, mapped, output, running, replay, lines: text } = self;
+        let ProgramReducer { program, context, input, mapped, output, running, lines: text } = self;
         let process = match running {
             Some(process) => process,
             None => running.insert(Process::start(program, context, Place::default())?),
@@ -61,35 +59,19 @@ impl Reducer for ProgramReducer {
                 input.append(Some(key), Datum::written(*mapped, groups.value(v)), text);
             }
         }
-        process.feed(text, &mut |bytes, ended| {
-            output.read(
-                bytes,
-                ended,
-                |key, value| {
-                    if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
-                },
-            )
-        })
+        process.feed(text, &mut |bytes, ended| output.emit(bytes, ended, out))
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
-        let ProgramReducer { output, running, replay, .. } = self;
+        let ProgramReducer { output, running, .. } = self;
         let Some(process) = running else { return Ok(()) };
-        process.finish(&mut |bytes, ended| {
-            output.read(
-                bytes,
-                ended,
-                |key, value| {
-                    if replay.is_fresh(key, value)? { Ok(out.emit(key, value)?) } else { Ok(()) }
-                },
-            )
-        })?;
-        replay.finish()
+        process.finish(&mut |bytes, ended| output.emit(bytes, ended, out))?;
+        output.replay.finish()
     }
 
     fn restart(&mut self) -> bool {
         self.running = None;
-        self.replay.restart();
+        self.output.replay.restart();
         true
     }
 }
