@@ -227,14 +227,10 @@ impl ForeignFolder {
 /// eight bytes.
 pub fn shape_of(name: &str, table: &FolderTable, eight: bool) -> Result<FoldShape> {
     let wrong = |what: &str| Err(Error::new(Code::UserCode, format!("the folder {name} {what}")));
-    let known = match table.known {
-        0 => None,
-        1 => Some(KnownFold::Count),
-        2 => Some(KnownFold::SumI64),
-        3 => Some(KnownFold::MinI64),
-        4 => Some(KnownFold::MaxI64),
-        5 => Some(KnownFold::SumF64),
-        _ => return wrong("names a known fold that this engine does not know"),
+    let known = match (table.known, KnownFold::from_abi(table.known)) {
+        (0, _) => None,
+        (_, None) => return wrong("names a known fold that this engine does not know"),
+        (_, known) => known,
     };
     let state_bytes = if known.is_some() { 8 } else { table.state_size as usize };
     if !(1..=65_536).contains(&state_bytes) {

@@ -167,17 +167,8 @@ impl ForeignClass {
         // SAFETY: the ABI: a NUL-terminated string of the library.
         let name = unsafe { CStr::from_ptr(table.name) }.to_string_lossy().into_owned();
         let wrong = |what: String| Error::new(Code::UserCode, format!("the class {name} {what}"));
-        let kind = match table.kind {
-            1 => Kind::Mapper,
-            2 => Kind::Reducer,
-            3 => Kind::Combiner,
-            4 => Kind::Folder,
-            5 => Kind::Partitioner,
-            8 => Kind::KeyOrder,
-            6 => Kind::Reader,
-            7 => Kind::Writer,
-            k => return Err(wrong(format!("is of kind {k}, which this engine does not know"))),
-        };
+        let unknown = || wrong(format!("is of kind {}, which this engine does not know", table.kind));
+        let kind = Kind::from_abi(table.kind).ok_or_else(unknown)?;
         let kind_of = |number: u32, what: &str| {
             Type::from_abi(number)
                 .ok_or_else(|| wrong(format!("has a {what} type {number}, which this engine does not know")))

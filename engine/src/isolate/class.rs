@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::instance::Instance;
 use super::mapper::IsolatedMapper;
 use super::message::RemoteClass;
-use super::operators::{
-    IsolatedKeyOrderer, IsolatedPartitioner, IsolatedReader, IsolatedReducer, IsolatedWriter, KnownStates,
-};
+use super::operators::{IsolatedKeyOrderer, IsolatedPartitioner, IsolatedReader, IsolatedReducer, IsolatedWriter};
 use super::worker::WorkerPool;
 use crate::env::Env;
 use crate::env::process::Launcher;
+use crate::operator::folder::KnownFolder;
 use crate::operator::{
-    Class, ClassInfo, ClassSource, Folder, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer, TaskContext, Writer,
+    Class, ClassInfo, ClassSource, FoldShape, Folder, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer,
+    TaskContext, Writer,
 };
 use yunti_base::{Code, Error, Result};
 
@@ -77,7 +77,7 @@ impl Class for IsolatedClass {
     }
     fn folder(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
         match self.class.shape {
-            Some(shape) if shape.known.is_some() => Ok(Box::new(KnownStates(shape))),
+            Some(FoldShape { known: Some(known), .. }) => Ok(Box::new(KnownFolder(known))),
             Some(_) => Err(Error::new(Code::Internal, "a folder of a worker with states in the engine")),
             None => Err(self.not_a(Kind::Folder)),
         }

@@ -20,13 +20,12 @@ pub struct Emit<'e, 'o> {
 }
 
 impl Emit<'_, '_> {
-    pub fn block(&mut self, memory: &SharedMemory, len: usize) -> Result<()> {
+    pub fn block(&mut self, memory: &SharedMemory, len: usize, scratch: &mut Vec<u8>) -> Result<()> {
         let form = self.out.form();
         let repeats = self.replay.as_ref().is_some_and(|replay| replay.repeats());
         if matches!(form, Form::One | Form::Ref) && !repeats {
             // The common case: the entries go to the cursor's block at once, and are checked there.
-            let unit = if form == Form::One { 8 } else { 16 };
-            if !len.is_multiple_of(unit) {
+            if !len.is_multiple_of(form.entry_bytes()) {
                 return Err(unexpected());
             }
             let Emit { out, data, replay, base } = self;
@@ -44,16 +43,19 @@ impl Emit<'_, '_> {
                 }
             });
         }
-        let mut block = vec![0; len];
-        memory.copy_block(0, &mut block);
+        if scratch.len() < len {
+            scratch.resize(len, 0);
+        }
+        let block = &mut scratch[..len];
+        memory.copy_block(0, block);
         match form {
-            Form::One | Form::Ref => move_entries(&mut block, self.base, form),
-            Form::Copy => clear_padding(&mut block)?,
+            Form::One | Form::Ref => move_entries(block, self.base, form),
+            Form::Copy => clear_padding(block)?,
             Form::Bytes => {}
         }
         let fresh = match &mut self.replay {
-            Some(replay) => replay.fresh(&block)?,
-            None => &block[..],
+            Some(replay) => replay.fresh(block)?,
+            None => block,
         };
         match form {
             Form::Copy => copies(fresh, self.out),
@@ -120,7 +122,7 @@ fn clear_padding(block: &mut [u8]) -> Result<()> {
 /// Adds a number to the offsets of entries. A wrong entry stays wrong, or names other bytes of the batch.
 fn move_entries(entries: &mut [u8], by: u32, form: Form) {
     if by > 0 {
-        for entry in entries.chunks_exact_mut(if form == Form::One { 8 } else { 16 }) {
+        for entry in entries.chunks_exact_mut(form.entry_bytes()) {
             let offset = u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]).wrapping_add(by);
             entry[..4].copy_from_slice(&offset.to_le_bytes());
         }

@@ -9,7 +9,7 @@ use super::message::{RemoteClass, ask};
 use super::wire::{Put, Take};
 use super::worker::{Limits, Replies, Worker, WorkerPool, unexpected};
 use crate::env::process::SharedMemory;
-use crate::operator::context::{NamedOutput, attempts_max};
+use crate::operator::context::{NamedOutput, attempts_max, failed_attempt};
 use crate::operator::{Emitter, Kind, TaskContext, Type};
 use yunti_base::{Code, Error, Result};
 
@@ -26,6 +26,8 @@ pub struct Instance {
     worker: Option<Worker>,
     /// Error after which the instance is of no use.
     failed: Option<Error>,
+    /// True if the last failure was a call that took too long.
+    pub timed_out: bool,
     outputs: NamedOutputs,
 }
 
@@ -45,7 +47,18 @@ impl Instance {
     ) -> Result<Instance> {
         let attempts_max = attempts_max(&context.job.settings, context.is_reduce)?;
         let (context, outputs) = (context.clone(), NamedOutputs::default());
-        Ok(Instance { pool, class, kind, context, timeout, attempts_max, worker: None, failed: None, outputs })
+        Ok(Instance {
+            pool,
+            class,
+            kind,
+            context,
+            timeout,
+            attempts_max,
+            worker: None,
+            failed: None,
+            timed_out: false,
+            outputs,
+        })
     }
 
     /// Takes a worker and makes the instance in it.
@@ -89,7 +102,7 @@ impl Instance {
                     self.pool.put_back(worker);
                 }
             }
-            Err(_) => {}
+            Err(_) => self.timed_out = worker.timed_out,
         }
         result
     }
@@ -97,7 +110,7 @@ impl Instance {
     /// Prepares another attempt in another worker. Returns false after records for named outputs, which cannot be
     /// taken back.
     pub fn restart(&mut self) -> bool {
-        (self.worker, self.failed) = (None, None);
+        (self.worker, self.failed, self.timed_out) = (None, None, false);
         self.outputs.0.is_empty()
     }
 
@@ -107,10 +120,9 @@ impl Instance {
         loop {
             match call(self) {
                 Err(e) if e.code() == Code::UserCode && attempt < self.attempts_max && self.restart() => {
-                    let (max, task) = (self.attempts_max, self.context.task);
-                    let kind = if self.context.is_reduce { "reduce" } else { "map" };
-                    let line = format!("{kind} task {task}, attempt {attempt} of {max}: {e}; the batch is tried again");
-                    self.context.job.host.messages.show(&line);
+                    let TaskContext { is_reduce, task, job, .. } = &*self.context;
+                    let line = failed_attempt(*is_reduce, *task, (attempt, self.attempts_max), &e, "the batch");
+                    job.host.messages.show(&line);
                     attempt += 1;
                 }
                 result => return result,
@@ -156,8 +168,8 @@ struct CallReplies<'c, 'e, 'o> {
 }
 
 impl Replies for CallReplies<'_, '_, '_> {
-    fn block(&mut self, memory: &SharedMemory, len: usize) -> Result<()> {
-        self.emit.as_mut().ok_or_else(unexpected)?.block(memory, len)
+    fn block(&mut self, memory: &SharedMemory, len: usize, scratch: &mut Vec<u8>) -> Result<()> {
+        self.emit.as_mut().ok_or_else(unexpected)?.block(memory, len, scratch)
     }
 
     fn large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {

@@ -173,7 +173,8 @@ impl Mapper for IsolatedMapper {
                 }
                 answer = Restart::LeftOut;
             }
-            _ if again && !failed.is_empty() && !took_too_long(error) => {
+            // After a time-out each step of a search would take as long.
+            _ if again && !failed.is_empty() && !self.instance.timed_out => {
                 (self.suspect, self.searches) = (Some(failed), true);
                 answer = Restart::Search;
             }
@@ -183,11 +184,6 @@ impl Mapper for IsolatedMapper {
         self.replay.restart();
         if self.instance.restart() { answer } else { Restart::Impossible }
     }
-}
-
-/// Returns true for a call that was ended by the time-out: each step of a search would take as long.
-fn took_too_long(error: &Error) -> bool {
-    error.hint_text().is_some_and(|hint| hint.contains("--timeout"))
 }
 
 /// Returns positions that divide a range of a batch into parts, each at the start of a record; none for one record.

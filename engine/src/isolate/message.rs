@@ -61,22 +61,9 @@ pub struct RemoteClass {
     pub shape: Option<FoldShape>,
 }
 
-const KINDS: [Kind; 8] = [
-    Kind::Mapper,
-    Kind::Reducer,
-    Kind::Combiner,
-    Kind::Folder,
-    Kind::Partitioner,
-    Kind::Reader,
-    Kind::Writer,
-    Kind::KeyOrder,
-];
-const FOLDS: [KnownFold; 5] =
-    [KnownFold::Count, KnownFold::SumI64, KnownFold::MinI64, KnownFold::MaxI64, KnownFold::SumF64];
-
 /// Returns the kind with this number.
 pub fn kind_of(number: u32) -> Result<Kind> {
-    KINDS.into_iter().find(|kind| *kind as u32 == number).ok_or_else(unknown)
+    Kind::from_abi(number).ok_or_else(unknown)
 }
 
 fn unknown() -> Error {
@@ -96,7 +83,7 @@ impl RemoteClass {
         match shape {
             None => put.u64(0),
             Some(shape) => {
-                let known = shape.known.and_then(|k| FOLDS.iter().position(|f| *f == k)).map_or(0, |i| i as u32 + 1);
+                let known = shape.known.map_or(0, KnownFold::to_abi);
                 put.u64(shape.state_bytes as u64).u32(known).u32(bits(&[shape.exact, shape.eight]))
             }
         }
@@ -115,8 +102,12 @@ impl RemoteClass {
             0 => None,
             state_bytes => {
                 let (known, bits) = (take.u32()?, take.u32()?);
-                let known = (known as usize).checked_sub(1).and_then(|i| FOLDS.get(i)).copied();
-                Some(FoldShape { state_bytes, known, exact: bit(bits, 0), eight: bit(bits, 1) })
+                Some(FoldShape {
+                    state_bytes,
+                    known: KnownFold::from_abi(known),
+                    exact: bit(bits, 0),
+                    eight: bit(bits, 1),
+                })
             }
         };
         let flags = Flags {

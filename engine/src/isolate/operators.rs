@@ -6,11 +6,9 @@ use super::message::ask;
 use super::request::{send_batch, send_chunk, send_groups};
 use super::wire::Put;
 use super::worker::unexpected;
-use crate::operator::folder::{FoldValues, state_bytes};
+use crate::operator::groups::GROUP_CONT;
 use crate::operator::replay::Replay;
-use crate::operator::{
-    Batch, Chunk, FoldShape, Folder, Groups, KeyOrderer, Kind, Out, Partitioner, Reader, Reducer, Writer,
-};
+use crate::operator::{Batch, Chunk, Groups, KeyOrderer, Kind, Out, Partitioner, Reader, Reducer, Writer};
 use yunti_base::Result;
 
 /// A reducer or combiner in a worker. A reducer can restart. A combiner takes the batch again that it failed at: what
@@ -29,15 +27,16 @@ impl IsolatedReducer {
 impl Reducer for IsolatedReducer {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
         let IsolatedReducer { instance, replay } = self;
-        if instance.class.info.kind != Kind::Combiner || groups.continues() {
-            let emit = Emit { out, data: groups.columns().data, replay: Some(replay), base: 0 };
-            return send_groups(groups, |parts| instance.call(ask::REDUCE, parts, Some(emit))).map(drop);
+        let groups = groups.columns();
+        if instance.class.info.kind != Kind::Combiner || groups.flags & GROUP_CONT != 0 {
+            let emit = Emit { out, data: groups.data, replay: Some(replay), base: 0 };
+            return send_groups(&groups, |parts| instance.call(ask::REDUCE, parts, Some(emit))).map(drop);
         }
         let mut replay = Replay::default();
         instance.again(|instance| {
             replay.restart();
-            let emit = Emit { out, data: groups.columns().data, replay: Some(&mut replay), base: 0 };
-            send_groups(groups, |parts| instance.call(ask::REDUCE, parts, Some(emit)))?;
+            let emit = Emit { out, data: groups.data, replay: Some(&mut replay), base: 0 };
+            send_groups(&groups, |parts| instance.call(ask::REDUCE, parts, Some(emit)))?;
             replay.finish()
         })
     }
@@ -132,29 +131,5 @@ impl Writer for IsolatedWriter {
     }
     fn end(&mut self, bytes: &mut Out) -> Result<()> {
         self.edge(ask::END, bytes)
-    }
-}
-
-/// A known fold of a library: the engine runs it itself, so no worker is needed.
-pub struct KnownStates(pub FoldShape);
-
-impl Folder for KnownStates {
-    fn shape(&self) -> FoldShape {
-        self.0
-    }
-    fn init(&mut self, _: &[*mut u8]) -> Result<()> {
-        Ok(())
-    }
-    fn fold(&mut self, _: &[*mut u8], _: FoldValues<'_>) -> Result<()> {
-        Ok(())
-    }
-    fn merge(&mut self, _: &[*mut u8], _: &[*const u8]) -> Result<()> {
-        Ok(())
-    }
-    fn finish(&mut self, keys: &[&[u8]], states: &[*const u8], out: &mut Out) -> Result<()> {
-        for (key, state) in keys.iter().zip(states) {
-            out.emit(key, state_bytes(state, self.0.state_bytes))?;
-        }
-        Ok(())
     }
 }

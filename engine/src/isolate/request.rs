@@ -3,7 +3,7 @@
 use super::wire::{Put, Take};
 use crate::env::process::shared_memory::{bytes_of, bytes_of_eights, eights_of, numbers_of, places};
 use crate::operator::batch::Slices;
-use crate::operator::groups::Values;
+use crate::operator::groups::{GroupColumns, Values};
 use crate::operator::{Batch, Chunk, Groups};
 use yunti_base::Result;
 
@@ -71,14 +71,13 @@ pub fn take_batch<'r>(parts: &mut Parts<'r>) -> Result<(u32, Batch<'r>)> {
 }
 
 /// Sends groups.
-pub fn send_groups<T>(groups: &Groups<'_>, send: impl FnOnce(&[&[u8]]) -> T) -> T {
-    let columns = groups.columns();
+pub fn send_groups<T>(columns: &GroupColumns<'_>, send: impl FnOnce(&[&[u8]]) -> T) -> T {
     let head = Put::default().u32(columns.flags).u32(u32::from(columns.value_keys.is_some()));
     let (eights, values) = match columns.values {
         Values::Eight(numbers) => (bytes_of_eights(numbers), Slices { offsets: &[], lengths: &[] }),
         Values::Slices { offsets, lengths } => (&[][..], Slices { offsets, lengths }),
     };
-    let head = head.u32(u32::from(groups.eights().is_some()));
+    let head = head.u32(u32::from(matches!(columns.values, Values::Eight(_))));
     let value_keys = columns.value_keys.unwrap_or(Slices { offsets: &[], lengths: &[] });
     let parts = [
         columns.data,

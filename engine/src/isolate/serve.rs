@@ -321,7 +321,7 @@ struct ChannelSink {
 
 impl Sink for ChannelSink {
     fn form(&self, _: bool, _: bool) -> Form {
-        [Form::One, Form::Ref, Form::Bytes].into_iter().find(|f| *f as u32 == self.form).unwrap_or(Form::Copy)
+        Form::from_abi(self.form)
     }
 
     fn begin(&mut self) -> Result<(*mut u8, usize)> {

@@ -49,8 +49,8 @@ impl WorkerPool {
 
 /// Receiver of a worker's messages before the end of a call.
 pub trait Replies {
-    /// Takes the first `len` bytes of the block: emitted records.
-    fn block(&mut self, _memory: &SharedMemory, _len: usize) -> Result<()> {
+    /// Takes the first `len` bytes of the block: emitted records. `scratch`: a buffer for a copy.
+    fn block(&mut self, _memory: &SharedMemory, _len: usize, _scratch: &mut Vec<u8>) -> Result<()> {
         Err(unexpected())
     }
     /// Takes one record that does not fit in a block.
@@ -88,6 +88,10 @@ pub struct Worker {
     job: Option<Arc<JobContext>>,
     /// True if the worker waits for a request.
     pub waits: bool,
+    /// True if the worker was killed because a call took too long.
+    pub timed_out: bool,
+    /// Copy of a block, reused.
+    block: Vec<u8>,
     /// Classes of the worker.
     pub classes: Arc<Vec<RemoteClass>>,
 }
@@ -98,8 +102,16 @@ impl WorkerPool {
             let error = Error::io(Code::UserCode, "cannot start a worker process", &e);
             error.at_path(self.launcher.program.to_string_lossy())
         })?;
-        let (parts, clock) = (Vec::new(), self.clock.clone());
-        let mut worker = Worker { process, parts, clock, job: None, waits: true, classes: Arc::default() };
+        let mut worker = Worker {
+            process,
+            clock: self.clock.clone(),
+            parts: Vec::new(),
+            job: None,
+            waits: true,
+            timed_out: false,
+            block: Vec::new(),
+            classes: Arc::default(),
+        };
         let limits = Limits { timeout: Some(START_TIME), job: None };
         let (version, hello) = worker.call("a worker process", ask::CONTINUE, VERSION, &[], &limits, &mut ())?;
         if version != VERSION {
@@ -163,6 +175,7 @@ impl Worker {
                 let waited = Duration::from_nanos(self.clock.now_ns() - begin_ns);
                 if let Some(timeout) = limits.timeout.filter(|timeout| waited > *timeout) {
                     self.process.kill();
+                    self.timed_out = true;
                     let what = format!("{name} took more than {} s for one batch", timeout.as_secs_f64());
                     return Err(Error::new(Code::UserCode, what)
                         .hint("its process was killed; --timeout SECONDS gives it more time"));
@@ -173,11 +186,10 @@ impl Worker {
                 return Err(unexpected());
             }
             if head.block > 0 {
-                replies.block(&self.process.memory, head.block)?;
+                replies.block(&self.process.memory, head.block, &mut self.block)?;
             }
             match head.kind {
-                reply::PART => {}
-                reply::BLOCK => {}
+                reply::PART | reply::BLOCK => {}
                 reply::LARGE => {
                     let parts = std::mem::take(&mut self.parts);
                     let (key, value) = parts.split_at_checked(head.value as usize).ok_or_else(unexpected)?;

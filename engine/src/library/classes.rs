@@ -7,7 +7,7 @@ use super::applications::{
     KMeans, KMeansReducer, Matches, PageRank, PageRankCombiner, PageRankReducer, Sample, Top, WordLengths,
 };
 use super::field_order::FieldOrder;
-use super::fold::{KnownFolder, KnownReducer};
+use super::fold::KnownReducer;
 use super::hadoop::aggregate::AggregateReducer;
 use super::hadoop::key_field_order::KeyFieldOrder;
 use super::hadoop::key_field_partitioner::KeyFieldPartitioner;
@@ -17,6 +17,7 @@ use super::identity::IdentityReducer;
 use super::inverse::Inverse;
 use super::tokenize::Tokenizer;
 use crate::map::identity::IdentityMapper;
+use crate::operator::folder::KnownFolder;
 use crate::operator::{
     Class, ClassInfo, ClassSource, Flags, Folder, KeyOrderer, Kind, KnownFold, Mapper, Partitioner, Reducer,
     TaskContext, Type,

@@ -20,6 +20,23 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Kinds, in the order of their numbers in the C ABI, from 1.
+    const ALL: [Kind; 8] = [
+        Kind::Mapper,
+        Kind::Reducer,
+        Kind::Combiner,
+        Kind::Folder,
+        Kind::Partitioner,
+        Kind::Reader,
+        Kind::Writer,
+        Kind::KeyOrder,
+    ];
+
+    /// Returns the kind with this number in the C ABI.
+    pub fn from_abi(number: u32) -> Option<Kind> {
+        Kind::ALL.get((number as usize).checked_sub(1)?).copied()
+    }
+
     /// Returns the name for messages.
     pub fn name(self) -> &'static str {
         match self {

@@ -41,6 +41,23 @@ pub enum Form {
     Bytes = 4,
 }
 
+impl Form {
+    /// Returns the form with this number in the C ABI; COPY for any other number.
+    pub fn from_abi(number: u32) -> Form {
+        match number {
+            2 => Form::One,
+            3 => Form::Ref,
+            4 => Form::Bytes,
+            _ => Form::Copy,
+        }
+    }
+
+    /// Returns the bytes of an entry, for the forms ONE and REF.
+    pub fn entry_bytes(self) -> usize {
+        if self == Form::One { 8 } else { 16 }
+    }
+}
+
 /// A byte string of the C ABI (yt_str).
 #[repr(C)]
 pub struct RawStr {
@@ -97,12 +114,7 @@ impl From<StopStatus> for Error {
 impl Out {
     /// Returns the form of records in this cursor.
     pub fn form(&self) -> Form {
-        match self.form {
-            2 => Form::One,
-            3 => Form::Ref,
-            4 => Form::Bytes,
-            _ => Form::Copy,
-        }
+        Form::from_abi(self.form)
     }
 
     #[inline]
@@ -218,7 +230,7 @@ impl Out {
     /// Appends `len` bytes of entries of the forms ONE and REF. `fill` writes them, each time as many as its buffer
     /// takes, and checks that they name bytes of the batch. Fails as `emit` does, and with the error of `fill`.
     pub fn append_entries(&mut self, len: usize, mut fill: impl FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        let unit = if self.form() == Form::One { 8 } else { 16 };
+        let unit = self.form().entry_bytes();
         let mut left = len;
         while left > 0 {
             // A block for references may be smaller than one for records.
@@ -350,13 +362,7 @@ impl<S: Sink> Emitter<S> {
     /// Runs an operator's call. `data` is the batch that its references point into. A sink's error takes precedence
     /// over the operator's.
     pub fn run(&mut self, data: &[u8], call: impl FnOnce(&mut Out) -> Result<()>) -> Result<()> {
-        self.behind.data = (data.as_ptr(), data.len());
-        self.out.ref_base = data.as_ptr();
-        self.out.engine = (&raw mut *self.behind).cast();
-        let result = call(&mut self.out);
-        if let Some(error) = self.behind.error.take() {
-            return Err(error);
-        }
+        let result = self.call(data, call)?;
         if self.out.form() != Form::Copy {
             // References do not outlive their batch, even if the call failed and is tried again.
             self.hand_over()?;
@@ -366,9 +372,8 @@ impl<S: Sink> Emitter<S> {
         Ok(())
     }
 
-    /// Runs the only call of this emitter. Returns the bytes at the start of the sink's block that the sink has not
-    /// been given. Errors as `run`.
-    pub fn run_last(&mut self, data: &[u8], call: impl FnOnce(&mut Out) -> Result<()>) -> Result<usize> {
+    /// Makes an operator's call and returns its result. Fails with the error of the sink.
+    fn call(&mut self, data: &[u8], call: impl FnOnce(&mut Out) -> Result<()>) -> Result<Result<()>> {
         self.behind.data = (data.as_ptr(), data.len());
         self.out.ref_base = data.as_ptr();
         self.out.engine = (&raw mut *self.behind).cast();
@@ -376,7 +381,13 @@ impl<S: Sink> Emitter<S> {
         if let Some(error) = self.behind.error.take() {
             return Err(error);
         }
-        result.map(|()| self.out.cur as usize - self.behind.start as usize)
+        Ok(result)
+    }
+
+    /// Runs the only call of this emitter. Returns the bytes at the start of the sink's block that the sink has not
+    /// been given. Errors as `run`.
+    pub fn run_last(&mut self, data: &[u8], call: impl FnOnce(&mut Out) -> Result<()>) -> Result<usize> {
+        self.call(data, call)?.map(|()| self.out.cur as usize - self.behind.start as usize)
     }
 
     /// Returns the cursor for records between calls, as long as this value lives and does not move. `refused` returns

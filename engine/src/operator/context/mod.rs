@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 pub mod bad_records;
 
@@ -26,6 +27,26 @@ pub fn attempts_max(settings: &Settings, is_reduce: bool) -> Result<u32> {
     let Some(text) = settings.get(key) else { return Ok(ATTEMPTS_MAX_DEFAULT) };
     let number = text.trim().parse::<u32>().ok().filter(|&n| n > 0);
     number.ok_or_else(|| Error::new(Code::Usage, format!("{key}: '{text}' is not a whole number from 1")))
+}
+
+/// Hadoop's setting for the milliseconds that a task may spend without progress; 0: any time.
+const TIMEOUT: &str = "mapreduce.task.timeout";
+const TIMEOUT_DEFAULT: Duration = Duration::from_secs(600);
+
+/// Returns the time that user code may spend without progress; None: any. Errors: `Usage` for a setting that is no
+/// number.
+pub fn task_timeout(settings: &Settings) -> Result<Option<Duration>> {
+    let Some(text) = settings.get(TIMEOUT) else { return Ok(Some(TIMEOUT_DEFAULT)) };
+    match text.trim().parse() {
+        Ok(ms) => Ok((ms > 0).then(|| Duration::from_millis(ms))),
+        Err(_) => Err(Error::new(Code::Usage, format!("{TIMEOUT}: '{text}' is not a number of milliseconds"))),
+    }
+}
+
+/// Returns the line about a failed attempt of a task that another follows. `again`: what is tried again.
+pub fn failed_attempt(is_reduce: bool, task: u32, (attempt, max): (u32, u32), error: &Error, again: &str) -> String {
+    let kind = if is_reduce { "reduce" } else { "map" };
+    format!("{kind} task {task}, attempt {attempt} of {max}: {error}; {again} is tried again")
 }
 
 /// Counters by (group, name); a job's counters are the sums over its tasks.
