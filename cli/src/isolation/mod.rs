@@ -40,7 +40,7 @@ impl Isolation {
     /// Returns the classes that a worker program serves. Errors: `UserCode` if it cannot be started.
     pub fn program(&self, command: &str, env: &Env) -> Result<Arc<dyn ClassSource>> {
         let program = streaming::program(command, env)?;
-        self.serve(program.executable, program.arguments.into_iter().map(Into::into).collect(), env)
+        self.serve(program.executable, program.arguments, env)
     }
 
     fn serve(&self, program: PathBuf, arguments: Vec<OsString>, env: &Env) -> Result<Arc<dyn ClassSource>> {

@@ -39,12 +39,15 @@ impl Sandbox {
 
     /// Returns a launcher that starts the same program in the sandbox.
     pub fn wrap(&self, launcher: Launcher) -> Result<Launcher> {
-        let scratch = self.scratch.as_os_str().to_owned();
-        let mut arguments: Vec<OsString> =
-            vec!["sandboxed".into(), "--scratch".into(), scratch.clone(), "--".into(), launcher.program.into()];
+        let mut arguments = self.prefix(launcher.program).to_vec();
         arguments.extend(launcher.arguments);
-        let variables = vec![("TMPDIR".into(), scratch)];
+        let variables = vec![("TMPDIR".into(), self.scratch.clone().into())];
         Ok(Launcher { program: own_program()?, arguments, variables, ..launcher })
+    }
+
+    /// Returns the arguments of this program that start another one in the sandbox; the other's arguments follow.
+    fn prefix(&self, program: PathBuf) -> [OsString; 5] {
+        ["sandboxed".into(), "--scratch".into(), self.scratch.clone().into(), "--".into(), program.into()]
     }
 }
 
@@ -72,13 +75,11 @@ impl Processes for SandboxedProcesses {
         self.inner.passes_on(variable)
     }
     fn start(&self, command: &process::Command) -> io::Result<Box<dyn PipedProcess>> {
-        let scratch = self.sandbox.scratch.to_string_lossy().into_owned();
-        let program = command.executable.to_string_lossy().into_owned();
         let mut wrapped = command.clone();
-        wrapped.executable = own_program().map_err(io::Error::other)?;
-        wrapped.arguments = ["sandboxed", "--scratch", &scratch, "--", &program].map(str::to_owned).to_vec();
+        wrapped.arguments = self.sandbox.prefix(command.executable.clone()).to_vec();
         wrapped.arguments.extend(command.arguments.iter().cloned());
-        wrapped.variables.push(("TMPDIR".into(), scratch));
+        wrapped.executable = own_program().map_err(io::Error::other)?;
+        wrapped.variables.push(("TMPDIR".into(), self.sandbox.scratch.clone().into()));
         self.inner.start(&wrapped)
     }
 }

@@ -30,6 +30,7 @@ fn find(command: &str, processes: &dyn Processes) -> Result<Option<Program>> {
     }
     let first = arguments.remove(0);
     if let Some(executable) = command_line::executable(&first, processes)? {
+        let arguments = arguments.into_iter().map(Into::into).collect();
         return Ok(Some(Program { text: command.into(), executable, arguments }));
     }
     // A class name has neither a slash nor a blank, so this was meant as a program.

@@ -1,5 +1,6 @@
 //! The words of a program's command, and its executable.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::env::Processes;
@@ -13,7 +14,7 @@ pub struct Program {
     pub text: String,
     /// Executable, an absolute path.
     pub executable: PathBuf,
-    pub arguments: Vec<String>,
+    pub arguments: Vec<OsString>,
 }
 
 /// Splits a command into words, as Hadoop Streaming does: at blanks, but not within '..' or "..". Quotes are removed;

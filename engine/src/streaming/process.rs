@@ -10,6 +10,7 @@ use super::environment::{self, Place};
 use super::report::Report;
 use crate::env::process::{Command, Ended, PipedProcess};
 use crate::operator::TaskContext;
+use crate::operator::context::task_timeout;
 use crate::operator::cursor::RECORD_BYTES_MAX;
 use yunti_base::{Code, Error, Result};
 
@@ -19,9 +20,6 @@ const READ_BYTES: usize = 256 << 10;
 const TICK: Duration = Duration::from_millis(50);
 /// Time that children of an ended program may keep its output open without writing.
 const ORPHAN_NS: u64 = 5_000_000_000;
-/// Setting: milliseconds without progress after which a program is killed; 0: never.
-const TIMEOUT: &str = "mapreduce.task.timeout";
-const TIMEOUT_DEFAULT: Duration = Duration::from_secs(600);
 /// Setting: whether an exit code other than 0 is an error.
 const EXIT_IS_FAILURE: &str = "stream.non.zero.exit.is.failure";
 
@@ -59,17 +57,12 @@ impl Process {
     ///
     /// Errors: `UserCode` if the system cannot start it; `Usage` for a bad setting.
     pub fn start(program: &Program, context: &Arc<TaskContext>, place: Place<'_>) -> Result<Process> {
-        let timeout = match context.setting(TIMEOUT).map(|text| (text, text.trim().parse::<u64>())) {
-            None => Some(TIMEOUT_DEFAULT),
-            Some((_, Ok(ms))) => (ms > 0).then(|| Duration::from_millis(ms)),
-            Some((text, _)) => {
-                return Err(Error::new(Code::Usage, format!("{TIMEOUT}: '{text}' is not a number of milliseconds")));
-            }
-        };
+        let timeout = task_timeout(&context.job.settings)?;
+        let variables = environment::variables(context, place).into_iter();
         let command = Command {
             executable: program.executable.clone(),
             arguments: program.arguments.clone(),
-            variables: environment::variables(context, place),
+            variables: variables.map(|(name, value)| (name, value.into())).collect(),
             removed: vec![environment::UNBUFFERED],
         };
         let pipes = context.job.host.processes.start(&command).map_err(|e| {
@@ -206,7 +199,7 @@ impl Process {
                 self.fed_bytes
             );
             return Err(Error::new(Code::UserCode, what)
-                .hint(format!("it was killed; -D {TIMEOUT}=MILLISECONDS gives it more time")));
+                .hint("it was killed; -D mapreduce.task.timeout=MILLISECONDS gives it more time"));
         }
         Ok(())
     }

@@ -8,7 +8,6 @@ mod spec;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 use yunti_base::{Code, Error};
@@ -18,6 +17,7 @@ use yunti_engine::job;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
 use yunti_engine::job::{Control, Outcome as JobOutcome};
+use yunti_engine::operator::context::task_timeout;
 
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
@@ -28,10 +28,6 @@ use crate::text::table::{Side, Table, cut};
 use crate::text::{numbers, report};
 use crate::{page, whole_file};
 use flags::{Cluster, RunFlags};
-
-/// Hadoop's setting for the milliseconds that a task may spend without progress, and its default.
-const TASK_TIMEOUT: &str = "mapreduce.task.timeout";
-const TASK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(600);
 
 pub fn run(flags: RunFlags) -> Outcome {
     run_in(flags, None)
@@ -110,7 +106,7 @@ fn run_job(flags: &RunFlags, spec: &JobSpec, env: &Env, control: &Arc<Control>) 
         env.processes = Arc::new(SandboxedProcesses::new(env.processes.clone(), sandbox.clone()));
     }
     let isolates = (flags.isolate || flags.sandbox) && !spec.libraries.is_empty();
-    let isolation = Isolation { timeout: task_timeout(spec)?, memory_bytes: flags.worker_memory, sandbox };
+    let isolation = Isolation { timeout: task_timeout(&spec.settings)?, memory_bytes: flags.worker_memory, sandbox };
     let mut classes = Vec::new();
     for command in &flags.worker {
         classes.push(isolation.program(command, &env)?);
@@ -120,16 +116,6 @@ fn run_job(flags: &RunFlags, spec: &JobSpec, env: &Env, control: &Arc<Control>) 
     }
     classes.extend(guard::load(if isolates { &[] } else { &spec.libraries }, &env)?);
     job::run(spec, &env, &classes, control)
-}
-
-/// Returns the time in which a class must handle a batch; None: any.
-fn task_timeout(spec: &JobSpec) -> yunti_base::Result<Option<Duration>> {
-    let Some(text) = spec.settings.get(TASK_TIMEOUT) else { return Ok(Some(TASK_TIMEOUT_DEFAULT)) };
-    let ms = text
-        .trim()
-        .parse::<u64>()
-        .map_err(|_| Error::new(Code::Usage, format!("{TASK_TIMEOUT}: '{text}' is not a number of milliseconds")))?;
-    Ok((ms > 0).then(|| Duration::from_millis(ms)))
 }
 
 fn print_result(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {

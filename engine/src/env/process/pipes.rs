@@ -1,5 +1,6 @@
 //! A program and its three pipes, none of which blocks.
 
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::PermissionsExt;
@@ -22,9 +23,9 @@ const PIPE_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct Command {
     pub executable: PathBuf,
-    pub arguments: Vec<String>,
+    pub arguments: Vec<OsString>,
     /// Variables to set.
-    pub variables: Vec<(String, String)>,
+    pub variables: Vec<(String, OsString)>,
     /// Variables of this process that the program does not get.
     pub removed: Vec<&'static str>,
 }

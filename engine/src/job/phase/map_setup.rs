@@ -12,6 +12,7 @@ use crate::job::report::meter::StageKind;
 use crate::key_order::OrderedKeyEncoder;
 use crate::map::MapTask;
 use crate::map::identity::IdentityMapper;
+use crate::operator::context::failed_attempt;
 use crate::operator::{Flags, Mapper, TaskContext, Type};
 use crate::read::ReadAhead;
 use crate::read::class_parser::ReaderClass;
@@ -137,10 +138,7 @@ pub fn map_task<'a>(running: &'a RunningJob<'_>, split: &'a Split, on_failure: &
 pub fn note_failed_attempt(running: &RunningJob<'_>, split: &Split, error: &Error, attempt: u32) {
     running.count(JOB_COUNTERS, "NUM_FAILED_MAPS", 1);
     let max = running.plan.map_attempts_max;
-    running
-        .env
-        .messages
-        .show(&format!("map task {}, attempt {attempt} of {max}: {error}; it is tried again", split.number));
+    running.env.messages.show(&failed_attempt(false, split.number, (attempt, max), error, "it"));
 }
 
 /// Makes the key order of one task, if a class orders the keys. `types`: types of the records.

@@ -11,6 +11,7 @@ use crate::collect::{Grouper, Store};
 use crate::env::Clock;
 use crate::job::report::workload_stats::GroupMeter;
 use crate::map::timed_sink::TimedSink;
+use crate::operator::context::failed_attempt;
 use crate::operator::cursor::RecordSink;
 use crate::operator::reducer::fold_reduce::{FoldInput, FoldReduce};
 use crate::operator::{Emitter, Groups, Reducer, TaskContext, Type};
@@ -169,7 +170,7 @@ impl<'a> ReduceTask<'a> {
                 Err(e) if e.code() == Code::UserCode && attempt < max && self.restart(running) => {
                     running.count(JOB_COUNTERS, "NUM_FAILED_REDUCES", 1);
                     let ReduceTask::Reduce { partition, .. } = self else { return Err(e) };
-                    let line = format!("reduce task {partition}, attempt {attempt} of {max}: {e}; it is tried again");
+                    let line = failed_attempt(true, *partition, (attempt, max), &e, "it");
                     running.env.messages.show(&line);
                     attempt += 1;
                 }
