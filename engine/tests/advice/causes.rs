@@ -145,13 +145,11 @@ fn one_thread() {
     }
     let ground = Ground::new("thread");
     let input = ground.write("in", &text(40 * MIB));
-    let (report, _) = ground.run_long(JobSpec {
-        inputs: vec![input],
-        split_bytes: 64 << 10,
-        threads: Some(1),
-        ..application("sort")
-    });
-    ground.assert_cause(&report, "few-threads", &["1 of ", &format!("--threads {processors}")]);
+    let spec = JobSpec { inputs: vec![input], split_bytes: 64 << 10, threads: Some(1), ..application("sort") };
+    // A processor that another program holds is no use to a second thread: the advice is about that program then.
+    if let Some(report) = ground.run_undisturbed(spec) {
+        ground.assert_cause(&report, "few-threads", &["1 of ", &format!("--threads {processors}")]);
+    }
 }
 
 #[test]
