@@ -16,7 +16,7 @@ use yunti_base::Code;
 use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation};
 use yunti_engine::env::real::RealFiles;
 use yunti_engine::env::{Env, Files};
-use yunti_engine::job::commit::{Claim, PendingOutput};
+use yunti_engine::job::commit::{Claim, ClaimOptions, PendingOutput};
 use yunti_engine::job::{Control, JobSpec, OutputTarget};
 
 use support::{Temp, run_in};
@@ -27,7 +27,7 @@ fn job(temp: &Temp) -> JobSpec {
 }
 
 fn take(env: &Env, output: &Path) -> yunti_base::Result<Claim> {
-    Claim::take(env, &Control::new(), output, false, false)
+    Claim::take(env, &Control::new(), output, &ClaimOptions::default())
 }
 
 /// Files on a file system that has no locks, or locks that other machines do not see.
@@ -166,7 +166,10 @@ fn a_waiting_job_names_the_other_job_and_can_be_cancelled() {
     let claim = take(&Env::real(), &output).unwrap();
     let control = Control::new();
     std::thread::scope(|scope| {
-        let waits = scope.spawn(|| Claim::take(&Env::real(), &control, &output, false, true).map(drop));
+        let waits = scope.spawn(|| {
+            Claim::take(&Env::real(), &control, &output, &ClaimOptions { wait: true, ..ClaimOptions::default() })
+                .map(drop)
+        });
         let begin = Instant::now();
         while control.progress().status.is_none() {
             assert!(begin.elapsed() < Duration::from_secs(20), "it does not wait");
@@ -216,8 +219,9 @@ fn survives_a_failed_cleanup_after_a_killed_job() {
         temp.write("out/part-r-00000", b"older");
         let files = Arc::new(FaultyFiles::new(Arc::new(RealFiles), nth, false, Fault::Errno(libc::EIO)));
         let spec = JobSpec { overwrite: true, ..spec.clone() };
+        let overwrite = ClaimOptions::of(&spec);
         let claim =
-            Claim::take(&Env { files: files.clone(), ..Env::real() }, &Control::new(), &temp.path("out"), true, false);
+            Claim::take(&Env { files: files.clone(), ..Env::real() }, &Control::new(), &temp.path("out"), &overwrite);
         let operations = files.operations();
         if let Err(e) = claim.map(drop) {
             assert!(e.code() == Code::Output && e.path().is_some(), "operation {nth}: {e}");
@@ -290,7 +294,7 @@ fn beats_keep_a_claim() {
     }
     // A claim ends when another job takes its directory.
     let claim = Arc::new(claim);
-    let pending = PendingOutput::begin(env.files.clone(), claim.clone(), false).unwrap();
+    let mut pending = PendingOutput::begin(env.files.clone(), claim.clone(), false, &|_| false).unwrap();
     claim.check().unwrap();
     std::fs::remove_file(temp.path(".out._temporary/_lock")).unwrap();
     temp.write(".out._temporary/_lock", br#"{"token":"1","pid":1,"host":"h","boot":"b","beats":true}"#);

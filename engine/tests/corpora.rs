@@ -42,6 +42,11 @@ fn class_libraries() {
 }
 
 #[test]
+fn job_journals() {
+    replay("job_journal", checks::job_journal::check);
+}
+
+#[test]
 fn run_blocks() {
     replay("run_block", checks::run_block::check);
 }

@@ -6,6 +6,7 @@ pub mod csv;
 pub mod decoders;
 pub mod framed;
 pub mod job_file;
+pub mod job_journal;
 pub mod json;
 pub mod lz4_block;
 pub mod run_block;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use yunti_engine::env::files::Meta;
 use yunti_engine::env::{File, Files, Storage};
 use yunti_engine::job::commit::{OLDER, is_temporary};
+use yunti_engine::job::journal::JOURNAL;
 
 use super::{removal, state};
 
@@ -39,6 +40,7 @@ impl Files for WatchedFiles {
     ///   OUT -> claim/older                           the claim has the only copy of the older output: keep it
     ///   claim/new -> OUT, OUT -> claim/new           the commit, and its reversal
     ///   claim/older -> OUT                           the older output is restored
+    ///   claim/journal.new -> claim/journal           a later attempt needs the claim: keep it
     /// ```
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         if is_temporary(from) {
@@ -59,6 +61,11 @@ impl Files for WatchedFiles {
             (Some(claim), None) if is_older(from) => state::hold(|| {
                 self.0.rename(from, to)?;
                 removal::remember(claim, true);
+                Ok(())
+            }),
+            (Some(_), Some(claim)) if to.file_name().is_some_and(|name| name == JOURNAL) => state::hold(|| {
+                self.0.rename(from, to)?;
+                removal::forget(claim);
                 Ok(())
             }),
             (None, Some(_)) | (Some(_), None) => state::switch(|| self.0.rename(from, to)),

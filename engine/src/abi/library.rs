@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::adapters::{
@@ -23,7 +23,10 @@ use yunti_base::{Code, Error, Result};
 
 const ENTRY: &CStr = c"yunti_library_v0";
 
-struct Library(BTreeMap<String, Arc<ForeignClass>>);
+struct Library {
+    path: PathBuf,
+    classes: BTreeMap<String, Arc<ForeignClass>>,
+}
 
 struct ForeignClass {
     info: ClassInfo,
@@ -82,7 +85,7 @@ pub fn load(path: &Path) -> Result<Arc<dyn ClassSource>> {
     }
     // SAFETY: as above.
     let classes = unsafe { classes_of(table) }.map_err(|e| e.at_path(path.to_string_lossy()))?;
-    Ok(Arc::new(Library(classes)))
+    Ok(Arc::new(Library { path: path.into(), classes }))
 }
 
 /// Returns the classes of a library's table, each with all that its kind requires.
@@ -289,11 +292,14 @@ impl Class for ForeignClass {
 
 impl ClassSource for Library {
     fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
-        let class = self.0.get(name)?;
+        let class = self.classes.get(name)?;
         Some(class.clone())
     }
     fn names(&self) -> Vec<String> {
-        self.0.keys().cloned().collect()
+        self.classes.keys().cloned().collect()
+    }
+    fn files(&self, name: &str) -> Vec<PathBuf> {
+        self.classes.contains_key(name).then(|| self.path.clone()).into_iter().collect()
     }
 }
 

@@ -366,6 +366,17 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
+    /// Spills the records of finished splits. Their memory stays with this worker.
+    pub fn spill_splits(&mut self) -> Result<()> {
+        self.spill_all()
+    }
+
+    /// Returns the memory of the records in bytes, and the memory that they may take before they are spilled.
+    pub fn fill(&self) -> (u64, u64) {
+        let bytes = |blocks: usize| (blocks * self.store.pool().block_bytes()) as u64;
+        (bytes(self.held()), bytes(self.blocks_allowed()))
+    }
+
     fn count(&mut self, records: usize, bytes: usize) {
         self.collected.records += records as u64;
         self.collected.bytes += bytes as u64;

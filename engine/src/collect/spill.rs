@@ -1,7 +1,7 @@
 //! Spilling: a worker's collected records, sorted and combined, become a run on scratch.
 
 use std::cmp::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::bucket::Buckets;
 use super::collector::{CollectedRecords, Spill};
@@ -18,20 +18,42 @@ use yunti_base::{Code, Error, Result};
 
 /// The runs of a job, in the order of spilling: for one split, earlier runs hold earlier records.
 #[derive(Default)]
-pub struct Runs(Mutex<Vec<Arc<Run>>>);
+pub struct Runs(Mutex<Vec<OwnedRun>>);
+
+/// A run, and the worker that wrote it; None for a run of an earlier attempt.
+struct OwnedRun {
+    run: Arc<Run>,
+    worker: Option<usize>,
+}
 
 impl Runs {
-    /// Adds a run.
-    pub fn push(&self, run: Run) {
-        self.0.lock().unwrap_or_else(|e| e.into_inner()).push(Arc::new(run));
+    /// Returns runs of an earlier attempt.
+    pub fn of_earlier(runs: Vec<Run>) -> Runs {
+        Runs(Mutex::new(runs.into_iter().map(|run| OwnedRun { run: Arc::new(run), worker: None }).collect()))
+    }
+    /// Adds a run that `worker` wrote.
+    pub fn push(&self, worker: usize, run: Run) {
+        self.runs().push(OwnedRun { run: Arc::new(run), worker: Some(worker) });
     }
     /// Removes and returns all runs, in order.
     pub fn take(&self) -> Vec<Arc<Run>> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(|e| e.into_inner()))
+        std::mem::take(&mut *self.runs()).into_iter().map(|own| own.run).collect()
     }
     /// Returns true if there are no runs.
     pub fn is_empty(&self) -> bool {
-        self.0.lock().unwrap_or_else(|e| e.into_inner()).is_empty()
+        self.runs().is_empty()
+    }
+    /// Returns the runs of a worker that the job's journal does not have, in order; without a worker, of all.
+    pub fn unsaved(&self, worker: Option<usize>) -> Vec<Arc<Run>> {
+        let is_of = |own: &&OwnedRun| own.run.number().is_none() && (worker.is_none() || own.worker == worker);
+        self.runs().iter().filter(is_of).map(|own| own.run.clone()).collect()
+    }
+    /// Returns the numbers of all runs in the job's journal, in order.
+    pub fn numbers(&self) -> Vec<u32> {
+        self.runs().iter().filter_map(|own| own.run.number()).collect()
+    }
+    fn runs(&self) -> MutexGuard<'_, Vec<OwnedRun>> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
@@ -171,7 +193,7 @@ impl Spill for RunSpill<'_> {
         if let Some(writer) = writer {
             let slice = writer.finish()?;
             spill.written = slice.totals();
-            setup.runs.push(builder.finish(vec![slice]));
+            setup.runs.push(self.worker, builder.finish(vec![slice]));
         }
         drop(sorted);
         drop(buckets);

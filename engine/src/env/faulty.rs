@@ -25,6 +25,8 @@ pub enum Fault {
     Torn,
     /// The operation takes this many milliseconds longer.
     Slow(u64),
+    /// The process is dead: this operation and all later ones fail, removals too, and half of a write may be done.
+    Killed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,7 +125,11 @@ impl Plan {
             steps.len() as u64
         };
         // Removals succeed on a disk that stays full or broken. Otherwise no test could require that a job cleans up.
-        let hit = if self.sticky { n >= self.nth && !operation.is_removal() } else { n == self.nth };
+        let hit = match self.fault {
+            Fault::Killed => n >= self.nth,
+            _ if self.sticky => n >= self.nth && !operation.is_removal(),
+            _ => n == self.nth,
+        };
         if self.nth == 0 || !hit {
             return None;
         }
@@ -137,9 +143,19 @@ impl Plan {
     fn errno(&self, operation: Operation, place: Place, path: &Path) -> io::Result<()> {
         match self.strike(operation, place, path) {
             Some(Fault::Errno(code)) => Err(io::Error::from_raw_os_error(code)),
+            Some(Fault::Killed) => Err(killed()),
             _ => Ok(()),
         }
     }
+
+    fn is_killed(&self) -> bool {
+        self.fault == Fault::Killed && self.nth > 0 && self.steps().len() as u64 >= self.nth
+    }
+}
+
+/// Returns the error of every operation of a process that is dead.
+fn killed() -> io::Error {
+    io::Error::from_raw_os_error(libc::EIO)
 }
 
 /// Files with one planned fault.
@@ -206,6 +222,7 @@ impl File for FaultyFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match self.strike(Operation::Read) {
             Some(Fault::Errno(code)) => Err(io::Error::from_raw_os_error(code)),
+            Some(Fault::Killed) => Err(killed()),
             Some(Fault::Short) if buffer.len() > 1 => {
                 let half = buffer.len() / 2;
                 self.inner.read_at(&mut buffer[..half], offset)
@@ -224,6 +241,13 @@ impl File for FaultyFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         match self.strike(Operation::Write) {
             Some(Fault::Errno(code)) => Err(io::Error::from_raw_os_error(code)),
+            Some(Fault::Killed) => {
+                // Part of the last write before the kill may be in the file.
+                if self.plan.steps().len() as u64 == self.plan.nth {
+                    let _ = self.inner.write_at(&bytes[..bytes.len() / 2], offset);
+                }
+                Err(killed())
+            }
             Some(Fault::Short) if bytes.len() > 1 => self.inner.write_at(&bytes[..bytes.len() / 2], offset),
             Some(Fault::Torn) => {
                 let mut torn = bytes.to_vec();
@@ -256,7 +280,9 @@ impl File for FaultyFile {
         self.inner.sync()
     }
     fn punch(&self, offset: u64, len: u64) {
-        self.inner.punch(offset, len);
+        if !self.plan.is_killed() {
+            self.inner.punch(offset, len);
+        }
     }
     fn lock(&self) -> io::Result<LockScope> {
         self.errno(Operation::Lock)?;
@@ -292,6 +318,10 @@ impl Files for FaultyFiles {
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         self.plan.errno(Operation::Scratch, Place::Scratch, dir)?;
         Ok(self.wrap(self.inner.scratch(dir)?, Place::Scratch, dir))
+    }
+    fn named_scratch(&self, dir: &Path, path: &Path, fresh: bool) -> io::Result<Arc<dyn File>> {
+        self.plan.errno(Operation::Scratch, Place::Scratch, dir)?;
+        Ok(self.wrap(self.inner.named_scratch(dir, path, fresh)?, Place::Scratch, dir))
     }
     fn stdin(&self) -> Arc<dyn File> {
         self.wrap(self.inner.stdin(), Place::Stream, Path::new("standard input"))

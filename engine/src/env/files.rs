@@ -126,6 +126,10 @@ pub trait Files: Send + Sync {
     fn open_max(&self) -> usize;
     /// Creates a file without a name in `dir`. Nothing is left of it, even if the process is killed.
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>>;
+    /// Opens the named scratch file `path` in `dir`, for writing and reading; creates it if it is `fresh`.
+    fn named_scratch(&self, _dir: &Path, path: &Path, fresh: bool) -> io::Result<Arc<dyn File>> {
+        if fresh { self.create(path) } else { self.open_to_write(path) }
+    }
     /// Returns standard input.
     fn stdin(&self) -> Arc<dyn File>;
     /// Returns standard output.
@@ -153,6 +157,14 @@ pub trait Files: Send + Sync {
     /// Returns the storage of a directory, or of its nearest parent; None if it is unknown.
     fn storage(&self, _dir: &Path) -> Option<Storage> {
         None
+    }
+    /// Returns the path that names the same file from any working directory.
+    fn absolute(&self, path: &Path) -> PathBuf {
+        std::path::absolute(path).unwrap_or_else(|_| path.into())
+    }
+    /// Returns a hash of a file's contents if its length and time do not show a change; else None.
+    fn content_hash(&self, _path: &Path) -> io::Result<Option<u64>> {
+        Ok(None)
     }
     /// Returns true if other processes can reach the path.
     fn is_shared(&self, _path: &Path) -> bool {

@@ -41,10 +41,18 @@ impl OpenFilePool {
 
     /// Creates a file, which must not exist. The pool closes and reopens it as needed.
     pub fn create(self: &Arc<Self>, path: &Path) -> io::Result<Arc<dyn File>> {
-        let file = self.files.create(path)?;
+        Ok(self.pooled(self.files.create(path)?, path))
+    }
+
+    /// Opens an existing file, as `create` does.
+    pub fn open(self: &Arc<Self>, path: &Path) -> io::Result<Arc<dyn File>> {
+        Ok(self.pooled(self.files.open_to_write(path)?, path))
+    }
+
+    fn pooled(self: &Arc<Self>, file: Arc<dyn File>, path: &Path) -> Arc<dyn File> {
         let handle = Arc::new(Handle(Mutex::new(Some(file))));
         self.keep(handle.clone());
-        Ok(Arc::new(PooledFile { path: path.into(), handle, few: self.clone() }))
+        Arc::new(PooledFile { path: path.into(), handle, few: self.clone() })
     }
 
     fn keep(&self, handle: Arc<Handle>) {

@@ -82,6 +82,12 @@ impl Files for UninterruptedFiles {
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         again(|| self.0.scratch(dir)).map(wrap)
     }
+    fn named_scratch(&self, dir: &Path, path: &Path, fresh: bool) -> io::Result<Arc<dyn File>> {
+        again(|| self.0.named_scratch(dir, path, fresh)).map(wrap)
+    }
+    fn content_hash(&self, path: &Path) -> io::Result<Option<u64>> {
+        self.0.content_hash(path)
+    }
     fn stdin(&self) -> Arc<dyn File> {
         wrap(self.0.stdin())
     }

@@ -32,6 +32,16 @@ impl HashRanges {
         HashRanges { bits: (bytes / PARTITION_BYTES).max(1).ilog2().min(BITS_MAX) }
     }
 
+    /// Returns the ranges of these many bits of the hash; at most `BITS_MAX`.
+    pub fn of_bits(bits: u32) -> HashRanges {
+        HashRanges { bits: bits.min(BITS_MAX) }
+    }
+
+    /// Returns the bits of the hash that number a range.
+    pub fn bits(self) -> u32 {
+        self.bits
+    }
+
     /// Returns the number of ranges.
     pub fn count(self) -> u32 {
         1 << self.bits

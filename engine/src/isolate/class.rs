@@ -1,5 +1,6 @@
 //! Classes of worker processes, for the engine.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,17 +24,22 @@ use yunti_base::{Code, Error, Result};
 ///
 /// Errors: `UserCode` if no worker can be started, or it cannot load its classes.
 pub fn isolated(launcher: Launcher, env: &Env, timeout: Option<Duration>) -> Result<Arc<dyn ClassSource>> {
+    let arguments = launcher.arguments.iter().map(PathBuf::from);
+    let files =
+        arguments.filter(|path| env.files.meta(path).is_ok_and(|meta| !meta.is_dir && !meta.is_stream)).collect();
     let pool = WorkerPool::new(launcher, env.clock.clone());
     let worker = pool.take()?;
     let classes = worker.classes.clone();
     pool.put_back(worker);
-    Ok(Arc::new(Isolated { pool, classes, timeout }))
+    Ok(Arc::new(Isolated { pool, classes, timeout, files }))
 }
 
 struct Isolated {
     pool: Arc<WorkerPool>,
     classes: Arc<Vec<RemoteClass>>,
     timeout: Option<Duration>,
+    /// Files among the arguments of the workers.
+    files: Vec<PathBuf>,
 }
 
 impl ClassSource for Isolated {
@@ -44,6 +50,11 @@ impl ClassSource for Isolated {
 
     fn names(&self) -> Vec<String> {
         self.classes.iter().map(|class| class.info.name.clone()).collect()
+    }
+
+    fn files(&self, name: &str) -> Vec<PathBuf> {
+        let is_own = self.classes.iter().any(|class| class.info.name == name);
+        if is_own { self.files.clone() } else { Vec::new() }
     }
 }
 

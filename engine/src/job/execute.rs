@@ -4,20 +4,22 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use super::commit::{Claim, PendingOutput};
+use super::commit::{Claim, ClaimOptions, PendingOutput};
 use super::control::{Control, ProgressStage};
+use super::journal::frame::Frame;
+use super::journal::{Journal, Kept};
 use super::machine::elastic::Elastic;
-use super::named_outputs::NamedOutputs;
 use super::phase::running_job::RunningJob;
-use super::phase::{map_only, sorted};
+use super::phase::{map_only, resume, sorted};
 use super::plan::Plan;
 use super::plan::sizing::Sizing;
 use super::report::memory_trace::MemoryTrace;
 use super::report::meter::Meter;
 use super::report::partitions::{self, PartitionMeter};
 use super::report::{Report, build};
-use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
+use super::task_files::named_outputs::NamedOutputs;
+use super::task_files::side_files;
 use crate::env::{Crew, Env, NamedFile, OpenFilePool, UninterruptedFiles};
 use crate::format::framed;
 use crate::memory::Budget;
@@ -72,16 +74,41 @@ pub fn run(
     control.enter(ProgressStage::Start);
     let claim = match (&spec.output, claim) {
         (OutputTarget::Directory(path), None) => {
-            Some(Arc::new(Claim::take(env, control, path, spec.overwrite, spec.wait)?))
+            Some(Arc::new(Claim::take(env, control, path, &ClaimOptions::of(spec))?))
         }
         (_, claim) => claim,
     };
-    match run_with(spec, threads, env, classes, control, before, claim.clone()) {
-        Err(e) if e.code() == Code::Memory && threads > 1 && may_begin_again(spec, env) => {
+    let mut threads = threads;
+    for lost in 0.. {
+        let failure = match run_with(spec, threads, env, classes, control, before, claim.clone()) {
+            Ok(outcome) => return Ok(outcome),
+            Err(failure) => failure,
+        };
+        if failure.error.code() == Code::Memory && threads > 1 && may_begin_again(spec, env) {
             // The error of the second attempt names the memory that is enough.
-            run_with(spec, 1, env, classes, control, before, claim)
+            threads = 1;
+        } else if failure.has_lost && lost < LOST_MAX {
+            env.messages.show(&format!("resume: {}; the splits of these records are mapped again", failure.error));
+        } else {
+            return Err(failure.error);
         }
-        result => result,
+    }
+    Err(Error::new(Code::Internal, "a job without an end"))
+}
+
+/// Attempts that a job makes of itself after spilled records are lost.
+const LOST_MAX: u32 = 3;
+
+/// End of an attempt.
+struct Failure {
+    error: Error,
+    /// True if spilled records are lost, and the journal says whose.
+    has_lost: bool,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure { error, has_lost: false }
     }
 }
 
@@ -98,63 +125,118 @@ fn run_with(
     control: &Control,
     chain: &EarlierJobs,
     claim: Option<Arc<Claim>>,
-) -> Result<Outcome> {
+) -> std::result::Result<Outcome, Failure> {
     control.enter(ProgressStage::Start);
     let watch = build::ResourceWatch::begin(env);
     let env = watch.env();
-    let mut pending = claim.map(|claim| PendingOutput::begin(env.files.clone(), claim, spec.overwrite)).transpose()?;
     let plan = Plan::make(spec, env, classes)?;
     if plan.sources.iter().all(|source| source.reader.is_none()) {
         foreign::refuse(&*env.files, &plan.files)?;
     }
-    let mut running = start(spec, &plan, threads, env, control)?;
-    if let Some(pending) = &pending {
-        running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.directory(), running.budget.clone())));
+    let part_name = part_names(spec, &plan);
+    let (journal, kept) = match &claim {
+        Some(claim) if spec.resume => {
+            let (journal, kept, line) = Journal::open(env, claim, spec, &plan, classes, &part_name)?;
+            line.iter().for_each(|line| env.messages.show(line));
+            (Some(Arc::new(journal)), kept)
+        }
+        _ => (None, Kept::default()),
+    };
+    let keeps = |name: &str| resume::keeps(&kept, &spec.outputs, &part_name, name);
+    let pending = claim.clone().map(|claim| PendingOutput::begin(env.files.clone(), claim, spec.overwrite, &keeps));
+    let mut pending = pending.transpose()?;
+    let run = Run { spec, plan: &plan, env, control, watch: &watch, chain };
+    let result = run.to_end(threads, &mut pending, journal.clone(), kept, &part_name);
+    if let (Some(journal), Some(claim), Some(pending)) = (journal, claim, &mut pending) {
+        if result.is_err() && journal.has_work() {
+            pending.keep();
+            if journal.has_lost() {
+                return result.map_err(|error| Failure { error, has_lost: true });
+            }
+            env.messages.show("resume: what is done is kept: give the same command again to go on");
+        } else {
+            journal.remove();
+            claim.keep_nothing();
+        }
     }
-    // Progress counts the input twice, since map and reduce each read or write about as much.
-    control.expect(plan.input_bytes * 2);
-    running.memory.expect(plan.input_bytes * 2);
-    let output = open_output(&running, pending.as_ref())?;
-    running.write_edges(&output, Edge::Head)?;
-    match spec.mode {
-        Mode::None => map_only::run(&running, &output)?,
-        _ => sorted::run(&running, &output)?,
-    }
+    Ok(result?)
+}
 
-    let bad_records = running.job.bad_records.kept();
-    if !bad_records.is_empty() {
-        let records = running.control.records.load(Ordering::Relaxed);
-        running.job.bad_records.check(records)?;
-        running.count("Yunti", "BAD_RECORDS", bad_records.len() as u64);
-    }
-    running.enter(ProgressStage::Commit);
-    running.write_edges(&output, Edge::Foot)?;
-    let (mut output_bytes, top) = close_output(output, spec.durable, running.empty_file())?;
-    output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
-    let mut report = build::build_report(&running, &watch, output_bytes);
-    (report.before, report.held_spilled_bytes) = (chain.reports.clone(), chain.spilled_bytes);
-    if let Some(mut pending) = pending.take() {
-        // Hadoop ignores names with `_` when it reads an output.
-        pending.create_dir("_yunti")?;
+/// One run of a job: what its steps share.
+struct Run<'a> {
+    spec: &'a JobSpec,
+    plan: &'a Plan,
+    env: &'a Env,
+    control: &'a Control,
+    watch: &'a build::ResourceWatch,
+    chain: &'a EarlierJobs,
+}
+
+impl Run<'_> {
+    /// Runs the phases and commits the output.
+    fn to_end(
+        &self,
+        threads: usize,
+        pending: &mut Option<PendingOutput>,
+        journal: Option<Arc<Journal>>,
+        kept: Kept,
+        part_name: &dyn Fn(usize) -> String,
+    ) -> Result<Outcome> {
+        let Run { spec, plan, env, control, watch, chain } = *self;
+        let mut running = start(spec, plan, threads, env, control)?;
+        if let Some(pending) = &pending {
+            running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.directory(), running.budget.clone())));
+        }
+        (running.journal, running.kept) = (journal, kept);
+        // Progress counts the input twice, since map and reduce each read or write about as much.
+        control.expect(plan.input_bytes * 2);
+        running.memory.expect(plan.input_bytes * 2);
+        let output = open_output(&running, pending.as_ref(), part_name)?;
+        resume::restore(&mut running, pending.as_ref())?;
+        running.write_edges(&output, Edge::Head)?;
+        match spec.mode {
+            Mode::None => map_only::run(&running, &output)?,
+            _ => sorted::run(&running, &output)?,
+        }
+
+        let bad_records = running.job.bad_records.kept();
         if !bad_records.is_empty() {
-            pending.create("_yunti/bad-records")?.write_all(&quarantine(&bad_records), 0)?;
+            let records = running.control.records.load(Ordering::Relaxed);
+            running.job.bad_records.check(records)?;
+            running.count("Yunti", "BAD_RECORDS", bad_records.len() as u64);
         }
-        let success = pending.create("_SUCCESS")?;
-        if spec.durable {
-            success.sync()?;
+        running.enter(ProgressStage::Commit);
+        running.write_edges(&output, Edge::Foot)?;
+        let (mut output_bytes, top) = close_output(output, spec.durable, running.empty_file())?;
+        output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
+        let mut report = build::build_report(&running, watch, output_bytes);
+        (report.before, report.held_spilled_bytes) = (chain.reports.clone(), chain.spilled_bytes);
+        if let Some(pending) = pending {
+            // Hadoop ignores names with `_` when it reads an output.
+            pending.create_dir("_yunti")?;
+            if !bad_records.is_empty() {
+                pending.create("_yunti/bad-records")?.write_all(&quarantine(&bad_records), 0)?;
+            }
+            let success = pending.create("_SUCCESS")?;
+            if spec.durable {
+                success.sync()?;
+            }
+            let text = serde_json::to_vec_pretty(&report)
+                .map_err(|e| Error::new(Code::Internal, format!("cannot write the report: {e}")))?;
+            let file = pending.create("_yunti/report.json")?;
+            file.write_all(&text, 0)?;
+            if spec.durable {
+                file.sync()?;
+            }
+            control.cancelled().check()?;
+            if let Some(journal) = &running.journal {
+                journal.append(&Frame::Commit)?;
+            }
+            pending.commit(spec.durable)?;
         }
-        let text = serde_json::to_vec_pretty(&report)
-            .map_err(|e| Error::new(Code::Internal, format!("cannot write the report: {e}")))?;
-        let file = pending.create("_yunti/report.json")?;
-        file.write_all(&text, 0)?;
-        if spec.durable {
-            file.sync()?;
-        }
-        control.cancelled().check()?;
-        pending.commit(spec.durable)?;
+        report.job.wall_ms = (env.clock.now_ns() - running.meter.start_ns()) as f64 / 1e6;
+        Ok(Outcome { report, top })
     }
-    report.job.wall_ms = (env.clock.now_ns() - running.meter.start_ns()) as f64 / 1e6;
-    Ok(Outcome { report, top })
 }
 
 /// Returns bad records as framed records: file, byte and reason as the key, the record as the value.
@@ -199,6 +281,7 @@ pub(super) fn start<'a>(
         sizing,
         totals: OutputTotals::with_parts(parts),
         counters: Mutex::default(),
+        worker_counters: (0..sizing.workers.max(1)).map(|_| Mutex::default()).collect(),
         job: JobContext::with_host(
             spec.settings.clone(),
             side_files,
@@ -208,23 +291,37 @@ pub(super) fn start<'a>(
         ),
         outputs: None,
         side_memory,
-        scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
+        scratch_dirs: spec.scratch_dirs_or(&env.temp_dir),
         bounds: None,
         spill: Mutex::default(),
         workload_stats: Mutex::default(),
         compressors: spec.compress.map(CompressorPool::new).transpose()?,
+        journal: None,
+        kept: Kept::default(),
     })
 }
 
-fn open_output(running: &RunningJob<'_>, pending: Option<&PendingOutput>) -> Result<Output> {
+/// Returns the function that names the part files of a job, by their numbers.
+fn part_names(spec: &JobSpec, plan: &Plan) -> impl Fn(usize) -> String {
+    let kind = if spec.mode == Mode::None { "m-" } else { "r-" };
+    let kind = if spec.settings.get(PLAIN_PARTS).is_some_and(|v| v == "true") { "" } else { kind };
+    let own = plan.writer.as_ref().map_or("", |w| w.extension());
+    let extension = format!("{own}{}", spec.compress.map_or("", |c| c.target.extension()));
+    move |i| format!("part-{kind}{i:05}{extension}")
+}
+
+fn open_output(
+    running: &RunningJob<'_>,
+    pending: Option<&PendingOutput>,
+    part_name: &dyn Fn(usize) -> String,
+) -> Result<Output> {
     let plan = running.plan;
     match (&running.spec.output, pending) {
         (OutputTarget::Directory(_), Some(pending)) => {
-            let (kind, parts) = match running.spec.mode {
-                Mode::None => ("m-", plan.splits.len()),
-                _ => ("r-", plan.partitions as usize),
+            let parts = match running.spec.mode {
+                Mode::None => plan.splits.len(),
+                _ => plan.partitions as usize,
             };
-            let kind = if running.spec.settings.get(PLAIN_PARTS).is_some_and(|v| v == "true") { "" } else { kind };
             // Sorted records take about as many bytes as in the input.
             let identity = plan.reducer.is_none()
                 && plan.folder.is_none()
@@ -236,12 +333,17 @@ fn open_output(running: &RunningJob<'_>, pending: Option<&PendingOutput>) -> Res
                 || plan.writer.is_some()
                 || plan.encoder.as_columns().is_some();
             let expected = if identity && parts == 1 && !compressed { plan.input_bytes } else { 0 };
-            let own = plan.writer.as_ref().map_or("", |w| w.extension());
-            let extension = format!("{own}{}", running.spec.compress.map_or("", |c| c.target.extension()));
             // The other half of the open files is for inputs, scratch and the rest of the process.
             let few = OpenFilePool::new(running.env.files.clone(), running.env.files.open_max() / 2);
-            let create = |i: usize| pending.create_part(&format!("part-{kind}{i:05}{extension}"), &few);
-            let parts = (0..parts).map(|i| PartFile::new(create(i)?, false, expected)).collect::<Result<Vec<_>>>()?;
+            let open = |i: usize| {
+                let name = part_name(i);
+                match (&running.journal, running.kept.part_bytes(i as u32)) {
+                    (None, _) => PartFile::new(pending.create_part(&name, &few)?, false, expected),
+                    (Some(_), None) => PartFile::resumed(pending.create_part(&name, &few)?, 0, expected),
+                    (Some(_), Some(bytes)) => PartFile::resumed(pending.open_part(&name, &few)?, bytes, 0),
+                }
+            };
+            let parts = (0..parts).map(open).collect::<Result<Vec<_>>>()?;
             Ok(Output::Parts(parts))
         }
         (OutputTarget::Top(n), _) => Ok(Output::Top(Top::new(*n, plan.output_types.0, plan.output_types.1))),

@@ -5,14 +5,14 @@ pub mod commit;
 pub mod control;
 pub mod execute;
 pub mod inspect;
+pub mod journal;
 mod machine;
-mod named_outputs;
 mod phase;
 mod plan;
 pub mod report;
-mod side_files;
 pub mod spec;
 pub mod task;
+mod task_files;
 
 pub use chain::{run, stages};
 pub use control::{Control, Progress};

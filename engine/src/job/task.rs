@@ -7,16 +7,16 @@ use std::sync::atomic::Ordering;
 use super::commit::OutputDirectory;
 use super::control::{Control, ProgressStage};
 use super::execute;
-use super::named_outputs::NamedOutputs;
 use super::phase::key_sample;
 use super::phase::map_only;
 use super::phase::map_phase;
 use super::phase::map_setup::TASK_COUNTERS;
-use super::phase::reduce_task::ReduceTask;
+use super::phase::reduce::task::ReduceTask;
 use super::phase::running_job::RunningJob;
 use super::plan::{Plan, inputs};
 use super::report::meter::StageKind;
 use super::spec::{InputFormat, JobSpec, Mode, Partitioning};
+use super::task_files::named_outputs::NamedOutputs;
 use crate::bytes::{KeyOrder, Record};
 use crate::collect::{CollectedRecords, Store};
 use crate::env::{Env, NamedFile};
@@ -69,6 +69,7 @@ pub fn count_stage(counters: &mut Counters, stage: &str, ns: u64) {
 }
 
 fn counters(running: &RunningJob<'_>) -> Counters {
+    running.settle(None);
     let own = running.counters.lock().unwrap_or_else(|e| e.into_inner());
     let mut counters = own.iter().map(|((group, name), n)| (group.to_string(), name.to_string(), *n)).collect();
     for stage in running.meter.stages() {
@@ -268,7 +269,7 @@ pub fn reduce(
     let merge_ns = records(&mut |record| reduce.push(record))?;
     // The cluster tries a failed task again.
     reduce.end()?;
-    let (_, write_ns) = reduce.finish(&running)?;
+    let write_ns = reduce.finish(&running, 0)?.write_ns;
     let reduce_ns = (env.clock.now_ns() - start).saturating_sub(merge_ns + write_ns);
     running.meter.add(0, StageKind::Merge, merge_ns, 0, 0);
     running.meter.add(0, StageKind::Reduce, reduce_ns, 0, 0);

@@ -76,6 +76,16 @@ impl<'a> KeyOrderCollector<'a> {
         self.collector.index_mapped(at, bytes, offsets, lengths)
     }
 
+    /// See `Collector::spill_splits`. The caller has handed over the emitter's block before, and gets a new one after.
+    pub fn spill_splits(&mut self) -> Result<()> {
+        self.collector.spill_splits()
+    }
+
+    /// See `Collector::fill`.
+    pub fn fill(&self) -> (u64, u64) {
+        self.collector.fill()
+    }
+
     /// Returns the collected records. The caller has handed over the emitter's block before.
     pub fn into_collected(self) -> CollectedRecords {
         self.collector.into_collected()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::fold::Window;
 use crate::key_order::KeyOrderCollector;
-use crate::map::fold_sink::REFS_BYTES;
+use crate::map::fold_sink::{REFS_BYTES, spill_splits};
 use crate::map::timed_sink::TimedSink;
 use crate::memory::Budget;
 use crate::operator::cursor::Scratch;
@@ -55,6 +55,25 @@ impl<'a> CombineSink<'a> {
     pub fn end_split(&mut self) -> Result<()> {
         self.combine()?;
         self.collector.hand_over()
+    }
+
+    /// Spills the records of finished splits, at the end of a split. `fresh`: another instance of the combiner, because
+    /// the one so far emits what it still has.
+    pub fn spill_splits(&mut self, fresh: Box<dyn Reducer>) -> Result<()> {
+        let (combiner, collector) = (&mut self.combiner, &mut self.collector);
+        collector.run(&[], |out| combiner.flush(out))?;
+        self.combiner = fresh;
+        spill_splits(&mut self.collector)
+    }
+
+    /// Returns the number of records that the collector has.
+    pub fn collected(&self) -> u64 {
+        self.collector.sink().inner().totals().0
+    }
+
+    /// Returns the memory of the collected records, as `Collector::fill` does.
+    pub fn fill(&self) -> (u64, u64) {
+        self.collector.sink().inner().fill()
     }
 
     /// Combines the rest and returns the collector.

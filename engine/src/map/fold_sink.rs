@@ -18,6 +18,9 @@ use yunti_base::Result;
 /// Bytes of references collected before they are folded.
 pub const REFS_BYTES: usize = 8 << 10;
 
+/// Bytes of a state with its key in a run, about; for an estimate.
+const STATE_BYTES: u64 = 32;
+
 /// Form of the records that leave the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrainForm {
@@ -95,6 +98,24 @@ impl<'a> FoldSink<'a> {
         }
     }
 
+    /// Writes all records of finished splits to runs. The caller has handed over the emitter's block before.
+    pub fn spill_splits(&mut self) -> Result<()> {
+        self.drain()?;
+        if let Overflow::Collector { collector: Some(emitter), .. } = &mut self.overflow {
+            spill_splits(emitter)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes of the states in memory.
+    pub fn held_bytes(&self) -> u64 {
+        let collected = match &self.overflow {
+            Overflow::Collector { collector: Some(emitter), .. } => emitter.sink().inner().fill().0,
+            _ => 0,
+        };
+        collected + self.table.len() as u64 * STATE_BYTES
+    }
+
     /// Returns the table if it was never full; otherwise the collector with all records, or nothing if runs have them.
     pub fn finish(mut self) -> Result<FoldResult<'a>> {
         if let Overflow::Run { written: false, .. } = &self.overflow {
@@ -121,6 +142,14 @@ pub enum FoldResult<'a> {
 
 /// Emitter into a collector, with a stopwatch.
 pub type CollectorEmitter<'a> = Emitter<TimedSink<KeyOrderCollector<'a>>>;
+
+/// Spills the records of finished splits behind an emitter.
+pub fn spill_splits(emitter: &mut CollectorEmitter<'_>) -> Result<()> {
+    emitter.hand_over()?;
+    emitter.sink_mut().inner_mut().spill_splits()?;
+    // The emitter's block went with the records.
+    emitter.hand_over()
+}
 
 /// Empties a table into a collector, which is made first if needed.
 fn drain<'a>(

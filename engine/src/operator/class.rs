@@ -1,5 +1,6 @@
 //! Classes by name: the built-in or loaded classes of a library, and the creation of their instances.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Folder, KeyOrderer, Mapper, Partitioner, Reader, Reducer, TaskContext, Type, Writer};
@@ -180,6 +181,11 @@ pub trait ClassSource: Send + Sync {
     }
     /// Returns all names, for messages.
     fn names(&self) -> Vec<String>;
+    /// Returns the files whose contents decide what the class of this name does; none if it is not of this source, or
+    /// built in.
+    fn files(&self, _name: &str) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// Finds the classes of a list by their own names.

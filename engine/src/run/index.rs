@@ -5,8 +5,8 @@
 //! use.
 
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::scratch::{Extent, ScratchSpace};
 use crate::bytes::KeyOrder;
@@ -105,6 +105,9 @@ pub struct Run {
     order: KeyOrder,
     block_bytes: usize,
     totals: RunTotals,
+    /// Number in the job's journal.
+    number: OnceLock<u32>,
+    damaged: AtomicBool,
 }
 
 impl Run {
@@ -124,7 +127,39 @@ impl Run {
         }
         blocks.entries.sort_by_key(|entry| entry.partition);
         blocks.freed.resize_with(blocks.entries.len().div_ceil(64), AtomicU64::default);
-        Run { blocks, order, block_bytes, totals }
+        Run { blocks, order, block_bytes, totals, number: OnceLock::new(), damaged: AtomicBool::new(false) }
+    }
+
+    /// Returns the run of these blocks, which are in its order.
+    pub fn of_entries(
+        entries: Vec<BlockEntry>,
+        totals: RunTotals,
+        scratch: Arc<ScratchSpace>,
+        order: KeyOrder,
+        block_bytes: usize,
+    ) -> Run {
+        let blocks = Blocks { scratch: scratch.clone(), entries, freed: Vec::new() };
+        Run::of_slices(vec![(blocks, totals)], scratch, order, block_bytes)
+    }
+
+    /// Returns the number in the job's journal; None if the journal has not the run yet.
+    pub fn number(&self) -> Option<u32> {
+        self.number.get().copied()
+    }
+    /// Sets the number in the job's journal, once.
+    pub fn set_number(&self, number: u32) {
+        let _ = self.number.set(number);
+    }
+    /// Returns true if a block could not be read.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged.load(Ordering::Relaxed)
+    }
+    pub(super) fn note_damage(&self) {
+        self.damaged.store(true, Ordering::Relaxed);
+    }
+    /// Frees all blocks that are not freed yet; no reader reads them afterwards.
+    pub fn free_rest(&self) {
+        (0..self.blocks().len()).filter(|&i| !self.is_freed(i)).for_each(|i| self.free(i));
     }
 
     /// Returns true if the blocks of each partition are in key order.

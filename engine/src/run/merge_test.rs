@@ -118,6 +118,7 @@ impl Case {
             context: context.clone(),
             threads: &RealThreads,
             workers: self.workers,
+            journal: None,
             on_merge: &|merge| merges.lock().unwrap().push(*merge),
             fan_in: self.fan_in,
         };

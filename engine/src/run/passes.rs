@@ -49,9 +49,19 @@ pub struct MergePasses<'a> {
     pub workers: usize,
     /// Called after each merge.
     pub on_merge: &'a (dyn Fn(&FinishedMerge) + Sync),
+    /// Journal of the merges. Without one, blocks are freed while they are merged.
+    pub journal: Option<&'a dyn MergeJournal>,
     /// Runs that may remain, and runs merged at once, at most; at least 2. Fewer are merged at once if the budget is
     /// short.
     pub fan_in: usize,
+}
+
+/// A journal of merges, for a job that can be resumed.
+pub trait MergeJournal: Sync {
+    /// Notes that a run took the place of several, which are freed afterwards.
+    fn merged(&self, of: &[Arc<Run>], run: &Run) -> Result<()>;
+    /// Notes the runs that could not be read.
+    fn failed(&self, runs: &[Arc<Run>]) -> Result<()>;
 }
 
 /// Amounts and times of one merge. Times are on the job's clock.
@@ -125,7 +135,15 @@ impl MergePasses<'_> {
             };
             let group = next_group(&sizes, self.fan_in, *at_once);
             let start_ns = self.scratch.clock().now_ns();
-            let merged = self.merge(&runs[group.clone()], *workers)?;
+            let merged = self.merge(&runs[group.clone()], *workers);
+            if let Some(journal) = self.journal {
+                match &merged {
+                    Ok(merged) => journal.merged(&runs[group.clone()], merged)?,
+                    Err(_) => journal.failed(&runs)?,
+                }
+                runs[group.clone()].iter().filter(|_| merged.is_ok()).for_each(|run| run.free_rest());
+            }
+            let merged = merged?;
             (self.on_merge)(&FinishedMerge {
                 runs: group.len(),
                 start_ns,
@@ -194,7 +212,9 @@ impl MergePasses<'_> {
             let sources = runs
                 .iter()
                 .filter(|run| !run.blocks_of(&range).is_empty())
-                .map(|run| Box::new(RunReader::open(run, range, true, &self.context)) as Box<dyn BlockSource>)
+                .map(|run| {
+                    Box::new(RunReader::open(run, range, self.journal.is_none(), &self.context)) as Box<dyn BlockSource>
+                })
                 .collect();
             let mut merger = Merger::new(sources, self.settings.order)?;
             while let Some(batch) = merger.next_batch()? {

@@ -102,7 +102,10 @@ impl BlockSource for RunReader {
             run.scratch().note_bad_read(entry.extent);
             if e.code() == Code::Corrupt { read() } else { Err(e) }
         });
-        opened.map_err(|e| self.locate(e))?;
+        opened.map_err(|e| {
+            run.note_damage();
+            self.locate(e)
+        })?;
         let KeyRange { lo, hi, .. } = self.range;
         let inside = lo <= entry.first_prefix && entry.last_prefix <= hi;
         if !inside {

@@ -9,8 +9,10 @@
 //! become holes. Blocks are smaller than the pages that a file system can punch. Freed neighbours are therefore joined
 //! first, and only whole pages of the joined range are punched.
 //!
+//! The files of a job with a journal have names: they outlive the process (`job/journal`).
+//!
 //! Limitations: a file system that cannot punch holes keeps the space until the job ends. Writes go through the page
-//! cache and nothing is synced: scratch does not outlive the process.
+//! cache, and only a durable journal syncs them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -59,6 +61,8 @@ pub struct ScratchSpace {
 
 struct Directory {
     path: PathBuf,
+    /// Name for the file, if it must outlive the process.
+    name: Option<PathBuf>,
     health: DirectoryHealth,
     bad_reads: AtomicU64,
     file: Mutex<Option<NamedFile>>,
@@ -96,6 +100,44 @@ impl ScratchSpace {
         })
     }
 
+    /// Returns a scratch space whose files have names, one for each directory. They stay when the space is dropped.
+    pub fn named(
+        files: Arc<dyn Files>,
+        clock: Arc<dyn Clock>,
+        directories: Vec<PathBuf>,
+        names: &[PathBuf],
+        rule: FailureRule,
+    ) -> Arc<Self> {
+        assert!(directories.len() == names.len());
+        let mut space = ScratchSpace::with_rule(files, clock, directories, rule);
+        if let Some(space) = Arc::get_mut(&mut space) {
+            for (directory, name) in space.directories.iter_mut().zip(names) {
+                directory.name = Some(name.clone());
+            }
+        }
+        space
+    }
+
+    /// Returns a scratch space of files that an earlier process wrote, for reading. `held_bytes`: bytes of the extents
+    /// in use. A file that cannot be opened fails at the first read.
+    pub fn of_files(files: Arc<dyn Files>, clock: Arc<dyn Clock>, paths: &[PathBuf], held_bytes: u64) -> Arc<Self> {
+        let space = ScratchSpace::new(files, clock, paths.to_vec());
+        for directory in &space.directories {
+            directory.health.retire();
+            // For writing, so that freed extents become holes.
+            let dir = directory.path.parent().unwrap_or(&directory.path);
+            let file = space.files.named_scratch(dir, &directory.path, false);
+            *directory.lock_file() = file.ok().map(|file| NamedFile::new(file, &directory.path, Code::Output));
+        }
+        space.held_bytes.store(held_bytes, Ordering::Relaxed);
+        space
+    }
+
+    /// Writes the data of all files to stable storage.
+    pub fn sync(&self) -> Result<()> {
+        self.directories.iter().filter_map(|directory| directory.lock_file().clone()).try_for_each(|file| file.sync())
+    }
+
     /// Writes the pieces one behind the other.
     ///
     /// Tries the next directory if one fails. A failing directory is retried until its rule retires it. Returns the
@@ -129,7 +171,7 @@ impl ScratchSpace {
     /// once.
     pub fn read(&self, extent: Extent, buffer: &mut [u8]) -> Result<()> {
         assert!(buffer.len() <= extent.len as usize);
-        let file = self.file(extent);
+        let file = self.file(extent)?;
         file.read_exact(buffer, extent.offset).or_else(|_| {
             self.note_bad_read(extent);
             file.read_exact(buffer, extent.offset).map_err(|e| {
@@ -205,9 +247,9 @@ impl ScratchSpace {
         self.held_bytes_peak.fetch_max(held, Ordering::Relaxed);
     }
 
-    fn file(&self, extent: Extent) -> NamedFile {
-        let file = self.directories[extent.file as usize].lock_file().clone();
-        file.expect("an extent is in a file that was opened to write it")
+    fn file(&self, extent: Extent) -> Result<NamedFile> {
+        let missing = || Error::new(Code::Output, "a scratch file is gone").at_path(self.path(extent));
+        self.directories.get(extent.file as usize).and_then(|d| d.lock_file().clone()).ok_or_else(missing)
     }
 }
 
@@ -215,6 +257,7 @@ impl Directory {
     fn new(path: PathBuf, rule: FailureRule) -> Self {
         Directory {
             path,
+            name: None,
             health: DirectoryHealth::new(rule),
             bad_reads: AtomicU64::new(0),
             file: Mutex::new(None),
@@ -243,7 +286,11 @@ impl Directory {
         if let Some(file) = &*file {
             return Ok(file.clone());
         }
-        let made = files.scratch(&self.path).map_err(|e| {
+        let made = match &self.name {
+            Some(name) => files.named_scratch(&self.path, name, true),
+            None => files.scratch(&self.path),
+        };
+        let made = made.map_err(|e| {
             // The directory is missing or not this user's: no later write will change this.
             if matches!(e.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::EPERM | libc::EROFS))
             {

@@ -1,19 +1,19 @@
 //! Programs as classes: the command is the name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::command_line::{self, Program};
 use super::mapper::ProgramMapper;
 use super::print_reducer::{self, PrintReducer};
 use super::reducer::ProgramReducer;
-use crate::env::{Env, Processes};
+use crate::env::{Env, Files, Processes};
 use crate::operator::{Class, ClassInfo, ClassSource, Kind, Mapper, Reducer, TaskContext, Type};
 use yunti_base::{Code, Error, Result};
 
 /// Returns the source of programs. It must be the last source, so that classes come first.
 pub fn programs(env: &Env) -> Arc<dyn ClassSource> {
-    Arc::new(Programs(env.processes.clone()))
+    Arc::new(Programs { processes: env.processes.clone(), files: env.files.clone() })
 }
 
 /// Returns the program of a command. Fails with `Code::UserCode` if there is no such program.
@@ -45,7 +45,10 @@ fn find(command: &str, processes: &dyn Processes) -> Result<Option<Program>> {
     Err(error.hint(format!("a program of the current directory is ./{first}")))
 }
 
-struct Programs(Arc<dyn Processes>);
+struct Programs {
+    processes: Arc<dyn Processes>,
+    files: Arc<dyn Files>,
+}
 
 impl ClassSource for Programs {
     fn find(&self, _: &str) -> Option<Arc<dyn Class>> {
@@ -61,7 +64,7 @@ impl ClassSource for Programs {
             (info.in_value_type, info.flags.pure) = (Type::Bytes, true);
             return Ok(Some(Arc::new(PrintClass(info))));
         }
-        let Some(program) = find(name, &*self.0)? else { return Ok(None) };
+        let Some(program) = find(name, &*self.processes)? else { return Ok(None) };
         let mut info = ClassInfo::of_bytes(name, kind);
         info.in_value_type = Type::Bytes;
         info.flags.starts_process = true;
@@ -70,6 +73,14 @@ impl ClassSource for Programs {
 
     fn names(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The program itself, and its arguments that are files: the script of an interpreter.
+    fn files(&self, name: &str) -> Vec<PathBuf> {
+        let Ok(Some(program)) = find(name, &*self.processes) else { return Vec::new() };
+        let arguments = program.arguments.iter().map(PathBuf::from);
+        let is_file = |path: &PathBuf| self.files.meta(path).is_ok_and(|meta| !meta.is_dir && !meta.is_stream);
+        std::iter::once(program.executable).chain(arguments).filter(is_file).collect()
     }
 }
 

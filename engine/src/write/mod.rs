@@ -11,5 +11,5 @@ mod value_text;
 
 pub use compressor_pool::CompressorPool;
 pub use encoder::Encoder;
-pub use output::{Output, OutputWriter};
+pub use output::{FinishedWriter, Output, OutputWriter};
 pub use part_file::PartFile;

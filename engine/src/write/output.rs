@@ -58,6 +58,16 @@ pub struct OutputWriter<'a> {
     encode_ns: u64,
 }
 
+/// A writer that is done.
+pub struct FinishedWriter {
+    /// Staging buffer for the next task.
+    pub staging: Vec<u8>,
+    /// Nanoseconds spent in writes.
+    pub write_ns: u64,
+    /// Records written.
+    pub records: u64,
+}
+
 /// Sums over all tasks, for counters and progress.
 #[derive(Default)]
 pub struct OutputTotals {
@@ -81,6 +91,15 @@ impl OutputTotals {
     /// Makes totals that count `parts` parts; 0: none.
     pub fn with_parts(parts: usize) -> OutputTotals {
         OutputTotals { parts: (0..parts).map(|_| PartTotals::default()).collect(), ..OutputTotals::default() }
+    }
+
+    /// Adds the records and bytes of a part that an earlier attempt wrote.
+    pub fn add_kept(&self, part: usize, records: u64, bytes: u64) {
+        self.records.fetch_add(records, Ordering::Relaxed);
+        if let Some(part) = self.parts.get(part) {
+            part.records.fetch_add(records, Ordering::Relaxed);
+        }
+        self.add_bytes(part, bytes);
     }
 
     fn add_bytes(&self, part: usize, bytes: u64) {
@@ -407,8 +426,8 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// Writes the staged rest. Returns the staging buffer, and the nanoseconds spent in writes.
-    pub fn finish(mut self) -> Result<(Vec<u8>, u64)> {
+    /// Writes the staged rest.
+    pub fn finish(mut self) -> Result<FinishedWriter> {
         self.finish_writing()?;
         if let Some(compressors) = self.compressors {
             self.finish_compressed(compressors)?;
@@ -449,14 +468,14 @@ impl<'a> OutputWriter<'a> {
         Ok(bytes)
     }
 
-    fn finished(self) -> Result<(Vec<u8>, u64)> {
+    fn finished(self) -> Result<FinishedWriter> {
         self.totals.records.fetch_add(self.records, Ordering::Relaxed);
         if let Some(part) = self.totals.parts.get(self.part) {
             part.records.fetch_add(self.records, Ordering::Relaxed);
         }
         self.totals.write_ns.fetch_add(self.write_ns, Ordering::Relaxed);
         self.totals.encode_ns.fetch_add(self.encode_ns, Ordering::Relaxed);
-        Ok((self.staging, self.write_ns))
+        Ok(FinishedWriter { staging: self.staging, write_ns: self.write_ns, records: self.records })
     }
 }
 

@@ -12,7 +12,7 @@
 //! The kernel serialises writes to one file. A worker that finds another one writing defers its bytes to that worker,
 //! and continues with an empty buffer. So no worker waits for the lock as long as few buffers are deferred.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -32,6 +32,30 @@ pub struct PartFile {
     moved: Condvar,
     deferred: Mutex<DeferredWrites>,
     taken: Condvar,
+    /// Written stretches, if a journal asks for them.
+    written: Option<Mutex<WrittenStretches>>,
+}
+
+/// Stretches of a file that are written, whose tickets are written in any order.
+#[derive(Default)]
+struct WrittenStretches {
+    /// All bytes before are written.
+    prefix: u64,
+    /// Written stretches behind it, end by start.
+    behind: BTreeMap<u64, u64>,
+    /// Ends of the finished tickets.
+    ends: BTreeMap<usize, u64>,
+}
+
+impl WrittenStretches {
+    fn add(&mut self, offset: u64, len: u64) {
+        if len > 0 {
+            self.behind.insert(offset, offset + len);
+        }
+        while let Some(end) = self.behind.remove(&self.prefix) {
+            self.prefix = end;
+        }
+    }
 }
 
 /// Approximate distance of the marks at which a file may be cut, in bytes.
@@ -77,7 +101,50 @@ impl PartFile {
             moved: Condvar::new(),
             deferred: Mutex::default(),
             taken: Condvar::new(),
+            written: None,
         })
+    }
+
+    /// Wraps a file that an earlier attempt of the job wrote up to `bytes`; 0 for a new file. It keeps account of what
+    /// is written, for `written_to`.
+    ///
+    /// Errors: `Output` if the file cannot be cut there, or the allocation of `expected` bytes fails.
+    pub fn resumed(file: NamedFile, bytes: u64, expected: u64) -> Result<PartFile> {
+        if bytes > 0 {
+            file.truncate(bytes)?;
+        }
+        let mut part = PartFile::new(file, false, if bytes == 0 { expected } else { 0 })?;
+        part.lock().offset = bytes;
+        part.written = Some(Mutex::new(WrittenStretches { prefix: bytes, ..WrittenStretches::default() }));
+        Ok(part)
+    }
+
+    /// Returns the bytes of the file with a ticket and all before it, if they are written. Only for a file made by
+    /// `resumed`.
+    pub fn written_to(&self, ticket: usize) -> Option<u64> {
+        let written = self.written.as_ref()?.lock().unwrap_or_else(|e| e.into_inner());
+        written.ends.get(&ticket).copied().filter(|&end| end <= written.prefix)
+    }
+
+    fn note_written(&self, offset: u64, len: u64) {
+        if let Some(written) = &self.written {
+            written.lock().unwrap_or_else(|e| e.into_inner()).add(offset, len);
+        }
+    }
+
+    /// Returns the length of the file so far, with bytes that are still being written.
+    pub fn len(&self) -> u64 {
+        self.lock().offset
+    }
+
+    /// Returns true if nothing was written to the file yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes the data to stable storage. Errors: `Output`.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync()
     }
 
     /// Returns the path of the file, for messages.
@@ -133,6 +200,9 @@ impl PartFile {
         }
         chain.offset += bytes.len() as u64;
         chain.next = ticket + 1;
+        if let Some(written) = &self.written {
+            written.lock().unwrap_or_else(|e| e.into_inner()).ends.insert(ticket, chain.offset);
+        }
         drop(chain);
         self.mark(offset, &[&bytes]);
         self.moved.notify_all();
@@ -157,6 +227,9 @@ impl PartFile {
         let (mut offset, mut bytes) = (offset, bytes);
         loop {
             let written = self.file.write_all(&bytes, offset);
+            if written.is_ok() {
+                self.note_written(offset, bytes.len() as u64);
+            }
             bytes.clear();
             let mut deferred = self.deferred();
             match deferred.buffers.pop_front() {
@@ -226,6 +299,7 @@ impl PartFile {
     fn write_all(&self, pieces: &[&[u8]], mut offset: u64) -> Result<()> {
         for piece in pieces {
             self.file.write_all(piece, offset)?;
+            self.note_written(offset, piece.len() as u64);
             offset += piece.len() as u64;
         }
         Ok(())

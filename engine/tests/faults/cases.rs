@@ -99,6 +99,17 @@ impl Case {
         case
     }
 
+    /// Returns the case with a changed job, and the answer of the changed job.
+    pub fn changed(mut self, change: impl Fn(&mut JobSpec)) -> Case {
+        change(&mut self.spec);
+        let streams = Streams::new(&self.stdin, 1024);
+        let free = JobSpec { memory_bytes: Some(256 << 20), resume: false, ..self.spec.clone() };
+        run_in(&env(streams.clone()), &free).unwrap_or_else(|e| panic!("{}: {e}", self.name));
+        self.answer = self.output(&streams);
+        self.reset();
+        self
+    }
+
     /// Creates the earlier contents of the output.
     pub fn reset(&self) {
         for name in ["out", "a"] {
@@ -112,6 +123,13 @@ impl Case {
     /// Runs the job while its operation `nth` fails.
     pub fn run(&self, nth: u64, fault: Fault) -> (Arc<FaultyFiles>, Arc<Streams>, Result<Outcome>) {
         self.run_over(|files| FaultyFiles::new(files, nth, false, fault))
+    }
+
+    /// Runs another job over the same files, without a fault.
+    pub fn run_spec(&self, spec: &JobSpec) -> (Arc<Streams>, Result<Outcome>) {
+        let streams = Streams::new(&self.stdin, self.open_max);
+        let result = run_in(&env(streams.clone()), spec);
+        (streams, result)
     }
 
     /// Runs the job over faulty files.

@@ -7,6 +7,7 @@ mod cases;
 #[path = "../jobs/classes.rs"]
 mod classes;
 mod directories;
+mod resume;
 mod streams;
 #[path = "../jobs/support.rs"]
 #[allow(dead_code)]

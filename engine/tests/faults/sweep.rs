@@ -26,6 +26,7 @@ fn name_of(fault: Fault) -> &'static str {
         Fault::Short => "short",
         Fault::Torn => "torn write or flipped bit",
         Fault::Slow(_) => "slow",
+        Fault::Killed => "killed",
     }
 }
 

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Crew, Env};
-use yunti_engine::job::commit::{Claim, PendingOutput};
+use yunti_engine::job::commit::{Claim, ClaimOptions, PendingOutput};
 use yunti_engine::job::spec::parse_size;
 use yunti_engine::job::{Control, Progress};
 use yunti_engine::library::generate::{PairBlocks, TERA_RECORD_BYTES, TextBlocks, ZipfBlocks};
@@ -186,8 +186,9 @@ fn write(
     control: &Control,
     done: &AtomicU64,
 ) -> Result<()> {
-    let claim = Arc::new(Claim::take(env, control, &flags.output, flags.overwrite, flags.wait)?);
-    let pending = PendingOutput::begin(env.files.clone(), claim, flags.overwrite)?;
+    let options = ClaimOptions { overwrite: flags.overwrite, wait: flags.wait, resume: false };
+    let claim = Arc::new(Claim::take(env, control, &flags.output, &options)?);
+    let mut pending = PendingOutput::begin(env.files.clone(), claim, flags.overwrite, &|_| false)?;
     let crew = Crew { threads: &*env.threads, workers: threads, cancel: control.cancelled() };
     crew.each(files, |_, i| {
         let file = pending.create(&format!("part-m-{i:05}"))?;

@@ -56,6 +56,10 @@ pub struct RunFlags {
     #[arg(long, help_heading = "Input and output")]
     pub durable: bool,
 
+    /// Keep a journal of what is done; after a kill, a crash or a full disk, the same command goes on from there
+    #[arg(long, help_heading = "Input and output")]
+    pub resume: bool,
+
     /// Read the input files; by default a sort of unchanged records maps them
     #[arg(long, help_heading = "Input and output")]
     pub no_mmap: bool,
@@ -272,6 +276,7 @@ impl RunFlags {
             overwrite: self.overwrite.then_some(true),
             wait: self.wait.then_some(true),
             durable: self.durable.then_some(true),
+            resume: self.resume.then_some(true),
             settings: self.settings(),
             outputs: self.named_output.clone(),
             sources: None,

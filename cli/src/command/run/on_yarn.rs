@@ -147,6 +147,12 @@ fn check(spec: &JobSpec) -> Result<&Path> {
             "leave it out: on a cluster Hadoop commits the output",
         );
     }
+    if spec.resume {
+        return usage(
+            "--resume works only for jobs on this machine",
+            "leave it out: Hadoop keeps finished tasks while its application master lives",
+        );
+    }
     let mut names: Vec<_> = spec.libraries.iter().chain(&spec.side_files).map(|l| l.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {

@@ -219,6 +219,12 @@ impl Files for MeteredFiles {
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         self.open_in(&self.count_of(dir), || self.files.scratch(dir))
     }
+    fn named_scratch(&self, dir: &Path, path: &Path, fresh: bool) -> io::Result<Arc<dyn File>> {
+        self.open_in(&self.count_of(dir), || self.files.named_scratch(dir, path, fresh))
+    }
+    fn content_hash(&self, path: &Path) -> io::Result<Option<u64>> {
+        self.files.content_hash(path)
+    }
     fn stdin(&self) -> Arc<dyn File> {
         self.files.stdin()
     }

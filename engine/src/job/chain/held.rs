@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use crate::bytes::crc32c;
+use crate::bytes::checksum::{Crc32c, crc32c};
 use crate::env::files::{LockScope, Meta};
 use crate::env::{File, Files, Storage, StorageKind};
 use crate::run::ScratchSpace;
@@ -287,6 +287,25 @@ impl Files for HeldFiles {
 
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         self.below.scratch(dir)
+    }
+
+    /// Held files have no time, so a later attempt knows them by their bytes.
+    fn content_hash(&self, path: &Path) -> io::Result<Option<u64>> {
+        if !Self::holds(path) {
+            return self.below.content_hash(path);
+        }
+        let file = self.find(path)?;
+        let mut buffer = vec![0; CHUNK_BYTES];
+        let (mut hash, mut at) = (Crc32c::new(), 0);
+        loop {
+            match file.read_at(&mut buffer, at)? {
+                0 => return Ok(Some(u64::from(hash.finish()))),
+                n => {
+                    hash.update(&buffer[..n]);
+                    at += n as u64;
+                }
+            }
+        }
     }
 
     fn stdin(&self) -> Arc<dyn File> {

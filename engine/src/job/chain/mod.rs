@@ -13,7 +13,7 @@ mod held;
 use std::sync::Arc;
 
 use self::held::HeldFiles;
-use super::commit::Claim;
+use super::commit::{Claim, ClaimOptions};
 use super::control::{Control, ProgressStage};
 use super::execute::{self, EarlierJobs, Outcome};
 use super::machine;
@@ -44,11 +44,11 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let mut claim = match &spec.output {
         OutputTarget::Directory(output) => {
             let env = Env { files: files.clone(), ..env.clone() };
-            Some(Arc::new(Claim::take(&env, control, output, spec.overwrite, spec.wait)?))
+            Some(Arc::new(Claim::take(&env, control, output, &ClaimOptions::of(spec))?))
         }
         _ => None,
     };
-    let directories = if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() };
+    let directories = spec.scratch_dirs_or(&env.temp_dir);
     let rule = plan::scratch_rule(spec)?;
     let scratch = ScratchSpace::with_rule(files.clone(), env.clock.clone(), directories, rule);
     let held = Arc::new(HeldFiles::new(files, held_bytes, scratch));
@@ -114,7 +114,7 @@ fn jobs(spec: &JobSpec) -> Vec<JobSpec> {
         before.output = OutputTarget::Directory(held.clone());
         before.output_format = OutputFormat::Framed;
         (before.output_columns, before.compress) = Default::default();
-        (before.overwrite, before.durable) = (false, false);
+        (before.overwrite, before.durable, before.resume) = (false, false, false);
         // The user reads named outputs beside the parts; among held parts they would become records of the next job.
         let outputs = std::mem::take(&mut before.outputs);
         let mut settings = spec.settings.clone();

@@ -27,7 +27,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::control::Control;
+use super::super::spec::JobSpec;
 use super::holder::{BEAT_MS, Holder};
+use super::locked_directory::LockedDirectory;
 use super::other_job::OtherJob;
 use super::{FRESH, LOCK, OLDER, TEMPORARY};
 use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile};
@@ -40,13 +42,22 @@ pub(super) const WAIT_MS: u64 = 100;
 /// Tries against other jobs that begin at the same moment, before a job gives up.
 const TRIES_MAX: u32 = 1000;
 
-/// A directory with a lock file, made by this job.
-pub(super) struct LockedDirectory {
-    pub directory: PathBuf,
-    /// The open lock file, which keeps the lock.
-    pub file: Arc<dyn File>,
-    pub holder: Holder,
-    _heartbeat: Option<Heartbeat>,
+/// Options of a job for its claim.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClaimOptions {
+    /// The output may exist.
+    pub overwrite: bool,
+    /// Waits for another job that writes the output.
+    pub wait: bool,
+    /// Takes over the claim of a dead job that has a journal, with all its files.
+    pub resume: bool,
+}
+
+impl ClaimOptions {
+    /// Returns the options of a job.
+    pub fn of(spec: &JobSpec) -> ClaimOptions {
+        ClaimOptions { overwrite: spec.overwrite, wait: spec.wait, resume: spec.resume }
+    }
 }
 
 /// The right to write an output. Dropping it frees the output and removes its directory.
@@ -62,6 +73,7 @@ pub struct Claim {
     /// Parents that were made for this output, outermost first.
     made: Vec<PathBuf>,
     is_taken: bool,
+    pub(super) resume: bool,
     is_committed: AtomicBool,
     /// Set when an entry of the directory could not be removed. The lock file stays, so that the next job removes the
     /// rest.
@@ -69,12 +81,12 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Takes the output for a job. `overwrite`: the output may exist. `wait`: waits for another job that writes it,
-    /// until `control` cancels.
+    /// Takes the output for a job. It may wait for another job, until `control` cancels.
     ///
     /// Errors: `Exists` if the output exists, or another job writes it; `Output` if the directory cannot be made;
     /// `Cancelled`.
-    pub fn take(env: &Env, control: &Control, output: &Path, overwrite: bool, wait: bool) -> Result<Claim> {
+    pub fn take(env: &Env, control: &Control, output: &Path, options: &ClaimOptions) -> Result<Claim> {
+        let ClaimOptions { overwrite, wait, resume } = *options;
         let Some(name) = output.file_name() else {
             return Err(Error::new(Code::Usage, "the output has no name").at_path(output.to_string_lossy()));
         };
@@ -89,6 +101,7 @@ impl Claim {
             held: None,
             made: Vec::new(),
             is_taken: false,
+            resume,
             is_committed: AtomicBool::new(false),
             has_rest: AtomicBool::new(false),
         };
@@ -152,6 +165,16 @@ impl Claim {
     /// Keeps the contents of the directory until the next job for the same output.
     pub fn keep(&self) {
         self.has_rest.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends `keep`: the directory is removed with the claim.
+    pub fn keep_nothing(&self) {
+        self.has_rest.store(false, Ordering::Relaxed);
+    }
+
+    /// Returns the directory of the claim.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Returns true if no other process can have taken the claim.
@@ -222,6 +245,12 @@ impl Claim {
                 Err(e) if is_taken_name(&e) || exists(&*self.files, &self.directory.join(LOCK)).unwrap_or(false) => {
                     match self.other(own)? {
                         OtherJob::Gone => {}
+                        OtherJob::TakenOver(taken) => {
+                            self.remove_private(&own.directory);
+                            *own = *taken;
+                            self.keep();
+                            return Ok(());
+                        }
                         other if wait => {
                             control.set_status(Some(other.status()));
                             self.clock.sleep_ms(WAIT_MS);
@@ -284,15 +313,32 @@ impl Claim {
             Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(None),
             Err(e) => return Err(failed("cannot lock", &e)),
         };
-        let holder = Holder::own(token, beats);
+        self.hold(directory, file, Holder::own(token, beats))
+    }
+
+    /// Names the holder in a locked file; None if the file has no name any more.
+    fn hold(&self, directory: &Path, file: Arc<dyn File>, holder: Holder) -> Result<Option<LockedDirectory>> {
+        let path = directory.join(LOCK);
         let text = holder.text();
-        NamedFile::new(file.clone(), &path, Code::Output).write_all(&text, 0)?;
+        let named = NamedFile::new(file.clone(), &path, Code::Output);
+        named.write_all(&text, 0)?;
+        named.truncate(text.len() as u64)?;
         if self.holder_at(directory)?.as_ref() != Some(&holder) {
             return Ok(None);
         }
-        let heartbeat = beats.then(|| Heartbeat::start(file.clone(), text, BEAT_MS)).transpose();
-        let heartbeat = heartbeat.map_err(|e| failed("cannot start a thread", &e))?;
+        let heartbeat = holder.beats.then(|| Heartbeat::start(file.clone(), text, BEAT_MS)).transpose();
+        let heartbeat = heartbeat
+            .map_err(|e| Error::io(Code::Output, "cannot start a thread", &e).at_path(path.to_string_lossy()))?;
         Ok(Some(LockedDirectory { directory: directory.into(), file, holder, _heartbeat: heartbeat }))
+    }
+
+    /// Takes over the directory of a dead job, whose lock file this job has locked.
+    pub(super) fn take_over(&self, file: Arc<dyn File>, beats: bool) -> Result<OtherJob> {
+        let holder = Holder::own(unique_token(), beats);
+        Ok(match self.hold(&self.directory, file, holder)? {
+            Some(held) => OtherJob::TakenOver(Box::new(held)),
+            None => OtherJob::Gone,
+        })
     }
 
     /// Removes a directory that has only a lock file.

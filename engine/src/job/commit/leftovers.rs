@@ -16,9 +16,11 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use super::super::journal::{JOURNAL, remove_scratch_of};
 use super::LOCK;
-use super::claim::{Claim, LockedDirectory, WAIT_MS, exists, remove_any};
+use super::claim::{Claim, WAIT_MS, exists, remove_any};
 use super::holder::{BEAT_MS, Holder};
+use super::locked_directory::LockedDirectory;
 use super::other_job::OtherJob;
 use crate::env::{LockScope, NamedFile};
 use yunti_base::{Code, Error, Result};
@@ -50,6 +52,7 @@ impl Claim {
             Err(e) if e.kind() != ErrorKind::Unsupported => return Err(cannot(lock.unwrap_err())),
             _ => {}
         }
+        let beats = !matches!(lock, Ok(LockScope::Everywhere));
         let is_exact = lock.is_ok_and(|scope| is_exact(scope, &holder, &own.holder));
         if self.holder_at(&self.directory)?.as_ref() != Some(&holder) {
             return Ok(OtherJob::Gone);
@@ -61,8 +64,25 @@ impl Claim {
                 OtherJob::Unknown(left_ms)
             });
         }
+        if self.resume && is_exact && exists(&*self.files, &self.directory.join(JOURNAL))? {
+            self.restore_older().map_err(cannot)?;
+            match remove_any(&*self.files, &self.older()) {
+                Err(e) if e.kind() != ErrorKind::NotFound => return Err(cannot(e)),
+                _ => {}
+            }
+            return self.take_over(file, beats);
+        }
         self.remove_dead(&holder, is_exact)?;
         Ok(OtherJob::Gone)
+    }
+
+    /// Restores an older output that a dead job had moved away.
+    fn restore_older(&self) -> std::io::Result<()> {
+        let older = self.older();
+        if self.files.meta(&older).is_ok() && self.files.meta(self.output()).is_err() {
+            self.files.rename(&older, self.output())?;
+        }
+        Ok(())
     }
 
     /// Removes the claim of a dead job, and restores an older output that the job had moved away. If this job holds no
@@ -94,10 +114,8 @@ impl Claim {
                 return Ok(());
             }
         }
-        let older = self.older();
-        if exists(&*self.files, &older)? && !exists(&*self.files, self.output())? {
-            self.files.rename(&older, self.output()).map_err(failed)?;
-        }
+        self.restore_older().map_err(failed)?;
+        remove_scratch_of(&*self.files, &self.directory);
         let lock = self.directory.join(LOCK);
         for path in self.files.list(&self.directory).map_err(failed)? {
             if path != lock && path != marker {

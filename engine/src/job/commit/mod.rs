@@ -10,13 +10,14 @@
 mod claim;
 mod holder;
 mod leftovers;
+mod locked_directory;
 mod other_job;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use self::claim::Claim;
-use self::claim::{exists, parent_of};
+pub use self::claim::{Claim, ClaimOptions};
+use self::claim::{exists, parent_of, remove_any};
 
 use crate::env::{Files, NamedFile, OpenFilePool};
 use yunti_base::{Code, Error, Result};
@@ -74,15 +75,55 @@ pub struct PendingOutput {
 }
 
 impl PendingOutput {
-    /// Begins to write the output of `claim`, through `files`. `overwrite`: the commit may replace an output.
-    pub fn begin(files: Arc<dyn Files>, claim: Arc<Claim>, overwrite: bool) -> Result<PendingOutput> {
+    /// Begins to write the output of `claim`, through `files`. `overwrite`: the commit may replace an output. `keeps`
+    /// returns true for the name of a file that an earlier attempt wrote and this one needs; the others are removed.
+    pub fn begin(
+        files: Arc<dyn Files>,
+        claim: Arc<Claim>,
+        overwrite: bool,
+        keeps: &dyn Fn(&str) -> bool,
+    ) -> Result<PendingOutput> {
         let (output, temporary, older) = (claim.output().to_path_buf(), claim.fresh(), claim.older());
         let pending =
             PendingOutput { files, claim, output, temporary, older, dirs: Vec::new(), overwrite, done: false };
-        pending.files.create_dir(&pending.temporary).map_err(|e| {
+        let failed = |e: std::io::Error| {
             Error::io(Code::Output, "cannot make the output directory", &e).at_path(pending.output.to_string_lossy())
-        })?;
+        };
+        match pending.files.create_dir(&pending.temporary) {
+            Ok(()) => return Ok(pending),
+            Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(failed(e)),
+            Err(_) => {}
+        }
+        for path in pending.files.list(&pending.temporary).map_err(failed)? {
+            if !path.file_name().is_some_and(|name| keeps(&name.to_string_lossy())) {
+                remove_any(&*pending.files, &path).map_err(failed)?;
+            }
+        }
         Ok(pending)
+    }
+
+    /// Returns the bytes of the files whose names `counts` returns true for.
+    pub fn bytes_where(&self, counts: &dyn Fn(&str) -> bool) -> Result<u64> {
+        let failed = |e: std::io::Error| {
+            Error::io(Code::Output, "cannot read the directory", &e).at_path(self.temporary.to_string_lossy())
+        };
+        let names = self.files.list(&self.temporary).map_err(failed)?;
+        let names = names.iter().filter(|path| path.file_name().is_some_and(|name| counts(&name.to_string_lossy())));
+        names.map(|path| self.files.meta(path).map(|meta| meta.len).map_err(failed)).sum()
+    }
+
+    /// Leaves the files for a later attempt of the job.
+    pub fn keep(&mut self) {
+        self.done = true;
+        self.claim.keep();
+    }
+
+    /// Opens a part that an earlier attempt wrote, as `create_part` does.
+    pub fn open_part(&self, name: &str, few: &Arc<OpenFilePool>) -> Result<NamedFile> {
+        let path = self.temporary.join(name);
+        let file = few.open(&path);
+        let file = file.map_err(|e| Error::io(Code::Output, "cannot open", &e).at_path(path.to_string_lossy()))?;
+        Ok(NamedFile::new(file, &path, Code::Output))
     }
 
     /// Creates a file of the output. Errors: `Output`, with the path.
@@ -117,7 +158,7 @@ impl PendingOutput {
     ///
     /// Errors: `Exists` if an output appeared and may not be replaced; `Output` if the claim was lost or a file
     /// operation failed.
-    pub fn commit(mut self, durable: bool) -> Result<()> {
+    pub fn commit(&mut self, durable: bool) -> Result<()> {
         let place = self.output.to_string_lossy().into_owned();
         let failed =
             |e: std::io::Error| Error::io(Code::Output, "cannot put the output in place", &e).at_path(place.as_str());

@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use super::holder::Holder;
+use super::locked_directory::LockedDirectory;
 use yunti_base::{Code, Error};
 
 /// Another job that has the claim.
 pub(super) enum OtherJob {
     /// The claim is gone or has changed: try again.
     Gone,
+    /// The job was dead, and this one has its directory with all files.
+    TakenOver(Box<LockedDirectory>),
     Alive(Holder),
     /// Alive or dead: the lock cannot show it. The job counts as dead after this many more milliseconds without a
     /// change.

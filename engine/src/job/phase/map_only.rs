@@ -5,12 +5,14 @@ use std::sync::Mutex;
 use super::map_setup::{Readers, count_read, make_mapper, map_task, map_together, note_failed_attempt, read_ahead};
 use super::running_job::{RunningJob, show_output};
 use crate::job::control::ProgressStage;
+use crate::job::journal::frame::{Frame, rows_of};
 use crate::job::report::meter::StageKind;
 use crate::map::map_split;
 use crate::map::timed_sink::TimedSink;
 use crate::operator::Emitter;
 use crate::operator::cursor::RecordSink;
-use crate::write::{Output, OutputWriter};
+use crate::read::Split;
+use crate::write::{FinishedWriter, Output, OutputWriter};
 use yunti_base::{Code, Error, Result};
 
 /// Maps all splits to `output`.
@@ -31,6 +33,9 @@ pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
         loop {
             let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let Some(split) = plan.splits.get(number).filter(|_| !stop()) else { return Ok(()) };
+            if running.kept.parts.contains_key(&split.number) {
+                continue;
+            }
             let clock = &*running.env.clock;
             let from_ns = clock.now_ns();
             let context = running.context_with_outputs(false, split.number);
@@ -51,19 +56,38 @@ pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
             let task = map_split(&task, reader, &mut *mapper, &mut emitter, |n| running.advance(n * 2))?;
             let sink = emitter.finish()?;
             let sink_ns = sink.busy_ns;
-            let (staging, write_ns) = sink.into_inner().into_target().finish()?;
+            let FinishedWriter { staging, write_ns, records: written } = sink.into_inner().into_target().finish()?;
             *spare[worker].lock().unwrap_or_else(|e| e.into_inner()) = staging;
             drop(mapper);
-            running.absorb(&context);
+            running.absorb(worker, &context);
             let records = reader.records - before;
             running.meter.add(worker, StageKind::Read, task.read_ns, task.bytes, records);
             running.meter.add(worker, StageKind::Map, task.map_ns.saturating_sub(sink_ns), task.bytes, records);
             running.meter.add(worker, StageKind::Write, write_ns, 0, 0);
             running.meter.span(worker, "map", number as u64, from_ns, clock.now_ns(), task.bytes, records);
             running.partitions.add(number, records, task.bytes);
-            running.count(super::map_setup::TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
-            count_read(running, reader);
+            running.count_on(worker, super::map_setup::TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
+            count_read(running, worker, reader);
+            save(running, output, worker, split, written)?;
             show_output(running);
         }
+    })
+}
+
+/// Saves the part of a split in the job's journal. `records`: records of the part.
+fn save(running: &RunningJob<'_>, output: &Output, worker: usize, split: &Split, records: u64) -> Result<()> {
+    let (Some(journal), Output::Parts(parts)) = (&running.journal, output) else { return Ok(()) };
+    let part = &parts[split.number as usize];
+    if journal.is_durable() {
+        part.sync()?;
+    }
+    let bad_records = running.job.bad_records.kept().into_iter();
+    let bad_records = bad_records.filter(|bad| running.plan.has_record(split.number, &bad.file, bad.offset));
+    journal.append(&Frame::Part {
+        split: journal.split(split.number),
+        bytes: part.len(),
+        records,
+        counters: rows_of(&running.settle(Some(worker))),
+        bad_records: bad_records.map(Into::into).collect(),
     })
 }

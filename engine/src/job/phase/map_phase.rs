@@ -7,6 +7,7 @@ use super::key_sample::{self, KeySample};
 use super::map_output::{MapOutput, run_settings};
 use super::map_setup::{TASK_COUNTERS, make_key_encoder, make_partition, map_together, read_ahead, read_setup};
 use super::map_workers::{MapFold, MapWorkers};
+use super::resume::checkpoints::Checkpoints;
 use super::running_job::RunningJob;
 use crate::collect::collector::{CollectedRecords, Spill};
 use crate::collect::partition::Partition;
@@ -16,6 +17,8 @@ use crate::collect::{Collector, Store};
 use crate::fold::{FoldTable, HashRanges};
 use crate::format::LineEnd;
 use crate::job::control::ProgressStage;
+use crate::job::journal;
+use crate::job::journal::frame::Frame;
 use crate::job::report::meter::StageKind;
 use crate::job::spec::Mode;
 use crate::key_order::KeyOrderCollector;
@@ -57,9 +60,14 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
     let store = Arc::new(make_store(running)?);
     let KeySample { bounds, routes } = key_sample::collect(running, store.place_bits())?;
     let (files, clock) = (running.env.files.clone(), running.env.clock.clone());
-    let scratch = ScratchSpace::with_rule(files, clock, running.scratch_dirs.clone(), plan.scratch_rule);
+    let dirs = running.scratch_dirs.clone();
+    let scratch = match &running.journal {
+        Some(journal) => ScratchSpace::named(files, clock, dirs, journal.own_scratch_files(), plan.scratch_rule),
+        None => ScratchSpace::with_rule(files, clock, dirs, plan.scratch_rule),
+    };
     let folding = folds_early(running)?;
-    let (runs, table_runs) = (Runs::default(), Runs::default());
+    let (runs, table_runs) = journal::open_runs(running.env, &running.kept, plan.order)?;
+    let (runs, table_runs) = (Runs::of_earlier(runs), Runs::of_earlier(table_runs));
     // Spilling time of each worker, to be deducted from its collecting or folding.
     let spilled_ns: Vec<AtomicU64> = (0..running.crew.workers).map(|_| AtomicU64::new(0)).collect();
     let note_spill = |spill: &FinishedSpill| {
@@ -67,7 +75,7 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         spilled_ns[worker].fetch_add(end_ns - start_ns, Ordering::Relaxed);
         running.meter.add(worker, StageKind::Spill, end_ns - start_ns, bytes, records);
         running.meter.span(worker, "spill", 0, start_ns, end_ns, bytes, records);
-        running.count(TASK_COUNTERS, "SPILLED_RECORDS", records);
+        running.count_on(worker, TASK_COUNTERS, "SPILLED_RECORDS", records);
         running.note_spill(spill);
         running.note_memory();
     };
@@ -89,13 +97,27 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         && !running.spec.deterministic
         && !plan.writes_whole_parts();
     let table_share = if spills_tables { running.sizing.share_bytes } else { running.sizing.fold_shares().0 };
-    let hash_ranges = HashRanges::for_tables(table_share);
+    // Runs of earlier attempts have their ranges.
+    let kept_bits = running.kept.map_phase.as_ref().map(|phase| phase.hash_range_bits);
+    let hash_ranges = kept_bits.map_or_else(|| HashRanges::for_tables(table_share), HashRanges::of_bits);
+    let checkpoints = match &running.journal {
+        Some(journal) => {
+            if kept_bits.is_none() {
+                let bounds = bounds.to_vec();
+                let input = journal.input();
+                journal.append_setup(&Frame::MapPhase { hash_range_bits: hash_ranges.bits(), bounds, input })?;
+            }
+            let (runs, table_runs, scratch) = (&runs, &table_runs, &*scratch);
+            Some(Checkpoints { running, journal, scratch, runs, table_runs, open_splits: Mutex::default() })
+        }
+        None => None,
+    };
     let write_table = |worker: usize, table: &FoldTable| -> Result<()> {
         let start = running.env.clock.now_ns();
         let run = hash_ranges.write(table, RunBuilder::unordered(scratch.clone(), run_settings(running)))?;
         let written = run.totals();
         let segments = run.segments() as u32;
-        table_runs.push(run);
+        table_runs.push(worker, run);
         note_spill(&FinishedSpill {
             worker,
             start_ns: start,
@@ -149,6 +171,8 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         ahead: ahead.clone(),
         make_collector: &make_collector,
         write_table: &write_table,
+        checkpoints: checkpoints.as_ref(),
+        mapped: running.kept.splits(),
         next: AtomicUsize::new(0),
         collected: Mutex::default(),
         tables: Mutex::default(),
@@ -177,6 +201,9 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         })?;
         collected.extend(left.into_iter().map(|c| c.into_inner().unwrap_or_else(|e| e.into_inner())));
         store.check_whole_input()?;
+    }
+    if let Some(checkpoints) = checkpoints {
+        checkpoints.finish()?;
     }
     let collected = collected.into_iter().fold(CollectedRecords::default(), |mut all, own| {
         all.append(own);

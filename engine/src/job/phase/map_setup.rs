@@ -73,16 +73,16 @@ pub fn read_ahead(running: &RunningJob<'_>) -> Option<Arc<ReadAhead>> {
 
 /// Adds the counters of a split's reader to the job: skipped CSV and JSON records, the largest record, counters of a
 /// class.
-pub fn count_read(running: &RunningJob<'_>, reader: &mut SplitReader) {
+pub fn count_read(running: &RunningJob<'_>, worker: usize, reader: &mut SplitReader) {
     let bad = reader.take_bad_records();
     if bad > 0 {
-        running.count("Yunti", "BAD_RECORDS", bad);
+        running.count_on(worker, "Yunti", "BAD_RECORDS", bad);
     }
     if let Some((path, offset, bytes_least)) = reader.take_largest() {
         running.workload_stats().add_record(LargeRecord { path, offset, bytes_least });
     }
     if let Some(context) = reader.end_split() {
-        running.absorb(&context);
+        running.absorb(worker, &context);
     }
 }
 

@@ -1,9 +1,11 @@
 //! Workers of the map phase: each takes splits and brings their records into a collector or a table of its own.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::map_setup::{Readers, TASK_COUNTERS, count_read, make_mapper, map_task, note_failed_attempt, read_setup};
+use super::resume::checkpoints::{Checkpoints, WorkerCheckpoints};
 use super::running_job::RunningJob;
 use crate::collect::Store;
 use crate::collect::collector::CollectedRecords;
@@ -13,7 +15,7 @@ use crate::fold::FoldTable;
 use crate::job::report::meter::StageKind;
 use crate::key_order::KeyOrderCollector;
 use crate::map::combine_sink::CombineSink;
-use crate::map::fold_sink::{CollectorEmitter, DrainForm, FoldResult, FoldSink, Overflow, best_form};
+use crate::map::fold_sink::{CollectorEmitter, DrainForm, FoldResult, FoldSink, Overflow, best_form, spill_splits};
 use crate::map::map_split;
 use crate::map::timed_sink::TimedSink;
 use crate::operator::{Class, Emitter, Flags, Sink, TaskContext};
@@ -48,17 +50,26 @@ pub struct MapWorkers<'m, 'a, 'r> {
     pub ahead: Option<Arc<ReadAhead>>,
     pub make_collector: &'m MakeCollector<'m, 'a>,
     pub write_table: &'m WriteTable<'m>,
+    /// Checkpoints, if the job has a journal.
+    pub checkpoints: Option<&'m Checkpoints<'m, 'r>>,
+    /// Splits that earlier attempts mapped.
+    pub mapped: BTreeSet<u32>,
     /// Index of the next split to take.
     pub next: AtomicUsize,
     pub collected: Mutex<Vec<CollectedRecords>>,
     pub tables: Mutex<Vec<FoldTable>>,
 }
 
-impl<'m, 'a> MapWorkers<'m, 'a, '_> {
+impl<'m, 'a, 'r> MapWorkers<'m, 'a, 'r> {
     /// Maps splits on one worker until none is left, or `stop` returns true.
     pub fn work(&self, worker: usize, stop: Stop<'_>) -> Result<()> {
         let splits = &self.running.plan.splits;
-        let take = || splits.get(self.next.fetch_add(1, Ordering::Relaxed)).filter(|_| !stop());
+        let take = || loop {
+            let split = splits.get(self.next.fetch_add(1, Ordering::Relaxed)).filter(|_| !stop())?;
+            if !self.mapped.contains(&split.number) {
+                return Some(split);
+            }
+        };
         match self.store.layout() {
             Layout::Fixed { record_bytes, .. } => return self.in_place(worker, record_bytes, take),
             Layout::MappedFixed { .. } | Layout::MappedLines { .. } => return self.mapped(worker, take),
@@ -86,6 +97,10 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
 
     fn context(&self, worker: usize) -> Arc<TaskContext> {
         self.running.context(false, worker as u32)
+    }
+
+    fn checkpoints(&self, worker: usize) -> WorkerCheckpoints<'m, 'r> {
+        WorkerCheckpoints::new(self.checkpoints, worker)
     }
 
     fn mapper_flags(&self) -> Flags {
@@ -124,23 +139,38 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         let form = best_form(flags.emits_refs && eight, flags.emits_one && eight);
         let sink = TimedSink::new(FoldSink::new(table, folder, overflow, form)?, running.env.clock.clone());
         let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
+        let mut checkpoints = self.checkpoints(worker);
+        let mut counted = (0, 0);
+        let mut count = |sink: &FoldSink<'_>| {
+            let (records, states) = (sink.records() - counted.0, sink.states() - counted.1);
+            counted = (sink.records(), sink.states());
+            running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
+            running.count_on(worker, TASK_COUNTERS, "COMBINE_INPUT_RECORDS", records);
+            running.count_on(worker, TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", states);
+            running.absorb(worker, &context);
+        };
         while let Some(split) = take() {
             let before = emitter.sink().busy_ns;
             let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
             let fold_ns = emitter.sink().busy_ns - before;
             running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(fold_ns), cost.bytes, 0);
             running.meter.add(worker, StageKind::Fold, fold_ns, cost.bytes, 0);
+            let held = emitter.sink().inner().held_bytes();
+            // A full table spills itself.
+            checkpoints.end_split(split, (held, u64::MAX), || {
+                emitter.hand_over()?;
+                emitter.sink_mut().inner_mut().spill_splits()?;
+                count(emitter.sink().inner());
+                Ok(())
+            })?;
         }
         let sink = emitter.finish()?.into_inner();
-        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", sink.records());
-        running.count(TASK_COUNTERS, "COMBINE_INPUT_RECORDS", sink.records());
-        running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", sink.states());
+        count(&sink);
         match sink.finish()? {
             FoldResult::Table(table) => self.tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
             FoldResult::Collector(collector) => self.keep(collector),
             FoldResult::Empty => {}
         }
-        running.absorb(&context);
         Ok(())
     }
 
@@ -164,6 +194,16 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         let sink = CombineSink::new(&table, running.seed(), combiner, value_type, form, collector)?;
         let sink = TimedSink::new(sink, running.env.clock.clone());
         let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
+        let mut checkpoints = self.checkpoints(worker);
+        let mut counted = (0, 0, 0);
+        let mut count = |(combined, large): (u64, u64), collected: u64| {
+            let (new, new_large, out) = (combined - counted.0, large - counted.1, collected - counted.2);
+            counted = (combined, large, collected);
+            running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_RECORDS", new + new_large);
+            running.count_on(worker, TASK_COUNTERS, "COMBINE_INPUT_RECORDS", new);
+            running.count_on(worker, TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", out - new_large);
+            running.absorb(worker, &context);
+        };
         while let Some(split) = take() {
             emitter.sink_mut().inner_mut().begin_split(split.number)?;
             let before = emitter.sink().busy_ns;
@@ -172,15 +212,19 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
             let collect_ns = emitter.sink().busy_ns - before;
             running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(collect_ns), cost.bytes, 0);
             running.meter.add(worker, StageKind::Collect, collect_ns, cost.bytes, 0);
+            let fill = emitter.sink().inner().fill();
+            checkpoints.end_split(split, fill, || {
+                let sink = emitter.sink_mut().inner_mut();
+                sink.spill_splits(class.reducer(&context)?)?;
+                count(sink.records(), sink.collected());
+                Ok(())
+            })?;
         }
         let sink = emitter.finish()?.into_inner();
-        let (combined, large) = sink.records();
+        let records = sink.records();
         let collector = sink.finish()?;
-        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", combined + large);
-        running.count(TASK_COUNTERS, "COMBINE_INPUT_RECORDS", combined);
-        running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", collector.totals().0 - large);
+        count(records, collector.totals().0);
         self.keep(collector);
-        running.absorb(&context);
         Ok(())
     }
 
@@ -188,6 +232,13 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
     fn collect<'s>(&self, worker: usize, mut reader: Readers<'_>, take: impl Fn() -> Option<&'s Split>) -> Result<()> {
         let running = self.running;
         let mut emitter = (self.make_collector)(worker)?;
+        let mut checkpoints = self.checkpoints(worker);
+        let mut counted = (0, 0);
+        let mut count = |(records, bytes): (u64, u64)| {
+            running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records - counted.0);
+            running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes - counted.1);
+            counted = (records, bytes);
+        };
         while let Some(split) = take() {
             emitter.sink_mut().inner_mut().begin_split(split.number);
             emitter.hand_over()?;
@@ -198,11 +249,15 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
             let records = emitter.sink().inner().totals().0 - records;
             running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(collect_ns), cost.bytes, 0);
             running.meter.add(worker, StageKind::Collect, collect_ns, cost.bytes, records);
+            let fill = emitter.sink().inner().fill();
+            checkpoints.end_split(split, fill, || {
+                spill_splits(&mut emitter)?;
+                count(emitter.sink().inner().totals());
+                Ok(())
+            })?;
         }
         let collector = emitter.finish()?.into_inner();
-        let (records, bytes) = collector.totals();
-        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
-        running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes);
+        count(collector.totals());
         self.keep(collector);
         Ok(())
     }
@@ -213,6 +268,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         let clock = &*running.env.clock;
         let mut emitter = (self.make_collector)(worker)?;
         let mut reader = FixedReader::new(read_setup(running, &running.plan.sources[0]), record_bytes);
+        let mut checkpoints = self.checkpoints(worker);
         while let Some(split) = take() {
             let from_ns = clock.now_ns();
             let collector = emitter.sink_mut().inner_mut();
@@ -235,6 +291,8 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
             }
             let records = bytes / u64::from(record_bytes);
             self.note_unmapped(worker, split, from_ns, read_ns, bytes, (records, bytes));
+            let collector = emitter.sink_mut().inner_mut();
+            checkpoints.end_split(split, collector.fill(), || collector.spill_splits())?;
         }
         // The emitter's cursor was never moved, so it has nothing to hand over.
         self.keep(emitter.into_sink().into_inner());
@@ -248,6 +306,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         let mut emitter = (self.make_collector)(worker)?;
         let Some(files) = self.store.mapped_files() else { return Ok(()) };
         let mut reader = MappedReader::new(files, &running.plan.sources[0].format);
+        let mut checkpoints = self.checkpoints(worker);
         while let Some(split) = take() {
             let from_ns = clock.now_ns();
             let collector = emitter.sink_mut().inner_mut();
@@ -265,6 +324,8 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
             let after = collector.totals();
             let read_ns = (clock.now_ns() - from_ns).saturating_sub(index_ns);
             self.note_unmapped(worker, split, from_ns, read_ns, bytes, (after.0 - before.0, after.1 - before.1));
+            let collector = emitter.sink_mut().inner_mut();
+            checkpoints.end_split(split, collector.fill(), || collector.spill_splits())?;
         }
         self.keep(emitter.into_sink().into_inner());
         Ok(())
@@ -287,9 +348,9 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         running.meter.add(worker, StageKind::Read, read_ns, bytes, records);
         running.meter.add(worker, StageKind::Collect, (to_ns - from_ns).saturating_sub(read_ns), bytes, records);
         running.meter.span(worker, "map", u64::from(split.number), from_ns, to_ns, bytes, records);
-        running.count(TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
-        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
-        running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", record_bytes);
+        running.count_on(worker, TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
+        running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
+        running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_BYTES", record_bytes);
     }
 }
 
@@ -311,14 +372,14 @@ fn one_split<S: Sink>(
     let task = map_task(running, split, &on_failure);
     let cost = map_split(&task, reader, &mut *mapper, emitter, |n| running.advance(n))?;
     drop(mapper);
-    running.absorb(&context);
+    running.absorb(worker, &context);
     let records = reader.records - before;
     running.control.records.fetch_add(records, Ordering::Relaxed);
     running.meter.add(worker, StageKind::Read, cost.read_ns, cost.bytes, records);
     running.meter.span(worker, "map", u64::from(split.number), from_ns, clock.now_ns(), cost.bytes, records);
     if records > 0 {
-        running.count(TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
+        running.count_on(worker, TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
     }
-    count_read(running, reader);
+    count_read(running, worker, reader);
     Ok(cost)
 }

@@ -8,8 +8,8 @@ use crate::collect::spill::FinishedSpill;
 use crate::env::crew::Stop;
 use crate::env::{Crew, Env};
 use crate::job::control::{Control, ProgressStage};
+use crate::job::journal::{Journal, Kept};
 use crate::job::machine::elastic::Elastic;
-use crate::job::named_outputs::{DiscardedOutputs, NamedOutputs};
 use crate::job::plan::Plan;
 use crate::job::plan::sizing::Sizing;
 use crate::job::report::Spill;
@@ -19,6 +19,7 @@ use crate::job::report::partitions::PartitionMeter;
 use crate::job::report::spill_rows;
 use crate::job::report::workload_stats::WorkloadStats;
 use crate::job::spec::{JobSpec, Mode};
+use crate::job::task_files::named_outputs::{DiscardedOutputs, NamedOutputs};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
 use crate::operator::context::{CounterTable, JobContext, Outputs};
@@ -47,7 +48,10 @@ pub struct RunningJob<'a> {
     /// Input of each partition.
     pub partitions: PartitionMeter,
     pub totals: OutputTotals,
+    /// Counters of finished work.
     pub counters: Mutex<CounterTable>,
+    /// Counters of each worker, until a checkpoint or the phase ends.
+    pub worker_counters: Vec<Mutex<CounterTable>>,
     pub job: Arc<JobContext>,
     /// Named outputs, if the job has an output directory.
     pub outputs: Option<Arc<NamedOutputs>>,
@@ -60,6 +64,10 @@ pub struct RunningJob<'a> {
     pub workload_stats: Mutex<WorkloadStats>,
     /// Compressors, if the output is compressed.
     pub compressors: Option<CompressorPool>,
+    /// Journal, if the job can be resumed.
+    pub journal: Option<Arc<Journal>>,
+    /// Work of earlier attempts.
+    pub kept: Kept,
 }
 
 impl RunningJob<'_> {
@@ -129,19 +137,41 @@ impl RunningJob<'_> {
         *counters.entry((group.into(), name.into())).or_insert(0) += by;
     }
 
+    /// Adds `by` to a counter of a worker.
+    pub fn count_on(&self, worker: usize, group: &str, name: &str, by: u64) {
+        *self.counters_of(worker).entry((group.into(), name.into())).or_insert(0) += by;
+    }
+
+    fn counters_of(&self, worker: usize) -> MutexGuard<'_, CounterTable> {
+        self.worker_counters[worker].lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Adds the counters of a worker to the job's and returns them; without a worker, of all.
+    pub fn settle(&self, worker: Option<usize>) -> CounterTable {
+        let workers = worker.map_or(0..self.worker_counters.len(), |worker| worker..worker + 1);
+        let mut settled = CounterTable::new();
+        for worker in workers {
+            merge(&mut settled, std::mem::take(&mut *self.counters_of(worker)));
+        }
+        self.add_counters(settled.clone());
+        settled
+    }
+
+    /// Adds counters of finished work.
+    pub fn add_counters(&self, counters: CounterTable) {
+        merge(&mut self.counters.lock().unwrap_or_else(|e| e.into_inner()), counters);
+    }
+
     /// Locks the statistics of groups and records.
     pub fn workload_stats(&self) -> MutexGuard<'_, WorkloadStats> {
         self.workload_stats.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Adds the counters of a finished task to the job's, and shows its status.
-    pub fn absorb(&self, context: &TaskContext) {
+    /// Adds the counters of a finished task to its worker's, and shows its status.
+    pub fn absorb(&self, worker: usize, context: &TaskContext) {
         let own = std::mem::take(&mut *context.counters.lock().unwrap_or_else(|e| e.into_inner()));
         if !own.is_empty() {
-            let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
-            for (name, n) in own {
-                *counters.entry(name).or_insert(0) += n;
-            }
+            merge(&mut self.counters_of(worker), own);
         }
         if let Some(status) = context.status.lock().unwrap_or_else(|e| e.into_inner()).take() {
             self.control.set_status(Some(status));
@@ -176,13 +206,14 @@ impl RunningJob<'_> {
         if self.plan.writer.is_none() && !has_head {
             return Ok(());
         }
-        let parts = match output {
-            Output::Parts(parts) => parts.len(),
-            Output::Stream(_) => 1,
-            Output::Top(_) => 0,
+        // A part with bytes of an earlier attempt has its head.
+        let parts: Vec<usize> = match output {
+            Output::Parts(parts) => (0..parts.len()).filter(|&i| edge == Edge::Foot || parts[i].is_empty()).collect(),
+            Output::Stream(_) => vec![0],
+            Output::Top(_) => Vec::new(),
         };
         let setup = WriterSetup { staging_bytes: EDGE_BYTES, ..self.writer_setup(output, &|| false) };
-        (0..parts).try_for_each(|part| OutputWriter::new(setup, part, None, Vec::new()).write_edge(edge))
+        parts.into_iter().try_for_each(|part| OutputWriter::new(setup, part, None, Vec::new()).write_edge(edge))
     }
 
     /// Returns the bytes of an output file without a record.
@@ -193,6 +224,12 @@ impl RunningJob<'_> {
     /// Returns the seed for sampling and hashing, the same in every run.
     pub fn seed(&self) -> u64 {
         self.env.seed
+    }
+}
+
+fn merge(to: &mut CounterTable, counters: CounterTable) {
+    for (name, n) in counters {
+        *to.entry(name).or_insert(0) += n;
     }
 }
 

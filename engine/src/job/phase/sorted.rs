@@ -2,15 +2,16 @@
 //!
 //! ```text
 //!   map phase                      its output                then
-//!   collectors, nothing spilled    records in memory         sort buckets -> reduce -> write      (reduce_buckets)
-//!   collectors, runs spilled       runs on scratch           merge ranges -> reduce -> write      (reduce_runs)
-//!   fold tables, grouped           tables that fit           merge hash ranges -> write           (reduce_tables)
-//!                                  tables spilled as runs    the same, from scratch               (reduce_table_runs)
+//!   collectors, nothing spilled    records in memory         sort buckets -> reduce -> write      (reduce/buckets)
+//!   collectors, runs spilled       runs on scratch           merge ranges -> reduce -> write      (reduce/runs)
+//!   fold tables, grouped           tables that fit           merge hash ranges -> write           (reduce/tables)
+//!                                  tables spilled as runs    the same, from scratch               (reduce/table_runs)
 //!   fold tables, else              drained into collectors   as the first two, states merged
 //! ```
 
+use super::map_phase;
+use super::reduce::{buckets, runs, table_runs, tables};
 use super::running_job::{RunningJob, show_output};
-use super::{map_phase, reduce_buckets, reduce_runs, reduce_table_runs, reduce_tables};
 use crate::write::Output;
 use yunti_base::Result;
 
@@ -19,13 +20,13 @@ pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
     let map_output = map_phase::run(running)?;
     let fold_input = map_output.fold_input;
     let result = if !map_output.table_runs.is_empty() {
-        reduce_table_runs::run(running, map_output, output)
+        table_runs::run(running, map_output, output)
     } else if !map_output.tables.is_empty() {
-        reduce_tables::run(running, map_output, output)
+        tables::run(running, map_output, output)
     } else if !map_output.runs.is_empty() {
-        reduce_runs::run(running, map_output, fold_input, output)
+        runs::run(running, map_output, fold_input, output)
     } else {
-        reduce_buckets::run(running, map_output, fold_input, output)
+        buckets::run(running, map_output, fold_input, output)
     };
     show_output(running);
     result

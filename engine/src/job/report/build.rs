@@ -76,6 +76,7 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
     let wall_ms = (running.env.clock.now_ns() - running.meter.start_ns()) as f64 / 1e6;
     let output_records = running.totals.records.load(Ordering::Relaxed);
     let output_counter = if spec.mode == Mode::None { "MAP_OUTPUT_RECORDS" } else { "REDUCE_OUTPUT_RECORDS" };
+    running.settle(None);
     running.count(TASK_COUNTERS, output_counter, output_records);
     let mut counters = std::collections::BTreeMap::new();
     for ((group, name), n) in running.counters.lock().unwrap_or_else(|e| e.into_inner()).iter() {
@@ -128,6 +129,7 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
             samples: running.memory.samples(),
             limits: running.elastic.changes(),
         },
+        resumed: running.kept.resumed(),
         spill: running.spill.lock().unwrap_or_else(|e| e.into_inner()).clone(),
         partitions: running
             .partitions

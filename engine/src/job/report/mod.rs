@@ -35,6 +35,9 @@ pub struct Report {
     pub tasks: Vec<TaskRow>,
     pub memory: Memory,
     pub spill: Spill,
+    /// Work that earlier attempts of the job did; absent for a first attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<Resumed>,
     /// Balance of the partitions (in mode none: splits), if counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<Partitions>,
@@ -63,6 +66,17 @@ pub struct Report {
 
 fn is_zero(n: &u64) -> bool {
     *n == 0
+}
+
+/// Work of earlier attempts that a job went on from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// Splits that were mapped.
+    pub splits: u64,
+    /// Partitions that were written, or begun.
+    pub partitions: u64,
+    /// Splits that were mapped again, because their input changed or their records were lost.
+    pub mapped_again: u64,
 }
 
 /// Facts about a job as a whole.

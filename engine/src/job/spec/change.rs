@@ -50,6 +50,7 @@ pub struct SpecChange {
     pub overwrite: Option<bool>,
     pub wait: Option<bool>,
     pub durable: Option<bool>,
+    pub resume: Option<bool>,
     pub settings: Vec<(String, String)>,
     /// Named outputs, added one by one like settings.
     pub outputs: Vec<(String, OutputFormat)>,
@@ -120,6 +121,7 @@ impl SpecChange {
         set(&mut spec.overwrite, self.overwrite);
         set(&mut spec.wait, self.wait);
         set(&mut spec.durable, self.durable);
+        set(&mut spec.resume, self.resume);
         spec.outputs.extend(self.outputs);
         set(&mut spec.sources, self.sources);
         set(&mut spec.then, self.then);

@@ -59,6 +59,7 @@ const WHOLE_KEYS: &[&str] = &[
     "overwrite",
     "wait",
     "durable",
+    "resume",
     "outputs",
     "source",
     "then",
@@ -249,6 +250,7 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
         "overwrite" => change.overwrite = Some(boolean(value)?),
         "wait" => change.wait = Some(boolean(value)?),
         "durable" => change.durable = Some(boolean(value)?),
+        "resume" => change.resume = Some(boolean(value)?),
         "settings" => {
             let table = value.as_table().ok_or_else(|| expected("a table", value))?;
             for (key, value) in table {
@@ -381,6 +383,7 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
     out.plain("overwrite", spec.overwrite);
     out.plain("wait", spec.wait);
     out.plain("durable", spec.durable);
+    out.plain("resume", spec.resume);
     out.settings("settings", spec);
     if !spec.outputs.is_empty() {
         out.0 += "\n[outputs]\n";
@@ -549,6 +552,7 @@ mod tests {
             overwrite: true,
             wait: true,
             durable: true,
+            resume: true,
             settings: [("x.y z".into(), "1=2".into()), ("q\"".into(), String::new())].into(),
             outputs: [("bad".into(), OutputFormat::Raw)].into(),
             sources: vec![

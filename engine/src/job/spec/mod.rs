@@ -6,7 +6,7 @@ pub mod change;
 pub mod file;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::codec::encode::Compression;
 use crate::format::columns::Columns;
@@ -153,6 +153,8 @@ pub struct JobSpec {
     pub wait: bool,
     /// Syncs the output to the disk before it gets its name.
     pub durable: bool,
+    /// Keeps a journal of what is done, and goes on where an earlier attempt ended.
+    pub resume: bool,
     pub settings: Settings,
     /// Named outputs beside the parts, with their formats.
     pub outputs: BTreeMap<String, OutputFormat>,
@@ -198,6 +200,7 @@ impl Default for JobSpec {
             overwrite: false,
             wait: false,
             durable: false,
+            resume: false,
             settings: Settings::new(),
             outputs: BTreeMap::new(),
             then: Vec::new(),
@@ -257,6 +260,9 @@ impl JobSpec {
         if self.output == OutputTarget::Stdout && self.reduces > 1 && self.mode != Mode::None {
             return usage("standard output takes one part", "use --reduces 1, or --output DIR");
         }
+        if self.resume && !matches!(self.output, OutputTarget::Directory(_)) {
+            return usage("--resume needs an output directory, beside which it keeps a journal", "give --output DIR");
+        }
         if self.threads == Some(0) {
             return usage("threads is 0", "use --threads 1 or more");
         }
@@ -282,6 +288,11 @@ impl JobSpec {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns the directories of spills; `default` if the job names none.
+    pub fn scratch_dirs_or(&self, default: &Path) -> Vec<PathBuf> {
+        if self.scratch_dirs.is_empty() { vec![default.into()] } else { self.scratch_dirs.clone() }
     }
 
     /// Returns the sources of records; at least one.

@@ -99,6 +99,16 @@ impl BadRecords {
         true
     }
 
+    /// Adds the records that earlier attempts of the job left out.
+    pub fn restore<'r>(&self, records: impl Iterator<Item = &'r BadRecord>) {
+        let mut found = self.found();
+        for record in records {
+            found.number += 1;
+            found.kept_bytes += record.bytes.len();
+            found.kept.push(record.clone());
+        }
+    }
+
     /// Returns the number of records that were left out.
     pub fn number(&self) -> u64 {
         self.found().number

@@ -289,6 +289,7 @@ pub fn write_merged(
         context: context.clone(),
         threads: &*space.env.threads,
         workers: 1,
+        journal: None,
         on_merge: &|merge| space.log.add_merge(merge),
         fan_in,
     };

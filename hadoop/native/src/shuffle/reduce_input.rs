@@ -220,6 +220,7 @@ impl ReduceInput {
             context: context.clone(),
             threads: &*self.space.env.threads,
             workers: 1,
+            journal: None,
             on_merge: &|merge| self.space.log.add_merge(merge),
             fan_in: (self.settings.memory_bytes / 4 / self.space.run_block_bytes as u64).clamp(4, 256) as usize,
         };

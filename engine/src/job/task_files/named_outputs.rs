@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::commit::OutputDirectory;
-use super::plan;
-use super::spec::{Compress, JobSpec, OutputFormat};
+use super::super::commit::OutputDirectory;
+use super::super::plan;
+use super::super::spec::{Compress, JobSpec, OutputFormat};
 use crate::codec::encode::{Compression, Encoder as Compressor};
 use crate::env::NamedFile;
 use crate::format::columns::Columns;
@@ -49,6 +49,11 @@ impl NamedOutputs {
             budget,
             bytes,
         }
+    }
+
+    /// Adds the bytes of files that earlier attempts wrote.
+    pub fn add_kept(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Returns the bytes of all closed files so far.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::map_output::MapOutput;
-use super::map_setup::{TASK_COUNTERS, make_partition};
-use super::running_job::{RunningJob, show_output};
+use super::super::map_output::MapOutput;
+use super::super::map_setup::{TASK_COUNTERS, make_partition};
+use super::super::running_job::{RunningJob, show_output};
 use crate::collect::partition::Partition;
 use crate::env::crew::Stop;
 use crate::fold::Merge;
@@ -46,8 +46,8 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Resu
             show_output(running);
         }
         let write_ns = emitter.finish()?.finish()?;
-        running.absorb(&context);
-        running.count(TASK_COUNTERS, "REDUCE_INPUT_GROUPS", keys_seen);
+        running.absorb(worker, &context);
+        running.count_on(worker, TASK_COUNTERS, "REDUCE_INPUT_GROUPS", keys_seen);
         let to_ns = clock.now_ns();
         running.meter.add(worker, StageKind::Reduce, (to_ns - from_ns).saturating_sub(write_ns), 0, keys_seen);
         running.meter.add(worker, StageKind::Write, write_ns, 0, keys_seen);
@@ -85,7 +85,7 @@ impl<'a> PartSink<'a> {
     pub fn finish(self) -> Result<u64> {
         let mut write_ns = 0;
         for writer in self.writers {
-            write_ns += writer.finish()?.1;
+            write_ns += writer.finish()?.write_ns;
         }
         Ok(write_ns)
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::map_setup::{JOB_COUNTERS, TASK_COUNTERS};
-use super::running_job::RunningJob;
+use super::super::map_setup::{JOB_COUNTERS, TASK_COUNTERS};
+use super::super::running_job::RunningJob;
 use crate::bytes::escape::escape;
 use crate::bytes::{KeyOrder, OrderedRecord, Record};
 use crate::collect::spill::AHEAD;
@@ -15,7 +15,7 @@ use crate::operator::context::failed_attempt;
 use crate::operator::cursor::RecordSink;
 use crate::operator::reducer::fold_reduce::{FoldInput, FoldReduce};
 use crate::operator::{Emitter, Groups, Reducer, TaskContext, Type};
-use crate::write::OutputWriter;
+use crate::write::{FinishedWriter, OutputWriter};
 use yunti_base::{Code, Result};
 
 /// A reduce task. Call order: `push` for each record in order, `end`, `finish`; or `attempt`, then `finish`.
@@ -196,21 +196,21 @@ impl<'a> ReduceTask<'a> {
         Ok(())
     }
 
-    /// Writes the last records. Returns the staging buffer for the next task, and the nanoseconds spent in writes.
-    pub fn finish(self, running: &RunningJob<'_>) -> Result<(Vec<u8>, u64)> {
+    /// Writes the last records, and adds the task's counters to those of `worker`.
+    pub fn finish(self, running: &RunningJob<'_>, worker: usize) -> Result<FinishedWriter> {
         match self {
             ReduceTask::Identity { writer, records, .. } | ReduceTask::Ordered { writer, records } => {
-                running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
+                running.count_on(worker, TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
                 writer.finish()
             }
             ReduceTask::Reduce { grouper, reducer, emitter, context, meter, partition, records, .. } => {
                 let result = emitter.finish()?.into_inner().into_target().finish()?;
                 drop(reducer);
-                running.absorb(&context);
+                running.absorb(worker, &context);
                 let key = || running.plan.order.is_bytes().then(|| escape(grouper.largest_key()));
                 running.workload_stats().add_groups(&meter, grouper.largest_records(), partition, key);
-                running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
-                running.count(TASK_COUNTERS, "REDUCE_INPUT_GROUPS", grouper.groups);
+                running.count_on(worker, TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
+                running.count_on(worker, TASK_COUNTERS, "REDUCE_INPUT_GROUPS", grouper.groups);
                 Ok(result)
             }
         }

@@ -1,13 +1,11 @@
 //! Several processes with one output, also in separate PID namespaces, like containers that share a directory.
 
-mod support;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::Dir;
+use crate::support::Dir;
 
 /// Returns the same command in a new PID namespace, where it is process 1 and sees no process outside.
 fn contained(command: &Command) -> Command {

@@ -3,11 +3,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::map_output::MapOutput;
-use super::map_setup::TASK_COUNTERS;
-use super::reduce_runs::{note_runs, note_scratch};
-use super::reduce_tables::PartSink;
-use super::running_job::{RunningJob, show_output};
+use super::super::map_output::MapOutput;
+use super::super::map_setup::TASK_COUNTERS;
+use super::super::running_job::{RunningJob, show_output};
+use super::runs::{note_lost, note_runs, note_scratch};
+use super::tables::PartSink;
 use crate::fold::spill::RangeMerge;
 use crate::fold::{FoldTable, Share};
 use crate::job::control::ProgressStage;
@@ -31,7 +31,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Resu
     let reading = 2 * reader_memory_bytes(running.sizing.run_block_bytes);
     let share = (running.budget.free_bytes() / workers as u64 * 3 / 4).saturating_sub(reading);
     let next = AtomicU32::new(0);
-    running.crew.together(workers, |worker, stop| {
+    let reduced = running.crew.together(workers, |worker, stop| {
         let Some(class) = &running.plan.folder else { return Ok(()) };
         let task = running.context(true, worker as u32);
         let _reading = running.budget.grant(reading, "merging tables")?;
@@ -69,14 +69,15 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Resu
         }
         let write_ns = emitter.finish()?.finish()?;
         drop((folder, finisher));
-        running.absorb(&task);
-        running.count(TASK_COUNTERS, "REDUCE_INPUT_GROUPS", keys_seen);
+        running.absorb(worker, &task);
+        running.count_on(worker, TASK_COUNTERS, "REDUCE_INPUT_GROUPS", keys_seen);
         let to_ns = clock.now_ns();
         running.meter.add(worker, StageKind::Merge, (to_ns - from_ns).saturating_sub(write_ns), 0, merge.records());
         running.meter.add(worker, StageKind::Write, write_ns, 0, keys_seen);
         running.meter.span(worker, "merge", worker as u64, from_ns, to_ns, 0, merge.records());
         Ok(())
-    })?;
+    });
+    note_lost(running, &runs, reduced)?;
     let spilled = runs.iter().map(|run| run.totals().records).sum();
     running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", spilled);
     note_scratch(running, &scratch);

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::map_output::MapOutput;
-use super::reduce_task::{ReduceTask, is_pure};
-use super::running_job::{RunningJob, show_output};
+use super::super::map_output::MapOutput;
+use super::super::running_job::{RunningJob, show_output};
+use super::task::{ReduceTask, is_pure};
 use crate::collect::Buckets;
 use crate::collect::bucket::Bucket;
 use crate::collect::sort::sort_bucket;
@@ -13,7 +13,7 @@ use crate::collect::vsort::Simd;
 use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
 use crate::operator::reducer::fold_reduce::FoldInput;
-use crate::write::{Output, OutputWriter};
+use crate::write::{FinishedWriter, Output, OutputWriter};
 use yunti_base::Result;
 
 /// Sorts, reduces and writes the records of `map_output`.
@@ -112,7 +112,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
                 store.check_input()?;
                 Ok(records)
             })?;
-            let (back, write_ns) = reduce.finish(running)?;
+            let FinishedWriter { staging: back, write_ns, .. } = reduce.finish(running, worker)?;
             staging = back;
             let all_ns = clock.now_ns() - start;
             let bytes = records * bytes_a_record;

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::map_output::{MapOutput, run_settings};
-use super::reduce_task::{ReduceTask, is_pure};
-use super::running_job::{RunningJob, show_output};
+use super::super::map_output::{MapOutput, run_settings};
+use super::super::resume::reduced::{self, ReducedRanges};
+use super::super::running_job::{RunningJob, show_output};
+use super::task::{ReduceTask, is_pure};
 use crate::job::control::ProgressStage;
+use crate::job::journal::Journal;
+use crate::job::journal::frame::Frame;
 use crate::job::report::meter::StageKind;
 use crate::operator::reducer::fold_reduce::FoldInput;
-use crate::run::passes::{LargeRecords, merge_memory_bytes};
+use crate::run::passes::{LargeRecords, MergeJournal, merge_memory_bytes};
 use crate::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
 use crate::write::output::WriterSetup;
-use crate::write::{Output, OutputWriter};
+use crate::write::{FinishedWriter, Output, OutputWriter};
 use yunti_base::Result;
 
 /// Approximate bytes of records in a range: its output is staged while the range before is still merged.
@@ -46,6 +49,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
     };
     let context = ReadContext { budget: running.budget.clone(), cancelled: running.crew.cancel.flag() };
     let before = runs.len();
+    let journal = running.journal.as_ref().map(|journal| SavedMerges { journal, scratch: &scratch });
     let passes = MergePasses {
         scratch: scratch.clone(),
         settings: run_settings(running),
@@ -53,6 +57,7 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
         threads: running.crew.threads,
         workers,
         on_merge: &|merge| running.note_merge(merge),
+        journal: journal.as_ref().map(|journal| journal as &dyn MergeJournal),
         fan_in,
     };
     let start = clock.now_ns();
@@ -76,8 +81,10 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
     } else {
         (0..running.plan.partitions).map(|p| (KeyRange::whole(p), 0)).collect()
     };
+    let ranges = reduced::left(ranges, &running.kept);
+    let reduced = ReducedRanges::new(running, output);
     let next = AtomicUsize::new(0);
-    running.crew.together(workers.min(ranges.len()), |worker, stop| {
+    let done = running.crew.together(workers.min(ranges.len()), |worker, stop| {
         let _memory = running.budget.grant(memory, "merging runs")?;
         let _staging = running.budget.grant(staging, "merging runs")?;
         let setup = running.writer_setup(output, stop);
@@ -109,8 +116,11 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
                 }
                 Ok((records, bytes))
             })?;
-            let (back, write_ns) = reduce.finish(running)?;
+            let FinishedWriter { staging: back, write_ns, records: written } = reduce.finish(running, worker)?;
             buffer = back;
+            if let Some(reduced) = &reduced {
+                reduced.note(worker, range, ticket, written)?;
+            }
             let now = clock.now_ns();
             running.meter.add(worker, StageKind::Merge, (now - start).saturating_sub(write_ns), bytes, records);
             running.meter.add(worker, StageKind::Write, write_ns, bytes, records);
@@ -121,9 +131,44 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, o
             }
             show_output(running);
         }
-    })?;
+    });
+    note_lost(running, &runs, done)?;
+    reduced.map_or(Ok(()), |reduced| reduced.finish())?;
     note_scratch(running, &scratch);
     Ok(())
+}
+
+/// Merges of a job, for its journal.
+struct SavedMerges<'m> {
+    journal: &'m Journal,
+    /// Scratch space of the new runs.
+    scratch: &'m ScratchSpace,
+}
+
+impl MergeJournal for SavedMerges<'_> {
+    fn merged(&self, of: &[Arc<Run>], run: &Run) -> Result<()> {
+        if self.journal.is_durable() {
+            self.scratch.sync()?;
+        }
+        let record = self.journal.record(run, false);
+        let number = record.number;
+        self.journal.append(&Frame::Merged { run: record, of: of.iter().filter_map(|run| run.number()).collect() })?;
+        run.set_number(number);
+        Ok(())
+    }
+
+    fn failed(&self, runs: &[Arc<Run>]) -> Result<()> {
+        runs.iter().try_for_each(|run| self.journal.note_lost(run))
+    }
+}
+
+/// Passes a result on. After a failure it notes in the job's journal the runs that cannot be read, so that the next
+/// attempt maps their splits again.
+pub(super) fn note_lost(running: &RunningJob<'_>, runs: &[Arc<Run>], result: Result<()>) -> Result<()> {
+    if let (Err(_), Some(journal)) = (&result, &running.journal) {
+        runs.iter().try_for_each(|run| journal.note_lost(run))?;
+    }
+    result
 }
 
 /// Copies the state of the scratch space to the report.
