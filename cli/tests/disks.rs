@@ -148,3 +148,21 @@ fn input_that_cannot_be_reached() {
         dir.fails("run wordcount --input books --output out", INPUT, "books/closed");
     }
 }
+
+#[test]
+fn scratch_directories_keep_their_limits() {
+    let dir = Dir::new();
+    ["small", "large"].iter().for_each(|name| fs::create_dir(dir.path(name)).unwrap());
+    dir.ok("generate tera --records 60000 -o in -q");
+    let job = "run terasort -i in -o out --memory 2MiB --overwrite -q --spill-codec none --report report.json";
+    dir.ok(&format!("{job} --scratch small:1MiB --scratch large"));
+    let report: serde_json::Value = serde_json::from_slice(&dir.read("report.json")).unwrap();
+    let used = |name: &str| {
+        let rows = report["spill"]["directory_use"].as_array().unwrap();
+        rows.iter().find(|row| row["path"] == name).unwrap()["written_bytes"].as_u64().unwrap()
+    };
+    assert!((100_000..=1 << 20).contains(&used("small")) && used("large") > 3 << 20, "{}", report["spill"]);
+    let what = "the scratch directories hold as much as they may: small: allow more with --scratch DIR:SIZE";
+    dir.fails(&format!("{job} --scratch small:1MiB"), 5, what);
+    dir.fails(&format!("{job} --scratch small:1XB"), 2, "'1XB' is not a size");
+}

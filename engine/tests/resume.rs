@@ -40,7 +40,7 @@ fn job(temp: &Temp) -> JobSpec {
     JobSpec {
         inputs: vec![temp.write("in/a", &text(1, 4000)), temp.write("in/b", &text(2, 4000))],
         output: OutputTarget::Directory(temp.path("out")),
-        scratch_dirs: vec![temp.path("scratch")],
+        scratch_dirs: vec![temp.path("scratch").into()],
         mapper: Some("Test.Pass.bytes".into()),
         input_format: InputFormat::KeyValue { separator: b' ' },
         split_bytes: 4 << 10,

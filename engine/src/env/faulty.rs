@@ -279,6 +279,9 @@ impl File for FaultyFile {
         self.errno(Operation::Sync)?;
         self.inner.sync()
     }
+    fn unwritten_bytes(&self) -> Option<u64> {
+        self.inner.unwritten_bytes()
+    }
     fn punch(&self, offset: u64, len: u64) {
         if !self.plan.is_killed() {
             self.inner.punch(offset, len);

@@ -69,6 +69,11 @@ pub trait File: Send + Sync {
     fn page_in(&self, _at: *mut u8, _len: usize) -> io::Result<()> {
         Ok(())
     }
+    /// Returns the bytes of the file that are in memory alone, not on its storage; None if the kernel does not count
+    /// them.
+    fn unwritten_bytes(&self) -> Option<u64> {
+        None
+    }
     /// Returns true if the file keeps marks, for `Files::marks`.
     fn keeps_marks(&self) -> bool {
         false

@@ -55,6 +55,19 @@ impl File for RealFile {
         unsafe { libc::fallocate(self.0.as_raw_fd(), mode, offset as i64, len as i64) };
     }
 
+    fn unwritten_bytes(&self) -> Option<u64> {
+        /// Number of the system call, the same on all architectures (Linux 6.5).
+        const CACHESTAT: libc::c_long = 451;
+        let all = [0u64; 2];
+        // Pages: in the cache, dirty, being written, evicted, evicted recently.
+        let mut counts = [0u64; 5];
+        // SAFETY: a range and a result of the sizes that the call has; a length of 0 means to the end of the file.
+        let result = unsafe { libc::syscall(CACHESTAT, self.0.as_raw_fd(), all.as_ptr(), counts.as_mut_ptr(), 0) };
+        // SAFETY: a question without arguments in memory.
+        let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+        (result == 0).then(|| (counts[1] + counts[2]) * page_bytes)
+    }
+
     unsafe fn map_over(&self, at: *mut u8, len: usize) -> io::Result<()> {
         if !is_local(&self.0) {
             return Err(io::ErrorKind::Unsupported.into());

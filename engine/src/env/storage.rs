@@ -41,12 +41,14 @@ pub struct Storage {
     pub file_system: String,
     /// Name of the block device, if the file system has one.
     pub device: Option<String>,
+    /// True for a disk that turns, as far as the kernel knows.
+    pub rotates: bool,
 }
 
 impl Storage {
     /// Returns a storage without a block device.
     pub fn without_device(kind: StorageKind, file_system: &str) -> Storage {
-        Storage { kind, file_system: file_system.into(), device: None }
+        Storage { kind, file_system: file_system.into(), device: None, rotates: false }
     }
 }
 
@@ -119,7 +121,11 @@ fn on_device(mount: &Mount, mounts: &[Mount], sys: &Path, depth: u32) -> Storage
         None if NETWORK_DEVICES.contains(&stem) => StorageKind::Network,
         None => StorageKind::Disk,
     };
-    Storage { kind, file_system: mount.fs_type.clone(), device: Some(name) }
+    // A partition has the queue of its disk.
+    let queues = [entry.join("queue/rotational"), entry.join("../queue/rotational")];
+    let rotates = queues.iter().find_map(|path| std::fs::read_to_string(path).ok()).is_some_and(|s| s.trim() == "1");
+    let rotates = rotates && kind == StorageKind::Disk;
+    Storage { kind, file_system: mount.fs_type.clone(), device: Some(name), rotates }
 }
 
 #[cfg(test)]
@@ -153,6 +159,8 @@ cut off line
             std::fs::create_dir_all(root.join("dev/block")).unwrap();
             std::os::unix::fs::symlink(root.join("devices").join(name), root.join("dev/block").join(number)).unwrap();
         }
+        std::fs::create_dir_all(root.join("devices/vda1/queue")).unwrap();
+        std::fs::write(root.join("devices/vda1/queue/rotational"), "1\n").unwrap();
         std::fs::create_dir_all(root.join("devices/loop0/loop")).unwrap();
         std::fs::write(root.join("devices/loop0/loop/backing_file"), "/dev/shm/image\n").unwrap();
         let mounts = mounts::parse(&MOUNTS.replace("UPPER", &root.to_string_lossy()));
@@ -172,7 +180,9 @@ cut off line
             ("/lost/x", StorageKind::Disk, "overlay", None),
         ] {
             let found = storage_at(Path::new(path), &mounts, &root, DEPTH_MAX);
-            let expect = Storage { kind, file_system: file_system.into(), device: device.map(str::to_string) };
+            let device = device.map(str::to_string);
+            let rotates = device.as_deref() == Some("vda1");
+            let expect = Storage { kind, file_system: file_system.into(), device, rotates };
             assert_eq!(found, Some(expect), "{path}");
         }
         assert_eq!(storage_at(Path::new("/x"), &[], &root, DEPTH_MAX), None);

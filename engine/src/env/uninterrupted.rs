@@ -45,6 +45,9 @@ impl File for UninterruptedFile {
     fn sync(&self) -> io::Result<()> {
         again(|| self.0.sync())
     }
+    fn unwritten_bytes(&self) -> Option<u64> {
+        self.0.unwritten_bytes()
+    }
     fn punch(&self, offset: u64, len: u64) {
         self.0.punch(offset, len);
     }

@@ -11,6 +11,7 @@ pub mod merge;
 pub mod passes;
 pub mod reader;
 pub mod scratch;
+pub mod scratch_choice;
 pub mod writer;
 
 #[cfg(test)]
@@ -25,4 +26,5 @@ pub use merge::{MergedBatch, Merger};
 pub use passes::MergePasses;
 pub use reader::{BlockSource, ReadContext, RunReader, reader_memory_bytes};
 pub use scratch::{Extent, ScratchSpace, ScratchUse};
+pub use scratch_choice::ScratchDir;
 pub use writer::{RunBuilder, RunSettings, Slice, SliceWriter, writer_memory_bytes};

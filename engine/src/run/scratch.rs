@@ -1,4 +1,5 @@
-//! The job's scratch space: one unnamed file in each of several local directories; blocks are striped across them.
+//! The job's scratch space: one unnamed file in each of several local directories. A block goes where it is stored
+//! soonest (`scratch_choice`).
 //!
 //! ```text
 //!   /disk1   | block 0 | block 2 |  (hole)  | block 7 | ->          an extent = (file, offset, length)
@@ -16,10 +17,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::codec_gauge::CodecGauge;
+use super::scratch_choice::{self, Choice, ScratchDir};
 use crate::env::{Clock, Files, NamedFile};
 use yunti_base::directory_health::{DirectoryHealth, FailureRule};
 use yunti_base::{Code, Error, Result};
@@ -46,13 +48,20 @@ pub struct ScratchUse {
     pub held_bytes_peak: u64,
 }
 
+/// Use of one scratch directory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DirectoryUse {
+    pub path: PathBuf,
+    pub written_bytes: u64,
+    /// Bytes per second, measured or assumed.
+    pub speed: f64,
+}
+
 /// Scratch files of a job; threads share them.
 pub struct ScratchSpace {
     files: Arc<dyn Files>,
     clock: Arc<dyn Clock>,
     directories: Vec<Directory>,
-    /// Directory of the next write.
-    turn: AtomicUsize,
     written_bytes: AtomicU64,
     held_bytes: AtomicU64,
     held_bytes_peak: AtomicU64,
@@ -64,7 +73,10 @@ struct Directory {
     /// Name for the file, if it must outlive the process.
     name: Option<PathBuf>,
     health: DirectoryHealth,
+    /// Room and speed.
+    choice: Choice,
     bad_reads: AtomicU64,
+    written_bytes: AtomicU64,
     file: Mutex<Option<NamedFile>>,
     end: AtomicU64,
     free: Mutex<FreeRanges>,
@@ -76,6 +88,7 @@ impl ScratchSpace {
     /// # Panics
     /// Panics without a directory, or with more than 65,536.
     pub fn new(files: Arc<dyn Files>, clock: Arc<dyn Clock>, directories: Vec<PathBuf>) -> Arc<Self> {
+        let directories = directories.into_iter().map(ScratchDir::from).collect();
         ScratchSpace::with_rule(files, clock, directories, FailureRule::default())
     }
 
@@ -83,16 +96,15 @@ impl ScratchSpace {
     pub fn with_rule(
         files: Arc<dyn Files>,
         clock: Arc<dyn Clock>,
-        directories: Vec<PathBuf>,
+        directories: Vec<ScratchDir>,
         rule: FailureRule,
     ) -> Arc<Self> {
         assert!(!directories.is_empty() && directories.len() <= 1 << 16);
-        let directories = directories.into_iter().map(|path| Directory::new(path, rule)).collect();
+        let directories = directories.into_iter().map(|dir| Directory::new(dir, &*files, rule)).collect();
         Arc::new(ScratchSpace {
             files,
             clock,
             directories,
-            turn: AtomicUsize::new(0),
             written_bytes: AtomicU64::new(0),
             held_bytes: AtomicU64::new(0),
             held_bytes_peak: AtomicU64::new(0),
@@ -104,7 +116,7 @@ impl ScratchSpace {
     pub fn named(
         files: Arc<dyn Files>,
         clock: Arc<dyn Clock>,
-        directories: Vec<PathBuf>,
+        directories: Vec<ScratchDir>,
         names: &[PathBuf],
         rule: FailureRule,
     ) -> Arc<Self> {
@@ -145,26 +157,40 @@ impl ScratchSpace {
     pub fn write(&self, pieces: &[&[u8]]) -> Result<Extent> {
         let len: usize = pieces.iter().map(|p| p.len()).sum();
         let len = u32::try_from(len).expect("a block is smaller than 4 GiB");
+        let bytes = u64::from(len);
         let mut last = None;
-        while let Some(number) = self.next_usable() {
+        while let Some(number) = self.best(bytes) {
             let directory = &self.directories[number];
             let started = self.clock.now_ns();
+            if !directory.choice.take(bytes, started) {
+                continue;
+            }
             match directory.write(&*self.files, pieces, len) {
                 Ok(offset) => {
-                    self.gauge.note_write(u64::from(len), self.clock.now_ns().saturating_sub(started));
-                    self.count_write(u64::from(len));
+                    let now_ns = self.clock.now_ns();
+                    self.gauge.note_write(bytes, now_ns.saturating_sub(started));
+                    self.count_write(bytes);
+                    directory.measure(bytes, now_ns);
                     return Ok(Extent { offset, len, file: number as u16 });
                 }
                 Err(e) => {
+                    directory.choice.free(bytes);
                     directory.health.note_error(self.clock.now_ns());
                     last = Some(e);
                 }
             }
         }
-        Err(last.unwrap_or_else(|| {
-            let path = self.directories[0].path.to_string_lossy().into_owned();
-            Error::new(Code::Output, "no writable scratch directory is left").at_path(path)
-        }))
+        Err(last.unwrap_or_else(|| self.no_directory()))
+    }
+
+    fn no_directory(&self) -> Error {
+        let path = self.directories[0].path.to_string_lossy().into_owned();
+        if self.directories.iter().any(|directory| directory.health.is_usable()) {
+            return Error::new(Code::Output, "the scratch directories hold as much as they may")
+                .at_path(path)
+                .hint("allow more with --scratch DIR:SIZE, or name another directory");
+        }
+        Error::new(Code::Output, "no writable scratch directory is left").at_path(path)
     }
 
     /// Fills `buffer` with the start of the extent; it must not be longer than the extent. A failed read is retried
@@ -192,6 +218,7 @@ impl ScratchSpace {
     pub fn free(&self, extent: Extent) {
         let before = self.held_bytes.fetch_sub(u64::from(extent.len), Ordering::Relaxed);
         debug_assert!(before >= u64::from(extent.len), "an extent was freed twice");
+        self.directories[extent.file as usize].choice.free(u64::from(extent.len));
         self.directories[extent.file as usize].punch(extent.offset, u64::from(extent.len));
     }
 
@@ -221,6 +248,16 @@ impl ScratchSpace {
         self.directories.iter().filter(|d| !d.health.is_usable()).map(|d| d.path.clone()).collect()
     }
 
+    /// Returns the use of each directory, for the report.
+    pub fn by_directory(&self) -> Vec<DirectoryUse> {
+        let use_of = |directory: &Directory| DirectoryUse {
+            path: directory.path.clone(),
+            written_bytes: directory.written_bytes.load(Ordering::Relaxed),
+            speed: directory.choice.speed(),
+        };
+        self.directories.iter().map(use_of).collect()
+    }
+
     /// Returns the directories with failed or wrong reads and their number, for the report.
     pub fn bad_reads(&self) -> Vec<(PathBuf, u64)> {
         let all = self.directories.iter().map(|d| (d.path.clone(), d.bad_reads.load(Ordering::Relaxed)));
@@ -235,10 +272,10 @@ impl ScratchSpace {
         &*self.clock
     }
 
-    fn next_usable(&self) -> Option<usize> {
-        let n = self.directories.len();
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        (0..n).map(|i| turn.wrapping_add(i) % n).find(|&i| self.directories[i].health.is_usable())
+    /// Returns the usable directory that stores a block soonest.
+    fn best(&self, len: u64) -> Option<usize> {
+        let usable = self.directories.iter().enumerate().filter(|(_, directory)| directory.health.is_usable());
+        scratch_choice::best(usable.map(|(i, directory)| (i, &directory.choice)), len, self.clock.now_ns())
     }
 
     fn count_write(&self, len: u64) {
@@ -254,11 +291,14 @@ impl ScratchSpace {
 }
 
 impl Directory {
-    fn new(path: PathBuf, rule: FailureRule) -> Self {
+    fn new(dir: ScratchDir, files: &dyn Files, rule: FailureRule) -> Self {
+        let choice = Choice::new(files.storage(&dir.path).as_ref(), dir.bytes_max);
         Directory {
-            path,
+            path: dir.path,
             name: None,
             health: DirectoryHealth::new(rule),
+            choice,
+            written_bytes: AtomicU64::new(0),
             bad_reads: AtomicU64::new(0),
             file: Mutex::new(None),
             end: AtomicU64::new(0),
@@ -279,6 +319,17 @@ impl Directory {
             at += piece.len() as u64;
         }
         Ok(offset)
+    }
+
+    /// Counts a written block, and measures now and then how fast the storage takes what was written.
+    fn measure(&self, len: u64, now_ns: u64) {
+        let written = self.written_bytes.fetch_add(len, Ordering::Relaxed) + len;
+        if self.choice.is_due(now_ns)
+            && let Some(file) = &*self.lock_file()
+            && let Some(unwritten) = file.file().unwritten_bytes()
+        {
+            self.choice.measure(written, unwritten, now_ns);
+        }
     }
 
     fn opened(&self, files: &dyn Files) -> Result<NamedFile> {
@@ -352,6 +403,10 @@ mod tests {
     use crate::env::faulty::{Fault, FaultyFiles, Operation, Step};
     use crate::env::random::Random;
     use crate::env::real::RealFiles;
+
+    fn dirs(paths: &[PathBuf]) -> Vec<ScratchDir> {
+        paths.iter().cloned().map(ScratchDir::from).collect()
+    }
 
     fn space(files: Arc<dyn Files>, directories: &[PathBuf]) -> Arc<ScratchSpace> {
         ScratchSpace::new(files, Arc::new(RealClock::start()), directories.to_vec())
@@ -456,8 +511,12 @@ mod tests {
             let only = |step: &Step| step.operation == Operation::Write;
             let files = FaultyFiles::only(Arc::new(RealFiles), 1, true, Fault::Errno(libc::EIO), only);
             let rule = FailureRule { errors_max, window_ns: u64::MAX };
-            let space =
-                ScratchSpace::with_rule(Arc::new(files), Arc::new(RealClock::start()), vec![good.clone(); 2], rule);
+            let space = ScratchSpace::with_rule(
+                Arc::new(files),
+                Arc::new(RealClock::start()),
+                dirs(&[good.clone(), good.clone()]),
+                rule,
+            );
             // Both directories fail in turn.
             let clock = space.clock().now_ns();
             for i in 0..3 {

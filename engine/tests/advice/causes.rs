@@ -248,7 +248,7 @@ fn spilling_sort(ground: &Ground, scratch: PathBuf) -> JobSpec {
         split_bytes: MIB as u64,
         memory_bytes: Some(8 << 20),
         threads: Some(1),
-        scratch_dirs: vec![scratch],
+        scratch_dirs: vec![scratch.into()],
         ..application("sort")
     }
 }

@@ -94,7 +94,11 @@ impl Ground {
         };
         let spec = JobSpec {
             output: OutputTarget::Directory(output),
-            scratch_dirs: if spec.scratch_dirs.is_empty() { vec![self.path("")] } else { spec.scratch_dirs.clone() },
+            scratch_dirs: if spec.scratch_dirs.is_empty() {
+                vec![self.path("").into()]
+            } else {
+                spec.scratch_dirs.clone()
+            },
             overwrite: true,
             ..spec.clone()
         };

@@ -78,7 +78,7 @@ impl Case {
             memory_bytes: Some(spec.memory_bytes.unwrap_or(2 << 20)),
             // Compression depends on the clock otherwise, and so would the Nth operation.
             spill_codec: SpillCodec::None,
-            scratch_dirs: vec![temp.path("s"), temp.path("t")],
+            scratch_dirs: vec![temp.path("s").into(), temp.path("t").into()],
             side_files: spec.side_files.iter().map(|s| path(s)).collect(),
             overwrite: matches!(out, Out::Overwrite | Out::OverwriteInSteps),
             ..spec

@@ -30,7 +30,7 @@ fn any_budget_gives_the_same_bytes() {
         let spec = JobSpec {
             inputs: vec![input.clone()],
             split_bytes: 1 << 20,
-            scratch_dirs: vec![temp.path("scratch")],
+            scratch_dirs: vec![temp.path("scratch").into()],
             ..application(name)
         };
         let free = parts_of(&JobSpec { memory_bytes: Some(1 << 30), ..spec.clone() }, &temp.path("out")).unwrap();
@@ -71,7 +71,7 @@ fn memory_that_shrinks_while_the_job_runs() {
             split_bytes: 1 << 20,
             memory_bytes: Some(64 << 20),
             threads: Some(2),
-            scratch_dirs: vec![temp.path("scratch")],
+            scratch_dirs: vec![temp.path("scratch").into()],
             ..application(name)
         };
         if combiner {
@@ -147,7 +147,7 @@ fn small_budgets_make_no_small_reads_and_writes_of_scratch() {
                     output: OutputTarget::Directory(temp.path("out")),
                     overwrite: true,
                     split_bytes: 1 << 20,
-                    scratch_dirs: vec![temp.path("")],
+                    scratch_dirs: vec![temp.path("").into()],
                     memory_bytes: Some(mib << 20),
                     threads: Some(threads),
                     spill_codec: codec,
@@ -212,7 +212,7 @@ fn records_of_any_size_spill_within_any_budget() {
             let spec = JobSpec {
                 inputs: vec![input.clone()],
                 split_bytes: 2 << 20,
-                scratch_dirs: vec![temp.path("scratch")],
+                scratch_dirs: vec![temp.path("scratch").into()],
                 memory_bytes: Some(mib << 20),
                 threads: Some(threads),
                 spill_codec: codec,
@@ -238,7 +238,7 @@ fn records_too_large_for_two_workers_run_on_one() {
         inputs: vec![input],
         split_bytes: 3 << 20,
         memory_bytes: Some(16 << 20),
-        scratch_dirs: vec![temp.path("")],
+        scratch_dirs: vec![temp.path("").into()],
         ..application("sort")
     };
     let mut expect: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();

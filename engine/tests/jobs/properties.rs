@@ -86,7 +86,7 @@ fn job(temp: &Temp, kind: Type, records: &[Record]) -> JobSpec {
         input_format: InputFormat::Fixed { record_bytes: key_bytes + 8, key_bytes },
         mapper: Some(if kind == Type::Bytes { "Test.Strings".into() } else { format!("Test.Pass.{}", kind.name()) }),
         output_format: OutputFormat::Raw,
-        scratch_dirs: vec![temp.path("scratch")],
+        scratch_dirs: vec![temp.path("scratch").into()],
         ..JobSpec::default()
     }
 }

@@ -252,7 +252,7 @@ impl Random {
             sources: self.spec.sources.iter().map(source).collect(),
             side_files: self.spec.side_files.iter().map(|name| temp.path("in").join(name)).collect(),
             output: OutputTarget::Directory(temp.path("out")),
-            scratch_dirs: vec![temp.path("s"), temp.path("t")],
+            scratch_dirs: vec![temp.path("s").into(), temp.path("t").into()],
             ..self.spec.clone()
         };
         let mut outcome = "troubled, the same";

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use yunti_engine::job::spec::change::parse_spill_codec;
-use yunti_engine::job::spec::{SpillCodec, parse_size};
+use yunti_engine::job::spec::{SpillCodec, parse_scratch_dir, parse_size};
+use yunti_engine::run::ScratchDir;
 
 /// Flags of the job's tasks.
 #[derive(Debug, Default, Args)]
@@ -39,9 +40,10 @@ pub struct ResourceFlags {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
     pub split_size: Option<u64>,
 
-    /// Local directory for spills; may be repeated [default: the system's temporary directory]
-    #[arg(long, value_name = "DIR", help_heading = "Resources")]
-    pub scratch: Vec<PathBuf>,
+    /// Local directory for spills, and the most bytes that a job may hold there, as in /nvme:200GiB; may be repeated:
+    /// faster directories get more [default: the system's temporary directory]
+    #[arg(long, value_name = "DIR[:SIZE]", value_parser = parse_scratch_dir, help_heading = "Resources")]
+    pub scratch: Vec<ScratchDir>,
 
     /// Codec of spills: auto, none or lz4 [default: auto, which is none if the disk is faster than the codec]
     #[arg(long, value_name = "CODEC", value_parser = parse_spill_codec, help_heading = "Resources")]

@@ -270,7 +270,7 @@ impl RunFlags {
             split_bytes: self.resources.split_size,
             memory_bytes: self.resources.memory,
             threads: self.resources.threads,
-            scratch_dirs: list(&self.resources.scratch),
+            scratch_dirs: (!self.resources.scratch.is_empty()).then(|| self.resources.scratch.clone()),
             side_files: list(&self.side_file),
             spill_codec: self.resources.spill_codec,
             overwrite: self.overwrite.then_some(true),

@@ -98,7 +98,7 @@ fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more:
 
 fn run_job(flags: &RunFlags, spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_base::Result<JobOutcome> {
     let sandbox = match flags.sandbox {
-        true => Some(Arc::new(Sandbox::create(spec.scratch_dirs.first(), env)?)),
+        true => Some(Arc::new(Sandbox::create(spec.scratch_dirs.first().map(|dir| &dir.path), env)?)),
         false => None,
     };
     let mut env = env.clone();

@@ -180,6 +180,9 @@ impl File for MeteredFile {
     fn sync(&self) -> io::Result<()> {
         timed(&*self.clock, &self.count.write_ns, || self.inner.sync())
     }
+    fn unwritten_bytes(&self) -> Option<u64> {
+        self.inner.unwritten_bytes()
+    }
     fn punch(&self, offset: u64, len: u64) {
         self.inner.punch(offset, len);
     }

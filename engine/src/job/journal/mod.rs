@@ -134,7 +134,7 @@ impl Journal {
         let first_file = kept.scratch_files.len() as u32;
         let token = unique_token();
         let own = spec.scratch_dirs_or(&env.temp_dir);
-        let own = own.iter().enumerate().map(|(i, dir)| files.absolute(&dir.join(format!(".yunti-{token}-{i}"))));
+        let own = own.iter().enumerate().map(|(i, dir)| files.absolute(&dir.path.join(format!(".yunti-{token}-{i}"))));
         let own: Vec<PathBuf> = own.collect();
         let scratch_files = [&kept.scratch_files[..], &own].concat();
         let next_run = kept.runs.iter().map(|run| run.record.number + 1).max().unwrap_or(0);

@@ -1,6 +1,5 @@
 //! The running job: state that all of its phases share.
 
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -23,6 +22,7 @@ use crate::job::task_files::named_outputs::{DiscardedOutputs, NamedOutputs};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
 use crate::operator::context::{CounterTable, JobContext, Outputs};
+use crate::run::ScratchDir;
 use crate::run::passes::FinishedMerge;
 use crate::write::class_encoder::WriterClass;
 use crate::write::output::{Edge, OutputTotals, WriterSetup};
@@ -57,7 +57,7 @@ pub struct RunningJob<'a> {
     pub outputs: Option<Arc<NamedOutputs>>,
     /// Memory grant of the side files.
     pub side_memory: Grant,
-    pub scratch_dirs: Vec<PathBuf>,
+    pub scratch_dirs: Vec<ScratchDir>,
     /// Bounds of a total order, if they were sampled elsewhere.
     pub bounds: Option<Arc<Vec<Vec<u8>>>>,
     pub spill: Mutex<Spill>,

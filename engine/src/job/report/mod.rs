@@ -68,6 +68,16 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
+/// Use of one scratch directory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DirectoryRow {
+    pub path: String,
+    pub written_bytes: u64,
+    /// Speed by which blocks were divided, in MB/s: measured while the kernel wrote blocks back, else assumed for the
+    /// kind of storage.
+    pub mb_per_s: f64,
+}
+
 /// Work of earlier attempts that a job went on from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resumed {
@@ -383,6 +393,9 @@ pub struct Spill {
     pub peak_bytes: u64,
     pub merge_passes: u64,
     pub directories: Vec<String>,
+    /// Bytes written to each directory, and its speed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directory_use: Vec<DirectoryRow>,
     /// Directories that were retired after failures.
     pub failed_directories: Vec<String>,
     /// Reads that failed or returned damaged data, by directory; each was repeated.

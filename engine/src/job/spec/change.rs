@@ -14,6 +14,7 @@ use super::{
 use crate::bytes::escape::{escape, unescape};
 use crate::codec::encode::{Compression, Target};
 use crate::operator::Type;
+use crate::run::ScratchDir;
 use yunti_base::{Code, Error, Result};
 
 /// A change to a job. Each field that is set replaces the job's; settings and outputs are added one by one.
@@ -44,7 +45,7 @@ pub struct SpecChange {
     pub split_bytes: Option<u64>,
     pub memory_bytes: Option<u64>,
     pub threads: Option<usize>,
-    pub scratch_dirs: Option<Vec<PathBuf>>,
+    pub scratch_dirs: Option<Vec<ScratchDir>>,
     pub side_files: Option<Vec<PathBuf>>,
     pub spill_codec: Option<SpillCodec>,
     pub overwrite: Option<bool>,

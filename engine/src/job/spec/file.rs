@@ -11,7 +11,7 @@ use super::change::{
     parse_mode, parse_output, parse_output_format, parse_partitioning, parse_spill_codec, partitioning_text,
     spill_codec_text,
 };
-use super::{JobSpec, OutputTarget, SourceSpec, parse_size};
+use super::{JobSpec, OutputTarget, SourceSpec, parse_scratch_dir, parse_size, scratch_dir_text};
 use crate::env::NamedFile;
 use crate::operator::Type;
 use yunti_base::{Code, Error, Result};
@@ -244,7 +244,10 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
         "split-size" => change.split_bytes = Some(size(value)?),
         "memory" => change.memory_bytes = Some(size(value)?),
         "threads" => change.threads = Some(integer(value)? as usize),
-        "scratch" => change.scratch_dirs = Some(paths(value)?),
+        "scratch" => {
+            let all: Result<_> = strings(value)?.iter().map(|dir| parse_scratch_dir(dir)).collect();
+            change.scratch_dirs = Some(all?);
+        }
         "side-file" => change.side_files = Some(paths(value)?),
         "spill-codec" => change.spill_codec = Some(parse_spill_codec(&string(value)?)?),
         "overwrite" => change.overwrite = Some(boolean(value)?),
@@ -378,7 +381,8 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
         out.plain("threads", threads);
     }
     out.strings("side-file", &spec.side_files.iter().map(|p| utf8(p)).collect::<Result<Vec<_>>>()?);
-    out.strings("scratch", &spec.scratch_dirs.iter().map(|p| utf8(p)).collect::<Result<Vec<_>>>()?);
+    let scratch = spec.scratch_dirs.iter().map(|dir| utf8(&dir.path).map(|_| scratch_dir_text(dir)));
+    out.strings("scratch", &scratch.collect::<Result<Vec<_>>>()?);
     out.string("spill-codec", spill_codec_text(spec.spill_codec));
     out.plain("overwrite", spec.overwrite);
     out.plain("wait", spec.wait);
@@ -546,7 +550,7 @@ mod tests {
             split_bytes: 12345,
             memory_bytes: Some(1 << 30),
             threads: Some(3),
-            scratch_dirs: vec!["/a".into(), "/b".into()],
+            scratch_dirs: vec![parse_scratch_dir("/a").unwrap(), parse_scratch_dir("/b:3GiB").unwrap()],
             side_files: vec!["stop words.txt".into()],
             spill_codec: SpillCodec::Lz4,
             overwrite: true,

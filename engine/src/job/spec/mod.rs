@@ -12,6 +12,7 @@ use crate::codec::encode::Compression;
 use crate::format::columns::Columns;
 use crate::operator::Type;
 use crate::operator::context::Settings;
+use crate::run::ScratchDir;
 use yunti_base::{Code, Error, Result};
 
 /// Format of the input: how its bytes become records.
@@ -145,7 +146,7 @@ pub struct JobSpec {
     /// Worker threads; `None`: one for each processor.
     pub threads: Option<usize>,
     /// Local directories for spills; empty: the temporary directory of the system.
-    pub scratch_dirs: Vec<PathBuf>,
+    pub scratch_dirs: Vec<ScratchDir>,
     pub spill_codec: SpillCodec,
     /// Replaces an existing output.
     pub overwrite: bool,
@@ -291,8 +292,8 @@ impl JobSpec {
     }
 
     /// Returns the directories of spills; `default` if the job names none.
-    pub fn scratch_dirs_or(&self, default: &Path) -> Vec<PathBuf> {
-        if self.scratch_dirs.is_empty() { vec![default.into()] } else { self.scratch_dirs.clone() }
+    pub fn scratch_dirs_or(&self, default: &Path) -> Vec<ScratchDir> {
+        if self.scratch_dirs.is_empty() { vec![default.to_path_buf().into()] } else { self.scratch_dirs.clone() }
     }
 
     /// Returns the sources of records; at least one.
@@ -383,9 +384,47 @@ pub fn parse_size(text: &str) -> Result<u64> {
     if value.is_finite() && value < u64::MAX as f64 { Ok(value as u64) } else { Err(bad()) }
 }
 
+/// Parses a scratch directory with an optional limit: `DIR` or `DIR:SIZE`.
+pub fn parse_scratch_dir(text: &str) -> Result<ScratchDir> {
+    let limit = text.rsplit_once(':').filter(|(_, size)| size.starts_with(|c: char| c.is_ascii_digit()));
+    match limit {
+        Some((path, size)) if !path.is_empty() => {
+            Ok(ScratchDir { path: path.into(), bytes_max: Some(parse_size(size)?) })
+        }
+        _ if text.is_empty() => {
+            Err(Error::new(Code::Usage, "a scratch directory has no name").hint("write DIR or DIR:SIZE"))
+        }
+        _ => Ok(PathBuf::from(text).into()),
+    }
+}
+
+/// Returns the text that `parse_scratch_dir` reads as this directory.
+pub fn scratch_dir_text(dir: &ScratchDir) -> String {
+    let path = dir.path.to_string_lossy();
+    dir.bytes_max.map_or_else(|| path.to_string(), |bytes| format!("{path}:{bytes}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scratch_directories() {
+        let dir = |path: &str, bytes_max| ScratchDir { path: path.into(), bytes_max };
+        for (text, expect) in [
+            ("/a", dir("/a", None)),
+            ("/a:200GiB", dir("/a", Some(200 << 30))),
+            ("/a:b", dir("/a:b", None)),
+            ("/a:b:1MB", dir("/a:b", Some(1_000_000))),
+            ("/a:", dir("/a:", None)),
+        ] {
+            assert_eq!(parse_scratch_dir(text).unwrap(), expect);
+            assert_eq!(parse_scratch_dir(&scratch_dir_text(&expect)).unwrap(), expect);
+        }
+        for wrong in ["", "/a:1XB"] {
+            assert!(parse_scratch_dir(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn sizes() {

@@ -25,7 +25,8 @@ impl TaskJob {
     ///
     /// Fails with `Code::Usage` for a wrong job file, or as loading a library does.
     pub fn new(text: &str, memory_bytes: u64, scratch: Vec<PathBuf>) -> Result<TaskJob> {
-        let spec = JobSpec { threads: Some(1), scratch_dirs: scratch, ..spec_of(text, memory_bytes)? };
+        let scratch_dirs = scratch.into_iter().map(Into::into).collect();
+        let spec = JobSpec { threads: Some(1), scratch_dirs, ..spec_of(text, memory_bytes)? };
         Ok(TaskJob { classes: abi::load_before(&spec.libraries, library::builtin_classes())?, spec })
     }
 

@@ -10,9 +10,11 @@ use super::task::{ReduceTask, is_pure};
 use crate::job::control::ProgressStage;
 use crate::job::journal::Journal;
 use crate::job::journal::frame::Frame;
+use crate::job::report::DirectoryRow;
 use crate::job::report::meter::StageKind;
 use crate::operator::reducer::fold_reduce::FoldInput;
 use crate::run::passes::{LargeRecords, MergeJournal, merge_memory_bytes};
+use crate::run::scratch::DirectoryUse;
 use crate::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
 use crate::write::output::WriterSetup;
 use crate::write::{FinishedWriter, Output, OutputWriter};
@@ -175,6 +177,12 @@ pub(super) fn note_lost(running: &RunningJob<'_>, runs: &[Arc<Run>], result: Res
 pub(super) fn note_scratch(running: &RunningJob<'_>, scratch: &ScratchSpace) {
     let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
     spill.peak_bytes = scratch.usage().held_bytes_peak;
+    let row = |used: DirectoryUse| DirectoryRow {
+        path: used.path.to_string_lossy().into_owned(),
+        written_bytes: used.written_bytes,
+        mb_per_s: used.speed / 1e6,
+    };
+    spill.directory_use = scratch.by_directory().into_iter().map(row).collect();
     spill.failed_directories = scratch.retired().iter().map(|d| d.to_string_lossy().into_owned()).collect();
     for (path, reads) in scratch.bad_reads() {
         *spill.bad_reads.entry(path.to_string_lossy().into_owned()).or_insert(0) += reads;
@@ -191,7 +199,7 @@ pub(super) fn note_runs(running: &RunningJob<'_>, runs: &[Arc<Run>]) {
         spill.raw_bytes += totals.record_bytes;
         spill.stored_bytes += totals.stored_bytes;
     }
-    spill.directories = running.scratch_dirs.iter().map(|d| d.to_string_lossy().into_owned()).collect();
+    spill.directories = running.scratch_dirs.iter().map(|d| d.path.to_string_lossy().into_owned()).collect();
 }
 
 /// Cuts the partitions into key ranges of about `bytes` each. Returns the ranges with their tickets within the
