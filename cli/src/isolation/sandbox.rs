@@ -9,7 +9,7 @@ use std::sync::Arc;
 use yunti_base::process::unique_token;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
-use yunti_engine::env::process::{self, Launcher, PipedProcess, Processes};
+use yunti_engine::env::process::{self, Launcher, PipedProcess, Processes, WorkerProcess};
 
 use super::own_program;
 
@@ -81,6 +81,10 @@ impl Processes for SandboxedProcesses {
         wrapped.executable = own_program().map_err(io::Error::other)?;
         wrapped.variables.push(("TMPDIR".into(), self.sandbox.scratch.clone().into()));
         self.inner.start(&wrapped)
+    }
+    /// Starts a worker, whose launcher `Sandbox::wrap` has wrapped.
+    fn start_worker(&self, launcher: &Launcher) -> io::Result<WorkerProcess> {
+        self.inner.start_worker(launcher)
     }
 }
 

@@ -5,7 +5,6 @@
 //! routes, entries are listed and scattered at the end, in two passes. The first pass counts, so that the second can
 //! write into one array without locks.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::chains::Chains;
@@ -15,6 +14,7 @@ use super::routes::{Routes, Shape};
 use super::splitters::Splitters;
 use super::store::Store;
 use crate::env::Crew;
+use crate::env::sync::Mutex;
 use crate::memory::{Grant, Pool};
 use yunti_base::Result;
 

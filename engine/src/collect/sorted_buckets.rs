@@ -1,11 +1,10 @@
 //! Buckets in order, each sorted when it is requested, for one worker that takes all.
 
-use std::sync::Mutex;
-
 use super::bucket::{Bucket, Buckets};
 use super::sort::sort_bucket;
 use super::store::Store;
 use super::vsort::Simd;
+use crate::env::sync::Mutex;
 
 /// Iterator-like access to sorted buckets.
 pub struct SortedBuckets<'b> {

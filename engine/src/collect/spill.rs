@@ -1,7 +1,7 @@
 //! Spilling: a worker's collected records, sorted and combined, become a run on scratch.
 
 use std::cmp::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use super::bucket::Buckets;
 use super::collector::{CollectedRecords, Spill};
@@ -9,6 +9,7 @@ use super::grouper::Grouper;
 use super::sorted_buckets::SortedBuckets;
 use super::store::Store;
 use crate::bytes::{KeyOrder, Record};
+use crate::env::sync::{Mutex, MutexGuard};
 use crate::env::{Clock, Crew, Threads};
 use crate::operator::cursor::{RecordSink, RecordTarget};
 use crate::operator::{Emitter, Reducer, Type};

@@ -10,13 +10,11 @@ pub mod files;
 pub mod mapped;
 pub mod messages;
 pub mod metered;
-pub mod open_file_pool;
 pub mod process;
 pub mod random;
 pub mod real;
-pub mod storage;
+pub mod system;
 pub mod threads;
-pub mod uninterrupted;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,15 +23,16 @@ pub use clock::Clock;
 
 pub use files::{File, Files, LockScope, NamedFile};
 
+pub use files::open_file_pool::OpenFilePool;
+pub use files::storage::{Storage, StorageKind};
+pub use files::uninterrupted::UninterruptedFiles;
 pub use mapped::MappedFiles;
 pub use messages::Messages;
 pub use metered::MeteredFiles;
 pub use metered::threads::MeteredThreads;
-pub use open_file_pool::OpenFilePool;
 pub use process::Processes;
-pub use storage::{Storage, StorageKind};
-pub use threads::{Crew, Heartbeat, Threads, crew, heartbeat};
-pub use uninterrupted::UninterruptedFiles;
+pub use system::System;
+pub use threads::{Crew, Heartbeat, Threads, crew, heartbeat, sync};
 
 /// The outside world as a job sees it.
 #[derive(Clone)]
@@ -53,6 +52,8 @@ pub struct Env {
     pub processes: Arc<dyn Processes>,
     /// Place for the lines of user code.
     pub messages: Arc<dyn Messages>,
+    /// The machine and this process, as the kernel describes them.
+    pub system: Arc<dyn System>,
     /// Directory of spills if the job names none.
     pub temp_dir: PathBuf,
     /// Directory that caches measurements of this machine, if there is one.
@@ -70,6 +71,7 @@ impl Env {
             maps_files: false,
             processes: Arc::new(process::RealProcesses::default()),
             messages: Arc::new(messages::StandardError),
+            system: Arc::new(system::RealSystem::default()),
             temp_dir: std::env::temp_dir(),
             cache_dir: std::env::var_os("XDG_CACHE_HOME")
                 .map(PathBuf::from)

@@ -8,8 +8,8 @@ use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::files::storage::{self, Storage};
 use super::files::{File, Files, LockScope, Meta, Stream, StreamFile};
-use super::storage::{self, Storage};
 
 /// The operating system's files.
 pub struct RealFiles;

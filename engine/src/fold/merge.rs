@@ -11,12 +11,13 @@
 //! The tables are only read, except for wide states, which are merged where they are. A key keeps its position in the
 //! order, so the scratch is also filled from one end to the other: no key is hashed again and no access is random.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use super::probe::RANGE_BITS;
 use super::slot::{Slot, Slots, bytes_of};
 use super::table::{FoldTable, StateBatch};
+use crate::env::sync::Mutex;
 use crate::memory::Budget;
 use crate::operator::folder::{FOLD_BATCH, Folder, KnownFold};
 use yunti_base::{Error, Result};

@@ -27,7 +27,7 @@ pub fn isolated(launcher: Launcher, env: &Env, timeout: Option<Duration>) -> Res
     let arguments = launcher.arguments.iter().map(PathBuf::from);
     let files =
         arguments.filter(|path| env.files.meta(path).is_ok_and(|meta| !meta.is_dir && !meta.is_stream)).collect();
-    let pool = WorkerPool::new(launcher, env.clock.clone());
+    let pool = WorkerPool::new(env.processes.clone(), launcher, env.clock.clone());
     let worker = pool.take()?;
     let classes = worker.classes.clone();
     pool.put_back(worker);

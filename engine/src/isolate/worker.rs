@@ -1,13 +1,14 @@
 //! One worker process, seen from the engine: requests and their replies, its death, its time.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::message::{RemoteClass, VERSION, ask, reply, take_error};
 use super::wire::{Put, Take};
-use crate::env::Clock;
 use crate::env::process::shared_memory::REPLY_BYTES;
 use crate::env::process::{Ended, Head, Launcher, SharedMemory, Side, WorkerProcess};
+use crate::env::sync::Mutex;
+use crate::env::{Clock, Processes};
 use crate::operator::context::JobContext;
 use yunti_base::{Code, Error, Result};
 
@@ -18,6 +19,7 @@ const START_TIME: Duration = Duration::from_secs(60);
 
 /// Worker processes that wait for work. A worker takes 2 to 7 ms to start, so one is used for many tasks.
 pub struct WorkerPool {
+    processes: Arc<dyn Processes>,
     launcher: Launcher,
     clock: Arc<dyn Clock>,
     idle: Mutex<Vec<Worker>>,
@@ -25,8 +27,8 @@ pub struct WorkerPool {
 
 impl WorkerPool {
     /// Returns an empty pool.
-    pub fn new(launcher: Launcher, clock: Arc<dyn Clock>) -> Arc<WorkerPool> {
-        Arc::new(WorkerPool { launcher, clock, idle: Mutex::default() })
+    pub fn new(processes: Arc<dyn Processes>, launcher: Launcher, clock: Arc<dyn Clock>) -> Arc<WorkerPool> {
+        Arc::new(WorkerPool { processes, launcher, clock, idle: Mutex::default() })
     }
 
     /// Returns a worker that waits, or a new one. Fails with `Code::UserCode` if none can be started.
@@ -35,7 +37,7 @@ impl WorkerPool {
             let idle = self.idle.lock().unwrap_or_else(|e| e.into_inner()).pop();
             let Some(mut worker) = idle else { return self.start() };
             // It may have died while it waited.
-            if worker.process.ended().is_none() {
+            if worker.process.process.ended().is_none() {
                 return Ok(worker);
             }
         }
@@ -98,7 +100,7 @@ pub struct Worker {
 
 impl WorkerPool {
     fn start(&self) -> Result<Worker> {
-        let process = WorkerProcess::start(&self.launcher).map_err(|e| {
+        let process = self.processes.start_worker(&self.launcher).map_err(|e| {
             let error = Error::io(Code::UserCode, "cannot start a worker process", &e);
             error.at_path(self.launcher.program.to_string_lossy())
         })?;
@@ -166,7 +168,7 @@ impl Worker {
         loop {
             let Some(head) = self.process.memory.wait(Side::Engine, TICK) else {
                 // A worker may die right after its last message.
-                if let Some(ended) = self.process.ended() {
+                if let Some(ended) = self.process.process.ended() {
                     return Err(died(name, ended));
                 }
                 if let Some(job) = limits.job {
@@ -174,7 +176,7 @@ impl Worker {
                 }
                 let waited = Duration::from_nanos(self.clock.now_ns() - begin_ns);
                 if let Some(timeout) = limits.timeout.filter(|timeout| waited > *timeout) {
-                    self.process.kill();
+                    self.process.process.kill();
                     self.timed_out = true;
                     let what = format!("{name} took more than {} s for one batch", timeout.as_secs_f64());
                     return Err(Error::new(Code::UserCode, what)

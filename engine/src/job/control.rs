@@ -1,8 +1,9 @@
 //! State that a job and its caller share while the job runs: cancellation and progress.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
+use crate::env::sync::Mutex;
 use yunti_base::Cancel;
 
 /// Progress of a running job at one moment.

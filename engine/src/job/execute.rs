@@ -1,8 +1,8 @@
 //! One job from its specification to its committed output: plan, map, sort or fold, reduce, commit, report.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
 use super::commit::{Claim, ClaimOptions, PendingOutput};
 use super::control::{Control, ProgressStage};
@@ -20,6 +20,7 @@ use super::report::{Report, build};
 use super::spec::{JobSpec, Mode, OutputTarget};
 use super::task_files::named_outputs::NamedOutputs;
 use super::task_files::side_files;
+use crate::env::sync::Mutex;
 use crate::env::{Crew, Env, NamedFile, OpenFilePool, UninterruptedFiles};
 use crate::format::framed;
 use crate::memory::Budget;
@@ -259,7 +260,7 @@ pub(super) fn start<'a>(
     env: &'a Env,
     control: &'a Control,
 ) -> Result<RunningJob<'a>> {
-    let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
+    let limit = spec.memory_bytes.unwrap_or_else(|| super::machine::default_budget_bytes(&*env.system));
     let budget = Budget::new(limit);
     let (side_files, side_memory) = side_files::load(&spec.side_files, &*env.files, &budget)?;
     let (splits, helpers) = (plan.splits.len(), plan.whole_compressed());
@@ -276,7 +277,7 @@ pub(super) fn start<'a>(
         budget,
         meter: Meter::new(sizing.workers, &*env.clock),
         memory: MemoryTrace::default(),
-        elastic: Elastic::new(spec.memory_bytes.is_none().then_some(super::machine::left_bytes)),
+        elastic: Elastic::new(spec.memory_bytes.is_none()),
         partitions: PartitionMeter::new(parts),
         sizing,
         totals: OutputTotals::with_parts(parts),

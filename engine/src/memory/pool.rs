@@ -10,10 +10,11 @@
 //! A place is a number and never a pointer, so that a pool can become shared memory later. Returned blocks stay
 //! committed and are reused first: a reused block is twice as fast to fill as a fresh one.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::budget::Budget;
 use super::buffer::{SLACK_BYTES, advise_huge, discard, map, unmap};
+use crate::env::sync::Mutex;
 use yunti_base::Result;
 
 /// Bytes of one unit of a place.
@@ -172,7 +173,7 @@ impl Pool {
         unsafe { std::slice::from_raw_parts(self.base.add(at), len) }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> crate::env::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 }

@@ -11,13 +11,14 @@
 //! buffers; without them no worker helps.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::decoded_file::DecodedFile;
 use crate::env::Clock;
 use crate::env::crew::Stop;
+use crate::env::sync::{Condvar, Mutex, MutexGuard};
 use crate::memory::Budget;
 use crate::memory::budget::Grant;
 use yunti_base::Cancel;

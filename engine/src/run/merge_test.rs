@@ -111,7 +111,7 @@ impl Case {
         let parts = self.records.chunks(self.records.len().div_ceil(self.runs).max(1));
         let runs = parts.map(|part| self.write_run(scratch, part)).collect::<Result<Vec<_>>>()?;
         let written = runs.len();
-        let merges = std::sync::Mutex::new(Vec::<FinishedMerge>::new());
+        let merges = crate::env::sync::Mutex::new(Vec::<FinishedMerge>::new());
         let passes = MergePasses {
             scratch: scratch.clone(),
             settings: self.settings,

@@ -17,8 +17,8 @@
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use super::index::{KeyRange, Run, RunTotals};
 use super::merge::Merger;
@@ -26,6 +26,7 @@ use super::reader::{BlockSource, ReadContext, RunReader, reader_memory_bytes};
 use super::scratch::ScratchSpace;
 use super::writer::{RunBuilder, RunSettings, Slice, writer_memory_bytes};
 use crate::env::Threads;
+use crate::env::sync::Mutex;
 use crate::memory::Grant;
 use yunti_base::error::of_panic;
 use yunti_base::{Code, Error, Result};

@@ -17,11 +17,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::codec_gauge::CodecGauge;
 use super::scratch_choice::{self, Choice, ScratchDir};
+use crate::env::sync::{Mutex, MutexGuard};
 use crate::env::{Clock, Files, NamedFile};
 use yunti_base::directory_health::{DirectoryHealth, FailureRule};
 use yunti_base::{Code, Error, Result};

@@ -14,8 +14,8 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
+use crate::env::sync::{Mutex, MutexGuard};
 use crate::env::{Storage, StorageKind};
 
 /// A scratch directory, and the bytes that a job may hold there.

@@ -17,13 +17,14 @@
 //! through extra threads. A buffered write is a copy into the page cache (about 0.1 ms a block). If the disk is the
 //! limit, every worker waits for it in either case, and blocks in flight take more memory.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::block::{BlockBuilder, RECORDS_MAX, TRAILER_BYTES, trailer_of_one};
 use super::codec_gauge::SpillCodec;
 use super::index::{BlockEntry, Blocks, Run, RunTotals};
 use super::scratch::{Extent, ScratchSpace};
 use crate::bytes::{KeyOrder, Record};
+use crate::env::sync::Mutex;
 use yunti_base::Result;
 
 /// Settings shared by the runs of a job.

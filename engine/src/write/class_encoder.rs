@@ -1,7 +1,8 @@
 //! Records through a class that encodes the output: in batches, one call a batch.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use crate::env::sync::Mutex;
 use crate::format::emit_buffer::{EmitBuffer, RecordPlaces};
 use crate::memory::Budget;
 use crate::operator::context::{CounterTable, JobContext};

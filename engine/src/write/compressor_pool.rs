@@ -4,9 +4,8 @@
 //! There are as many as workers that write at once. Their memory is reserved before the job begins
 //! (`job/plan/sizing.rs`).
 
-use std::sync::Mutex;
-
 use crate::codec::encode::{Compression, Encoder};
+use crate::env::sync::Mutex;
 use yunti_base::Result;
 
 /// Bytes compressed at a time.

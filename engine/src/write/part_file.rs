@@ -13,10 +13,10 @@
 //! and continues with an empty buffer. So no worker waits for the lock as long as few buffers are deferred.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use crate::env::NamedFile;
+use crate::env::sync::{Condvar, Mutex, MutexGuard};
 use crate::format::framed;
 use yunti_base::Cancel;
 use yunti_base::Result;

@@ -2,9 +2,9 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::sync::Mutex;
 
 use super::value_text::put;
+use crate::env::sync::Mutex;
 use crate::operator::Type;
 
 /// The best `n` records, offered by any worker.

@@ -3,7 +3,8 @@
 use crate::code::{code_of, has_word};
 use crate::tree::{ENGINE, Tree};
 
-/// Checks that env/ passes in files, clocks, threads and settings; only bytes/simd.rs detects processor features.
+/// Checks that env/ passes in files, clocks, threads, locks and settings; only bytes/simd.rs detects processor
+/// features.
 pub fn outside_world(tree: &Tree) -> Vec<String> {
     const OUTSIDE: &[&str] = &[
         "std::fs",
@@ -23,15 +24,16 @@ pub fn outside_world(tree: &Tree) -> Vec<String> {
     ];
     let mut complaints = Vec::new();
     for (path, text) in engine(tree) {
-        if path.starts_with("env/")
-            || path.starts_with("abi/")
-            || ["job/machine/mod.rs", "bytes/simd.rs"].contains(&path)
-        {
+        if path.starts_with("env/") || path.starts_with("abi/") || path == "bytes/simd.rs" {
             continue;
         }
         for (n, line) in code_of(text).lines().enumerate() {
             if let Some(use_) = OUTSIDE.iter().find(|u| line.contains(**u)) {
                 complaints.push(format!("engine/src/{path}:{}: {use_} outside of env/", n + 1));
+            }
+            let lock = ["Mutex", "RwLock", "Condvar", "mpsc", "Barrier"].into_iter().find(|lock| has_word(line, lock));
+            if let Some(lock) = lock.filter(|_| line.contains("std::sync")) {
+                complaints.push(format!("engine/src/{path}:{}: {lock} outside of env/; use env::sync", n + 1));
             }
         }
     }
@@ -40,8 +42,8 @@ pub fn outside_world(tree: &Tree) -> Vec<String> {
 
 /// Places of memory maps.
 const MAPS: [&str; 4] = ["memory/", "env/mapped/", "env/process/shared_memory.rs", "env/real.rs"];
-/// Files with global state: the level of vector instructions, and a signal's handler.
-const GLOBAL: [&str; 2] = ["bytes/simd.rs", "env/mapped/bus_error.rs"];
+/// Files with global state: the level of vector instructions, a signal's handler, and the schedule of a thread.
+const GLOBAL: [&str; 3] = ["bytes/simd.rs", "env/mapped/bus_error.rs", "env/threads/schedule.rs"];
 
 /// No application below library/, no memory map outside of its places, no global state.
 pub fn absences(tree: &Tree) -> Vec<String> {
@@ -89,14 +91,20 @@ mod tests {
 
     #[test]
     fn the_outside_world_is_found() {
-        for text in
-            ["use std::fs;", "Instant::now();", "thread::spawn(f);", "std::env::var(\"X\")", "feature_detected!"]
-        {
+        for text in [
+            "use std::fs;",
+            "Instant::now();",
+            "thread::spawn(f);",
+            "std::env::var(\"X\")",
+            "feature_detected!",
+            "use std::sync::{Arc, Mutex};",
+        ] {
             finds(outside_world, &[("engine/src/map/a.rs", text)], "outside of env/");
         }
         for (path, text) in [
             ("engine/src/env/a.rs", "use std::fs;"),
             ("engine/src/map/a_test.rs", "use std::fs;"),
+            ("engine/src/map/a.rs", "use crate::env::sync::Mutex;"),
             ("engine/src/map/a.rs", "fn f() {}\n#[cfg(test)]\nmod tests {\n use std::fs;\n}"),
             ("engine/src/map/a.rs", "// std::fs\nfn f() -> std::thread::Result<()>"),
         ] {

@@ -8,14 +8,15 @@
 
 pub mod mapped_records;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
 
 use mapped_records::{MappedRecords, PREFETCH_MAX, prefetch_bytes};
 
 use crate::bytes::prefetch::prefetch;
 use crate::bytes::{KeyOrder, Record};
 use crate::env::MappedFiles;
+use crate::env::sync::RwLock;
 use crate::memory::pool::UNIT_BYTES;
 use crate::memory::{Block, Budget, Buffer, Pool};
 use crate::operator::cursor::HEADER_BYTES;

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::env::clock::Clock;
+use crate::env::files::storage::Storage;
 use crate::env::files::{File, Files, LockScope, Meta};
-use crate::env::storage::Storage;
 
 /// Role of a file in a job.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub use pipes::Command;
 pub use reaper::Reaper;
 pub use shared_memory::{Head, SharedMemory, Side};
-pub use worker::{Launcher, WorkerProcess};
+pub use worker::Launcher;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,22 @@ pub trait Processes: Send + Sync {
     /// Starts a program in the directory of programs, with pipes to its standard input, output and error. Fails if the
     /// system cannot start it.
     fn start(&self, command: &Command) -> io::Result<Box<dyn PipedProcess>>;
+    /// Starts a worker. Fails if the system cannot start it or has no memory for it.
+    fn start_worker(&self, launcher: &Launcher) -> io::Result<WorkerProcess>;
+}
+
+/// A worker and the memory that it shares with this process.
+pub struct WorkerProcess {
+    pub process: Box<dyn WorkerHandle>,
+    pub memory: SharedMemory,
+}
+
+/// A running worker. Dropping it kills the process.
+pub trait WorkerHandle: Send {
+    /// Returns how the worker ended, if it did.
+    fn ended(&mut self) -> Option<Ended>;
+    /// Kills the worker.
+    fn kill(&mut self);
 }
 
 /// A program behind pipes that never block. Dropping it kills the program and its children.
@@ -96,5 +112,8 @@ impl Processes for RealProcesses {
     }
     fn start(&self, command: &Command) -> io::Result<Box<dyn PipedProcess>> {
         Ok(Box::new(pipes::Pipes::start(command, self.directory(), self.reaper()?)?))
+    }
+    fn start_worker(&self, launcher: &Launcher) -> io::Result<WorkerProcess> {
+        worker::start(launcher)
     }
 }

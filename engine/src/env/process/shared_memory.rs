@@ -20,6 +20,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::thread::futex;
 use rustix::time::Timespec;
 
+use crate::env::threads::schedule;
+
 /// Bytes of a block of emitted records.
 pub const REPLY_BYTES: usize = 256 << 10;
 /// Bytes of the request at first: a batch of the default size and its columns.
@@ -114,6 +116,7 @@ impl SharedMemory {
         self.long(BLOCK_LEN_AT).store(head.block as u64, Ordering::Relaxed);
         let to = if from == Side::Engine { Side::Worker } else { Side::Engine };
         self.word(TURN_AT).store(to as u32, Ordering::Release);
+        schedule::notify(schedule::Key::Message, true);
         // The other side may be gone, then nobody wakes.
         let _ = futex::wake(self.word(TURN_AT), futex::Flags::empty(), 1);
     }
@@ -122,7 +125,12 @@ impl SharedMemory {
     pub fn wait(&self, side: Side, at_most: Duration) -> Option<Head> {
         let turn = self.word(TURN_AT);
         let other = 1 - side as u32;
-        if turn.load(Ordering::Acquire) == other {
+        if schedule::is_scheduled() {
+            schedule::point(0);
+            if turn.load(Ordering::Acquire) == other {
+                schedule::wait(schedule::Key::Message, Some(at_most.as_nanos() as u64));
+            }
+        } else if turn.load(Ordering::Acquire) == other {
             let time = Timespec { tv_sec: at_most.as_secs() as i64, tv_nsec: i64::from(at_most.subsec_nanos()) };
             // It returns at a wake, a signal, the time, or at once if the turn has changed.
             let _ = futex::wait(turn, futex::Flags::empty(), other, Some(&time));

@@ -4,10 +4,10 @@
 //! the result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::Threads;
+use crate::env::sync::Mutex;
 use yunti_base::{Cancel, Code, Error, Result, error};
 
 /// Returns true once another worker of the crew has failed.

@@ -2,6 +2,8 @@
 
 pub mod crew;
 pub mod heartbeat;
+pub mod schedule;
+pub mod sync;
 
 pub use crew::Crew;
 pub use heartbeat::Heartbeat;

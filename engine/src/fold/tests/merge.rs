@@ -95,7 +95,7 @@ fn threads_merge_wide_states_and_small_budgets_fail() {
     let refused = Merge::new(tables, 2, &small).err().unwrap();
     assert_eq!((refused.error.code(), refused.tables.len(), small.used_bytes()), (Code::Memory, 3, 0));
     let merge = Merge::new(refused.tables, 2, &budget).map_err(|u| u.error).ok().unwrap();
-    let totals = std::sync::Mutex::new(Totals::new());
+    let totals = crate::env::sync::Mutex::new(Totals::new());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {

@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
 
 use crate::bytes::checksum::{Crc32c, crc32c};
 use crate::env::files::{LockScope, Meta};
+use crate::env::sync::{Mutex, RwLock};
 use crate::env::{File, Files, Storage, StorageKind};
 use crate::run::ScratchSpace;
 use crate::run::scratch::Extent;
@@ -84,7 +85,7 @@ impl HeldFiles {
         path.starts_with(ROOT)
     }
 
-    fn names(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Option<Arc<HeldFile>>>> {
+    fn names(&self) -> crate::env::sync::MutexGuard<'_, BTreeMap<PathBuf, Option<Arc<HeldFile>>>> {
         self.names.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -126,11 +127,11 @@ impl Inner {
 }
 
 impl HeldFile {
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Inner> {
+    fn write(&self) -> crate::env::sync::RwLockWriteGuard<'_, Inner> {
         self.inner.write().unwrap_or_else(|e| e.into_inner())
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, Inner> {
+    fn read(&self) -> crate::env::sync::RwLockReadGuard<'_, Inner> {
         self.inner.read().unwrap_or_else(|e| e.into_inner())
     }
 

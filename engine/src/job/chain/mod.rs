@@ -33,7 +33,7 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     if spec.then.is_empty() {
         return execute::run(spec, env, classes, control, &EarlierJobs::default(), None);
     }
-    let budget = spec.memory_bytes.unwrap_or_else(machine::default_budget_bytes);
+    let budget = spec.memory_bytes.unwrap_or_else(|| machine::default_budget_bytes(&*env.system));
     let held_bytes = budget / HELD_SHARE;
     let whole = JobSpec { memory_bytes: Some(budget - held_bytes), ..spec.clone() };
     let jobs = stages(&whole, env, classes)?;

@@ -32,8 +32,7 @@ use super::holder::{BEAT_MS, Holder};
 use super::locked_directory::LockedDirectory;
 use super::other_job::OtherJob;
 use super::{FRESH, LOCK, OLDER, TEMPORARY};
-use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile};
-use yunti_base::process::unique_token;
+use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile, System};
 use yunti_base::{Code, Error, Result};
 
 /// Milliseconds between two tries of a job that waits.
@@ -64,6 +63,7 @@ impl ClaimOptions {
 pub struct Claim {
     pub(super) files: Arc<dyn Files>,
     pub(super) clock: Arc<dyn Clock>,
+    system: Arc<dyn System>,
     output: PathBuf,
     pub(super) parent: PathBuf,
     /// `.OUT._temporary`
@@ -95,6 +95,7 @@ impl Claim {
         let mut claim = Claim {
             files: env.files.clone(),
             clock: env.clock.clone(),
+            system: env.system.clone(),
             output: output.into(),
             parent,
             directory,
@@ -270,7 +271,7 @@ impl Claim {
     /// Makes a directory with a locked lock file under a name that no other job has.
     fn prepare(&mut self) -> Result<LockedDirectory> {
         for _ in 0..TRIES_MAX {
-            let token = unique_token();
+            let token = self.system.unique_token();
             let mut path = self.directory.clone().into_os_string();
             path.push(format!("-{token}"));
             let path = PathBuf::from(path);
@@ -313,7 +314,7 @@ impl Claim {
             Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(None),
             Err(e) => return Err(failed("cannot lock", &e)),
         };
-        self.hold(directory, file, Holder::own(token, beats))
+        self.hold(directory, file, Holder::own(self.system.process(), token, beats))
     }
 
     /// Names the holder in a locked file; None if the file has no name any more.

@@ -29,9 +29,9 @@ pub(super) struct Holder {
 }
 
 impl Holder {
-    /// Returns a holder for this process.
-    pub fn own(token: String, beats: bool) -> Holder {
-        let ProcessName { pid, host, boot } = ProcessName::own();
+    /// Returns a holder for a process.
+    pub fn own(process: ProcessName, token: String, beats: bool) -> Holder {
+        let ProcessName { pid, host, boot } = process;
         Holder { token, pid, host, boot, beats }
     }
 
@@ -64,10 +64,12 @@ mod tests {
 
     #[test]
     fn holder_survives_serialisation_and_default_names_no_process() {
-        let holder = Holder::own(yunti_base::process::unique_token(), true);
+        let holder = Holder::own(ProcessName::own(), yunti_base::process::unique_token(), true);
         assert_eq!(serde_json::from_slice::<Holder>(&holder.text()).unwrap(), holder);
         assert!(holder.text().len() < TEXT_BYTES_MAX);
-        assert!(holder.is_on_machine_of(&Holder::own(String::new(), false)) || holder.boot.is_empty());
+        assert!(
+            holder.is_on_machine_of(&Holder::own(ProcessName::own(), String::new(), false)) || holder.boot.is_empty()
+        );
         assert!(!Holder::default().is_on_machine_of(&Holder::default()));
         assert_eq!(Holder::default().name(), None);
     }

@@ -32,7 +32,7 @@ mod kept;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use self::frame::{Frame, RunRecord, SplitIdentity};
 pub use self::kept::{Kept, MapPhase, Reduced};
@@ -40,10 +40,10 @@ use super::commit::Claim;
 use super::plan::Plan;
 use super::spec::{JobSpec, Partitioning};
 use crate::bytes::KeyOrder;
+use crate::env::sync::{Mutex, MutexGuard};
 use crate::env::{Env, Files, NamedFile};
 use crate::operator::ClassSource;
 use crate::run::{Run, ScratchSpace};
-use yunti_base::process::{ProcessName, unique_token};
 use yunti_base::{Code, Error, Result};
 
 /// Name of the journal in the directory of a claim.
@@ -108,7 +108,7 @@ impl Journal {
         let splits = identity::of_splits(plan, files)?;
         let job = identity::of_job(spec, files, classes)?;
         let path = directory.join(JOURNAL);
-        let boot = ProcessName::own().boot;
+        let boot = env.system.process().boot;
         let (mut kept, why) = match read(files, &path)? {
             None => (Kept::default(), None),
             Some(bytes) => match Kept::read(frame::decode_all(&bytes).0, &job, &boot) {
@@ -132,7 +132,7 @@ impl Journal {
         }
         let shown = shown(&kept, plan.splits.len(), why);
         let first_file = kept.scratch_files.len() as u32;
-        let token = unique_token();
+        let token = env.system.unique_token();
         let own = spec.scratch_dirs_or(&env.temp_dir);
         let own = own.iter().enumerate().map(|(i, dir)| files.absolute(&dir.path.join(format!(".yunti-{token}-{i}"))));
         let own: Vec<PathBuf> = own.collect();
@@ -165,7 +165,7 @@ impl Journal {
         Ok((journal, kept, shown))
     }
 
-    fn end(&self) -> std::sync::MutexGuard<'_, u64> {
+    fn end(&self) -> MutexGuard<'_, u64> {
         self.end.lock().unwrap_or_else(|e| e.into_inner())
     }
 

@@ -10,10 +10,10 @@
 //! memory that will be free then, if the others go on growing as they do.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
-use super::SHARE;
-use crate::env::Env;
+use super::{SHARE, left_bytes};
+use crate::env::sync::{Mutex, MutexGuard};
+use crate::env::{Env, System};
 use crate::job::report::MemoryLimit;
 use crate::memory::Budget;
 use crate::memory::budget::size;
@@ -35,8 +35,8 @@ const KEPT_MAX: usize = 1000;
 
 /// Target of a running job's memory.
 pub struct Elastic {
-    /// Memory that others leave to this process; None: only requests change the target.
-    left_bytes: Option<fn() -> u64>,
+    /// False if only requests change the target.
+    follows_others: bool,
     next_ns: AtomicU64,
     state: Mutex<State>,
 }
@@ -53,10 +53,9 @@ struct State {
 }
 
 impl Elastic {
-    /// Returns the target of a job. `left_bytes`: memory that others leave to this process; None: only requests change
-    /// the target.
-    pub fn new(left_bytes: Option<fn() -> u64>) -> Elastic {
-        Elastic { left_bytes, next_ns: AtomicU64::new(0), state: Mutex::default() }
+    /// Returns the target of a job. `follows_others`: false if only requests change the target.
+    pub fn new(follows_others: bool) -> Elastic {
+        Elastic { follows_others, next_ns: AtomicU64::new(0), state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -64,9 +63,11 @@ impl Elastic {
     }
 
     /// Returns the share of the memory that will be free when a spill that begins now is done.
-    fn available(&self, now_ns: u64) -> u64 {
-        let Some(left_bytes) = self.left_bytes else { return u64::MAX };
-        let room = left_bytes() as f64;
+    fn available(&self, now_ns: u64, system: &dyn System) -> u64 {
+        if !self.follows_others {
+            return u64::MAX;
+        }
+        let room = left_bytes(system) as f64;
         let mut state = self.state();
         if let Some((then_ns, before)) = state.last.replace((now_ns, room)) {
             let seconds = now_ns.saturating_sub(then_ns).max(1) as f64 / 1e9;
@@ -91,7 +92,7 @@ impl Elastic {
         if self.next_ns.compare_exchange(next, now + EACH_NS, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;
         }
-        let available = self.available(now);
+        let available = self.available(now, &*env.system);
         let (limit, before) = (budget.limit_bytes(), budget.target_bytes());
         let target = available.min(asked).clamp(LEAST_BYTES.min(limit), limit);
         let change = (target as f64 - before as f64).abs() / limit as f64;

@@ -5,6 +5,8 @@ pub mod elastic;
 
 use std::path::Path;
 
+use crate::env::System;
+use crate::env::system::RealSystem;
 use crate::job::report::Machine;
 use crate::job::report::processors::ProcessorCounters;
 
@@ -13,58 +15,62 @@ pub const SHARE: f64 = 0.7;
 
 /// Returns the memory budget of a job that names none: 70 % of the free memory of control group and machine, at least
 /// 64 MiB.
-pub fn default_budget_bytes() -> u64 {
-    default_budget_bytes_below(Path::new("/"))
-}
-
-/// Returns the bytes of memory that others leave to this process: what is free in control group and machine, and what
-/// it has already, without files.
-pub fn left_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:")?.split_whitespace().next()?.parse().ok());
-    free_bytes_below(Path::new("/")) + own.map_or(0, |kib: u64| kib << 10)
+pub fn default_budget_bytes(system: &dyn System) -> u64 {
+    ((free_bytes(system) as f64 * SHARE) as u64).max(64 << 20)
 }
 
 /// Returns the same budget for a machine whose `proc` and `sys` are below `root`.
 pub fn default_budget_bytes_below(root: &Path) -> u64 {
-    ((free_bytes_below(root) as f64 * SHARE) as u64).max(64 << 20)
+    default_budget_bytes(&RealSystem::below(root))
 }
 
-fn free_bytes_below(root: &Path) -> u64 {
-    let free = meminfo(root, "MemAvailable:").unwrap_or(1 << 30);
-    cgroup_room(root).map_or(free, |room| room.min(free))
+/// Returns the bytes of memory that others leave to this process: what is free in control group and machine, and what
+/// it has already, without files.
+pub fn left_bytes(system: &dyn System) -> u64 {
+    let status = text(system, "/proc/self/status");
+    let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:")?.split_whitespace().next()?.parse().ok());
+    free_bytes(system) + own.map_or(0, |kib: u64| kib << 10)
 }
 
-fn meminfo(root: &Path, field: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
+fn text(system: &dyn System, path: &str) -> String {
+    system.read(Path::new(path)).unwrap_or_default()
+}
+
+fn free_bytes(system: &dyn System) -> u64 {
+    let free = meminfo(system, "MemAvailable:").unwrap_or(1 << 30);
+    cgroup_room(system).map_or(free, |room| room.min(free))
+}
+
+fn meminfo(system: &dyn System, field: &str) -> Option<u64> {
+    let text = system.read(Path::new("/proc/meminfo"))?;
     let line = text.lines().find(|l| l.starts_with(field))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
 /// Returns the bytes that the control group (version 1 or 2) still allows; None without a limit.
-fn cgroup_room(root: &Path) -> Option<u64> {
-    let own = std::fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
+fn cgroup_room(system: &dyn System) -> Option<u64> {
+    let own = system.read(Path::new("/proc/self/cgroup"))?;
     let mut room = None;
     for line in own.lines() {
         let mut parts = line.splitn(3, ':');
         let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
         let (groups, limit, usage) = match controllers {
-            "" => ("sys/fs/cgroup", "memory.max", "memory.current"),
+            "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
             c if c.split(',').any(|c| c == "memory") => {
-                ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
             }
             _ => continue,
         };
         // Limits of parent groups apply too.
-        let groups = root.join(groups);
+        let groups = Path::new(groups);
         let mut dir = groups.join(path.trim_start_matches('/'));
         loop {
-            let number = |name: &str| std::fs::read_to_string(dir.join(name)).ok()?.trim().parse::<u64>().ok();
+            let number = |name: &str| system.read(&dir.join(name))?.trim().parse::<u64>().ok();
             if let Some(limit) = number(limit)
                 && limit < 1 << 60
             {
-                let left =
-                    limit.saturating_sub(number(usage).unwrap_or(0) - page_cache(&dir).min(number(usage).unwrap_or(0)));
+                let used = number(usage).unwrap_or(0);
+                let left = limit.saturating_sub(used - page_cache(system, &dir).min(used));
                 room = Some(room.map_or(left, |r: u64| r.min(left)));
             }
             if dir == groups || !dir.pop() {
@@ -76,8 +82,8 @@ fn cgroup_room(root: &Path) -> Option<u64> {
 }
 
 /// Returns the bytes of file pages of a control group. The kernel frees them on demand.
-fn page_cache(dir: &Path) -> u64 {
-    let text = std::fs::read_to_string(dir.join("memory.stat")).unwrap_or_default();
+fn page_cache(system: &dyn System, dir: &Path) -> u64 {
+    let text = system.read(&dir.join("memory.stat")).unwrap_or_default();
     let field =
         |name: &str| text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok());
     let both = |total: &str, own: &str| field(total).or_else(|| field(own)).unwrap_or(0);
@@ -96,12 +102,9 @@ pub struct CpuQuota {
 }
 
 /// Returns the quota of this thread's control group (version 1 or 2), or of its strictest parent; None without a limit.
-pub fn cpu_quota() -> Option<CpuQuota> {
-    let own = std::fs::read_to_string("/proc/thread-self/cgroup").ok()?;
-    cpu_quota_of(&own, Path::new("/sys/fs/cgroup"))
-}
-
-fn cpu_quota_of(own: &str, mounted: &Path) -> Option<CpuQuota> {
+pub fn cpu_quota(system: &dyn System) -> Option<CpuQuota> {
+    let own = system.read(Path::new("/proc/thread-self/cgroup"))?;
+    let mounted = Path::new("/sys/fs/cgroup");
     let mut strictest: Option<CpuQuota> = None;
     for line in own.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -111,10 +114,10 @@ fn cpu_quota_of(own: &str, mounted: &Path) -> Option<CpuQuota> {
             c if c.split(',').any(|c| c == "cpu") => [mounted.join(c), mounted.join("cpu")],
             _ => continue,
         };
-        let Some(root) = roots.into_iter().find(|root| root.is_dir()) else { continue };
+        let Some(root) = roots.into_iter().find(|root| system.is_dir(root)) else { continue };
         let mut dir = root.join(path.trim_start_matches('/'));
         loop {
-            if let Some(quota) = quota_in(&dir)
+            if let Some(quota) = quota_in(system, &dir)
                 && strictest.is_none_or(|s| quota.processors < s.processors)
             {
                 strictest = Some(quota);
@@ -127,8 +130,8 @@ fn cpu_quota_of(own: &str, mounted: &Path) -> Option<CpuQuota> {
     strictest
 }
 
-fn quota_in(dir: &Path) -> Option<CpuQuota> {
-    let text = |name: &str| std::fs::read_to_string(dir.join(name)).ok();
+fn quota_in(system: &dyn System, dir: &Path) -> Option<CpuQuota> {
+    let text = |name: &str| system.read(&dir.join(name));
     let number = |name: &str| text(name)?.trim().parse::<f64>().ok();
     let processors = match text("cpu.max") {
         Some(max) => {
@@ -143,14 +146,14 @@ fn quota_in(dir: &Path) -> Option<CpuQuota> {
 }
 
 /// Reads the counters of this machine's processors.
-pub fn processor_counters() -> ProcessorCounters {
-    let text = |name: &str| std::fs::read_to_string(name).unwrap_or_default();
+pub fn processor_counters(system: &dyn System) -> ProcessorCounters {
+    let text = |name: &str| text(system, name);
     ProcessorCounters::parse(&text("/proc/stat"), &text("/proc/pressure/cpu"), &text("/proc/self/status"))
 }
 
 /// Describes this machine for the report.
-pub fn describe(processors: usize) -> Machine {
-    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+pub fn describe(system: &dyn System, processors: usize) -> Machine {
+    let cpuinfo = text(system, "/proc/cpuinfo");
     let cpu = cpuinfo
         .lines()
         .find_map(|l| l.strip_prefix("model name")?.split_once(':').map(|(_, name)| name.trim().to_string()))
@@ -158,22 +161,22 @@ pub fn describe(processors: usize) -> Machine {
     Machine {
         cpu,
         processors: processors as u32,
-        memory_bytes: meminfo(Path::new("/"), "MemTotal:").unwrap_or(0),
+        memory_bytes: meminfo(system, "MemTotal:").unwrap_or(0),
         simd: super::simd_name().to_string(),
     }
 }
 
 /// Returns the peak resident size of this process, in bytes.
-pub fn peak_resident_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+pub fn peak_resident_bytes(system: &dyn System) -> u64 {
+    let status = text(system, "/proc/self/status");
     let field =
         |name: &str| status.lines().find_map(|l| l.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok());
     field("VmHWM:").unwrap_or(0) << 10
 }
 
 /// Returns the bytes that this process has read from and written to disks so far.
-pub fn disk_bytes() -> (u64, u64) {
-    let io = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
+pub fn disk_bytes(system: &dyn System) -> (u64, u64) {
+    let io = text(system, "/proc/self/io");
     let field = |name: &str| io.lines().find_map(|l| l.strip_prefix(name)?.trim().parse::<u64>().ok()).unwrap_or(0);
     (field("read_bytes:"), field("write_bytes:"))
 }
@@ -186,7 +189,8 @@ mod tests {
     fn strictest_quota_of_either_cgroup_version() {
         let root = std::env::temp_dir().join(format!("yunti-quota-{}", std::process::id()));
         let write = |name: &str, text: &str| {
-            let path = root.join(name);
+            let (version, name) = name.split_once('/').unwrap();
+            let path = root.join(version).join("sys/fs/cgroup").join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
@@ -199,7 +203,11 @@ mod tests {
         write("one/cpu,cpuacct/x/cpu.stat", "nr_periods 7\nnr_throttled 2\nthrottled_time 4\n");
         write("one/cpu,cpuacct/y/cpu.cfs_quota_us", "-1\n");
         write("one/cpu,cpuacct/y/cpu.cfs_period_us", "100000\n");
-        let of = |own: &str, version: &str| cpu_quota_of(own, &root.join(version));
+        let of = |own: &str, version: &str| {
+            std::fs::create_dir_all(root.join(version).join("proc/thread-self")).unwrap();
+            std::fs::write(root.join(version).join("proc/thread-self/cgroup"), own).unwrap();
+            cpu_quota(&RealSystem::below(&root.join(version)))
+        };
         assert_eq!(of("0::/a/b\n", "two"), Some(CpuQuota { processors: 0.5, periods: 40, throttled: 30 }));
         let one = "5:devices:/\n4:cpu,cpuacct:/x\n0::/\n";
         assert_eq!(of(one, "one"), Some(CpuQuota { processors: 1.5, periods: 7, throttled: 2 }));

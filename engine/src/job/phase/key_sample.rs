@@ -5,7 +5,7 @@
 //! sampled as well as any other. The records go through fresh mappers.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::map_setup::{make_key_encoder, make_mapper, make_partition, read_setup};
 use super::running_job::RunningJob;
@@ -14,6 +14,7 @@ use crate::collect::chains::Chains;
 use crate::collect::routes::Routes;
 use crate::collect::splitters::Splitters;
 use crate::env::random::Random;
+use crate::env::sync::Mutex;
 use crate::job::spec::Partitioning;
 use crate::key_order::OrderedKeyEncoder;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};

@@ -1,9 +1,8 @@
 //! Mode none: each split through the mapper into a part of its own, without a barrier.
 
-use std::sync::Mutex;
-
 use super::map_setup::{Readers, count_read, make_mapper, map_task, map_together, note_failed_attempt, read_ahead};
 use super::running_job::{RunningJob, show_output};
+use crate::env::sync::Mutex;
 use crate::job::control::ProgressStage;
 use crate::job::journal::frame::{Frame, rows_of};
 use crate::job::report::meter::StageKind;

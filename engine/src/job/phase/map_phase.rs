@@ -1,7 +1,7 @@
 //! The map phase of modes sorted and grouped: all splits into collectors, fold tables and runs.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use super::key_sample::{self, KeySample};
 use super::map_output::{MapOutput, run_settings};
@@ -14,6 +14,7 @@ use crate::collect::partition::Partition;
 use crate::collect::spill::{FinishedSpill, MakeCombiner, RunSpill, Runs, SpillSetup};
 use crate::collect::store::Layout;
 use crate::collect::{Collector, Store};
+use crate::env::sync::Mutex;
 use crate::fold::{FoldTable, HashRanges};
 use crate::format::LineEnd;
 use crate::job::control::ProgressStage;

@@ -1,8 +1,8 @@
 //! Workers of the map phase: each takes splits and brings their records into a collector or a table of its own.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use super::map_setup::{Readers, TASK_COUNTERS, count_read, make_mapper, map_task, note_failed_attempt, read_setup};
 use super::resume::checkpoints::{Checkpoints, WorkerCheckpoints};
@@ -11,6 +11,7 @@ use crate::collect::Store;
 use crate::collect::collector::CollectedRecords;
 use crate::collect::store::Layout;
 use crate::env::crew::Stop;
+use crate::env::sync::Mutex;
 use crate::fold::FoldTable;
 use crate::job::report::meter::StageKind;
 use crate::key_order::KeyOrderCollector;

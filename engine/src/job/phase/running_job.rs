@@ -1,10 +1,11 @@
 //! The running job: state that all of its phases share.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::collect::spill::FinishedSpill;
 use crate::env::crew::Stop;
+use crate::env::sync::{Mutex, MutexGuard};
 use crate::env::{Crew, Env};
 use crate::job::control::{Control, ProgressStage};
 use crate::job::journal::{Journal, Kept};

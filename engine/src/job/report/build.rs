@@ -32,16 +32,16 @@ impl ResourceWatch {
     /// Begins to meter a job. `env`: its environment without meters.
     pub fn begin(env: &Env) -> ResourceWatch {
         let files = Arc::new(MeteredFiles::new(env.files.clone(), env.clock.clone()));
-        let threads = Arc::new(MeteredThreads::new(env.threads.clone()));
+        let threads = Arc::new(MeteredThreads::new(env.threads.clone(), env.system.clone()));
         ResourceWatch {
             env: Env { files: files.clone(), threads: threads.clone(), ..env.clone() },
             files,
             threads,
             unix_ms: env.clock.unix_ms(),
             cpu_ns: env.clock.cpu_ns(),
-            disk: machine::disk_bytes(),
-            quota: machine::cpu_quota(),
-            processors: machine::processor_counters(),
+            disk: machine::disk_bytes(&*env.system),
+            quota: machine::cpu_quota(&*env.system),
+            processors: machine::processor_counters(&*env.system),
         }
     }
 
@@ -51,10 +51,11 @@ impl ResourceWatch {
     }
 
     fn waits(&self, time: WorkerTime) -> Waits {
-        let disk = machine::disk_bytes();
-        let quota = machine::cpu_quota();
+        let system = &*self.env.system;
+        let disk = machine::disk_bytes(system);
+        let quota = machine::cpu_quota(system);
         let of = |of: fn(machine::CpuQuota) -> u64| quota.map_or(0, of).saturating_sub(self.quota.map_or(0, of));
-        let processors = machine::processor_counters().since(&self.processors);
+        let processors = machine::processor_counters(system).since(&self.processors);
         let counted_ms = self.threads.run_delay_ns().map(|ns| ns as f64 / 1e6);
         Waits {
             processor_ms: processors::wait_ms(counted_ms, &processors, time),
@@ -117,7 +118,7 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
             output_by: output_by(spec),
             classes: classes(spec, running.plan),
         },
-        machine: machine::describe(running.env.threads.processors()),
+        machine: machine::describe(&*running.env.system, running.env.threads.processors()),
         input: Some(Input { largest_record, ..input(running.plan) }),
         stages: running.meter.stages(),
         workers: running.meter.workers(),
@@ -125,7 +126,7 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
         memory: Memory {
             budget_bytes: running.budget.limit_bytes(),
             peak_bytes: running.budget.peak_bytes(),
-            peak_resident_bytes: machine::peak_resident_bytes(),
+            peak_resident_bytes: machine::peak_resident_bytes(&*running.env.system),
             samples: running.memory.samples(),
             limits: running.elastic.changes(),
         },

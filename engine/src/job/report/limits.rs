@@ -10,7 +10,6 @@
 
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +17,7 @@ use crate::bytes::checksum::crc32c;
 use crate::codec::lz4_block::{Compressor, compressed_bytes_max, decompress};
 use crate::collect::vsort::{Simd, sort_u64};
 use crate::env::random::Random;
+use crate::env::sync::Mutex;
 use crate::env::{Env, Files, NamedFile};
 use crate::memory::Buffer;
 use yunti_base::{Code, Error, Result};

@@ -8,10 +8,10 @@
 //! Steps measure work, not time, because the work is counted for each batch already and needs no clock. Rejected: a
 //! thread that wakes up periodically, which simulated environments would have to simulate too.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::MemorySample;
+use crate::env::sync::Mutex;
 use crate::memory::Budget;
 
 /// Steps of a job of known size.

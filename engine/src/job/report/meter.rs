@@ -1,10 +1,9 @@
 //! Meters of a job: time, bytes and records by stage, and a timeline for each worker. The clock is read once a batch or
 //! task.
 
-use std::sync::Mutex;
-
 use super::{Span, Stage, Worker};
 use crate::env::Clock;
+use crate::env::sync::Mutex;
 
 /// Stages of a job that have a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

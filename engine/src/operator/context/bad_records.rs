@@ -1,8 +1,7 @@
 //! Bad records of a job: those whose user code failed twice, and that the job may leave out.
 
-use std::sync::{Mutex, MutexGuard};
-
 use super::Settings;
+use crate::env::sync::{Mutex, MutexGuard};
 use yunti_base::{Code, Error, Result};
 
 /// Setting: what happens to bad records.

@@ -2,13 +2,14 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub mod bad_records;
 
 pub use bad_records::{BadRecord, BadRecords};
 
+use crate::env::sync::Mutex;
 use crate::env::{Clock, Env, Messages, Processes};
 use crate::operator::{Emitter, Sink, Type};
 use yunti_base::{Cancel, Code, Error, Result};

@@ -15,10 +15,9 @@
 //! (`resume.cost.percent`). If its records are many for the time that it took to make them, it begins again after a
 //! kill.
 
-use std::sync::Mutex;
-
 use super::super::running_job::RunningJob;
 use crate::collect::spill::Runs;
+use crate::env::sync::Mutex;
 use crate::job::journal::Journal;
 use crate::job::journal::frame::{Frame, rows_of};
 use crate::read::Split;

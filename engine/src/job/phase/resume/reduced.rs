@@ -10,9 +10,9 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
 
 use super::super::running_job::RunningJob;
+use crate::env::sync::{Mutex, MutexGuard};
 use crate::job::journal::frame::{Frame, rows_of};
 use crate::job::journal::{Journal, Kept};
 use crate::operator::context::CounterTable;

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::files::{File, Files, LockScope, Meta};
 use super::storage::Storage;
+use super::{File, Files, LockScope, Meta};
 
 /// Files of a job, with retries around the files that the job was given.
 pub struct UninterruptedFiles(pub Arc<dyn Files>);

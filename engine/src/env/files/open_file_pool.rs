@@ -12,9 +12,10 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
-use super::files::{File, Files, LockScope};
+use super::{File, Files, LockScope};
+use crate::env::sync::{Mutex, MutexGuard};
 
 /// A pool of files that keeps at most `open_max` of them open.
 pub struct OpenFilePool {
@@ -123,9 +124,9 @@ impl File for PooledFile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::faulty::{Fault, FaultyFiles, Operation};
-    use super::super::real::RealFiles;
     use super::*;
+    use crate::env::faulty::{Fault, FaultyFiles, Operation};
+    use crate::env::real::RealFiles;
 
     #[test]
     fn writes_every_byte_and_keeps_few_files_open() {

@@ -7,7 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::storage::Storage;
+pub mod open_file_pool;
+pub mod storage;
+pub mod uninterrupted;
+
+use self::storage::Storage;
 use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
