@@ -33,7 +33,11 @@ pub struct Instance {
 
 /// Named outputs that the instance has opened.
 #[derive(Default)]
-struct NamedOutputs(BTreeMap<String, Emitter<Box<dyn NamedOutput>>>);
+struct NamedOutputs {
+    open: BTreeMap<String, Emitter<Box<dyn NamedOutput>>>,
+    /// True once one has a record or has ended, which cannot be taken back.
+    are_used: bool,
+}
 
 impl Instance {
     /// Returns an instance; its first call makes it in a worker of the pool. Errors: `Usage` for a bad number of
@@ -68,7 +72,9 @@ impl Instance {
         let head = Put::default().text(&self.class.info.name).u32(self.kind as u32);
         let head = head.u32(u32::from(self.context.is_reduce)).u32(self.context.task).u32(self.context.partitions);
         let limits = Limits { timeout: self.timeout, job: Some(&self.context.job) };
-        worker.call(&self.class.info.name, ask::CREATE, 0, &[&head.0], &limits, &mut ())?;
+        // A class may open its named outputs when it is made.
+        let mut replies = CallReplies { emit: None, context: &self.context, outputs: &mut self.outputs };
+        worker.call(&self.class.info.name, ask::CREATE, 0, &[&head.0], &limits, &mut replies)?;
         self.worker = Some(worker);
         Ok(())
     }
@@ -111,7 +117,7 @@ impl Instance {
     /// taken back.
     pub fn restart(&mut self) -> bool {
         (self.worker, self.failed, self.timed_out) = (None, None, false);
-        self.outputs.0.is_empty()
+        !self.outputs.are_used
     }
 
     /// Calls `call` again, in another worker each time, as long as attempts are left.
@@ -185,12 +191,13 @@ impl Replies for CallReplies<'_, '_, '_> {
         let name = take.text()?;
         let mut ty = || Type::from_abi(take.u32()?).ok_or_else(unexpected);
         let types = (ty()?, ty()?);
-        let all = &mut self.outputs.0;
+        let all = &mut self.outputs.open;
         if !all.contains_key(&name) {
             all.insert(name.clone(), self.context.output(&name, types)?);
         }
         let Some(output) = all.get_mut(&name) else { return Ok(()) };
         let records = take.list(|take| Ok((take.bytes()?, take.bytes()?)))?;
+        self.outputs.are_used |= close || !records.is_empty();
         output.run(&[], |out| records.iter().try_for_each(|(key, value)| Ok(out.emit(key, value)?)))?;
         if close {
             output.hand_over()?;
