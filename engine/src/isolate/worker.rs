@@ -14,7 +14,7 @@ use yunti_base::{Code, Error, Result};
 
 /// Interval at which the engine checks a worker that it waits for.
 const TICK: Duration = Duration::from_millis(10);
-/// Time for a worker to start and load its classes.
+/// Time for a worker to start and load its classes, and to take the context of a job.
 const START_TIME: Duration = Duration::from_secs(60);
 
 /// Worker processes that wait for work. A worker takes 2 to 7 ms to start, so one is used for many tasks.
@@ -135,7 +135,8 @@ impl Worker {
         let put = Put::default().list(job.settings.iter(), |put, (key, value)| put.text(key).text(value));
         let put = put.list(job.side_files.iter(), |put, (name, bytes)| put.text(name).bytes(bytes));
         let put = put.list(job.inputs.iter(), |put, name| put.text(name));
-        let limits = Limits { timeout: None, job: Some(job) };
+        // No user code runs in this call: a worker that takes long is stuck.
+        let limits = Limits { timeout: Some(START_TIME), job: Some(job) };
         self.call("a worker process", ask::JOB, 0, &[&put.0], &limits, &mut ())?;
         self.job = Some(job.clone());
         Ok(())
