@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::map_setup::{make_key_encoder, make_mapper, make_partition, read_setup};
+use super::map_setup::{make_key_encoder, make_mapper, make_partition, note_failed_attempt, read_setup};
 use super::running_job::RunningJob;
 use crate::bytes::KeyOrder;
 use crate::collect::chains::Chains;
@@ -18,10 +18,11 @@ use crate::env::sync::Mutex;
 use crate::job::spec::Partitioning;
 use crate::key_order::OrderedKeyEncoder;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
+use crate::operator::mapper::Restart;
 use crate::operator::{Emitter, Sink};
 use crate::read::split::{Piece, RecordFormat};
 use crate::read::{Split, SplitReader};
-use yunti_base::Result;
+use yunti_base::{Code, Result};
 
 /// Splits that are sampled at most.
 const SPLITS_MAX: usize = 64;
@@ -91,25 +92,57 @@ struct SplitSample {
     bytes: u64,
 }
 
+/// Samples a split, again after a failure of a mapper that can begin again. Where a job may leave out bad records, a
+/// place at which all attempts fail gives no keys; the map phase finds the record.
 fn sample_split(running: &RunningJob<'_>, split: &Split) -> Result<SplitSample> {
-    let plan = running.plan;
     // A pipe can be read only once.
-    if split.pieces.iter().any(|p| plan.files[p.file as usize].is_stream) {
+    if split.pieces.iter().any(|p| running.plan.files[p.file as usize].is_stream) {
         return Ok(SplitSample::default());
     }
-    let places = places(running, split);
+    let mut places = places(running, split);
+    let mut attempt = 1;
+    loop {
+        let mut failed = None;
+        match sample_places(running, split, &places, &mut failed) {
+            Err(e) if e.code() == Code::UserCode => match failed {
+                Some(_) if attempt < running.plan.map_attempts_max => {
+                    note_failed_attempt(running, split, &e, attempt);
+                    attempt += 1;
+                }
+                Some(place) if running.job.bad_records.may_leave_out() => {
+                    places.remove(place);
+                    attempt = 1;
+                }
+                _ => return Err(e),
+            },
+            result => return result,
+        }
+    }
+}
+
+/// Samples places of a split. Sets `failed` to the place at which a mapper failed that can begin again.
+fn sample_places(
+    running: &RunningJob<'_>,
+    split: &Split,
+    places: &[Split],
+    failed: &mut Option<usize>,
+) -> Result<SplitSample> {
+    let plan = running.plan;
     let source = plan.source(split);
     let mut setup = read_setup(running, source);
     setup.read_bytes = if places.len() > 1 { 2 * PLACE_BYTES as usize } else { SAMPLE_BYTES };
     let mut reader = SplitReader::new(setup)?;
     let key_encoder = make_key_encoder(plan, &running.context(false, split.number), plan.map_types)?;
     let mut emitter = Emitter::new(KeySink::new(key_encoder)?, false, false)?;
-    for place in places {
-        reader.begin(&place);
+    for (number, place) in places.iter().enumerate() {
+        reader.begin(place);
         let context = running.context_of_sample(split.number);
         let (mut mapper, _) = make_mapper(source, &context)?;
         if let Some(batch) = reader.next_batch()? {
-            emitter.run(batch.data(), |out| mapper.map(&batch, out))?;
+            emitter.run(batch.data(), |out| mapper.map(&batch, out)).inspect_err(|e| {
+                let is_final = matches!(mapper.restart(e), Restart::Impossible | Restart::Found(_));
+                *failed = (!is_final).then_some(number);
+            })?;
         }
     }
     Ok(emitter.finish()?.found)

@@ -80,6 +80,11 @@ impl BadRecords {
         self.found.lock().unwrap_or_else(|e| e.into_inner())
     }
 
+    /// Returns true if the job may leave out bad records.
+    pub fn may_leave_out(&self) -> bool {
+        self.limit != Limit::None
+    }
+
     /// Takes a bad record. Returns false if the job may not leave it out.
     pub fn take(&self, record: BadRecord) -> bool {
         let mut found = self.found();
