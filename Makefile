@@ -17,7 +17,7 @@ place = cmp -s $(1) $(2) || install -D $(1) $(2)
 .DEFAULT_GOAL := help
 .PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe \
         test-machine test-namenode test-python test-web test-full-engine test-full-hadoop test-full-namenode \
-        test-full-observe test-full-web soak bench bench-quick dist install lint clean
+        test-full-observe test-full-web soak soak-files bench bench-quick dist install lint clean
 
 help:
 	@echo 'make run                 build; count words of real text; sort and check 1 GB; print both reports'
@@ -33,7 +33,8 @@ help:
 	@echo 'make test-namenode       test a NameNode under load, killed, with plug-ins, by Hadoop tests (JDK 17, Maven)'
 	@echo 'make test-python         install the wheel in a fresh environment; test it on every CPython found (pip)'
 	@echo 'make test-web            compare compiled Velocity templates with stock Velocity (JDK 17, Maven)'
-	@echo 'make soak                run random jobs against a reference (SECONDS=3600 or HOURS=1); print failing seeds'
+	@echo 'make soak                simulate random jobs from a seed (JOBS=, SECONDS= or HOURS=; SEED=N [TRACE=1] repeats one)'
+	@echo 'make soak-files          run random jobs on real files and threads (the same variables)'
 	@echo 'make test-house          test layout, packages, pages and the commands in the guides'
 	@echo 'make test-full-engine    run sanitizers, masked instructions, fuzzing (MINUTES=10 a target); keep results'
 	@echo 'make test-full-hadoop    run all variants, JNI checks, a JVM with a sanitizer, and faults'
@@ -91,8 +92,16 @@ test-full-engine test-full-hadoop test-full-namenode test-full-observe test-full
 	@tools/setup $(if $(filter engine,$*),full,test)
 	@$(PYTHON) tools/tests/full.py $* --minutes $(or $(MINUTES),10)
 
-# Random jobs in the build of the tests. A failure prints its seed; SEED=N runs the one job of a seed.
+# Simulated jobs in the build of the tests. A failure prints its command, its trace and its smallest variant. SEED=N runs
+# the one job of a seed, TIMES=N times; ONLY=.. makes it smaller; FIRST=N begins at a seed; ALL=1 goes on after a failure.
+SOAK_SECONDS = $(or $(SECONDS),$(if $(HOURS),$$(($(HOURS) * 3600)),$(if $(JOBS),,31536000)))
 soak:
+	YUNTI_SIMULATION_SECONDS=$(SOAK_SECONDS) $(foreach name,SEED TIMES ONLY TRACE FIRST JOBS ALL,\
+	  YUNTI_SIMULATION_$(name)=$($(name))) \
+	  $(CARGO) test --locked --package yunti-engine --test simulation simulated_jobs -- --nocapture
+
+# Random jobs on real files and threads. A failure prints its seed; SEED=N runs the one job of a seed.
+soak-files:
 	YUNTI_RANDOM_SECONDS=$(or $(SECONDS),$(if $(HOURS),$$(($(HOURS) * 3600)),31536000)) \
 	  $(if $(SEED),YUNTI_RANDOM_SEED=$(SEED)) $(CARGO) test --locked --package yunti-engine --test random -- --nocapture
 

@@ -13,6 +13,7 @@ pub mod metered;
 pub mod process;
 pub mod random;
 pub mod real;
+pub mod simulated;
 pub mod system;
 pub mod threads;
 

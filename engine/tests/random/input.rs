@@ -44,9 +44,10 @@ pub struct Input {
 
 const FILES: usize = 3;
 
-pub fn input(operator: Operator, random: &mut Numbers) -> Input {
+/// `bytes_max`: bytes of all files, about.
+pub fn input(operator: Operator, bytes_max: u64, random: &mut Numbers) -> Input {
     if operator == Operator::Words {
-        return text(random);
+        return text(bytes_max, random);
     }
     let (mut shape, form) = shape(operator, random);
     let several =
@@ -60,15 +61,17 @@ pub fn input(operator: Operator, random: &mut Numbers) -> Input {
         forms = (0..FILES).map(|_| one_of_several(operator, &shape, random)).collect();
     }
     // Few jobs are large enough to spill, because jobs with much memory are quick.
-    let bytes = if chance(random, 5) { 3_000_000 } else { magnitude(random, 100_000) };
+    let bytes = if chance(random, 5) { 3_000_000 } else { magnitude(random, 100_000) }.min(bytes_max);
+    // Numbers of its own: a smaller input has the same job around it.
+    let own_numbers = &mut Numbers::new(random.next_u64());
     let each = shape.key_bytes_max / 2 + shape.value_bytes_max * (1 + shape.long_percent) / 2 + 8;
-    let mut records = shape.records((bytes / each).min(40_000), random);
+    let mut records = shape.records((bytes / each).min(40_000), own_numbers);
     let mut files = Vec::new();
     for (number, form) in forms.into_iter().enumerate() {
         let n = if number + 1 == FILES { 0 } else { random.below(records.len() as u64 + 1) as usize };
         let rest = records.split_off(if number + 1 == FILES { records.len() } else { n });
         let mut own = std::mem::replace(&mut records, rest);
-        let bytes = form.bytes(&own, random);
+        let bytes = form.bytes(&own, own_numbers);
         if let InputFormat::Text { .. } = form.format {
             own.iter_mut().for_each(|r| r.1.clear());
         }
@@ -83,10 +86,10 @@ pub fn input(operator: Operator, random: &mut Numbers) -> Input {
     Input { key_type: shape.key_type, value_type, value_columns: shape.value_columns, tabless, several, files }
 }
 
-fn text(random: &mut Numbers) -> Input {
-    let bytes = if chance(random, 5) { 1_500_000 } else { magnitude(random, 100_000) };
+fn text(bytes_max: u64, random: &mut Numbers) -> Input {
+    let bytes = if chance(random, 5) { 1_500_000 } else { magnitude(random, 100_000) }.min(bytes_max);
     let distinct = 1 + magnitude(random, 300_000);
-    let text = shapes::text(bytes, distinct, random);
+    let text = shapes::text(bytes, distinct, &mut Numbers::new(random.next_u64()));
     // Cut between words, because a cut word would become two.
     let at = random.below(text.len() as u64 + 1) as usize;
     let at = text[at..].iter().position(|b| b" \n".contains(b)).map_or(text.len(), |n| at + n + 1);

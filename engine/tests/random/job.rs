@@ -1,17 +1,12 @@
-//! One random job: derived from a seed, with its files, its run, and the expected output.
+//! One random job: derived from a seed, with its files and the expected output.
 
-use std::fs;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 use yunti_base::Code;
 use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::codec::{self, CodecKind, State};
-use yunti_engine::env::faulty::{Fault, FaultyFiles, Place, Step};
 use yunti_engine::env::random::Random as Numbers;
-use yunti_engine::env::real::RealFiles;
-use yunti_engine::env::threads::RealThreads;
-use yunti_engine::env::{Env, Threads};
+use yunti_engine::env::{Files, NamedFile};
 use yunti_engine::job::spec::SourceSpec;
 use yunti_engine::job::{JobSpec, Mode, OutputFormat, OutputTarget, SpillCodec};
 use yunti_engine::operator::Type;
@@ -19,62 +14,40 @@ use yunti_engine::operator::Type;
 use crate::answer;
 use crate::classes::aside::{ASIDE, GONE, is_aside};
 use crate::input::{self, Operator};
-use crate::shapes::{Record, chance, magnitude, pick};
+use crate::shapes::{Record, chance, pick};
 use crate::stage::{self, Dataset, Order};
-use crate::support::{Temp, run_in};
 
-/// A fault: kind, files, and the operation at which it begins.
-#[derive(Clone, Copy, Debug)]
-struct Trouble {
-    nth: u64,
-    sticky: bool,
-    fault: Fault,
-    scratch_only: bool,
+/// Limits of a job; a smaller job of the same seed is the same in all else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of input.
+    pub bytes: u64,
+    pub reduces: u32,
+    pub threads: usize,
+    /// Jobs after the first.
+    pub later: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { bytes: u64::MAX, reduces: u32::MAX, threads: usize::MAX, later: usize::MAX }
+    }
 }
 
 /// A random job and its expected output.
 pub struct Random {
     /// Specification. Inputs and side files are names within the input directory.
-    spec: JobSpec,
-    files: Vec<(String, Vec<u8>)>,
+    pub spec: JobSpec,
+    pub files: Vec<(String, Vec<u8>)>,
     answer: Dataset,
     /// Expected records in the files of the output `aside`.
     aside: Dataset,
-    trouble: Option<Trouble>,
     /// Threads that the system provides at most.
-    threads_given: usize,
-    maps_files: bool,
+    pub threads_given: usize,
+    pub maps_files: bool,
     input_records: usize,
     /// True if an older output exists.
-    older: bool,
-}
-
-/// System that starts at most this many threads.
-struct FewThreads(usize);
-
-impl Threads for FewThreads {
-    fn run(&self, n: usize, body: &(dyn Fn(usize) + Sync)) {
-        RealThreads.run(n.min(self.0), body);
-    }
-    fn processors(&self) -> usize {
-        4
-    }
-}
-
-fn trouble(random: &mut Numbers) -> Option<Trouble> {
-    if chance(random, 60) {
-        return None;
-    }
-    let errno = Fault::Errno(pick(random, &[libc::EIO, libc::ENOSPC, libc::EINTR, libc::EACCES, libc::EMFILE]));
-    let fault = pick(random, &[errno, errno, errno, Fault::Short, Fault::Slow(1), Fault::Torn]);
-    let sticky = match fault {
-        // An operation that is always interrupted would never end.
-        Fault::Errno(libc::EINTR) | Fault::Slow(_) => false,
-        _ => chance(random, 30),
-    };
-    // A flipped bit in the input would be other input.
-    let scratch_only = fault == Fault::Torn || chance(random, 30);
-    Some(Trouble { nth: 1 + magnitude(random, 600), sticky, fault, scratch_only })
+    pub older: bool,
 }
 
 fn compress(target: Target, bytes: &[u8]) -> Vec<u8> {
@@ -110,12 +83,12 @@ fn mapped(mapper: Option<&str>, records: &[Record], gone: &[Vec<u8>], aside: &mu
 }
 
 impl Random {
-    pub fn of(seed: u64) -> Random {
-        let random = &mut Numbers::new(seed);
+    /// Returns the job that these numbers choose. The caller may draw more numbers.
+    pub fn of(random: &mut Numbers, limits: &Limits) -> Random {
         let operator = pick(random, &[Operator::Identity, Operator::Identity, Operator::Words, Operator::Longs]);
-        let input = input::input(operator, random);
+        let input = input::input(operator, limits.bytes, random);
         let input_records: usize = input.files.iter().map(|file| file.records.len()).sum();
-        let later = if chance(random, 20) { 1 + random.below(2) as usize } else { 0 };
+        let later = if chance(random, 20) { 1 + random.below(2) as usize } else { 0 }.min(limits.later);
 
         // A few keys, some of which occur in the records.
         let all = || input.files.iter().flat_map(|file| &file.records);
@@ -177,11 +150,11 @@ impl Random {
             key_type: input.key_type,
             value_type: input.value_type,
         };
-        let (mut answer, more) = stage::work(&mut spec, mapped, aside_of_reduce && later == 0, random);
+        let (mut answer, more) = stage::work(&mut spec, mapped, aside_of_reduce && later == 0, limits, random);
         aside.extend(more);
         for number in 1..=later {
             let mut job = JobSpec::default();
-            let (next, more) = stage::work(&mut job, answer, aside_of_reduce && number == later, random);
+            let (next, more) = stage::work(&mut job, answer, aside_of_reduce && number == later, limits, random);
             aside.extend(more);
             answer = next;
             spec.then.push(job);
@@ -211,111 +184,58 @@ impl Random {
             .max(files.iter().map(|f| f.1.len() as u64 / 200).max().unwrap_or(1));
         spec.then.iter_mut().for_each(|job| job.split_bytes = pick(random, &[2000, 50_000, 1 << 30]));
         spec.memory_bytes = Some(pick(random, &[2, 3, 4, 6, 8, 64, 256]) << 20);
-        spec.threads = Some(1 + random.below(4) as usize);
+        spec.threads = Some((1 + random.below(4) as usize).min(limits.threads));
         spec.spill_codec = pick(random, &[SpillCodec::Auto, SpillCodec::None, SpillCodec::Lz4]);
         let older = chance(random, 20);
         spec.overwrite = older || chance(random, 20);
-        let trouble = trouble(random);
-        // If the new directory can neither be synced nor changed, both outputs stay.
-        let both_left = older && trouble.is_some_and(|t| t.sticky && !t.scratch_only);
-        spec.durable = !both_left && chance(random, 10);
+        spec.durable = chance(random, 10);
         let threads_given = 1 + random.below(8) as usize;
         let maps_files = chance(random, 50);
-        Random { spec, files, answer, aside, trouble, threads_given, maps_files, input_records, older }
+        Random { spec, files, answer, aside, threads_given, maps_files, input_records, older }
     }
 
     pub fn describe(&self) -> String {
         let files: Vec<String> =
             self.files.iter().map(|(name, bytes)| format!("{name}: {} bytes", bytes.len())).collect();
         format!(
-            "{:?}, {} records in {files:?}, threads given: {}, files mapped: {}, an older output: {}, \
-             fault: {:?}",
-            self.spec, self.input_records, self.threads_given, self.maps_files, self.older, self.trouble
+            "{:?}, {} records in {files:?}, threads given: {}, files mapped: {}, an older output: {}",
+            self.spec, self.input_records, self.threads_given, self.maps_files, self.older
         )
     }
 
-    /// Runs the job once. Returns a name of the outcome.
-    pub fn run(&self) -> &'static str {
-        let temp = Temp::new("random");
-        for (name, bytes) in &self.files {
-            temp.write(&format!("in/{name}"), bytes);
-        }
-        ["s", "t"].iter().for_each(|s| fs::create_dir(temp.path(s)).unwrap());
-        if self.older {
-            temp.write("out/older", b"older");
-        }
-        let input = |name: &String| temp.path("in").join(name).to_string_lossy().into_owned();
+    /// Returns the specification in a directory: `in`, `out`, and scratch directories `s` and `t`.
+    pub fn spec_in(&self, root: &Path) -> JobSpec {
+        let input = |name: &String| root.join("in").join(name).to_string_lossy().into_owned();
         let source =
             |source: &SourceSpec| SourceSpec { inputs: source.inputs.iter().map(input).collect(), ..source.clone() };
-        let spec = JobSpec {
+        JobSpec {
             inputs: self.spec.inputs.iter().map(input).collect(),
             sources: self.spec.sources.iter().map(source).collect(),
-            side_files: self.spec.side_files.iter().map(|name| temp.path("in").join(name)).collect(),
-            output: OutputTarget::Directory(temp.path("out")),
-            scratch_dirs: vec![temp.path("s").into(), temp.path("t").into()],
+            side_files: self.spec.side_files.iter().map(|name| root.join("in").join(name)).collect(),
+            output: OutputTarget::Directory(root.join("out")),
+            scratch_dirs: vec![root.join("s").into(), root.join("t").into()],
             ..self.spec.clone()
-        };
-        let mut outcome = "troubled, the same";
-        let mut result = run_in(&self.env(), &spec);
-        if result.as_ref().is_err_and(|e| e.code() == Code::Memory) && spec.memory_bytes < Some(256 << 20) {
-            // Encoders of some codecs need more memory than the least budget.
-            self.expect_nothing(&temp);
-            let more = JobSpec { memory_bytes: Some(256 << 20), ..spec.clone() };
-            outcome = "with more memory";
-            result = run_in(&self.env(), &more);
         }
-        match (result, self.trouble) {
-            (Ok(_), None) if outcome == "with more memory" => {}
-            (Ok(_), None) => outcome = "the same",
-            (Ok(_), Some(_)) => {}
-            (Err(e), None) => panic!("{e}"),
-            (Err(e), Some(t)) => {
-                let allowed: &[Code] = match t.fault {
-                    Fault::Errno(libc::EINTR) | Fault::Short | Fault::Slow(_) => &[],
-                    Fault::Torn => &[Code::Corrupt],
-                    Fault::Errno(_) => &[Code::Input, Code::Output],
-                };
-                assert!(allowed.contains(&e.code()) && e.path().is_some(), "{:?}: {e}", e.code());
-                self.expect_nothing(&temp);
-                return "troubled, one error";
-            }
-        }
-        self.expect_output(&temp);
-        outcome
     }
 
-    fn env(&self) -> Env {
-        let threads = Arc::new(FewThreads(self.threads_given));
-        let mut env = Env { cache_dir: None, threads, maps_files: self.maps_files, ..Env::real() };
-        if let Some(t) = self.trouble {
-            // Failed removals leave files behind; the sweep tests cover them.
-            let counted = move |step: &Step| match step.place {
-                Place::Scratch => true,
-                _ => !t.scratch_only && !step.operation.is_removal(),
-            };
-            env.files = Arc::new(FaultyFiles::only(Arc::new(RealFiles), t.nth, t.sticky, t.fault, counted));
-        }
-        env
-    }
-
-    fn expect_nothing(&self, temp: &Temp) {
+    /// Expects that only the input, an older output and the empty scratch directories exist.
+    pub fn expect_nothing(&self, files: &dyn Files, root: &Path) {
         let expect: &[&str] = if self.older { &["in", "out", "s", "t"] } else { &["in", "s", "t"] };
-        assert_eq!(temp.names(), expect);
-        assert!(!self.older || fs::read(temp.path("out/older")).is_ok_and(|b| b == b"older"));
+        assert_eq!(names_in(files, root), expect, "something is left");
+        assert!(!self.older || read(files, &root.join("out/older")) == b"older", "the older output is damaged");
         for scratch in ["s", "t"] {
-            assert_eq!(fs::read_dir(temp.path(scratch)).unwrap().count(), 0);
+            assert_eq!(names_in(files, &root.join(scratch)), [""; 0], "scratch files are left");
         }
     }
 
-    fn expect_output(&self, temp: &Temp) {
-        let out = temp.path("out");
-        let mut names: Vec<String> =
-            fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
+    /// Expects the right output.
+    pub fn expect_output(&self, files: &dyn Files, root: &Path) {
+        let out = root.join("out");
+        let names = names_in(files, &out);
         assert!(names.iter().any(|n| n == "_SUCCESS"), "{names:?}");
         let files_of = |prefix: &str| -> Vec<Vec<u8>> {
             let read = |name: &String| {
-                let bytes = fs::read(out.join(name)).unwrap();
+                let bytes = read(files, &out.join(name));
                 let kind = CodecKind::from_path(Path::new(name));
                 assert_eq!(kind.is_some(), self.spec.compress.is_some());
                 kind.map_or(bytes.clone(), |kind| decompress(kind, &bytes))
@@ -333,4 +253,18 @@ impl Random {
             None => assert!(aside.is_empty()),
         }
     }
+}
+
+/// Returns the names in a directory.
+pub fn names_in(files: &dyn Files, dir: &Path) -> Vec<String> {
+    let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+    files.list(dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display())).iter().map(name).collect()
+}
+
+/// Returns the bytes of a file.
+pub fn read(files: &dyn Files, path: &Path) -> Vec<u8> {
+    let file = NamedFile::open(files, path, Code::Input).unwrap();
+    let mut bytes = vec![0; file.len().unwrap() as usize];
+    file.read_exact(&mut bytes, 0).unwrap();
+    bytes
 }

@@ -14,6 +14,7 @@ mod classes;
 mod input;
 mod job;
 mod plain;
+mod real;
 mod shapes;
 mod stage;
 #[path = "../jobs/support.rs"]
@@ -40,7 +41,7 @@ fn number(name: &str) -> Option<u64> {
 #[test]
 fn random_jobs() {
     if let Some(seed) = number("YUNTI_RANDOM_SEED") {
-        let case = job::Random::of(seed);
+        let case = real::RealJob::of(seed);
         println!("seed {seed}: {}", case.describe());
         for _ in 0..number("YUNTI_RANDOM_TIMES").unwrap_or(TIMES) {
             println!("{}", case.run());
@@ -69,7 +70,7 @@ fn random_jobs() {
                     }
                     let seed = first.wrapping_add(n);
                     running.lock().unwrap().insert(seed, Instant::now());
-                    let case = job::Random::of(seed);
+                    let case = real::RealJob::of(seed);
                     match catch_unwind(AssertUnwindSafe(|| case.run())) {
                         Ok(outcome) => *outcomes.lock().unwrap().entry(outcome).or_default() += 1,
                         Err(_) => {
@@ -90,7 +91,7 @@ fn random_jobs() {
             if let Some((seed, _)) = now.iter().find(|(_, began)| began.elapsed().as_secs() > JOB_SECONDS_MAX) {
                 eprintln!(
                     "the job of seed {seed} hangs: YUNTI_RANDOM_SEED={seed}: {}",
-                    job::Random::of(*seed).describe()
+                    real::RealJob::of(*seed).describe()
                 );
                 std::process::abort();
             }

@@ -5,6 +5,7 @@ use yunti_engine::job::{JobSpec, Mode, Partitioning};
 use yunti_engine::operator::Type;
 
 use crate::classes::aside::is_aside;
+use crate::job::Limits;
 use crate::plain;
 use crate::shapes::{Record, chance, magnitude, pick};
 
@@ -32,7 +33,13 @@ pub struct Dataset {
 
 /// Chooses a job for these records and computes its output. The records that the reducer puts aside are returned
 /// separately.
-pub fn work(spec: &mut JobSpec, input: Dataset, may_put_aside: bool, random: &mut Numbers) -> (Dataset, Vec<Record>) {
+pub fn work(
+    spec: &mut JobSpec,
+    input: Dataset,
+    may_put_aside: bool,
+    limits: &Limits,
+    random: &mut Numbers,
+) -> (Dataset, Vec<Record>) {
     let (key_type, mut value_type) = (input.key_type, input.value_type);
     let mut records = input.parts.concat();
     let mut aside = None;
@@ -46,7 +53,7 @@ pub fn work(spec: &mut JobSpec, input: Dataset, may_put_aside: bool, random: &mu
     }
     spec.descending = chance(random, 20);
     spec.deterministic = chance(random, 20);
-    spec.reduces = if spec.mode == Mode::None { 1 } else { 1 + magnitude(random, 12) as u32 };
+    spec.reduces = if spec.mode == Mode::None { 1 } else { (1 + magnitude(random, 12) as u32).min(limits.reduces) };
     spec.partitioning = match random.below(4) {
         0 if spec.mode == Mode::Sorted => Partitioning::TotalOrder,
         1 if key_type == Type::Bytes => Partitioning::Class("Test.FirstByte".into()),

@@ -335,7 +335,7 @@ impl Claim {
 
     /// Takes over the directory of a dead job, whose lock file this job has locked.
     pub(super) fn take_over(&self, file: Arc<dyn File>, beats: bool) -> Result<OtherJob> {
-        let holder = Holder::own(unique_token(), beats);
+        let holder = Holder::own(self.system.process(), self.system.unique_token(), beats);
         Ok(match self.hold(&self.directory, file, holder)? {
             Some(held) => OtherJob::TakenOver(Box::new(held)),
             None => OtherJob::Gone,
