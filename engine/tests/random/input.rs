@@ -5,6 +5,7 @@ use yunti_engine::format::columns::Columns;
 use yunti_engine::job::InputFormat;
 use yunti_engine::operator::Type;
 
+use crate::job::Limits;
 use crate::plain;
 use crate::shapes::{self, Alphabet, Record, Shape, chance, magnitude, pick};
 
@@ -44,10 +45,9 @@ pub struct Input {
 
 const FILES: usize = 3;
 
-/// `bytes_max`: bytes of all files, about.
-pub fn input(operator: Operator, bytes_max: u64, random: &mut Numbers) -> Input {
+pub fn input(operator: Operator, limits: &Limits, random: &mut Numbers) -> Input {
     if operator == Operator::Words {
-        return text(bytes_max, random);
+        return text(limits, random);
     }
     let (mut shape, form) = shape(operator, random);
     let several =
@@ -61,7 +61,8 @@ pub fn input(operator: Operator, bytes_max: u64, random: &mut Numbers) -> Input 
         forms = (0..FILES).map(|_| one_of_several(operator, &shape, random)).collect();
     }
     // Few jobs are large enough to spill, because jobs with much memory are quick.
-    let bytes = if chance(random, 5) { 3_000_000 } else { magnitude(random, 100_000) }.min(bytes_max);
+    let bytes = if chance(random, 5) { 3_000_000 } else { magnitude(random, 100_000) };
+    let bytes = bytes.max(limits.bytes_min).min(limits.bytes);
     // Numbers of its own: a smaller input has the same job around it.
     let own_numbers = &mut Numbers::new(random.next_u64());
     let each = shape.key_bytes_max / 2 + shape.value_bytes_max * (1 + shape.long_percent) / 2 + 8;
@@ -86,8 +87,9 @@ pub fn input(operator: Operator, bytes_max: u64, random: &mut Numbers) -> Input 
     Input { key_type: shape.key_type, value_type, value_columns: shape.value_columns, tabless, several, files }
 }
 
-fn text(bytes_max: u64, random: &mut Numbers) -> Input {
-    let bytes = if chance(random, 5) { 1_500_000 } else { magnitude(random, 100_000) }.min(bytes_max);
+fn text(limits: &Limits, random: &mut Numbers) -> Input {
+    let bytes = if chance(random, 5) { 1_500_000 } else { magnitude(random, 100_000) };
+    let bytes = bytes.max(limits.bytes_min).min(limits.bytes);
     let distinct = 1 + magnitude(random, 300_000);
     let text = shapes::text(bytes, distinct, &mut Numbers::new(random.next_u64()));
     // Cut between words, because a cut word would become two.

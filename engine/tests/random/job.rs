@@ -20,8 +20,10 @@ use crate::stage::{self, Dataset, Order};
 /// Limits of a job; a smaller job of the same seed is the same in all else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of input.
+    /// Bytes of input, at most.
     pub bytes: u64,
+    /// Bytes of input, at least, unless that is more than `bytes`.
+    pub bytes_min: u64,
     pub reduces: u32,
     pub threads: usize,
     /// Jobs after the first.
@@ -30,7 +32,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { bytes: u64::MAX, reduces: u32::MAX, threads: usize::MAX, later: usize::MAX }
+        Limits { bytes: u64::MAX, bytes_min: 0, reduces: u32::MAX, threads: usize::MAX, later: usize::MAX }
     }
 }
 
@@ -86,7 +88,7 @@ impl Random {
     /// Returns the job that these numbers choose. The caller may draw more numbers.
     pub fn of(random: &mut Numbers, limits: &Limits) -> Random {
         let operator = pick(random, &[Operator::Identity, Operator::Identity, Operator::Words, Operator::Longs]);
-        let input = input::input(operator, limits.bytes, random);
+        let input = input::input(operator, limits, random);
         let input_records: usize = input.files.iter().map(|file| file.records.len()).sum();
         let later = if chance(random, 20) { 1 + random.below(2) as usize } else { 0 }.min(limits.later);
 

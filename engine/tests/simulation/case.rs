@@ -36,6 +36,12 @@ const OUTPUT_DISK: usize = 0;
 const INPUT_DISK: usize = 1;
 const SCRATCH_DISKS: [usize; 2] = [2, 3];
 
+/// Bytes of input, at most.
+const BYTES_MAX: [u64; 8] = [2000, 2000, 2000, 20_000, 20_000, 20_000, 200_000, u64::MAX];
+
+/// Bytes of a large input, at least: more than a small budget holds.
+const LARGE_BYTES: u64 = 1_200_000;
+
 /// Seed of the schedule and the troubles, beside the seed of the job.
 const OTHER: u64 = 0x5eed_0000_0000_0001;
 
@@ -49,7 +55,7 @@ pub struct Only {
 
 impl fmt::Display for Only {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Limits { bytes, reduces, threads, later } = self.limits;
+        let Limits { bytes, reduces, threads, later, .. } = self.limits;
         let mut parts = Vec::new();
         let mut limit = |name: &str, n: u64, all: u64| {
             if n != all {
@@ -112,6 +118,8 @@ pub struct Verdict {
     /// Hash of all operations of all runs.
     pub hash: u64,
     pub operations: u64,
+    /// Runs of records that were spilled.
+    pub spilled: u64,
     /// Last operations of the last runs.
     pub trace: Vec<String>,
 }
@@ -132,14 +140,23 @@ impl Host for Controlled {
 struct Runs {
     hash: u64,
     operations: u64,
+    spilled: u64,
     trace: Vec<String>,
 }
 
 impl Case {
     /// Returns the case of a seed.
     pub fn of(seed: u64, only: &Only) -> Case {
-        let mut job = Random::of(&mut Numbers::new(seed), &only.limits);
         let random = &mut Numbers::new(seed ^ OTHER);
+        // Most bugs need few bytes, and small jobs are quick. Some are large, for their memory.
+        let (is_large, bytes) = (chance(random, 3), pick(random, &BYTES_MAX));
+        let (bytes, bytes_min) = if is_large { (u64::MAX, LARGE_BYTES) } else { (bytes, 0) };
+        let limits = Limits { bytes: bytes.min(only.limits.bytes), bytes_min, ..only.limits.clone() };
+        let mut job = Random::of(&mut Numbers::new(seed), &limits);
+        if is_large {
+            // Encoders need more memory.
+            (job.spec.memory_bytes, job.spec.compress) = (Some(pick(random, &[2, 2, 3, 4]) << 20), None);
+        }
         let isolated = chance(random, 15);
         let elastic = chance(random, 15);
         let rivals = if chance(random, 4) { 2 } else { 1 };
@@ -180,8 +197,8 @@ impl Case {
     pub fn run(&self) -> Verdict {
         let runs = RefCell::new(Runs::default());
         let outcome = quietly(|| self.check(&runs));
-        let Runs { hash, operations, trace } = runs.into_inner();
-        Verdict { outcome, hash, operations, trace }
+        let Runs { hash, operations, spilled, trace } = runs.into_inner();
+        Verdict { outcome, hash, operations, spilled, trace }
     }
 
     fn check(&self, runs: &RefCell<Runs>) -> &'static str {
@@ -345,15 +362,16 @@ impl Case {
             if self.rivals == 1 {
                 return self.one(env, spec, &control);
             }
-            let results: Mutex<Vec<Result<()>>> = Mutex::default();
+            let results: Mutex<Vec<Result<u64>>> = Mutex::default();
             let one = |_| {
                 let result = self.one(env, spec, &Control::new());
                 results.lock().unwrap().push(result);
             };
             env.threads.run(self.rivals, &one);
-            results.into_inner().unwrap().into_iter().collect()
+            results.into_inner().unwrap().into_iter().sum()
         });
         let mut runs = runs.borrow_mut();
+        let result = result.map(|spilled| runs.spilled += spilled);
         runs.hash = runs.hash.rotate_left(7) ^ finished.trace.hash();
         runs.operations += finished.operations;
         runs.trace.push(format!("run with {troubles:?}: {result:?}"));
@@ -367,7 +385,8 @@ impl Case {
         (result, finished)
     }
 
-    fn one(&self, env: &Env, spec: &JobSpec, control: &Control) -> Result<()> {
+    /// Runs a job. Returns its number of spilled runs.
+    fn one(&self, env: &Env, spec: &JobSpec, control: &Control) -> Result<u64> {
         let classes = match self.isolated {
             false => sources(),
             true => {
@@ -380,7 +399,7 @@ impl Case {
                 vec![isolated(launcher, env, Some(Duration::from_secs(5)))?]
             }
         };
-        run(spec, env, &classes, control).map(drop)
+        run(spec, env, &classes, control).map(|outcome| outcome.report.spill.runs)
     }
 
     /// Looks at disks without a schedule or troubles.

@@ -78,7 +78,7 @@ fn simulated_jobs() {
     let began = Instant::now();
     let next = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
-    let totals: Mutex<(BTreeMap<&'static str, u64>, u64)> = Mutex::default();
+    let totals: Mutex<(BTreeMap<&'static str, u64>, u64, u64)> = Mutex::default();
     std::thread::scope(|scope| {
         for worker in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
             let (next, failed, totals, only) = (&next, &failed, &totals, &only);
@@ -101,6 +101,7 @@ fn simulated_jobs() {
                             let mut totals = totals.lock().unwrap();
                             *totals.0.entry(outcome).or_default() += 1;
                             totals.1 += verdict.operations;
+                            totals.2 += u64::from(verdict.spilled > 0);
                         }
                         Err(e) if variable("ALL").is_some() => {
                             println!("seed {seed} fails: {e}");
@@ -113,10 +114,11 @@ fn simulated_jobs() {
             });
         }
     });
-    let (outcomes, operations) = totals.into_inner().unwrap();
+    let (outcomes, operations, spilled) = totals.into_inner().unwrap();
     let n: u64 = outcomes.values().sum();
     let seconds = began.elapsed().as_secs_f64();
     println!("{n} simulated jobs from seed {first} on, {operations} operations, {seconds:.0} s: {outcomes:?}");
+    println!("{spilled} of them spilled");
     assert!(!failed.load(Ordering::Relaxed), "a simulated job failed: its seed is printed above");
 }
 

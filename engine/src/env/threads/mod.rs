@@ -3,6 +3,8 @@
 pub mod crew;
 pub mod heartbeat;
 pub mod schedule;
+#[cfg(test)]
+mod schedule_test;
 pub mod sync;
 
 pub use crew::Crew;
