@@ -177,9 +177,9 @@ impl Case {
         if rivals > 1 {
             (job.spec.overwrite, job.spec.wait) = (true, true);
         }
-        if job.older && has(|t| matches!(t, Trouble::Failing { disk: OUTPUT_DISK, .. })) {
+        if job.older && job.spec.durable {
             // If the new directory can neither be synced nor changed, both outputs stay.
-            job.spec.durable = false;
+            troubles.retain(|t| !matches!(t, Trouble::Failing { disk: OUTPUT_DISK, .. }));
         }
         Case { seed, job, troubles, isolated, rivals, open_max, left_bytes, around: |files| files }
     }
