@@ -135,7 +135,8 @@ def no_source():
 
 
 # The thread sanitizer slows tests by a factor of ten, so run fewer random jobs.
-RACES = {"TSAN_OPTIONS": "halt_on_error=0:second_deadlock_stack=1:history_size=4", "YUNTI_RANDOM_JOBS": "500"}
+RACES = {"TSAN_OPTIONS": "halt_on_error=0:second_deadlock_stack=1:history_size=4", "YUNTI_RANDOM_JOBS": "500",
+         "YUNTI_SIMULATION_JOBS": "1000"}
 
 
 def with_thread_sanitizer():
@@ -201,6 +202,7 @@ def engine(minutes):
         masked("plain"),
         tested("every file operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
         tested("random jobs", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
+        tested("simulated jobs", "simulation", {"YUNTI_SIMULATION_SECONDS": str(int(minutes * 60))}, minutes + 20),
     ] + [fuzzing(target, minutes) for target in fuzz_targets() if target not in OF_OBSERVE]
 
 

@@ -106,6 +106,10 @@ pub struct Case {
     /// Jobs that write the same output at once.
     pub rivals: usize,
     open_max: usize,
+    /// True if the file system can exchange two names.
+    exchanges: bool,
+    /// Operation at which the run after a crash is killed too.
+    crash_again: Option<u64>,
     left_bytes: u64,
     /// Wraps the files of the job: a planted bug.
     pub around: fn(Arc<dyn Files>) -> Arc<dyn Files>,
@@ -161,8 +165,16 @@ impl Case {
         let elastic = chance(random, 15);
         let rivals = if chance(random, 4) { 2 } else { 1 };
         let open_max = pick(random, &[12, 40, 1024]);
+        let exchanges = chance(random, 60);
+        let crash_again = chance(random, 30).then(|| 1 + magnitude(random, 200));
         let left_bytes = pick(random, &[100u64, 400, 1000]) << 20;
-        let mut troubles = if rivals > 1 { Vec::new() } else { troubles(isolated, elastic, random) };
+        let mut troubles = troubles(isolated, elastic, random);
+        if rivals > 1 {
+            // A trouble of one job would be one of both.
+            troubles.retain(|t| {
+                matches!(t, Trouble::SlowDisk { .. } | Trouble::Short { .. } | Trouble::Interrupted { .. })
+            });
+        }
         if let Some(kept) = &only.troubles {
             let all = std::mem::take(&mut troubles);
             troubles = kept.iter().filter_map(|&n| all.get(n).copied()).collect();
@@ -181,13 +193,15 @@ impl Case {
             // If the new directory can neither be synced nor changed, both outputs stay.
             troubles.retain(|t| !matches!(t, Trouble::Failing { disk: OUTPUT_DISK, .. }));
         }
-        Case { seed, job, troubles, isolated, rivals, open_max, left_bytes, around: |files| files }
+        let around = |files| files;
+        Case { seed, job, troubles, isolated, rivals, open_max, exchanges, crash_again, left_bytes, around }
     }
 
     pub fn describe(&self) -> String {
-        let Case { seed, job, troubles, isolated, rivals, open_max, left_bytes, .. } = self;
+        let Case { seed, job, troubles, isolated, rivals, open_max, exchanges, crash_again, left_bytes, .. } = self;
         format!(
-            "seed {seed}: {}, isolated: {isolated}, jobs: {rivals}, open files: {open_max}, memory left: {left_bytes}, \
+            "seed {seed}: {}, isolated: {isolated}, jobs: {rivals}, open files: {open_max}, names \
+             exchanged: {exchanges}, killed again: {crash_again:?}, memory left: {left_bytes}, \
              troubles: {troubles:?}",
             job.describe()
         )
@@ -257,12 +271,17 @@ impl Case {
         }
     }
 
-    /// Runs the job once more, without troubles: it replaces what is there, and leaves nothing else.
+    /// Runs the job once more: it replaces what is there, and leaves nothing else. It may be killed too, and run again.
     fn again(&self, mut disks: Disks, spec: &JobSpec, runs: &RefCell<Runs>) {
         (0..disks.len()).for_each(|disk| disks.set_free(disk, u64::MAX));
         // `--resume` belongs here, once a job can.
         let spec = JobSpec { overwrite: true, memory_bytes: Some(256 << 20), ..spec.clone() };
-        let (result, finished) = self.simulate(disks, &[], &spec, self.seed ^ 1, runs);
+        if let Some(nth) = self.crash_again {
+            let crash = [Trouble::Crash { nth, power: false }];
+            let (_, finished) = self.simulate(disks, &crash, &spec, self.seed ^ 1, runs);
+            disks = self.on(finished.disks, |files| self.expect_whole(files));
+        }
+        let (result, finished) = self.simulate(disks, &[], &spec, self.seed ^ 2, runs);
         result.unwrap_or_else(|e| panic!("the run after: {e}"));
         self.on(finished.disks, |files| self.expect_output(files));
     }
@@ -352,6 +371,7 @@ impl Case {
             troubles: troubles.to_vec(),
             seed: seed ^ OTHER,
             open_max: self.open_max,
+            exchanges: self.exchanges,
             threads_max: self.job.threads_given,
             left_bytes: self.left_bytes,
             host: Box::new(Controlled(control.clone())),
@@ -409,6 +429,7 @@ impl Case {
             troubles: Vec::new(),
             seed: 0,
             open_max: 1024,
+            exchanges: true,
             threads_max: 1,
             left_bytes: 0,
             host: Box::new(Controlled(Control::new())),

@@ -31,6 +31,7 @@ fn run_isolated(spec: &JobSpec, troubles: Vec<Trouble>) -> (Result<()>, Finished
         troubles,
         seed: 7,
         open_max: 100,
+        exchanges: true,
         threads_max: 2,
         left_bytes: 1 << 30,
         host: Box::new(Controlled(control.clone())),

@@ -16,6 +16,7 @@ use crate::env::random::Random;
 pub struct SimulatedFiles {
     pub process: Arc<Process>,
     pub open_max: usize,
+    pub exchanges: bool,
 }
 
 impl SimulatedFiles {
@@ -183,7 +184,10 @@ impl Files for SimulatedFiles {
         self.named(Operation::Rename, from, |disks, now_ms| disks.rename(from, to, now_ms))
     }
     fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
-        self.named(Operation::Exchange, a, |disks, now_ms| disks.exchange(a, b, now_ms))
+        self.named(Operation::Exchange, a, |disks, now_ms| match self.exchanges {
+            true => disks.exchange(a, b, now_ms),
+            false => Err(io::ErrorKind::Unsupported.into()),
+        })
     }
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.named(Operation::RemoveFile, path, |disks, now_ms| disks.remove_file(path, now_ms))

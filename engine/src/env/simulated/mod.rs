@@ -49,6 +49,8 @@ pub struct Simulation {
     pub seed: u64,
     /// Files that may be open at once.
     pub open_max: usize,
+    /// True if the file system can exchange two names.
+    pub exchanges: bool,
     /// Threads that the system gives to a crew, at most.
     pub threads_max: usize,
     /// Bytes of memory that others leave at first.
@@ -66,7 +68,8 @@ impl Simulation {
         let process = Process::new(self.disks, self.troubles, self.seed, self.left_bytes, self.host);
         let process = Arc::new(process);
         let kernel = Arc::new(Kernel { process: process.clone(), threads_max: self.threads_max, processors: 4 });
-        let files = Arc::new(SimulatedFiles { process: process.clone(), open_max: self.open_max });
+        let files =
+            Arc::new(SimulatedFiles { process: process.clone(), open_max: self.open_max, exchanges: self.exchanges });
         let env = Env {
             files: (self.around)(files),
             clock: kernel.clone(),
