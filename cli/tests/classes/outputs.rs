@@ -50,6 +50,7 @@ fn every_record_is_in_its_file() {
         "--reduces 2 --partitioner total-order -D split.size=3KiB",
         "--memory 6MiB --threads 1 -D split.size=700",
         "--mode grouped --reduces 2",
+        "--isolate --threads 2 -D split.size=3KiB",
     ] {
         let outputs = "--named-output rejected --named-output single=text";
         let classes = "--mapper Routes.Parse --reducer Routes.Count";

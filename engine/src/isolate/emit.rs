@@ -91,8 +91,16 @@ fn copies(block: &[u8], out: &mut Out) -> Result<()> {
     let mut end = 0;
     for (at, klen, vlen) in copied(block) {
         let next = (at + HEADER_BYTES + klen + vlen).next_multiple_of(8);
-        if next > block.len() || next - at > LARGE_BYTES {
+        if next > block.len() {
             return Err(unexpected());
+        }
+        if next - at > LARGE_BYTES {
+            // A class may fill the room of a block by one record.
+            out.append_checked(&block[from..at])?;
+            let (key, value) = block[at + HEADER_BYTES..][..klen + vlen].split_at(klen);
+            out.emit(key, value)?;
+            (from, end) = (next, next);
+            continue;
         }
         if next - from > LARGE_BYTES {
             out.append_checked(&block[from..at])?;
