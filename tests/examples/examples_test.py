@@ -58,6 +58,15 @@ class Jobs(unittest.TestCase):
         self.job("word_count", f"{classes} --input {BOOKS} --output out")
         self.assertEqual(self.output("out"), self.words())
 
+    def test_word_count_in_rust(self):
+        folded = "--mapper RustWordCount.Tokenizer --folder RustWordCount.Count"
+        summed = ("--mapper RustWordCount.LoopTokenizer --combiner RustWordCount.SumCombiner --reducer "
+                  "RustWordCount.SumReducer")
+        for classes in (folded, summed):
+            for how in ("", "--isolate"):
+                self.job("rust_word_count", f"{classes} {how} --input {BOOKS} --output out --overwrite")
+                self.assertEqual(self.output("out"), self.words(), f"{classes} {how}")
+
     def test_word_count_with_a_folder(self):
         for mode, finish in (("sorted", bytes), ("grouped", lambda out: b"".join(sorted(out.splitlines(True))))):
             self.job("word_count",

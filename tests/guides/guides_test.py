@@ -3,7 +3,8 @@
     ```sh         one script, in the order of the page, in one folder per page; it must exit with 0
     ```sh same    one command per line; all print the same non-empty text to standard output
 
-Indented commands do not run. The folder has `examples/`, and `yunti` and the C++ headers are on the search paths.
+A fence of C++, Rust or TOML whose first line names a file (`// a.cpp: ..`) becomes this file. Indented commands do not
+run. The folder has `examples/` and `api/`, and `yunti` and the C++ headers are on the search paths.
 YUNTI names the binary.
 """
 
@@ -22,11 +23,11 @@ PAGES = ["class-libraries.md", "doctor.md", "exit-codes.md", "getting-started.md
 
 
 def blocks(text):
-    """Yields (kind, script) of each fence to run, and the C++ of a page under the name in its first line."""
+    """Yields (kind, script) of each fence to run, and the sources of a page under the names in their first lines."""
     for kind, body in re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S):
         if kind in ("sh", "sh same"):
             yield kind, body
-        elif kind == "cpp" and (name := re.match(r"// (\w+\.cpp): ", body)):
+        elif kind in ("cpp", "rust", "toml") and (name := re.match(r"(?://|#) ([\w/]+\.\w+): ", body)):
             yield "file " + name[1], body
 
 
@@ -39,7 +40,8 @@ def page_test(page):
         with open(os.path.join(GUIDE, page)) as f:
             text = f.read()
         with tempfile.TemporaryDirectory(prefix="yunti-guide-") as work:
-            os.symlink(os.path.join(ROOT, "examples"), f"{work}/examples")
+            for folder in ("examples", "api"):
+                os.symlink(os.path.join(ROOT, folder), f"{work}/{folder}")
             os.mkdir(f"{work}/.bin")
             os.symlink(YUNTI, f"{work}/.bin/yunti")
             env = dict(os.environ, PATH=f"{work}/.bin:{os.environ['PATH']}", CPATH=os.path.join(ROOT, "api/include"),
@@ -54,6 +56,7 @@ def page_test(page):
             for kind, body in blocks(text):
                 ran += kind.startswith("sh")
                 if kind.startswith("file "):
+                    os.makedirs(os.path.dirname(f"{work}/{kind[5:]}"), exist_ok=True)
                     with open(f"{work}/{kind[5:]}", "w") as f:
                         f.write(body)
                 elif kind == "sh":

@@ -7,6 +7,7 @@ mod isolated;
 mod libraries;
 mod outputs;
 mod programs;
+mod rust;
 #[path = "../support/mod.rs"]
 mod support;
 mod wild_workers;
