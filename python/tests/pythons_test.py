@@ -1,4 +1,7 @@
-"""The core tests on every other CPython of pyenv, with the installed wheel, and on this one without NumPy."""
+"""The core tests on every other CPython of pyenv, with the installed wheel, and on this one without NumPy.
+
+Free-threaded builds (3.13t, 3.14t) run too, if pyenv has them.
+"""
 
 import glob
 import os
@@ -11,28 +14,29 @@ from case import ROOT, Case
 
 WHEEL = glob.glob(os.path.join(ROOT, "dist/yunti-*.whl"))
 # A cut through the core tests: all kinds of answers, all types, groups, functions, tracebacks.
-TESTS = ["Words.test_slices_of_the_batch", "Words.test_slices_with_numbers", "Words.test_reducer_and_combiner",
+TESTS = ["core_test." + name for name in (
+         "Words.test_slices_of_the_batch", "Words.test_slices_with_numbers", "Words.test_reducer_and_combiner",
          "Words.test_records", "Types.test_each_type_of_values_arrives",
          "Types.test_reducers_get_the_types_of_the_mapper", "Groups.test_joiner", "Functions",
-         "Errors.test_a_traceback_names_line_file_and_batch"]
+         "Errors.test_a_traceback_names_line_file_and_batch")] + ["kinds_test"]
 
 
 def interpreters():
     """Returns the interpreters that are there, by their version; not the one that runs."""
     found = {}
     for path in glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python")):
-        version = re.match(r"(\d+)\.(\d+)\.\d+$", path.split("/")[-3])
+        version = re.match(r"(\d+)\.(\d+)\.\d+(t?)$", path.split("/")[-3])
         if version:
-            found[int(version[1]), int(version[2])] = path
-    return {v: path for v, path in sorted(found.items()) if (3, 9) <= v <= (3, 14) and v != sys.version_info[:2]}
+            found[int(version[1]), int(version[2]), version[3]] = path
+    this = (*sys.version_info[:2], "")
+    return {v: path for v, path in sorted(found.items()) if (3, 9) <= v[:2] <= (3, 14) and v != this}
 
 
 @unittest.skipUnless("YUNTI_INSTALLED" in os.environ and WHEEL, "needs the installed wheel: make test-python")
 class Pythons(Case):
     def core(self, python, **env):
         """Runs the cut of the core tests. Returns what they printed."""
-        tests = [f"core_test.{name}" for name in TESTS]
-        done = subprocess.run([python, "-m", "unittest", *tests], cwd=os.path.dirname(__file__), capture_output=True,
+        done = subprocess.run([python, "-m", "unittest", *TESTS], cwd=os.path.dirname(__file__), capture_output=True,
                               text=True, env={**os.environ, **env}, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         self.assertRegex(done.stderr, r"Ran [1-9]\d+ tests")
@@ -67,7 +71,7 @@ class Pythons(Case):
 def python_test(version, path):
     def test(self):
         # The environment stays for the next run; the wheel is installed again.
-        folder = os.path.join(ROOT, "build/pythons", ".".join(map(str, version)))
+        folder = os.path.join(ROOT, "build/pythons", f"{version[0]}.{version[1]}{version[2]}")
         python = os.path.join(folder, "bin/python")
         if not os.path.exists(python):
             subprocess.run([path, "-m", "venv", folder], check=True, capture_output=True)
@@ -79,12 +83,12 @@ def python_test(version, path):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.core(python)
 
-    test.__doc__ = f"CPython {version[0]}.{version[1]}"
+    test.__doc__ = f"CPython {version[0]}.{version[1]}{version[2]}"
     return test
 
 
 for version, path in interpreters().items():
-    setattr(Pythons, f"test_cpython_{version[0]}_{version[1]}", python_test(version, path))
+    setattr(Pythons, f"test_cpython_{version[0]}_{version[1]}{version[2]}", python_test(version, path))
 
 if __name__ == "__main__":
     unittest.main()

@@ -35,9 +35,13 @@ if TYPE_CHECKING:
     from .data.types import u64 as u64
     from .data.columns import Records as Records
     from .data.columns import Slices as Slices
+    from .data.ordered import OrderedKeys as OrderedKeys
     from .dataset import Dataset as Dataset
     from .dataset import read as read
     from .folder import Folder as Folder
+    from .formats import Chunk as Chunk
+    from .formats import reader as reader
+    from .formats import writer as writer
     from .jobs import Job as Job
     from .jobs import Result as Result
     from .jobs import job as job
@@ -46,6 +50,8 @@ if TYPE_CHECKING:
     from .operators import record as record
     from .operators import reducer as reducer
     from .operators import task as task
+    from .placing import key_order as key_order
+    from .placing import partitioner as partitioner
     from .program import JobError as JobError
     from .report import Report as Report
     from .table import Table as Table
@@ -55,10 +61,13 @@ _MODULES = {
     "data.batch": "Batch Groups TextBatch",
     "data.types": "bytes f32 f64 i32 i64 none one slice text u32 u64",
     "data.columns": "Records Slices",
+    "data.ordered": "OrderedKeys",
     "dataset": "Dataset read",
     "folder": "Folder",
+    "formats": "Chunk reader writer",
     "jobs": "Job Result job run",
     "operators": "mapper record reducer task",
+    "placing": "key_order partitioner",
     "program": "JobError",
     "report": "Report",
     "table": "Table",

@@ -18,8 +18,9 @@ from .data.batch import Batch
 from .data.types import Out, Type, bytes_, f64, i64, none, one, slice_, type_of, types_of
 from .data.columns import Records, Slices, as_list, decode, length_of
 from .folder import Folder
+from .formats import Reader
 from .jobs import Job, Path, Paths, Result, check_flags, execute
-from .operators import Mapper, RecordMapper, as_reducer, gathered
+from .operators import Mapper, Operator, RecordMapper, as_reducer, gathered
 from .table import Table
 
 #: Keyword arguments that belong to the input alone.
@@ -173,11 +174,17 @@ class Dataset:
             return self._out
         if self._stages:
             return self._stages[-1].result
+        reader = self._flags.get("input_format")
+        if isinstance(reader, Reader):
+            return reader.out
         return (bytes_, bytes_) if self._has_keys() else (self._takes, none)
 
     def _has_keys(self) -> bool:
         """Returns True if the records of the input have keys: all formats but text."""
-        format = self._flags.get("input_format", "text").partition(":")[0]
+        given = self._flags.get("input_format", "text")
+        if isinstance(given, Operator):
+            return True
+        format = given.partition(":")[0]
         return format in ("kv", "csv", "csv-no-header", "fixed", "framed") or "key_columns" in self._flags
 
     def _step(self, kind: str, function: Any, out: Optional[Tuple[Type, Type]]) -> "Dataset":
@@ -311,7 +318,9 @@ class Dataset:
     def _run_stage(self, stage: Stage, source: Paths, takes: Optional[Tuple[Type, Type]], output: Any,
                    flags: Dict[str, Any], before: Optional[Result]) -> Result:
         keep, _, n = stage.keep.partition(" ")
-        if not stage.steps and not stage.classes and takes is None and not self._has_keys() and self._takes is bytes_:
+        is_plain_input = takes is None and not self._has_keys() and self._takes is bytes_
+        has_own_class = any(isinstance(given, Operator) for given in flags.values())
+        if not stage.steps and not stage.classes and is_plain_input and not has_own_class:
             # Lines that no function changes: the engine moves them.
             application = "sort" if stage.flags["mode"] == "sorted" else "identity"
             words = [application, *(w for k, v in self._settings.items() for w in ("-D", f"{k}={v}"))]

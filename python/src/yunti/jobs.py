@@ -14,8 +14,10 @@ from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tup
 
 from .data.types import Type, bytes_, f64, i64, none, slice_, text
 from .folder import Folder, MergeOf, StatesOf
+from .formats import Reader, Writer, as_format
 from .operators import Mapper, Operator, as_mapper, as_reducer
 from .job_file import dump, traceback_of
+from .placing import Placing, as_placing
 from .program import JobError
 from .program import run as run_program
 from .program import worker_command
@@ -31,6 +33,9 @@ FLAGS = frozenset("""
 
 #: Flags that the job itself sets.
 OWN_FLAGS = frozenset("input output mapper reducer combiner folder worker json print_job list help version top".split())
+
+#: Flags that name a class of the engine or a format, or are a class of Python.
+BY_FLAG = ("partitioner", "key_order", "input_format", "output_format")
 
 #: Types of records of the ready applications; lines of text are keys without values.
 _APPLICATIONS = {"wordcount": (text, i64), "count-matches": (text, i64), "count-column": (text, i64),
@@ -90,7 +95,9 @@ class Job:
     def types(self) -> Tuple[Type, Type]:
         """Types of the records of the output."""
         mapper = self.classes.get("mapper")
-        key, value = mapper.out if isinstance(mapper, Operator) else (bytes_, bytes_)
+        reader = self.flags.get("input_format")
+        without = reader.out if mapper is None and isinstance(reader, Reader) else (bytes_, bytes_)
+        key, value = mapper.out if isinstance(mapper, Operator) else without
         for flag in ("reducer", "folder"):
             given = self.classes.get(flag)
             if isinstance(given, Operator):
@@ -106,6 +113,7 @@ class Job:
         """
         check_flags(flags)
         flags = {**self.flags, **flags}
+        flags.update({flag: _marked_by_flag(flag, flags[flag]) for flag in BY_FLAG if flags.get(flag) is not None})
         folder = tempfile.mkdtemp(prefix="yunti-job-")
         path = os.path.join(folder, "classes")
         try:
@@ -119,7 +127,8 @@ class Job:
             if self.settings:
                 for key, value in self.settings.items():
                     arguments += ["-D", f"{key}={_setting(value)}"]
-            return execute(arguments, input, output, flags, self.types())
+            named = {flag: _named(flag, given) for flag, given in flags.items()}
+            return execute(arguments, input, output, named, self.types())
         except JobError as e:
             e.traceback = traceback_of(path, e.message)
             raise
@@ -129,16 +138,24 @@ class Job:
     def _served(self, flags: Dict[str, Any]) -> Dict[str, Operator]:
         """Returns the classes of Python by their names, with the types that come in."""
         served: Dict[str, Operator] = {}
-        mapper = self.classes.get("mapper")
+        mapper, reader = self.classes.get("mapper"), flags.get("input_format")
         out = mapper.out if isinstance(mapper, Operator) else (bytes_, None)
-        for flag, given in self.classes.items():
+        if mapper is None and isinstance(reader, Reader):
+            out = reader.out
+        for flag, given in [*self.classes.items(), *((flag, flags.get(flag)) for flag in BY_FLAG)]:
             if not isinstance(given, Operator):
                 continue
             given = copy.copy(given)
             if isinstance(given, Mapper):
                 given.key_columns = _names(flags.get("key_columns"))
                 given.value_columns = _names(flags.get("value_columns"))
-            else:
+                if isinstance(reader, Reader):
+                    given.takes = reader.out
+            elif isinstance(given, Placing):
+                given.take((bytes_ if out[0] is slice_ else out[0], out[1] or bytes_))
+            elif isinstance(given, Writer):
+                given.take(self.types())
+            elif not isinstance(given, Reader):
                 key, value = out
                 given.takes = (bytes_ if key is slice_ else key, getattr(given, "values", None) or value)
             served[_name(flag, given)] = given
@@ -149,6 +166,20 @@ def _name(flag: str, made: Operator) -> str:
     """Returns the name of a class in the job: two functions may have one name."""
     plain = "".join(c if c.isalnum() or c in "._" else "_" for c in made.name).strip("_") or "function"
     return f"{flag}.{plain}"
+
+
+def _marked_by_flag(flag: str, given: Any) -> Any:
+    """Returns the value of a flag in `BY_FLAG`: a name, or a class of Python."""
+    if isinstance(given, str):
+        return given
+    return as_format(flag, given) if flag.endswith("format") else as_placing(flag, given)
+
+
+def _named(flag: str, given: Any) -> Any:
+    """Returns the value of a flag as the command line has it."""
+    if not isinstance(given, Operator):
+        return given
+    return ("class:" if flag.endswith("format") else "") + _name(flag, given)
 
 
 def _names(columns: Any) -> Tuple[str, ...]:

@@ -264,7 +264,7 @@ def _batch_of(made_of: Any) -> str:
     return "records" if name == Batch.__name__ else "text"
 
 
-def _marked(function: Any, mark: Callable[[Any], Operator]) -> Any:
+def marked(function: Any, mark: Callable[[Any], Operator]) -> Any:
     """Returns the marked function, or the decorator if it has arguments and no function yet."""
     return mark if function is None else mark(function)
 
@@ -285,7 +285,7 @@ def mapper(function: Any = None, *, out: Out = None, name: Optional[str] = None)
     >>> words(y.TextBatch.of(b"to be")).keys.tolist()
     [b'to', b'be']
     """
-    return _marked(function, lambda made_of: Mapper(made_of, out, name))
+    return marked(function, lambda made_of: Mapper(made_of, out, name))
 
 
 def record(function: Any = None, *, out: Out = None, name: Optional[str] = None, takes: Any = bytes) -> Any:
@@ -301,7 +301,7 @@ def record(function: Any = None, *, out: Out = None, name: Optional[str] = None,
     >>> list(prefix(b"abcdef"))
     [(b'abc', 1)]
     """
-    return _marked(function, lambda made_of: RecordMapper(made_of, out, name, takes))
+    return marked(function, lambda made_of: RecordMapper(made_of, out, name, takes))
 
 
 def reducer(function: Any = None, *, out: Out = None, name: Optional[str] = None, values: Any = None,
@@ -318,7 +318,7 @@ def reducer(function: Any = None, *, out: Out = None, name: Optional[str] = None
     >>> most(y.Groups(["a", "b"], [0, 2, 3], [1, 2, 3]))
     (['a', 'b'], [2, 3])
     """
-    return _marked(function, lambda made_of: Reducer(made_of, out, name, values, pure))
+    return marked(function, lambda made_of: Reducer(made_of, out, name, values, pure))
 
 
 def as_mapper(given: Any) -> Mapper:
@@ -342,4 +342,4 @@ def as_reducer(given: Any) -> Reducer:
 Either = Union[str, Operator, Callable[..., Any]]
 
 __all__ = ["Mapper", "Operator", "RecordMapper", "Reducer", "Task", "as_mapper", "as_reducer", "bytes_", "i64",
-           "mapper", "record", "reducer", "task", "TextBatch"]
+           "mapper", "marked", "record", "reducer", "task", "TextBatch"]

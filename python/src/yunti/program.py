@@ -70,8 +70,12 @@ def _is_program(path: str) -> bool:
 
 
 def environment() -> Dict[str, str]:
-    """Returns the environment of the program: workers find this package where the caller found it."""
+    """Returns the environment of the program: workers find this package where the caller found it.
+
+    They have the same seed for `hash`, so that partitioners may use it, and sets of texts have one order in all attempts.
+    """
     env = dict(os.environ)
+    env.setdefault("PYTHONHASHSEED", "0")
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     installed = [os.path.abspath(p) for p in [*site.getsitepackages(), site.getusersitepackages()]]
     if here not in installed:

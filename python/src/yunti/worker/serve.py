@@ -6,14 +6,17 @@ import struct
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ..data.batch import Batch, Groups, TextBatch
-from ..data.types import Type, bytes_, i64, one, slice_
-from ..data.columns import BATCH, Records, Slices, all_ones, encode, is_array, length_of, numbers, numpy_or_none
+from ..data.types import Type, bytes_, i64, none, one, slice_
+from ..data.columns import BATCH, Encoded, Records, Slices, all_ones, encode, is_array, length_of, numbers, numpy_or_none
+from ..formats import Chunk, Reader, Writer
 from ..operators import Mapper, NamedOutput, Operator, RecordMapper, Reducer, task
+from ..placing import KeyOrder, Partitioner
 from .groups import GroupJoiner
 from .memory import BLOCK_BYTES, Head, SharedMemory
 from .wire import Put, Take
 
-JOB, CREATE, MAP, FLUSH, REDUCE, DESTROY = 1, 2, 3, 4, 5, 13
+JOB, CREATE, MAP, FLUSH, REDUCE, PARTITION, ORDER_KEYS = 1, 2, 3, 4, 5, 6, 7
+FIND, READ, BEGIN, WRITE, END, DESTROY = 8, 9, 10, 11, 12, 13
 BLOCK, PART, DONE, FAILED, OUTPUT, CLOSE, STATUS, COLUMNS = 101, 102, 104, 105, 106, 107, 108, 109
 #: Version of the protocol; an engine of another one refuses the worker.
 VERSION = 1
@@ -55,7 +58,7 @@ class Server:
             if head is None:
                 return
             try:
-                kind, value, payload = DONE, 0, self._serve(head)
+                kind, (value, payload) = DONE, self._serve(head)
             except EngineEnded:
                 return
             except BaseException as e:  # the engine decides what follows, also after SystemExit
@@ -86,21 +89,26 @@ class Server:
                 is_mapper and key is slice_,
                 is_mapper and key is slice_ and value is one,
                 is_mapper and made.wants_span,
+                isinstance(made, KeyOrder) and made.groups,
+                isinstance(made, Reader) and made.finds,
+                isinstance(made, Writer) and made.whole_part,
             ]
             flags = sum(1 << i for i, bit in enumerate(bits) if bit)
-            takes = made.takes[1]
+            takes = made.takes[1] if isinstance(made, Reducer) else None
             put.text(name).u32(made.kind).u32(flags).u32(0)
-            put.u32(key.number).u32(value.number).u32(takes.number if takes and not is_mapper else 0)
-            put.u32(0).text("").u64(0)
+            put.u32(key.number).u32(value.number).u32(takes.number if takes else 0)
+            put.u32(getattr(made, "look_back", 0)).text(getattr(made, "extension", "")).u64(0)
         return bytes(put.bytes)
 
-    def _serve(self, head: Head) -> List[Any]:
+    def _serve(self, head: Head) -> Tuple[int, List[Any]]:
+        """Makes a call. Returns the number and the bytes of its result."""
+        value, result = 0, []
         if head.kind == JOB:
             self._set_job(Take(self._memory.request(head.length)))
         elif head.kind == CREATE:
             self._create(Take(self._memory.request(head.length)))
         elif head.kind == DESTROY:
-            return [self._destroy()]
+            return 0, [self._destroy()]
         elif self._class is None:
             raise RuntimeError("the engine made a call without an instance")
         elif head.kind == MAP:
@@ -109,12 +117,22 @@ class Server:
             self._reduce(head)
         elif head.kind == FLUSH:
             self._flush_all(Take(self._memory.request(head.length)).u32())
+        elif head.kind == PARTITION:
+            result = [self._partition(head)]
+        elif head.kind == ORDER_KEYS:
+            result = [self._order_keys(head)]
+        elif head.kind == FIND:
+            value = self._find(head)
+        elif head.kind == READ:
+            value = self._read(head)
+        elif head.kind in (BEGIN, WRITE, END):
+            self._write(head)
         else:
             raise NotImplementedError(f"a worker of Python has no call {head.kind}")
         if task.new_status is not None:
             status, task.new_status = task.new_status, None
             self._send(STATUS, [status.encode()])
-        return []
+        return value, result
 
     def _set_job(self, take: Take) -> None:
         task.settings = dict(take.list(lambda: (take.text(), take.text())))
@@ -177,6 +195,64 @@ class Server:
         for records in made.run(self._call, typed(raw, made.takes)):
             self._emit(records, COPY, owner)
 
+    def _batch_of_records(self, head: Head, owner: Optional[object]) -> Tuple[int, Batch]:
+        """Returns the first number of a request with a batch of keys and values, and the batch."""
+        assert self._class is not None
+        view = self._memory.request(head.length)
+        at, parts = self._memory.parts(view)
+        first, _, has_keys, file, position = struct.unpack_from("<IIIIQ", view, at)
+        data = viewed(parts[0], False)
+        path = task.inputs[file] if file < len(task.inputs) else ""
+        types = (self._class.takes[0] or bytes_, self._class.takes[1] or bytes_)
+        keys = _slices(data, parts, 1, owner) if has_keys else None
+        return first, Batch(data, keys, _slices(data, parts, 3, owner), path, position, types, owner)
+
+    def _partition(self, head: Head) -> Any:
+        made = self._class
+        assert isinstance(made, Partitioner)
+        parts, batch = self._batch_of_records(head, None)
+        return made.run(self._call, batch, parts)
+
+    def _order_keys(self, head: Head) -> Any:
+        made = self._class
+        assert isinstance(made, KeyOrder)
+        owner = object()
+        _, batch = self._batch_of_records(head, owner)
+        forms, lengths = made.run(self._call, batch)
+        n = len(batch)
+        self._columns(n, encode(forms, bytes_, n, owner, f"{made.name}: a form"), encode(None, none, n, None, ""))
+        return struct.pack(f"<{n}I", *lengths) if lengths is not None else b"\xff" * (4 * n)
+
+    def _chunk(self, head: Head) -> Chunk:
+        view = self._memory.request(head.length)
+        at, parts = self._memory.parts(view)
+        first, last, limit, position, file, before = struct.unpack_from("<IIQQII", view, at)
+        path = task.inputs[file] if file < len(task.inputs) else ""
+        return Chunk(viewed(parts[0], False), position, limit, path, first != 0, last != 0, before)
+
+    def _find(self, head: Head) -> int:
+        made = self._class
+        assert isinstance(made, Reader)
+        return made.find(self._call, self._chunk(head))
+
+    def _read(self, head: Head) -> int:
+        made = self._class
+        assert isinstance(made, Reader)
+        records, taken = made.run(self._call, self._chunk(head))
+        if records is not None:
+            self._emit(records, COPY, None)
+        return taken
+
+    def _write(self, head: Head) -> None:
+        made = self._class
+        assert isinstance(made, Writer)
+        if head.kind == WRITE:
+            _, batch = self._batch_of_records(head, None)
+            pieces = made.run(self._call, batch)
+        else:
+            pieces = made.edge(self._call, "begin" if head.kind == BEGIN else "end")
+        self._blocks(memoryview(b"".join(pieces)))
+
     def _flush_all(self, form: int) -> None:
         made = self._class
         if isinstance(made, Reducer) and self._joiner is not None:
@@ -225,9 +301,12 @@ class Server:
         if form == REF:
             self._blocks(_triples(encoded.offsets, encoded.lengths, columns.data))
             return
-        head = struct.pack("<QII", n, encoded.form, columns.form)
-        pieces: List[Any] = [head]
-        for column in (encoded, columns):
+        self._columns(n, encoded, columns)
+
+    def _columns(self, n: int, keys: Encoded, values: Encoded) -> None:
+        """Sends records as columns."""
+        pieces: List[Any] = [struct.pack("<QII", n, keys.form, values.form)]
+        for column in (keys, values):
             for array in (column.offsets, column.lengths, column.data):
                 pieces += [struct.pack("<Q", memoryview(array).nbytes), array]
         self._send(COLUMNS, pieces)
