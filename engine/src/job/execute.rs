@@ -34,6 +34,8 @@ use yunti_base::{Code, Error, Result};
 
 /// Setting: name parts as the older API of MapReduce does, `part-00000` instead of `part-r-00000`.
 const PLAIN_PARTS: &str = "output.plain.parts";
+/// Setting: no part file without records, as by LazyOutputFormat.
+const LAZY_PARTS: &str = "output.lazy";
 
 /// Jobs of the same chain that are done.
 #[derive(Debug, Default)]
@@ -184,6 +186,11 @@ impl Run<'_> {
         part_name: &dyn Fn(usize) -> String,
     ) -> Result<Outcome> {
         let Run { spec, plan, env, control, watch, chain } = *self;
+        let is_lazy = spec.settings.get(LAZY_PARTS).is_some_and(|v| v == "true");
+        if is_lazy && spec.resume {
+            let error = Error::new(Code::Usage, format!("{LAZY_PARTS}: a job that can be resumed keeps its empty parts"));
+            return Err(error.hint("leave out one of the two"));
+        }
         let mut running = start(spec, plan, threads, env, control)?;
         if let Some(pending) = &pending {
             running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.directory(), running.budget.clone())));
@@ -208,7 +215,8 @@ impl Run<'_> {
         }
         running.enter(ProgressStage::Commit);
         running.write_edges(&output, Edge::Foot)?;
-        let (mut output_bytes, top) = close_output(output, spec.durable, running.empty_file())?;
+        let lazy = pending.as_ref().filter(|_| is_lazy);
+        let (mut output_bytes, top) = close_output(output, spec.durable, running.empty_file(), lazy)?;
         output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
         let mut report = build::build_report(&running, watch, output_bytes);
         (report.before, report.held_spilled_bytes) = (chain.reports.clone(), chain.spilled_bytes);
@@ -355,12 +363,22 @@ fn open_output(
     }
 }
 
-fn close_output(output: Output, durable: bool, empty_file: &[u8]) -> Result<(u64, Vec<(String, String)>)> {
+/// Closes the output. `lazy`: directory from which parts without a byte are removed.
+fn close_output(
+    output: Output,
+    durable: bool,
+    empty_file: &[u8],
+    lazy: Option<&PendingOutput>,
+) -> Result<(u64, Vec<(String, String)>)> {
     match output {
         Output::Parts(parts) => {
             let mut bytes = 0;
             for part in parts {
-                bytes += part.close(durable, empty_file)?;
+                let len = part.close(durable, if lazy.is_some() { b"" } else { empty_file })?;
+                if let Some(pending) = lazy.filter(|_| len == 0) {
+                    pending.remove_part(part.path())?;
+                }
+                bytes += len;
             }
             Ok((bytes, Vec::new()))
         }

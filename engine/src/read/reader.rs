@@ -235,8 +235,10 @@ impl SplitReader {
         if let Some(Parser::Csv(parser)) = &mut self.parser {
             parser.begin();
         }
-        // Splits of framed records begin at a record.
-        let skip = piece.start > 0 && !matches!(self.setup.format, RecordFormat::Fixed { .. } | RecordFormat::Framed);
+        // Splits of framed records begin at a record, and so does what begins at a mark.
+        let is_marked = self.setup.inputs[piece.file as usize].marks.binary_search(&piece.start).is_ok();
+        let is_exact = is_marked || matches!(self.setup.format, RecordFormat::Fixed { .. } | RecordFormat::Framed);
+        let skip = piece.start > 0 && !is_exact;
         self.current = Some(OpenPiece { source, piece, position: start, at_end: false, done: false, skip });
         Ok(())
     }

@@ -139,6 +139,21 @@ pub enum Sharing {
     FileEach,
 }
 
+/// Cuts files of lines at their marks, which are starts of lines: one split each; an empty file has none.
+pub fn split_at_lines(files: &[InputFile]) -> Vec<Split> {
+    let mut splits: Vec<Split> = Vec::new();
+    for (i, file) in files.iter().enumerate().filter(|(_, file)| file.len > 0) {
+        let marks = file.marks.iter().copied();
+        for (start, next) in std::iter::once(0).chain(marks.clone()).zip(marks.chain([file.len])) {
+            // The boundary of a cut is behind the first line end at or after it; a start at a mark is exact.
+            let end = if next == file.len { next } else { next - 1 };
+            let pieces = vec![Piece { file: i as u32, start, end }];
+            splits.push(Split { number: splits.len() as u32, source: 0, pieces, bytes: next - start });
+        }
+    }
+    splits
+}
+
 /// Cuts files into splits of about `split_bytes`.
 pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64, sharing: Sharing) -> Vec<Split> {
     let mut splits: Vec<Split> = Vec::new();
@@ -209,6 +224,20 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_divide_files() {
+        let file = |len, marks: &[u64]| InputFile {
+            path: "f".into(),
+            len,
+            codec: None,
+            is_stream: false,
+            marks: marks.to_vec(),
+        };
+        let splits = split_at_lines(&[file(10, &[1, 4]), file(0, &[]), file(5, &[])]);
+        let pieces: Vec<_> = splits.iter().map(|s| (s.number, s.pieces[0].file, s.pieces[0].start, s.bytes)).collect();
+        assert_eq!(pieces, [(0, 0, 0, 1), (1, 0, 1, 3), (2, 0, 4, 6), (3, 2, 0, 5)]);
+    }
 
     #[test]
     fn large_files_are_cut_and_small_ones_share() {

@@ -75,6 +75,13 @@ for line in sys.stdin:
     for word in line.split():
         print(word, table.get(word, 'unknown'), sep='\\t')
 """,
+    "keys.py": PYTHON + """
+import sys
+for line in sys.stdin:
+    # Keys of one group come in any order, so they are printed as Hadoop compares them.
+    key = line.split('\\t')[0]
+    print(int(key), key[0] == '0')
+""",
     "file.sh": "#!/bin/sh\n"
                "name=${mapreduce_map_input_file##*/}; [ \"$map_input_file\" = \"$mapreduce_map_input_file\" ] || exit 9\n"
                "while read -r line; do echo \"$name:$mapreduce_task_ismap\t$line\"; done; echo \"end $name\"\n",

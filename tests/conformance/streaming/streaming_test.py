@@ -7,6 +7,7 @@ Maven, which fetches the jars (../jars.sh). `streaming_test.py --only NAME` runs
 
 import bz2
 import gzip
+import io
 import json
 import os
 import pathlib
@@ -14,9 +15,11 @@ import random
 import shlex
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import urllib.parse
+import zipfile
 
 from scripts import SCRIPTS
 
@@ -27,6 +30,7 @@ YUNTI = os.path.abspath(os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yun
 IDENTITY = "org.apache.hadoop.mapred.lib.Identity"
 KEY_VALUE = "-inputformat org.apache.hadoop.mapred.KeyValueTextInputFormat"
 PARTITIONER = "-partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner"
+N_LINES = "-inputformat org.apache.hadoop.mapred.lib.NLineInputFormat"
 COMPARATOR = "-D mapreduce.job.output.key.comparator.class=" \
              "org.apache.hadoop.mapreduce.lib.partition.KeyFieldBasedComparator"
 
@@ -56,6 +60,30 @@ JOBS = {
     "odd_lines_two_fields": "-D stream.num.map.output.key.fields=2 -input edge -mapper cat -reducer cat",
     "long_lines": "-input long -mapper cat -reducer cat",
     "long_lines_map_only": "-input long -mapper cat -reducer NONE",
+    "a_line_each": f"-input one {N_LINES} -mapper cat -reducer NONE",
+    "three_lines_each": f"-D mapreduce.input.lineinputformat.linespermap=3 -input nine {N_LINES} -mapper 'wc -l' "
+                        "-reducer NONE",
+    "lines_of_old_setting": f"-D mapred.line.input.format.linespermap=4 -input nine {N_LINES} -mapper 'wc -l' -reducer "
+                            "NONE",
+    "lines_without_keys": f"-D mapreduce.input.lineinputformat.linespermap=2 -D stream.map.input.ignoreKey=true "
+                          f"-input edge,empty,same {N_LINES} -mapper cat -reducer NONE",
+    "lines_reduced": f"-D mapreduce.input.lineinputformat.linespermap=50 -input text {N_LINES} -mapper words.py "
+                     "-reducer sum.py -files words.py,sum.py -numReduceTasks 2",
+    "lines_with_identity": f"-input nine {N_LINES} -mapper {IDENTITY}Mapper -reducer NONE",
+    "no_lines": f"-input empty {N_LINES} -mapper cat -reducer NONE",
+    "lazy_output": "-lazyOutput -input one -mapper cat -reducer cat -numReduceTasks 9",
+    "lazy_map_only": "-lazyOutput -input one -mapper 'sed -n /second/p' -reducer NONE",
+    "lazy_map_only_without_a_record": "-lazyOutput -input same -mapper 'sed -n /zz/p' -reducer NONE",
+    "lazy_without_a_record": "-lazyOutput -input one -mapper 'sed -n /zz/p' -reducer cat -numReduceTasks 2",
+    "lazy_compressed": "-lazyOutput -D mapreduce.output.fileoutputformat.compress=true -D mapreduce.output.fileoutputformat."
+                       "compress.codec=org.apache.hadoop.io.compress.GzipCodec -input one -mapper cat -reducer cat "
+                       "-numReduceTasks 9",
+    "archives": "-archives tools.zip#tools,data.tgz#data,more.tar#more,old.jar#old -input one -mapper tools/bin/run.sh "
+                "-reducer NONE",
+    "archive_of_programs": "-archives data.tgz#data -input one -mapper data/bin/upper.sh -reducer NONE",
+    "archive_that_is_a_file": "-archives table.txt#words.table -input text -mapper lookup.py -reducer NONE -files "
+                              "lookup.py",
+    "no_such_archive": "-archives none.zip -input one -mapper cat -reducer NONE",
     "binary": "-input binary -mapper cat -reducer cat -numReduceTasks 3",
     "no_end_of_line": "-input one -mapper \"printf 'a\\tb'\" -reducer \"sed -z s/b/c/\"",
     "header_first": "-input one -mapper upper_first.sh -reducer NONE -file upper_first.sh",
@@ -110,6 +138,12 @@ JOBS = {
     "order_mixed": f"{COMPARATOR} -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keycomparator."
                    "options='-k1,1r -k2n' -input triples -mapper cat -reducer cat -numReduceTasks 2",
     "order_numbers": f"{COMPARATOR} -D mapreduce.partition.keycomparator.options=-n -input numbers -mapper cat",
+    "order_equal_numbers": f"{COMPARATOR} -D mapreduce.partition.keycomparator.options=-n -input equal_numbers "
+                           "-mapper cat -reducer keys.py -file keys.py",
+    "order_equal_numbers_down": f"{COMPARATOR} -D mapreduce.partition.keycomparator.options=-nr -input equal_numbers "
+                                "-mapper cat -reducer keys.py -file keys.py",
+    "order_numbers_with_units": f"{COMPARATOR} -D mapreduce.partition.keycomparator.options=-n -input units "
+                                "-mapper cat -reducer cat",
     "order_without_options": f"{COMPARATOR} -input distinct -mapper cat -reducer cat",
     "secondary_sort": f"{COMPARATOR} -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner."
                       "options=-k1,1 -D mapreduce.partition.keycomparator.options='-k1,1 -k2,2nr' -input triples "
@@ -163,7 +197,9 @@ JOBS = {
 
 # Jobs whose parts are compared as a set: Hadoop numbers its map tasks by size, the largest file first.
 ANY_ORDER = {"end_block", "odd_lines_map_only", "key_value", "typed_input", "raw_input", "shipped_under_a_name",
-             "raw_long_input", "long_lines_map_only", "map_only_files"}
+             "raw_long_input", "long_lines_map_only", "map_only_files", "a_line_each", "three_lines_each",
+             "lines_of_old_setting", "lines_without_keys", "lines_with_identity",
+             "archive_that_is_a_file"}
 # Jobs with several values of a key, whose order Hadoop leaves open.
 TIES = {"input_file", "key_value_separator", "map_output_separator_of_two", "odd_lines", "odd_lines_two_fields"}
 
@@ -210,10 +246,46 @@ def make_inputs(folder):
     write("numbers/in", "".join(f"{n}\t{i}\n" for i, n in enumerate(
         ["10", "9", "-1", "-10", "0.5", "-0.25", "100000000000000000000", "3.14", "3.2", "1"])))
     write("unicode/in", "".join(f"{chr(numbers.randrange(0x20, 0x2fff))}{chr(0x1f600 + i)}{i}\t{i}\n" for i in range(200)))
+    write("nine/a", "".join(f"line {n}\r\n" if n % 4 == 0 else f"line {n}\n" for n in range(9)))
+    write("nine/b", "last\n\n\nno end")
+    write("equal_numbers/in", "".join(f"{n}\t{i}\n" for i, n in enumerate(
+        ["7", "07", "007", "7", "10", "010", "9", "09", "0", "00", "-7", "-07", "-8", "08", "6", "-06"])))
+    write("units/in", "".join(f"{n}\t{i}\n" for i, n in enumerate(
+        ["7x", "7", "07y", "7 apples", "6z", "70", "abc", "b", "0", "-7x", "-7y", "-7", "-8", "12:30", "12.5s"])))
+    make_archives(folder)
     for name, text in SCRIPTS.items():
         write(name, text)
         if name not in ("plain.sh", "table.txt"):
             (folder / name).chmod(0o755)
+
+
+def make_archives(folder):
+    """Makes an archive of each kind that Hadoop unpacks.
+
+    The jobs name their directories: Hadoop's local runner makes links in the folder that has the archives.
+    """
+    show = "#!/bin/sh\ncat; cat data/data/words.txt more/more.txt old/META-INF/old.txt; ls tools data | sort\n"
+    files = {"bin/run.sh": show, "bin/upper.sh": "#!/bin/sh\ntr a-z A-Z\n", "data/words.txt": "words\n" * 3,
+             "more.txt": "more\n", "META-INF/old.txt": "old\n"}
+
+    def tar(name, mode, names):
+        with tarfile.open(folder / name, mode) as archive:
+            for each in names:
+                info = tarfile.TarInfo(each)
+                info.size, info.mode = len(files[each]), 0o755 if each.startswith("bin/") else 0o644
+                archive.addfile(info, io.BytesIO(files[each].encode()))
+
+    def zipped(name, names):
+        with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
+            for each in names:
+                info = zipfile.ZipInfo(each)
+                info.external_attr, info.compress_type = 0o100755 << 16, zipfile.ZIP_DEFLATED
+                archive.writestr(info, files[each])
+
+    zipped("tools.zip", ["bin/run.sh", "more.txt"])
+    zipped("old.jar", ["META-INF/old.txt"])
+    tar("data.tgz", "w:gz", ["data/words.txt", "bin/upper.sh"])
+    tar("more.tar", "w", ["more.txt"])
 
 
 class Streaming(unittest.TestCase):
@@ -245,7 +317,7 @@ class Streaming(unittest.TestCase):
     def words(name, output):
         """Returns the words of a command line. Hadoop wants its generic options first."""
         words, generic = shlex.split(JOBS[name]), []
-        for option in [word for word in words if word in ("-D", "-files")]:
+        for option in [word for word in words if word in ("-D", "-files", "-archives")]:
             at = words.index(option)
             generic += words[at:at + 2]
             del words[at:at + 2]
@@ -283,7 +355,7 @@ class Streaming(unittest.TestCase):
             self.assertEqual(ours, theirs)
         report = json.loads((self.folder / f"ours-{name}/_yunti/report.json").read_text())
         for group in ("Mine", "Other"):
-            expected = {key[1]: n for key, n in self.counters[name].items() if key[0] == group}
+            expected = {key[1]: n for key, n in self.counters.get(name, {}).items() if key[0] == group}
             self.assertEqual(report["counters"].get(group, {}), expected)
 
     def test_an_output_that_exists_is_kept(self):

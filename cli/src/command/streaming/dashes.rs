@@ -3,18 +3,25 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{ArgAction, Args};
+use yunti_base::{Code, Error, Result};
 
 use super::StreamingFlags;
+use crate::command::part::most_similar;
 
 /// Options that take all words up to the next option, as in Hadoop.
 const SEVERAL: [&str; 4] = ["input", "file", "cacheFile", "cacheArchive"];
 
+/// Options of one dash that are no long ones.
+const SHORT: [char; 1] = ['D'];
+
 /// Returns the arguments of this process with two dashes before the long options of `yunti streaming`, each joined to
 /// its value. Arguments of other commands stay unchanged.
-pub fn with_double_dashes(arguments: Vec<OsString>) -> Vec<OsString> {
+///
+/// Errors: `Usage` for an option of one dash that does not exist, with the most similar one.
+pub fn with_double_dashes(arguments: Vec<OsString>) -> Result<Vec<OsString>> {
     match arguments.get(1) {
         Some(command) if command == "streaming" => {}
-        _ => return arguments,
+        _ => return Ok(arguments),
     }
     let command = StreamingFlags::augment_args(clap::Command::new("streaming"));
     // Returns whether the option of this name takes a value; None: there is no such option.
@@ -46,8 +53,11 @@ pub fn with_double_dashes(arguments: Vec<OsString>) -> Vec<OsString> {
                         out.push(joined(name, &value));
                     }
                     Some(false) => out.push(format!("--{name}").into()),
-                    // A short option, an option with `=`, or an unknown one.
-                    None => out.push(word),
+                    None if text.starts_with("--") || name.starts_with(SHORT) => out.push(word),
+                    None => match name.split_once('=').filter(|(name, _)| takes_value(name).is_some()) {
+                        Some(_) => out.push(format!("--{name}").into()),
+                        None => return Err(unknown(name.split('=').next().unwrap_or(name), &command)),
+                    },
                 }
             }
             None => match &several {
@@ -62,7 +72,17 @@ pub fn with_double_dashes(arguments: Vec<OsString>) -> Vec<OsString> {
             }
         }
     }
-    out
+    Ok(out)
+}
+
+/// Returns the error for an option that does not exist.
+fn unknown(name: &str, command: &clap::Command) -> Error {
+    let error = Error::new(Code::Usage, format!("unexpected argument '-{name}' found"));
+    let names = command.get_arguments().filter_map(|argument| argument.get_long());
+    error.hint(match most_similar(name, names) {
+        Some(known) => format!("did you mean '-{known}'?"),
+        None => "see yunti streaming -info".into(),
+    })
 }
 
 fn joined(name: &str, value: &OsStr) -> OsString {
@@ -77,7 +97,8 @@ mod tests {
 
     fn check(line: &str, expect: &str) {
         let words = line.split(' ').map(OsString::from).collect();
-        let out: Vec<String> = with_double_dashes(words).iter().map(|w| w.to_string_lossy().into_owned()).collect();
+        let out: Vec<String> =
+            with_double_dashes(words).unwrap().iter().map(|w| w.to_string_lossy().into_owned()).collect();
         assert_eq!(out.join(" "), expect);
     }
 
@@ -89,9 +110,23 @@ mod tests {
         );
         check("yunti streaming --input x -numReduceTasks 3", "yunti streaming --input=x --numReduceTasks=3");
         check("yunti streaming -lazyOutput x -Da=b", "yunti streaming --lazyOutput x -Da=b");
-        check("yunti streaming -wrong x --threads=2", "yunti streaming -wrong x --threads=2");
+        check("yunti streaming --wrong x --threads=2", "yunti streaming --wrong x --threads=2");
+        check("yunti streaming -input=x -q -t 2", "yunti streaming --input=x -q -t 2");
         check("yunti streaming -info", "yunti streaming --help");
         check("yunti streaming -input", "yunti streaming --input");
         check("yunti run -input x", "yunti run -input x");
+    }
+
+    #[test]
+    fn a_misspelt_option_is_named_with_the_nearest_one() {
+        for (word, expect) in [
+            ("-inptu", "unexpected argument '-inptu' found: did you mean '-input'?"),
+            ("-maper=x", "unexpected argument '-maper' found: did you mean '-mapper'?"),
+            ("-numReduceTask", "unexpected argument '-numReduceTask' found: did you mean '-numReduceTasks'?"),
+            ("-zzz", "unexpected argument '-zzz' found: see yunti streaming -info"),
+        ] {
+            let words = ["yunti", "streaming", word, "x"].map(OsString::from).to_vec();
+            assert_eq!(with_double_dashes(words).unwrap_err().to_string(), expect);
+        }
     }
 }

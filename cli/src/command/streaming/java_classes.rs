@@ -63,14 +63,18 @@ pub fn input_format(class: &str) -> Result<InputFormat> {
     match simple_name(class) {
         "TextInputFormat" => Ok(InputFormat::Text { delimiter: None }),
         "KeyValueTextInputFormat" => Ok(InputFormat::KeyValue { separator: b'\t' }),
-        "NLineInputFormat" => {
-            Err(refused("-inputformat", class, "use TextInputFormat; -D split.size=BYTES makes splits of a few lines"))
-        }
+        // The lines of a split are a setting of the job (job.rs).
+        "NLineInputFormat" => Ok(InputFormat::Text { delimiter: None }),
         name if name.starts_with("SequenceFile") => {
             Err(refused("-inputformat", class, "convert the files to text: hadoop fs -text FILE"))
         }
-        _ => Err(refused("-inputformat", class, "use TextInputFormat or KeyValueTextInputFormat")),
+        _ => Err(refused("-inputformat", class, "use TextInputFormat, KeyValueTextInputFormat or NLineInputFormat")),
     }
+}
+
+/// Returns true for NLineInputFormat, whose splits have a number of lines.
+pub fn has_lines_a_split(class: &str) -> bool {
+    simple_name(class) == "NLineInputFormat"
 }
 
 /// Checks the class of the output format. Errors: `Usage` for another class than TextOutputFormat.
@@ -119,6 +123,8 @@ mod tests {
         let error = reducer("org.apache.hadoop.mapred.lib.LongSumReducer").unwrap_err().to_string();
         assert!(error.starts_with("-reducer: the Java class org.apache.hadoop.mapred.lib.LongSumReducer"), "{error}");
         assert!(input_format("org.apache.hadoop.mapred.KeyValueTextInputFormat").is_ok());
+        assert!(has_lines_a_split("org.apache.hadoop.mapred.lib.NLineInputFormat"));
+        assert!(!has_lines_a_split("TextInputFormat"));
         assert!(input_format("SequenceFileInputFormat").unwrap_err().to_string().contains("hadoop fs -text"));
         assert!(check_output_format("org.apache.hadoop.mapred.SequenceFileOutputFormat").is_err());
         assert!(partitioning("org.apache.hadoop.mapred.lib.HashPartitioner").is_ok());

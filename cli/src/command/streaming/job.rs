@@ -9,7 +9,7 @@ use super::{RefusedFlags, StreamingFlags};
 use crate::command::run::flags::RunFlags;
 
 /// Names of settings before Hadoop 2, which old scripts use, and their names since.
-const OLD_NAMES: [(&str, &str); 17] = [
+const OLD_NAMES: [(&str, &str); 18] = [
     ("mapred.reduce.tasks", REDUCES),
     ("mapred.job.name", "mapreduce.job.name"),
     ("mapred.map.max.attempts", "mapreduce.map.maxattempts"),
@@ -26,10 +26,13 @@ const OLD_NAMES: [(&str, &str); 17] = [
     ("mapred.output.key.comparator.class", COMPARATOR),
     ("mapred.partitioner.class", PARTITIONER),
     ("mapreduce.partitioner.class", PARTITIONER),
+    ("mapred.line.input.format.linespermap", LINES_A_MAP),
     ("mapred.input.dir", "mapreduce.input.fileinputformat.inputdir"),
 ];
 
 const REDUCES: &str = "mapreduce.job.reduces";
+const LINES_A_MAP: &str = "mapreduce.input.lineinputformat.linespermap";
+const IGNORE_KEY: &str = "stream.map.input.ignoreKey";
 const COMPARATOR: &str = "mapreduce.job.output.key.comparator.class";
 const PARTITIONER: &str = "mapreduce.job.partitioner.class";
 
@@ -59,6 +62,17 @@ pub fn run_flags(flags: StreamingFlags) -> Result<RunFlags> {
     // Streaming is a program of the older API.
     settings.set("output.plain.parts", "true");
     let input_format = java_classes::input_format(flags.inputformat.as_deref().unwrap_or("TextInputFormat"))?;
+    if flags.inputformat.as_deref().is_some_and(java_classes::has_lines_a_split) {
+        let lines = settings.get(LINES_A_MAP).unwrap_or("1").to_string();
+        settings.set("split.lines", &lines);
+        // Hadoop leaves keys out for TextInputFormat alone.
+        if settings.get(IGNORE_KEY).is_none() {
+            settings.set(IGNORE_KEY, "false");
+        }
+    }
+    if flags.lazy_output {
+        settings.set("output.lazy", "true");
+    }
     if let Some(class) = &flags.outputformat {
         java_classes::check_output_format(class)?;
     }
@@ -191,14 +205,7 @@ fn refuse(flags: &RefusedFlags) -> Result<()> {
             "-mapdebug and -reducedebug have no meaning here",
             "leave them out: the error of a failed task has the last message of its program",
         ),
-        (flags.lazy_output, "-lazyOutput: each partition has a part file here", "leave it out"),
         (flags.background, "-background: this command waits for its job", "leave it out, and end the command with &"),
-        (
-            flags.archives.is_some() || flags.cache_archive.is_some(),
-            "archives are not unpacked here",
-            "unpack it, and name the directory with -files",
-        ),
-        (flags.cache_file.is_some(), "-cacheFile has no meaning here", "use -files"),
         (flags.libjars.is_some(), "-libjars: Java classes cannot run here", "use programs"),
         (
             flags.conf.is_some() || flags.additionalconfspec.is_some(),
@@ -223,7 +230,7 @@ mod tests {
 
     fn flags(words: &[&str]) -> Result<RunFlags> {
         let words = ["yunti", "streaming"].iter().chain(words).map(Into::into).collect();
-        let words = super::super::with_double_dashes(words);
+        let words = super::super::with_double_dashes(words)?;
         let command = <StreamingFlags as clap::Args>::augment_args(clap::Command::new("streaming"));
         let matches = command.try_get_matches_from(&words[1..]).unwrap_or_else(|e| panic!("{e}"));
         run_flags(<StreamingFlags as clap::FromArgMatches>::from_arg_matches(&matches).unwrap())
@@ -259,7 +266,6 @@ mod tests {
     fn what_cannot_be_honoured_is_refused() {
         for (words, what) in [
             (&["-reducer", "wc"][..], "without a mapper"),
-            (&["-mapper", "m", "-lazyOutput"], "-lazyOutput"),
             (&["-mapper", "m", "-background"], "-background"),
             (&["-mapper", "m", "-mapdebug", "x"], "-mapdebug"),
             (&["-mapper", "m", "-inputreader", "X"], "-inputreader"),

@@ -6,11 +6,13 @@
 //! The one thing that `yunti run` does not have is the directory of the programs, with the files of -files
 //! (`task_directory.rs`).
 
+mod archive;
 mod dashes;
 mod java_classes;
 mod job;
 mod task_directory;
 
+use crate::command::numbers::whole;
 use clap::Args;
 
 use super::run::common_flags::{ReportingFlags, ResourceFlags, TaskFlags};
@@ -43,7 +45,7 @@ pub struct StreamingFlags {
     #[arg(long, help_heading = "Input and output")]
     pub overwrite: bool,
 
-    /// TextInputFormat or KeyValueTextInputFormat [default: TextInputFormat]
+    /// TextInputFormat, KeyValueTextInputFormat or NLineInputFormat [default: TextInputFormat]
     #[arg(long, value_name = "CLASS", help_heading = "Input and output")]
     pub inputformat: Option<String>,
 
@@ -64,8 +66,12 @@ pub struct StreamingFlags {
     pub combiner: Option<String>,
 
     /// Number of reduces, each of which writes a part; 0: no reduce [default: 1]
-    #[arg(long = "numReduceTasks", value_name = "N", help_heading = "The job")]
+    #[arg(long = "numReduceTasks", value_name = "N", value_parser = whole(0..=u32::MAX), help_heading = "The job")]
     pub reduces: Option<u32>,
+
+    /// Write no part file without records
+    #[arg(long = "lazyOutput", help_heading = "The job")]
+    pub lazy_output: bool,
 
     /// HashPartitioner, KeyFieldBasedPartitioner or TotalOrderPartitioner [default: HashPartitioner]
     #[arg(long, value_name = "CLASS", help_heading = "The job")]
@@ -82,6 +88,19 @@ pub struct StreamingFlags {
     /// Files in the programs' working directory, separated by commas; PATH#NAME gives a file another name
     #[arg(long, value_name = "FILES", value_delimiter = ',', help_heading = "The job")]
     pub files: Vec<String>,
+
+    /// Archives (zip, jar, tar, tgz) to unpack in the working directory, separated by commas; PATH#NAME names the
+    /// directory
+    #[arg(long, value_name = "FILES", value_delimiter = ',', help_heading = "The job")]
+    pub archives: Vec<String>,
+
+    /// Old name of -files, for one file
+    #[arg(long = "cacheFile", value_name = "FILE", hide = true)]
+    pub cache_file: Vec<String>,
+
+    /// Old name of -archives, for one archive
+    #[arg(long = "cacheArchive", value_name = "FILE", hide = true)]
+    pub cache_archive: Vec<String>,
 
     /// Environment variable of the programs; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting, help_heading = "The job")]
@@ -118,16 +137,8 @@ pub struct RefusedFlags {
     pub mapdebug: Option<String>,
     #[arg(long, hide = true)]
     pub reducedebug: Option<String>,
-    #[arg(long = "lazyOutput", hide = true)]
-    pub lazy_output: bool,
     #[arg(long, hide = true)]
     pub background: bool,
-    #[arg(long, hide = true)]
-    pub archives: Option<String>,
-    #[arg(long = "cacheArchive", hide = true)]
-    pub cache_archive: Option<String>,
-    #[arg(long = "cacheFile", hide = true)]
-    pub cache_file: Option<String>,
     #[arg(long, hide = true)]
     pub libjars: Option<String>,
     #[arg(long, hide = true)]
@@ -143,10 +154,11 @@ pub struct RefusedFlags {
 }
 
 pub fn streaming(flags: StreamingFlags) -> Outcome {
-    let files: Vec<&str> = flags.file.iter().chain(&flags.files).map(String::as_str).collect();
+    let files: Vec<&str> = flags.file.iter().chain(&flags.files).chain(&flags.cache_file).map(String::as_str).collect();
+    let archives: Vec<&str> = flags.archives.iter().chain(&flags.cache_archive).map(String::as_str).collect();
     let commands = [&flags.mapper, &flags.combiner, &flags.reducer];
     let commands: Vec<&str> = commands.into_iter().flatten().map(String::as_str).collect();
-    let directory = TaskDirectory::create(&files, &commands)?;
+    let directory = TaskDirectory::create(&files, &archives, &commands)?;
     let mut run_flags = job::run_flags(flags)?;
     if let Some(directory) = &directory {
         for command in [&mut run_flags.mapper, &mut run_flags.combiner, &mut run_flags.reducer].into_iter().flatten() {

@@ -144,6 +144,13 @@ impl PendingOutput {
         Ok(NamedFile::new(file, &path, Code::Output))
     }
 
+    /// Removes a part of the output, by its path. Errors: `Output`.
+    pub fn remove_part(&self, path: &str) -> Result<()> {
+        self.files
+            .remove_file(Path::new(path))
+            .map_err(|e| Error::io(Code::Output, "cannot remove an empty part", &e).at_path(path))
+    }
+
     /// Creates a directory within the output.
     pub fn create_dir(&mut self, name: &str) -> Result<()> {
         let path = self.temporary.join(name);

@@ -2,6 +2,7 @@
 
 mod classes;
 pub(super) mod inputs;
+mod lines;
 pub mod sizing;
 pub mod source;
 
@@ -17,7 +18,7 @@ use crate::operator::context::attempts_max;
 use crate::operator::{Class, ClassSource, Type};
 use crate::read::class_parser;
 use crate::read::reader::READ_BYTES;
-use crate::read::split::{InputFile, Piece, Sharing, Split, split_files};
+use crate::read::split::{InputFile, Piece, Sharing, Split, split_at_lines, split_files};
 use crate::write::column_encoder::ColumnEncoder;
 use crate::write::{Encoder, class_encoder};
 use yunti_base::directory_health::FailureRule;
@@ -144,13 +145,21 @@ fn files_and_splits(
     env: &Env,
 ) -> Result<(Vec<InputFile>, Vec<Split>, u64)> {
     let (mut files, mut splits): (Vec<InputFile>, Vec<Split>) = Default::default();
-    let found: Vec<Vec<InputFile>> =
+    let lines = lines::lines_of_split(spec)?;
+    let mut found: Vec<Vec<InputFile>> =
         named.iter().map(|named| inputs::find(&*env.files, &named.inputs)).collect::<Result<_>>()?;
+    if let Some(lines) = lines {
+        found.iter_mut().zip(sources).try_for_each(|(own, s)| lines::mark(&*env.files, own, &s.format, lines))?;
+    }
     let split_bytes = split_bytes(spec, sources, found.iter().flatten().map(|file| file.len).sum(), env);
     for (number, (own, source)) in found.into_iter().zip(sources).enumerate() {
         // Each file has a process of its own anyway.
         let sharing = if source.starts_processes() { Sharing::FileEach } else { Sharing::Shared };
-        for mut split in split_files(&own, &source.format, split_bytes, sharing) {
+        let cut = match lines {
+            Some(_) => split_at_lines(&own),
+            None => split_files(&own, &source.format, split_bytes, sharing),
+        };
+        for mut split in cut {
             split.pieces.iter_mut().for_each(|piece| piece.file += files.len() as u32);
             splits.push(Split { number: splits.len() as u32, source: number, ..split });
         }
