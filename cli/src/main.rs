@@ -19,7 +19,7 @@ use yunti_program::{failure, program};
 use command::streaming;
 
 fn main() -> ExitCode {
-    let code = program::exit_code_of(streaming::with_double_dashes(std::env::args_os().collect()), flags::act);
+    let code = program::exit_code_of(streaming::with_double_dashes, flags::act);
     guard::over(code);
     ExitCode::from(code)
 }

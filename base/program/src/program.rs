@@ -5,6 +5,7 @@ use std::panic::{RefUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
+use yunti_base::Result;
 use yunti_base::error::of_panic;
 
 use crate::failure::{self, Failure, Outcome};
@@ -19,17 +20,21 @@ pub fn run<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> Exi
 
 /// Does the same as [`run`], for a program that has something to do before it ends.
 pub fn exit_code<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> u8 {
-    exit_code_of(std::env::args_os().collect(), act)
+    exit_code_of(Ok, act)
 }
 
-/// Does the same as [`exit_code`], for the arguments of this process in another spelling.
-pub fn exit_code_of<Flags: Parser>(arguments: Vec<OsString>, act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> u8 {
+/// Does the same as [`exit_code`], for arguments in the spelling that `respell` returns.
+pub fn exit_code_of<Flags: Parser>(
+    respell: impl Fn(Vec<OsString>) -> Result<Vec<OsString>> + RefUnwindSafe,
+    act: impl Fn(Flags) -> Outcome + RefUnwindSafe,
+) -> u8 {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
     // A panic is reported in one line below. RUST_BACKTRACE brings back Rust's own report.
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
     let json = failure::wants_json(&arguments);
-    let result = catch_unwind(|| match Flags::try_parse_from(&arguments) {
+    let result = catch_unwind(|| match Flags::try_parse_from(respell(arguments.clone())?) {
         Ok(flags) => act(flags),
         Err(e) if e.use_stderr() => Err(failure::of_clap(&e).into()),
         // --help and --version.

@@ -6,6 +6,7 @@ pub mod inspect;
 pub mod limits;
 pub mod machine;
 pub mod manual;
+pub mod numbers;
 pub mod part;
 pub mod report;
 pub mod run;

@@ -48,16 +48,21 @@ fn respelled(arguments: &[OsString]) -> Vec<OsString> {
     arguments
 }
 
+/// Returns the known word that is most similar to a word with a typing error, if any is.
+pub fn most_similar<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+    let similar = known
+        .map(|known| (strsim::jaro_winkler(known, word), known))
+        .filter(|(similarity, _)| *similarity >= SIMILAR_MIN)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    similar.map(|(_, known)| known)
+}
+
 /// Returns the error for an unknown command, with the most similar known one as a hint.
 fn unknown(name: &str, commands: &[String]) -> Error {
     let error = Error::new(Code::Usage, format!("there is no command '{name}'"));
     let all = commands.iter().map(String::as_str).chain(PARTS.iter().map(|part| part.name));
-    let similar = all
-        .map(|known| (strsim::jaro_winkler(known, name), known))
-        .filter(|(similarity, _)| *similarity >= SIMILAR_MIN)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    error.hint(match similar {
-        Some((_, known)) => format!("did you mean '{known}'? see yunti --help"),
+    error.hint(match most_similar(name, all) {
+        Some(known) => format!("did you mean '{known}'? see yunti --help"),
         None => "see yunti --help".into(),
     })
 }

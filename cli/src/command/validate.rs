@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crate::command::numbers::whole;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use yunti_base::{Code, Error, Result};
@@ -46,7 +47,7 @@ pub struct TeraFlags {
     pub checksum: Option<u128>,
 
     /// Number of threads [default: the number of processors]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(short, long, value_name = "N", value_parser = whole(1..=4096u32))]
     pub threads: Option<u32>,
 
     /// Print one JSON document instead of text

@@ -37,10 +37,13 @@ impl Isolation {
         self.serve(program, arguments, env)
     }
 
-    /// Returns the classes that a worker program serves. Errors: `UserCode` if it cannot be started.
+    /// Returns the classes that a worker program serves. Errors: `UserCode` with the command if it cannot be started or
+    /// does not speak the protocol.
     pub fn program(&self, command: &str, env: &Env) -> Result<Arc<dyn ClassSource>> {
-        let program = streaming::program(command, env)?;
-        self.serve(program.executable, program.arguments, env)
+        let served =
+            streaming::program(command, env).and_then(|program| self.serve(program.executable, program.arguments, env));
+        let hint = "run this command by hand to see its messages";
+        served.map_err(|e| e.within(&format!("--worker {command}")).hint(hint))
     }
 
     fn serve(&self, program: PathBuf, arguments: Vec<OsString>, env: &Env) -> Result<Arc<dyn ClassSource>> {

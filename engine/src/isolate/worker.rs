@@ -102,7 +102,11 @@ impl WorkerPool {
     fn start(&self) -> Result<Worker> {
         let process = self.processes.start_worker(&self.launcher).map_err(|e| {
             let error = Error::io(Code::UserCode, "cannot start a worker process", &e);
-            error.at_path(self.launcher.program.to_string_lossy())
+            let error = error.at_path(self.launcher.program.to_string_lossy());
+            match e.kind() {
+                std::io::ErrorKind::NotFound => error.hint("check the interpreter in its first line"),
+                _ => error,
+            }
         })?;
         let mut worker = Worker {
             process,

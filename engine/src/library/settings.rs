@@ -16,7 +16,12 @@ pub fn required<'a>(context: &'a TaskContext, key: &str, example: &str) -> Resul
 /// Returns a number, `true` or `false`; `default` if the setting is missing. Errors: `Usage` for another value.
 pub fn value<T: FromStr<Err: Display>>(context: &TaskContext, key: &str, default: T) -> Result<T> {
     let Some(text) = context.setting(key) else { return Ok(default) };
-    text.trim().parse().map_err(|e| Error::new(Code::Usage, format!("the setting {key} is '{text}': {e}")))
+    let what = match std::any::type_name::<T>() {
+        "bool" => "true or false",
+        "f64" | "f32" => "a number",
+        _ => "a whole number in range",
+    };
+    text.trim().parse().map_err(|_| Error::new(Code::Usage, format!("{key}: '{text}' is not {what}")))
 }
 
 /// Returns an ordinal from 1; `default` if the setting is missing. Errors: `Usage`.

@@ -2,6 +2,7 @@
 //! other than a letter or a digit as `_`, and the place of the task.
 
 use crate::operator::TaskContext;
+use yunti_base::{Code, Error, Result};
 
 /// Place of a task in the input, known when its first record comes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,12 +24,21 @@ pub const VARIABLE_PREFIX: &str = "stream.environment.";
 const LENGTH_MAX: &str = "stream.jobconf.truncate.limit";
 
 /// Returns the variables of a task's program. What the engine knows of the task has the name of Hadoop 1, too, which
-/// many scripts read.
-pub fn variables(context: &TaskContext, place: Place<'_>) -> Vec<(String, String)> {
+/// many scripts read. Errors: `Usage` for a bad setting.
+pub fn variables(context: &TaskContext, place: Place<'_>) -> Result<Vec<(String, String)>> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut set = |key: &str, value: String| all.push((name(key), value));
     let settings = &context.job.settings;
-    let length_max = context.setting(LENGTH_MAX).and_then(|text| text.trim().parse::<usize>().ok());
+    let length_max = match context.setting(LENGTH_MAX) {
+        Some(text) => text.trim().parse::<i64>().map_err(|_| {
+            Error::new(
+                Code::Usage,
+                format!("{LENGTH_MAX}: '{text}' is not a whole number of characters, or -1 for all"),
+            )
+        })?,
+        None => -1,
+    };
+    let length_max = usize::try_from(length_max).ok();
     for (key, value) in settings.iter().filter(|(key, _)| !key.starts_with(VARIABLE_PREFIX)) {
         set(key, value.chars().take(length_max.unwrap_or(usize::MAX)).collect());
     }
@@ -53,7 +63,7 @@ pub fn variables(context: &TaskContext, place: Place<'_>) -> Vec<(String, String
     all.push((name("mapreduce.job.reduces"), context.partitions.to_string()));
     let own = settings.iter().filter_map(|(key, value)| Some((key.strip_prefix(VARIABLE_PREFIX)?, value)));
     all.extend(own.map(|(name, value)| (name.to_owned(), value.clone())));
-    all
+    Ok(all)
 }
 
 fn name(key: &str) -> String {
@@ -71,7 +81,7 @@ mod tests {
         let settings = settings.map(|(key, value)| (key.to_string(), value.to_string())).into();
         let job = JobContext::new(settings, Default::default(), Vec::new());
         let context = TaskContext::new(job, false, 3, 2);
-        let all = variables(&context, Place { file: Some("in/a.txt"), start: 16 });
+        let all = variables(&context, Place { file: Some("in/a.txt"), start: 16 }).unwrap();
         for (key, value) in [
             ("my_own_setting", "a b"),
             ("MY.own", "c"),

@@ -58,7 +58,7 @@ impl Process {
     /// Errors: `UserCode` if the system cannot start it; `Usage` for a bad setting.
     pub fn start(program: &Program, context: &Arc<TaskContext>, place: Place<'_>) -> Result<Process> {
         let timeout = task_timeout(&context.job.settings)?;
-        let variables = environment::variables(context, place).into_iter();
+        let variables = environment::variables(context, place)?.into_iter();
         let command = Command {
             executable: program.executable.clone(),
             arguments: program.arguments.clone(),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::command::numbers::{number, whole};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use yunti_base::{Code, Error, Result};
@@ -46,7 +47,7 @@ pub struct GenerateFlags {
     pub kind: Kind,
 
     /// Number of tera records
-    #[arg(long, value_name = "N", conflicts_with = "bytes", required_unless_present = "bytes")]
+    #[arg(long, value_name = "N", value_parser = whole(0..=u64::MAX), conflicts_with = "bytes", required_unless_present = "bytes")]
     pub records: Option<u64>,
 
     /// Size of the data, as in 1GB; tera writes the whole records that fit, text ends with the last word that fits
@@ -70,23 +71,23 @@ pub struct GenerateFlags {
     pub ascii: bool,
 
     /// text, zipf: number of distinct words; pairs: number of distinct keys [default: 1000, 5000000, 100000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(0..=u32::MAX))]
     pub distinct: Option<u32>,
 
     /// zipf: exponent; the frequency of the word of rank r is proportional to 1 / r^S
-    #[arg(long, value_name = "S", default_value_t = ZipfBlocks::EXPONENT)]
+    #[arg(long, value_name = "S", value_parser = number, default_value_t = ZipfBlocks::EXPONENT)]
     pub exponent: f64,
 
     /// Seed of the random text; tera ignores it
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", value_parser = whole(0..=u64::MAX), default_value_t = 0)]
     pub seed: u64,
 
     /// Number of part files [default: one per 256 MB]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=100_000u32))]
     pub files: Option<u32>,
 
     /// Number of threads [default: the number of processors]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(short, long, value_name = "N", value_parser = whole(1..=4096u32))]
     pub threads: Option<u32>,
 
     /// Print a summary as one JSON document

@@ -18,6 +18,7 @@ mod records;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::command::numbers::whole;
 use clap::Args;
 use serde_json::Value;
 use yunti_base::{Code, Error, Result};
@@ -45,7 +46,7 @@ pub struct InspectFlags {
     pub input_format: Option<InputFormat>,
 
     /// Number of records to show
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 5)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = whole(0..=usize::MAX), default_value_t = 5)]
     pub records: usize,
 
     /// Read the whole file: count the records and find damage anywhere in it

@@ -8,11 +8,13 @@ use yunti_engine::job::spec::change::parse_spill_codec;
 use yunti_engine::job::spec::{SpillCodec, parse_scratch_dir, parse_size};
 use yunti_engine::run::ScratchDir;
 
+use crate::command::numbers::{seconds, whole};
+
 /// Flags of the job's tasks.
 #[derive(Debug, Default, Args)]
 pub struct TaskFlags {
     /// Attempts of a task before an error of user code ends the job [default: 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "The job")]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u32::MAX), help_heading = "The job")]
     pub attempts: Option<u32>,
 
     /// Records that user code fails at twice: fail, skip, skip:N or skip:P%; those left out are kept in
@@ -21,7 +23,7 @@ pub struct TaskFlags {
     pub bad_records: Option<String>,
 
     /// Seconds after which a class or program that makes no progress is killed; 0: never [default: 600]
-    #[arg(long, value_name = "SECONDS", help_heading = "The job")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "The job")]
     pub timeout: Option<f64>,
 }
 
@@ -33,7 +35,7 @@ pub struct ResourceFlags {
     pub memory: Option<u64>,
 
     /// Number of threads [default: the number of processors]
-    #[arg(short, long, value_name = "N", help_heading = "Resources")]
+    #[arg(short, long, value_name = "N", value_parser = whole(0..=65_536usize), help_heading = "Resources")]
     pub threads: Option<usize>,
 
     /// Size of a split of the input [default: 16MiB; 64MiB in mode none]

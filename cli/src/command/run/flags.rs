@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::command::numbers::whole;
 use clap::Args;
 use yunti_engine::job::applications;
 use yunti_engine::job::spec::change::{
@@ -41,7 +42,7 @@ pub struct RunFlags {
     pub output: Option<OutputTarget>,
 
     /// Number of records to print without an output [default: 20]
-    #[arg(long, value_name = "N", help_heading = "Input and output")]
+    #[arg(long, value_name = "N", value_parser = whole(0..=usize::MAX), help_heading = "Input and output")]
     pub top: Option<usize>,
 
     /// Replace the output if it exists
@@ -112,7 +113,7 @@ pub struct RunFlags {
     pub mode: Option<Mode>,
 
     /// Number of output partitions [default: 1]
-    #[arg(short, long, value_name = "N", help_heading = "The job")]
+    #[arg(short, long, value_name = "N", value_parser = whole(0..=u32::MAX), help_heading = "The job")]
     pub reduces: Option<u32>,
 
     /// Order keys as text, bytes, i32, i64, u32, u64, f32 or f64 [default: the mapper's key type]

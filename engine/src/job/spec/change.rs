@@ -199,7 +199,7 @@ fn hadoop_compress(spec: &JobSpec) -> Result<Compress> {
 }
 
 fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N> {
-    text.parse().map_err(|_| Error::new(Code::Usage, format!("'{text}' is not a whole number in range")))
+    text.parse().map_err(|_| Error::new(Code::Usage, format!("'{text}' is not a whole number from 0 to 4294967295")))
 }
 
 fn unknown(what: &str, text: &str, known: &str) -> Error {
