@@ -65,6 +65,26 @@ fn a_program_that_fails_is_one_line() {
     }
 }
 
+/// A line that a killed program left without its end is no record: the next attempt writes it whole.
+#[test]
+fn a_line_that_is_cut_short_is_not_taken() {
+    let kill = "[ -e once ] || { touch once; head -n 3; printf 'a line of so'; kill -9 $$; }\nexec cat";
+    for job in [MAP, REDUCE] {
+        let dir = with_program(kill);
+        assert_eq!(dir.run(job).status.code(), Some(0), "{job}");
+        assert!(dir.path("once").exists());
+        assert_eq!(dir.read("out/part-00000"), "a line of some words\t\n".repeat(2000).as_bytes(), "{job}");
+    }
+    // Without a failure it is a record.
+    let dir = with_program("cat; printf 'the last'");
+    dir.ok(MAP);
+    assert!(dir.read("out/part-00000").ends_with(b"some words\t\nthe last\t\n"));
+    // Other bytes than before are an error.
+    let dir = with_program("[ -e once ] || { touch once; head -n 3; exit 1; }\nsed 's/some/any/'");
+    let run = dir.run(MAP);
+    assert!(String::from_utf8_lossy(&run.stderr).contains("emitted other records than the first"), "{run:?}");
+}
+
 #[test]
 fn each_failed_attempt_is_a_line() {
     let dir = with_program("exit 7");
@@ -204,12 +224,12 @@ fn a_signal_ends_all_programs() {
 fn options_are_refused_in_one_line() {
     let dir = with_program("cat");
     for (more, what) in [
-        ("-lazyOutput", "-lazyOutput: each partition has a part file here: leave it out"),
+        ("-archives none.zip", "-archives: cannot find the file"),
         ("-background", "-background: this command waits for its job"),
         ("-inputformat SequenceFileInputFormat", "the Java class SequenceFileInputFormat cannot run here"),
         ("-io xml", "stream.map.input: there is no form 'xml': use text, rawbytes or typedbytes"),
         ("-numReduceTasks x", "invalid value 'x'"),
-        ("-wrong", "unexpected argument"),
+        ("-wrong", "unexpected argument '-wrong' found"),
         ("-file none", "-files: cannot find the file"),
     ] {
         dir.fails(&format!("streaming -input in -output out -mapper ./p {more}"), 2, what);

@@ -36,23 +36,31 @@ impl Replay {
     ///
     /// Errors: `UserCode` if this attempt emitted other bytes than the earlier one.
     pub fn fresh<'b>(&mut self, block: &'b [u8]) -> Result<&'b [u8]> {
-        let mut rest = block;
-        if let Some(repeated) = &mut self.repeated {
-            let n = (self.passed.bytes - repeated.bytes).min(block.len() as u64) as usize;
-            let (known, fresh) = block.split_at(n);
-            *repeated = Position { bytes: repeated.bytes + n as u64, crc: crc32c::crc32c_append(repeated.crc, known) };
-            rest = fresh;
-            if repeated.bytes == self.passed.bytes {
-                let same = *repeated == self.passed;
-                self.repeated = None;
-                if !same {
-                    return Err(differs());
-                }
+        let rest = &block[self.skip(block)?..];
+        self.pass(rest);
+        Ok(rest)
+    }
+
+    /// Returns the number of bytes at the front of a block that an earlier attempt emitted. Errors as `fresh`.
+    pub fn skip(&mut self, block: &[u8]) -> Result<usize> {
+        let Some(repeated) = &mut self.repeated else { return Ok(0) };
+        let n = (self.passed.bytes - repeated.bytes).min(block.len() as u64) as usize;
+        let crc = crc32c::crc32c_append(repeated.crc, &block[..n]);
+        *repeated = Position { bytes: repeated.bytes + n as u64, crc };
+        if repeated.bytes == self.passed.bytes {
+            let same = *repeated == self.passed;
+            self.repeated = None;
+            if !same {
+                return Err(differs());
             }
         }
+        Ok(n)
+    }
+
+    /// Adds bytes that are emitted for the first time.
+    pub fn pass(&mut self, fresh: &[u8]) {
         let Position { bytes, crc } = self.passed;
-        self.passed = Position { bytes: bytes + rest.len() as u64, crc: crc32c::crc32c_append(crc, rest) };
-        Ok(rest)
+        self.passed = Position { bytes: bytes + fresh.len() as u64, crc: crc32c::crc32c_append(crc, fresh) };
     }
 
     /// Returns true for a record that no earlier attempt emitted. Errors as `fresh`.

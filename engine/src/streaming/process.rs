@@ -151,7 +151,9 @@ impl Process {
         }
         loop {
             if let Some(ended) = self.ended()? {
-                return self.settle(ended);
+                self.settle(ended)?;
+                self.from += take(&self.output[self.from..self.to], true)?;
+                return Ok(());
             }
             self.check()?;
             clock.sleep_ms(1);
@@ -227,7 +229,8 @@ impl Process {
             let full = self.to + n == self.output.len();
             self.to += n;
             self.has_output = n > 0;
-            self.from += take(&self.output[self.from..self.to], n == 0)?;
+            // A last line without an end is taken once the program has succeeded: it may be cut short.
+            self.from += take(&self.output[self.from..self.to], false)?;
             moved = true;
             self.note_progress();
             if !full {

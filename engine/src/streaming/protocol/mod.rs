@@ -114,6 +114,11 @@ impl RecordReader {
         Ok(RecordReader { form, fields, prints: prints && form != Form::Text, key: Vec::new(), value: Vec::new() })
     }
 
+    /// Returns true if each line is a record.
+    pub fn has_lines(&self) -> bool {
+        self.form == Form::Text
+    }
+
     /// Calls `take` with key and value of each whole record. `ended`: no more bytes follow. Returns the number of bytes
     /// that it took.
     ///

@@ -17,7 +17,7 @@ use crate::memory::budget;
 
 type Rule = fn(&Report) -> Option<Advice>;
 
-const RULES: [Rule; 29] = [
+const RULES: [Rule; 30] = [
     cluster::lost_attempts,
     disks::failed_scratch,
     disks::bad_reads,
@@ -36,6 +36,7 @@ const RULES: [Rule; 29] = [
     parallelism::hot_key,
     parallelism::skew,
     parallelism::few_reduces,
+    programs::few_reducers,
     parallelism::few_threads,
     memory::spills,
     disks::slow_scratch,
