@@ -101,7 +101,7 @@ impl RealJob {
                 let allowed: &[Code] = match t.fault {
                     Fault::Errno(libc::EINTR) | Fault::Short | Fault::Slow(_) => &[],
                     Fault::Torn => &[Code::Corrupt],
-                    Fault::Errno(_) => &[Code::Input, Code::Output],
+                    Fault::Errno(_) | Fault::Killed => &[Code::Input, Code::Output],
                 };
                 assert!(allowed.contains(&e.code()) && e.path().is_some(), "{:?}: {e}", e.code());
                 self.job.expect_nothing(&RealFiles, &temp.path(""));
