@@ -188,7 +188,8 @@ impl Run<'_> {
         let Run { spec, plan, env, control, watch, chain } = *self;
         let is_lazy = spec.settings.get(LAZY_PARTS).is_some_and(|v| v == "true");
         if is_lazy && spec.resume {
-            let error = Error::new(Code::Usage, format!("{LAZY_PARTS}: a job that can be resumed keeps its empty parts"));
+            let error =
+                Error::new(Code::Usage, format!("{LAZY_PARTS}: a job that can be resumed keeps its empty parts"));
             return Err(error.hint("leave out one of the two"));
         }
         let mut running = start(spec, plan, threads, env, control)?;

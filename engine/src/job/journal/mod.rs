@@ -31,8 +31,8 @@ mod identity;
 mod kept;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use self::frame::{Frame, RunRecord, SplitIdentity};
 pub use self::kept::{Kept, MapPhase, Reduced};
