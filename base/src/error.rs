@@ -63,12 +63,13 @@ struct Parts {
     path: Option<String>,
     offset: Option<u64>,
     hint: Option<String>,
+    detail: Option<String>,
 }
 
 impl Error {
-    /// Returns an error with a message and no path, offset or hint.
+    /// Returns an error with a message alone.
     pub fn new(code: Code, what: impl Into<String>) -> Self {
-        Error(Box::new(Parts { code, what: what.into(), path: None, offset: None, hint: None }))
+        Error(Box::new(Parts { code, what: what.into(), path: None, offset: None, hint: None, detail: None }))
     }
 
     /// Returns an I/O error with the message of the operating system.
@@ -105,6 +106,12 @@ impl Error {
         self
     }
 
+    /// Sets what belongs to the error beyond its line, as the traceback of user code. `Display` leaves it out.
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.0.detail.get_or_insert_with(|| detail.into());
+        self
+    }
+
     /// Returns the class of the failure.
     pub fn code(&self) -> Code {
         self.0.code
@@ -124,6 +131,10 @@ impl Error {
     /// Returns the action for the user, if there is one.
     pub fn hint_text(&self) -> Option<&str> {
         self.0.hint.as_deref()
+    }
+    /// Returns what belongs to the error beyond its line, if there is such a text: several lines.
+    pub fn detail_text(&self) -> Option<&str> {
+        self.0.detail.as_deref()
     }
 }
 
@@ -176,6 +187,12 @@ mod tests {
         assert_eq!(e.to_string(), "bad block: a/b, byte 7: run it again");
         // The floor closest to the fault sets the path and the offset.
         assert_eq!(e.clone().at_path("c").at_offset(9).to_string(), e.to_string());
+    }
+
+    #[test]
+    fn a_detail_is_beyond_the_line() {
+        let e = Error::new(Code::UserCode, "bad").detail("a\ntraceback").detail("another");
+        assert_eq!((e.to_string().as_str(), e.detail_text()), ("bad", Some("a\ntraceback")));
     }
 
     #[test]

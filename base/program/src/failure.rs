@@ -44,7 +44,7 @@ pub fn report(error: &Error, json: bool) {
     let _ = written;
 }
 
-/// Returns an error as JSON: `code`, `exit_code`, `message`, `path`, `offset`, `hint`.
+/// Returns an error as JSON: `code`, `exit_code`, `message`, `path`, `offset`, `hint`, `detail`.
 pub fn as_json(error: &Error) -> Value {
     json!({
         "code": error.code().name(),
@@ -53,6 +53,7 @@ pub fn as_json(error: &Error) -> Value {
         "path": error.path(),
         "offset": error.offset(),
         "hint": error.hint_text(),
+        "detail": error.detail_text(),
     })
 }
 

@@ -114,7 +114,12 @@ impl Ending<'_> {
 
     fn json(&self) -> Text {
         let mut text = Text { bytes: [0; LINE_BYTES], len: 0, escape: Escape::Nothing };
-        let _ = write!(text, "{{\"error\":{{\"code\":\"{}\",\"exit_code\":{}", self.code.name(), self.code as u8);
+        let _ = write!(
+            text,
+            "{{\"error\":{{\"code\":\"{}\",\"detail\":null,\"exit_code\":{}",
+            self.code.name(),
+            self.code as u8
+        );
         text.raw(b",\"hint\":\"");
         text.escaped(Escape::Json, self.hint);
         text.raw(b"\",\"message\":\"");

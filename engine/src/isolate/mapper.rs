@@ -169,6 +169,10 @@ impl Mapper for IsolatedMapper {
                 if !self.leave_out(error, bytes) {
                     let hint = "mend the class, or leave such records out with --bad-records skip:N";
                     let named = Error::new(Code::UserCode, format!("{} at the record '{shown}'", error.what()));
+                    let named = match error.detail_text() {
+                        Some(detail) => named.detail(detail),
+                        None => named,
+                    };
                     return Restart::Found(self.place(named).hint(hint));
                 }
                 answer = Restart::LeftOut;

@@ -130,7 +130,7 @@ impl RemoteClass {
 pub fn put_error(error: &Error, put: Put) -> Put {
     let put = put.u32(error.code() as u32).text(error.what());
     let put = put.text(error.path().unwrap_or("")).u64(error.offset().map_or(u64::MAX, |at| at));
-    put.text(error.hint_text().unwrap_or(""))
+    put.text(error.hint_text().unwrap_or("")).text(error.detail_text().unwrap_or(""))
 }
 
 /// Reads an error. An unknown code becomes `Code::UserCode`.
@@ -146,5 +146,10 @@ pub fn take_error(take: &mut Take<'_>) -> Result<Error> {
     if offset != u64::MAX {
         error = error.at_offset(offset);
     }
-    Ok(if hint.is_empty() { error } else { error.hint(hint) })
+    if !hint.is_empty() {
+        error = error.hint(hint);
+    }
+    // A worker may leave the detail out.
+    let detail = if take.0.is_empty() { String::new() } else { take.text()? };
+    Ok(if detail.is_empty() { error } else { error.detail(detail) })
 }
