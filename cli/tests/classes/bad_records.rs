@@ -96,5 +96,12 @@ fn more_bad_records_than_the_limit_end_the_job() {
         let run = dir.run(&format!("{} --bad-records {limit}", job("Ending.Map", "segv", 1)));
         assert_eq!(run.status.code(), Some(code), "{limit}: {run:?}");
     }
+    for (limit, code) in [("skip:0.9%", USER_CODE), ("skip:1%", 0)] {
+        let run = dir.run(
+            &format!("{} --bad-records {limit} --mode none", job("Ending.Map", "segv", 1))
+                .replace("--folder Yunti.SumFolder ", ""),
+        );
+        assert_eq!(run.status.code(), Some(code), "{limit} without a reduce: {run:?}");
+    }
     dir.fails(&format!("{} --bad-records skip:x", job("Ending.Map", "segv", 1)), 2, "'skip:x' is not a limit");
 }

@@ -1,5 +1,7 @@
 //! Mode none: each split through the mapper into a part of its own, without a barrier.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::map_setup::{Readers, count_read, make_mapper, map_task, map_together, note_failed_attempt, read_ahead};
 use super::running_job::{RunningJob, show_output};
 use crate::env::sync::Mutex;
@@ -25,12 +27,12 @@ pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
     }
     running.enter(ProgressStage::Map);
     let ahead = read_ahead(running);
-    let next = std::sync::atomic::AtomicUsize::new(0);
+    let next = AtomicUsize::new(0);
     let spare: Vec<Mutex<Vec<u8>>> = (0..running.crew.workers).map(|_| Mutex::default()).collect();
     map_together(running, ahead.as_deref(), |worker, stop| {
         let mut readers = Readers::new(running, ahead.clone());
         loop {
-            let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(split) = plan.splits.get(number).filter(|_| !stop()) else { return Ok(()) };
             if running.kept.parts.contains_key(&split.number) {
                 continue;
@@ -65,6 +67,7 @@ pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
             running.meter.add(worker, StageKind::Write, write_ns, 0, 0);
             running.meter.span(worker, "map", number as u64, from_ns, clock.now_ns(), task.bytes, records);
             running.partitions.add(number, records, task.bytes);
+            running.control.records.fetch_add(records, Ordering::Relaxed);
             running.count_on(worker, super::map_setup::TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
             count_read(running, worker, reader);
             save(running, output, worker, split, written)?;
