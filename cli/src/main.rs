@@ -7,7 +7,6 @@ mod facts;
 mod flags;
 mod guard;
 mod help;
-mod isolation;
 mod page;
 mod text;
 

@@ -15,6 +15,7 @@ mod class;
 mod columns;
 mod emit;
 mod instance;
+mod isolation;
 mod mapper;
 mod message;
 mod operators;
@@ -24,3 +25,4 @@ mod wire;
 mod worker;
 
 pub use class::isolated;
+pub use isolation::Isolation;

@@ -8,9 +8,9 @@ use std::process::Command;
 use clap::Args;
 use yunti_base::{Code, Error};
 
+use super::restrictions;
 use crate::console::stdout;
 use crate::failure::Outcome;
-use crate::isolation::restrictions;
 
 /// Enter the sandbox of user code, and execute a program in it
 #[derive(Debug, Args)]

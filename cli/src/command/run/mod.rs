@@ -5,6 +5,7 @@ pub mod flags;
 mod list;
 mod on_yarn;
 mod spec;
+mod user_code;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,13 +18,10 @@ use yunti_engine::job;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
 use yunti_engine::job::{Control, Outcome as JobOutcome};
-use yunti_engine::operator::context::task_timeout;
 
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{self, ErrorOutput};
-use crate::isolation::Isolation;
-use crate::isolation::sandbox::{Sandbox, SandboxedProcesses};
 use crate::text::table::{Side, Table, cut};
 use crate::text::{numbers, report};
 use crate::{page, whole_file};
@@ -97,24 +95,8 @@ fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more:
 }
 
 fn run_job(flags: &RunFlags, spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_base::Result<JobOutcome> {
-    let sandbox = match flags.sandbox {
-        true => Some(Arc::new(Sandbox::create(spec.scratch_dirs.first().map(|dir| &dir.path), env)?)),
-        false => None,
-    };
     let mut env = env.clone();
-    if let Some(sandbox) = &sandbox {
-        env.processes = Arc::new(SandboxedProcesses::new(env.processes.clone(), sandbox.clone()));
-    }
-    let isolates = (flags.isolate || flags.sandbox) && !spec.libraries.is_empty();
-    let isolation = Isolation { timeout: task_timeout(&spec.settings)?, memory_bytes: flags.worker_memory, sandbox };
-    let mut classes = Vec::new();
-    for command in &flags.worker {
-        classes.push(isolation.program(command, &env)?);
-    }
-    if isolates {
-        classes.push(isolation.libraries(&spec.libraries, &env)?);
-    }
-    classes.extend(guard::load(if isolates { &[] } else { &spec.libraries }, &env)?);
+    let classes = user_code::classes(flags, spec, &mut env)?;
     job::run(spec, &env, &classes, control)
 }
 

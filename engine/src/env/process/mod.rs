@@ -2,6 +2,7 @@
 
 pub mod pipes;
 pub mod reaper;
+mod sandbox;
 pub mod shared_memory;
 mod worker;
 
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub use pipes::Command;
 pub use reaper::Reaper;
+pub use sandbox::{Sandbox, SandboxedProcesses};
 pub use shared_memory::{Head, SharedMemory, Side};
 pub use worker::Launcher;
 

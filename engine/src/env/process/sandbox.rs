@@ -3,34 +3,36 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 
+use super::{Command, Launcher, PipedProcess, Processes, WorkerProcess};
+use crate::env::Env;
 use yunti_base::process::unique_token;
 use yunti_base::{Code, Error, Result};
-use yunti_engine::env::Env;
-use yunti_engine::env::process::{self, Launcher, PipedProcess, Processes, WorkerProcess};
-
-use super::own_program;
 
 /// Sandbox of a job's user code. Dropping it removes its directory.
 pub struct Sandbox {
+    /// The program `yunti`.
+    yunti: PathBuf,
     scratch: PathBuf,
 }
 
 impl Sandbox {
     /// Creates the directory that user code may write to, in `scratch` or the system's temporary directory. Shows what
-    /// the kernel cannot do.
+    /// the kernel cannot do. `yunti`: the program of that name.
     ///
-    /// Errors: `Output` if the directory cannot be created.
-    pub fn create(scratch: Option<&PathBuf>, env: &Env) -> Result<Sandbox> {
+    /// Errors: `Output` if the directory cannot be created; `Internal` if `yunti` cannot be started.
+    pub fn create(yunti: PathBuf, scratch: Option<&PathBuf>, env: &Env) -> Result<Sandbox> {
         let scratch = scratch.unwrap_or(&env.temp_dir).join(format!(".yunti-sandbox-{}", unique_token()));
-        let failed = |e: std::io::Error| {
+        std::fs::create_dir_all(&scratch).map_err(|e| {
             Error::io(Code::Output, "cannot create a directory for user code", &e).at_path(scratch.to_string_lossy())
-        };
-        std::fs::create_dir_all(&scratch).map_err(failed)?;
-        let sandbox = Sandbox { scratch: scratch.clone() };
-        let probe = Command::new(own_program()?).arg("sandboxed").stdin(Stdio::null()).output().map_err(failed)?;
+        })?;
+        let sandbox = Sandbox { yunti, scratch };
+        let probe = std::process::Command::new(&sandbox.yunti).arg("sandboxed").stdin(Stdio::null()).output();
+        let probe = probe.map_err(|e| {
+            Error::io(Code::Internal, "cannot start the sandbox", &e).at_path(sandbox.yunti.to_string_lossy())
+        })?;
         for lack in String::from_utf8_lossy(&probe.stdout).lines() {
             env.messages.show(&format!("sandbox: {lack}"));
         }
@@ -38,14 +40,15 @@ impl Sandbox {
     }
 
     /// Returns a launcher that starts the same program in the sandbox.
-    pub fn wrap(&self, launcher: Launcher) -> Result<Launcher> {
+    pub fn wrap(&self, launcher: Launcher) -> Launcher {
         let mut arguments = self.prefix(launcher.program).to_vec();
         arguments.extend(launcher.arguments);
-        let variables = vec![("TMPDIR".into(), self.scratch.clone().into())];
-        Ok(Launcher { program: own_program()?, arguments, variables, ..launcher })
+        let mut variables = launcher.variables;
+        variables.push(("TMPDIR".into(), self.scratch.clone().into()));
+        Launcher { program: self.yunti.clone(), arguments, variables, memory_bytes: launcher.memory_bytes }
     }
 
-    /// Returns the arguments of this program that start another one in the sandbox; the other's arguments follow.
+    /// Returns the arguments of `yunti` that start another program in the sandbox; the other's arguments follow.
     fn prefix(&self, program: PathBuf) -> [OsString; 5] {
         ["sandboxed".into(), "--scratch".into(), self.scratch.clone().into(), "--".into(), program.into()]
     }
@@ -74,11 +77,11 @@ impl Processes for SandboxedProcesses {
     fn passes_on(&self, variable: &str) -> bool {
         self.inner.passes_on(variable)
     }
-    fn start(&self, command: &process::Command) -> io::Result<Box<dyn PipedProcess>> {
+    fn start(&self, command: &Command) -> io::Result<Box<dyn PipedProcess>> {
         let mut wrapped = command.clone();
         wrapped.arguments = self.sandbox.prefix(command.executable.clone()).to_vec();
         wrapped.arguments.extend(command.arguments.iter().cloned());
-        wrapped.executable = own_program().map_err(io::Error::other)?;
+        wrapped.executable = self.sandbox.yunti.clone();
         wrapped.variables.push(("TMPDIR".into(), self.sandbox.scratch.clone().into()));
         self.inner.start(&wrapped)
     }
