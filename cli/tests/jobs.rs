@@ -51,6 +51,14 @@ fn replaces_an_output_only_with_overwrite() {
 }
 
 #[test]
+fn files_to_ship_are_checked() {
+    let dir = Dir::with_books();
+    dir.fails("run wordcount books -o counts --ship none.txt", 2, "--ship: cannot find the file");
+    dir.fails("run wordcount books -o counts --archive a.zip#a", 2, "archives are unpacked on a cluster alone");
+    dir.ok("run wordcount books -o counts --ship books#other");
+}
+
+#[test]
 fn sorted_lines_on_standard_output() {
     let dir = Dir::new();
     dir.write("a.txt", b"b\na\n\xff\n\nB");

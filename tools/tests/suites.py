@@ -112,6 +112,10 @@ JOB_FILES = ("Sources.test_each_source_uses_its_own_mapper",
              "NamedOutputs.test_mappers_and_reducers_write_named_outputs",
              "Chains.test_each_job_feeds_the_next",
              "Chains.test_a_failed_chain_leaves_no_output", "KeyOrders.test_secondary_sort")
+USER_CODE = ("Programs.test_word_count_by_two_programs", "Programs.test_failures_have_one_line",
+             "Programs.test_streaming_takes_files_archives_and_other_names", "Isolated.test_a_crash_costs_an_attempt",
+             "Isolated.test_bad_records_are_left_out_and_kept", "Python.test_a_batch_mapper_and_a_reducer",
+             "Python.test_a_failure_has_the_traceback_and_the_record")
 
 
 def observe_suite(name, test):
@@ -188,6 +192,7 @@ SUITES = [
                   [f"Fallback.test_{name}" for name in FALLBACKS]),
     cluster_suite("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
     cluster_suite("job files on a cluster", "job_files", JOB_FILES),
+    cluster_suite("code of any language on a cluster", "user_code", USER_CODE),
     Suite("hadoop", "life cycle of the cluster", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]],
           counts.read_unittest),
     Suite("observe", "unit tests",

@@ -208,6 +208,6 @@ impl Replies for CallReplies<'_, '_, '_> {
     }
 
     fn status(&mut self, text: String) {
-        *self.context.status.lock().unwrap_or_else(|e| e.into_inner()) = Some(text);
+        self.context.set_status(text);
     }
 }

@@ -170,6 +170,9 @@ impl Worker {
 
     fn replies(&mut self, name: &str, limits: &Limits<'_>, replies: &mut dyn Replies) -> Result<(u64, Vec<u8>)> {
         let begin_ns = self.clock.now_ns();
+        if let Some(job) = limits.job {
+            job.host.messages.note_waiting();
+        }
         loop {
             let Some(head) = self.process.memory.wait(Side::Engine, TICK) else {
                 // A worker may die right after its last message.
@@ -178,6 +181,7 @@ impl Worker {
                 }
                 if let Some(job) = limits.job {
                     job.host.cancel.check()?;
+                    job.host.messages.note_waiting();
                 }
                 let waited = Duration::from_nanos(self.clock.now_ns() - begin_ns);
                 if let Some(timeout) = limits.timeout.filter(|timeout| waited > *timeout) {

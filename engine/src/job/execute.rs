@@ -208,12 +208,7 @@ impl Run<'_> {
             _ => sorted::run(&running, &output)?,
         }
 
-        let bad_records = running.job.bad_records.kept();
-        if !bad_records.is_empty() {
-            let records = running.control.records.load(Ordering::Relaxed);
-            running.job.bad_records.check(records)?;
-            running.count("Yunti", "BAD_RECORDS", bad_records.len() as u64);
-        }
+        let bad_records = bad_records(&running)?;
         running.enter(ProgressStage::Commit);
         running.write_edges(&output, Edge::Foot)?;
         let lazy = pending.as_ref().filter(|_| is_lazy);
@@ -224,8 +219,8 @@ impl Run<'_> {
         if let Some(pending) = pending {
             // Hadoop ignores names with `_` when it reads an output.
             pending.create_dir("_yunti")?;
-            if !bad_records.is_empty() {
-                pending.create("_yunti/bad-records")?.write_all(&quarantine(&bad_records), 0)?;
+            if let Some(bytes) = bad_records {
+                pending.create("_yunti/bad-records")?.write_all(&bytes, 0)?;
             }
             let success = pending.create("_SUCCESS")?;
             if spec.durable {
@@ -247,6 +242,19 @@ impl Run<'_> {
         report.job.wall_ms = (env.clock.now_ns() - running.meter.start_ns()) as f64 / 1e6;
         Ok(Outcome { report, top })
     }
+}
+
+/// Checks the share of bad records, and counts them. Returns them as a file; None without bad records.
+///
+/// Errors: `UserCode` for more than the job may leave out.
+pub(super) fn bad_records(running: &RunningJob<'_>) -> Result<Option<Vec<u8>>> {
+    let bad_records = running.job.bad_records.kept();
+    if bad_records.is_empty() {
+        return Ok(None);
+    }
+    running.job.bad_records.check(running.control.records.load(Ordering::Relaxed))?;
+    running.count("Yunti", "BAD_RECORDS", bad_records.len() as u64);
+    Ok(Some(quarantine(&bad_records)))
 }
 
 /// Returns bad records as framed records: file, byte and reason as the key, the record as the value.

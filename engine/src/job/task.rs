@@ -1,6 +1,6 @@
 //! One task of a job whose tasks a cluster runs: the phases of `execute`, cut at the cluster's shuffle.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -20,6 +20,7 @@ use super::task_files::named_outputs::NamedOutputs;
 use crate::bytes::{KeyOrder, Record};
 use crate::collect::{CollectedRecords, Store};
 use crate::env::{Env, NamedFile};
+use crate::operator::context::BadRecords;
 use crate::operator::{ClassSource, Type};
 use crate::read::foreign;
 use crate::read::split::{Piece, RecordFormat, Split};
@@ -38,6 +39,8 @@ pub struct TaskSplit {
     pub number: u32,
     /// Index of the source that the file belongs to; 0 for a job of one source.
     pub source: usize,
+    /// Number of the cluster's attempt, from 0.
+    pub attempt: u32,
 }
 
 /// Output of a map task: records in memory or runs, never both.
@@ -62,6 +65,9 @@ pub const INPUT_BYTES: (&str, &str) = ("Yunti", "INPUT_BYTES");
 /// Directory of a task's named outputs. `Env::files` maps it to a real directory, which the cluster commits with the
 /// task.
 pub const OUTPUTS: &str = "yunti:/outputs";
+
+/// Directory of the bad records of map tasks, as `OUTPUTS`. Names are the numbers of the task and of its records.
+pub const BAD_RECORDS: &str = "yunti:/bad-records";
 
 /// Adds the time of a stage that was measured outside the engine.
 pub fn count_stage(counters: &mut Counters, stage: &str, ns: u64) {
@@ -176,7 +182,33 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
     let bytes = split.end - split.start;
     plan.splits = vec![Split { number: split.number, source: split.source, pieces, bytes }];
     plan.input_bytes = bytes;
+    // A program reads its input ahead, so its bad record cannot be found.
+    let searches = plan.sources.iter().all(|source| !source.starts_processes());
+    let leaves_out = BadRecords::of(&spec.settings)?.leaves_out();
+    plan.map_attempts_max = attempts_in_place(plan.map_attempts_max, split.attempt, searches, leaves_out);
     Ok(plan)
+}
+
+/// Attempts with which a mapper finds the record that it fails at: the second failure begins the search.
+const ATTEMPTS_OF_SEARCH: u32 = 3;
+
+/// Returns the attempts of a map task within one attempt of the cluster, which tries failed tasks again by itself.
+///
+/// The search for a bad record needs failures in one process. So a job that leaves such records out has all attempts
+/// in place, as on one machine; and the cluster's last attempt has what the search needs to name the record.
+fn attempts_in_place(max: u32, attempt: u32, searches: bool, leaves_out: bool) -> u32 {
+    match searches {
+        true if leaves_out => max,
+        true if attempt + 1 >= max => max.min(ATTEMPTS_OF_SEARCH),
+        _ => 1,
+    }
+}
+
+/// Writes the bad records of a map task, if it left any out. Errors: `UserCode` for more than the job may leave out.
+fn keep_bad_records(running: &RunningJob<'_>, split: &TaskSplit) -> Result<()> {
+    let Some(bytes) = execute::bad_records(running)? else { return Ok(()) };
+    let name = format!("m-{:05}-{}", split.number, running.job.bad_records.number());
+    NamedFile::create(&*running.env.files, &Path::new(BAD_RECORDS).join(name), Code::Output)?.write_all(&bytes, 0)
 }
 
 /// Sets up a task that begins: counts nothing, and creates named outputs when the first record is written.
@@ -209,6 +241,7 @@ pub fn map(
     control.expect(plan.input_bytes);
     running.count(INPUT_BYTES.0, INPUT_BYTES.1, plan.input_bytes);
     let mapped = map_phase::run(&running)?;
+    keep_bad_records(&running, split)?;
     Ok(MapTaskOutput {
         store: mapped.store,
         collected: mapped.collected,
@@ -236,6 +269,7 @@ pub fn map_to_file(
     let output = Output::Stream(PartFile::new(file, true, 0)?);
     running.write_edges(&output, Edge::Head)?;
     map_only::run(&running, &output)?;
+    keep_bad_records(&running, split)?;
     running.write_edges(&output, Edge::Foot)?;
     running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
@@ -280,4 +314,29 @@ pub fn reduce(
         file.close(false, running.empty_file())?;
     }
     Ok(counters(&running))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cluster_has_the_attempts_but_for_the_search() {
+        for (max, attempt, searches, leaves_out, expect) in [
+            (4, 0, true, false, 1),
+            (4, 2, true, false, 1),
+            (4, 3, true, false, 3),
+            // Attempts that the cluster killed count in the number.
+            (4, 7, true, false, 3),
+            (1, 0, true, false, 1),
+            (2, 1, true, false, 2),
+            (4, 0, true, true, 4),
+            (1, 0, true, true, 1),
+            (4, 3, false, false, 1),
+            (4, 0, false, true, 1),
+        ] {
+            let found = attempts_in_place(max, attempt, searches, leaves_out);
+            assert_eq!(found, expect, "attempt {attempt} of {max}, {searches}, {leaves_out}");
+        }
+    }
 }

@@ -47,12 +47,14 @@ pub fn variables(context: &TaskContext, place: Place<'_>) -> Result<Vec<(String,
         set(old, value);
     };
     let kind = if context.is_reduce { 'r' } else { 'm' };
-    // A cluster's own identifiers are among the settings.
-    if context.setting("mapreduce.task.attempt.id").is_none() {
-        let task = format!("local_0001_{kind}_{:06}", context.task);
-        set_known("mapreduce.job.id", "mapred.job.id", "job_local_0001".into());
-        set_known("mapreduce.task.id", "mapred.tip.id", format!("task_{task}"));
-        set_known("mapreduce.task.attempt.id", "mapred.task.id", format!("attempt_{task}_0"));
+    let task = format!("local_0001_{kind}_{:06}", context.task);
+    for (key, old, here) in [
+        ("mapreduce.job.id", "mapred.job.id", "job_local_0001".to_string()),
+        ("mapreduce.task.id", "mapred.tip.id", format!("task_{task}")),
+        ("mapreduce.task.attempt.id", "mapred.task.id", format!("attempt_{task}_0")),
+    ] {
+        // A cluster's own identifiers are among the settings.
+        set_known(key, old, context.setting(key).map_or(here, str::to_owned));
     }
     set_known("mapreduce.task.ismap", "mapred.task.is.map", (!context.is_reduce).to_string());
     set_known("mapreduce.task.partition", "mapred.task.partition", context.task.to_string());
@@ -95,5 +97,17 @@ mod tests {
         ] {
             assert!(all.contains(&(key.into(), value.into())), "{key}: {all:?}");
         }
+    }
+
+    #[test]
+    fn identifiers_of_a_cluster_have_both_names() {
+        let settings = [("mapreduce.job.id", "job_7_0001"), ("mapreduce.task.attempt.id", "attempt_7_0001_r_000002_1")];
+        let settings = settings.map(|(key, value)| (key.to_string(), value.to_string())).into();
+        let context = TaskContext::new(JobContext::new(settings, Default::default(), Vec::new()), true, 2, 3);
+        let all = variables(&context, Place::default());
+        let of = |name: &str| all.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        assert_eq!([of("mapreduce_job_id"), of("mapred_job_id")], [Some("job_7_0001"); 2]);
+        assert_eq!(of("mapred_task_id"), Some("attempt_7_0001_r_000002_1"));
+        assert_eq!(of("mapred_tip_id"), Some("task_local_0001_r_000002"));
     }
 }

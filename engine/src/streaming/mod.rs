@@ -20,4 +20,4 @@ mod reducer;
 mod report;
 
 pub use class::{program, programs};
-pub use command_line::Program;
+pub use command_line::{Program, words};

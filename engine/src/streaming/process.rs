@@ -190,6 +190,7 @@ impl Process {
     fn check(&mut self) -> Result<()> {
         let host = &self.context.job.host;
         host.cancel.check()?;
+        host.messages.note_waiting();
         let idle = Duration::from_nanos(host.clock.now_ns().saturating_sub(self.progress_ns));
         if let Some(timeout) = self.timeout.filter(|timeout| idle > *timeout) {
             self.pipes.kill();
@@ -257,7 +258,7 @@ impl Process {
             self.note_progress();
         }
         if let Some(status) = self.report.status.take() {
-            *self.context.status.lock().unwrap_or_else(|e| e.into_inner()) = Some(status);
+            self.context.set_status(status);
         }
         Ok(moved)
     }

@@ -157,6 +157,20 @@ pub struct RunFlags {
     #[arg(long, value_name = "COMMAND", help_heading = "Classes (Yunti.X are built in)")]
     pub worker: Vec<String>,
 
+    /// File or directory that programs and workers find at the same place below their working directory, on a cluster
+    /// too; may be repeated
+    #[arg(long, value_name = "FILE[#PLACE]", help_heading = "Classes (Yunti.X are built in)")]
+    pub ship: Vec<String>,
+
+    /// Archive that each node of a cluster unpacks as a directory of this name, where programs and workers start; may
+    /// be repeated
+    #[arg(long, value_name = "FILE#NAME", help_heading = "Classes (Yunti.X are built in)")]
+    pub archive: Vec<String>,
+
+    /// Command of each --worker in the tasks of a cluster, if it is another one there; in the same order
+    #[arg(long, value_name = "COMMAND", hide = true)]
+    pub task_worker: Vec<String>,
+
     /// File that every task can read whole, by its name; may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Classes")]
     pub side_file: Vec<PathBuf>,

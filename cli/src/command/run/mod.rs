@@ -4,6 +4,7 @@ pub mod common_flags;
 pub mod flags;
 mod list;
 mod on_yarn;
+mod shipment;
 mod spec;
 mod user_code;
 
@@ -26,6 +27,7 @@ use crate::text::table::{Side, Table, cut};
 use crate::text::{numbers, report};
 use crate::{page, whole_file};
 use flags::{Cluster, RunFlags};
+use shipment::Shipment;
 
 pub fn run(flags: RunFlags) -> Outcome {
     run_in(flags, None)
@@ -38,7 +40,7 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
     let own_directory = directory.iter().flat_map(|path| ["--directory".into(), path.into()]);
     let arguments = std::iter::once("reap".into()).chain(own_directory).collect();
     let reaper = own.map(|program| Launcher { program, arguments, variables: Vec::new(), memory_bytes: None });
-    let processes = RealProcesses::new(directory, reaper);
+    let processes = RealProcesses::new(directory.clone(), reaper);
     if flags.list {
         return if flags.reports.json { stdout::print_json(&list::document()) } else { stdout::print(&list::text()) };
     }
@@ -53,13 +55,15 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
         let control = Control::new();
         signals::cancel_on_signals(control.cancelled());
         let show = ErrorOutput { json: flags.reports.json, bar: false };
-        let report = guard::watch(env, show, |env| {
-            let classes = guard::load(&spec.libraries, &env)?;
-            on_yarn::run(&spec, &env, &classes, &control)
+        let report = guard::watch(env, show, |mut env| {
+            let classes = user_code::classes(&flags, &spec, &mut env)?;
+            let shipment = Shipment::of(&flags, &spec, &classes, directory.as_deref())?;
+            on_yarn::run(&spec, &env, &classes, &shipment, &control)
         })?;
         let more = report.job.id.as_ref().map_or(String::new(), |id| format!("; see yunti hadoop report {id}"));
         return write_and_print(&flags, &spec, &JobOutcome { report, top: Vec::new() }, &more);
     }
+    shipment::check_here(&flags)?;
     if flags.reports.json && spec.output == OutputTarget::Stdout {
         let error = Error::new(Code::Usage, "standard output cannot take both the records and the report");
         return Err(error.hint("leave out --json and use --report FILE").into());

@@ -18,11 +18,15 @@ use yunti_engine::job::{self, Control};
 use yunti_engine::operator::ClassSource;
 use yunti_program::part::Part;
 
+use super::shipment::Shipment;
 use crate::command::report;
 use crate::failure::{Failure, Outcome};
 
 /// Setting with the key and value types of the input, for tasks of a later job in a chain.
 const INPUT_TYPES: &str = "yunti.hadoop.input.types";
+
+/// Setting with the user code of the tasks.
+const USER_CODE: &str = "yunti.hadoop.code";
 
 /// Interval at which the client is checked for its end.
 const WAIT: Duration = Duration::from_millis(20);
@@ -36,7 +40,13 @@ impl Drop for TempFile {
     }
 }
 
-pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Outcome<Report> {
+pub fn run(
+    spec: &JobSpec,
+    env: &Env,
+    classes: &[Arc<dyn ClassSource>],
+    shipment: &Shipment,
+    control: &Control,
+) -> Outcome<Report> {
     let output = check(spec)?;
     // Mismatches are reported here, before a task fails four times.
     let jobs = if spec.then.is_empty() {
@@ -51,6 +61,9 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     command.arg("run-job");
     // Hadoop applies its own settings; classes find the others in the job.
     command.args(spec.settings.iter().map(|(key, value)| format!("-D{key}={value}")));
+    if !shipment.code_there.is_empty() {
+        command.arg(format!("-D{USER_CODE}={}", shipment.code_there));
+    }
     for (number, (job, file)) in jobs.iter().zip(&files).enumerate() {
         add_job(&mut command, spec, job, file);
         if number == 0 {
@@ -64,6 +77,13 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     for file in &spec.side_files {
         command.arg("--file").arg(file);
     }
+    for file in shipment.files() {
+        command.arg("--ship").arg(file);
+    }
+    for archive in shipment.archives() {
+        command.arg("--archive").arg(archive);
+    }
+    command.arg("--code").arg(&shipment.code_here);
     if spec.overwrite {
         command.arg("--overwrite");
     }
@@ -72,6 +92,8 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     }
     let facts = private_file(&format!("yunti-facts-{}.json", std::process::id()), "")?;
     command.arg("--facts").arg(&facts.0);
+    let failure = private_file(&format!("yunti-failure-{}.txt", std::process::id()), "")?;
+    command.arg("--failure").arg(&failure.0);
     if let Ok(own) = std::env::current_exe() {
         command.arg("--report-by").arg(own);
     }
@@ -82,10 +104,22 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
         // The job is done; if there is no report, Hadoop's client printed why.
         Some(0) if facts.0.metadata().is_ok_and(|m| m.len() > 0) => Ok(report::read(&facts.0)?.0),
         Some(0) => Err(Failure::Reported(Code::Output)),
+        Some(code) if code == Code::UserCode as i32 => match failure_in(&failure.0) {
+            Some(error) => Err(Failure::Error(error)),
+            None => Err(Failure::Reported(Code::UserCode)),
+        },
         // Hadoop's client printed the error.
         Some(code) => Err(Failure::Reported(code_of(code))),
         None => Err(Failure::Reported(Code::Cancelled)),
     }
+}
+
+/// Returns the failure of user code that the client found in a task; None if it printed the error itself.
+fn failure_in(file: &Path) -> Option<Error> {
+    let text = std::fs::read_to_string(file).ok().filter(|text| !text.is_empty())?;
+    let (line, detail) = text.split_once('\n').unwrap_or((&text, ""));
+    let error = Error::new(Code::UserCode, line);
+    Some(if detail.is_empty() { error } else { error.detail(detail) })
 }
 
 /// Adds a job to the command line, with the settings that differ from the settings of the whole chain.

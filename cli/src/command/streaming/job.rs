@@ -4,9 +4,9 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::job::spec::change::parse_output;
 use yunti_engine::job::spec::{InputFormat, Mode, Partitioning};
 
+use super::StreamingFlags;
 use super::java_classes::{self, Operator};
-use super::{RefusedFlags, StreamingFlags};
-use crate::command::run::flags::RunFlags;
+use crate::command::run::flags::{Cluster, RunFlags};
 
 /// Names of settings before Hadoop 2, which old scripts use, and their names since.
 const OLD_NAMES: [(&str, &str); 18] = [
@@ -40,7 +40,9 @@ const PARTITIONER: &str = "mapreduce.job.partitioner.class";
 ///
 /// Errors: `Usage` for options that cannot be honoured.
 pub fn run_flags(flags: StreamingFlags) -> Result<RunFlags> {
-    refuse(&flags.refused)?;
+    let on_yarn = flags.on == Cluster::Yarn;
+    refuse(&flags, on_yarn)?;
+    let path = |uri: String| if on_yarn { Ok(uri) } else { local_path(uri) };
     let missing = |option: &str, hint: &str| Error::new(Code::Usage, format!("{option} is missing")).hint(hint);
     let output = flags.output.as_deref().ok_or_else(|| missing("-output", "name a directory that does not exist"))?;
     if flags.input.is_empty() {
@@ -123,8 +125,21 @@ pub fn run_flags(flags: StreamingFlags) -> Result<RunFlags> {
         reducer => name(reducer, "Yunti.AggregateReducer"),
     };
     Ok(RunFlags {
-        input: flags.input.iter().flat_map(|paths| paths_of(paths)).map(local_path).collect::<Result<_>>()?,
-        output: Some(parse_output(&local_path(output.into())?)?),
+        input: flags.input.iter().flat_map(|paths| paths_of(paths)).map(path).collect::<Result<_>>()?,
+        output: Some(parse_output(&path(output.into())?)?),
+        on: flags.on,
+        ship: flags
+            .file
+            .iter()
+            .chain(&flags.files)
+            .chain(&flags.cache_file)
+            .filter(|f| is_remote(f))
+            .cloned()
+            .collect(),
+        archive: match on_yarn {
+            true => flags.archives.iter().chain(&flags.cache_archive).map(|archive| named(archive)).collect(),
+            false => Vec::new(),
+        },
         overwrite: flags.overwrite,
         input_format: Some(input_format),
         mapper,
@@ -181,6 +196,19 @@ fn paths_of(list: &str) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).map(String::from).collect()
 }
 
+/// Returns true for a file of one of Hadoop's file systems.
+pub fn is_remote(file: &str) -> bool {
+    file.contains("://") && !file.starts_with("file://")
+}
+
+/// Returns an archive with the name of its directory, which is its own in Hadoop if the job names none.
+fn named(archive: &str) -> String {
+    match archive.contains('#') {
+        true => archive.into(),
+        false => format!("{archive}#{}", archive.rsplit('/').next().unwrap_or(archive)),
+    }
+}
+
 /// Returns the path of a local URI. Errors: `Usage` for another file system.
 fn local_path(uri: String) -> Result<String> {
     let path = uri.strip_prefix("file://").or_else(|| uri.strip_prefix("file:")).unwrap_or(&uri);
@@ -188,14 +216,15 @@ fn local_path(uri: String) -> Result<String> {
         Some((scheme, _)) if scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
             let what = format!("{uri}: this command reads and writes local files");
             Err(Error::new(Code::Usage, what)
-                .hint("copy the data with hadoop fs -get, or run on a cluster: yunti run --on yarn"))
+                .hint("copy the data with hadoop fs -get, or run on a cluster with --on yarn"))
         }
         _ => Ok(path.into()),
     }
 }
 
 /// Refuses the options of Hadoop that have no meaning here.
-fn refuse(flags: &RefusedFlags) -> Result<()> {
+fn refuse(given: &StreamingFlags, on_yarn: bool) -> Result<()> {
+    let flags = &given.refused;
     let local =
         |name: &Option<String>| name.as_deref().is_some_and(|name| name != "local" && !name.starts_with("file:"));
     let reasons = [
@@ -206,6 +235,12 @@ fn refuse(flags: &RefusedFlags) -> Result<()> {
             "leave them out: the error of a failed task has the last message of its program",
         ),
         (flags.background, "-background: this command waits for its job", "leave it out, and end the command with &"),
+        (
+            on_yarn && given.cache_file.iter().any(|file| !is_remote(file)),
+            "-cacheFile takes the URI of a file in Hadoop's file systems",
+            "use -files for files of this machine",
+        ),
+        (on_yarn && given.lazy_output, "-lazyOutput: each partition has a part file on a cluster", "leave it out"),
         (flags.libjars.is_some(), "-libjars: Java classes cannot run here", "use programs"),
         (
             flags.conf.is_some() || flags.additionalconfspec.is_some(),
@@ -214,8 +249,8 @@ fn refuse(flags: &RefusedFlags) -> Result<()> {
         ),
         (
             local(&flags.fs) || local(&flags.dfs) || local(&flags.jt),
-            "this command runs on this machine, on local files",
-            "for a cluster use yunti run --on yarn",
+            "-fs, -dfs and -jt have no meaning here",
+            "add --on yarn for the cluster of the hadoop in PATH",
         ),
     ];
     match reasons.into_iter().find(|(given, _, _)| *given) {
@@ -269,13 +304,18 @@ mod tests {
             (&["-mapper", "m", "-background"], "-background"),
             (&["-mapper", "m", "-mapdebug", "x"], "-mapdebug"),
             (&["-mapper", "m", "-inputreader", "X"], "-inputreader"),
-            (&["-mapper", "m", "-fs", "hdfs://n"], "on this machine"),
+            (&["-mapper", "m", "-fs", "hdfs://n"], "-fs, -dfs and -jt"),
+            (&["-mapper", "m", "--on", "yarn", "-cacheFile", "a"], "-cacheFile takes the URI"),
             (&["-mapper", "m", "-input", "hdfs://n/a"], "hdfs://n/a: this command reads"),
             (&["-mapper", "org.example.Map"], "-mapper: the Java class org.example.Map"),
         ] {
             let error = with(words).unwrap_err();
             assert!(error.code() == Code::Usage && error.to_string().contains(what), "{error}");
         }
+        let on_yarn = ["--on", "yarn", "-files", "a,hdfs://n/b#c", "-cacheArchive", "hdfs://n/d.zip", "-mapper", "m"];
+        let f = flags(&[&["-input", "hdfs://n/in", "-output", "out"], &on_yarn[..]].concat()).unwrap();
+        assert_eq!((&f.input[0][..], f.on), ("hdfs://n/in", Cluster::Yarn));
+        assert_eq!((&f.ship[..], &f.archive[..]), (&["hdfs://n/b#c".into()][..], &["hdfs://n/d.zip#d.zip".into()][..]));
         assert!(with(&["-mapper", "m", "-fs", "file:///", "-jt", "local", "-verbose"]).is_ok());
         assert!(flags(&["-input", "a"]).unwrap_err().to_string().starts_with("-output is missing"));
     }

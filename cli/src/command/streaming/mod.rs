@@ -16,9 +16,10 @@ use crate::command::numbers::whole;
 use clap::Args;
 
 use super::run::common_flags::{ReportingFlags, ResourceFlags, TaskFlags};
-use super::run::flags::parse_setting;
+use super::run::flags::{Cluster, parse_setting};
 use super::run::{self};
 use crate::failure::Outcome;
+use job::is_remote;
 use task_directory::TaskDirectory;
 
 pub use dashes::with_double_dashes;
@@ -114,6 +115,10 @@ pub struct StreamingFlags {
     #[arg(long, visible_alias = "debug", help_heading = "Reports and messages")]
     pub verbose: bool,
 
+    /// Place to run: here, or on the cluster of the `hadoop` in PATH, where inputs and output are Hadoop's paths
+    #[arg(long, value_name = "WHERE", value_enum, default_value_t = Cluster::Here, help_heading = "The job")]
+    pub on: Cluster,
+
     /// Options of Hadoop that have no meaning here; each is refused with a reason
     #[command(flatten)]
     pub refused: RefusedFlags,
@@ -154,8 +159,12 @@ pub struct RefusedFlags {
 }
 
 pub fn streaming(flags: StreamingFlags) -> Outcome {
-    let files: Vec<&str> = flags.file.iter().chain(&flags.files).chain(&flags.cache_file).map(String::as_str).collect();
-    let archives: Vec<&str> = flags.archives.iter().chain(&flags.cache_archive).map(String::as_str).collect();
+    let is_here = flags.on == Cluster::Here;
+    let files = flags.file.iter().chain(&flags.files).chain(flags.cache_file.iter().filter(|_| is_here));
+    // Files that are in the cluster's file systems already stay there, and its nodes unpack archives.
+    let files: Vec<&str> = files.map(String::as_str).filter(|file| is_here || !is_remote(file)).collect();
+    let archives = flags.archives.iter().chain(&flags.cache_archive).filter(|_| is_here);
+    let archives: Vec<&str> = archives.map(String::as_str).collect();
     let commands = [&flags.mapper, &flags.combiner, &flags.reducer];
     let commands: Vec<&str> = commands.into_iter().flatten().map(String::as_str).collect();
     let directory = TaskDirectory::create(&files, &archives, &commands)?;

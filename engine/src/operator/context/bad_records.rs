@@ -76,6 +76,11 @@ impl BadRecords {
         Ok(BadRecords { limit, found: Mutex::default() })
     }
 
+    /// Returns true if the job leaves bad records out.
+    pub fn leaves_out(&self) -> bool {
+        self.limit != Limit::None
+    }
+
     fn found(&self) -> MutexGuard<'_, Found> {
         self.found.lock().unwrap_or_else(|e| e.into_inner())
     }

@@ -201,6 +201,12 @@ impl TaskContext {
         self.job.settings.get(key).map(String::as_str)
     }
 
+    /// Sets the status of the task, one line.
+    pub fn set_status(&self, status: String) {
+        self.job.host.messages.set_status(&status);
+        *self.status.lock().unwrap_or_else(|e| e.into_inner()) = Some(status);
+    }
+
     /// Adds `by` to a counter.
     pub fn count(&self, group: &str, name: &str, by: u64) {
         let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());

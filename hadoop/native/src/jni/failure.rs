@@ -40,7 +40,11 @@ impl std::fmt::Display for Failure {
             Failure::Engine(error) if error.code() == Code::Memory => {
                 write!(f, "Yunti: {}: raise {MEMORY_SETTINGS}", error.what())
             }
-            Failure::Engine(error) => write!(f, "Yunti: {error}"),
+            Failure::Engine(error) => {
+                write!(f, "Yunti: {error}")?;
+                // Below the line, for the log of the task and for the client.
+                error.detail_text().map_or(Ok(()), |detail| write!(f, "\n{detail}"))
+            }
             Failure::Jni(error) => write!(f, "Yunti: {error}"),
             Failure::NoHandle => f.write_str("Yunti: a native object is used after it was closed"),
         }
@@ -49,13 +53,13 @@ impl std::fmt::Display for Failure {
 
 impl Failure {
     /// Returns the exception of Java. The shuffle fetches again after an IOException, but not after a local disk
-    /// failed or after a
-    /// bug of ours.
+    /// failed or after a bug of ours. The client of a job knows failures of user code by their class.
     fn class(&self) -> &'static JNIStr {
         match self {
             Failure::Engine(error) => match error.code() {
                 Code::Output => jni_str!("java/nio/file/FileSystemException"),
                 Code::Internal => jni_str!("java/lang/RuntimeException"),
+                Code::UserCode => jni_str!("org/yunti/hadoop/UserCodeFailure"),
                 _ => jni_str!("java/io/IOException"),
             },
             _ => jni_str!("java/io/IOException"),

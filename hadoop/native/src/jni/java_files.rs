@@ -21,11 +21,11 @@ use super::{bytes_of_java, java_of_bytes};
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// The Java object behind the files of a task.
-struct Java(Global<JObject<'static>>);
+pub struct Java(Global<JObject<'static>>);
 
 impl Java {
     /// Calls the object; an exception becomes an error with its text.
-    fn call<T>(&self, act: impl FnOnce(&mut Env<'_>, &JObject<'_>) -> jni::errors::Result<T>) -> io::Result<T> {
+    pub fn call<T>(&self, act: impl FnOnce(&mut Env<'_>, &JObject<'_>) -> jni::errors::Result<T>) -> io::Result<T> {
         let attached = || -> jni::errors::Result<io::Result<T>> {
             JavaVM::singleton()?.attach_current_thread(|env| -> jni::errors::Result<io::Result<T>> {
                 match act(env, self.0.as_obj()) {
@@ -60,6 +60,11 @@ impl JavaFiles {
     /// Returns the files of a TaskFiles object.
     pub fn new(object: Global<JObject<'static>>) -> JavaFiles {
         JavaFiles { java: Arc::new(Java(object)), local: RealFiles }
+    }
+
+    /// Returns the Java object.
+    pub fn java(&self) -> Arc<Java> {
+        self.java.clone()
     }
 
     /// Opens a file by a method of TaskFiles that returns a number.

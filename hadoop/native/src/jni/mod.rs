@@ -8,6 +8,7 @@ mod combine_feed;
 mod failure;
 mod handles;
 mod java_files;
+mod java_messages;
 mod native_map_output;
 mod native_reduce_input;
 mod native_task;
@@ -67,14 +68,19 @@ fn codec_of_java(number: jint, level: jint, buffer_bytes: jint) -> Result<Codec>
     Ok(Codec { kind, level, buffer_bytes: buffer_bytes.max(0) as usize })
 }
 
-fn paths_of_java(env: &mut Env<'_>, paths: &JObjectArray<'_, JString<'_>>) -> Result<Vec<PathBuf>> {
-    (0..paths.len(env)?)
+/// Returns the strings of an array.
+fn strings_of_java(env: &mut Env<'_>, strings: &JObjectArray<'_, JString<'_>>) -> Result<Vec<String>> {
+    (0..strings.len(env)?)
         .map(|i| {
-            let path = paths.get_element(env, i)?;
-            let text = path.try_to_string(env)?;
+            let string = strings.get_element(env, i)?;
+            let text = string.try_to_string(env)?;
             // An array may be longer than the local references that a native method has room for.
-            env.delete_local_ref(path);
-            Ok(PathBuf::from(text))
+            env.delete_local_ref(string);
+            Ok(text)
         })
         .collect()
+}
+
+fn paths_of_java(env: &mut Env<'_>, paths: &JObjectArray<'_, JString<'_>>) -> Result<Vec<PathBuf>> {
+    Ok(strings_of_java(env, paths)?.into_iter().map(PathBuf::from).collect())
 }

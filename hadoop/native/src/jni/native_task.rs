@@ -14,40 +14,50 @@ use yunti_engine::job::task::{self, Counters, TaskSplit, merge_order};
 
 use super::failure::{Result, ThrowPolicy};
 use super::java_files::JavaFiles;
+use super::java_messages::JavaMessages;
 use super::native_reduce_input::input;
-use super::{codec_of_java, paths_of_java};
-use crate::task::{TaskJob, bounds_of_text, bounds_to_text, extension, framed, map_task, reduce_task};
+use super::{codec_of_java, paths_of_java, strings_of_java};
+use crate::task::{TaskFacts, TaskJob, bounds_of_text, bounds_to_text, extension, framed, map_task, reduce_task};
 
 /// Bytes of memory for readers of a sample.
 const SAMPLE_MEMORY_BYTES: u64 = 64 << 20;
 
+/// A job, and the outside world of its task.
+type JobAndEnv = (TaskJob, yunti_engine::env::Env);
+
 /// Returns the engine's outside world, with Hadoop's files in it.
 fn env_of_java(env: &mut Env<'_>, files: &JObject<'_>) -> Result<yunti_engine::env::Env> {
     let mut outside = yunti_engine::env::Env::real();
-    outside.files = Arc::new(JavaFiles::new(env.new_global_ref(files)?));
+    let files = JavaFiles::new(env.new_global_ref(files)?);
+    outside.messages = Arc::new(JavaMessages::new(files.java(), outside.clock.clone()));
+    outside.files = Arc::new(files);
     Ok(outside)
 }
 
-/// Returns a task's job, with `memory` bytes for records and its scratch directories.
+/// Returns a task's job, with `memory` bytes for records and its scratch directories, and the task's facts.
 fn task_of_java(
     env: &mut Env<'_>,
-    (job, files): (&JString<'_>, &JObject<'_>),
+    (job, facts, files): (&JString<'_>, &JObjectArray<'_, JString<'_>>, &JObject<'_>),
     memory: jlong,
     directories: Vec<PathBuf>,
-) -> Result<(TaskJob, yunti_engine::env::Env)> {
-    let outside = env_of_java(env, files)?;
-    let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories)?;
-    Ok((job, outside))
+) -> Result<(TaskJob, TaskFacts, yunti_engine::env::Env)> {
+    let mut outside = env_of_java(env, files)?;
+    let facts = TaskFacts::of(strings_of_java(env, facts)?)?;
+    let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories, &facts, &mut outside)?;
+    Ok((job, facts, outside))
 }
 
 /// Returns the job before it is submitted; `libraries` are the paths of its class libraries.
 fn submitted_of_java(
     env: &mut Env<'_>,
-    job: &JString<'_>,
+    (job, facts): (&JString<'_>, &JObjectArray<'_, JString<'_>>),
     libraries: &JObjectArray<'_, JString<'_>>,
-) -> Result<TaskJob> {
+    mut outside: yunti_engine::env::Env,
+) -> Result<JobAndEnv> {
     let libraries = paths_of_java(env, libraries)?;
-    Ok(TaskJob::submitted(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, libraries)?)
+    let facts = TaskFacts::of(strings_of_java(env, facts)?)?;
+    let job = job.try_to_string(env)?;
+    Ok((TaskJob::submitted(&job, SAMPLE_MEMORY_BYTES, libraries, &facts, &mut outside)?, outside))
 }
 
 fn output_of_java(env: &Env<'_>, outside: &yunti_engine::env::Env, name: &JString<'_>) -> Result<NamedFile> {
@@ -60,9 +70,11 @@ fn split_of_java(
     path: &JString<'_>,
     (start, end): (jlong, jlong),
     (source, number): (jint, jint),
+    attempt: u32,
 ) -> Result<TaskSplit> {
     let path = PathBuf::from(path.try_to_string(env)?);
-    Ok(TaskSplit { path, start: start as u64, end: end as u64, number: number as u32, source: source as usize })
+    let (start, end) = (start as u64, end as u64);
+    Ok(TaskSplit { path, start, end, number: number as u32, source: source as usize, attempt })
 }
 
 /// Returns counters as lines `group TAB name TAB number`.
@@ -83,8 +95,9 @@ fn lines<'local>(
     Ok(array)
 }
 
-/// `static native String[] map(String job, TaskFiles files, String path, long start, long end, int source, int number,
-/// long memory, String[] directories, int codec, int level, int codecBuffer, String bounds, String output)`:
+/// `static native String[] map(String job, String[] facts, TaskFiles files, String path, long start, long end, int
+/// source, int number, long memory, String[] directories, int codec, int level, int codecBuffer, String bounds, String
+/// output)`:
 ///
 /// returns start, raw and file bytes of each partition in the first line, separated by spaces; then the counters.
 #[unsafe(no_mangle)]
@@ -92,6 +105,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
+    facts: JObjectArray<'local, JString<'local>>,
     files: JObject<'local>,
     path: JString<'local>,
     start: jlong,
@@ -112,8 +126,8 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
             false => Some(bounds_of_text(&bounds.try_to_string(env)?)?),
         };
         let directories = paths_of_java(env, &directories)?;
-        let (job, outside) = task_of_java(env, (&job, &files), memory, directories)?;
-        let split = split_of_java(env, &path, (start, end), (source, number))?;
+        let (job, facts, outside) = task_of_java(env, (&job, &facts, &files), memory, directories)?;
+        let split = split_of_java(env, &path, (start, end), (source, number), facts.attempt)?;
         let output = PathBuf::from(output.try_to_string(env)?);
         let codec = codec_of_java(codec, level, codec_buffer)?;
         let (segments, counters) = map_task::run(&job, &outside, &Control::new(), &split, bounds, codec, &output)?;
@@ -124,13 +138,14 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
     .resolve::<ThrowPolicy>()
 }
 
-/// `static native String[] mapToFile(String job, TaskFiles files, String path, long start, long end, int source, int
-/// number, long memory, String output)`: returns the counters.
+/// `static native String[] mapToFile(String job, String[] facts, TaskFiles files, String path, long start, long end,
+/// int source, int number, long memory, String output)`: returns the counters.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_mapToFile<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
+    facts: JObjectArray<'local, JString<'local>>,
     files: JObject<'local>,
     path: JString<'local>,
     start: jlong,
@@ -141,8 +156,8 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_mapToFile<'local>(
     output: JString<'local>,
 ) -> JObjectArray<'local, JString<'local>> {
     env.with_env(|env| -> Result<JObjectArray<'local, JString<'local>>> {
-        let (job, outside) = task_of_java(env, (&job, &files), memory, Vec::new())?;
-        let split = split_of_java(env, &path, (start, end), (source, number))?;
+        let (job, facts, outside) = task_of_java(env, (&job, &facts, &files), memory, Vec::new())?;
+        let split = split_of_java(env, &path, (start, end), (source, number), facts.attempt)?;
         let file = output_of_java(env, &outside, &output)?;
         let counters = task::map_to_file(&job.spec, &outside, &job.classes, &Control::new(), &split, file)?;
         lines(env, None, counters)
@@ -166,33 +181,41 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_framed<'local>(
     .resolve::<ThrowPolicy>()
 }
 
-/// `static native String outputTypes(String job, String[] libraries)`: returns the types of key and value, separated by
-/// a space. Without libraries, those named in the job are loaded.
+/// `static native String outputTypes(String job, String[] facts, String[] libraries)`: returns the types of key and
+/// value, separated by a space. Without libraries, those named in the job are loaded.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_outputTypes<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
+    facts: JObjectArray<'local, JString<'local>>,
     libraries: JObjectArray<'local, JString<'local>>,
 ) -> JString<'local> {
     env.with_env(|env| -> Result<JString<'local>> {
-        let job = match libraries.is_null() {
-            true => TaskJob::new(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, Vec::new())?,
-            false => submitted_of_java(env, &job, &libraries)?,
+        let mut outside = yunti_engine::env::Env::real();
+        let (job, outside) = match libraries.is_null() {
+            true => {
+                let facts = TaskFacts::of(strings_of_java(env, &facts)?)?;
+                let text = job.try_to_string(env)?;
+                (TaskJob::new(&text, SAMPLE_MEMORY_BYTES, Vec::new(), &facts, &mut outside)?, outside)
+            }
+            false => submitted_of_java(env, (&job, &facts), &libraries, outside)?,
         };
-        let (key, value) = task::output_types(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?;
+        let (key, value) = task::output_types(&job.spec, &outside, &job.classes)?;
         Ok(env.new_string(format!("{} {}", key.name(), value.name()))?)
     })
     .resolve::<ThrowPolicy>()
 }
 
-/// `static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths, int[] sources)`:
-/// returns the bounds of a total order, from a sample of the files (each with its source), or null if the job has none.
+/// `static native String bounds(String job, String[] facts, TaskFiles files, String[] libraries, String[] paths, int[]
+/// sources)`: returns the bounds of a total order, from a sample of the files (each with its source), or null if the
+/// job has none.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
+    facts: JObjectArray<'local, JString<'local>>,
     files: JObject<'local>,
     libraries: JObjectArray<'local, JString<'local>>,
     paths: JObjectArray<'local, JString<'local>>,
@@ -200,7 +223,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
 ) -> JString<'local> {
     env.with_env(|env| -> Result<JString<'local>> {
         let outside = env_of_java(env, &files)?;
-        let job = submitted_of_java(env, &job, &libraries)?;
+        let (job, outside) = submitted_of_java(env, (&job, &facts), &libraries, outside)?;
         let paths = paths_of_java(env, &paths)?;
         let mut numbers = vec![0; paths.len()];
         sources.get_region(env, 0, &mut numbers)?;
@@ -214,18 +237,20 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
     .resolve::<ThrowPolicy>()
 }
 
-/// `static native String splittable(String job, String[] libraries)`: returns for each source, separated by commas, if
-/// an uncompressed file may be split.
+/// `static native String splittable(String job, String[] facts, String[] libraries)`: returns for each source,
+/// separated by commas, if an uncompressed file may be split.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_splittable<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
+    facts: JObjectArray<'local, JString<'local>>,
     libraries: JObjectArray<'local, JString<'local>>,
 ) -> JString<'local> {
     env.with_env(|env| -> Result<JString<'local>> {
-        let job = submitted_of_java(env, &job, &libraries)?;
-        let each = task::splittable(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?;
+        let outside = yunti_engine::env::Env::real();
+        let (job, outside) = submitted_of_java(env, (&job, &facts), &libraries, outside)?;
+        let each = task::splittable(&job.spec, &outside, &job.classes)?;
         Ok(env.new_string(each.iter().map(bool::to_string).collect::<Vec<_>>().join(","))?)
     })
     .resolve::<ThrowPolicy>()
@@ -256,27 +281,32 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_extension<'local>(
         .resolve::<ThrowPolicy>()
 }
 
-/// `static native boolean reversed(String job)`: returns true if keys are merged against the order of their bytes.
+/// `static native boolean reversed(String job, String[] facts, String[] libraries)`: returns true if keys are merged
+/// against the order of their bytes.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reversed<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
+    facts: JObjectArray<'local, JString<'local>>,
+    libraries: JObjectArray<'local, JString<'local>>,
 ) -> jboolean {
     env.with_env(|env| -> Result<jboolean> {
-        let job = TaskJob::new(&job.try_to_string(env)?, 0, Vec::new())?;
-        Ok(merge_order(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?.reversed())
+        let outside = yunti_engine::env::Env::real();
+        let (job, outside) = submitted_of_java(env, (&job, &facts), &libraries, outside)?;
+        Ok(merge_order(&job.spec, &outside, &job.classes)?.reversed())
     })
     .resolve::<ThrowPolicy>()
 }
 
-/// `static native String[] reduce(String job, TaskFiles files, long input, int partition, long memory, String[]
-/// directories, String output)`: returns the counters.
+/// `static native String[] reduce(String job, String[] facts, TaskFiles files, long input, int partition, long memory,
+/// String[] directories, String output)`: returns the counters.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reduce<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
+    facts: JObjectArray<'local, JString<'local>>,
     files: JObject<'local>,
     handle: jlong,
     partition: jint,
@@ -286,7 +316,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reduce<'local>(
 ) -> JObjectArray<'local, JString<'local>> {
     env.with_env(|env| -> Result<JObjectArray<'local, JString<'local>>> {
         let directories = paths_of_java(env, &directories)?;
-        let (job, outside) = task_of_java(env, (&job, &files), memory, directories)?;
+        let (job, _, outside) = task_of_java(env, (&job, &facts, &files), memory, directories)?;
         let file = output_of_java(env, &outside, &output)?;
         let counters = reduce_task::run(&job, &outside, &Control::new(), &*input(handle)?, partition as u32, file)?;
         lines(env, None, counters)

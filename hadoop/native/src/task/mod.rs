@@ -2,15 +2,18 @@
 
 pub mod map_task;
 pub mod reduce_task;
+pub mod user_code;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
+use yunti_engine::env::Env;
 use yunti_engine::job::spec::file::{parse_job_file, spec_to_toml};
 use yunti_engine::job::{InputFormat, JobSpec, OutputFormat};
 use yunti_engine::operator::{ClassSource, Type};
-use yunti_engine::{abi, library};
+
+use self::user_code::UserCode;
 
 /// The job of a task.
 pub struct TaskJob {
@@ -21,18 +24,32 @@ pub struct TaskJob {
 }
 
 impl TaskJob {
-    /// Parses the text of a job file and loads its libraries, which the cluster placed beside the task.
+    /// Parses the text of a job file and finds its classes, whose files the cluster placed beside the task.
     ///
-    /// Fails with `Code::Usage` for a wrong job file, or as loading a library does.
-    pub fn new(text: &str, memory_bytes: u64, scratch: Vec<PathBuf>) -> Result<TaskJob> {
+    /// Fails with `Code::Usage` for a wrong job file, or as `UserCode::classes` does.
+    pub fn new(text: &str, memory_bytes: u64, scratch: Vec<PathBuf>, facts: &TaskFacts, env: &mut Env) -> Result<Self> {
         let scratch_dirs = scratch.into_iter().map(Into::into).collect();
-        let spec = JobSpec { threads: Some(1), scratch_dirs, ..spec_of(text, memory_bytes)? };
-        Ok(TaskJob { classes: abi::load_before(&spec.libraries, library::builtin_classes())?, spec })
+        let mut spec = JobSpec { threads: Some(1), scratch_dirs, ..spec_of(text, memory_bytes)? };
+        for (key, value) in &facts.settings {
+            spec.settings.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+        // Java's temporary directory in the container: the node removes it.
+        let temp = facts.directory.join("tmp");
+        if temp.is_dir() {
+            env.temp_dir = temp;
+        }
+        Ok(TaskJob { classes: facts.code.classes(&spec, &facts.directory, env)?, spec })
     }
 
     /// Parses a job file where the job is submitted; libraries and side files are the files of `local` with the same
     /// names. Fails as `new` does.
-    pub fn submitted(text: &str, memory_bytes: u64, local: Vec<PathBuf>) -> Result<TaskJob> {
+    pub fn submitted(
+        text: &str,
+        memory_bytes: u64,
+        local: Vec<PathBuf>,
+        facts: &TaskFacts,
+        env: &mut Env,
+    ) -> Result<Self> {
         let mut spec = spec_of(text, memory_bytes)?;
         for path in spec.libraries.iter_mut().chain(&mut spec.side_files) {
             if let Some(here) = local.iter().find(|l| l.file_name() == path.file_name()) {
@@ -42,7 +59,39 @@ impl TaskJob {
                 spec.memory_bytes = spec.memory_bytes.map(|memory| memory + 2 * bytes);
             }
         }
-        Ok(TaskJob { classes: abi::load_before(&spec.libraries, library::builtin_classes())?, spec })
+        Ok(TaskJob { classes: facts.code.classes(&spec, &facts.directory, env)?, spec })
+    }
+}
+
+/// Facts of a task beyond its job.
+#[derive(Default)]
+pub struct TaskFacts {
+    /// User code of the job.
+    pub code: UserCode,
+    /// Number of the cluster's attempt, from 0.
+    pub attempt: u32,
+    /// Hadoop's settings and identifiers of the task, for programs and classes.
+    pub settings: Vec<(String, String)>,
+    /// Working directory, an absolute path.
+    pub directory: PathBuf,
+}
+
+impl TaskFacts {
+    /// Takes what Java gives: user code, number of the attempt, working directory, then keys and values in turn.
+    ///
+    /// Fails with `Code::Usage` for wrong user code.
+    pub fn of(given: Vec<String>) -> Result<TaskFacts> {
+        let mut given = given.into_iter();
+        let mut next = || given.next().unwrap_or_default();
+        let (code, attempt, directory) = (next(), next(), next());
+        let rest: Vec<String> = given.collect();
+        let settings = rest.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+        Ok(TaskFacts {
+            code: UserCode::parse(&code)?,
+            attempt: attempt.parse().unwrap_or(0),
+            settings,
+            directory: directory.into(),
+        })
     }
 }
 

@@ -12,11 +12,25 @@ import java.util.Map;
  *
  * @param output directory of the last job's output
  * @param files class libraries and side files, as local paths
+ * @param shipped files for the tasks, as {@code PATH#PLACE}: the place in a task's directory
+ * @param archives the same for archives, which each node unpacks
+ * @param code user code of the job on this machine, for {@link org.yunti.hadoop.task.NativeJob#prepare}
  * @param facts a file for the facts of the jobs, or null
+ * @param failure a file for the failure of user code, or null
  * @param program the command line of Yunti, which renders their report, or null
  */
 record Request(
-    List<Stage> stages, String output, List<Path> files, boolean overwrite, boolean namedOutputs, String facts, String program) {
+    List<Stage> stages,
+    String output,
+    List<Path> files,
+    List<String> shipped,
+    List<String> archives,
+    String code,
+    boolean overwrite,
+    boolean namedOutputs,
+    String facts,
+    String failure,
+    String program) {
   /**
    * Job of the request.
    *
@@ -41,6 +55,10 @@ record Request(
   static Request parse(String[] arguments) throws Refusal {
     List<Stage> stages = new ArrayList<>();
     List<Path> files = new ArrayList<>();
+    List<String> shipped = new ArrayList<>();
+    List<String> archives = new ArrayList<>();
+    String code = "";
+    String failure = null;
     String output = null;
     String facts = null;
     String program = null;
@@ -63,7 +81,11 @@ record Request(
       switch (option) {
         case "--output" -> output = value;
         case "--facts" -> facts = value;
+        case "--failure" -> failure = value;
         case "--report-by" -> program = value;
+        case "--code" -> code = value;
+        case "--ship" -> shipped.add(value);
+        case "--archive" -> archives.add(value);
         case "--lib", "--file" -> files.add(Path.of(value));
         case "--job" -> stages.add(new Stage(Path.of(value), "yunti", new ArrayList<>(), new ArrayList<>(), 1, new LinkedHashMap<>()));
         default -> {
@@ -77,7 +99,8 @@ record Request(
     if (stages.isEmpty() || stages.get(0).inputs().isEmpty() || output == null) {
       throw wrong("--job, --input and --output are required");
     }
-    return new Request(stages, output, files, overwrite, namedOutputs, facts, program);
+    return new Request(
+        stages, output, files, shipped, archives, code, overwrite, namedOutputs, facts, failure, program);
   }
 
   private static Stage changed(Stage stage, String option, String value) throws Refusal {

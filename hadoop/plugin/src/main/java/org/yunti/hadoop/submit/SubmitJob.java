@@ -2,6 +2,7 @@ package org.yunti.hadoop.submit;
 
 import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
+import org.yunti.hadoop.UserCodeFailure;
 import org.yunti.hadoop.oldapi.OldInputFormat;
 import org.yunti.hadoop.oldapi.OldOutputFormat;
 import org.yunti.hadoop.report.Submission;
@@ -41,7 +43,7 @@ import org.yunti.hadoop.task.NativeTaskCollector;
 /**
  * Submits a job to a cluster on which its tasks are native throughout. {@code yunti run --on yarn} calls it. The job
  * file names class libraries and side files by their paths in a task's directory. Exit codes are the command line's: 1
- * job failed, 2 usage, 3 input, 8 output exists.
+ * job failed, 2 usage, 3 input, 6 user code failed, 8 output exists.
  */
 public final class SubmitJob extends Configured implements Tool {
   /** Exit codes of Yunti's command line. */
@@ -50,6 +52,7 @@ public final class SubmitJob extends Configured implements Tool {
   private static final int INPUT = 3;
   private static final int EXISTS = 8;
   private static final int FAILED = 1;
+  private static final int USER_CODE = 6;
 
   /** Settings that name Java classes which read or write instead of native code. */
   private static final String INPUT_FORMAT = "yunti.hadoop.input.format";
@@ -90,7 +93,22 @@ public final class SubmitJob extends Configured implements Tool {
     replace(job, request);
     boolean successful = submission.run(job);
     submission.report(job, output(request), request.facts(), request.program());
-    return successful ? 0 : FAILED;
+    return successful ? 0 : failed(job, request, "");
+  }
+
+  /** Passes on the failure of user code, if that ended the job; returns the exit code. {@code part}: its job. */
+  private static int failed(Job job, Request request, String part) throws IOException, InterruptedException {
+    // Hadoop leaves the directory without its parts, and a job that is tried again would find that it exists.
+    FileSystem outputs = output(request).getFileSystem(job.getConfiguration());
+    if (outputs.exists(output(request)) && outputs.listStatus(output(request)).length == 0) {
+      outputs.delete(output(request), false);
+    }
+    JobFailure failure = JobFailure.of(job);
+    if (failure == null || request.failure() == null) {
+      return FAILED;
+    }
+    new JobFailure(part + failure.line(), failure.detail()).write(request.failure());
+    return USER_CODE;
   }
 
   /** Runs the jobs in sequence. The last job creates the output; an older output stays until that job starts. */
@@ -117,8 +135,11 @@ public final class SubmitJob extends Configured implements Tool {
           replace(job, request);
         }
         if (!submission.run(job)) {
-          System.err.println("yunti: " + part + " failed: " + job.getJobID());
-          return FAILED;
+          int code = failed(job, request, part + ": ");
+          if (code == FAILED) {
+            System.err.println("yunti: " + part + " failed: " + job.getJobID());
+          }
+          return code;
         }
         if (number == last) {
           submission.report(job, output(request), request.facts(), request.program());
@@ -166,7 +187,7 @@ public final class SubmitJob extends Configured implements Tool {
     if (CryptoUtils.isEncryptedSpillEnabled(conf)) {
       throw new Refusal(USAGE, "native tasks do not encrypt: turn off " + MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA);
     }
-    configure(job, stage, request.files());
+    configure(job, stage, request);
     if (!stage.sources().isEmpty()) {
       if (job.getInputFormatClass() != NativeInputFormat.class) {
         throw new Refusal(USAGE, "a job of several sources has a format for each: leave out " + INPUT_FORMAT);
@@ -200,7 +221,9 @@ public final class SubmitJob extends Configured implements Tool {
     FileOutputFormat.setOutputPath(job, output);
     try {
       limitSplits(job, readsFiles);
-      NativeJob.prepare(job, request.files().stream().map(Path::toString).toList());
+      NativeJob.prepare(job, request.files().stream().map(Path::toString).toList(), request.code());
+    } catch (UserCodeFailure e) {
+      throw new Refusal(USER_CODE, e.getMessage().lines().findFirst().orElse("").replaceFirst("^Yunti: ", ""));
     } catch (IOException e) {
       throw new Refusal(INPUT, "cannot sample the input: " + e.getMessage());
     }
@@ -227,6 +250,27 @@ public final class SubmitJob extends Configured implements Tool {
     FileInputFormat.setMaxInputSplitSize(job, Math.max(1, (bytes + maps - 1) / maps));
   }
 
+  /** Adds items to a list in the configuration. */
+  private static void add(Configuration conf, String list, List<String> items) {
+    List<String> all = new ArrayList<>(conf.getTrimmedStringCollection(list));
+    all.addAll(items);
+    if (!all.isEmpty()) {
+      conf.set(list, String.join(",", all));
+    }
+  }
+
+  /** Returns the URI of {@code PATH#PLACE}, where the path may be a URI of another file system. */
+  private static String uri(String shipped) {
+    int sign = shipped.lastIndexOf('#');
+    String path = shipped.substring(0, sign);
+    URI of = path.contains("://") ? URI.create(path) : Path.of(path).toAbsolutePath().toUri();
+    try {
+      return new URI(of.getScheme(), of.getAuthority(), of.getPath(), null, shipped.substring(sign + 1)).toString();
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+
   /** Sources of a format: the setting, the native class, and the adapter of the old API. */
   private record Kind<F>(String setting, Class<F> kind, Class<? extends F> own, Class<?> old, String oldSetting, Class<? extends F> adapter) {}
 
@@ -250,20 +294,21 @@ public final class SubmitJob extends Configured implements Tool {
     return found.asSubclass(of.kind());
   }
 
-  private static void configure(Job job, Stage stage, List<Path> libraries) throws IOException, Refusal {
+  private static void configure(Job job, Stage stage, Request request) throws IOException, Refusal {
     Configuration conf = job.getConfiguration();
     conf.set(NativeJob.SETTING, Files.readString(stage.jobFile()));
+    // Settings of Hadoop Streaming, which name Java classes that native tasks do not need.
+    conf.unset(MRJobConfig.PARTITIONER_CLASS_ATTR);
+    conf.unset(MRJobConfig.KEY_COMPARATOR);
     conf.set(MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, NativeTaskCollector.class.getName());
     conf.set(MRConfig.SHUFFLE_CONSUMER_PLUGIN, NativeShuffle.class.getName());
-    if (!libraries.isEmpty()) {
-      List<String> files = new ArrayList<>();
-      for (Path file : libraries) {
-        URI uri = file.toAbsolutePath().toUri();
-        files.add(uri.toString());
-      }
-      // Setting of -files: the submitter copies them to the cluster, and each task finds them in its directory.
-      conf.set("tmpfiles", String.join(",", files));
-    }
+    List<String> files = new ArrayList<>();
+    request.files().forEach(file -> files.add(file.toAbsolutePath().toUri().toString()));
+    request.shipped().forEach(file -> files.add(uri(file)));
+    // Settings of -files and -archives: the submitter copies them to the cluster, and each task finds them in its
+    // directory.
+    add(conf, "tmpfiles", files);
+    add(conf, "tmparchives", request.archives().stream().map(SubmitJob::uri).toList());
     job.setJarByClass(SubmitJob.class);
     @SuppressWarnings("rawtypes")
     Class<? extends InputFormat> input =

@@ -1,8 +1,11 @@
 package org.yunti.hadoop.task;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
@@ -39,6 +42,18 @@ public final class NativeJob {
    */
   static final String SPLITTABLE = "yunti.hadoop.splittable";
 
+  /** Setting: user code beside class libraries in the process, as the client writes it (user_code.rs). */
+  public static final String CODE = "yunti.hadoop.code";
+
+  /** Setting: true if keys are merged in descending order of their bytes; set by {@link #prepare}. */
+  private static final String REVERSED = "yunti.hadoop.reversed";
+
+  /** Setting: names parts as the older API does, {@code part-00000}. */
+  static final String PLAIN_PARTS = "output.plain.parts";
+
+  /** Prefixes of the settings that programs and classes see, as in Hadoop Streaming. */
+  private static final String[] SHOWN = {"mapreduce.job.", "mapreduce.task."};
+
   /** Bytes, as for the collector of Java mappers: a job that Hadoop runs with 1 MB must not fail. */
   private static final long MEMORY_BYTES_MIN = 4 << 20;
 
@@ -50,6 +65,38 @@ public final class NativeJob {
   /** Returns the text of the job file, or null for a job that is not native. */
   public static String of(Configuration conf) {
     return conf.getRaw(SETTING);
+  }
+
+  /**
+   * Returns what native code knows of a task beyond its job (task/mod.rs): user code, number of the attempt, working
+   * directory, then keys and values in turn. Without an attempt, the job is being submitted.
+   */
+  static String[] facts(Configuration conf, String code, TaskAttemptID attempt) {
+    List<String> facts = new ArrayList<>();
+    facts.add(code == null ? "" : code);
+    facts.add(attempt == null ? "0" : Integer.toString(attempt.getId()));
+    facts.add(System.getProperty("user.dir"));
+    if (attempt != null) {
+      for (Map.Entry<String, String> setting : conf) {
+        if (Arrays.stream(SHOWN).anyMatch(setting.getKey()::startsWith)) {
+          facts.add(setting.getKey());
+          facts.add(conf.get(setting.getKey(), ""));
+        }
+      }
+      facts.add(MRJobConfig.TASK_TIMEOUT);
+      facts.add(conf.get(MRJobConfig.TASK_TIMEOUT, "600000"));
+      for (String max : new String[] {MRJobConfig.MAP_MAX_ATTEMPTS, MRJobConfig.REDUCE_MAX_ATTEMPTS}) {
+        facts.add(max);
+        facts.add(conf.get(max, "4"));
+      }
+    }
+    return facts.toArray(new String[0]);
+  }
+
+  /** Returns the facts of a task. */
+  static String[] facts(TaskAttemptContext context) {
+    Configuration conf = context.getConfiguration();
+    return facts(conf, conf.getRaw(CODE), context.getTaskAttemptID());
   }
 
   private interface Named {
@@ -82,7 +129,7 @@ public final class NativeJob {
       Path file = new NativeOutputFormat().file(context, extension);
       return codec == null ? file.toString() : files.output("compressed", new CompressedOutput(context, codec, file));
     }
-    NativeValue[] types = outputTypes(context.getConfiguration(), null);
+    NativeValue[] types = outputTypes(context.getConfiguration(), facts(context), null);
     return files.output("output", new RecordSink(context, types[0], types[1]));
   }
 
@@ -98,23 +145,25 @@ public final class NativeJob {
    * Returns the key and value types of the output. {@code libraries} has their local paths, or null for the paths in
    * the job.
    */
-  private static NativeValue[] outputTypes(Configuration conf, String[] libraries) throws IOException {
-    String[] names = NativeTask.outputTypes(of(conf), libraries).toUpperCase(java.util.Locale.ROOT).split(" ");
+  private static NativeValue[] outputTypes(Configuration conf, String[] facts, String[] libraries) throws IOException {
+    String[] names = NativeTask.outputTypes(of(conf), facts, libraries).toUpperCase(java.util.Locale.ROOT).split(" ");
     return new NativeValue[] {NativeValue.valueOf(names[0]), NativeValue.valueOf(names[1])};
   }
 
   /**
    * Prepares a job; call it before submission. Determines which files may be split, and samples the input if the job
    * has a total order over several reduces. If the job names no output classes for a Java writer, sets the matching
-   * ones. {@code libraries} has the local paths of the class libraries.
+   * ones. {@code libraries} has the local paths of the class libraries; {@code code} is the job's user code on this
+   * machine.
    */
-  public static void prepare(Job job, List<String> libraries) throws IOException, InterruptedException {
+  public static void prepare(Job job, List<String> libraries, String code) throws IOException, InterruptedException {
     NativeLibrary.load();
     String[] own = libraries.toArray(new String[0]);
     Configuration conf = job.getConfiguration();
+    String[] facts = facts(conf, code, null);
     conf.set(SETTING, NativeTask.framed(of(conf), !readsNatively(job), !writesNatively(job)));
     if (!writesNatively(job)) {
-      NativeValue[] types = outputTypes(conf, own);
+      NativeValue[] types = outputTypes(conf, facts, own);
       if (conf.get(MRJobConfig.OUTPUT_KEY_CLASS) == null) {
         job.setOutputKeyClass(types[0].usual);
       }
@@ -122,11 +171,12 @@ public final class NativeJob {
         job.setOutputValueClass(types[1].usual);
       }
     }
+    conf.setBoolean(REVERSED, NativeTask.reversed(of(conf), facts, own));
     try (TaskFiles files = new TaskFiles(conf, null)) {
-      Set<Input> inputs = readsNatively(job) ? inputs(job, own) : samples(job, files);
+      Set<Input> inputs = readsNatively(job) ? inputs(job, facts, own) : samples(job, files);
       String[] paths = inputs.stream().map(Input::path).toArray(String[]::new);
       int[] sources = inputs.stream().mapToInt(Input::source).toArray();
-      String bounds = NativeTask.bounds(of(conf), files, own, paths, sources);
+      String bounds = NativeTask.bounds(of(conf), facts, files, own, paths, sources);
       if (bounds != null) {
         conf.set(BOUNDS, bounds);
       }
@@ -136,9 +186,9 @@ public final class NativeJob {
   /** Input file, or a stream that is named like one. */
   private record Input(String path, int source) {}
 
-  private static Set<Input> inputs(Job job, String[] libraries) throws IOException {
+  private static Set<Input> inputs(Job job, String[] facts, String[] libraries) throws IOException {
     Configuration conf = job.getConfiguration();
-    conf.set(SPLITTABLE, NativeTask.splittable(of(conf), libraries));
+    conf.set(SPLITTABLE, NativeTask.splittable(of(conf), facts, libraries));
     Set<Input> inputs = new LinkedHashSet<>();
     for (InputSplit split : new NativeInputFormat().getSplits(job)) {
       inputs.add(new Input(((FileSplit) split).getPath().toString(), SourceSplit.source(split)));
@@ -172,9 +222,8 @@ public final class NativeJob {
   }
 
   /** Returns true if the job's keys are merged in descending order of their bytes. */
-  public static boolean reversed(Configuration conf) throws IOException {
-    NativeLibrary.load();
-    return NativeTask.reversed(of(conf));
+  public static boolean reversed(Configuration conf) {
+    return conf.getBoolean(REVERSED, false);
   }
 
   /** Returns the memory of a map task in bytes. {@code compressed}: native code reads its file through a codec. */

@@ -33,6 +33,7 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
         NativeTask.count(
             NativeTask.mapToFile(
                 NativeJob.of(conf),
+                NativeJob.facts(context),
                 files,
                 source.path(),
                 source.start(),
@@ -78,6 +79,7 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
     String[] done =
         NativeTask.map(
             NativeJob.of(collector.job),
+            NativeJob.facts(context),
             hadoop,
             source.path(),
             source.start(),

@@ -17,6 +17,7 @@ public final class NativeReducer extends Reducer<BytesWritable, BytesWritable, O
       counters =
           NativeTask.reduce(
               NativeJob.of(conf),
+              NativeJob.facts(context),
               files,
               input.number(),
               context.getTaskAttemptID().getTaskID().getId(),

@@ -6,7 +6,7 @@ import java.util.Set;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 
-/** Whole tasks in native code (native_task.rs). */
+/** Whole tasks in native code (native_task.rs). {@code facts}: {@link NativeJob#facts}. */
 final class NativeTask {
   private NativeTask() {}
 
@@ -16,6 +16,7 @@ final class NativeTask {
    */
   static native String[] map(
       String job,
+      String[] facts,
       TaskFiles files,
       String path,
       long start,
@@ -33,26 +34,40 @@ final class NativeTask {
 
   /** Maps [start, end) of a file to an output file, in a job without reduces. Returns counters as {@link #map} does. */
   static native String[] mapToFile(
-      String job, TaskFiles files, String path, long start, long end, int source, int number, long memoryBytes, String output)
+      String job,
+      String[] facts,
+      TaskFiles files,
+      String path,
+      long start,
+      long end,
+      int source,
+      int number,
+      long memoryBytes,
+      String output)
       throws IOException;
 
   /** Returns the job file with framed records as its input, its output, or both. */
   static native String framed(String job, boolean input, boolean output) throws IOException;
 
-  /** Returns the key and value types of the output, as in {@code bytes i64}. */
-  static native String outputTypes(String job, String[] libraries) throws IOException;
+  /**
+   * Returns the key and value types of the output, as in {@code bytes i64}. {@code libraries} has the local paths of
+   * the class libraries, or null in a task.
+   */
+  static native String outputTypes(String job, String[] facts, String[] libraries) throws IOException;
 
   /**
    * Returns the bounds of a total order from a sample of the files, or null for a job without such an order. {@code
    * sources} has the source of each path.
    */
-  static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths, int[] sources) throws IOException;
+  static native String bounds(
+      String job, String[] facts, TaskFiles files, String[] libraries, String[] paths, int[] sources)
+      throws IOException;
 
   /**
    * Returns {@code true} or {@code false} for each source, separated by commas, if its uncompressed files may be split
    * anywhere.
    */
-  static native String splittable(String job, String[] libraries) throws IOException;
+  static native String splittable(String job, String[] facts, String[] libraries) throws IOException;
 
   /** Returns true if a file of this name is read through a codec. */
   static native boolean compressed(String path) throws IOException;
@@ -61,11 +76,12 @@ final class NativeTask {
   static native String extension(String job) throws IOException;
 
   /** Returns true if keys are merged in descending order of their bytes. */
-  static native boolean reversed(String job) throws IOException;
+  static native boolean reversed(String job, String[] facts, String[] libraries) throws IOException;
 
   /** Reduces the records of {@code input}, a NativeReduceInput, to a file. Returns counters as {@link #map} does. */
   static native String[] reduce(
       String job,
+      String[] facts,
       TaskFiles files,
       long input,
       int partition,

@@ -33,6 +33,9 @@ final class TaskFiles implements Closeable {
    */
   private static final String OUTPUTS = STREAMS + "outputs/";
 
+  /** Name prefix of bad records (task.rs of the engine): files below {@code _yunti} of the output, never compressed. */
+  private static final String BAD_RECORDS = STREAMS + "bad-records/";
+
   /** Source of a stream, opened when native code opens its name. */
   interface Opener {
     InputStream open() throws IOException;
@@ -92,6 +95,9 @@ final class TaskFiles implements Closeable {
     int number;
     if (name.startsWith(OUTPUTS)) {
       number = createNamed(name.substring(OUTPUTS.length()));
+    } else if (name.startsWith(BAD_RECORDS)) {
+      Path path = new Path(committer().getWorkPath(), NativeOutputFormat.BAD_RECORDS + "/" + name.substring(BAD_RECORDS.length()));
+      number = add(path.getFileSystem(conf).create(path, false));
     } else {
       Path path = new Path(name);
       number = add(path.getFileSystem(conf).create(path, false));
@@ -105,11 +111,8 @@ final class TaskFiles implements Closeable {
    * gets its extension.
    */
   private int createNamed(String name) throws IOException {
-    if (!(context.getOutputCommitter() instanceof PathOutputCommitter committer)) {
-      throw new IOException("Yunti: named outputs need a committer of files, not " + context.getOutputCommitter().getClass().getName());
-    }
     CompressionCodec codec = NativeJob.codec(context);
-    Path path = new Path(committer.getWorkPath(), codec == null ? name : name + codec.getDefaultExtension());
+    Path path = new Path(committer().getWorkPath(), codec == null ? name : name + codec.getDefaultExtension());
     Integer before = named.get(name);
     if (before != null) {
       // The task has restarted with more memory.
@@ -125,6 +128,14 @@ final class TaskFiles implements Closeable {
     int number = add(stream);
     named.put(name, number);
     return number;
+  }
+
+  private PathOutputCommitter committer() throws IOException {
+    if (context.getOutputCommitter() instanceof PathOutputCommitter committer) {
+      return committer;
+    }
+    String other = context.getOutputCommitter().getClass().getName();
+    throw new IOException("Yunti: files beside the output need a committer of files, not " + other);
   }
 
   private int add(Closeable stream) {
@@ -153,7 +164,15 @@ final class TaskFiles implements Closeable {
     return all;
   }
 
-  private void progress() {
+  /** Sets the status of the task. Native code calls it. */
+  void status(String status) {
+    if (context != null) {
+      context.setStatus(status);
+    }
+  }
+
+  /** Reports progress. Native code calls it while it waits for user code. */
+  void progress() {
     if (context != null) {
       context.progress();
     }
