@@ -417,6 +417,9 @@ class Errors(Case):
             return line, 2
 
         value = y.job(writes, sandbox=True, worker_memory="1GiB").run(self.file("in", "a\n")).table.to_list()[0][1]
+        with self.assertRaises(y.JobError) as caught:
+            y.job(y.record(lambda line: (line, 1 // 0))).run(self.path("in"), sandbox=True, attempts=1)
+        self.assertIn("(line, 1 // 0)", caught.exception.traceback)
         # A kernel without landlock runs the job, and says so.
         self.assertEqual(value, 2 if os.path.exists(place) else 1)
 

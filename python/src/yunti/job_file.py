@@ -1,7 +1,7 @@
 """Job files: the classes of a job on their way to its workers, by cloudpickle.
 
 ```text
-  places of modules | classes by name | sources of files that no worker can read, as the cells of a notebook
+  version of Python | places of modules | classes by name | sources of files that no worker can read, as the cells of a notebook
 ```
 
 cloudpickle drops the file names of code, which tracebacks need; they travel beside it.
@@ -35,6 +35,7 @@ def dump(served: Dict[str, Any], path: str) -> None:
 
     places = [os.path.abspath(place or os.getcwd()) for place in sys.path]
     with open(path, "wb") as file:
+        pickle.dump(tuple(sys.version_info[:2]), file)
         pickle.dump(places, file)
         try:
             Pickler(file).dump(served)
@@ -46,21 +47,8 @@ def dump(served: Dict[str, Any], path: str) -> None:
 
 
 def traceback_path(path: str, line: str) -> str:
-    """Returns where a worker leaves the traceback of an error, whose one line the engine passes on."""
+    """Returns the file that marks the traceback of an error as printed; the engine passes on its one line."""
     return f"{path}.{zlib.crc32(line.encode(errors='replace')):08x}"
-
-
-def traceback_of(path: str, message: str) -> str:
-    """Returns the traceback of the error that a message of the engine begins with; empty if there is none."""
-    import glob
-
-    for place in glob.glob(glob.escape(path) + ".*"):
-        with open(place) as file:
-            text = file.read()
-        # The last line of a traceback is the error; the engine's message has it on one line.
-        if " ".join(text.splitlines()[-1].split()) in " ".join(message.split()):
-            return text
-    return ""
 
 
 def code_of(file: str, make: Callable[..., CodeType], arguments: Tuple[Any, ...]) -> CodeType:
@@ -71,9 +59,15 @@ def code_of(file: str, make: Callable[..., CodeType], arguments: Tuple[Any, ...]
 def load(path: str) -> Dict[str, Any]:
     """Returns the classes by name, in a worker."""
     with open(path, "rb") as file:
+        made_by, own = pickle.load(file), tuple(sys.version_info[:2])
+        if made_by != own:
+            # Code objects differ between versions; a worker of another one may crash in the middle of a job.
+            version = "{}.{}".format
+            raise RuntimeError(f"the functions come from Python {version(*made_by)}, and {sys.executable} is Python "
+                               f"{version(*own)}: name an interpreter of the same version")
         places: List[str] = pickle.load(file)
-        # Modules that functions come from are found where the caller found them.
-        sys.path += [place for place in places if place not in sys.path]
+        # Modules that functions come from are found where the caller found them, or among the files that a job ships.
+        sys.path += [place for place in (os.getcwd(), *places) if place not in sys.path]
         served: Dict[str, Any] = pickle.load(file)
         for name, lines in pickle.load(file).items():
             linecache.cache[name] = (sum(map(len, lines)), None, lines, name)

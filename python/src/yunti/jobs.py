@@ -12,13 +12,13 @@ import tempfile
 import weakref
 from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tuple, Union
 
+from . import cluster
 from .data.types import Type, bytes_, f64, i64, none, slice_, text
 from .folder import Folder, MergeOf, StatesOf
 from .formats import Reader, Writer, as_format
 from .operators import Mapper, Operator, as_mapper, as_reducer
-from .job_file import dump, traceback_of
+from .job_file import dump
 from .placing import Placing, as_placing
-from .program import JobError
 from .program import run as run_program
 from .program import worker_command
 from .report import Report
@@ -28,7 +28,7 @@ from .table import Table
 FLAGS = frozenset("""
     overwrite wait durable no_mmap input_format key_columns value_columns output_format output_key_columns
     output_value_columns compress named_output file name mode reduces key_type descending deterministic attempts timeout
-    bad_records sandbox worker_memory on key_order side_file lib isolate partitioner memory threads split_size scratch spill_codec report html quiet
+    bad_records sandbox worker_memory on key_order side_file lib isolate partitioner memory threads split_size scratch spill_codec report html quiet ship archive
 """.split())
 
 #: Flags that the job itself sets.
@@ -114,6 +114,7 @@ class Job:
         check_flags(flags)
         flags = {**self.flags, **flags}
         flags.update({flag: _marked_by_flag(flag, flags[flag]) for flag in BY_FLAG if flags.get(flag) is not None})
+        cluster.check(flags)
         folder = tempfile.mkdtemp(prefix="yunti-job-")
         path = os.path.join(folder, "classes")
         try:
@@ -122,6 +123,8 @@ class Job:
             if served:
                 dump(served, path)
                 arguments += ["--worker", worker_command(path)]
+                if cluster.is_on(flags):
+                    arguments += cluster.arguments(path, folder, flags)
             for flag, given in self.classes.items():
                 arguments += [f"--{flag}", given if isinstance(given, str) else _name(flag, given)]
             if self.settings:
@@ -129,9 +132,6 @@ class Job:
                     arguments += ["-D", f"{key}={_setting(value)}"]
             named = {flag: _named(flag, given) for flag, given in flags.items()}
             return execute(arguments, input, output, named, self.types())
-        except JobError as e:
-            e.traceback = traceback_of(path, e.message)
-            raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -204,10 +204,10 @@ def _setting(value: Any) -> str:
 def check_flags(flags: Dict[str, Any]) -> None:
     """Raises `TypeError` for a keyword argument that no flag of `yunti run` has."""
     for name in flags:
-        if name not in FLAGS and name not in _newer_flags():
+        if name not in FLAGS and name not in cluster.FLAGS and name not in _newer_flags():
             import difflib
 
-            near = difflib.get_close_matches(name, FLAGS, 1)
+            near = difflib.get_close_matches(name, FLAGS | cluster.FLAGS, 1)
             hint = f": did you mean {near[0]}?" if near else "; python -m yunti help run lists the flags"
             raise TypeError(f"a job has no setting {name}{hint}")
 
@@ -228,7 +228,7 @@ def arguments_of(flags: Dict[str, Any]) -> List[str]:
     words: List[str] = []
     for name, value in flags.items():
         flag = "--" + name.replace("_", "-")
-        if value is None or value is False:
+        if value is None or value is False or name in cluster.FLAGS:
             continue
         if value is True:
             words.append(flag)
@@ -254,6 +254,9 @@ def execute(arguments: Sequence[str], input: Paths, output: Any, flags: Dict[str
     words = ["run", *arguments, *arguments_of(flags)]
     for path in paths_of(input):
         words += ["--input", path]
+    cluster.check(flags)
+    if output is None and cluster.is_on(flags):
+        raise TypeError("a job on a cluster needs an output there: name a directory")
     folder = None
     format = flags.get("output_format") or "text"
     if output is None:
@@ -269,7 +272,7 @@ def execute(arguments: Sequence[str], input: Paths, output: Any, flags: Dict[str
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    table = Table(output, format, types)
+    table = (cluster.ClusterTable if cluster.is_on(flags) else Table)(output, format, types)
     if folder is not None:
         # The directory lives as long as the table.
         weakref.finalize(table, shutil.rmtree, folder, ignore_errors=True)

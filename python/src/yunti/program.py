@@ -123,13 +123,20 @@ def error_of(output: bytes, exit_code: int) -> JobError:
     except (ValueError, KeyError, TypeError):
         return JobError(f"yunti ended with exit code {exit_code}; its message is on standard error",
                         exit_code=exit_code)
-    return JobError(error["message"], error["code"], error["exit_code"], error.get("path"), error.get("offset"),
+    made = JobError(error["message"], error["code"], error["exit_code"], error.get("path"), error.get("offset"),
                     error.get("hint"))
+    made.traceback = error.get("detail") or ""
+    return made
 
 
 def worker_command(job_file: str) -> str:
-    """Returns the command of a worker for `--worker`, which divides words as a shell does, without escapes."""
-    return " ".join(_quoted(word) for word in (sys.executable, "-m", "yunti.worker", job_file))
+    """Returns the command of a worker for `--worker`."""
+    return command_of(sys.executable, "-m", "yunti.worker", job_file)
+
+
+def command_of(*words: str) -> str:
+    """Returns words as one command; the program divides it as a shell does, without escapes."""
+    return " ".join(_quoted(word) for word in words)
 
 
 def _quoted(word: str) -> str:

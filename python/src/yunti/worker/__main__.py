@@ -99,12 +99,12 @@ def refuse(memory: SharedMemory, e: BaseException, path: str) -> int:
     """Sends the error of a job file that cannot be loaded."""
     from .serve import FAILED, PART, described, failure, summary
 
-    text = described(e)
+    text, line = described(e), summary(e)
     if isinstance(e, ModuleNotFoundError):
-        text += f"\n(the worker runs {sys.executable})"
-    report(summary(e), text, path)
+        line += f"; the worker runs {sys.executable}"
+    report(line, text, path)
     if memory.wait() is not None:
-        memory.send(FAILED, 0, [failure(summary(e))], PART, last=True)
+        memory.send(FAILED, 0, [failure(line, text)], PART, last=True)
     return 1
 
 

@@ -76,8 +76,9 @@ class Server:
 
     def _failure(self, e: BaseException) -> bytes:
         line = summary(e)
-        self._on_error(line, described(e))
-        return failure(line)
+        text = described(e)
+        self._on_error(line, text)
+        return failure(line, text)
 
     def _hello(self) -> bytes:
         put = Put().u64(len(self._classes))
@@ -417,9 +418,9 @@ def described(e: BaseException) -> str:
     return "".join(traceback.format_exception(type(e), e, stack)).rstrip()
 
 
-def failure(text: str) -> bytes:
-    """Returns an error of user code as the engine reads it."""
-    put = Put().u32(USER_CODE).text(text).text("").u64(NO_OFFSET).text("")
+def failure(text: str, detail: str) -> bytes:
+    """Returns an error of user code as the engine reads it: its line, and the traceback."""
+    put = Put().u32(USER_CODE).text(text).text("").u64(NO_OFFSET).text("").text(detail)
     return bytes(put.bytes)
 
 
