@@ -164,7 +164,7 @@ impl TaskSpace {
         let run = builder.finish(vec![slice]);
         let partitions = run.segments();
         self.log.end(source, run.totals(), partitions, self.env.clock.now_ns());
-        self.runs.push(run);
+        self.runs.push(0, run);
         Ok(())
     }
 }
