@@ -263,9 +263,14 @@ public final class SubmitJob extends Configured implements Tool {
   private static String uri(String shipped) {
     int sign = shipped.lastIndexOf('#');
     String path = shipped.substring(0, sign);
-    URI of = path.contains("://") ? URI.create(path) : Path.of(path).toAbsolutePath().toUri();
+    String place = shipped.substring(sign + 1);
     try {
-      return new URI(of.getScheme(), of.getAuthority(), of.getPath(), null, shipped.substring(sign + 1)).toString();
+      if (!path.contains("://")) {
+        // Path.toUri ends a directory with a slash, which leaves it without a name.
+        return new URI("file", null, Path.of(path).toAbsolutePath().toString(), null, place).toString();
+      }
+      URI of = new URI(path);
+      return new URI(of.getScheme(), of.getAuthority(), of.getPath(), null, place).toString();
     } catch (URISyntaxException e) {
       throw new IllegalArgumentException(e);
     }

@@ -1,5 +1,6 @@
 package org.yunti.hadoop.conformance.compare;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,8 @@ import org.yunti.hadoop.conformance.suite.Case;
 /** Differences between two runs of a case. An empty list means that the case passes. */
 public final class Comparison {
   private static final int SHOWN_CHARACTERS_MAX = 160;
+  /** Exception of native classes that fail: an IOException of its own class, which clients know. */
+  private static final String USER_CODE = "org.yunti.hadoop.UserCodeFailure";
 
   private final Case testCase;
   private final Outcome stock;
@@ -99,9 +102,9 @@ public final class Comparison {
       if (stockJob.succeeded() != variantJob.succeeded()) {
         continue; // Reported by compareEndings.
       }
-      if (!stockJob.succeeded() && !stockJob.kindOfFailure().equals(variantJob.kindOfFailure())) {
-        differences.add(where + "stock fails with " + stockJob.kindOfFailure() + ", variant with "
-            + variantJob.kindOfFailure());
+      String kind = USER_CODE.equals(variantJob.kindOfFailure()) ? IOException.class.getName() : variantJob.kindOfFailure();
+      if (!stockJob.succeeded() && !stockJob.kindOfFailure().equals(kind)) {
+        differences.add(where + "stock fails with " + stockJob.kindOfFailure() + ", variant with " + kind);
       }
       if (stockJob.succeeded()) {
         // The tasks that a failing job ran before its end depend on a race.
