@@ -25,14 +25,14 @@ class Shipped(Case):
         self.assertEqual((done.returncode, done.stderr.split(":")[0]), (2, "usage"), done.stderr)
 
     def test_arguments_name_the_python_of_the_tasks(self):
-        venv = self.file("venv.tar.gz", "")
+        venv, seed = self.file("venv.tar.gz", ""), os.environ.get("PYTHONHASHSEED", "0")
         for flags, python, more in [({}, sys.executable, []), ({"python": "/opt/a b/python"}, "/opt/a b/python", []),
                                     ({"environment": venv}, "./environment/bin/python", ["--archive", venv + "#environment"])]:
             words = cluster.arguments("/x/classes", self.folder, flags)
             self.assertEqual(words[:4], ["--ship", "/x/classes#yunti-classes", "--ship",
                                          self.path("yunti-worker.zip") + "#yunti-worker.zip"])
             self.assertEqual(words[4:-2], more)
-            self.assertEqual(words[-1], f"'{python}' './yunti-worker.zip' './yunti-classes'")
+            self.assertEqual(words[-1], f"env 'PYTHONHASHSEED={seed}' '{python}' './yunti-worker.zip' './yunti-classes'")
         with self.assertRaisesRegex(FileNotFoundError, "make one with venv-pack or conda-pack"):
             cluster.arguments("/x/classes", self.folder, {"environment": "none.tar.gz"})
 

@@ -60,7 +60,9 @@ def arguments(classes: str, folder: str, flags: Dict[str, Any]) -> List[str]:
             raise FileNotFoundError(f"environment: there is no archive {environment}: make one with venv-pack or conda-pack")
         python = f"./{ENVIRONMENT}/bin/python"
         words += ["--archive", f"{environment}#{ENVIRONMENT}"]
-    return [*words, "--task-worker", command_of(python, f"./{WORKER}", f"./{CLASSES}")]
+    # One seed of `hash` for all tasks, as on one machine: partitioners may use it.
+    seed = f"PYTHONHASHSEED={os.environ.get('PYTHONHASHSEED', '0')}"
+    return [*words, "--task-worker", command_of("env", seed, python, f"./{WORKER}", f"./{CLASSES}")]
 
 
 def pack(path: str) -> None:

@@ -187,6 +187,11 @@ fn check(spec: &JobSpec) -> Result<&Path> {
             "leave it out: Hadoop keeps finished tasks while its application master lives",
         );
     }
+    for (key, what) in [("split.lines", "splits of some lines"), ("output.lazy", "outputs without empty parts")] {
+        if spec.settings.contains_key(key) {
+            return usage(&format!("{key}: {what} are made only on this machine"), "leave it out");
+        }
+    }
     let mut names: Vec<_> = spec.libraries.iter().chain(&spec.side_files).map(|l| l.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {
