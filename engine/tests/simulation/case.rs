@@ -6,6 +6,8 @@
 //! | the job failed | the error is one that the troubles explain; an older output is whole; nothing else is there |
 //! | the process was killed | there is no output, the older one, or all of the new one; the next run succeeds |
 //! | the power was lost, the job is durable | the same; after a success, all of the output |
+//! | the power was lost, the job is not durable | the next run succeeds |
+//! | a job with a journal failed | as after a kill |
 //! | the output's disk is gone | the error says so; once it is back, the next run succeeds |
 //! | two jobs write one output, and wait | both succeed, one after the other |
 
@@ -110,6 +112,8 @@ pub struct Case {
     exchanges: bool,
     /// Operation at which the run after a crash is killed too.
     crash_again: Option<u64>,
+    /// True if the run after a crash or an error goes on with what was kept, if the job keeps a journal.
+    goes_on: bool,
     left_bytes: u64,
     /// Wraps the files of the job: a planted bug.
     pub around: fn(Arc<dyn Files>) -> Arc<dyn Files>,
@@ -145,6 +149,8 @@ struct Runs {
     hash: u64,
     operations: u64,
     spilled: u64,
+    /// Starts of the machine so far.
+    boots: u64,
     trace: Vec<String>,
 }
 
@@ -167,6 +173,8 @@ impl Case {
         let open_max = pick(random, &[12, 40, 1024]);
         let exchanges = chance(random, 60);
         let crash_again = chance(random, 30).then(|| 1 + magnitude(random, 200));
+        let (resumes, eager, goes_on) = (chance(random, 40), chance(random, 60), chance(random, 80));
+        let power_alone = chance(random, 20);
         let left_bytes = pick(random, &[100u64, 400, 1000]) << 20;
         let mut troubles = troubles(isolated, elastic, random);
         if rivals > 1 {
@@ -183,8 +191,13 @@ impl Case {
             job.spec.memory_bytes = None;
         }
         let has = |is: fn(&Trouble) -> bool| troubles.iter().any(is);
+        job.spec.resume = resumes && rivals == 1;
+        if job.spec.resume && eager {
+            // Each split is a checkpoint.
+            job.spec.settings.insert("resume.checkpoint.ms".into(), "0".into());
+        }
         if has(|t| matches!(t, Trouble::Crash { power: true, .. })) {
-            job.spec.durable = true;
+            job.spec.durable = !power_alone;
         }
         if rivals > 1 {
             (job.spec.overwrite, job.spec.wait) = (true, true);
@@ -194,14 +207,16 @@ impl Case {
             troubles.retain(|t| !matches!(t, Trouble::Failing { disk: OUTPUT_DISK, .. }));
         }
         let around = |files| files;
-        Case { seed, job, troubles, isolated, rivals, open_max, exchanges, crash_again, left_bytes, around }
+        Case { seed, job, troubles, isolated, rivals, open_max, exchanges, crash_again, goes_on, left_bytes, around }
     }
 
     pub fn describe(&self) -> String {
-        let Case { seed, job, troubles, isolated, rivals, open_max, exchanges, crash_again, left_bytes, .. } = self;
+        let Case {
+            seed, job, troubles, isolated, rivals, open_max, exchanges, crash_again, goes_on, left_bytes, ..
+        } = self;
         format!(
             "seed {seed}: {}, isolated: {isolated}, jobs: {rivals}, open files: {open_max}, names \
-             exchanged: {exchanges}, killed again: {crash_again:?}, memory left: {left_bytes}, \
+             exchanged: {exchanges}, killed again: {crash_again:?}, goes on: {goes_on}, memory left: {left_bytes}, \
              troubles: {troubles:?}",
             job.describe()
         )
@@ -211,7 +226,7 @@ impl Case {
     pub fn run(&self) -> Verdict {
         let runs = RefCell::new(Runs::default());
         let outcome = quietly(|| self.check(&runs));
-        let Runs { hash, operations, spilled, trace } = runs.into_inner();
+        let Runs { hash, operations, spilled, trace, .. } = runs.into_inner();
         Verdict { outcome, hash, operations, spilled, trace }
     }
 
@@ -226,7 +241,7 @@ impl Case {
         if result.as_ref().is_err_and(|e| e.code() == Code::Memory) && !finished.has_crashed {
             // Encoders of some codecs need more memory than the least budget.
             let more = JobSpec { memory_bytes: Some(256 << 20), ..spec.clone() };
-            let disks = self.on(finished.disks, |files| match power || lost {
+            let disks = self.on(finished.disks, |files| match power || lost || spec.resume {
                 true => self.expect_whole(files),
                 false => self.expect_error(files),
             });
@@ -235,7 +250,7 @@ impl Case {
         }
         if finished.has_crashed || power {
             let disks = self.on(finished.disks, |files| {
-                if finished.has_crashed || result.is_err() {
+                if finished.has_crashed || result.is_err() || !self.survives() {
                     self.expect_whole(files);
                 } else {
                     self.job.expect_output(files, Path::new("/"));
@@ -247,10 +262,11 @@ impl Case {
         match result {
             Err(e) => {
                 self.check_error(&e);
-                if lost {
-                    // What cannot be removed stays, until the next job for the output.
-                    self.again(finished.disks, &spec, runs);
-                    return "a lost disk, then the same";
+                if lost || spec.resume {
+                    // What cannot be removed, or is worth keeping, stays until the next job for the output.
+                    let disks = self.on(finished.disks, |files| self.expect_whole(files));
+                    self.again(disks, &spec, runs);
+                    return "one error, then the same";
                 }
                 self.on(finished.disks, |files| self.expect_error(files));
                 "troubled, one error"
@@ -271,11 +287,16 @@ impl Case {
         }
     }
 
+    /// Returns true if the job promises that its output survives what happens.
+    fn survives(&self) -> bool {
+        self.job.spec.durable || !self.troubles.iter().any(|t| matches!(t, Trouble::Crash { power: true, .. }))
+    }
+
     /// Runs the job once more: it replaces what is there, and leaves nothing else. It may be killed too, and run again.
     fn again(&self, mut disks: Disks, spec: &JobSpec, runs: &RefCell<Runs>) {
         (0..disks.len()).for_each(|disk| disks.set_free(disk, u64::MAX));
-        // `--resume` belongs here, once a job can.
-        let spec = JobSpec { overwrite: true, memory_bytes: Some(256 << 20), ..spec.clone() };
+        let resume = spec.resume && self.goes_on;
+        let spec = JobSpec { overwrite: true, memory_bytes: Some(256 << 20), resume, ..spec.clone() };
         if let Some(nth) = self.crash_again {
             let crash = [Trouble::Crash { nth, power: false }];
             let (_, finished) = self.simulate(disks, &crash, &spec, self.seed ^ 1, runs);
@@ -288,6 +309,12 @@ impl Case {
 
     fn expect_output(&self, files: &dyn Files) {
         assert_eq!(names_in(files, Path::new("/")), ["in", "out", "s", "t"], "something is left");
+        // A scratch file with a name stays on a disk that is gone, and where the journal that names it was not synced.
+        let is_lost = self.troubles.iter().any(|t| matches!(t, Trouble::LostDisk { .. }));
+        if !self.job.spec.resume || (!is_lost && self.survives()) {
+            let scratch = [names_in(files, Path::new("/s")), names_in(files, Path::new("/t"))].concat();
+            assert_eq!(scratch, [""; 0], "scratch files are left");
+        }
         self.job.expect_output(files, Path::new("/"));
     }
 
@@ -295,8 +322,11 @@ impl Case {
         self.job.expect_nothing(files, Path::new("/"));
     }
 
-    /// Expects no output, the older one, or all of the new one.
+    /// Expects no output, the older one, or all of the new one, if the job promises that.
     fn expect_whole(&self, files: &dyn Files) {
+        if !self.survives() {
+            return;
+        }
         let Ok(names) = files.list(Path::new("/out")) else {
             let place = Path::new("/.out._temporary/older/older");
             assert!(!self.job.older || files.meta(place).is_ok(), "the older output is gone");
@@ -372,6 +402,7 @@ impl Case {
             seed: seed ^ OTHER,
             open_max: self.open_max,
             exchanges: self.exchanges,
+            boot: runs.borrow().boots,
             threads_max: self.job.threads_given,
             left_bytes: self.left_bytes,
             host: Box::new(Controlled(control.clone())),
@@ -391,6 +422,7 @@ impl Case {
             results.into_inner().unwrap().into_iter().sum()
         });
         let mut runs = runs.borrow_mut();
+        runs.boots += u64::from(troubles.iter().any(|t| matches!(t, Trouble::Crash { power: true, .. })));
         let result = result.map(|spilled| runs.spilled += spilled);
         runs.hash = runs.hash.rotate_left(7) ^ finished.trace.hash();
         runs.operations += finished.operations;
@@ -430,6 +462,7 @@ impl Case {
             seed: 0,
             open_max: 1024,
             exchanges: true,
+            boot: 0,
             threads_max: 1,
             left_bytes: 0,
             host: Box::new(Controlled(Control::new())),

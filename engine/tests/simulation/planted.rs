@@ -100,6 +100,9 @@ impl Files for Planted {
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         self.wrap(self.0.scratch(dir), Place::Scratch)
     }
+    fn named_scratch(&self, dir: &Path, path: &Path, fresh: bool) -> io::Result<Arc<dyn File>> {
+        self.wrap(self.0.named_scratch(dir, path, fresh), Place::Scratch)
+    }
     fn stdin(&self) -> Arc<dyn File> {
         self.0.stdin()
     }

@@ -32,6 +32,7 @@ fn run_isolated(spec: &JobSpec, troubles: Vec<Trouble>) -> (Result<()>, Finished
         seed: 7,
         open_max: 100,
         exchanges: true,
+        boot: 0,
         threads_max: 2,
         left_bytes: 1 << 30,
         host: Box::new(Controlled(control.clone())),

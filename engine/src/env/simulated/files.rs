@@ -165,6 +165,12 @@ impl Files for SimulatedFiles {
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         self.opened(Operation::Scratch, Place::Scratch, dir, |disks, now_ms| disks.scratch(dir, now_ms))
     }
+    fn named_scratch(&self, _: &Path, path: &Path, fresh: bool) -> io::Result<Arc<dyn File>> {
+        self.opened(Operation::Scratch, Place::Scratch, path, |disks, now_ms| match fresh {
+            true => disks.create(path, now_ms),
+            false => disks.open_to_write(path),
+        })
+    }
     fn stdin(&self) -> Arc<dyn File> {
         Arc::new(StreamFile(NoStream))
     }

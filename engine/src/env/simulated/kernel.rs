@@ -18,6 +18,7 @@ pub struct Kernel {
     /// Threads that the system gives to a crew, at most.
     pub threads_max: usize,
     pub processors: usize,
+    pub boot: u64,
 }
 
 impl Clock for Kernel {
@@ -56,7 +57,7 @@ impl System for Kernel {
         false
     }
     fn process(&self) -> ProcessName {
-        ProcessName { pid: 1, host: "simulated".into(), boot: "simulated".into() }
+        ProcessName { pid: 1, host: "simulated".into(), boot: format!("boot-{}", self.boot) }
     }
     fn unique_token(&self) -> String {
         format!("{:016x}", self.process.unique())

@@ -51,6 +51,8 @@ pub struct Simulation {
     pub open_max: usize,
     /// True if the file system can exchange two names.
     pub exchanges: bool,
+    /// Number of the machine's start: a loss of power ends one.
+    pub boot: u64,
     /// Threads that the system gives to a crew, at most.
     pub threads_max: usize,
     /// Bytes of memory that others leave at first.
@@ -67,7 +69,12 @@ impl Simulation {
     pub fn run<T>(self, job: impl FnOnce(&Env) -> T) -> (T, Finished) {
         let process = Process::new(self.disks, self.troubles, self.seed, self.left_bytes, self.host);
         let process = Arc::new(process);
-        let kernel = Arc::new(Kernel { process: process.clone(), threads_max: self.threads_max, processors: 4 });
+        let kernel = Arc::new(Kernel {
+            process: process.clone(),
+            threads_max: self.threads_max,
+            processors: 4,
+            boot: self.boot,
+        });
         let files =
             Arc::new(SimulatedFiles { process: process.clone(), open_max: self.open_max, exchanges: self.exchanges });
         let env = Env {

@@ -381,7 +381,10 @@ impl Schedule {
             state.points += 1;
             state.places[me].status = Status::Ready;
         } else {
-            state.places[me].status = status(&state);
+            let status = status(&state);
+            // It may have freed a lock since its last point.
+            state.points += u64::from(!matches!(status, Status::Spins(_)));
+            state.places[me].status = status;
         }
         let next = match state.next() {
             Some(next) => next,
@@ -466,6 +469,11 @@ impl State {
             can_run = self.places.iter().filter(|place| self.can_run(place)).count() as u64;
         }
         let next = match self.policy {
+            // In turn: a thread that waits must not starve the one that it waits for.
+            _ if self.failure.is_some() => {
+                let behind = self.places.iter().enumerate().cycle().skip(self.running + 1);
+                behind.take(self.places.len()).find(|(_, place)| self.can_run(place))?.0
+            }
             Policy::Uniform(_) => {
                 let nth = if can_run == 1 { 0 } else { self.random.below(can_run) as usize };
                 self.places.iter().enumerate().filter(|(_, place)| self.can_run(place)).nth(nth)?.0

@@ -64,6 +64,19 @@ fn a_lock_keeps_others_out_and_a_condition_wakes_them() {
 }
 
 #[test]
+fn a_lock_that_an_ending_thread_frees_is_no_deadlock() {
+    for seed in 0..200 {
+        let lock = Mutex::new(0);
+        let failure = run(seed, 3, &|_| {
+            let mut n = lock.lock().unwrap();
+            schedule::point(1);
+            *n += 1;
+        });
+        assert_eq!((failure, *lock.lock().unwrap()), (None, 3), "seed {seed}");
+    }
+}
+
+#[test]
 fn finds_a_deadlock_and_ends() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));

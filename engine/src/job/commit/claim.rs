@@ -367,8 +367,11 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         if self.is_taken && !self.has_rest.load(Ordering::Relaxed) && (self.is_certain() || self.is_own()) {
-            if self.held.is_some() {
-                let _ = self.files.remove_file(&self.directory.join(LOCK));
+            let lock = self.directory.join(LOCK);
+            // A directory with a rest and without a lock would block the output for a day.
+            let has_rest = self.files.list(&self.directory).is_ok_and(|paths| paths.iter().any(|path| *path != lock));
+            if self.held.is_some() && !has_rest {
+                let _ = self.files.remove_file(&lock);
             }
             let _ = self.files.remove_dir(&self.directory);
         }

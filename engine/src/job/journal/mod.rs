@@ -145,10 +145,18 @@ impl Journal {
             first_file,
             scratch_files: own.into_iter().map(Into::into).collect(),
         });
+        let written = rewrite(files, directory, &frames, spec.durable).inspect_err(|_| {
+            // A journal of nothing would only keep the directory.
+            let _ = files.remove_file(&directory.join(FRESH));
+            if kept.is_empty() {
+                let _ = files.remove_file(&path);
+            }
+        });
+        let (file, end) = written?;
         let journal = Journal {
             files: env.files.clone(),
-            file: rewrite(files, directory, &frames, spec.durable)?,
-            end: Mutex::new(0),
+            file,
+            end: Mutex::new(end),
             path,
             durable: spec.durable,
             scratch_files,
@@ -161,7 +169,6 @@ impl Journal {
             has_lost: AtomicBool::new(false),
             reduced_ns: Mutex::new(0),
         };
-        *journal.end() = journal.file.len()?;
         Ok((journal, kept, shown))
     }
 
@@ -324,8 +331,8 @@ fn read(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Writes a journal beside the old one and renames it.
-fn rewrite(files: &dyn Files, directory: &Path, frames: &[Frame], durable: bool) -> Result<NamedFile> {
+/// Writes a journal beside the old one and renames it. Returns it and its length.
+fn rewrite(files: &dyn Files, directory: &Path, frames: &[Frame], durable: bool) -> Result<(NamedFile, u64)> {
     let (fresh, path) = (directory.join(FRESH), directory.join(JOURNAL));
     let _ = files.remove_file(&fresh);
     let file = NamedFile::create(files, &fresh, Code::Output)?;
@@ -345,7 +352,7 @@ fn rewrite(files: &dyn Files, directory: &Path, frames: &[Frame], durable: bool)
     if durable {
         files.sync_dir(directory).map_err(failed)?;
     }
-    Ok(NamedFile::new(file.file().clone(), &path, Code::Output))
+    Ok((NamedFile::new(file.file().clone(), &path, Code::Output), at))
 }
 
 /// Removes the scratch files that a journal names.
