@@ -10,7 +10,7 @@ import zipfile
 from case import Case
 
 import yunti as y
-from yunti import cluster, job_file
+from yunti.shipping import cluster, job_file
 
 
 class Shipped(Case):
@@ -78,11 +78,11 @@ class Loaded(Case):
     def test_modules_are_found_where_a_worker_starts(self):
         os.mkdir(self.path("here"))
         self.file("here/own_helper.py", "def f(line):\n    return line, 1\n")
-        self.python("import sys\nsys.path.insert(0, 'here')\nimport own_helper\nfrom yunti.job_file import dump\n"
+        self.python("import sys\nsys.path.insert(0, 'here')\nimport own_helper\nfrom yunti.shipping.job_file import dump\n"
                     "dump({'f': own_helper.f}, 'classes')\n")
         os.mkdir(self.path("there"))
         os.rename(self.path("here/own_helper.py"), self.path("there/own_helper.py"))
-        self.file("there/load.py", "import sys\nfrom yunti.job_file import load\n"
+        self.file("there/load.py", "import sys\nfrom yunti.shipping.job_file import load\n"
                                    "sys.path = sys.path[1:]\nprint(load('../classes')['f'](1))\n")
         place = os.path.dirname(os.path.dirname(y.__file__))
         done = subprocess.run([sys.executable, "load.py"], cwd=self.path("there"), capture_output=True, text=True,

@@ -104,7 +104,7 @@ mod tests {
         let settings = [("mapreduce.job.id", "job_7_0001"), ("mapreduce.task.attempt.id", "attempt_7_0001_r_000002_1")];
         let settings = settings.map(|(key, value)| (key.to_string(), value.to_string())).into();
         let context = TaskContext::new(JobContext::new(settings, Default::default(), Vec::new()), true, 2, 3);
-        let all = variables(&context, Place::default());
+        let all = variables(&context, Place::default()).unwrap();
         let of = |name: &str| all.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         assert_eq!([of("mapreduce_job_id"), of("mapred_job_id")], [Some("job_7_0001"); 2]);
         assert_eq!(of("mapred_task_id"), Some("attempt_7_0001_r_000002_1"));

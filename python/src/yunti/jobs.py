@@ -12,12 +12,12 @@ import tempfile
 import weakref
 from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tuple, Union
 
-from . import cluster
 from .data.types import Type, bytes_, f64, i64, none, slice_, text
 from .folder import Folder, MergeOf, StatesOf
 from .formats import Reader, Writer, as_format
 from .operators import Mapper, Operator, as_mapper, as_reducer
-from .job_file import dump
+from .shipping import cluster
+from .shipping.job_file import dump
 from .placing import Placing, as_placing
 from .program import run as run_program
 from .program import worker_command

@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any, Dict, NoReturn
 
-from ..job_file import traceback_path
+from ..shipping.job_file import traceback_path
 from .memory import SharedMemory
 
 #: Options of mallopt.
@@ -77,7 +77,7 @@ def load(path: str) -> Dict[str, Any]:
     """Returns the classes of a job file by name."""
     if path.endswith(".py"):
         return load_source(path)
-    from ..job_file import load as load_file
+    from ..shipping.job_file import load as load_file
 
     return load_file(path)
 

@@ -19,9 +19,9 @@ import weakref
 import zipfile
 from typing import Any, Dict, List, Optional
 
-from .data.types import Out
-from .program import command_of
-from .table import Table
+from ..data.types import Out
+from ..program import command_of
+from ..table import Table
 
 #: Keyword arguments of a job on a cluster alone.
 FLAGS = frozenset(["environment", "python"])
@@ -70,7 +70,8 @@ def pack(path: str) -> None:
     import cloudpickle
 
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in (os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.abspath(cloudpickle.__file__))):
+        own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        for package in (own, os.path.dirname(os.path.abspath(cloudpickle.__file__))):
             above = os.path.dirname(package)
             for found in sorted(glob.glob(os.path.join(glob.escape(package), "**", "*.py"), recursive=True)):
                 archive.write(found, os.path.relpath(found, above))
