@@ -147,7 +147,10 @@ fn run_with(
     };
     let keeps = |name: &str| resume::keeps(&kept, &spec.outputs, &part_name, name);
     let pending = claim.clone().map(|claim| PendingOutput::begin(env.files.clone(), claim, spec.overwrite, &keeps));
-    let mut pending = pending.transpose()?;
+    let mut pending = pending.transpose().inspect_err(|_| {
+        // A journal of nothing would only keep the directory of the claim.
+        journal.iter().filter(|journal| !journal.has_work()).for_each(|journal| journal.remove());
+    })?;
     let run = Run { spec, plan: &plan, env, control, watch: &watch, chain };
     let result = run.to_end(threads, &mut pending, journal.clone(), kept, &part_name);
     if let (Some(journal), Some(claim), Some(pending)) = (journal, claim, &mut pending) {

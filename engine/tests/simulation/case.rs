@@ -109,7 +109,7 @@ pub struct Case {
     pub rivals: usize,
     open_max: usize,
     /// True if the file system can exchange two names.
-    exchanges: bool,
+    pub exchanges: bool,
     /// Operation at which the run after a crash is killed too.
     crash_again: Option<u64>,
     /// True if the run after a crash or an error goes on with what was kept, if the job keeps a journal.
@@ -236,7 +236,10 @@ impl Case {
         let (mut result, mut finished) = self.simulate(disks, &self.troubles, &spec, self.seed, runs);
         let mut with_more = false;
         let has = |is: fn(&Trouble) -> bool| self.troubles.iter().any(is);
-        let lost = has(|t| matches!(t, Trouble::LostDisk { disk: OUTPUT_DISK, .. }));
+        let fails = has(|t| matches!(t, Trouble::Failing { disk: OUTPUT_DISK, .. }));
+        // Where names cannot be exchanged, an older output may wait in the directory of the claim.
+        let lost = has(|t| matches!(t, Trouble::LostDisk { disk: OUTPUT_DISK, .. }))
+            || (fails && self.job.older && !self.exchanges);
         let power = has(|t| matches!(t, Trouble::Crash { power: true, .. }));
         if result.as_ref().is_err_and(|e| e.code() == Code::Memory) && !finished.has_crashed {
             // Encoders of some codecs need more memory than the least budget.
@@ -400,6 +403,7 @@ impl Case {
             disks,
             troubles: troubles.to_vec(),
             seed: seed ^ OTHER,
+            job_seed: self.seed,
             open_max: self.open_max,
             exchanges: self.exchanges,
             boot: runs.borrow().boots,
@@ -460,6 +464,7 @@ impl Case {
             disks,
             troubles: Vec::new(),
             seed: 0,
+            job_seed: 0,
             open_max: 1024,
             exchanges: true,
             boot: 0,

@@ -39,6 +39,16 @@ fn a_kill_at_every_operation_leaves_all_or_nothing() {
     sweep(|nth| [false, true].map(|power| Trouble::Crash { nth, power }).into(), |_| {});
 }
 
+/// A disk that fails from some operation on may leave the older output in the directory of the claim.
+#[test]
+fn a_disk_that_fails_from_any_operation_on_keeps_the_older_output() {
+    let failing = |nth| vec![Trouble::Failing { nth, errno: libc::EIO, disk: 0 }];
+    sweep(failing, |case| {
+        case.exchanges = false;
+        (case.job.older, case.job.spec.overwrite, case.job.spec.durable) = (true, true, false);
+    });
+}
+
 /// Whatever a job with a journal leaves after an error, the next one takes over or removes.
 #[test]
 fn an_error_at_every_operation_blocks_no_later_job() {

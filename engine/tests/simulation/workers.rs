@@ -30,6 +30,7 @@ fn run_isolated(spec: &JobSpec, troubles: Vec<Trouble>) -> (Result<()>, Finished
         disks,
         troubles,
         seed: 7,
+        job_seed: 7,
         open_max: 100,
         exchanges: true,
         boot: 0,

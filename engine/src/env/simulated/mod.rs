@@ -45,8 +45,10 @@ use super::{Env, Files};
 pub struct Simulation {
     pub disks: Disks,
     pub troubles: Vec<Trouble>,
-    /// Seed of the schedule, of what a crash leaves, and of all random choices of the job.
+    /// Seed of the schedule, and of what a crash leaves.
     pub seed: u64,
+    /// Seed of the random choices of the job. An attempt that goes on has the seed of the one before.
+    pub job_seed: u64,
     /// Files that may be open at once.
     pub open_max: usize,
     /// True if the file system can exchange two names.
@@ -81,7 +83,7 @@ impl Simulation {
             files: (self.around)(files),
             clock: kernel.clone(),
             threads: kernel.clone(),
-            seed: self.seed,
+            seed: self.job_seed,
             maps_files: false,
             processes: Arc::new(SimulatedProcesses { process: process.clone(), serve: self.serve }),
             messages: Arc::new(()),

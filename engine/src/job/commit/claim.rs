@@ -78,6 +78,8 @@ pub struct Claim {
     /// Set when an entry of the directory could not be removed. The lock file stays, so that the next job removes the
     /// rest.
     has_rest: AtomicBool,
+    /// Set when an output waits in the directory for the next job.
+    has_output: AtomicBool,
 }
 
 impl Claim {
@@ -105,6 +107,7 @@ impl Claim {
             resume,
             is_committed: AtomicBool::new(false),
             has_rest: AtomicBool::new(false),
+            has_output: AtomicBool::new(false),
         };
         claim.refuse_existing(overwrite)?;
         claim.make_parents()?;
@@ -166,6 +169,11 @@ impl Claim {
     /// Keeps the contents of the directory until the next job for the same output.
     pub fn keep(&self) {
         self.has_rest.store(true, Ordering::Relaxed);
+    }
+
+    /// Keeps an output that is in the directory until the next job for the same output, whatever else happens.
+    pub fn keep_output(&self) {
+        self.has_output.store(true, Ordering::Relaxed);
     }
 
     /// Ends `keep`: the directory is removed with the claim.
@@ -366,7 +374,8 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if self.is_taken && !self.has_rest.load(Ordering::Relaxed) && (self.is_certain() || self.is_own()) {
+        let keeps = self.has_rest.load(Ordering::Relaxed) || self.has_output.load(Ordering::Relaxed);
+        if self.is_taken && !keeps && (self.is_certain() || self.is_own()) {
             let lock = self.directory.join(LOCK);
             // A directory with a rest and without a lock would block the output for a day.
             let has_rest = self.files.list(&self.directory).is_ok_and(|paths| paths.iter().any(|path| *path != lock));

@@ -188,7 +188,7 @@ impl PendingOutput {
             self.done = self.take_back(older.as_deref()).is_err();
             if self.done {
                 self.claim.set_committed();
-                self.claim.keep();
+                self.claim.keep_output();
             }
             return Err(failed(e));
         }
@@ -219,7 +219,10 @@ impl PendingOutput {
         }
         self.files.rename(&self.output, &self.older)?;
         if let Err(e) = self.files.rename(&self.temporary, &self.output) {
-            let _ = self.files.rename(&self.older, &self.output);
+            if self.files.rename(&self.older, &self.output).is_err() {
+                // The next job for this output puts the older one back.
+                self.claim.keep_output();
+            }
             return Err(e);
         }
         Ok(self.older.clone())
