@@ -77,7 +77,11 @@ fn grep() {
     let (dir, _) = gives("grep -D grep.pattern=nothing");
     dir.fails("run grep in -o x", 2, "the setting grep.pattern is missing");
     dir.fails("run grep in -o x -D grep.pattern=a(", 2, "grep.pattern is not a regular expression: unclosed group");
-    dir.fails("run grep in -o x -D grep.pattern=a -D grep.invert=maybe", 2, "grep.invert is 'maybe'");
+    dir.fails(
+        "run grep in -o x -D grep.pattern=a -D grep.invert=maybe",
+        2,
+        "grep.invert: 'maybe' is not true or false",
+    );
     assert!(!dir.path("x").exists());
 }
 

@@ -14,7 +14,8 @@ fn killed_and_resumed(dir: &Dir, words: &str, after_ms: u64) -> String {
     child.kill().unwrap();
     child.wait().unwrap();
     if dir.path("out").exists() {
-        // It was faster.
+        // It was faster; but the kill may have come before it removed its journal.
+        dir.ok(&format!("{words} --overwrite"));
         return String::new();
     }
     let output = dir.run(words);
@@ -84,6 +85,24 @@ fn a_killed_job_of_programs_goes_on() {
     let job = "run -i in --mode none --mapper cat --split-size 256KiB -q";
     let kept = at_many_moments(&dir, job, "");
     assert!(kept > 0, "no attempt kept anything");
+    // Another program is another job.
+    dir.write("p", b"#!/bin/sh\ncat\n");
+    fs::set_permissions(dir.path("p"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let job = "streaming -input in -output out -mapper ./p -numReduceTasks 0 --split-size 256KiB --resume --quiet";
+    let mut child = dir.command(job).stderr(Stdio::null()).spawn().unwrap();
+    let parts = || fs::read_dir(dir.path(".out._temporary/new")).map_or(0, |names| names.count());
+    while parts() < 3 && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    dir.write("p", b"#!/bin/sh\ntr a-z A-Z\n");
+    if !dir.path("out").exists() {
+        let output = dir.run(job);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && !stderr.contains("are kept"), "{stderr}");
+        assert!(dir.read("out/part-00000").iter().all(|b| !b.is_ascii_lowercase()));
+    }
 }
 
 #[test]

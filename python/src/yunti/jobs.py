@@ -26,7 +26,7 @@ from .table import Table
 
 #: Flags of `yunti run` that are keyword arguments, with `_` for `-`.
 FLAGS = frozenset("""
-    overwrite wait durable no_mmap input_format key_columns value_columns output_format output_key_columns
+    overwrite wait durable resume no_mmap input_format key_columns value_columns output_format output_key_columns
     output_value_columns compress named_output file name mode reduces key_type descending deterministic attempts timeout
     bad_records sandbox worker_memory on key_order side_file lib isolate partitioner memory threads split_size scratch spill_codec report html quiet ship archive
 """.split())

@@ -141,6 +141,7 @@ pub fn run_flags(flags: StreamingFlags) -> Result<RunFlags> {
             false => Vec::new(),
         },
         overwrite: flags.overwrite,
+        resume: flags.resume,
         input_format: Some(input_format),
         mapper,
         reducer,

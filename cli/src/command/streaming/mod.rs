@@ -46,6 +46,10 @@ pub struct StreamingFlags {
     #[arg(long, help_heading = "Input and output")]
     pub overwrite: bool,
 
+    /// Keep a journal of what is done; after a kill, a crash or a full disk, the same command goes on from there
+    #[arg(long, help_heading = "Input and output")]
+    pub resume: bool,
+
     /// TextInputFormat, KeyValueTextInputFormat or NLineInputFormat [default: TextInputFormat]
     #[arg(long, value_name = "CLASS", help_heading = "Input and output")]
     pub inputformat: Option<String>,

@@ -38,6 +38,11 @@ use yunti_base::{Code, Error, Result};
 /// Milliseconds between two tries of a job that waits.
 pub(super) const WAIT_MS: u64 = 100;
 
+/// Milliseconds in which the lock of a process that has ended may still be held. A program that it was about to start
+/// has its files until the start.
+const DYING_MS: u64 = 2_000;
+const DYING_STEP_MS: u64 = 20;
+
 /// Tries against other jobs that begin at the same moment, before a job gives up.
 const TRIES_MAX: u32 = 1000;
 
@@ -242,7 +247,7 @@ impl Claim {
     }
 
     fn win_with(&mut self, own: &mut LockedDirectory, control: &Control, wait: bool) -> Result<()> {
-        let mut tries = 0;
+        let (mut tries, mut dying_ms) = (0, 0);
         while tries < TRIES_MAX {
             tries += 1;
             control.cancelled().check()?;
@@ -264,6 +269,10 @@ impl Claim {
                             control.set_status(Some(other.status()));
                             self.clock.sleep_ms(WAIT_MS);
                             tries = 0;
+                        }
+                        other if other.may_be_dying(&*self.system) && dying_ms < DYING_MS => {
+                            self.clock.sleep_ms(DYING_STEP_MS);
+                            dying_ms += DYING_STEP_MS;
                         }
                         other => return Err(other.refuse(&self.output, &self.directory)),
                     }

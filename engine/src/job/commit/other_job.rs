@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::holder::Holder;
 use super::locked_directory::LockedDirectory;
+use crate::env::System;
 use yunti_base::{Code, Error};
 
 /// Another job that has the claim.
@@ -38,6 +39,16 @@ impl OtherJob {
             }
         };
         Error::new(Code::Exists, what).at_path(output.to_string_lossy()).hint(hint)
+    }
+
+    /// Returns true if the job's process has ended, as far as this process sees: its lock will be free in a moment.
+    pub fn may_be_dying(&self, system: &dyn System) -> bool {
+        match self {
+            OtherJob::Alive(holder) => {
+                holder.boot == system.process().boot && !system.is_dir(&Path::new("/proc").join(holder.pid.to_string()))
+            }
+            _ => false,
+        }
     }
 
     /// Returns the status text of a job that waits.
