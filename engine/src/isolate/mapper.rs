@@ -128,7 +128,7 @@ impl IsolatedMapper {
             "map task {}: left out a bad record: {}, byte {offset}: {}",
             context.task, record.file, record.reason
         );
-        let takes = context.job.bad_records.take(record);
+        let takes = context.job.bad_records.take(context.task, record);
         if takes {
             context.job.host.messages.show(&line);
             self.bad.push(self.current.range.clone());

@@ -109,7 +109,7 @@ fn sample_split(running: &RunningJob<'_>, split: &Split) -> Result<SplitSample> 
                     note_failed_attempt(running, split, &e, attempt);
                     attempt += 1;
                 }
-                Some(place) if running.job.bad_records.may_leave_out() => {
+                Some(place) if running.job.bad_records.leaves_out() => {
                     places.remove(place);
                     attempt = 1;
                 }

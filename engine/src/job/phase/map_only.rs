@@ -83,13 +83,11 @@ fn save(running: &RunningJob<'_>, output: &Output, worker: usize, split: &Split,
     if journal.is_durable() {
         part.sync()?;
     }
-    let bad_records = running.job.bad_records.kept().into_iter();
-    let bad_records = bad_records.filter(|bad| running.plan.has_record(split.number, &bad.file, bad.offset));
     journal.append(&Frame::Part {
         split: journal.split(split.number),
         bytes: part.len(),
         records,
         counters: rows_of(&running.settle(Some(worker))),
-        bad_records: bad_records.map(Into::into).collect(),
+        bad_records: running.job.bad_records.kept_of(&[split.number]).into_iter().map(Into::into).collect(),
     })
 }

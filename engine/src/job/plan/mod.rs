@@ -190,14 +190,6 @@ impl Plan {
         &self.sources[split.source]
     }
 
-    /// Returns true if the record at `offset` of `file` belongs to a split.
-    pub fn has_record(&self, split: u32, file: &str, offset: u64) -> bool {
-        let pieces = self.splits.get(split as usize).map_or(&[][..], |split| &split.pieces);
-        pieces.iter().any(|piece| {
-            (piece.start..piece.end).contains(&offset) && self.files[piece.file as usize].path.to_string_lossy() == file
-        })
-    }
-
     /// Returns true if no mapper changes records.
     pub fn passes_on(&self) -> bool {
         self.sources.iter().all(Source::passes_on)

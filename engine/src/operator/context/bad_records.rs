@@ -65,7 +65,8 @@ pub struct BadRecords {
 #[derive(Default)]
 struct Found {
     number: u64,
-    kept: Vec<BadRecord>,
+    /// Records with the map task of this attempt that left them out.
+    kept: Vec<(Option<u32>, BadRecord)>,
     kept_bytes: usize,
 }
 
@@ -85,13 +86,8 @@ impl BadRecords {
         self.found.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Returns true if the job may leave out bad records.
-    pub fn may_leave_out(&self) -> bool {
-        self.limit != Limit::None
-    }
-
-    /// Takes a bad record. Returns false if the job may not leave it out.
-    pub fn take(&self, record: BadRecord) -> bool {
+    /// Takes a bad record of a map task. Returns false if the job may not leave it out.
+    pub fn take(&self, task: u32, record: BadRecord) -> bool {
         let mut found = self.found();
         let is_over = match self.limit {
             Limit::None => true,
@@ -104,7 +100,7 @@ impl BadRecords {
         }
         found.number += 1;
         found.kept_bytes += record.bytes.len();
-        found.kept.push(record);
+        found.kept.push((Some(task), record));
         true
     }
 
@@ -114,7 +110,7 @@ impl BadRecords {
         for record in records {
             found.number += 1;
             found.kept_bytes += record.bytes.len();
-            found.kept.push(record.clone());
+            found.kept.push((None, record.clone()));
         }
     }
 
@@ -125,7 +121,18 @@ impl BadRecords {
 
     /// Returns the records that were left out, by file and offset.
     pub fn kept(&self) -> Vec<BadRecord> {
-        let mut kept = self.found().kept.clone();
+        self.kept_where(|_| true)
+    }
+
+    /// Returns the records that some map tasks of this attempt left out, by file and offset.
+    pub fn kept_of(&self, tasks: &[u32]) -> Vec<BadRecord> {
+        self.kept_where(|task| task.is_some_and(|task| tasks.contains(&task)))
+    }
+
+    fn kept_where(&self, is_wanted: impl Fn(Option<u32>) -> bool) -> Vec<BadRecord> {
+        let found = self.found();
+        let wanted = found.kept.iter().filter(|(task, _)| is_wanted(*task));
+        let mut kept: Vec<_> = wanted.map(|(_, record)| record.clone()).collect();
         kept.sort_by(|a, b| (&a.file, a.offset).cmp(&(&b.file, b.offset)));
         kept
     }
@@ -170,12 +177,12 @@ mod tests {
     fn takes_as_many_as_the_limit() {
         let record = |offset| BadRecord { file: "a".into(), offset, reason: "r".into(), bytes: vec![1] };
         let settings = |limit: &str| [(BAD_RECORDS.to_string(), limit.to_string())].into();
-        assert!(!BadRecords::default().take(record(1)));
+        assert!(!BadRecords::default().take(0, record(1)));
         let two = BadRecords::of(&settings("skip:2")).unwrap();
-        assert_eq!([9, 3, 5].map(|offset| two.take(record(offset))), [true, true, false]);
+        assert_eq!([9, 3, 5].map(|offset| two.take(0, record(offset))), [true, true, false]);
         assert_eq!(two.kept().iter().map(|r| r.offset).collect::<Vec<_>>(), [3, 9]);
         let percent = BadRecords::of(&settings("skip:10%")).unwrap();
-        assert!(percent.take(record(1)) && percent.check(10).is_ok());
+        assert!(percent.take(0, record(1)) && percent.check(10).is_ok());
         assert!(percent.check(9).is_err());
     }
 }

@@ -106,15 +106,13 @@ impl Checkpoints<'_, '_> {
         let sorted = runs.iter().map(|run| (run, self.journal.record(run, false)));
         let tables = table_runs.iter().map(|run| (run, self.journal.record(run, true)));
         let numbered: Vec<_> = sorted.chain(tables).collect();
-        let (running, plan) = (self.running, self.running.plan);
+        let running = self.running;
         let counters = running.settle(worker);
-        let bad_records = running.job.bad_records.kept().into_iter();
-        let bad_records = bad_records.filter(|bad| splits.iter().any(|&n| plan.has_record(n, &bad.file, bad.offset)));
         self.journal.append(&Frame::Checkpoint {
             splits: splits.iter().map(|&number| self.journal.split(number)).collect(),
             runs: numbered.iter().map(|(_, record)| record.clone()).collect(),
             counters: rows_of(&counters),
-            bad_records: bad_records.map(Into::into).collect(),
+            bad_records: running.job.bad_records.kept_of(&splits).into_iter().map(Into::into).collect(),
         })?;
         numbered.iter().for_each(|(run, record)| run.set_number(record.number));
         Ok(())
