@@ -68,13 +68,19 @@ impl Instance {
     /// Takes a worker and makes the instance in it.
     fn begin(&mut self) -> Result<()> {
         let mut worker = self.pool.take()?;
-        worker.set_job(&self.context.job)?;
+        if let Err(error) = worker.set_job(&self.context.job) {
+            self.timed_out = worker.timed_out;
+            return Err(error);
+        }
         let head = Put::default().text(&self.class.info.name).u32(self.kind as u32);
         let head = head.u32(u32::from(self.context.is_reduce)).u32(self.context.task).u32(self.context.partitions);
         let limits = Limits { timeout: self.timeout, job: Some(&self.context.job) };
         // A class may open its named outputs when it is made.
         let mut replies = CallReplies { emit: None, context: &self.context, outputs: &mut self.outputs };
-        worker.call(&self.class.info.name, ask::CREATE, 0, &[&head.0], &limits, &mut replies)?;
+        if let Err(error) = worker.call(&self.class.info.name, ask::CREATE, 0, &[&head.0], &limits, &mut replies) {
+            self.timed_out = worker.timed_out;
+            return Err(error);
+        }
         self.worker = Some(worker);
         Ok(())
     }
