@@ -369,7 +369,7 @@ class _Typed(Job):
         super().__init__(mapper=mapper, settings=settings, **classes, **flags)
         self._takes, self._result = takes, stage.result
 
-    def types(self) -> Tuple[Type, Type]:
+    def types(self, flags: Optional[Dict[str, Any]] = None) -> Tuple[Type, Type]:
         return tuple(_plain(t) for t in self._result)  # type: ignore[return-value]
 
     def _served(self, flags: Dict[str, Any]) -> Dict[str, Any]:

@@ -92,10 +92,10 @@ class Job:
             if given is not None:
                 self.classes[flag] = given if isinstance(given, str) else as_reducer(given)
 
-    def types(self) -> Tuple[Type, Type]:
-        """Types of the records of the output."""
+    def types(self, flags: Optional[Dict[str, Any]] = None) -> Tuple[Type, Type]:
+        """Types of the records of the output, with the flags of a run; without them, with those of the job."""
         mapper = self.classes.get("mapper")
-        reader = self.flags.get("input_format")
+        reader = (self.flags if flags is None else flags).get("input_format")
         without = reader.out if mapper is None and isinstance(reader, Reader) else (bytes_, bytes_)
         key, value = mapper.out if isinstance(mapper, Operator) else without
         for flag in ("reducer", "folder"):
@@ -131,7 +131,7 @@ class Job:
                 for key, value in self.settings.items():
                     arguments += ["-D", f"{key}={_setting(value)}"]
             named = {flag: _named(flag, given) for flag, given in flags.items()}
-            return execute(arguments, input, output, named, self.types())
+            return execute(arguments, input, output, named, self.types(flags))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -154,7 +154,7 @@ class Job:
             elif isinstance(given, Placing):
                 given.take((bytes_ if out[0] is slice_ else out[0], out[1] or bytes_))
             elif isinstance(given, Writer):
-                given.take(self.types())
+                given.take(self.types(flags))
             elif not isinstance(given, Reader):
                 key, value = out
                 given.takes = (bytes_ if key is slice_ else key, getattr(given, "values", None) or value)
