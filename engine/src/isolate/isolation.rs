@@ -7,21 +7,39 @@ use std::time::Duration;
 
 use super::class::isolated;
 use crate::env::Env;
-use crate::env::process::{Launcher, Sandbox};
+use crate::env::process::{Launcher, Sandbox, SandboxedProcesses};
 use crate::operator::ClassSource;
+use crate::operator::context::{Settings, task_timeout};
 use yunti_base::Result;
 
 /// Isolation of a job's user code.
 pub struct Isolation {
     /// Time for a class to handle one batch; None: any.
-    pub timeout: Option<Duration>,
+    timeout: Option<Duration>,
     /// Bytes of memory of a worker; None: any.
-    pub memory_bytes: Option<u64>,
+    memory_bytes: Option<u64>,
     /// Sandbox, if the job has one.
-    pub sandbox: Option<Arc<Sandbox>>,
+    sandbox: Option<Arc<Sandbox>>,
 }
 
 impl Isolation {
+    /// Returns the isolation of a job with these settings. `env` gets the sandbox of its programs.
+    ///
+    /// Errors: `Usage` for a time-out that is no number.
+    pub fn new(
+        settings: &Settings,
+        memory_bytes: Option<u64>,
+        sandbox: Option<Sandbox>,
+        env: &mut Env,
+    ) -> Result<Isolation> {
+        let timeout = task_timeout(settings)?;
+        let sandbox = sandbox.map(Arc::new);
+        if let Some(sandbox) = &sandbox {
+            env.processes = Arc::new(SandboxedProcesses::new(env.processes.clone(), sandbox.clone()));
+        }
+        Ok(Isolation { timeout, memory_bytes, sandbox })
+    }
+
     /// Returns the classes of the job's libraries, which run in worker processes of `yunti`, the program of that name.
     ///
     /// Errors: `UserCode` if it cannot be started, or cannot load the libraries.

@@ -34,8 +34,6 @@ use yunti_base::{Code, Error, Result};
 
 /// Setting: name parts as the older API of MapReduce does, `part-00000` instead of `part-r-00000`.
 const PLAIN_PARTS: &str = "output.plain.parts";
-/// Setting: no part file without records, as by LazyOutputFormat.
-const LAZY_PARTS: &str = "output.lazy";
 
 /// Jobs of the same chain that are done.
 #[derive(Debug, Default)]
@@ -145,7 +143,8 @@ fn run_with(
         }
         _ => (None, Kept::default()),
     };
-    let keeps = |name: &str| resume::keeps(&kept, &spec.outputs, &part_name, name);
+    let splits = kept.splits();
+    let keeps = |name: &str| resume::keeps((&kept, &splits), &spec.outputs, &part_name, name);
     let pending = claim.clone().map(|claim| PendingOutput::begin(env.files.clone(), claim, spec.overwrite, &keeps));
     let mut pending = pending.transpose().inspect_err(|_| {
         // A journal of nothing would only keep the directory of the claim.
@@ -189,12 +188,6 @@ impl Run<'_> {
         part_name: &dyn Fn(usize) -> String,
     ) -> Result<Outcome> {
         let Run { spec, plan, env, control, watch, chain } = *self;
-        let is_lazy = spec.settings.get(LAZY_PARTS).is_some_and(|v| v == "true");
-        if is_lazy && spec.resume {
-            let error =
-                Error::new(Code::Usage, format!("{LAZY_PARTS}: a job that can be resumed keeps its empty parts"));
-            return Err(error.hint("leave out one of the two"));
-        }
         let mut running = start(spec, plan, threads, env, control)?;
         if let Some(pending) = &pending {
             running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.directory(), running.budget.clone())));
@@ -214,7 +207,7 @@ impl Run<'_> {
         let bad_records = bad_records(&running)?;
         running.enter(ProgressStage::Commit);
         running.write_edges(&output, Edge::Foot)?;
-        let lazy = pending.as_ref().filter(|_| is_lazy);
+        let lazy = pending.as_ref().filter(|_| spec.is_lazy());
         let (mut output_bytes, top) = close_output(output, spec.durable, running.empty_file(), lazy)?;
         output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
         let mut report = build::build_report(&running, watch, output_bytes);

@@ -1,6 +1,6 @@
 //! Output of the programs of one task: parsed records, each emitted once over all attempts.
 //!
-//! Of lines of text, whole buffers are counted and checked, since a line is always a record. Other forms can fail in
+//! Buffers of text lines are counted and checked as a whole, since a line is always a record. Other forms can fail in
 //! the middle of a buffer, so that each record counts for itself.
 
 use super::protocol::RecordReader;

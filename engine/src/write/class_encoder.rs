@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::env::sync::Mutex;
 use crate::format::emit_buffer::{EmitBuffer, RecordPlaces};
 use crate::memory::Budget;
-use crate::operator::context::{CounterTable, JobContext};
+use crate::operator::context::{CounterTable, JobContext, add_counters};
 use crate::operator::{Class, Emitter, Form, Out, Sink, TaskContext, Writer};
 use yunti_base::Result;
 
@@ -98,9 +98,6 @@ impl<'a> ClassEncoder<'a> {
         let ClassEncoder { of, writer, context, .. } = self;
         drop(writer);
         let own = std::mem::take(&mut *context.counters.lock().unwrap_or_else(|e| e.into_inner()));
-        let mut counters = of.counters.lock().unwrap_or_else(|e| e.into_inner());
-        for (name, n) in own {
-            *counters.entry(name).or_insert(0) += n;
-        }
+        add_counters(&mut of.counters.lock().unwrap_or_else(|e| e.into_inner()), own);
     }
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
-use yunti_engine::env::process::{Sandbox, SandboxedProcesses};
+use yunti_engine::env::process::Sandbox;
 use yunti_engine::isolate::Isolation;
 use yunti_engine::job::spec::JobSpec;
 use yunti_engine::operator::ClassSource;
-use yunti_engine::operator::context::task_timeout;
 use yunti_engine::streaming;
 
 use super::flags::RunFlags;
@@ -20,13 +19,10 @@ use crate::guard;
 /// Errors: as of loading a class library, or of starting a worker.
 pub fn classes(flags: &RunFlags, spec: &JobSpec, env: &mut Env) -> Result<Vec<Arc<dyn ClassSource>>> {
     let sandbox = match flags.sandbox {
-        true => Some(Arc::new(Sandbox::create(own_program()?, spec.scratch_dirs.first().map(|dir| &dir.path), env)?)),
+        true => Some(Sandbox::create(own_program()?, spec.scratch_dirs.first().map(|dir| &dir.path), env)?),
         false => None,
     };
-    if let Some(sandbox) = &sandbox {
-        env.processes = Arc::new(SandboxedProcesses::new(env.processes.clone(), sandbox.clone()));
-    }
-    let isolation = Isolation { timeout: task_timeout(&spec.settings)?, memory_bytes: flags.worker_memory, sandbox };
+    let isolation = Isolation::new(&spec.settings, flags.worker_memory, sandbox, env)?;
     let mut classes = Vec::new();
     for command in &flags.worker {
         let served = streaming::program(command, env)

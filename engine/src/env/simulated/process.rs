@@ -127,8 +127,8 @@ impl Process {
         step: Step<'_>,
         act: impl FnOnce(&mut Disks, u64, Option<Strike>, &mut Random) -> io::Result<T>,
     ) -> io::Result<T> {
-        let Step { operation, place, path, offset, len, .. } = step;
-        let cost_ns = {
+        let Step { operation, place, path, len, .. } = step;
+        let (call, cost_ns) = {
             let state = self.state();
             if state.is_dead {
                 return Err(dead());
@@ -136,7 +136,7 @@ impl Process {
             let call = Call { operation, place, disk: step.disk.unwrap_or_else(|| state.disks.disk_of(path)) };
             let sync = matches!(operation, Operation::Sync | Operation::SyncDir);
             let cost_ns = OPERATION_NS + len * BYTE_NS + if sync { SYNC_NS } else { 0 };
-            cost_ns * state.troubles.slowness(state.operations, call)
+            (call, cost_ns * state.troubles.slowness(state.operations, call))
         };
         schedule::point(cost_ns);
         let mut state = self.state();
@@ -145,7 +145,6 @@ impl Process {
         }
         state.operations += 1;
         let number = state.operations;
-        let call = Call { operation, place, disk: step.disk.unwrap_or_else(|| state.disks.disk_of(path)) };
         let (mut fault, mut error, mut shrink) = (None, None, None);
         for strike in state.troubles.strike(number, call) {
             match strike {
@@ -184,7 +183,7 @@ impl Process {
             }
         };
         let number_of = result.as_ref().map(T::number).map_err(|e| e.raw_os_error().unwrap_or(libc::EAGAIN));
-        let event = self.event(&Step { offset, len, ..step }, number, number_of, trouble);
+        let event = self.event(&step, number, number_of, trouble);
         state.trace.add(event);
         drop(state);
         if let Some(bytes) = shrink {

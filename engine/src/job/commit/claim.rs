@@ -270,7 +270,7 @@ impl Claim {
                             self.clock.sleep_ms(WAIT_MS);
                             tries = 0;
                         }
-                        other if other.may_be_dying(&*self.system) && dying_ms < DYING_MS => {
+                        other if other.may_be_dying(&own.holder, &*self.system) && dying_ms < DYING_MS => {
                             self.clock.sleep_ms(DYING_STEP_MS);
                             dying_ms += DYING_STEP_MS;
                         }

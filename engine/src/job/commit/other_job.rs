@@ -42,13 +42,9 @@ impl OtherJob {
     }
 
     /// Returns true if the job's process has ended, as far as this process sees: its lock will be free in a moment.
-    pub fn may_be_dying(&self, system: &dyn System) -> bool {
-        match self {
-            OtherJob::Alive(holder) => {
-                holder.boot == system.process().boot && !system.is_dir(&Path::new("/proc").join(holder.pid.to_string()))
-            }
-            _ => false,
-        }
+    pub fn may_be_dying(&self, own: &Holder, system: &dyn System) -> bool {
+        let is_gone = |pid: u32| !system.is_dir(&Path::new("/proc").join(pid.to_string()));
+        matches!(self, OtherJob::Alive(holder) if holder.is_on_machine_of(own) && is_gone(holder.pid))
     }
 
     /// Returns the status text of a job that waits.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::frame::{CounterRows, Frame, JobIdentity, RunRecord, SplitIdentity, rows_of};
 use super::identity;
 use crate::job::report::Resumed;
-use crate::operator::context::{BadRecord, CounterTable};
+use crate::operator::context::{BadRecord, CounterTable, add_counters};
 
 /// Setup of the map phase that its later attempts must repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,15 +78,9 @@ pub struct Kept {
     pub mapped_again: usize,
 }
 
-fn add(to: &mut CounterTable, rows: CounterRows) {
-    for (group, name, n) in rows {
-        *to.entry((group, name)).or_insert(0) += n;
-    }
-}
-
 fn table(rows: CounterRows) -> CounterTable {
     let mut table = CounterTable::new();
-    add(&mut table, rows);
+    add_counters(&mut table, rows.into_iter().map(|(group, name, n)| ((group, name), n)));
     table
 }
 
@@ -133,7 +127,7 @@ impl Kept {
                     let reduced = kept.reduced.entry(partition).or_insert(empty);
                     (reduced.hi, reduced.bytes) = (hi, bytes);
                     reduced.records += records;
-                    add(&mut reduced.counters, counters);
+                    add_counters(&mut reduced.counters, table(counters));
                 }
                 Frame::Part { split, bytes, records, counters, bad_records } => {
                     let bad_records = bad_records.into_iter().map(BadRecord::from).collect();
@@ -200,9 +194,7 @@ impl Kept {
         let mapped = self.checkpoints.iter().map(|checkpoint| &checkpoint.counters);
         let reduced = self.reduced.values().map(|reduced| &reduced.counters);
         let parts = self.parts.values().map(|part| &part.counters);
-        for (name, n) in mapped.chain(reduced).chain(parts).flatten() {
-            *counters.entry(name.clone()).or_insert(0) += n;
-        }
+        mapped.chain(reduced).chain(parts).for_each(|own| add_counters(&mut counters, own.clone()));
         counters
     }
 
@@ -312,7 +304,7 @@ impl Kept {
             let (mut splits, mut counters, mut bad_records) = (Vec::new(), CounterTable::new(), Vec::new());
             for own in numbers.into_iter().filter_map(|i| checkpoints[i].take()) {
                 splits.extend(own.splits);
-                add(&mut counters, rows_of(&own.counters));
+                add_counters(&mut counters, own.counters);
                 bad_records.extend(own.bad_records.into_iter().map(Into::into));
             }
             let counters = rows_of(&counters);

@@ -211,9 +211,7 @@ impl Journal {
 
     /// Appends a frame that is no work by itself.
     pub fn append_setup(&self, frame: &Frame) -> Result<()> {
-        let Some(bytes) = frame.encode() else {
-            return Err(Error::new(Code::Output, "a frame of the journal is too large").at_path(self.file.path()));
-        };
+        let bytes = encode(frame, &self.file)?;
         let mut end = self.end();
         self.file.write_all(&bytes, *end)?;
         if self.durable {
@@ -331,6 +329,12 @@ fn read(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
+/// Returns the bytes of a frame of `file`.
+fn encode(frame: &Frame, file: &NamedFile) -> Result<Vec<u8>> {
+    let too_large = || Error::new(Code::Output, "a frame of the journal is too large").at_path(file.path());
+    frame.encode().ok_or_else(too_large)
+}
+
 /// Writes a journal beside the old one and renames it. Returns it and its length.
 fn rewrite(files: &dyn Files, directory: &Path, frames: &[Frame], durable: bool) -> Result<(NamedFile, u64)> {
     let (fresh, path) = (directory.join(FRESH), directory.join(JOURNAL));
@@ -338,9 +342,7 @@ fn rewrite(files: &dyn Files, directory: &Path, frames: &[Frame], durable: bool)
     let file = NamedFile::create(files, &fresh, Code::Output)?;
     let mut at = 0;
     for frame in frames {
-        let Some(bytes) = frame.encode() else {
-            return Err(Error::new(Code::Output, "a frame of the journal is too large").at_path(file.path()));
-        };
+        let bytes = encode(frame, &file)?;
         file.write_all(&bytes, at)?;
         at += bytes.len() as u64;
     }

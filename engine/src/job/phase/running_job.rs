@@ -22,7 +22,7 @@ use crate::job::spec::{JobSpec, Mode};
 use crate::job::task_files::named_outputs::{DiscardedOutputs, NamedOutputs};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
-use crate::operator::context::{CounterTable, JobContext, Outputs};
+use crate::operator::context::{CounterTable, JobContext, Outputs, add_counters};
 use crate::run::ScratchDir;
 use crate::run::passes::FinishedMerge;
 use crate::write::class_encoder::WriterClass;
@@ -152,7 +152,7 @@ impl RunningJob<'_> {
         let workers = worker.map_or(0..self.worker_counters.len(), |worker| worker..worker + 1);
         let mut settled = CounterTable::new();
         for worker in workers {
-            merge(&mut settled, std::mem::take(&mut *self.counters_of(worker)));
+            add_counters(&mut settled, std::mem::take(&mut *self.counters_of(worker)));
         }
         self.add_counters(settled.clone());
         settled
@@ -160,7 +160,7 @@ impl RunningJob<'_> {
 
     /// Adds counters of finished work.
     pub fn add_counters(&self, counters: CounterTable) {
-        merge(&mut self.counters.lock().unwrap_or_else(|e| e.into_inner()), counters);
+        add_counters(&mut self.counters.lock().unwrap_or_else(|e| e.into_inner()), counters);
     }
 
     /// Locks the statistics of groups and records.
@@ -172,7 +172,7 @@ impl RunningJob<'_> {
     pub fn absorb(&self, worker: usize, context: &TaskContext) {
         let own = std::mem::take(&mut *context.counters.lock().unwrap_or_else(|e| e.into_inner()));
         if !own.is_empty() {
-            merge(&mut self.counters_of(worker), own);
+            add_counters(&mut self.counters_of(worker), own);
         }
         if let Some(status) = context.status.lock().unwrap_or_else(|e| e.into_inner()).take() {
             self.control.set_status(Some(status));
@@ -225,12 +225,6 @@ impl RunningJob<'_> {
     /// Returns the seed for sampling and hashing, the same in every run.
     pub fn seed(&self) -> u64 {
         self.env.seed
-    }
-}
-
-fn merge(to: &mut CounterTable, counters: CounterTable) {
-    for (name, n) in counters {
-        *to.entry(name).or_insert(0) += n;
     }
 }
 

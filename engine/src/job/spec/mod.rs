@@ -165,6 +165,9 @@ pub struct JobSpec {
     pub input_types: Option<(Type, Type)>,
 }
 
+/// Setting: no part file without records, as by LazyOutputFormat.
+pub const LAZY_PARTS: &str = "output.lazy";
+
 /// Default split size in bytes: small enough that the last splits of a job keep all workers busy.
 pub const SPLIT_BYTES_DEFAULT: u64 = 16 << 20;
 
@@ -264,6 +267,12 @@ impl JobSpec {
         if self.resume && !matches!(self.output, OutputTarget::Directory(_)) {
             return usage("--resume needs an output directory, beside which it keeps a journal", "give --output DIR");
         }
+        if self.resume && self.is_lazy() {
+            return usage(
+                &format!("{LAZY_PARTS}: a job that can be resumed keeps its empty parts"),
+                "leave out one of the two",
+            );
+        }
         if self.threads == Some(0) {
             return usage("threads is 0", "use --threads 1 or more");
         }
@@ -289,6 +298,11 @@ impl JobSpec {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns true if the output has no part without records.
+    pub fn is_lazy(&self) -> bool {
+        self.settings.get(LAZY_PARTS).is_some_and(|v| v == "true")
     }
 
     /// Returns the directories of spills; `default` if the job names none.

@@ -53,6 +53,13 @@ pub fn failed_attempt(is_reduce: bool, task: u32, (attempt, max): (u32, u32), er
 /// Counters by (group, name); a job's counters are the sums over its tasks.
 pub type CounterTable = BTreeMap<(String, String), u64>;
 
+/// Adds counters to others.
+pub fn add_counters(to: &mut CounterTable, counters: impl IntoIterator<Item = ((String, String), u64)>) {
+    for (name, n) in counters {
+        *to.entry(name).or_insert(0) += n;
+    }
+}
+
 /// Context shared by all tasks of a job.
 pub struct JobContext {
     /// Values that tasks share, by name.

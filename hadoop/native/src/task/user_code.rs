@@ -17,11 +17,10 @@ use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
-use yunti_engine::env::process::{Launcher, RealProcesses, Sandbox, SandboxedProcesses};
+use yunti_engine::env::process::{Launcher, RealProcesses, Sandbox};
 use yunti_engine::isolate::Isolation;
 use yunti_engine::job::JobSpec;
 use yunti_engine::operator::ClassSource;
-use yunti_engine::operator::context::task_timeout;
 use yunti_engine::{abi, library, streaming};
 
 /// User code of a job.
@@ -75,13 +74,11 @@ impl UserCode {
         let programs = self.directory.as_deref().unwrap_or(directory);
         env.processes = Arc::new(RealProcesses::new(Some(programs.into()), reaper));
         let missing = || Error::new(Code::Internal, "the job does not ship the program yunti to its tasks");
-        let mut isolation =
-            Isolation { timeout: task_timeout(&spec.settings)?, memory_bytes: self.worker_memory_bytes, sandbox: None };
-        if self.sandboxed {
-            let sandbox = Arc::new(Sandbox::create(yunti.clone().ok_or_else(missing)?, None, env)?);
-            env.processes = Arc::new(SandboxedProcesses::new(env.processes.clone(), sandbox.clone()));
-            isolation.sandbox = Some(sandbox);
-        }
+        let sandbox = match self.sandboxed {
+            true => Some(Sandbox::create(yunti.clone().ok_or_else(missing)?, None, env)?),
+            false => None,
+        };
+        let isolation = Isolation::new(&spec.settings, self.worker_memory_bytes, sandbox, env)?;
         let mut sources = Vec::new();
         for command in &self.workers {
             let program = streaming::program(command, env)?;

@@ -15,7 +15,7 @@ const HEADER_BYTES_MAX: u64 = 1 << 20;
 
 /// Unpacks all entries. Errors: as `archive::unpack`.
 pub fn unpack(from: &mut dyn Read, folder: &Folder) -> Result<()> {
-    // Of the headers before an entry: its name, its link, its size.
+    // Name, link and size of an entry, from the headers before it.
     let (mut name, mut link, mut size) = (None::<String>, None::<String>, None::<u64>);
     loop {
         let mut block = [0; BLOCK];

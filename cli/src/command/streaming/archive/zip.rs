@@ -5,7 +5,7 @@
 //! ```
 
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Seek, SeekFrom, Take};
 use std::os::unix::fs::FileExt;
 
 use super::folder::Folder;
@@ -71,7 +71,9 @@ pub fn unpack(file: &File, folder: &Folder) -> Result<()> {
         if data.checked_add(entry.packed).is_none_or(|end| end > length) {
             return Err(cut());
         }
-        make(&entry, Part { file, at: data, left: entry.packed }, folder)?;
+        let mut from = file;
+        from.seek(SeekFrom::Start(data)).map_err(|e| folder.unread(&e))?;
+        make(&entry, from.take(entry.packed), folder)?;
     }
     Ok(())
 }
@@ -119,7 +121,7 @@ fn extra_field(mut extra: &[u8], id: u16) -> Option<&[u8]> {
     None
 }
 
-fn make(entry: &Entry, data: Part<'_>, folder: &Folder) -> Result<()> {
+fn make(entry: &Entry, data: Take<&File>, folder: &Folder) -> Result<()> {
     if entry.name.ends_with('/') {
         return folder.directory(&entry.name);
     }
@@ -148,23 +150,6 @@ fn make(entry: &Entry, data: Part<'_>, folder: &Folder) -> Result<()> {
         Ok(0) => Ok(()),
         Ok(_) => Err(folder.damaged(format!("the entry {} is longer than its size", entry.name))),
         Err(e) => Err(folder.unread(&e)),
-    }
-}
-
-/// Bytes of a file from a place on.
-struct Part<'f> {
-    file: &'f File,
-    at: u64,
-    left: u64,
-}
-
-impl Read for Part<'_> {
-    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
-        let room = to.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
-        let n = self.file.read_at(&mut to[..room], self.at)?;
-        self.at += n as u64;
-        self.left -= n as u64;
-        Ok(n)
     }
 }
 

@@ -6,7 +6,7 @@
 pub mod checkpoints;
 pub mod reduced;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -17,9 +17,10 @@ use crate::job::journal::Kept;
 use crate::job::spec::OutputFormat;
 use yunti_base::Result;
 
-/// Returns true for the name of an output file that an earlier attempt wrote, and that this one needs.
+/// Returns true for the name of an output file that an earlier attempt wrote, and that this one needs. `splits`: the
+/// kept splits.
 pub fn keeps(
-    kept: &Kept,
+    (kept, splits): (&Kept, &BTreeSet<u32>),
     outputs: &BTreeMap<String, OutputFormat>,
     part_name: &dyn Fn(usize) -> String,
     name: &str,
@@ -33,7 +34,7 @@ pub fn keeps(
         return is_part(number);
     }
     match before.rsplit_once('-') {
-        Some((output, "m")) if outputs.contains_key(output) => kept.splits().contains(&number),
+        Some((output, "m")) if outputs.contains_key(output) => splits.contains(&number),
         Some((output, "r")) if outputs.contains_key(output) => {
             kept.reduced.get(&number).is_some_and(|reduced| reduced.hi == u64::MAX)
         }

@@ -15,7 +15,7 @@ use super::super::running_job::RunningJob;
 use crate::env::sync::{Mutex, MutexGuard};
 use crate::job::journal::frame::{Frame, rows_of};
 use crate::job::journal::{Journal, Kept};
-use crate::operator::context::CounterTable;
+use crate::operator::context::{CounterTable, add_counters};
 use crate::run::KeyRange;
 use crate::write::{Output, PartFile};
 use yunti_base::Result;
@@ -101,9 +101,7 @@ impl Partition {
             let (joined, end) = self.written.get_or_insert_with(|| (empty(), bytes));
             (joined.hi, *end) = (hi, bytes);
             joined.records += records;
-            for (name, n) in counters {
-                *joined.counters.entry(name).or_insert(0) += n;
-            }
+            add_counters(&mut joined.counters, counters);
         }
     }
 }
