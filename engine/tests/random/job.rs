@@ -232,8 +232,12 @@ impl Random {
 
     /// Expects the right output.
     pub fn expect_output(&self, files: &dyn Files, root: &Path) {
-        let out = root.join("out");
-        let names = names_in(files, &out);
+        self.expect_output_at(files, &root.join("out"));
+    }
+
+    /// Expects the right output in the directory `out`.
+    pub fn expect_output_at(&self, files: &dyn Files, out: &Path) {
+        let names = names_in(files, out);
         assert!(names.iter().any(|n| n == "_SUCCESS"), "{names:?}");
         let files_of = |prefix: &str| -> Vec<Vec<u8>> {
             let read = |name: &String| {
