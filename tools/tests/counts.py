@@ -46,8 +46,7 @@ def read_cargo(text, code):
             counts.skips.append((ignored[1], ignored[2] or "ignored without a reason"))
     if running:
         counts.failures.append(f"{running} crashed")
-    for name, output in re.findall(r"^---- (\S.*?) stdout ----\n(.*?)(?=^---- |^successes:|^failures:|\Z)", text,
-                                   re.M | re.S):
+    for name, output in outputs_of_cargo(text):
         reason = re.search(r"^skipped: (.+)$", output, re.M)
         if reason and name not in failed_names:
             counts.passed -= 1
@@ -57,6 +56,11 @@ def read_cargo(text, code):
     if not summaries:
         counts.failures.append("no test was run")
     return with_exit_code(counts, code)
+
+
+def outputs_of_cargo(text):
+    """Returns (name, output) of the tests whose output `cargo test` shows."""
+    return re.findall(r"^---- (\S.*?) stdout ----\n(.*?)(?=^---- |^successes:|^failures:|\Z)", text, re.M | re.S)
 
 
 def read_ctest(text, code):

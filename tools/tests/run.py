@@ -167,9 +167,19 @@ def run(suite, logs=LOGS):
     return found
 
 
-def tail(path, lines=25):
+def excerpt(path, failures, sections=3):
+    """What the failed tests of cargo printed, or the end of the log."""
     with open(os.path.join(ROOT, path), errors="replace") as f:
-        return "".join("    " + line for line in f.readlines()[-lines:])
+        text = f.read()
+    found = [(f"{name} printed", shortened(output, 10, 15)) for name, output in counts.outputs_of_cargo(text) if name in failures]
+    said = found[:sections] or [("it ends with", shortened(text, 0, 25))]
+    return f"  {path}: " + "".join(f"{what}\n" + "".join(f"    {line[:1000]}\n" for line in lines) for what, lines in said)
+
+
+def shortened(text, first, last):
+    """The first and the last lines of a text."""
+    lines = text.rstrip().splitlines()
+    return lines if len(lines) <= first + last else lines[:first] + [".."][:first] + lines[-last:]
 
 
 def parts_of(arguments):
@@ -211,7 +221,7 @@ def main(arguments):
               f"{len(found.skips)} skipped, {seconds:.0f} s", flush=True)
         if found.failures:
             # Names come before the end of the log, so that a truncated output still has them.
-            print(f"  FAILED: {'; '.join(found.failures)}\n  {suite.log} ends with\n{tail(suite.log)}", flush=True)
+            print(f"  FAILED: {'; '.join(found.failures)}\n{excerpt(suite.log, found.failures)}", flush=True)
 
     # All other suites need the binary.
     if suites and suites[0].part == "build":

@@ -161,6 +161,16 @@ class Suites(unittest.TestCase):
         self.assertEqual(self.run_suite("echo ok one; kill -SEGV $$", read=counts.read_lines).failures,
                          ["ended with signal 11"])
 
+    def test_an_excerpt_shows_what_failed_tests_printed(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".log") as log:
+            log.write("successes:\n\n---- a stdout ----\nfine\n\nfailures:\n\n---- b::c stdout ----\nseed 7 fails\n\n"
+                      "failures:\n    b::c\n\nDoc-tests of another crate\n")
+            log.flush()
+            self.assertEqual(run.excerpt(log.name, ["b::c"]), f"  {log.name}: b::c printed\n    seed 7 fails\n")
+            self.assertIn("    Doc-tests of another crate\n", run.excerpt(log.name, ["ended with exit code 1"]))
+        self.assertEqual(run.shortened("1\n2\n3\n4\n", 1, 1), ["1", "..", "4"])
+        self.assertEqual(run.shortened("1\n2\n3\n4\n", 0, 2), ["3", "4"])
+
     def test_a_hanging_suite_is_killed(self):
         self.assertIn("out of time", self.run_suite("sleep 60 & sleep 60", minutes=0.01).failures)
 
