@@ -172,8 +172,31 @@ impl Partition {
 
     /// Drops the choices of the first `records` records: the next one becomes record 0.
     pub fn pass(&mut self, records: usize) {
-        if let Partition::Given { chosen, .. } = self {
+        if let Some(chosen) = self.chosen_mut() {
             chosen.drain(..records);
+        }
+    }
+
+    /// Returns the choices for the records that follow. None: `of` finds the partition from the key alone.
+    pub fn chosen(&self) -> Option<&[u32]> {
+        match self {
+            Partition::Class { chosen, .. } | Partition::Given { chosen, .. } => Some(chosen),
+            _ => None,
+        }
+    }
+
+    /// Replaces the choices, if there are any.
+    pub fn set_chosen(&mut self, partitions: impl Iterator<Item = u32>) {
+        if let Some(chosen) = self.chosen_mut() {
+            chosen.clear();
+            chosen.extend(partitions);
+        }
+    }
+
+    fn chosen_mut(&mut self) -> Option<&mut Vec<u32>> {
+        match self {
+            Partition::Class { chosen, .. } | Partition::Given { chosen, .. } => Some(chosen),
+            _ => None,
         }
     }
 

@@ -148,7 +148,7 @@ impl Spill for RunSpill<'_> {
         let mut combiner_run: Option<PartitionCombiner<'_>> = None;
         let mut sorted = SortedBuckets::new(store, &mut buckets);
         let mut spill = FinishedSpill { worker: self.worker, start_ns: start, ..FinishedSpill::default() };
-        let mut last_partition = None;
+        let (mut last_partition, mut room) = (None, Vec::new());
         let mut sorting_ns = start;
         loop {
             let bucket = sorted.next_bucket();
@@ -177,12 +177,12 @@ impl Spill for RunSpill<'_> {
                 let Some(combiner_run) = &mut combiner_run else { continue };
                 for (i, &place) in places.iter().enumerate() {
                     prefetch_ahead(store, places, i);
-                    combiner_run.push(store.record(place))?;
+                    store.each_record(place, &mut room, |record| combiner_run.push(record))?;
                 }
             } else if let Some(writer) = &mut writer {
                 for (i, &place) in places.iter().enumerate() {
                     prefetch_ahead(store, places, i);
-                    writer.append(partition, store.record_of_split(place))?;
+                    store.each_record_of_split(place, &mut room, |record| writer.append(partition, record))?;
                 }
             }
             sorting_ns = setup.clock.now_ns();

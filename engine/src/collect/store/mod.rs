@@ -3,14 +3,17 @@
 //!
 //! Records that no mapper changes stay as they are in the input: records of a fixed length side by side in blocks, or
 //! lines and records of a fixed length in mapped files. Any other record is in a block as
-//! `klen u32 | vlen u32 | key | value | padding to 8`. A large record (larger than a block) has its own buffer, and a
-//! stub in the block: `klen = u32::MAX | vlen = its number`.
+//! `klen u32 | vlen u32 | key | value | padding to 8`. Records of one key may share a bundle (bundle.rs). A large
+//! record (larger than a block) has its own buffer, and a stub in the block: `klen = u32::MAX | vlen = its number`.
 
+pub mod bundle;
+pub mod bundler;
 pub mod mapped_records;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bundle::{BUNDLE, Bundle};
 use mapped_records::{MappedRecords, PREFETCH_MAX, prefetch_bytes};
 
 use crate::bytes::prefetch::prefetch;
@@ -228,7 +231,8 @@ impl Store {
         (n as u32, (n >> 32) as u32)
     }
 
-    /// Returns the key and value at a place, and the length of the key.
+    /// Returns the key and value at a place, and the length of the key. The value of a bundle is all that follows its
+    /// key.
     #[inline]
     pub fn bytes(&self, place: u64) -> (&[u8], u32) {
         match self.layout {
@@ -250,6 +254,7 @@ impl Store {
         if klen == STUB {
             return self.large_bytes(vlen);
         }
+        let klen = klen & !BUNDLE;
         // SAFETY: as in `header`; the lengths are those in the record's header.
         let bytes =
             unsafe { self.pool.bytes(place + (HEADER_BYTES / UNIT_BYTES) as u64, klen as usize + vlen as usize) };
@@ -288,17 +293,47 @@ impl Store {
         &bytes[..klen as usize]
     }
 
-    /// Returns the record at a place, with split 0; use `record_of_split` for runs.
+    /// Returns true for the place of a bundle.
     #[inline]
-    pub fn record(&self, place: u64) -> Record<'_> {
-        let (bytes, key_len) = self.bytes(place);
-        Record { bytes, key_len, split: 0 }
+    fn is_bundle(&self, place: u64) -> bool {
+        self.layout == Layout::Headers && {
+            let klen = self.header(place).0;
+            klen & BUNDLE != 0 && klen != STUB
+        }
     }
 
+    /// Passes on the record at a place, or the records of a bundle, with split 0. `room` holds a record of a bundle.
     #[inline]
-    /// Returns the record at a place, with its split.
-    pub fn record_of_split(&self, place: u64) -> Record<'_> {
-        Record { split: self.split(place), ..self.record(place) }
+    pub fn each_record(
+        &self,
+        place: u64,
+        room: &mut Vec<u8>,
+        mut take: impl FnMut(Record<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (bytes, key_len) = self.bytes(place);
+        if !self.is_bundle(place) {
+            return take(Record { bytes, key_len, split: 0 });
+        }
+        let bundle = Bundle::of(bytes, key_len as usize);
+        room.clear();
+        room.extend_from_slice(bundle.key);
+        bundle.each(|value| {
+            room.truncate(bundle.key.len());
+            room.extend_from_slice(value);
+            take(Record { bytes: room, key_len, split: 0 })
+        })
+    }
+
+    /// `each_record` with the split.
+    #[inline]
+    pub fn each_record_of_split(
+        &self,
+        place: u64,
+        room: &mut Vec<u8>,
+        mut take: impl FnMut(Record<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let split = self.split(place);
+        self.each_record(place, room, |record| take(Record { split, ..record }))
     }
 
     /// Prefetches the record at a place: the first 128 bytes, or up to 256 bytes of a record of fixed length.

@@ -41,6 +41,8 @@ pub struct InMemoryRecords<'b> {
     /// Places of the current bucket; the ones before `at` were passed on.
     places: Vec<u64>,
     at: usize,
+    /// Holds a record of a bundle.
+    room: Vec<u8>,
     partition: Option<u32>,
     /// True if the bucket begins a partition that `next_partition` has not returned yet.
     ahead: bool,
@@ -52,7 +54,17 @@ pub struct InMemoryRecords<'b> {
 impl<'b> InMemoryRecords<'b> {
     /// Returns the records of `buckets`, in order.
     pub fn new(store: &'b Store, buckets: SortedBuckets<'b>, clock: &'b dyn Clock, log: &'b TaskLog) -> Self {
-        InMemoryRecords { store, buckets, places: Vec::new(), at: 0, partition: None, ahead: false, clock, log }
+        InMemoryRecords {
+            store,
+            buckets,
+            places: Vec::new(),
+            at: 0,
+            room: Vec::new(),
+            partition: None,
+            ahead: false,
+            clock,
+            log,
+        }
     }
 
     /// Moves to the next bucket; returns false at the end.
@@ -92,7 +104,7 @@ impl SortedRecords for InMemoryRecords<'_> {
         let end = (self.at + BATCH_RECORDS).min(self.places.len());
         for i in self.at..end {
             prefetch_ahead(self.store, &self.places, i);
-            each(self.store.record_of_split(self.places[i]))?;
+            self.store.each_record_of_split(self.places[i], &mut self.room, &mut *each)?;
         }
         self.at = end;
         Ok(true)

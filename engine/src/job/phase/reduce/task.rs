@@ -148,12 +148,12 @@ impl<'a> ReduceTask<'a> {
                 fixed.at(places[i])
             });
         }
-        let whole = bytes_a_record as usize + 64;
+        let (whole, mut room) = (bytes_a_record as usize + 64, Vec::new());
         for (i, &place) in places.iter().enumerate() {
             if let Some(&ahead) = places.get(i + AHEAD) {
                 store.prefetch_whole(ahead, whole);
             }
-            self.push(store.record(place))?;
+            store.each_record(place, &mut room, |record| self.push(record))?;
         }
         Ok(())
     }

@@ -7,20 +7,30 @@
 //!                         entry block | entry block ..      or, if the input was sampled, chains by bucket
 //! ```
 //!
+//! Where keys repeat, the mapper writes into a block that is used again and again, and its records go on as bundles:
+//! fewer bytes, fewer entries (`staging.rs`).
+//!
 //! A full budget, or a used-up share of the worker, makes `Spill` sort the records into a run. The blocks are then
 //! reused.
 
+mod collected;
+mod staging;
+mod walk;
+
 use std::sync::Arc;
 
+pub use self::collected::{CollectedRecords, Spill};
+use self::staging::Staging;
+use self::walk::Walk;
 use super::chains::{BATCH, Chains};
 use super::entries::{Entry, EntryBlock};
 use super::partition::Partition;
 use super::routes::Routes;
 use super::store::{Layout, STUB, Store};
 use crate::bytes::KeyOrder;
+use crate::memory::Block;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::memory::pool::UNIT_BYTES;
-use crate::memory::{Block, Grant};
 use crate::operator::cursor::{HEADER_BYTES, LARGE_BYTES, copied};
 use crate::operator::types::wrong_length;
 use crate::operator::{Sink, Type};
@@ -28,63 +38,6 @@ use yunti_base::{Code, Error, Result};
 
 /// Blocks that a worker may hold, at least, however little memory the job should keep to.
 const BLOCKS_LEAST: usize = 8;
-
-/// Records that are not sorted yet, of one worker or all.
-#[derive(Default)]
-pub struct CollectedRecords {
-    /// Pool blocks that hold the records.
-    pub blocks: Vec<Block>,
-    /// Entries of the records, if the buckets are not known during collecting.
-    pub entries: Vec<EntryBlock>,
-    /// Entries already in their buckets, instead of `entries`; one instance per worker.
-    pub chains: Vec<Chains>,
-    /// Memory for sorting the entries, taken during collecting.
-    pub grants: Vec<Grant>,
-    /// Numbers of the large records in the store.
-    pub large_numbers: Vec<u32>,
-    /// Bytes of the large records; they count towards the spill threshold as blocks do.
-    pub large_bytes: u64,
-    /// Number of records.
-    pub records: u64,
-    /// Bytes of keys and values.
-    /// Bytes of keys and values over all splits, for the counters.
-    pub bytes: u64,
-}
-
-impl CollectedRecords {
-    /// Returns all blocks to the pool; places in them are not read afterwards.
-    pub fn release(&mut self, store: &Store) {
-        store.pool().put(self.blocks.drain(..));
-        store.pool().put(self.entries.drain(..).map(EntryBlock::into_block));
-        store.pool().put(self.chains.drain(..).flat_map(Chains::into_blocks));
-        self.large_numbers.drain(..).for_each(|n| store.drop_large(n));
-        self.grants.clear();
-        (self.large_bytes, self.records, self.bytes) = (0, 0, 0);
-    }
-
-    /// Adds another worker's records.
-    pub fn append(&mut self, mut other: CollectedRecords) {
-        self.blocks.append(&mut other.blocks);
-        self.entries.append(&mut other.entries);
-        self.chains.append(&mut other.chains);
-        self.grants.append(&mut other.grants);
-        self.large_numbers.append(&mut other.large_numbers);
-        self.large_bytes += other.large_bytes;
-        self.records += other.records;
-        self.bytes += other.bytes;
-    }
-}
-
-/// Moves collected records out of memory.
-pub trait Spill: Send {
-    /// Writes the records to a run and releases them (`CollectedRecords::release`), at once or in the background.
-    fn spill(&mut self, store: &Store, collected: &mut CollectedRecords) -> Result<()>;
-
-    /// Waits for a background spill. Returns true if there was one, so that its memory is free now.
-    fn wait(&mut self) -> Result<bool> {
-        Ok(false)
-    }
-}
 
 /// The records of one worker, and the `Spill` for a full memory.
 pub struct Collector<'a> {
@@ -94,6 +47,7 @@ pub struct Collector<'a> {
     routes: Option<Arc<Routes>>,
     spill: Box<dyn Spill + 'a>,
     collected: CollectedRecords,
+    staging: Staging,
     /// Bytes used of the block being filled (the last of `collected.blocks`).
     used: usize,
     split: u32,
@@ -136,6 +90,7 @@ impl<'a> Collector<'a> {
             routes,
             spill,
             collected: CollectedRecords::default(),
+            staging: Staging::default(),
             used: usize::MAX,
             split: 0,
             number: 0,
@@ -168,7 +123,8 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns the collected records.
-    pub fn into_collected(self) -> CollectedRecords {
+    pub fn into_collected(mut self) -> CollectedRecords {
+        self.staging.release(&self.store);
         self.collected
     }
 
@@ -177,7 +133,11 @@ impl<'a> Collector<'a> {
     fn held(&self) -> usize {
         let chained: usize = self.collected.chains.iter().map(Chains::blocks).sum();
         let large_blocks = self.collected.large_bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
-        self.collected.blocks.len() + self.collected.entries.len() * 3 / 2 + chained * 2 + large_blocks
+        self.collected.blocks.len()
+            + self.collected.entries.len() * 3 / 2
+            + chained * 2
+            + large_blocks
+            + self.staging.blocks()
     }
 
     /// Returns the blocks that this worker may hold now.
@@ -192,6 +152,11 @@ impl<'a> Collector<'a> {
 
     /// Returns room for the cursor with at least `need` bytes.
     fn give(&mut self, need: usize) -> Result<(*mut u8, usize)> {
+        if self.stages()? { Ok((self.staging.ptr(&self.store), self.room_of())) } else { self.give_direct(need) }
+    }
+
+    /// `give` in the block where the records stay.
+    fn give_direct(&mut self, need: usize) -> Result<(*mut u8, usize)> {
         let room = self.room_of();
         debug_assert!(need <= room);
         // A remainder too small for most records would come back at once.
@@ -278,27 +243,34 @@ impl<'a> Collector<'a> {
         })
     }
 
-    /// Indexes the `len` bytes of records from `used` on. `stub`: the bytes are one stub, whose partition is already
-    /// chosen.
-    fn index(&mut self, len: usize, stub: bool) -> Result<()> {
+    /// Takes the `len` bytes of records that the cursor wrote.
+    fn index(&mut self, len: usize) -> Result<()> {
         if len == 0 {
             return Ok(());
         }
+        if self.staging.is_open() {
+            return self.index_staged(len);
+        }
+        let store = self.store.clone();
+        let Some(block) = self.collected.blocks.last_mut() else { return Ok(()) };
+        let bytes = &store.pool().bytes_mut(block)[self.used..self.used + len];
+        self.partition.choose(bytes, copied(bytes))?;
+        self.index_chosen(len)
+    }
+
+    /// Indexes the `len` bytes of records, bundles or a stub from `used` on. Their partitions are chosen.
+    fn index_chosen(&mut self, len: usize) -> Result<()> {
         let store = self.store.clone();
         let pool = store.pool();
         let start = self.used;
         let Some(last) = self.collected.blocks.len().checked_sub(1) else { return Ok(()) };
-        if !stub {
-            let bytes = &pool.bytes_mut(&mut self.collected.blocks[last])[start..start + len];
-            self.partition.choose(bytes, copied(bytes))?;
-        }
         let (mut at, end) = (start, start + len);
         let mut number = 0;
         while at < end {
             let Some(room) = self.entry_room() else {
                 // Records before `at` are indexed and can be spilled. The rest moves to a fresh block.
                 self.partition.pass(number);
-                return self.index_after_spill(at, end, |own, len| own.index(len, stub));
+                return self.index_after_spill(at, end, Self::index_chosen);
             };
             let walk = Walk {
                 store: &store,
@@ -310,25 +282,26 @@ impl<'a> Collector<'a> {
                 number,
             };
             let bytes = &mut pool.bytes_mut(&mut self.collected.blocks[last])[..end];
-            let (next, filled, total) = match (self.collected.chains.first_mut(), self.collected.entries.last_mut()) {
+            let walked = match (self.collected.chains.first_mut(), self.collected.entries.last_mut()) {
                 (Some(chains), _) => {
                     let batch = chains.batch();
-                    let walked = walk.records(bytes, at, room.min(BATCH), |i, entry| batch[i] = entry)?;
-                    chains.add(walked.1, pool);
+                    let walked = walk.entries(bytes, at, room.min(BATCH), |i, entry| batch[i] = entry)?;
+                    chains.add(walked.entries, pool);
                     walked
                 }
                 (None, Some(entries)) => {
                     let free = entries.free(pool);
-                    let walked = walk.records(bytes, at, room, |i, entry| free[i] = entry)?;
-                    entries.add_len(walked.1, pool);
+                    let walked = walk.entries(bytes, at, room, |i, entry| free[i] = entry)?;
+                    entries.add_len(walked.entries, pool);
                     walked
                 }
                 (None, None) => return Ok(()),
             };
-            at = next;
-            number += filled;
-            self.count(filled, total);
+            at = walked.at;
+            number += walked.entries;
+            self.count(walked.records, walked.bytes);
         }
+        self.partition.pass(number);
         self.used = end;
         Ok(())
     }
@@ -348,9 +321,14 @@ impl<'a> Collector<'a> {
         self.partition.give(partitions)?;
         self.give(len)?;
         let store = self.store.clone();
-        let last = self.collected.blocks.len() - 1;
-        fill(&mut store.pool().bytes_mut(&mut self.collected.blocks[last])[self.used..self.used + len])?;
-        self.index(len, false)
+        match self.staging.bytes_mut(&store) {
+            Some(staged) => fill(&mut staged[..len])?,
+            None => {
+                let last = self.collected.blocks.len() - 1;
+                fill(&mut store.pool().bytes_mut(&mut self.collected.blocks[last])[self.used..self.used + len])?;
+            }
+        }
+        self.index(len)
     }
 
     /// Takes one large record. Fails with `Code::Memory` if the budget is too small for it.
@@ -393,7 +371,7 @@ impl<'a> Collector<'a> {
             return Err(Error::new(Code::Internal, "records without headers in a store with headers"));
         };
         let record_bytes = record_bytes as usize;
-        self.give(record_bytes)?;
+        self.give_direct(record_bytes)?;
         let store = self.store.clone();
         let room = (self.room_of() - self.used) / record_bytes * record_bytes;
         let last = self.collected.blocks.len() - 1;
@@ -508,7 +486,7 @@ impl<'a> Collector<'a> {
             return Err(self.too_small());
         }
         self.spill_all()?;
-        self.give(rest.len())?;
+        self.give_direct(rest.len())?;
         let at = self.used;
         let last = self.collected.blocks.len() - 1;
         store.pool().bytes_mut(&mut self.collected.blocks[last])[at..at + rest.len()].copy_from_slice(&rest);
@@ -525,7 +503,7 @@ impl<'a> Collector<'a> {
         if self.collected.records > 0 && self.held() + blocks > self.blocks_allowed() {
             return Ok(false);
         }
-        self.give(HEADER_BYTES)?;
+        self.give_direct(HEADER_BYTES)?;
         if self.entry_room().is_none() {
             return Ok(false);
         }
@@ -536,7 +514,7 @@ impl<'a> Collector<'a> {
         let stub = u64::from(STUB) | u64::from(number) << 32;
         let store = self.store.clone();
         store.pool().bytes_mut(&mut self.collected.blocks[last])[at..at + 8].copy_from_slice(&stub.to_le_bytes());
-        self.index(HEADER_BYTES, true)?;
+        self.index_chosen(HEADER_BYTES)?;
         Ok(true)
     }
 }
@@ -569,86 +547,13 @@ fn put_entries<'k>(
     }
 }
 
-/// Makes entries from records with headers; normalises their keys in place.
-struct Walk<'w> {
-    store: &'w Store,
-    order: KeyOrder,
-    types: (Type, Type),
-    partition: &'w Partition,
-    scratch: &'w mut Vec<u8>,
-    /// Place of the block's first byte.
-    place: u64,
-    /// Number of the first record in the last call of the partitioner.
-    number: usize,
-}
-
-impl Walk<'_> {
-    /// Passes the entries of at most `room` records from `at` on to `put`, with their numbers. Returns the offset of
-    /// the next record, the number of records, and the bytes of their keys and values.
-    #[inline(always)]
-    fn records(
-        self,
-        bytes: &mut [u8],
-        mut at: usize,
-        room: usize,
-        mut put: impl FnMut(usize, Entry),
-    ) -> Result<(usize, usize, usize)> {
-        let Walk { store, order, types, partition, scratch, .. } = self;
-        let wants_raw = partition.wants_raw();
-        let (mut filled, mut total) = (0, 0);
-        while at < bytes.len() && filled < room {
-            let number = self.number + filled;
-            let header = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or([0; 8]));
-            let (klen, vlen) = (header as u32, (header >> 32) as u32);
-            let place = self.place + (at / UNIT_BYTES) as u64;
-            if klen == STUB {
-                let (large, large_klen) = store.bytes(place);
-                total += large.len();
-                let key = &large[..large_klen as usize];
-                scratch.clear();
-                if wants_raw {
-                    scratch.extend_from_slice(key);
-                    order.denormalise(scratch);
-                }
-                let prefix = order.prefix(key, 0);
-                put(filled, Entry::new(prefix, partition.of(number, scratch, key, prefix), place));
-                at += HEADER_BYTES;
-            } else {
-                if !types.0.fits(klen as usize) || !types.1.fits(vlen as usize) {
-                    return Err(wrong_length(types, klen as usize, vlen as usize));
-                }
-                let key_at = at + HEADER_BYTES;
-                let key = &mut bytes[key_at..key_at + klen as usize];
-                let prefix;
-                let part = if order.is_bytes() {
-                    prefix = order.prefix(key, 0);
-                    partition.of(number, key, key, prefix)
-                } else {
-                    scratch.clear();
-                    if wants_raw {
-                        scratch.extend_from_slice(key);
-                    }
-                    order.normalise(key);
-                    prefix = order.prefix(key, 0);
-                    partition.of(number, scratch, key, prefix)
-                };
-                put(filled, Entry::new(prefix, part, place));
-                total += (klen + vlen) as usize;
-                at = (key_at + klen as usize + vlen as usize).next_multiple_of(8);
-            }
-            filled += 1;
-        }
-        Ok((at, filled, total))
-    }
-}
-
 impl Sink for Collector<'_> {
     fn begin(&mut self) -> Result<(*mut u8, usize)> {
         self.give(LARGE_BYTES)
     }
 
     fn filled(&mut self, len: usize, need: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
-        self.index(len, false)?;
+        self.index(len)?;
         self.give(need)
     }
 
