@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import subprocess
 
 
 def describe():
@@ -21,3 +22,10 @@ def describe():
         "cores": cores, "memory_gib": memory,
         "avx512": bool(flags and "avx512bw" in flags.group(1)), "kernel": platform.release(), "load": os.getloadavg(),
     }
+
+
+def commit():
+    """Returns the commit of the checkout; `+` says that it had other changes."""
+    run = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True,
+                                        cwd=os.path.dirname(os.path.abspath(__file__))).stdout.strip()
+    return run("rev-parse", "--short=12", "HEAD") + ("+" if run("status", "--porcelain", "--untracked-files=no") else "")

@@ -1,7 +1,9 @@
 """Runs programs in turn and measures wall and CPU seconds, peak memory, and the equality of their outputs."""
 
+import ctypes
 import fcntl
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -33,7 +35,7 @@ def lock():
 @dataclass
 class Sample:
     wall: float  # seconds from start to exit, which follows the rename
-    cpu: float
+    cpu: float  # user and system, of the process and of all that it started
     rss: int  # bytes, peak; counts mapped input too
     anonymous: int  # bytes, highest sample, only of this process
 
@@ -59,6 +61,29 @@ def _anonymous_bytes(pid):
         return 0
 
 
+def _adopt_orphans():
+    """Makes this process the parent of processes whose parent ends first, so that their CPU seconds count."""
+    set_child_subreaper = 36
+    ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
+
+
+def _end_orphans(seconds=10):
+    """Waits for what the program left behind, and kills nothing: a process that stays is not counted."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.002)
+        except ChildProcessError:
+            return
+
+
+def processor_seconds():
+    """Returns the CPU seconds of all processes that this one has started and waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def clean():
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)
@@ -69,6 +94,8 @@ def run(program, timeout=3600, sample_seconds=0.05):
     clean()
     output = WORK + "/out"
     command = program.command(output)
+    _adopt_orphans()
+    before = processor_seconds()
     peak, done = [0], threading.Event()
     with open(WORK + "/log", "wb") as log:
         begin = time.monotonic()
@@ -92,11 +119,13 @@ def run(program, timeout=3600, sample_seconds=0.05):
             done.set()
             watcher.join()
         child.returncode = os.waitstatus_to_exitcode(status)
+        _end_orphans()
+        cpu = processor_seconds() - before
     if child.returncode or not os.path.exists(output):
         with open(WORK + "/log", errors="replace") as f:
             last = " | ".join(f.read().strip().splitlines()[-3:])
         raise Failed(f"{program.name} ended with {child.returncode}: {last[-400:]}")
-    return Sample(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, peak[0]), output
+    return Sample(wall, cpu, usage.ru_maxrss * 1024, peak[0]), output
 
 
 def warm(folder, touch):

@@ -1,5 +1,6 @@
 """Programs of a row: Yunti, the limit program, and each peer with its forms of the query."""
 
+import glob
 import importlib
 import os
 import subprocess
@@ -41,15 +42,18 @@ def build():
 
 def peer(module_name, row, folder):
     """Returns (displayed name, programs by form); no programs if the peer cannot be installed."""
+    binary = module_name == "hadoop_local_peer" and row.data == "tera"
+    return peer_of(module_name, "binary records" if binary else row.task, folder, row.memory)
+
+
+def peer_of(module_name, task, folder, memory=0):
+    """Returns the same for a key of the peer's TASKS."""
     module = importlib.import_module(module_name)
-    task = row.task
-    if module_name == "hadoop_local_peer" and row.data == "tera":
-        task = "binary records"
-    if not (_install(module.PACKAGES) if module.PACKAGES else module.available()):
+    if not (install(module.PACKAGES) if module.PACKAGES else module.available()):
         return module.NAME, []
     programs = []
     for form, label in enumerate(module.TASKS[task]):
-        programs.append(Program(module.NAME, _command(module, module_name, task, folder, row.memory, form), label))
+        programs.append(Program(module.NAME, _command(module, module_name, task, folder, memory, form), label))
     return module.NAME, programs
 
 
@@ -64,7 +68,7 @@ def _command(module, module_name, task, folder, memory, form):
 _installed = {}
 
 
-def _install(packages):
+def install(packages):
     """Installs packages once into the bench's own environment. Returns True if all are installed."""
     if not os.path.exists(VENV + "/bin/python"):
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
@@ -79,6 +83,13 @@ def _install(packages):
         if not _installed[package]:
             return False
     return True
+
+
+def install_wheel():
+    """Installs the wheel of dist/ into the environment. Returns True if there is one."""
+    wheels = glob.glob(os.path.join(commands.ROOT, "dist/yunti-*.whl"))
+    return len(wheels) == 1 and subprocess.run(
+        [VENV + "/bin/python", "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", wheels[0]]).returncode == 0
 
 
 def versions():
