@@ -43,6 +43,7 @@ help:
 	@echo 'make test-full-web       test 100,000 random templates'
 	@echo 'make bench               compare with all peers and limit programs; bench-quick: chdb and limit programs'
 	@echo 'make bench-hadoop        compare stock Hadoop, settings and native tasks on a cluster of one machine'
+	@echo 'make bench-code          isolated classes, programs, Python, crashes and resume beside peers (pip, JDK, Maven)'
 	@echo 'make bench-web           compare pages: Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17, 25)'
 	@echo 'make bench-namenode      compare NameNodes with and without plug-ins, in turn (ARGS=--quick; JDK 17; 30 min)'
 	@echo 'make bench-observe       measure the overhead of yunti observe (ARGS=--quick; JDK 17 or 25, Maven)'
@@ -269,6 +270,12 @@ bench-hadoop: hadoop
 bench-web:
 	@tools/setup hadoop
 	$(PYTHON) benches/web/run.py $(ARGS)
+
+# Code of any language in the engine, and jobs that survive it: benches/README.md, "Code of any language"
+.PHONY: bench-code
+bench-code: python examples-built
+	@tools/setup bench
+	$(PYTHON) benches/code/run.py $(ARGS)
 
 # The overhead of yunti observe for the observed program: benches/README.md, "Overhead of yunti observe"
 .PHONY: bench-observe

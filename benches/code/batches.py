@@ -62,7 +62,7 @@ def sessions(options, megabytes=100):
         os.rename(folder + ".part", folder)
     programs = [python("yunti", "sessions_batch", folder), python("Python, a record at a time", "sessions_record", folder),
                 python("NumPy", "sessions_table", "numpy", folder)]
-    if options.peers:
+    if options.peers and opponents.install(["pyarrow"]):
         programs.append(python("NumPy, read by Arrow", "sessions_table", "arrow", folder))
     goals = [Goal("yunti", "Python, a record at a time", 10, faster=True), Goal("yunti", "NumPy", 1.5),
              Goal("yunti", "NumPy, read by Arrow")]

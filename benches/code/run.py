@@ -15,12 +15,17 @@ sys.dont_write_bytecode = True
 
 import batches  # noqa: E402
 import comparison  # noqa: E402
+import crashes  # noqa: E402
+import isolation  # noqa: E402
+import neighbour  # noqa: E402
+import resume  # noqa: E402
+import start  # noqa: E402
 import streaming  # noqa: E402
 from harness import commands, machine, measure, opponents, report  # noqa: E402
 
-ROWS = streaming.ROWS | batches.ROWS
+ROWS = isolation.ROWS | crashes.ROWS | streaming.ROWS | batches.ROWS | start.ROWS | resume.ROWS | neighbour.ROWS
 # What a bench of Yunti's Python functions imports.
-PACKAGES = ["cloudpickle", "numpy", "pyarrow"]
+PACKAGES = ["cloudpickle", "numpy"]
 
 
 def arguments():
@@ -30,6 +35,7 @@ def arguments():
     p.add_argument("--no-peers", dest="peers", action="store_false",
                    help="leave out peers that a registry must provide: Hadoop, mrjob, DuckDB, Polars, pyarrow")
     p.add_argument("--size", type=float, default=1.0, help="scale the data to try the bench; the goals apply to 1")
+    p.add_argument("--full", action="store_true", help="resume a sort of 10 GB, which needs 30 GB of disk, instead of 1 GB")
     p.add_argument("--no-save", action="store_true", help="write no results file")
     a = p.parse_args()
     wanted = [n for n in a.rows.split(",") if n]
@@ -65,7 +71,7 @@ def main():
     options = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     held = measure.lock()
-    opponents.build()
+    opponents.build("libraries")
     if not opponents.install(PACKAGES) or not opponents.install_wheel():
         print("Python's rows need " + ", ".join(PACKAGES) + " and the wheel (make python)")
         return 1

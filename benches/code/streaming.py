@@ -59,7 +59,7 @@ def row(pair, megabytes, options):
         programs.append(shell("GNU parallel", f"parallel --will-cite -j2 --pipepart --block -1 -a {files} {mapper} | "
                                               f"{SORT} | {reducer} > {{out}}"))
     else:
-        skipped["GNU parallel"] = "not installed: apt-get install parallel"
+        skipped["GNU parallel"] = "GNU parallel is not installed"
     if options.peers and megabytes == 50:
         wanted = {"Hadoop Streaming": hadoop(mapper, reducer, folder)}
         if pair == "words":

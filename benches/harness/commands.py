@@ -13,6 +13,8 @@ LEVEL = "avx2" if os.environ.get("YUNTI_SIMD") in ("avx2", "plain") else "native
 LIMITS = ROOT + ("/build/limits-avx2" if LEVEL == "avx2" else "/build/limits")
 WORD_COUNT_LIB = ROOT + "/build/examples/lib/libword_count.so"
 MAX_BY_KEY_LIB = ROOT + "/build/examples/lib/libmax_by_key.so"
+TERA_SORT_LIB = ROOT + "/build/examples/lib/libtera_sort.so"
+CRASHING_LIB = ROOT + "/build/bench-libraries/libcrashing.so"
 DOUBLE_BY_KEY_LIB = ROOT + "/build/bench-libraries/libdouble_by_key.so"
 
 IN_OUT = "--input {input} --output {output}"
@@ -26,6 +28,9 @@ OURS = {
     "wordcount-sorted": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.Tokenizer --combiner "
                         f"WordCount.SumCombiner --reducer WordCount.SumReducer --mode sorted {IN_OUT}",
     "terasort": f"{YUNTI} run terasort {IN_OUT} --reduces {{reduces}}",
+    "terasort-class": f"{YUNTI} run terasort --lib {TERA_SORT_LIB} --mapper TeraSort.Records {IN_OUT}",
+    "wordcount-crashing": f"{YUNTI} run --lib {CRASHING_LIB} --mapper Crashing.Words --folder Yunti.CountFolder "
+                          f"--mode grouped --isolate {IN_OUT}",
     "terasort-budget": f"{YUNTI} run terasort {IN_OUT} --reduces 1 --memory {{memory}}",
     "sortlines": f"{YUNTI} run sort {IN_OUT}",
     "maxbykey": f"{YUNTI} run --lib {MAX_BY_KEY_LIB} --mapper MaxByKey.Parse --folder MaxByKey.Max --mode grouped "
@@ -39,6 +44,8 @@ OURS = {
 THREADS = " --threads {threads}"
 MEMORY = " --memory {memory}"
 SPLITS = " --split-size {split_bytes}"
+ISOLATED = " --isolate"
+SANDBOXED = " --sandbox"
 
 LIMIT = {
     "wordcount": f"{LIMITS}/wordcount {{input}} {{output}} {{threads}}",

@@ -89,9 +89,13 @@ def clean():
     os.makedirs(WORK)
 
 
-def run(program, timeout=3600, sample_seconds=0.05):
-    """Runs a program with an empty output folder and returns its sample and the path of the output."""
-    clean()
+def run(program, timeout=3600, sample_seconds=0.05, keep=False):
+    """Runs a program with an empty output folder and returns its sample and the path of the output.
+
+    `keep`: leaves what an earlier run has left, for a job that goes on.
+    """
+    if not keep:
+        clean()
     output = WORK + "/out"
     command = program.command(output)
     _adopt_orphans()

@@ -95,8 +95,9 @@ def read_unittest(text, code):
 
 
 def read_lines(text, code):
-    """Reads one line per test: `ok NAME..` or `FAILED NAME..`."""
-    counts = Counts(passed=len(re.findall(r"^ok\b", text, re.M)), failures=re.findall(r"^FAILED (.*)$", text, re.M))
+    """Reads one line per test: `ok NAME..`, `FAILED NAME..` or `skip NAME: REASON`."""
+    counts = Counts(passed=len(re.findall(r"^ok\b", text, re.M)), failures=re.findall(r"^FAILED (.*)$", text, re.M),
+                    skips=re.findall(r"^skip (.*?): (.*)$", text, re.M))
     if not counts.passed and not counts.failures:
         counts.failures.append("no test was run")
     return with_exit_code(counts, code)

@@ -39,6 +39,7 @@ PRECONDITIONS = [
     (r"there is no JDK 25", lambda: bool(jdks.find(["25"]))),
     (r"clang", lambda: _has("clang", "clang++")),
     (r"pip cannot reach PyPI", lambda: suites.no_pypi() is None),
+    (r"GNU parallel is not installed", lambda: _has("parallel")),
     (r"chromium", lambda: _has("chromium") or _has("chromium-browser") or _has("google-chrome")),
     (r"pkg-config", lambda: _has("pkg-config")),
     (r"\b(lintian|zsh|fish|groff|man|dpkg-deb) is not installed",
