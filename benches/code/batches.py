@@ -61,11 +61,12 @@ def sessions(options, megabytes=100):
         subprocess.run([PYTHON, PROGRAMS + "/visits.py", folder.rpartition("-")[2], folder + ".part/log"], check=True)
         os.rename(folder + ".part", folder)
     programs = [python("yunti", "sessions_batch", folder), python("Python, a record at a time", "sessions_record", folder),
+                python("yunti, a record at a time", "sessions_function", folder),
                 python("NumPy", "sessions_table", "numpy", folder)]
     if options.peers and opponents.install(["pyarrow"]):
         programs.append(python("NumPy, read by Arrow", "sessions_table", "arrow", folder))
     goals = [Goal("yunti", "Python, a record at a time", 10, faster=True), Goal("yunti", "NumPy", 1.5),
-             Goal("yunti", "NumPy, read by Arrow")]
+             Goal("yunti", "NumPy, read by Arrow"), Goal("yunti", "yunti, a record at a time", faster=True)]
     return [compare(f"python-sessions-{megabytes}", f"sessions of each user, {megabytes} MB of visits", programs, goals,
                     options)]
 

@@ -1,7 +1,7 @@
 """Programs that run in turn on the same input, and the ratios of their CPU seconds beside goals.
 
 CPU seconds (user and system, of all processes) decide, not wall time: user code runs in processes of its own beside the
-engine, and a busy machine then favours whoever starts most of them.
+engine, and a busy machine then favours the program that starts most of them.
 """
 
 import statistics
@@ -65,7 +65,7 @@ def cheapest(forms):
 def outputs(programs, same="unordered", differs=()):
     """Runs each program once, untimed. Returns the programs that ran, the reasons for the rest, and if all outputs agree.
 
-    `differs` names programs whose output is not that of the others.
+    Outputs of programs in `differs` are not compared.
     """
     ran, failures, seen = [], {}, {}
     for program in programs:

@@ -30,12 +30,14 @@ PACKAGES = ["cloudpickle", "numpy"]
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    p.add_argument("--rows", default=",".join(ROWS), help="run these rows, or all whose names begin so: " + ", ".join(ROWS))
+    p.add_argument("--rows", default=",".join(ROWS),
+                   help="run these rows, or all whose names begin so: " + ", ".join(ROWS))
     p.add_argument("--rounds", type=int, default=5, help="run each program this many times, in turn (default 5)")
     p.add_argument("--no-peers", dest="peers", action="store_false",
                    help="leave out peers that a registry must provide: Hadoop, mrjob, DuckDB, Polars, pyarrow")
     p.add_argument("--size", type=float, default=1.0, help="scale the data to try the bench; the goals apply to 1")
-    p.add_argument("--full", action="store_true", help="resume a sort of 10 GB, which needs 30 GB of disk, instead of 1 GB")
+    p.add_argument("--full", action="store_true",
+                   help="resume a sort of 10 GB, which needs 30 GB of disk, instead of 1 GB")
     p.add_argument("--no-save", action="store_true", help="write no results file")
     a = p.parse_args()
     wanted = [n for n in a.rows.split(",") if n]
@@ -50,7 +52,7 @@ def environment():
     """Sets what all measured programs inherit."""
     # `python3` of a script is the interpreter itself, not a script that looks for it.
     os.environ["PATH"] = opponents.VENV + "/bin:" + os.environ["PATH"]
-    # Container images set it. It makes a program that prints lines three times as slow; the engine removes it by itself.
+    # Container images set it. It makes a program that prints lines three times as slow; Yunti removes it by itself.
     os.environ.pop("PYTHONUNBUFFERED", None)
 
 

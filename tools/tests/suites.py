@@ -176,9 +176,9 @@ SUITES = [
     *(engine_bench(name) for name in ("vsort", "fold", "merge")),
     Suite("benches", "limit programs", [["make", "-s", "-C", "benches/limits", "test"]], skip=no_avx2),
     Suite("benches", "make bench, tiny data", cmake("examples", "examples", "gcc")
-          + [[PYTHON, "tools/tests/tiny_bench.py"]], counts.read_lines, skip=no_avx2),
+          + [[PYTHON, "tools/tests/tiny_bench.py", "engine"]], counts.read_lines, skip=no_avx2),
     Suite("benches", "make bench-code, tiny data", [["make", "-s", "python", "examples-built"],
-                                                    [PYTHON, "tools/tests/tiny_code_bench.py"]], counts.read_lines,
+                                                    [PYTHON, "tools/tests/tiny_bench.py", "code"]], counts.read_lines,
           skip=no_pypi),
     Suite("benches", "make bench-observe, tiny data", [["make", "-s", "bench-observe", "ARGS=--quick --no-save"]]),
     Suite("hadoop", "settings give the output of stock Hadoop",
