@@ -1,4 +1,7 @@
-"""Jobs: classes of Python, settings, inputs and an output, run by the program `yunti`."""
+"""Jobs: classes of Python, settings, inputs and an output, run by the program `yunti`.
+
+Workers import this module with the steps of a dataset, so what only a caller needs is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,6 @@ import functools
 import json
 import os
 import re
-import shutil
-import tempfile
-import weakref
 from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tuple, Union
 
 from .data.types import Type, bytes_, f64, i64, none, slice_, text
@@ -111,6 +111,9 @@ class Job:
 
         Raises `JobError`, or `KeyboardInterrupt` after ctrl-C.
         """
+        import shutil
+        import tempfile
+
         check_flags(flags)
         flags = {**self.flags, **flags}
         flags.update({flag: _marked_by_flag(flag, flags[flag]) for flag in BY_FLAG if flags.get(flag) is not None})
@@ -251,6 +254,10 @@ def paths_of(given: Paths) -> List[str]:
 def execute(arguments: Sequence[str], input: Paths, output: Any, flags: Dict[str, Any],
             types: Tuple[Type, Type], default_format: str = "framed") -> Result:
     """Runs `yunti run` with these arguments. Returns the result, in a temporary directory if there is no output."""
+    import shutil
+    import tempfile
+    import weakref
+
     words = ["run", *arguments, *arguments_of(flags)]
     for path in paths_of(input):
         words += ["--input", path]

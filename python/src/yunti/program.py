@@ -1,15 +1,17 @@
-"""The program `yunti`: where it is, how it runs a job, and what its failures mean."""
+"""The program `yunti`: where it is, how it runs a job, and what its failures mean.
+
+Workers import this module too, so what only a caller needs is imported where it is used.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import signal
-import site
-import subprocess
 import sys
-from typing import Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
+
+if TYPE_CHECKING:
+    import subprocess
 
 #: Seconds in which the program ends by itself after ctrl-C in a terminal, which signals it too. A second signal would
 #: end it without cleaning up.
@@ -57,6 +59,8 @@ def program() -> str:
     inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "yunti")
     if os.path.exists(inside):
         return inside
+    import shutil
+
     found = shutil.which("yunti")
     if found and _is_program(found):
         return found
@@ -74,6 +78,8 @@ def environment() -> Dict[str, str]:
 
     They have the same seed for `hash`, so that partitioners may use it, and sets of texts have one order in all attempts.
     """
+    import site
+
     env = dict(os.environ)
     env.setdefault("PYTHONHASHSEED", "0")
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -88,6 +94,8 @@ def run(arguments: List[str]) -> bytes:
 
     Raises `JobError`, or `KeyboardInterrupt` after ctrl-C, once the program has ended.
     """
+    import subprocess
+
     process = subprocess.Popen([program(), *arguments], stdout=subprocess.PIPE, env=environment())
     try:
         output, _ = process.communicate()
@@ -100,6 +108,9 @@ def run(arguments: List[str]) -> bytes:
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
+    import signal
+    import subprocess
+
     try:
         # A notebook interrupts its kernel alone.
         process.communicate(timeout=GRACE_SECONDS if _in_terminal() else 0)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
-import tempfile
 from typing import Any, Dict, List
 
 from .program import run
@@ -49,6 +47,8 @@ class Report:
         return self._rendered(["--html"]).decode()
 
     def _rendered(self, flags: List[str]) -> bytes:
+        import tempfile
+
         with tempfile.TemporaryDirectory(prefix="yunti-report-") as folder:
             path = os.path.join(folder, "report.json")
             with open(path, "w") as file:
@@ -56,6 +56,8 @@ class Report:
             return run(["report", *flags, path])
 
     def _repr_html_(self) -> str:
+        import html
+
         page = html.escape(self.html, quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0" title="report of a job"></iframe>'
 

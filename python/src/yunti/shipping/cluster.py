@@ -9,14 +9,8 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
-import weakref
-import zipfile
 from typing import Any, Dict, List, Optional
 
 from ..data.types import Out
@@ -67,6 +61,9 @@ def arguments(classes: str, folder: str, flags: Dict[str, Any]) -> List[str]:
 
 def pack(path: str) -> None:
     """Writes the program of a worker: this package without the program `yunti`, and cloudpickle."""
+    import glob
+    import zipfile
+
     import cloudpickle
 
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -88,6 +85,12 @@ class ClusterTable(Table):
     @property
     def parts(self) -> List[str]:
         """Paths of the copies, in order."""
+        import glob
+        import shutil
+        import subprocess
+        import tempfile
+        import weakref
+
         if self._copies is None:
             copies = tempfile.mkdtemp(prefix="yunti-parts-")
             weakref.finalize(self, shutil.rmtree, copies, ignore_errors=True)
