@@ -223,6 +223,24 @@ class Columns(Case):
             with self.assertRaises(ValueError):
                 y.TextBatch.of(wrong).words().to_i64()
 
+    def test_fields_are_those_of_split(self):
+        rng = random.Random(25)
+        for _ in range(500):
+            fields = rng.randrange(1, 4)
+            rows = [b",".join(bytes(rng.choices(b"ab", k=rng.randrange(3))) for _ in range(rng.choice([fields] * 9 + [2])))
+                    for _ in range(rng.randrange(1, 9))]
+            lines = y.TextBatch.of(b"\n".join(rows) + b"\n").lines()
+            # Some of the lines, in any order; and slices that overlap.
+            some = [rng.randrange(len(rows)) for _ in range(rng.randrange(5))]
+            data = bytes(lines.data)
+            begins = [rng.randrange(len(data)) for _ in range(3)]
+            lengths = [rng.randrange(len(data) - at) for at in begins]
+            overlapping = y.Slices(lines.data, np.array(begins, np.uint32), np.array(lengths, np.uint32))
+            for slices in (lines, lines[np.array(some, int)], overlapping):
+                for i in range(4):
+                    wanted = [(row.split(b",") + [b""] * 4)[i] for row in slices.tolist()]
+                    self.assertEqual(slices.field(i, b",").tolist(), wanted, (rows, slices, i))
+
     def test_views_are_read_only(self):
         @y.mapper
         def writes(b: y.TextBatch):
