@@ -13,7 +13,7 @@ INPUTS = {
                "docs/formats/"),
     "api": (*CORE, "api/", "examples/", "tests/examples/"),
     "conformance": (*CORE, "api/", "examples/", "tests/conformance/"),
-    "benches": (*CORE, "api/", "examples/", "observe/", "machine/", "probe/", "benches/"),
+    "benches": (*CORE, "api/", "examples/", "python/", "observe/", "machine/", "probe/", "benches/"),
     "hadoop": (*CORE, "api/", "examples/", "hadoop/", "namenode/stock-tests/", "python/src/",
                "tests/class_libraries/"),
     "observe": (*CORE, "probe/", "observe/", "machine/", "fuzz/"),

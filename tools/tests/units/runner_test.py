@@ -102,6 +102,7 @@ class Readers(unittest.TestCase):
     def test_lines(self):
         self.check(counts.read_lines("ok one\nok two: 3\n", 0), 2, [], [])
         self.check(counts.read_lines("ok one\nFAILED two: why\n", 1), 1, ["two: why"], [])
+        self.check(counts.read_lines("ok a: b\nskip a: c: not here\n", 0), 1, [], ["a"])
         self.check(counts.read_lines("", 0), 0, ["no test was run"], [])
 
     def test_conformance(self):
