@@ -239,10 +239,12 @@ run-web:
 
 # The wheel, with the program inside. It is built from a copy, so that the checkout keeps no program.
 python: yunti
+	$(CARGO) build --release --locked --package yunti-python
 	@rm -rf build/python $(DIST)/yunti-*.whl && mkdir -p build/python
 	@cp -r python/src python/pyproject.toml python/README.md python/wheel_tag.py LICENSE NOTICE build/python/
 	@install -D $(DIST)/bin/yunti build/python/src/yunti/bin/yunti
-	@strip build/python/src/yunti/bin/yunti
+	@install -D $(TARGET)/release/libyunti_python.so build/python/src/yunti/bin/libyunti_python.so
+	@strip build/python/src/yunti/bin/yunti build/python/src/yunti/bin/libyunti_python.so
 	@tools/licenses.py yunti > build/python/licenses.txt
 	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir $(DIST) build/python/
 

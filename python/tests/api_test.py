@@ -12,10 +12,12 @@ import re
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 from case import BOOKS, Case, without_numpy, words_of_books
 
 import yunti as y
+from yunti.data import native
 
 if without_numpy():
     raise unittest.SkipTest("NumPy is not installed")
@@ -347,6 +349,55 @@ class Arrow(Case):
 
         got = y.job(counts, folder="Yunti.SumFolder").run(self.file("in", "a\nb\na\n")).table.to_dict()
         self.assertEqual(got, {"a": 2, "b": 1})
+
+
+class ColumnsOfNumPy(Columns):
+    """The same without the kernels."""
+
+    def setUp(self):
+        super().setUp()
+        native.library()
+        patch = unittest.mock.patch.object(native, "_library", None)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+
+class Kernels(Case):
+    """The kernels beside NumPy, on random text."""
+
+    @unittest.skipUnless(os.environ.get("YUNTI_INSTALLED"), "the kernels are in the wheel alone")
+    def test_they_are_installed(self):
+        self.assertIsNotNone(native.library())
+
+    def both(self, make):
+        with_kernels = make()
+        with unittest.mock.patch.object(native, "_library", None):
+            return with_kernels, make()
+
+    def test_they_agree_with_numpy(self):
+        native.library()
+        rng = random.Random(11)
+        for round in range(300):
+            letters = rng.choice([b"ab \n", b"a\r\n", b"x,\t\n\r", b"0123456789,-+ \n", b"1 .e\n"])
+            text = bytes(rng.choices(letters, k=rng.choice([0, 1, 63, 64, 65, 300, 9000])))
+            for cut in ("lines", "words"):
+                got, wanted = self.both(lambda: getattr(y.TextBatch.of(text), cut)())
+                self.assertEqual((got.offsets.tolist(), got.lengths.tolist()),
+                                 (wanted.offsets.tolist(), wanted.lengths.tolist()), (cut, text))
+                for number in range(3):
+                    fields, expect = self.both(lambda: getattr(y.TextBatch.of(text), cut)().field(number, b","))
+                    self.assertEqual(fields.tolist(), expect.tolist(), (cut, number, text))
+                chosen = np.array([rng.random() < 0.5 for _ in range(len(got))], bool)
+                part, expect = self.both(lambda: getattr(y.TextBatch.of(text), cut)()[chosen].compact())
+                self.assertEqual(part.tolist(), expect.tolist(), (cut, text))
+                for to in ("to_i64", "to_f64"):
+                    self.assertEqual(*map(repr, self.both(lambda: self.numbers(getattr(y.TextBatch.of(text), cut)(), to))))
+
+    def numbers(self, slices, to):
+        try:
+            return getattr(slices, to)().tolist()
+        except ValueError as e:
+            return str(e)
 
 
 class Tables(Case):

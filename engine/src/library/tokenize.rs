@@ -14,14 +14,9 @@ pub const DELIMITERS: &[u8] = b" \t\n\r\x0c";
 const STEP_BYTES: usize = 4096;
 
 /// Mapper that emits each word of the values with the number 1. Takes spans, because line ends are delimiters too.
+#[derive(Default)]
 pub struct Tokenizer {
     edges: Edges,
-}
-
-impl Default for Tokenizer {
-    fn default() -> Self {
-        Tokenizer { edges: Edges::new() }
-    }
 }
 
 impl Mapper for Tokenizer {
@@ -56,18 +51,25 @@ impl Tokenizer {
 }
 
 /// Word finder by edges: positions where a delimiter follows a byte of a word, or the reverse.
-struct Edges {
+pub struct Edges {
     positions: Box<[u32; STEP_BYTES + EDGES_SLACK + 1]>,
 }
 
+impl Default for Edges {
+    fn default() -> Self {
+        Edges::new()
+    }
+}
+
 impl Edges {
-    fn new() -> Self {
+    /// Returns a finder for one stretch after the other.
+    pub fn new() -> Self {
         Edges { positions: Box::new([0; STEP_BYTES + EDGES_SLACK + 1]) }
     }
 
     /// Calls `found` with start, end, start, end .. of the words in order, a few hundred at a time. `data` begins at
     /// position `from`.
-    fn words<E>(
+    pub fn words<E>(
         &mut self,
         data: &[u8],
         from: u32,

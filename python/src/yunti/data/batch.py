@@ -9,6 +9,7 @@ import sys
 from array import array
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
+from . import native
 from .types import Type, bytes_
 from .columns import Slices, as_list, decode, is_array, numpy_or_none
 
@@ -62,7 +63,7 @@ def _typed(column: Any, declared: Type) -> Any:
 
 
 class TextBatch(Batch):
-    """Span of text: whole lines, not marked. `lines()` and `words()` find them by NumPy.
+    """Span of text: whole lines, not marked. `lines()` and `words()` find them.
 
     >>> b = TextBatch.of(b"to be\\nor not\\n")
     >>> b.words().tolist()
@@ -94,6 +95,9 @@ class TextBatch(Batch):
         if numpy is None:
             return self._lines_of_lists()
         data = self.data
+        found = native.lines(data)
+        if found is not None:
+            return Slices(data, *found, self._owner)
         ends = numpy.flatnonzero(data == 10)
         lengths_off = None
         if (data == 13).any():
@@ -129,6 +133,9 @@ class TextBatch(Batch):
         if numpy is None:
             return self._words_of_lists()
         data = self.data
+        found = native.words(data)
+        if found is not None:
+            return Slices(data, *found, self._owner)
         if len(data) == 0:
             return Slices(data, numpy.empty(0, numpy.uint32), numpy.empty(0, numpy.uint32), self._owner)
         low = data - numpy.uint8(9)

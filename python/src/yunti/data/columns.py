@@ -11,6 +11,7 @@ from array import array
 from itertools import accumulate
 from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
 
+from . import native
 from .types import Type, bytes_, text
 
 
@@ -111,6 +112,9 @@ class Slices:
         """
         import numpy as np
 
+        found = native.fields(self.data, self.offsets, self.lengths, number, separator[0]) if number >= 0 else None
+        if found is not None:
+            return Slices(self.data, *found, self.owner)
         starts = np.asarray(self.offsets, np.uint32)
         ends = starts + np.asarray(self.lengths, np.uint32)
         places = self._places(separator[0])
@@ -155,6 +159,9 @@ class Slices:
 
         if len(self) == 0:
             return np.zeros(0, np.int64)
+        found = native.to_numbers(self.data, self.offsets, self.lengths, "to_i64", "i8")
+        if found is not None:
+            return found
         lengths = np.asarray(self.lengths, np.int64)
         ends = np.asarray(self.offsets, np.int64) + lengths
         if lengths.min() == 0:
@@ -201,7 +208,8 @@ class Slices:
         """Returns the slices as floating-point numbers. Needs NumPy. Raises `ValueError` for a slice that is none."""
         import numpy as np
 
-        return np.array([float(s) for s in self.tolist()], np.float64)
+        found = native.to_numbers(self.data, self.offsets, self.lengths, "to_f64", "f8")
+        return np.array([float(s) for s in self.tolist()], np.float64) if found is None else found
 
     def compact(self) -> "Slices":
         """Returns slices of a buffer of their own, without the bytes between them."""
@@ -219,8 +227,10 @@ class Slices:
             # Few bytes lie between: one copy of all is faster than a gather.
             return Slices(data[first:last], (starts - first).astype(np.uint32), self.lengths)
         begins = ends - lengths
-        places = np.arange(int(ends[-1])) + np.repeat(starts - begins, lengths)
-        return Slices(data[places], begins.astype(np.uint32), self.lengths)
+        gathered = native.gather(data, self.offsets, self.lengths, int(ends[-1]))
+        if gathered is None:
+            gathered = data[np.arange(int(ends[-1])) + np.repeat(starts - begins, lengths)]
+        return Slices(gathered, begins.astype(np.uint32), self.lengths)
 
     def packed(self, size: int) -> Any:
         """Returns slices of one length, one after the other."""
@@ -312,7 +322,7 @@ def encode(column: Any, declared: Type, n: int, owner: Optional[object], what: s
         column = [column] * n
     if isinstance(column, Slices):
         if column.owner is not None and column.owner is owner:
-            return Encoded(BATCH, _u32(column.offsets), _u32(column.lengths), b"")
+            return Encoded(BATCH, column.offsets, column.lengths, b"")
         return _own(column.compact())
     if is_array(column) and column.dtype.kind in "SV":
         return _fixed(column)
@@ -324,10 +334,11 @@ def encode(column: Any, declared: Type, n: int, owner: Optional[object], what: s
 
 
 def _own(slices: Slices) -> Encoded:
-    return Encoded(OWN, _u32(slices.offsets), _u32(slices.lengths), slices.data)
+    return Encoded(OWN, as_u32(slices.offsets), as_u32(slices.lengths), slices.data)
 
 
-def _u32(numbers: Any) -> Any:
+def as_u32(numbers: Any) -> Any:
+    """Returns places or lengths one behind the other."""
     if is_array(numbers):
         import numpy as np
 
@@ -440,4 +451,4 @@ def numbers(packed: Any, declared: Type) -> Any:
     return memoryview(packed).cast("B").cast(declared.code)  # type: ignore[call-overload]
 
 
-__all__ = ["Encoded", "Records", "Slices", "all_ones", "as_list", "decode", "encode", "length_of", "numbers"]
+__all__ = ["Encoded", "Records", "Slices", "all_ones", "as_list", "as_u32", "decode", "encode", "length_of", "numbers"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import struct
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ..data import native
 from ..data.batch import Batch, Groups, TextBatch
 from ..data.types import Type, bytes_, i64, none, one, slice_
-from ..data.columns import BATCH, Encoded, Records, Slices, all_ones, encode, is_array, length_of, numbers, numpy_or_none
+from ..data.columns import BATCH, Encoded, Records, Slices, all_ones, as_u32, encode, is_array, length_of, numbers, numpy_or_none
 from ..formats import Chunk, Reader, Writer
 from ..operators import Mapper, NamedOutput, Operator, RecordMapper, Reducer, task
 from ..placing import KeyOrder, Partitioner
@@ -308,7 +309,7 @@ class Server:
         """Sends records as columns."""
         pieces: List[Any] = [struct.pack("<QII", n, keys.form, values.form)]
         for column in (keys, values):
-            for array in (column.offsets, column.lengths, column.data):
+            for array in (as_u32(column.offsets), as_u32(column.lengths), column.data):
                 pieces += [struct.pack("<Q", memoryview(array).nbytes), array]
         self._send(COLUMNS, pieces)
 
@@ -372,6 +373,8 @@ def _slices(data: Any, parts: List[memoryview], at: int, owner: Optional[object]
 def _pairs(offsets: Any, lengths: Any) -> memoryview:
     numpy = numpy_or_none()
     if numpy is not None:
+        if is_array(offsets) and is_array(lengths) and native.is_pairs(offsets, lengths):
+            return native.pairs(offsets, lengths)
         entries = numpy.empty((len(offsets), 2), numpy.uint32)
         entries[:, 0], entries[:, 1] = offsets, lengths
         return memoryview(entries).cast("B")
@@ -382,6 +385,9 @@ def _pairs(offsets: Any, lengths: Any) -> memoryview:
 def _triples(offsets: Any, lengths: Any, values: Any) -> memoryview:
     numpy = numpy_or_none()
     if numpy is not None:
+        made = native.triples(offsets, lengths, values)
+        if made is not None:
+            return made
         entries = numpy.empty(len(offsets), [("offset", "<u4"), ("length", "<u4"), ("value", "<u8")])
         entries["offset"], entries["length"] = offsets, lengths
         entries["value"] = numpy.frombuffer(values, "<u8")
