@@ -131,4 +131,20 @@ fn a_folder_of_a_library() {
             assert!(got == expect, "{memory} {how}");
         }
     }
+    // In workers, the mapper folds, and a reducer merges the states of its splits.
+    let counters = |isolate: &str| {
+        dir.ok(&format!(
+            "run --lib thrower.so --mapper Thrower.Words --folder Thrower.Statistics --input in --output out --overwrite \
+             {isolate} --threads 2 -D split.size=100KiB -q"
+        ));
+        assert!(dir.read("out/part-r-00000") == expect.as_bytes(), "{isolate}");
+        let report: serde_json::Value = serde_json::from_slice(&dir.read("out/_yunti/report.json")).unwrap();
+        let of = |name: &str| {
+            report["counters"]["org.apache.hadoop.mapreduce.TaskCounter"][name].as_u64().unwrap_or_default()
+        };
+        ["MAP_OUTPUT_RECORDS", "COMBINE_INPUT_RECORDS", "COMBINE_OUTPUT_RECORDS", "REDUCE_OUTPUT_RECORDS"].map(of)
+    };
+    let (own, isolated) = (counters(""), counters("--isolate"));
+    assert_eq!((own[0], own[1], own[3]), (isolated[0], isolated[1], isolated[3]));
+    assert!(own[0] == 60_000 && isolated[2] < isolated[1] && isolated[2] >= isolated[3], "{own:?}, {isolated:?}");
 }

@@ -45,7 +45,8 @@ struct Isolated {
 impl ClassSource for Isolated {
     fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
         let class = self.classes.iter().find(|class| class.info.name == name)?.clone();
-        Some(Arc::new(IsolatedClass { class: Arc::new(class), pool: self.pool.clone(), timeout: self.timeout }))
+        let (pool, classes) = (self.pool.clone(), self.classes.clone());
+        Some(Arc::new(IsolatedClass { class: Arc::new(class), classes, pool, timeout: self.timeout }))
     }
 
     fn names(&self) -> Vec<String> {
@@ -60,6 +61,8 @@ impl ClassSource for Isolated {
 
 struct IsolatedClass {
     class: Arc<RemoteClass>,
+    /// All classes of the workers.
+    classes: Arc<Vec<RemoteClass>>,
     pool: Arc<WorkerPool>,
     timeout: Option<Duration>,
 }
@@ -95,6 +98,15 @@ impl Class for IsolatedClass {
     }
     fn folds_in_engine(&self) -> bool {
         self.class.shape.is_none_or(|shape| shape.known.is_some())
+    }
+    fn folding(&self, folder: &str) -> Option<(Arc<dyn Class>, Arc<dyn Class>)> {
+        let folder = self.classes.iter().find(|class| class.info.name == folder && class.folds_early)?;
+        let with = |info: ClassInfo| -> Arc<dyn Class> {
+            let class = RemoteClass { info, shape: None, ..RemoteClass::clone(&self.class) };
+            let (pool, classes) = (self.pool.clone(), self.classes.clone());
+            Arc::new(IsolatedClass { class: Arc::new(class), classes, pool, timeout: self.timeout })
+        };
+        Some((with(self.class.info.folding(&folder.info)), with(folder.info.merging())))
     }
     fn partitioner(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
         self.check(&[Kind::Partitioner])?;

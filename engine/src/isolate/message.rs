@@ -59,6 +59,8 @@ pub struct RemoteClass {
     pub extension: String,
     /// Shape of a folder's states.
     pub shape: Option<FoldShape>,
+    /// True for a folder that the worker's mappers can fold by.
+    pub folds_early: bool,
 }
 
 /// Returns the kind with this number.
@@ -72,10 +74,10 @@ fn unknown() -> Error {
 
 impl RemoteClass {
     pub fn put(&self, put: Put) -> Put {
-        let RemoteClass { info, look_back, extension, shape } = self;
+        let RemoteClass { info, look_back, extension, shape, folds_early } = self;
         let f = &info.flags;
         let flags = [f.pure, f.emits_refs, f.emits_one, f.wants_span, f.groups, f.finds, f.whole_part];
-        let more = [info.is_fold, info.is_identity, info.selects];
+        let more = [info.is_fold, info.is_identity, info.selects, *folds_early];
         let bits = |flags: &[bool]| flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
         let put = put.text(&info.name).u32(info.kind as u32).u32(bits(&flags)).u32(bits(&more));
         let put = put.u32(info.key_type as u32).u32(info.value_type as u32).u32(info.in_value_type as u32);
@@ -120,9 +122,9 @@ impl RemoteClass {
             whole_part: bit(flags, 6),
             starts_process: false,
         };
-        let (is_fold, is_identity, selects) = (bit(more, 0), bit(more, 1), bit(more, 2));
+        let (is_fold, is_identity, selects, folds_early) = (bit(more, 0), bit(more, 1), bit(more, 2), bit(more, 3));
         let info = ClassInfo { name, kind, flags, key_type, value_type, in_value_type, is_fold, is_identity, selects };
-        Ok(RemoteClass { info, look_back, extension, shape })
+        Ok(RemoteClass { info, look_back, extension, shape, folds_early })
     }
 }
 

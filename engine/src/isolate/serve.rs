@@ -152,7 +152,11 @@ impl Server<'_> {
                 info.is_fold = false;
                 info.flags.pure |= info.kind == Kind::Folder;
             }
-            RemoteClass { info, look_back: class.look_back(), extension: class.extension().to_owned(), shape }
+            let merging = class.info().merging().name;
+            let folds_early =
+                info.kind == Kind::Folder && self.sources.iter().any(|source| source.find(&merging).is_some());
+            let extension = class.extension().to_owned();
+            RemoteClass { info, look_back: class.look_back(), extension, shape, folds_early }
         };
         let classes: Vec<RemoteClass> = self
             .sources

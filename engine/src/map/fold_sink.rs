@@ -1,16 +1,17 @@
 //! Sink that folds records into the worker's table. States that do not fit go to a collector, or as a whole table to a
 //! run.
 //!
-//! It has three uses:
+//! It has four uses:
 //!
 //! * a folder with unordered output: tables are spilled by hash range;
 //! * a folder with sorted output: evicted states are merged after the sort;
-//! * a combiner that is a fold: finished records go to the reducer.
+//! * a combiner that is a fold: finished records go to the reducer;
+//! * a mapper that folds for itself (`folding.rs`): states wait for its emitter.
 
 use crate::fold::FoldTable;
 use crate::key_order::KeyOrderCollector;
 use crate::map::timed_sink::TimedSink;
-use crate::operator::cursor::{HEADER_BYTES, Scratch};
+use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::folder::state_bytes;
 use crate::operator::{Emitter, Folder, Form, Sink};
 use yunti_base::Result;
@@ -51,6 +52,8 @@ pub enum Overflow<'a> {
     },
     /// A run for each full table. `written`: true after the first run. A table that was never full stays a table.
     Run { write: WriteRun<'a>, written: bool },
+    /// States in form COPY, for `take_waiting`.
+    Waiting(Vec<u8>),
 }
 
 /// Function that writes a full table as a run.
@@ -80,7 +83,7 @@ impl<'a> FoldSink<'a> {
     }
 
     /// Empties the table into its destination.
-    fn drain(&mut self) -> Result<()> {
+    pub fn drain(&mut self) -> Result<()> {
         self.drained += self.table.len() as u64;
         match &mut self.overflow {
             Overflow::Collector { drained, collector, make } => {
@@ -95,7 +98,27 @@ impl<'a> FoldSink<'a> {
                 self.table.clear();
                 self.table.enlarge()
             }
+            Overflow::Waiting(waiting) => {
+                let state_len = self.folder.shape().state_bytes;
+                self.table.drain(|keys, states| {
+                    for (key, state) in keys.iter().zip(states) {
+                        put_copied(waiting, key, state_bytes(state, state_len));
+                    }
+                    Ok(())
+                })
+            }
         }
+    }
+
+    /// Passes on the states that wait, in the order in which they left the table.
+    pub fn take_waiting(&mut self, mut take: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
+        let Overflow::Waiting(waiting) = &mut self.overflow else { return Ok(()) };
+        for (at, klen, vlen) in copied(waiting) {
+            let (key, state) = waiting[at + HEADER_BYTES..].split_at(klen);
+            take(key, &state[..vlen])?;
+        }
+        waiting.clear();
+        Ok(())
     }
 
     /// Writes all records of finished splits to runs. The caller has handed over the emitter's block before.
@@ -181,6 +204,15 @@ fn drain<'a>(
     table.shrink()
 }
 
+/// Appends a record in form COPY.
+fn put_copied(to: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    to.extend_from_slice(&(key.len() as u32).to_le_bytes());
+    to.extend_from_slice(&(value.len() as u32).to_le_bytes());
+    to.extend_from_slice(key);
+    to.extend_from_slice(value);
+    to.resize(to.len().next_multiple_of(8), 0);
+}
+
 /// Returns the best form that an operator with these flags can emit.
 pub fn best_form(refs: bool, one: bool) -> Form {
     match (refs, one) {
@@ -223,11 +255,7 @@ impl Sink for FoldSink<'_> {
 
     fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
         let mut block = Vec::with_capacity(HEADER_BYTES + key.len() + value.len() + 80);
-        block.extend_from_slice(&(key.len() as u32).to_le_bytes());
-        block.extend_from_slice(&(value.len() as u32).to_le_bytes());
-        block.extend_from_slice(key);
-        block.extend_from_slice(value);
-        block.resize(block.len().next_multiple_of(8), 0);
+        put_copied(&mut block, key, value);
         let len = block.len();
         // Readable slack, as after every block.
         block.resize(len + 64, 0);

@@ -3,6 +3,7 @@
 pub mod combine_sink;
 pub mod driver;
 pub mod fold_sink;
+pub mod folding;
 pub mod identity;
 pub mod timed_sink;
 

@@ -115,6 +115,39 @@ impl ClassInfo {
     }
 }
 
+/// Between the names of a mapper and of the folder that folds what it emits.
+const FOLDED_BY: &str = ", folded by ";
+/// Behind the name of a folder that merges states.
+const MERGING: &str = ", of states";
+
+impl ClassInfo {
+    /// Returns the description of this mapper when a folder folds what it emits.
+    pub fn folding(&self, folder: &ClassInfo) -> ClassInfo {
+        let mut info = ClassInfo::of_bytes(format!("{}{FOLDED_BY}{}", self.name, folder.name), Kind::Mapper);
+        info.flags.wants_span = self.flags.wants_span;
+        info.key_type = self.key_type;
+        info
+    }
+
+    /// Returns the description of this folder as a reducer of states.
+    pub fn merging(&self) -> ClassInfo {
+        let mut info = ClassInfo::of_bytes(format!("{}{MERGING}", self.name), Kind::Reducer);
+        info.flags.pure = true;
+        (info.key_type, info.value_type, info.in_value_type) = (self.key_type, self.value_type, Type::Bytes);
+        info
+    }
+
+    /// Returns the mapper and the folder of a name that `folding` gave.
+    pub fn folded(name: &str) -> Option<(&str, &str)> {
+        name.split_once(FOLDED_BY)
+    }
+
+    /// Returns the folder of a name that `merging` gave.
+    pub fn merged_by(name: &str) -> Option<&str> {
+        name.strip_suffix(MERGING)
+    }
+}
+
 /// A class: makes one instance per task. A method for another kind of class fails with `Code::Usage`.
 pub trait Class: Send + Sync {
     /// Returns the class's description.
@@ -135,6 +168,11 @@ pub trait Class: Send + Sync {
     /// of each group.
     fn folds_in_engine(&self) -> bool {
         true
+    }
+    /// Returns a mapper that folds what this one emits by a folder of this name, and the reducer that merges its
+    /// states. None if the two cannot work together.
+    fn folding(&self, _folder: &str) -> Option<(Arc<dyn Class>, Arc<dyn Class>)> {
+        None
     }
     /// Returns a new partitioner.
     fn partitioner(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {

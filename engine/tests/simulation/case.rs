@@ -26,6 +26,7 @@ use yunti_engine::env::{Env, Files};
 use yunti_engine::isolate::{isolated, serve};
 use yunti_engine::job::{Control, JobSpec, run};
 use yunti_engine::library::builtin_classes;
+use yunti_engine::map::folding::FoldingClasses;
 use yunti_engine::operator::ClassSource;
 
 use crate::classes::test_classes;
@@ -407,7 +408,7 @@ impl Case {
         runs: &RefCell<Runs>,
     ) -> (Result<()>, Finished) {
         let control = Control::new();
-        let serve: Serve = Arc::new(|memory| drop(serve::serve(sources(), memory, || false)));
+        let serve: Serve = Arc::new(|memory| drop(serve::serve(worker_sources(), memory, || false)));
         let simulation = Simulation {
             disks,
             troubles: troubles.to_vec(),
@@ -490,6 +491,13 @@ impl Case {
 /// Returns the classes of the jobs.
 pub fn sources() -> Vec<Arc<dyn ClassSource>> {
     vec![builtin_classes(), test_classes()]
+}
+
+/// Returns the classes that a worker serves.
+pub fn worker_sources() -> Vec<Arc<dyn ClassSource>> {
+    let mut classes = sources();
+    classes.push(Arc::new(FoldingClasses(sources())));
+    classes
 }
 
 fn troubles(isolated: bool, elastic: bool, random: &mut Numbers) -> Vec<Trouble> {

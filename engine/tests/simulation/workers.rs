@@ -10,7 +10,7 @@ use yunti_engine::env::simulated::{Disks, Finished, Simulation, Trouble};
 use yunti_engine::isolate::{isolated, serve};
 use yunti_engine::job::{Control, JobSpec, OutputFormat, OutputTarget, Partitioning, run};
 
-use crate::case::{Controlled, sources};
+use crate::case::{Controlled, worker_sources};
 use crate::classes::aside::ASIDE;
 
 /// Runs a job of lines whose classes are in workers.
@@ -37,7 +37,7 @@ fn run_isolated(spec: &JobSpec, troubles: Vec<Trouble>) -> (Result<()>, Finished
         threads_max: 2,
         left_bytes: 1 << 30,
         host: Box::new(Controlled(control.clone())),
-        serve: Arc::new(|memory| drop(serve::serve(sources(), memory, || false))),
+        serve: Arc::new(|memory| drop(serve::serve(worker_sources(), memory, || false))),
         around: |files| files,
     };
     let launcher =

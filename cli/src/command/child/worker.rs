@@ -2,6 +2,7 @@
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -9,6 +10,7 @@ use rustix::process::{Pid, getppid};
 use yunti_base::{Code, Error};
 use yunti_engine::abi;
 use yunti_engine::isolate::serve;
+use yunti_engine::map::folding::FoldingClasses;
 
 use crate::failure::Outcome;
 
@@ -46,7 +48,10 @@ pub fn worker(flags: &WorkerFlags) -> Outcome {
     watch.map_err(|e| Error::io(Code::Internal, "cannot start a thread", &e))?;
     let loaded: yunti_base::Result<Vec<_>> = flags.lib.iter().map(|path| abi::load(path)).collect();
     match loaded {
-        Ok(sources) => serve::serve(sources, memory, ended)?,
+        Ok(mut sources) => {
+            sources.push(Arc::new(FoldingClasses(sources.clone())));
+            serve::serve(sources, memory, ended)?
+        }
         Err(e) => serve::refuse(&e, memory, ended)?,
     }
     Ok(())

@@ -19,8 +19,7 @@ use crate::read::class_parser::ReaderClass;
 use crate::read::{ReadSetup, Split, SplitReader};
 use yunti_base::{Error, Result};
 
-/// Hadoop's counter group of tasks.
-pub const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
+pub use crate::operator::context::TASK_COUNTERS;
 
 /// Hadoop's counter group of jobs.
 pub const JOB_COUNTERS: &str = "org.apache.hadoop.mapreduce.JobCounter";

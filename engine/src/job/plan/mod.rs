@@ -1,6 +1,7 @@
 //! The plan of a job: files, splits, classes and types, all known before the first record.
 
 mod classes;
+mod early_fold;
 pub(super) mod inputs;
 mod lines;
 pub mod sizing;
@@ -9,6 +10,7 @@ pub mod source;
 use std::sync::Arc;
 
 use self::classes::JobClasses;
+use self::early_fold::fold_in_workers;
 use self::source::Source;
 use crate::bytes::{KeyKind, KeyOrder};
 use crate::env::Env;
@@ -31,6 +33,8 @@ const MAP_ONLY_SPLIT_BYTES: u64 = 64 << 20;
 const PROCESS_SPLIT_BYTES_MAX: u64 = 128 << 20;
 /// Processes that a worker starts one after the other, about: more balance the load, and each costs its start.
 const PROCESSES_A_WORKER: u64 = 4;
+/// Splits of a worker that emits the state of each key of a split, about. A failed attempt costs one.
+const FOLDED_SPLITS_A_WORKER: u64 = 2;
 
 /// The plan of a job: all decisions that depend on the specification, the classes and the input files.
 pub struct Plan {
@@ -70,15 +74,17 @@ impl Plan {
     /// kind. `Input` for a file that cannot be read.
     pub fn make(spec: &JobSpec, env: &Env, sources: &[Arc<dyn ClassSource>]) -> Result<Plan> {
         let named = spec.sources();
-        let all: Vec<Source> = named.iter().map(|source| Source::make(spec, source, sources)).collect::<Result<_>>()?;
-        let classes = JobClasses::find(spec, sources)?;
-        let map_types = map_types(&all)?;
+        let mut all: Vec<Source> =
+            named.iter().map(|source| Source::make(spec, source, sources)).collect::<Result<_>>()?;
+        let mut classes = JobClasses::find(spec, sources)?;
+        let mut map_types = map_types(&all)?;
         classes.check_values(map_types)?;
         let output_types = classes.output_types(map_types);
         classes.check_key_order(map_types)?;
         let order = order(spec, &classes, map_types.0)?;
         classes.check_writer(output_types)?;
-        let (files, splits, split_bytes) = files_and_splits(spec, &named, &all, env)?;
+        let folds_early = fold_in_workers(&mut all, &mut classes, &mut map_types);
+        let (files, splits, split_bytes) = files_and_splits(spec, &named, &all, folds_early, env)?;
         let encoder = encoder(&spec.output_columns, &spec.output_format, output_types)?;
         let JobClasses { combiner, reducer, folder, partitioner, key_order: key_order_class, writer } = classes;
         Ok(Plan {
@@ -142,6 +148,7 @@ fn files_and_splits(
     spec: &JobSpec,
     named: &[SourceSpec],
     sources: &[Source],
+    folds_early: bool,
     env: &Env,
 ) -> Result<(Vec<InputFile>, Vec<Split>, u64)> {
     let (mut files, mut splits): (Vec<InputFile>, Vec<Split>) = Default::default();
@@ -151,7 +158,11 @@ fn files_and_splits(
     if let Some(lines) = lines {
         found.iter_mut().zip(sources).try_for_each(|(own, s)| lines::mark(&*env.files, own, &s.format, lines))?;
     }
-    let split_bytes = split_bytes(spec, sources, found.iter().flatten().map(|file| file.len).sum(), env);
+    let splits_a_worker = match sources.iter().any(Source::starts_processes) {
+        true => Some(PROCESSES_A_WORKER),
+        false => folds_early.then_some(FOLDED_SPLITS_A_WORKER),
+    };
+    let split_bytes = split_bytes(spec, splits_a_worker, found.iter().flatten().map(|file| file.len).sum(), env);
     for (number, (own, source)) in found.into_iter().zip(sources).enumerate() {
         // Each file has a process of its own anyway.
         let sharing = if source.starts_processes() { Sharing::FileEach } else { Sharing::Shared };
@@ -168,17 +179,16 @@ fn files_and_splits(
     Ok((files, splits, split_bytes))
 }
 
-/// Returns the bytes of a split, unless the job sets them: larger ones for output files and for processes.
-fn split_bytes(spec: &JobSpec, sources: &[Source], input_bytes: u64, env: &Env) -> u64 {
+/// Returns the bytes of a split, unless the job sets them: larger ones for output files, and for few splits a worker.
+fn split_bytes(spec: &JobSpec, splits_a_worker: Option<u64>, input_bytes: u64, env: &Env) -> u64 {
     if spec.split_bytes != SPLIT_BYTES_DEFAULT {
         return spec.split_bytes;
     }
-    let starts_processes = sources.iter().any(Source::starts_processes);
-    match spec.mode {
-        Mode::None => MAP_ONLY_SPLIT_BYTES,
-        _ if starts_processes => {
+    match (spec.mode, splits_a_worker) {
+        (Mode::None, _) => MAP_ONLY_SPLIT_BYTES,
+        (_, Some(splits)) => {
             let workers = spec.threads.unwrap_or_else(|| env.threads.processors()) as u64;
-            (input_bytes / (PROCESSES_A_WORKER * workers.max(1))).clamp(SPLIT_BYTES_DEFAULT, PROCESS_SPLIT_BYTES_MAX)
+            (input_bytes / (splits * workers.max(1))).clamp(SPLIT_BYTES_DEFAULT, PROCESS_SPLIT_BYTES_MAX)
         }
         _ => spec.split_bytes,
     }

@@ -17,6 +17,9 @@ use yunti_base::{Cancel, Code, Error, Result};
 /// The job's settings (-D key=value, or the job file's `[settings]`).
 pub type Settings = BTreeMap<String, String>;
 
+/// Hadoop's counter group of tasks.
+pub const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
+
 /// Attempts of a task if the job does not set them, as in Hadoop.
 const ATTEMPTS_MAX_DEFAULT: u32 = 4;
 
