@@ -19,6 +19,10 @@ const SHORT_TIE: usize = 16;
 const COMMON_BYTES: usize = 4096;
 /// Bytes of two keys that are compared first.
 const FIRST_BYTES: usize = 64;
+/// Entries between the one that is sorted and the one whose record is prefetched, if it is in a tie.
+const AHEAD: usize = 32;
+/// Bytes of a key that are prefetched.
+const PREFETCH_BYTES: usize = 32;
 /// Levels of eight bytes, at most; then keys are compared. This bounds the recursion for adversarial keys.
 const LEVELS_MAX: u32 = 48;
 
@@ -28,8 +32,16 @@ pub fn sort_bucket(store: &Store, simd: Simd, shape: Shape, entries: &mut [u64],
     let bits = shape.place_bits;
     let mask = (1u64 << bits) - 1;
     let depth = if shape.whole_prefix { 8 } else { 0 };
-    let mut start = 0;
+    let (mut start, mut ahead) = (0, 0);
     while start < entries.len() {
+        while ahead < entries.len().min(start + AHEAD) {
+            let own = entries[ahead] >> bits;
+            let before = ahead > start && entries[ahead - 1] >> bits == own;
+            if before || entries.get(ahead + 1).is_some_and(|next| next >> bits == own) {
+                store.prefetch_whole(entries[ahead] & mask, PREFETCH_BYTES);
+            }
+            ahead += 1;
+        }
         let key_bits = entries[start] >> bits;
         let mut end = start + 1;
         while end < entries.len() && entries[end] >> bits == key_bits {
@@ -119,7 +131,10 @@ fn sort_tie(store: &Store, places: &mut [u64], depth: usize, levels: u32, scratc
 fn common_depth(store: &Store, places: &[u64], depth: usize) -> usize {
     let first = store.key_upto(places[0], depth + COMMON_BYTES);
     let mut common = first.len();
-    for &place in &places[1..] {
+    for (i, &place) in places.iter().enumerate().skip(1) {
+        if let Some(&next) = places.get(i + AHEAD) {
+            store.prefetch_whole(next, PREFETCH_BYTES);
+        }
         let key = store.key_upto(place, common);
         let n = common.min(key.len());
         if n <= depth + 8 {
