@@ -4,10 +4,9 @@ import os
 import statistics
 
 from batches import PROGRAMS, PYTHON
-from comparison import absolute
+from comparison import absolute, in_turn, summary
 from harness import data
 from harness.measure import Program
-from comparison import in_turn, summary
 
 
 def row(options):
@@ -20,7 +19,7 @@ def row(options):
     }
     programs = [Program(name, lambda output, text=text: ["sh", "-c", f"exec {PYTHON} {text} > {output}"])
                 for name, text in words.items()]
-    taken = in_turn(programs, options.rounds * 3)
+    taken = in_turn(programs, options.rounds * 3, all_rounds=True)
     median = {name: statistics.median(s.cpu for s in samples) * 1000 for name, samples in taken.items()}
     bounds = {"python": 0, "import yunti": 50, "first job": 150, "first job without NumPy": 150}
     results = [absolute("start", f"CPU of {name}, from start to end", median[name], "ms", bound)
