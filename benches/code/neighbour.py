@@ -27,12 +27,17 @@ TARGET = 512 << 20
 BESIDE = 64 << 20
 # Leaves so much that 70 % of it are the target.
 TAKEN = LIMIT - int(TARGET / 0.7) + (32 << 20)
-GROW = "import mmap, sys, time\n" \
-       "m = mmap.mmap(-1, int(sys.argv[1])); step = 16 << 20; begin = time.monotonic()\n" \
-       "for at in range(0, len(m) - step, step):\n" \
-       "    m[at:at + step] = b'x' * step\n" \
-       "    time.sleep(max(0, begin + at / 1e9 - time.monotonic()))\n" \
-       "print('done', flush=True); time.sleep(600)\n"
+# Arguments: bytes, bytes a second.
+GROW = """
+import mmap, sys, time
+memory, step, begin = mmap.mmap(-1, int(sys.argv[1]), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), 16 << 20, time.monotonic()
+for at in range(0, len(memory) - step, step):
+    memory[at:at + step] = b"x" * step
+    time.sleep(max(0, begin + at / float(sys.argv[2]) - time.monotonic()))
+time.sleep(600)
+"""
+# Bytes a second that it takes.
+RATE = float(os.environ.get("X_RATE","1e9"))
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -73,7 +78,8 @@ def once(group, folder):
             now = anonymous(job.process.pid)
             peak = max(peak, now)
             if neighbour is None and now > 1.7 * GIB:
-                neighbour = subprocess.Popen(control_group.entering(group, [sys.executable, "-c", GROW, str(TAKEN)]))
+                neighbour = subprocess.Popen(control_group.entering(group, [
+                    sys.executable, "-c", GROW, str(TAKEN), str(RATE)]))
             if job.signal is not None and reached is None and now <= TARGET + BESIDE:
                 reached = time.monotonic()
             time.sleep(0.005)

@@ -60,6 +60,8 @@ def save(name, kept, text):
     folder = os.path.join(report.RESULTS, name)
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, time.strftime("code-%Y-%m-%dT%H%M"))
+    if os.path.exists(path + ".json"):
+        path += time.strftime("%S")  # short runs of chosen rows may end in the same minute
     busy = "The machine was busy with other work: load {:.1f} at the beginning.\n".format(kept["machine"]["load"][0])
     with open(path + ".txt", "w") as f:
         f.write(f"{kept['begin']} to {kept['end']}, {name}, commit {kept['commit']}\n"
