@@ -103,13 +103,21 @@ def summary(program, samples):
 
 
 def judged(goal, taken, agree):
-    """Returns the median of the rounds' ratios, which decides, and the ratio of the least times."""
+    """Returns the median of the rounds' ratios, which decides, and the ratio of the least times.
+
+    A bound in percent is `UNCLEAR` where the ratio is beyond it by less than the distance between its quartiles.
+    """
     of, to = taken[goal.subject], taken[goal.against]
-    ratio = statistics.median(goal.ratio(a.cpu, b.cpu) for a, b in zip(of, to))
+    ratios = [goal.ratio(a.cpu, b.cpu) for a, b in zip(of, to)]
+    ratio = statistics.median(ratios)
+    low, _, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (ratio,) * 3
+    verdict = goal.verdict(ratio) if agree else "OUTPUTS DIFFER"
+    if verdict == "BELOW" and goal.exact and abs(ratio - goal.bound) <= high - low:
+        verdict = "UNCLEAR"
     least = goal.ratio(min(s.cpu for s in of), min(s.cpu for s in to))
     return {
         "subject": goal.subject, "against": goal.against, "faster": goal.faster, "ratio": ratio, "ratio_of_least": least,
-        "goal": goal.bound, "must": goal.must, "verdict": goal.verdict(ratio) if agree else "OUTPUTS DIFFER",
+        "goal": goal.bound, "must": goal.must, "verdict": verdict,
     }
 
 
