@@ -37,7 +37,7 @@ for at in range(0, len(memory) - step, step):
 time.sleep(600)
 """
 # Bytes a second that it takes.
-RATE = float(os.environ.get("X_RATE","1e9"))
+RATE = 1e9
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
