@@ -12,6 +12,7 @@ pub mod record;
 mod scatter;
 pub mod simd;
 pub mod varint;
+pub mod words;
 
 pub use checksum::{Crc32c, crc32c};
 pub use key_order::{KeyKind, KeyOrder};

@@ -1,9 +1,12 @@
 //! Emitted records that come back from a worker: copied, checked, and passed on once.
 
+use std::ops::Range;
+
 use super::columns;
 use super::worker::unexpected;
+use crate::bytes::words::Edges;
 use crate::env::process::SharedMemory;
-use crate::env::process::shared_memory::eights_of;
+use crate::env::process::shared_memory::{bytes_of, eights_of};
 use crate::operator::Out;
 use crate::operator::cursor::{Form, HEADER_BYTES, LARGE_BYTES, copied};
 use crate::operator::replay::Replay;
@@ -15,8 +18,8 @@ pub struct Emit<'e, 'o> {
     /// Bytes that references may point into.
     pub data: &'e [u8],
     pub replay: Option<&'e mut Replay>,
-    /// Number to add to the offsets of references: the place of the sent bytes in the batch.
-    pub base: u32,
+    /// Place of the sent bytes in the batch. References come back from its beginning on.
+    pub sent: Range<usize>,
 }
 
 impl Emit<'_, '_> {
@@ -28,12 +31,12 @@ impl Emit<'_, '_> {
             if !len.is_multiple_of(form.entry_bytes()) {
                 return Err(unexpected());
             }
-            let Emit { out, data, replay, base } = self;
+            let Emit { out, data, replay, sent } = self;
             let mut at = 0;
             return out.append_entries(len, |to| {
                 memory.copy_block(at, to);
                 at += to.len();
-                move_entries(to, *base, form);
+                move_entries(to, sent.start as u32, form);
                 if !refer_into(to, data.len(), form) {
                     return Err(unexpected());
                 }
@@ -49,7 +52,7 @@ impl Emit<'_, '_> {
         let block = &mut scratch[..len];
         memory.copy_block(0, block);
         match form {
-            Form::One | Form::Ref => move_entries(block, self.base, form),
+            Form::One | Form::Ref => move_entries(block, self.sent.start as u32, form),
             Form::Copy => clear_padding(block)?,
             Form::Bytes => {}
         }
@@ -66,9 +69,29 @@ impl Emit<'_, '_> {
     }
 
     pub fn columns(&mut self, payload: &[u8]) -> Result<()> {
-        let Emit { out, data, replay, base } = self;
-        let sent = data.get(*base as usize..).unwrap_or_default();
-        columns::emit(payload, sent, *base, replay.as_deref_mut(), out)
+        let Emit { out, data, replay, sent } = self;
+        let from = data.get(sent.start..).unwrap_or_default();
+        columns::emit(payload, from, sent.start as u32, replay.as_deref_mut(), out)
+    }
+
+    /// Passes on each word of the sent bytes with the number 1: the worker leaves the search to the engine.
+    pub fn words(&mut self) -> Result<()> {
+        let Emit { out, data, replay, sent } = self;
+        let text = data.get(sent.clone()).unwrap_or_default();
+        if out.form() != Form::One || text.is_empty() {
+            return Err(unexpected());
+        }
+        let mut entries = Vec::new();
+        Edges::new().words(text, sent.start as u32, |edges| {
+            entries.clear();
+            entries.extend(edges.chunks_exact(2).flat_map(|word| [word[0], word[1] - word[0]]));
+            let entries = bytes_of(&entries);
+            let fresh = match replay {
+                Some(replay) => replay.fresh(entries)?,
+                None => entries,
+            };
+            out.append_checked_entries(fresh)
+        })
     }
 
     pub fn large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {

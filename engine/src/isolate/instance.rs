@@ -192,6 +192,10 @@ impl Replies for CallReplies<'_, '_, '_> {
         self.emit.as_mut().ok_or_else(unexpected)?.columns(payload)
     }
 
+    fn words(&mut self) -> Result<()> {
+        self.emit.as_mut().ok_or_else(unexpected)?.words()
+    }
+
     fn output(&mut self, payload: &[u8], close: bool) -> Result<()> {
         let mut take = Take(payload);
         let name = take.text()?;

@@ -91,15 +91,15 @@ impl IsolatedMapper {
         let to = (range.end - start) as usize;
         let record = if self.searches { record(batch, from..to) } else { None };
         let IsolatedMapper { instance, replay, current, .. } = self;
-        let (part, base) = match batch.is_span() {
-            true => (Batch::span(&batch.data()[from..to]).at(batch.file_index(), batch.first_position()), from as u32),
-            false => (sub_batch(batch, from..to), 0),
+        let (part, sent) = match batch.is_span() {
+            true => (Batch::span(&batch.data()[from..to]).at(batch.file_index(), batch.first_position()), from..to),
+            false => (sub_batch(batch, from..to), 0..0),
         };
         let offset = offset(batch, from);
         *current = Part { range, file: batch.file_index(), offset, record };
-        let part = part.at(batch.file_index(), batch.first_position() + u64::from(base));
+        let part = part.at(batch.file_index(), batch.first_position() + sent.start as u64);
         let form = out.form() as u32;
-        let emit = Emit { out, data: batch.data(), replay: Some(replay), base };
+        let emit = Emit { out, data: batch.data(), replay: Some(replay), sent };
         let result = send_batch(&part, form, |parts| instance.call(ask::MAP, parts, Some(emit)));
         result.map(drop).map_err(|e| if e.code() == Code::UserCode { self.place(e) } else { e })
     }
@@ -154,7 +154,7 @@ impl Mapper for IsolatedMapper {
         let IsolatedMapper { instance, replay, .. } = self;
         // An error here has no record.
         self.current = Part::default();
-        instance.flush(Emit { out, data: &[], replay: Some(replay), base: 0 })?;
+        instance.flush(Emit { out, data: &[], replay: Some(replay), sent: 0..0 })?;
         self.replay.finish()
     }
 

@@ -49,6 +49,8 @@ pub mod reply {
     pub const STATUS: u32 = 108;
     /// Emitted records as columns (`columns.rs`).
     pub const COLUMNS: u32 = 109;
+    /// The words of the span are the records, in form ONE.
+    pub const WORDS: u32 = 110;
 }
 
 /// A class of a worker.

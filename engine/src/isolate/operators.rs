@@ -29,20 +29,20 @@ impl Reducer for IsolatedReducer {
         let IsolatedReducer { instance, replay } = self;
         let groups = groups.columns();
         if instance.class.info.kind != Kind::Combiner || groups.flags & GROUP_CONT != 0 {
-            let emit = Emit { out, data: groups.data, replay: Some(replay), base: 0 };
+            let emit = Emit { out, data: groups.data, replay: Some(replay), sent: 0..0 };
             return send_groups(&groups, |parts| instance.call(ask::REDUCE, parts, Some(emit))).map(drop);
         }
         let mut replay = Replay::default();
         instance.again(|instance| {
             replay.restart();
-            let emit = Emit { out, data: groups.data, replay: Some(&mut replay), base: 0 };
+            let emit = Emit { out, data: groups.data, replay: Some(&mut replay), sent: 0..0 };
             send_groups(&groups, |parts| instance.call(ask::REDUCE, parts, Some(emit)))?;
             replay.finish()
         })
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
-        self.instance.flush(Emit { out, data: &[], replay: Some(&mut self.replay), base: 0 })?;
+        self.instance.flush(Emit { out, data: &[], replay: Some(&mut self.replay), sent: 0..0 })?;
         self.replay.finish()
     }
 
@@ -84,7 +84,7 @@ impl KeyOrderer for IsolatedKeyOrderer {
         let (form, mut replay) = (out.form() as u32, Replay::default());
         self.0.again(|instance| {
             replay.restart();
-            let emit = Emit { out, data: batch.data(), replay: Some(&mut replay), base: 0 };
+            let emit = Emit { out, data: batch.data(), replay: Some(&mut replay), sent: 0..0 };
             let (_, groups) = send_batch(batch, form, |parts| instance.call(ask::ORDER_KEYS, parts, Some(emit)))?;
             replay.finish()?;
             take_numbers(&groups, &mut group[..batch.len()])
@@ -102,7 +102,7 @@ impl Reader for IsolatedReader {
     }
 
     fn read(&mut self, chunk: &Chunk<'_>, out: &mut Out) -> Result<u64> {
-        let emit = Emit { out, data: &[], replay: None, base: 0 };
+        let emit = Emit { out, data: &[], replay: None, sent: 0..0 };
         let (taken, _) = send_chunk(chunk, |parts| self.0.call(ask::READ, parts, Some(emit)))?;
         Ok(taken)
     }
@@ -114,7 +114,7 @@ pub struct IsolatedWriter(pub Instance);
 impl IsolatedWriter {
     fn edge(&mut self, kind: u32, bytes: &mut Out) -> Result<()> {
         let head = Put::default().u32(bytes.form() as u32);
-        self.0.call(kind, &[&head.0], Some(Emit { out: bytes, data: &[], replay: None, base: 0 }))?;
+        self.0.call(kind, &[&head.0], Some(Emit { out: bytes, data: &[], replay: None, sent: 0..0 }))?;
         Ok(())
     }
 }
@@ -125,7 +125,7 @@ impl Writer for IsolatedWriter {
     }
     fn write(&mut self, records: &Batch<'_>, bytes: &mut Out) -> Result<()> {
         let form = bytes.form() as u32;
-        let emit = Emit { out: bytes, data: &[], replay: None, base: 0 };
+        let emit = Emit { out: bytes, data: &[], replay: None, sent: 0..0 };
         send_batch(records, form, |parts| self.0.call(ask::WRITE, parts, Some(emit)))?;
         Ok(())
     }

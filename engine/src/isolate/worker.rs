@@ -63,6 +63,10 @@ pub trait Replies {
     fn columns(&mut self, _payload: &[u8]) -> Result<()> {
         Err(unexpected())
     }
+    /// Takes the words of the sent span as records.
+    fn words(&mut self) -> Result<()> {
+        Err(unexpected())
+    }
     /// Takes records for a named output; `close`: the last ones.
     fn output(&mut self, _payload: &[u8], _close: bool) -> Result<()> {
         Err(unexpected())
@@ -210,6 +214,7 @@ impl Worker {
                     let parts = std::mem::take(&mut self.parts);
                     replies.columns(&parts)?;
                 }
+                reply::WORDS => replies.words()?,
                 reply::OUTPUT | reply::CLOSE => {
                     let parts = std::mem::take(&mut self.parts);
                     replies.output(&parts, head.kind == reply::CLOSE)?;

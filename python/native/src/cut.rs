@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 use yunti_engine::bytes::masks::mask_any;
-use yunti_engine::library::tokenize::Edges;
+use yunti_engine::bytes::words::Edges;
 
 use crate::slices::Slices;
 

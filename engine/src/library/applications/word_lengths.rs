@@ -1,6 +1,6 @@
 //! Lengths of words, as in Hadoop's examples `wordmean` and `wordmedian`.
 
-use crate::library::tokenize::DELIMITERS;
+use crate::bytes::words::DELIMITERS;
 use crate::operator::{Batch, Mapper, Out};
 use yunti_base::Result;
 

@@ -129,27 +129,7 @@ class TextBatch(Batch):
 
     def words(self) -> Slices:
         """Returns the words, divided by space, tab, LF, CR and form feed, as `yunti run wordcount` divides them."""
-        numpy = numpy_or_none()
-        if numpy is None:
-            return self._words_of_lists()
-        data = self.data
-        found = native.words(data)
-        if found is not None:
-            return Slices(data, *found, self._owner)
-        if len(data) == 0:
-            return Slices(data, numpy.empty(0, numpy.uint32), numpy.empty(0, numpy.uint32), self._owner)
-        low = data - numpy.uint8(9)
-        # 9 to 13 but for 11, and 32.
-        inside = low > 4
-        inside |= low == 2
-        inside &= data != 32
-        change = numpy.empty(len(data) + 1, bool)
-        change[0] = inside[0]
-        change[-1] = inside[-1]
-        numpy.not_equal(inside[1:], inside[:-1], out=change[1:-1])
-        edges = numpy.flatnonzero(change).astype(numpy.uint32)
-        starts = edges[0::2]
-        return Slices(data, starts, edges[1::2] - starts, self._owner)
+        return self._words_of_lists() if numpy_or_none() is None else Words(self.data, self._owner)
 
     def _words_of_lists(self) -> Slices:
         import re
@@ -159,6 +139,46 @@ class TextBatch(Batch):
             offsets.append(word.start())
             lengths.append(word.end() - word.start())
         return Slices(self.data, offsets, lengths, self._owner)
+
+
+class Words(Slices):
+    """All words of a text. They are found when they are first used: a mapper that returns them as they are, with the
+    number 1, leaves that to the engine."""
+
+    __slots__ = ()
+
+    def __init__(self, data: Any, owner: Optional[object]) -> None:
+        self.data, self.owner, self._separator = data, owner, None
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for slots that have no value yet.
+        if name not in ("offsets", "lengths"):
+            raise AttributeError(name)
+        self.offsets, self.lengths = _find_words(self.data)
+        return self.offsets if name == "offsets" else self.lengths
+
+
+def _find_words(data: Any) -> Tuple[Any, Any]:
+    """Returns offsets and lengths of the words of an array of bytes."""
+    import numpy
+
+    found = native.words(data)
+    if found is not None:
+        return found
+    if len(data) == 0:
+        return numpy.empty(0, numpy.uint32), numpy.empty(0, numpy.uint32)
+    low = data - numpy.uint8(9)
+    # 9 to 13 but for 11, and 32.
+    inside = low > 4
+    inside |= low == 2
+    inside &= data != 32
+    change = numpy.empty(len(data) + 1, bool)
+    change[0] = inside[0]
+    change[-1] = inside[-1]
+    numpy.not_equal(inside[1:], inside[:-1], out=change[1:-1])
+    edges = numpy.flatnonzero(change).astype(numpy.uint32)
+    starts = edges[0::2]
+    return starts, edges[1::2] - starts
 
 
 def viewed(data: Any) -> Any:
@@ -207,4 +227,4 @@ class Groups:
         return f"Groups(n={len(self)}, values={len(self.values)})"
 
 
-__all__: List[str] = ["Batch", "Groups", "TextBatch", "viewed"]
+__all__: List[str] = ["Batch", "Groups", "TextBatch", "Words", "viewed"]

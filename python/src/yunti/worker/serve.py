@@ -6,7 +6,7 @@ import struct
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ..data import native
-from ..data.batch import Batch, Groups, TextBatch
+from ..data.batch import Batch, Groups, TextBatch, Words
 from ..data.types import Type, bytes_, i64, none, one, slice_
 from ..data.columns import BATCH, Encoded, Records, Slices, all_ones, as_u32, encode, is_array, length_of, numbers, numpy_or_none
 from ..formats import Chunk, Reader, Writer
@@ -18,7 +18,7 @@ from .wire import Put, Take
 
 JOB, CREATE, MAP, FLUSH, REDUCE, PARTITION, ORDER_KEYS = 1, 2, 3, 4, 5, 6, 7
 FIND, READ, BEGIN, WRITE, END, DESTROY = 8, 9, 10, 11, 12, 13
-BLOCK, PART, DONE, FAILED, OUTPUT, CLOSE, STATUS, COLUMNS = 101, 102, 104, 105, 106, 107, 108, 109
+BLOCK, PART, DONE, FAILED, OUTPUT, CLOSE, STATUS, COLUMNS, WORDS = 101, 102, 104, 105, 106, 107, 108, 109, 110
 #: Version of the protocol; an engine of another one refuses the worker.
 VERSION = 1
 #: Forms of emitted records.
@@ -280,6 +280,12 @@ class Server:
         made = self._class
         assert made is not None
         keys, values = records
+        is_all = isinstance(keys, Words) and owner is not None and keys.owner is owner
+        if form == ONE and is_all and isinstance(values, int) and values == 1:
+            # The engine finds the words itself.
+            if len(keys.data):
+                self._send(WORDS, [])
+            return
         counts = [n for n in (length_of(keys), length_of(values)) if n >= 0]
         n = counts[0] if counts else 1
         if len(counts) == 2 and counts[0] != counts[1]:
