@@ -22,8 +22,7 @@ class Batch:
 
     def __init__(self, data: Any, keys: Any, values: Any, file: str = "", position: int = 0,
                  types: Tuple[Type, Type] = (bytes_, bytes_), owner: Optional[object] = None) -> None:
-        #: All bytes of the batch, as an array of u8 (a memoryview without NumPy).
-        self.data = data
+        self._data = data
         #: Path of the input file.
         self.file = file
         #: Offset of the first byte of the batch in the file (in its decompressed bytes).
@@ -32,6 +31,13 @@ class Batch:
         self._values: Any = values
         self._types = types
         self._owner = owner
+
+    @property
+    def data(self) -> Any:
+        """All bytes of the batch, as an array of u8 (a memoryview without NumPy)."""
+        if isinstance(self._data, memoryview):
+            self._data = viewed(self._data)
+        return self._data
 
     @property
     def keys(self) -> Any:
@@ -129,16 +135,7 @@ class TextBatch(Batch):
 
     def words(self) -> Slices:
         """Returns the words, divided by space, tab, LF, CR and form feed, as `yunti run wordcount` divides them."""
-        return self._words_of_lists() if numpy_or_none() is None else Words(self.data, self._owner)
-
-    def _words_of_lists(self) -> Slices:
-        import re
-
-        offsets, lengths = array("I"), array("I")
-        for word in re.finditer(rb"[^ \t\n\r\f]+", self.data):
-            offsets.append(word.start())
-            lengths.append(word.end() - word.start())
-        return Slices(self.data, offsets, lengths, self._owner)
+        return Words(self._data, self._owner)
 
 
 class Words(Slices):
@@ -154,8 +151,20 @@ class Words(Slices):
         # Called for slots that have no value yet.
         if name not in ("offsets", "lengths"):
             raise AttributeError(name)
-        self.offsets, self.lengths = _find_words(self.data)
+        self.data = viewed(self.data) if isinstance(self.data, memoryview) else self.data
+        self.offsets, self.lengths = _find_words(self.data) if is_array(self.data) else _list_words(self.data)
         return self.offsets if name == "offsets" else self.lengths
+
+
+def _list_words(data: Any) -> Tuple[Any, Any]:
+    """`_find_words` without NumPy."""
+    import re
+
+    offsets, lengths = array("I"), array("I")
+    for word in re.finditer(rb"[^ \t\n\r\f]+", data):
+        offsets.append(word.start())
+        lengths.append(word.end() - word.start())
+    return offsets, lengths
 
 
 def _find_words(data: Any) -> Tuple[Any, Any]:
