@@ -52,6 +52,7 @@ help:
 	@echo 'make namenode            build yunti nn and the plug-ins for a NameNode (JDK 17, Maven)'
 	@echo 'make observe             build yunti observe and yunti machine (JDK, Maven, clang)'
 	@echo 'make hadoop              build yunti-hadoop.jar, the plug-ins for stock Hadoop (JDK 17, Maven)'
+	@echo 'make stores              build yunti-stores: s3://, gs://, az://, http(s):// and hdfs://'
 	@echo 'make python              build the wheel for Python, with yunti inside (pip)'
 	@echo 'make web                 build the jars for Velocity templates, and print where they are (JDK 17, Maven)'
 	@echo "make run-web             serve a shop's search page on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
@@ -71,6 +72,13 @@ run:
 yunti:
 	$(CARGO) build --release --locked --package yunti
 	@$(call place,$(TARGET)/release/yunti,$(DIST)/bin/yunti)
+
+# Object stores, web servers and HDFS: a workspace of its own.
+.PHONY: stores
+stores:
+	@tools/setup build
+	$(CARGO) build --release --locked --manifest-path stores/Cargo.toml --target-dir $(TARGET)
+	@$(call place,$(TARGET)/release/yunti-stores,$(DIST)/libexec/yunti-stores)
 
 # ---- tests ----
 
@@ -312,6 +320,10 @@ dist:
 	@if [ -f $(HADOOP_JAR) ]; then \
 	  install -m 644 $(HADOOP_JAR) $(DIST)/java/ && install hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop; \
 	else echo 'dist: without the part for Hadoop; build it with make hadoop'; fi
+	@if [ -f $(TARGET)/release/yunti-stores ]; then \
+	  install $(TARGET)/release/yunti-stores $(DIST)/libexec/yunti-stores && strip $(DIST)/libexec/yunti-stores && \
+	  tools/licenses.py yunti-stores stores > $(DIST)/share/doc/yunti/licenses-stores.txt; \
+	else echo 'dist: without stores; build them with make stores'; fi
 	@if [ -f $(TARGET)/release/yunti-nn ]; then \
 	  install $(TARGET)/release/yunti-nn $(DIST)/libexec/yunti-nn && strip $(DIST)/libexec/yunti-nn && \
 	  install -m 644 $(NAMENODE_JAR) $(DIST)/java/yunti-namenode.jar && \

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::store_protocol::UsageError;
+
 /// Result of a fallible operation of Yunti.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -74,9 +76,15 @@ impl Error {
 
     /// Returns an I/O error with the message of the operating system.
     ///
-    /// `InvalidData` becomes [`Code::Corrupt`] instead of `code`. A full disk or quota adds a hint.
+    /// `InvalidData` becomes [`Code::Corrupt`] instead of `code`, and a [`UsageError`] [`Code::Usage`].
+    /// A full disk or quota adds a hint.
     pub fn io(code: Code, doing: &str, error: &std::io::Error) -> Self {
-        let code = if error.kind() == std::io::ErrorKind::InvalidData { Code::Corrupt } else { code };
+        let is_usage = error.get_ref().is_some_and(|inner| inner.is::<UsageError>());
+        let code = match error.kind() {
+            _ if is_usage => Code::Usage,
+            std::io::ErrorKind::InvalidData => Code::Corrupt,
+            _ => code,
+        };
         let full = matches!(error.raw_os_error(), Some(libc::ENOSPC) | Some(libc::EDQUOT));
         let this = Error::new(code, format!("{doing}: {}", plain(error)));
         if full { this.hint("free some space or name another directory") } else { this }

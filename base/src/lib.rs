@@ -11,6 +11,7 @@ pub mod error;
 pub mod kernel_list;
 pub mod mounts;
 pub mod process;
+pub mod store_protocol;
 pub mod whole_file;
 
 pub use cancel::Cancel;

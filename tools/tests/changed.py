@@ -18,6 +18,7 @@ INPUTS = {
                "tests/class_libraries/"),
     "observe": (*CORE, "probe/", "observe/", "machine/", "fuzz/"),
     "machine": (*CORE, "probe/", "observe/tests/looking.py", "machine/"),
+    "stores": (*CORE, "stores/", "engine/src/env/stores/", "hadoop/cluster/"),
     "namenode": (*CORE, "namenode/", "hadoop/cluster/"),
     "python": (*CORE, "python/", "docs/guide/python.md"),
     "web": ("web/",),

@@ -21,7 +21,7 @@ PYTHON = sys.executable
 # Parts whose suites measure times.
 MEASURING = ("benches", "observe", "machine", "namenode")
 PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode", "python",
-         "web")
+         "stores", "web")
 
 
 @dataclass
@@ -161,6 +161,15 @@ SUITES = [
     ], counts.read_cargo, minutes=30),
     Suite("engine", "licences, bans and sources of dependencies",
           [["cargo", "deny", "--locked", "check", "licenses", "bans", "sources"]]),
+    Suite("stores", "licences of stores",
+          [["cargo", "deny", "--manifest-path", "stores/Cargo.toml", "--locked", "check", "licenses", "bans",
+            "sources"]]),
+    Suite("stores", "unit tests of stores",
+          [["cargo", "test", "--release", "--locked", "--manifest-path", "stores/Cargo.toml", "--target-dir", "target"]],
+          counts.read_cargo),
+    Suite("stores", "jobs on stand-ins of stores", [["make", "-s", "stores"], unittest("stores/tests")],
+          counts.read_unittest, {"YUNTI": YUNTI}),
+    cluster_suite("jobs on HDFS from the node", "stores", part="stores"),
     *compiled_twice("gcc"),
     *compiled_twice("clang"),
     Suite("conformance", "TeraGen and TeraChecksum against Hadoop", [["tests/conformance/teragen/check.sh", YUNTI]],

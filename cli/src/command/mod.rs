@@ -10,5 +10,6 @@ pub mod numbers;
 pub mod part;
 pub mod report;
 pub mod run;
+pub mod stores;
 pub mod streaming;
 pub mod validate;

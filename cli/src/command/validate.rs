@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::command::numbers::whole;
+use crate::command::stores::StoreFlags;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use yunti_base::{Code, Error, Result};
@@ -53,6 +54,9 @@ pub struct TeraFlags {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub stores: StoreFlags,
 }
 
 fn parse_checksum(text: &str) -> std::result::Result<u128, String> {
@@ -62,7 +66,7 @@ fn parse_checksum(text: &str) -> std::result::Result<u128, String> {
 
 pub fn validate(flags: &ValidateFlags) -> Outcome {
     let Subject::Tera(flags) = &flags.subject;
-    let env = Env::real();
+    let env = flags.stores.env();
     let control = Control::new();
     signals::cancel_on_signals(control.cancelled());
     let threads = flags.threads.map_or_else(|| env.threads.processors(), |n| n as usize);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use yunti_base::store_protocol::Traffic;
 use yunti_engine::env::{
     Env, File, Files, Storage,
     files::{LockScope, Meta},
@@ -129,5 +130,14 @@ impl Files for WatchedFiles {
     }
     fn is_shared(&self, path: &Path) -> bool {
         self.inner.is_shared(path)
+    }
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.inner.absolute(path)
+    }
+    fn transfer_bytes(&self, limit: u64) -> u64 {
+        self.inner.transfer_bytes(limit)
+    }
+    fn traffic(&self) -> Option<Traffic> {
+        self.inner.traffic()
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use yunti_base::store_protocol::Traffic;
 use yunti_engine::env::files::Meta;
 use yunti_engine::env::{File, Files, Storage};
 use yunti_engine::job::commit::{OLDER, is_temporary};
@@ -124,6 +125,15 @@ impl Files for WatchedFiles {
     }
     fn is_shared(&self, path: &Path) -> bool {
         self.0.is_shared(path)
+    }
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.0.absolute(path)
+    }
+    fn transfer_bytes(&self, limit: u64) -> u64 {
+        self.0.transfer_bytes(limit)
+    }
+    fn traffic(&self) -> Option<Traffic> {
+        self.0.traffic()
     }
     fn marks(&self, path: &Path) -> Vec<u64> {
         self.0.marks(path)

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::files::{File, Files, LockScope, Meta};
+use yunti_base::store_protocol::Traffic;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 /// Failure of one operation.
@@ -300,6 +301,9 @@ impl File for FaultyFile {
         self.errno(Operation::PageIn)?;
         self.inner.page_in(at, len)
     }
+    fn expect(&self, from: u64, to: u64) {
+        self.inner.expect(from, to);
+    }
 }
 
 impl Files for FaultyFiles {
@@ -374,5 +378,14 @@ impl Files for FaultyFiles {
     }
     fn is_shared(&self, path: &Path) -> bool {
         self.inner.is_shared(path)
+    }
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.inner.absolute(path)
+    }
+    fn transfer_bytes(&self, limit: u64) -> u64 {
+        self.inner.transfer_bytes(limit)
+    }
+    fn traffic(&self) -> Option<Traffic> {
+        self.inner.traffic()
     }
 }

@@ -14,6 +14,7 @@ pub mod process;
 pub mod random;
 pub mod real;
 pub mod simulated;
+pub mod stores;
 pub mod system;
 pub mod threads;
 

@@ -175,6 +175,33 @@ impl Stream for Closed {
     }
 }
 
+/// Creates a file without a name in `dir`.
+pub(super) fn unnamed(dir: &Path) -> io::Result<fs::File> {
+    let unnamed = fs::OpenOptions::new().read(true).write(true).custom_flags(libc::O_TMPFILE).mode(0o600).open(dir);
+    match unnamed {
+        Ok(file) => return Ok(file),
+        Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP) | Some(libc::EISDIR) | Some(libc::ENOENT)) => {
+            if !dir.is_dir() {
+                return Err(e);
+            }
+        }
+        Err(e) => return Err(e),
+    }
+    // File systems without O_TMPFILE (some network ones): create a name and remove it at once.
+    for attempt in 0..1000u32 {
+        let path = dir.join(format!(".yunti-scratch-{}-{attempt}", yunti_base::process::unique_token()));
+        match fs::OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
+            Ok(file) => {
+                fs::remove_file(&path)?;
+                return Ok(file);
+            }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::AlreadyExists))
+}
+
 impl Files for RealFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         let file = fs::File::open(path)?;
@@ -211,29 +238,7 @@ impl Files for RealFiles {
     }
 
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
-        let unnamed = fs::OpenOptions::new().read(true).write(true).custom_flags(libc::O_TMPFILE).mode(0o600).open(dir);
-        match unnamed {
-            Ok(file) => return Ok(Arc::new(RealFile(file))),
-            Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP) | Some(libc::EISDIR) | Some(libc::ENOENT)) => {
-                if !dir.is_dir() {
-                    return Err(e);
-                }
-            }
-            Err(e) => return Err(e),
-        }
-        // File systems without O_TMPFILE (some network ones): create a name and remove it at once.
-        for attempt in 0..1000u32 {
-            let path = dir.join(format!(".yunti-scratch-{}-{attempt}", yunti_base::process::unique_token()));
-            match fs::OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
-                Ok(file) => {
-                    fs::remove_file(&path)?;
-                    return Ok(Arc::new(RealFile(file)));
-                }
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Err(io::Error::from(io::ErrorKind::AlreadyExists))
+        Ok(Arc::new(RealFile(unnamed(dir)?)))
     }
 
     fn stdin(&self) -> Arc<dyn File> {

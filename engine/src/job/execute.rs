@@ -277,7 +277,9 @@ pub(super) fn start<'a>(
     let budget = Budget::new(limit);
     let (side_files, side_memory) = side_files::load(&spec.side_files, &*env.files, &budget)?;
     let (splits, helpers) = (plan.splits.len(), plan.whole_compressed());
-    let memory = limit - side_memory.bytes();
+    // Reading ahead from stores takes its memory before all other buffers.
+    let transfers = budget.grant(env.files.transfer_bytes(limit), "reading from stores")?;
+    let memory = limit - side_memory.bytes() - transfers.bytes();
     let sizing = Sizing::make(memory, threads, splits, helpers, spec.compress, plan.formats_bytes())?;
     let inputs = plan.files.iter().map(|f| f.path.to_string_lossy().into_owned()).collect();
     let parts = partitions::counted(spec, plan);
@@ -305,6 +307,7 @@ pub(super) fn start<'a>(
         ),
         outputs: None,
         side_memory,
+        _transfers: transfers,
         scratch_dirs: spec.scratch_dirs_or(&env.temp_dir),
         bounds: None,
         spill: Mutex::default(),

@@ -63,6 +63,8 @@ impl ReadSetup {
         } else {
             NamedFile::open(&*self.files, &input.path, Code::Input)?
         };
+        let to = if input.codec.is_some() { u64::MAX } else { piece.end.saturating_add(LAST_RECORD_BYTES) };
+        file.file().expect(start, to);
         let Some(kind) = input.codec else { return Ok(ByteSource::plain(file, start)) };
         if input.cut_by_blocks(piece) {
             return Ok(ByteSource::Blocks(Box::new(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?)));
@@ -75,6 +77,9 @@ impl ReadSetup {
         Ok(ByteSource::decoded(Box::new(DecodedFile::new(file, input.len, decoder, buffer)), help))
     }
 }
+
+/// Bytes behind a split that are announced with it, for the record that ends there: another request would cost more.
+const LAST_RECORD_BYTES: u64 = 64 << 10;
 
 /// Byte-order mark of UTF-8. Hadoop's line reader skips it at the start of a file.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::command::numbers::{number, whole};
+use crate::command::stores::StoreFlags;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use yunti_base::{Code, Error, Result};
@@ -97,13 +98,16 @@ pub struct GenerateFlags {
     /// Print no progress and no summary on standard error
     #[arg(short, long)]
     pub quiet: bool,
+
+    #[command(flatten)]
+    pub stores: StoreFlags,
 }
 
 /// Bytes of a part file, where `--files` does not set their number.
 const FILE_BYTES: u64 = 256_000_000;
 
 pub fn generate(flags: &GenerateFlags) -> Outcome {
-    let env = Env::real();
+    let env = flags.stores.env();
     let data = data(flags)?;
     let files =
         flags.files.map_or_else(|| data.bytes().div_ceil(FILE_BYTES).clamp(1, 100_000) as usize, |n| n as usize);

@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::command::numbers::whole;
+use crate::command::stores::StoreFlags;
 use clap::Args;
 use serde_json::Value;
 use yunti_base::{Code, Error, Result};
@@ -56,6 +57,9 @@ pub struct InspectFlags {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub stores: StoreFlags,
 }
 
 /// Result of an inspection, as text for people and as a document for programs.
@@ -68,7 +72,7 @@ pub struct Inspection {
 const HEAD_BYTES: usize = 64 << 10;
 
 pub fn inspect(flags: &InspectFlags) -> Outcome {
-    let env = Env::real();
+    let env = flags.stores.env();
     let found = identify(flags, &env)?;
     if flags.json { stdout::print_json(&found.document) } else { stdout::print(&found.text) }
 }

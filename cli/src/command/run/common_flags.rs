@@ -9,6 +9,7 @@ use yunti_engine::job::spec::{SpillCodec, parse_scratch_dir, parse_size};
 use yunti_engine::run::ScratchDir;
 
 use crate::command::numbers::{seconds, whole};
+use crate::command::stores::{PREFIX, StoreFlags};
 
 /// Flags of the job's tasks.
 #[derive(Debug, Default, Args)]
@@ -25,6 +26,9 @@ pub struct TaskFlags {
     /// Seconds after which a class or program that makes no progress is killed; 0: never [default: 600]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "The job")]
     pub timeout: Option<f64>,
+
+    #[command(flatten)]
+    pub stores: StoreFlags,
 }
 
 /// Flags of the job's share of the machine.
@@ -83,6 +87,7 @@ impl TaskFlags {
         let attempts = self.attempts.map(|n| tasks.map(|key| (key.to_string(), n.to_string())));
         let timeout = self.timeout.map(|s| ("mapreduce.task.timeout".to_string(), format!("{:.0}", s * 1000.0)));
         let bad_records = self.bad_records.iter().map(|limit| ("bad.records".to_string(), limit.clone()));
-        bad_records.chain(attempts.into_iter().flatten()).chain(timeout).collect()
+        let stores = self.stores.settings().into_iter().map(|(name, value)| (format!("{PREFIX}{name}"), value));
+        bad_records.chain(attempts.into_iter().flatten()).chain(timeout).chain(stores).collect()
     }
 }

@@ -20,6 +20,7 @@ use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
 use yunti_engine::job::{Control, Outcome as JobOutcome};
 
+use crate::command::stores;
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{self, ErrorOutput};
@@ -47,6 +48,7 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
     let (env, closed) =
         stdout_watch::watch(Env { maps_files: !flags.no_mmap, processes: Arc::new(processes), ..Env::real() });
     let spec = spec::job_spec(&flags, &*env.files)?;
+    let env = stores::with_stores(env, stores::settings_of(&spec.settings));
     if flags.reports.print_job {
         return stdout::print(&spec_to_toml(&spec)?);
     }

@@ -12,6 +12,7 @@ pub mod storage;
 pub mod uninterrupted;
 
 use self::storage::Storage;
+use yunti_base::store_protocol::Traffic;
 use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +85,8 @@ pub trait File: Send + Sync {
     }
     /// Notes that a record begins at `offset`.
     fn mark(&self, _offset: u64) {}
+    /// Announces that the bytes of [from, to) are about to be read in order, so that a file far away can be read ahead.
+    fn expect(&self, _from: u64, _to: u64) {}
 }
 
 /// A pipe, a terminal or a socket: no positions and no blocks.
@@ -183,6 +186,14 @@ pub trait Files: Send + Sync {
     /// split there.
     fn marks(&self, _path: &Path) -> Vec<u64> {
         Vec::new()
+    }
+    /// Returns the bytes that files far away hold for reading ahead, out of a job's `limit`. The first call decides.
+    fn transfer_bytes(&self, _limit: u64) -> u64 {
+        0
+    }
+    /// Returns the totals of requests to stores; None if no store was used.
+    fn traffic(&self) -> Option<Traffic> {
+        None
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::storage::Storage;
 use super::{File, Files, LockScope, Meta};
+use yunti_base::store_protocol::Traffic;
 
 /// Files of a job, with retries around the files that the job was given.
 pub struct UninterruptedFiles(pub Arc<dyn Files>);
@@ -66,6 +67,9 @@ impl File for UninterruptedFile {
     }
     fn mark(&self, offset: u64) {
         self.0.mark(offset);
+    }
+    fn expect(&self, from: u64, to: u64) {
+        self.0.expect(from, to);
     }
 }
 
@@ -135,5 +139,14 @@ impl Files for UninterruptedFiles {
     }
     fn marks(&self, path: &Path) -> Vec<u64> {
         self.0.marks(path)
+    }
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.0.absolute(path)
+    }
+    fn transfer_bytes(&self, limit: u64) -> u64 {
+        self.0.transfer_bytes(limit)
+    }
+    fn traffic(&self) -> Option<Traffic> {
+        self.0.traffic()
     }
 }

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use crate::env::clock::Clock;
 use crate::env::files::storage::Storage;
 use crate::env::files::{File, Files, LockScope, Meta};
+use yunti_base::store_protocol::Traffic;
 
 /// Role of a file in a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,6 +205,9 @@ impl File for MeteredFile {
     fn mark(&self, offset: u64) {
         self.inner.mark(offset);
     }
+    fn expect(&self, from: u64, to: u64) {
+        self.inner.expect(from, to);
+    }
 }
 
 impl Files for MeteredFiles {
@@ -272,6 +276,15 @@ impl Files for MeteredFiles {
     }
     fn marks(&self, path: &Path) -> Vec<u64> {
         self.files.marks(path)
+    }
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.files.absolute(path)
+    }
+    fn transfer_bytes(&self, limit: u64) -> u64 {
+        self.files.transfer_bytes(limit)
+    }
+    fn traffic(&self) -> Option<Traffic> {
+        self.files.traffic()
     }
 }
 

@@ -17,6 +17,7 @@ use crate::env::{File, Files, Storage, StorageKind};
 use crate::run::ScratchSpace;
 use crate::run::scratch::Extent;
 use yunti_base::Error;
+use yunti_base::store_protocol::Traffic;
 
 /// Root of all held paths. The kernel refuses to create files there.
 const ROOT: &str = "/proc/self/yunti-chain";
@@ -399,6 +400,14 @@ impl Files for HeldFiles {
 
     fn is_shared(&self, path: &Path) -> bool {
         !Self::holds(path) && self.below.is_shared(path)
+    }
+
+    fn transfer_bytes(&self, limit: u64) -> u64 {
+        self.below.transfer_bytes(limit)
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        self.below.traffic()
     }
 
     fn marks(&self, path: &Path) -> Vec<u64> {

@@ -42,7 +42,7 @@ impl OutputDirectory {
 }
 
 /// Part of a claim directory's name between the output's name and, before the claim is taken, the token.
-const TEMPORARY: &str = "._temporary";
+const TEMPORARY: &str = crate::env::stores::TEMPORARY;
 
 /// Name of the new output within the directory of its claim.
 pub const FRESH: &str = "new";
@@ -167,8 +167,11 @@ impl PendingOutput {
     /// operation failed.
     pub fn commit(&mut self, durable: bool) -> Result<()> {
         let place = self.output.to_string_lossy().into_owned();
-        let failed =
-            |e: std::io::Error| Error::io(Code::Output, "cannot put the output in place", &e).at_path(place.as_str());
+        let failed = |e: std::io::Error| {
+            // A store notices at the commit alone that another job was faster.
+            let code = if e.kind() == std::io::ErrorKind::AlreadyExists { Code::Exists } else { Code::Output };
+            Error::io(code, "cannot put the output in place", &e).at_path(place.as_str())
+        };
         self.claim.check()?;
         if durable {
             self.sync_names().map_err(failed)?;

@@ -58,6 +58,8 @@ pub struct RunningJob<'a> {
     pub outputs: Option<Arc<NamedOutputs>>,
     /// Memory grant of the side files.
     pub side_memory: Grant,
+    /// Memory of reading ahead from stores.
+    pub _transfers: Grant,
     pub scratch_dirs: Vec<ScratchDir>,
     /// Bounds of a total order, if they were sampled elsewhere.
     pub bounds: Option<Arc<Vec<Vec<u8>>>>,

@@ -1,0 +1,174 @@
+//! A file of a store, read: ahead of a reader that goes from front to back, and by single ranges for any other.
+//!
+//! ```text
+//!   read_at(10) ..  | slot | slot | slot | slot |  requests under way, in order
+//!                     ^ wait for this one alone    `-- the next one is sent as soon as a slot is free
+//! ```
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use yunti_base::store_protocol::{Answer, Ask, Pin};
+
+use super::link::{Link, Ticket, odd_answer};
+use super::window::SPARE_BYTES;
+use crate::env::files::{File, LockScope};
+
+/// File that is read.
+pub struct StoredFile {
+    link: Arc<Link>,
+    url: String,
+    pin: Pin,
+    ahead: Mutex<Ahead>,
+}
+
+#[derive(Default)]
+struct Ahead {
+    /// End of the last read: one that begins here goes on in order.
+    next: u64,
+    /// Stretch that its reader announced.
+    announced: Option<(u64, u64)>,
+    /// Requests in the order of their bytes, without gaps.
+    fetches: VecDeque<Fetch>,
+    /// End of what was requested.
+    requested: u64,
+}
+
+/// Request for a slot of bytes.
+struct Fetch {
+    link: Arc<Link>,
+    from: u64,
+    len: u64,
+    slot: u32,
+    /// None when the bytes are there.
+    ticket: Option<Ticket>,
+}
+
+impl Drop for Fetch {
+    fn drop(&mut self) {
+        match self.ticket.take() {
+            Some(ticket) => self.link.leave(ticket, self.slot),
+            None => self.link.window.release(self.slot),
+        }
+    }
+}
+
+impl StoredFile {
+    pub fn new(link: Arc<Link>, url: String, pin: Pin) -> StoredFile {
+        StoredFile { link, url, pin, ahead: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ahead> {
+        self.ahead.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn ask(&self, from: u64, len: u64, at: u64) -> Ask {
+        Ask::Get { url: self.url.clone(), from, len, at, pin: self.pin.clone() }
+    }
+
+    /// Sends requests while slots are free, up to the end of the stretch.
+    fn fetch(&self, ahead: &mut Ahead, end: u64) -> io::Result<()> {
+        // Half of the slots at most: other workers read too.
+        let most = (self.link.window.slots() / 2).max(1);
+        while ahead.requested < end && ahead.fetches.len() < most {
+            let Some((slot, slot_bytes)) = self.link.window.try_slot() else { return Ok(()) };
+            let (from, len) = (ahead.requested, slot_bytes.min(end - ahead.requested));
+            let mut fetch = Fetch { link: self.link.clone(), from, len, slot, ticket: None };
+            fetch.ticket = Some(self.link.submit(self.ask(from, len, self.link.window.at(slot)))?);
+            ahead.requested += len;
+            ahead.fetches.push_back(fetch);
+        }
+        Ok(())
+    }
+
+    /// Reads from the request that has the offset, or returns None.
+    fn take(&self, ahead: &mut Ahead, buffer: &mut [u8], offset: u64) -> io::Result<Option<usize>> {
+        while ahead.fetches.front().is_some_and(|fetch| fetch.from + fetch.len <= offset) {
+            ahead.fetches.pop_front();
+        }
+        let Some(fetch) = ahead.fetches.front_mut().filter(|fetch| fetch.from <= offset) else { return Ok(None) };
+        if let Some(ticket) = fetch.ticket.take() {
+            self.received(self.link.wait(ticket), fetch.len)?;
+        }
+        let within = offset - fetch.from;
+        let n = buffer.len().min((fetch.len - within) as usize);
+        self.link.window.read(&mut buffer[..n], self.link.window.at(fetch.slot) + within)?;
+        if within + n as u64 == fetch.len {
+            ahead.fetches.pop_front();
+        }
+        Ok(Some(n))
+    }
+
+    fn received(&self, answer: io::Result<Answer>, len: u64) -> io::Result<()> {
+        match answer? {
+            Answer::Bytes(n) if n == len => Ok(()),
+            _ => Err(odd_answer()),
+        }
+    }
+
+    /// Reads one range.
+    fn read_once(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let len = (buffer.len() as u64).min(SPARE_BYTES);
+        self.link.window.with_spare(|at| {
+            let answer = self.link.call(self.ask(offset, len, at));
+            self.received(answer, len)?;
+            self.link.window.read(&mut buffer[..len as usize], at)
+        })?;
+        Ok(len as usize)
+    }
+}
+
+impl File for StoredFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let len = (buffer.len() as u64).min(self.pin.len.saturating_sub(offset)) as usize;
+        if len == 0 {
+            return Ok(0);
+        }
+        let buffer = &mut buffer[..len];
+        let mut ahead = self.lock();
+        let announced = ahead.announced.filter(|&(from, to)| (from..to).contains(&offset));
+        // Without a word from the reader, the second read in order is one of many.
+        let goes_on = ahead.announced.is_none() && offset == ahead.next && offset > 0;
+        let end = announced.map_or(self.pin.len, |(_, to)| to);
+        let is_under_way = ahead.fetches.iter().any(|fetch| (fetch.from..fetch.from + fetch.len).contains(&offset));
+        if !is_under_way && (announced.is_some() || goes_on) {
+            ahead.fetches.clear();
+            ahead.requested = offset;
+            self.fetch(&mut ahead, end)?;
+        }
+        if let Some(n) = self.take(&mut ahead, buffer, offset)? {
+            ahead.next = offset + n as u64;
+            self.fetch(&mut ahead, end)?;
+            return Ok(n);
+        }
+        drop(ahead);
+        let n = self.read_once(buffer, offset)?;
+        self.lock().next = offset + n as u64;
+        Ok(n)
+    }
+
+    fn expect(&self, from: u64, to: u64) {
+        self.lock().announced = Some((from, to.min(self.pin.len)));
+    }
+
+    fn write_at(&self, _: &[u8], _: u64) -> io::Result<usize> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.pin.len)
+    }
+    fn allocate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn truncate(&self, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+    fn punch(&self, _: u64, _: u64) {}
+    fn lock(&self) -> io::Result<LockScope> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}

@@ -1,0 +1,130 @@
+//! Failures of stores in one line: what the store said, without its XML, its addresses and any credential.
+
+use std::error::Error as _;
+
+use yunti_base::store_protocol::{Failure, FailureKind};
+
+/// Result of an operation on a store.
+pub type Outcome<T> = Result<T, Failure>;
+
+/// Returns a failure.
+pub fn failure(kind: FailureKind, text: impl Into<String>) -> Failure {
+    Failure { kind, text: one_line(&text.into()) }
+}
+
+/// Returns a failure that the user can mend by another name or setting.
+pub fn usage(text: impl Into<String>) -> Failure {
+    failure(FailureKind::Usage, text)
+}
+
+/// Longest text of a server in bytes.
+const TEXT_BYTES_MAX: usize = 300;
+
+fn one_line(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.len() <= TEXT_BYTES_MAX {
+        return text;
+    }
+    let end = (0..=TEXT_BYTES_MAX).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    format!("{} ..", &text[..end])
+}
+
+/// Returns a failure of object_store.
+pub fn of_store(error: &object_store::Error) -> Failure {
+    use object_store::Error::*;
+    let kind = match error {
+        NotFound { .. } => FailureKind::NotFound,
+        PermissionDenied { .. } | Unauthenticated { .. } => FailureKind::Denied,
+        AlreadyExists { .. } => FailureKind::Exists,
+        Precondition { .. } => FailureKind::Changed,
+        NotSupported { .. } | NotImplemented { .. } => FailureKind::Unsupported,
+        InvalidPath { .. } | UnknownConfigurationKey { .. } => FailureKind::Usage,
+        _ => FailureKind::Other,
+    };
+    let chain = chain(error);
+    let text = said(&chain);
+    let expired = ["ExpiredToken", "RequestExpired", "TokenRefreshRequired"].iter().any(|word| chain.contains(word));
+    if expired {
+        return failure(FailureKind::Denied, format!("{text}; get new credentials and run it again"));
+    }
+    match kind {
+        FailureKind::Denied if chain.contains("RequestTimeTooSkewed") => {
+            failure(kind, format!("{text}; set the clock of this machine"))
+        }
+        FailureKind::Denied => {
+            failure(kind, format!("{text}; check the credentials (docs/guide/stores.md) and the permissions"))
+        }
+        FailureKind::NotFound if chain.contains("NoSuchBucket") => failure(kind, "the bucket does not exist"),
+        FailureKind::NotFound => failure(kind, "no such file or directory"),
+        kind => failure(kind, text),
+    }
+}
+
+/// Returns the texts of an error and its causes.
+fn chain(error: &object_store::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// Returns what the store said, out of the texts of an error.
+fn said(chain: &str) -> String {
+    let between = |open: &str, close: &str| {
+        let start = chain.find(open)? + open.len();
+        Some(chain[start..start + chain[start..].find(close)?].trim())
+    };
+    let code = between("<Code>", "</Code>");
+    let message = between("<Message>", "</Message>").filter(|message| !message.is_empty());
+    let status = chain.split("status ").nth(1).map(|rest| rest.chars().take(3).collect::<String>());
+    let status = status.filter(|status| status.bytes().all(|b| b.is_ascii_digit()));
+    let tries = chain.split("after ").nth(1).and_then(|rest| rest.split(" retries").next());
+    let tries = tries.and_then(|count| count.parse::<u32>().ok()).filter(|&count| count > 0);
+    let again = tries.map_or(String::new(), |count| format!(", after {} tries", count + 1));
+    match (code, message, status) {
+        (Some(code), Some(message), _) => {
+            format!("the store answered {code} ({}){again}", message.trim_end_matches('.'))
+        }
+        (Some(code), None, _) => format!("the store answered {code}{again}"),
+        (None, _, Some(status)) => format!("the store answered with status {status}{again}"),
+        // The last cause says it best; addresses with their queries are left out.
+        _ => {
+            let last = chain.rsplit(": ").take(2).collect::<Vec<_>>();
+            let last = last.into_iter().rev().filter(|text| !text.contains("://")).collect::<Vec<_>>().join(": ");
+            format!("{}{again}", if last.is_empty() { "the store cannot be reached" } else { last.as_str() })
+        }
+    }
+}
+
+/// Returns true if the client has repeated the request as often as it may.
+pub fn is_exhausted(error: &object_store::Error) -> bool {
+    chain(error).contains("max_retries")
+}
+
+/// Returns a failure of HDFS.
+pub fn of_hdfs(error: &hdfs_native::HdfsError) -> Failure {
+    use hdfs_native::HdfsError::*;
+    let text = error.to_string();
+    let text = text.split("\n\tat ").next().unwrap_or_default().to_string();
+    let kind = match error {
+        FileNotFound(_) => FailureKind::NotFound,
+        AlreadyExists(_) => FailureKind::Exists,
+        UnsupportedFeature(_) => FailureKind::Unsupported,
+        UrlParseError(_) | InvalidPath(_) | InvalidArgument(_) => FailureKind::Usage,
+        SASLError(_) | GSSAPIError(..) | NoSASLMechanism => FailureKind::Denied,
+        _ if text.contains("AccessControlException") => FailureKind::Denied,
+        _ if text.contains("FileAlreadyExistsException") => FailureKind::Exists,
+        _ if text.contains("FileNotFoundException") => FailureKind::NotFound,
+        _ => FailureKind::Other,
+    };
+    match kind {
+        FailureKind::NotFound => failure(kind, "no such file or directory"),
+        kind => failure(kind, text),
+    }
+}
