@@ -21,6 +21,9 @@ pub fn usage(text: impl Into<String>) -> Failure {
 const TEXT_BYTES_MAX: usize = 300;
 
 fn one_line(text: &str) -> String {
+    // The engine cuts the text of an error of the system at its number.
+    let text: String =
+        text.split(" (os error ").map(|part| part.split_once(')').map_or(part, |(_, rest)| rest)).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.len() <= TEXT_BYTES_MAX {
         return text;
@@ -82,8 +85,8 @@ fn said(chain: &str) -> String {
     };
     let code = between("<Code>", "</Code>");
     let message = between("<Message>", "</Message>").filter(|message| !message.is_empty());
-    let status = chain.split("status ").nth(1).map(|rest| rest.chars().take(3).collect::<String>());
-    let status = status.filter(|status| status.bytes().all(|b| b.is_ascii_digit()));
+    let is_status = |word: &&str| word.len() == 3 && word.bytes().all(|b| b.is_ascii_digit());
+    let status = chain.split([' ', ':']).rev().find(is_status);
     let tries = chain.split("after ").nth(1).and_then(|rest| rest.split(" retries").next());
     let tries = tries.and_then(|count| count.parse::<u32>().ok()).filter(|&count| count > 0);
     let again = tries.map_or(String::new(), |count| format!(", after {} tries", count + 1));

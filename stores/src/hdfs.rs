@@ -26,6 +26,7 @@ pub struct Hdfs {
     client: Client,
     counts: Arc<Counts>,
     retries: usize,
+    timeout: Duration,
     /// Files that are being read, by path: opening one again costs a call to the NameNode.
     readers: Mutex<HashMap<String, Arc<FileReader>>>,
     /// Files that are being written.
@@ -43,7 +44,8 @@ fn path(place: &Place) -> String {
 impl Hdfs {
     /// Connects to the NameNode of an address.
     pub fn open(place: &Place, settings: &Settings, counts: Arc<Counts>) -> Outcome<Hdfs> {
-        let mut builder = ClientBuilder::new();
+        let millis = settings.timeout().as_millis().to_string();
+        let mut builder = ClientBuilder::new().with_config([("dfs.client.socket-timeout", millis)]);
         if !place.host.is_empty() {
             builder = builder.with_url(format!("hdfs://{}", place.host));
         }
@@ -65,6 +67,7 @@ impl Hdfs {
             client,
             counts,
             retries: settings.retries(),
+            timeout: settings.timeout(),
             readers: Mutex::default(),
             writers: Mutex::default(),
             next: AtomicU64::new(1),
@@ -81,15 +84,18 @@ impl Hdfs {
         let mut attempt = 0;
         loop {
             self.counts.requests.fetch_add(1, Ordering::Relaxed);
-            match call().await {
-                Ok(value) => return Ok(value),
-                Err(e) if is_passing(&e) && attempt < self.retries => {
-                    self.counts.note_broken();
-                    tokio::time::sleep(wait_before(attempt)).await;
-                    attempt += 1;
-                }
-                Err(e) => return Err(of_hdfs(&e)),
+            let problem = match tokio::time::timeout(self.timeout, call()).await {
+                Ok(Ok(value)) => return Ok(value),
+                Ok(Err(e)) if is_passing(&e) => of_hdfs(&e),
+                Ok(Err(e)) => return Err(of_hdfs(&e)),
+                Err(_) => failure(FailureKind::Other, "the NameNode did not answer in time"),
+            };
+            if attempt >= self.retries {
+                return Err(failure(problem.kind, format!("{}, after {} tries", problem.text, attempt + 1)));
             }
+            self.counts.note_broken();
+            tokio::time::sleep(wait_before(attempt)).await;
+            attempt += 1;
         }
     }
 

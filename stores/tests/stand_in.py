@@ -37,6 +37,8 @@ class Store:
         self.fault = None
         self.delay_s = 0.0
         self.bytes_s = None    # bytes a second of each answer
+        self.link_bytes_s = None  # bytes a second of all answers together
+        self.link_free = 0.0
         self.max_keys = 1000
         self.conditional = True
 
@@ -44,6 +46,14 @@ class Store:
         with self.lock:
             self.buckets.add(bucket)
             self.objects[bucket, key] = Object(data, tag)
+
+    def send(self, count):
+        """Waits until the link has sent `count` bytes."""
+        with self.lock:
+            now = time.monotonic()
+            self.link_free = max(self.link_free, now) + count / self.link_bytes_s
+            wait = self.link_free - now
+        time.sleep(wait)
 
     def keys(self, bucket, prefix=""):
         with self.lock:
@@ -138,6 +148,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         view = memoryview(body)
         step = 1 << 16 if not rate else max(1, int(rate / 50))
         for start in range(0, len(body), step):
+            if self.store.link_bytes_s:
+                self.store.send(len(view[start:start + step]))
             self.wfile.write(view[start:start + step])
             if rate:
                 self.wfile.flush()

@@ -129,6 +129,9 @@ impl Files for WatchedFiles {
     fn absolute(&self, path: &Path) -> PathBuf {
         self.0.absolute(path)
     }
+    fn upcoming(&self, pieces: &[(&Path, u64, u64)]) {
+        self.0.upcoming(pieces);
+    }
     fn transfer_bytes(&self, limit: u64) -> u64 {
         self.0.transfer_bytes(limit)
     }

@@ -4,6 +4,7 @@ use yunti_engine::job::report::{FileUse, Partitions, Report, Stage, TaskRow};
 
 use super::table::{Side, Table, wrap};
 use super::{numbers, spills, timeline};
+use yunti_base::store_protocol::Traffic;
 use yunti_program::terminal::paint::Paint;
 
 /// Returns the summary line of a job that wrote its output elsewhere.
@@ -67,6 +68,9 @@ fn full_of_one(report: &Report, width: usize, paint: Paint) -> String {
     if !report.spill.rows.is_empty() {
         out += &heading("Spills");
         out += &spills::table(&report.spill.rows, paint);
+    }
+    if let Some(stores) = &report.stores {
+        out += &format!("\n{}", stores_line(stores));
     }
     if !report.files.is_empty() {
         out += &heading("Files");
@@ -214,6 +218,18 @@ fn tasks(report: &Report, width: usize, paint: Paint) -> String {
         table.row(vec![kind, attempts, average, longest, processor, format!("  {stages}")]);
     }
     table.print(paint) + &if has_stock_tasks(report) { wrap("  ", STOCK_NOTE, width) } else { String::new() }
+}
+
+/// Returns the line of requests to stores.
+fn stores_line(stores: &Traffic) -> String {
+    format!(
+        "stores  {} requests, {} repeated, {} answers that asked for less; {} received, {} sent\n",
+        numbers::count(stores.requests),
+        numbers::count(stores.retries),
+        numbers::count(stores.slow_downs),
+        numbers::bytes(stores.received_bytes),
+        numbers::bytes(stores.sent_bytes),
+    )
 }
 
 /// Returns the table of the time for opening, reading and writing files, by place.

@@ -382,6 +382,9 @@ impl Files for FaultyFiles {
     fn absolute(&self, path: &Path) -> PathBuf {
         self.inner.absolute(path)
     }
+    fn upcoming(&self, pieces: &[(&Path, u64, u64)]) {
+        self.inner.upcoming(pieces);
+    }
     fn transfer_bytes(&self, limit: u64) -> u64 {
         self.inner.transfer_bytes(limit)
     }

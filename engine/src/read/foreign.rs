@@ -11,6 +11,7 @@
 //! occur in text. Pipes are not checked, because bytes read from a pipe are gone.
 
 use super::split::InputFile;
+use crate::env::stores::scheme_of;
 use crate::env::{Files, NamedFile};
 use yunti_base::{Code, Error, Result};
 
@@ -18,9 +19,14 @@ use yunti_base::{Code, Error, Result};
 /// other files (`refuse_begun`).
 pub(super) const FILES_CHECKED_MAX: usize = 100;
 
+/// The same for files of a store, each of which costs a request.
+const FAR_FILES_CHECKED_MAX: usize = 4;
+
 /// Checks the formats of files. Errors: `Input` for the first file in an unsupported format; `Input` for a failed read.
 pub fn refuse(files: &dyn Files, inputs: &[InputFile]) -> Result<()> {
-    for input in inputs.iter().filter(|f| f.codec.is_none() && !f.is_stream && f.len >= 4).take(FILES_CHECKED_MAX) {
+    let is_far = inputs.first().is_some_and(|input| scheme_of(&input.path).is_some());
+    let most = if is_far { FAR_FILES_CHECKED_MAX } else { FILES_CHECKED_MAX };
+    for input in inputs.iter().filter(|f| f.codec.is_none() && !f.is_stream && f.len >= 4).take(most) {
         let file = NamedFile::open(files, &input.path, Code::Input)?;
         let mut head = [0; 4];
         file.read_up_to(&mut head, 0)?;

@@ -191,6 +191,9 @@ pub trait Files: Send + Sync {
     fn transfer_bytes(&self, _limit: u64) -> u64 {
         0
     }
+    /// Announces the stretches of files that workers will open one after the other, so that files far away can be
+    /// fetched before.
+    fn upcoming(&self, _pieces: &[(&Path, u64, u64)]) {}
     /// Returns the totals of requests to stores; None if no store was used.
     fn traffic(&self) -> Option<Traffic> {
         None

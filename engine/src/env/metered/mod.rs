@@ -280,6 +280,9 @@ impl Files for MeteredFiles {
     fn absolute(&self, path: &Path) -> PathBuf {
         self.files.absolute(path)
     }
+    fn upcoming(&self, pieces: &[(&Path, u64, u64)]) {
+        self.files.upcoming(pieces);
+    }
     fn transfer_bytes(&self, limit: u64) -> u64 {
         self.files.transfer_bytes(limit)
     }

@@ -13,6 +13,7 @@
 mod link;
 mod pending;
 mod stored_file;
+mod upcoming;
 mod upload;
 mod window;
 
@@ -29,6 +30,7 @@ use link::Link;
 pub use link::StoreProgram;
 use pending::Pending;
 use stored_file::StoredFile;
+use upcoming::{Piece, Upcoming};
 
 /// Schemes of names that belong to stores.
 const SCHEMES: [&str; 10] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "http", "https", "hdfs", "webhdfs"];
@@ -55,6 +57,7 @@ pub fn root_of(name: &str) -> Option<(&str, &str)> {
 pub struct StoreFiles {
     local: Arc<dyn Files>,
     link: Arc<Link>,
+    upcoming: Arc<Upcoming>,
     /// Names that lists and lookups found: a file is read as it was planned.
     known: Mutex<HashMap<String, Entry>>,
     /// Outputs that are being written, by the directory of their claim.
@@ -71,7 +74,8 @@ impl StoreFiles {
         temp_dir: PathBuf,
     ) -> StoreFiles {
         let link = Link::new(program, settings, temp_dir);
-        StoreFiles { local, link, known: Mutex::default(), pending: Mutex::default() }
+        let upcoming = Arc::new(Upcoming::new(link.clone()));
+        StoreFiles { local, link, upcoming, known: Mutex::default(), pending: Mutex::default() }
     }
 
     fn entry(&self, path: &Path) -> io::Result<Entry> {
@@ -160,7 +164,7 @@ impl Files for StoreFiles {
         if entry.is_dir {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        Ok(Arc::new(StoredFile::new(self.link.clone(), url_of(path), entry.pin)))
+        Ok(Arc::new(StoredFile::new(self.link.clone(), self.upcoming.clone(), url_of(path), entry.pin)))
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
@@ -310,6 +314,17 @@ impl Files for StoreFiles {
 
     fn marks(&self, path: &Path) -> Vec<u64> {
         if scheme_of(path).is_none() { self.local.marks(path) } else { Vec::new() }
+    }
+
+    fn upcoming(&self, pieces: &[(&Path, u64, u64)]) {
+        let known = self.known();
+        let of = |(path, from, to): &(&Path, u64, u64)| {
+            scheme_of(path)?;
+            let url = url_of(path);
+            let pin = known.get(&url)?.pin.clone();
+            Some(Piece { url, pin, from: *from, to: *to })
+        };
+        self.upcoming.set(pieces.iter().filter_map(of));
     }
 
     fn transfer_bytes(&self, limit: u64) -> u64 {

@@ -12,12 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use yunti_base::store_protocol::{Answer, Ask, Pin};
 
 use super::link::{Link, Ticket, odd_answer};
+use super::upcoming::Upcoming;
 use super::window::SPARE_BYTES;
 use crate::env::files::{File, LockScope};
 
 /// File that is read.
 pub struct StoredFile {
     link: Arc<Link>,
+    upcoming: Arc<Upcoming>,
     url: String,
     pin: Pin,
     ahead: Mutex<Ahead>,
@@ -36,13 +38,29 @@ struct Ahead {
 }
 
 /// Request for a slot of bytes.
-struct Fetch {
+pub struct Fetch {
     link: Arc<Link>,
     from: u64,
     len: u64,
     slot: u32,
     /// None when the bytes are there.
     ticket: Option<Ticket>,
+}
+
+impl Fetch {
+    /// Sends a request for bytes (`from`, `len`) of a file to a slot.
+    pub fn send(link: &Arc<Link>, url: &str, pin: &Pin, (from, len): (u64, u64), slot: u32) -> io::Result<Fetch> {
+        // The slot is free again if the request cannot be sent.
+        let mut fetch = Fetch { link: link.clone(), from, len, slot, ticket: None };
+        let ask = Ask::Get { url: url.into(), from, len, at: link.window.at(slot), pin: pin.clone() };
+        fetch.ticket = Some(link.submit(ask)?);
+        Ok(fetch)
+    }
+
+    /// Returns true if the byte at an offset is among the requested ones.
+    pub fn has(&self, offset: u64) -> bool {
+        (self.from..self.from + self.len).contains(&offset)
+    }
 }
 
 impl Drop for Fetch {
@@ -55,8 +73,8 @@ impl Drop for Fetch {
 }
 
 impl StoredFile {
-    pub fn new(link: Arc<Link>, url: String, pin: Pin) -> StoredFile {
-        StoredFile { link, url, pin, ahead: Mutex::default() }
+    pub fn new(link: Arc<Link>, upcoming: Arc<Upcoming>, url: String, pin: Pin) -> StoredFile {
+        StoredFile { link, upcoming, url, pin, ahead: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Ahead> {
@@ -74,10 +92,8 @@ impl StoredFile {
         while ahead.requested < end && ahead.fetches.len() < most {
             let Some((slot, slot_bytes)) = self.link.window.try_slot() else { return Ok(()) };
             let (from, len) = (ahead.requested, slot_bytes.min(end - ahead.requested));
-            let mut fetch = Fetch { link: self.link.clone(), from, len, slot, ticket: None };
-            fetch.ticket = Some(self.link.submit(self.ask(from, len, self.link.window.at(slot)))?);
+            ahead.fetches.push_back(Fetch::send(&self.link, &self.url, &self.pin, (from, len), slot)?);
             ahead.requested += len;
-            ahead.fetches.push_back(fetch);
         }
         Ok(())
     }
@@ -131,10 +147,14 @@ impl File for StoredFile {
         // Without a word from the reader, the second read in order is one of many.
         let goes_on = ahead.announced.is_none() && offset == ahead.next && offset > 0;
         let end = announced.map_or(self.pin.len, |(_, to)| to);
-        let is_under_way = ahead.fetches.iter().any(|fetch| (fetch.from..fetch.from + fetch.len).contains(&offset));
+        let is_under_way = ahead.fetches.iter().any(|fetch| fetch.has(offset));
         if !is_under_way && (announced.is_some() || goes_on) {
             ahead.fetches.clear();
             ahead.requested = offset;
+            if let Some(first) = self.upcoming.take(&self.url, offset) {
+                ahead.requested = first.from + first.len;
+                ahead.fetches.push_back(first);
+            }
             self.fetch(&mut ahead, end)?;
         }
         if let Some(n) = self.take(&mut ahead, buffer, offset)? {

@@ -402,6 +402,9 @@ impl Files for HeldFiles {
         !Self::holds(path) && self.below.is_shared(path)
     }
 
+    fn upcoming(&self, pieces: &[(&Path, u64, u64)]) {
+        self.below.upcoming(pieces);
+    }
     fn transfer_bytes(&self, limit: u64) -> u64 {
         self.below.transfer_bytes(limit)
     }

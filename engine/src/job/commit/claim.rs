@@ -32,6 +32,7 @@ use super::holder::{BEAT_MS, Holder};
 use super::locked_directory::LockedDirectory;
 use super::other_job::OtherJob;
 use super::{FRESH, LOCK, OLDER, TEMPORARY};
+use crate::env::stores::scheme_of;
 use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile, System};
 use yunti_base::{Code, Error, Result};
 
@@ -97,6 +98,11 @@ impl Claim {
         let Some(name) = output.file_name() else {
             return Err(Error::new(Code::Usage, "the output has no name").at_path(output.to_string_lossy()));
         };
+        if resume && scheme_of(output).is_some() {
+            return Err(Error::new(Code::Usage, "--resume needs an output on this machine, for its journal")
+                .at_path(output.to_string_lossy())
+                .hint("write to a directory, or leave out --resume"));
+        }
         let parent = parent_of(output);
         let directory = parent.join(format!(".{}{TEMPORARY}", name.to_string_lossy()));
         let mut claim = Claim {

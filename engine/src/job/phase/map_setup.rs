@@ -48,6 +48,10 @@ pub fn map_together(
     ahead: Option<&ReadAhead>,
     map: impl Fn(usize, Stop<'_>) -> Result<()> + Sync,
 ) -> Result<()> {
+    let pieces = running.plan.splits.iter().flat_map(|split| &split.pieces);
+    let files = &running.plan.files;
+    let pieces: Vec<_> = pieces.map(|piece| (&*files[piece.file as usize].path, piece.start, piece.end)).collect();
+    running.env.files.upcoming(&pieces);
     let mapping = running.crew.workers.min(running.plan.splits.len());
     let Some(ahead) = ahead else { return running.crew.together(mapping, map) };
     let clock = &*running.env.clock;

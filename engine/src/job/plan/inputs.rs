@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::codec::CodecKind;
-use crate::env::Files;
+use crate::env::{Files, stores};
 use crate::read::split::InputFile;
 use crate::write::part_file::MARK_BYTES;
 use yunti_base::{Code, Error, Result};
@@ -75,9 +75,14 @@ fn hidden(path: &Path) -> bool {
 
 /// Returns the paths that match, in byte order. Only directories that may lead to a match are listed.
 fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
-    let absolute = pattern.starts_with('/');
-    let mut paths = vec![PathBuf::from(if absolute { "/" } else { "" })];
-    for part in split_components(pattern) {
+    // The bucket of a store is no part of the pattern.
+    let (root, rest) = match stores::root_of(pattern) {
+        Some((root, rest)) if root.ends_with('/') => (format!("{root}/"), rest),
+        Some((root, rest)) => (root.to_string(), rest),
+        None => (String::from(if pattern.starts_with('/') { "/" } else { "" }), pattern),
+    };
+    let mut paths = vec![PathBuf::from(root)];
+    for part in split_components(rest) {
         if !part.contains(['*', '?', '[', '{']) {
             let mut there = Vec::new();
             for mut path in paths {

@@ -276,6 +276,13 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
         "other_processes" => format!(
             "processors were taken by other processes: {percent} % of the time, workers were ready and had none{mostly}"
         ),
+        "network" if report.stores.is_some() => {
+            let asked = report.stores.map_or(0, |stores| stores.slow_downs);
+            let asked = if asked > 0 { format!("; the store asked for less {asked} times") } else { String::new() };
+            format!(
+                "the store and its network bound it: workers waited for them {percent} % of the time{mostly}{asked}"
+            )
+        }
         "network" if report.job.id.is_none() => {
             format!("the network bound it: files of another machine were in use {percent} % of the time{mostly}")
         }
@@ -289,6 +296,7 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
         "other_processes" => "half of the waiting",
         "disk_read" | "disk_write" => "a disk twice as fast",
         "memory" => "memory twice as fast",
+        "network" if report.stores.is_some() => "a store and network twice as fast",
         "network" => "a network twice as fast",
         "locks" => "half of the waiting",
         "input" => "twice the splits",

@@ -136,6 +136,7 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
             .partitions
             .summary(if spec.mode == Mode::None { "split" } else { "partition" }, &running.totals),
         files: files(running, before),
+        stores: running.env.files.traffic(),
         groups,
         counters,
         ..Report::default()

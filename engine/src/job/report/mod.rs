@@ -14,6 +14,7 @@ pub mod workload_stats;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use yunti_base::store_protocol::Traffic;
 
 /// Value of `format`. The number changes if a field changes its meaning; new fields keep it.
 pub const REPORT_FORMAT: &str = "yunti-report/1";
@@ -44,6 +45,9 @@ pub struct Report {
     /// Use of files by their place in the job; absent for a job on a cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileUse>,
+    /// Requests to object stores, web servers and HDFS; absent if the job used none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stores: Option<Traffic>,
     /// Sizes of a reducer's groups, and their cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<GroupUse>,
