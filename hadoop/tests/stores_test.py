@@ -88,7 +88,7 @@ class Stores(unittest.TestCase):
                    code=3)
         self.assertLess(time.monotonic() - begin, 30)
 
-    def test_a_job_that_is_killed_leaves_nothing(self):
+    def test_a_job_that_is_killed_leaves_nothing_or_all(self):
         for number in (signal.SIGTERM, signal.SIGKILL):
             self.clear("/stores/killed")
             words = [YUNTI, "run", "sort", f"{HDFS}/stores/in", "-o", f"{HDFS}/stores/killed/out", "-m", "16MiB"]
@@ -104,10 +104,10 @@ class Stores(unittest.TestCase):
                 except OSError:
                     pass
             job.wait(60)
-            if job.returncode == 0:
-                continue  # it was faster
             wait("the store process", 30, lambda: not any("_temporary" in n for n in self.names("/stores/killed")))
-            self.assertFalse(any(name.startswith("out") for name in self.names("/stores/killed")))
+            # A commit that had begun goes on to its end.
+            left = self.names("/stores/killed")
+            self.assertTrue(left == [] or {"out/_SUCCESS", "out/part-r-00000"} <= set(left), left)
 
 
 if __name__ == "__main__":

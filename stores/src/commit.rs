@@ -13,8 +13,9 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::StreamExt;
 use yunti_base::store_protocol::{FailureKind, UploadedFile};
 
 use crate::failure::{Outcome, failure};
@@ -97,12 +98,27 @@ impl Commit {
         Ok(())
     }
 
+    /// Makes files visible. After a failure no further one begins, but all that began come to their end: a request
+    /// that is given up may still do its work, after all else was taken back.
     async fn show_all(&self, objects: &Objects, files: Vec<UploadedFile>) -> Outcome<()> {
-        let shown = files.into_iter().map(|file| {
-            let place = self.at(&file.name);
-            show(objects.clone(), place, file, self.staging.clone())
-        });
-        futures_util::stream::iter(shown.collect::<Vec<_>>()).buffer_unordered(AT_ONCE).try_collect::<()>().await
+        let has_failed = Arc::new(AtomicBool::new(false));
+        let shown: Vec<_> = files
+            .into_iter()
+            .map(|file| {
+                let (objects, place) = (objects.clone(), self.at(&file.name));
+                let (staging, has_failed) = (self.staging.clone(), has_failed.clone());
+                async move {
+                    if has_failed.load(Ordering::Relaxed) {
+                        return Ok(());
+                    }
+                    let shown = show(objects, place, file, staging).await;
+                    has_failed.fetch_or(shown.is_err(), Ordering::Relaxed);
+                    shown
+                }
+            })
+            .collect();
+        let results: Vec<Outcome<()>> = futures_util::stream::iter(shown).buffer_unordered(AT_ONCE).collect().await;
+        results.into_iter().collect()
     }
 
     fn url(&self, name: &str) -> String {

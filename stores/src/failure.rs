@@ -22,8 +22,10 @@ const TEXT_BYTES_MAX: usize = 300;
 
 fn one_line(text: &str) -> String {
     // The engine cuts the text of an error of the system at its number.
-    let text: String =
-        text.split(" (os error ").map(|part| part.split_once(')').map_or(part, |(_, rest)| rest)).collect();
+    let text = match text.split_once(" (os error ") {
+        Some((before, number)) => format!("{before}{}", number.split_once(')').map_or("", |(_, after)| after)),
+        None => text.to_string(),
+    };
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.len() <= TEXT_BYTES_MAX {
         return text;
@@ -46,6 +48,7 @@ pub fn of_store(error: &object_store::Error) -> Failure {
     };
     let chain = chain(error);
     let text = said(&chain);
+    let text = if text.trim().is_empty() { "the store refused the request".to_string() } else { text };
     let expired = ["ExpiredToken", "RequestExpired", "TokenRefreshRequired"].iter().any(|word| chain.contains(word));
     if expired {
         return failure(FailureKind::Denied, format!("{text}; get new credentials and run it again"));
@@ -129,5 +132,36 @@ pub fn of_hdfs(error: &hdfs_native::HdfsError) -> Failure {
     match kind {
         FailureKind::NotFound => failure(kind, "no such file or directory"),
         kind => failure(kind, text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_store_said_is_one_line_without_addresses() {
+        let xml = "<Error><Code>SlowDown</Code><Message>Reduce your rate.</Message></Error>";
+        for (chain, line) in [
+            (
+                format!(
+                    "Generic S3 error: Error performing GET http://h/b?x=1 in 1ms, after 2 retries, max_retries: 2 - \
+                         Server returned non-2xx status code: 503 Service Unavailable: {xml}"
+                ),
+                "the store answered SlowDown (Reduce your rate), after 3 tries",
+            ),
+            (
+                "Generic S3 error: HEAD http://h/b in 1ms - Client error: 403 Forbidden: ".into(),
+                "the store answered with status 403",
+            ),
+            (
+                "Generic S3 error: error sending request: tcp connect error: Connection refused (os error 111)".into(),
+                "tcp connect error: Connection refused",
+            ),
+        ] {
+            assert_eq!(one_line(&said(&chain)), line);
+        }
+        assert_eq!(one_line("a (b)\n c"), "a (b) c");
+        assert_eq!(one_line(&"x".repeat(999)).len(), TEXT_BYTES_MAX + 3);
     }
 }

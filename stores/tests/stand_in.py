@@ -127,6 +127,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def authorize(self):
         sent = self.headers.get("Authorization", "")
+        if sent.startswith("Bearer") and getattr(self.store, "takes_bearers", False):
+            return
         if sent and "Credential=%s/" % KEY not in sent:
             raise Answer(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist")
         if not sent and getattr(self.store, "private", True):
@@ -208,7 +210,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if method in ("GET", "HEAD") and item is None:
                 raise Answer(404, "NoSuchKey", "The specified key does not exist.")
             if method == "PUT":
-                if self.headers.get("If-None-Match") == "*":
+                if self.headers.get("If-None-Match") == "*" or self.headers.get("x-goog-if-generation-match") == "0":
                     if not store.conditional:
                         raise Answer(501, "NotImplemented", "A header you provided implies functionality")
                     if item is not None:

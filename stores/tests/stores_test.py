@@ -200,6 +200,7 @@ class Credentials(StoreTest):
             done = self.count("--store-option", f"{name}={SECRET}", code=2)
             self.assertIn("credentials do not go into settings", done.stderr)
         self.assertIn("there is no setting store.s3.endpont", self.count("-D", "store.s3.endpont=x", code=2).stderr)
+        self.env.update(AWS_ACCESS_KEY_ID=KEY, AWS_SECRET_ACCESS_KEY=SECRET)
         self.assertIn("is no address", self.count("--store-option", "s3.endpoint=host:1", code=2).stderr)
 
     def test_no_secret_in_the_report(self):
@@ -483,6 +484,56 @@ class Web(StoreTest):
         self.assertIn("credential", self.yunti("run", "sort", secret, "-o", "out", code=2).stderr)
         self.store.fault = lambda handler, *_: handler.headers.__delitem__("Range")
         self.assertIn("without ranges", self.sort(code=3).stderr)
+
+
+class Google(StoreTest):
+    """Google's XML API is the one of S3 as far as a job needs it."""
+
+    def setUp(self):
+        super().setUp()
+        self.store.takes_bearers = True
+        self.store.private = False
+        with open(f"{self.folder}/account.json", "w") as f:
+            json.dump({"gcs_base_url": self.server.address, "disable_oauth": True, "client_email": "",
+                       "private_key": "", "private_key_id": ""}, f)
+        self.env["GOOGLE_SERVICE_ACCOUNT"] = f"{self.folder}/account.json"
+
+    def test_a_job_from_a_bucket_to_a_bucket(self):
+        data = lines_of(7, 400_000)
+        self.store.put("bucket", "in/a.txt", data)
+        self.yunti("run", "sort", "gs://bucket/in", "-o", "gs://bucket/out")
+        self.assertEqual(self.uploaded("out"), self.local(data))
+        self.assertEqual(self.store.uploads, {})
+        self.yunti("run", "sort", "gs://bucket/in", "-o", "gs://bucket/out", code=8)
+
+
+class Resume(StoreTest):
+    def test_a_killed_job_goes_on_if_its_objects_are_the_same(self):
+        data = lines_of(8, 900_000)
+        self.store.put("bucket", "in.txt", data)
+        want = self.local(data)
+        words = ["run", "sort", "s3://bucket/in.txt", "-o", "out", "--resume", "-m", "16MiB", "--split-size", "2MiB"]
+        for changed in (False, True):
+            running = []
+
+            def kill(handler, path, query):
+                running[0].kill()
+            # A large part of the input is mapped, spilled and in the journal.
+            self.store.fault = Faults(kill, matches=reads, skip=150)
+            running.append(subprocess.Popen([YUNTI, *words], env=self.env, cwd=self.folder, stderr=subprocess.DEVNULL))
+            running[0].wait(60)
+            self.assertEqual(running[0].returncode, -signal.SIGKILL)
+            self.store.fault = None
+            if changed:
+                data = data[:-2] + b"#\n"
+                self.store.put("bucket", "in.txt", data)
+                want = self.local(data)
+            self.yunti(*words)
+            self.assertEqual(self.parts("out"), want)
+            with open(f"{self.folder}/out/_yunti/report.json") as f:
+                resumed = json.load(f).get("resumed", {})
+            self.assertGreater(resumed.get("mapped_again" if changed else "splits", 0), 0)
+            shutil.rmtree(f"{self.folder}/out")
 
 
 class Missing(StoreTest):

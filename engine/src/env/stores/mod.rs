@@ -10,6 +10,7 @@
 //! A job writes its output to `.OUT._temporary/new`, and renames that to OUT (job/commit). Stores of objects cannot
 //! rename, so that directory exists in this process alone: its files are uploads, and the rename is their commit.
 
+mod fetch;
 mod link;
 mod pending;
 mod stored_file;

@@ -97,7 +97,8 @@ impl Pending {
         tree.directories.retain(|name| !name.starts_with(path));
         drop(tree);
         // All are ended, also after one that fails.
-        files.iter().map(|file| file.abort()).fold(Ok(()), |all, one| all.and(one))
+        let results: Vec<io::Result<()>> = files.iter().map(|file| file.abort()).collect();
+        results.into_iter().collect()
     }
 
     /// Makes the output visible.

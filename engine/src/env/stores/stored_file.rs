@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use yunti_base::store_protocol::{Answer, Ask, Pin};
 
-use super::link::{Link, Ticket, odd_answer};
+use super::fetch::Fetch;
+use super::link::{Link, odd_answer};
 use super::upcoming::Upcoming;
 use super::window::SPARE_BYTES;
 use crate::env::files::{File, LockScope};
@@ -37,41 +38,6 @@ struct Ahead {
     requested: u64,
 }
 
-/// Request for a slot of bytes.
-pub struct Fetch {
-    link: Arc<Link>,
-    from: u64,
-    len: u64,
-    slot: u32,
-    /// None when the bytes are there.
-    ticket: Option<Ticket>,
-}
-
-impl Fetch {
-    /// Sends a request for bytes (`from`, `len`) of a file to a slot.
-    pub fn send(link: &Arc<Link>, url: &str, pin: &Pin, (from, len): (u64, u64), slot: u32) -> io::Result<Fetch> {
-        // The slot is free again if the request cannot be sent.
-        let mut fetch = Fetch { link: link.clone(), from, len, slot, ticket: None };
-        let ask = Ask::Get { url: url.into(), from, len, at: link.window.at(slot), pin: pin.clone() };
-        fetch.ticket = Some(link.submit(ask)?);
-        Ok(fetch)
-    }
-
-    /// Returns true if the byte at an offset is among the requested ones.
-    pub fn has(&self, offset: u64) -> bool {
-        (self.from..self.from + self.len).contains(&offset)
-    }
-}
-
-impl Drop for Fetch {
-    fn drop(&mut self) {
-        match self.ticket.take() {
-            Some(ticket) => self.link.leave(ticket, self.slot),
-            None => self.link.window.release(self.slot),
-        }
-    }
-}
-
 impl StoredFile {
     pub fn new(link: Arc<Link>, upcoming: Arc<Upcoming>, url: String, pin: Pin) -> StoredFile {
         StoredFile { link, upcoming, url, pin, ahead: Mutex::default() }
@@ -79,10 +45,6 @@ impl StoredFile {
 
     fn lock(&self) -> MutexGuard<'_, Ahead> {
         self.ahead.lock().unwrap_or_else(|e| e.into_inner())
-    }
-
-    fn ask(&self, from: u64, len: u64, at: u64) -> Ask {
-        Ask::Get { url: self.url.clone(), from, len, at, pin: self.pin.clone() }
     }
 
     /// Sends requests while slots are free, up to the end of the stretch.
@@ -104,8 +66,10 @@ impl StoredFile {
             ahead.fetches.pop_front();
         }
         let Some(fetch) = ahead.fetches.front_mut().filter(|fetch| fetch.from <= offset) else { return Ok(None) };
-        if let Some(ticket) = fetch.ticket.take() {
-            self.received(self.link.wait(ticket), fetch.len)?;
+        if let Err(e) = fetch.wait() {
+            // Its slot has no bytes.
+            ahead.fetches.clear();
+            return Err(e);
         }
         let within = offset - fetch.from;
         let n = buffer.len().min((fetch.len - within) as usize);
@@ -116,19 +80,15 @@ impl StoredFile {
         Ok(Some(n))
     }
 
-    fn received(&self, answer: io::Result<Answer>, len: u64) -> io::Result<()> {
-        match answer? {
-            Answer::Bytes(n) if n == len => Ok(()),
-            _ => Err(odd_answer()),
-        }
-    }
-
     /// Reads one range.
     fn read_once(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let len = (buffer.len() as u64).min(SPARE_BYTES);
         self.link.window.with_spare(|at| {
-            let answer = self.link.call(self.ask(offset, len, at));
-            self.received(answer, len)?;
+            let ask = Ask::Get { url: self.url.clone(), from: offset, len, at, pin: self.pin.clone() };
+            match self.link.call(ask)? {
+                Answer::Bytes(n) if n == len => {}
+                _ => return Err(odd_answer()),
+            }
             self.link.window.read(&mut buffer[..len as usize], at)
         })?;
         Ok(len as usize)

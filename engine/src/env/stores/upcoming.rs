@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use yunti_base::store_protocol::Pin;
 
+use super::fetch::Fetch;
 use super::link::Link;
-use super::stored_file::Fetch;
 
 /// Bytes before a piece that its reader may need.
 const BEFORE: u64 = 64;
