@@ -141,6 +141,7 @@ class Jobs(StoreTest):
         self.assertIn("200,000", self.yunti("validate", "tera", "s3://bucket/sorted").stdout)
         self.assertIn("20 MB", self.yunti("inspect", "s3://bucket/sorted/part-r-00000").stdout)
         self.assertEqual(self.yunti("inspect", "s3://bucket/sorted", code=2).stdout, "")
+        self.assertIn("terasort", self.yunti("report", "s3://bucket/sorted").stdout)
         self.store.put("bucket", "in.txt", b"a b\n")
         top = self.yunti("run", "top", "s3://bucket/in.txt")
         self.assertIn("a", top.stdout)

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Deserialize;
 use yunti_base::{Code, Error, Result};
+use yunti_engine::env::Files;
 use yunti_engine::job::report::{REPORT_FORMAT, Report, advice};
 
+use crate::command::stores::StoreFlags;
 use crate::console::paint::Paint;
 use crate::console::{self, paint, stdout};
 use crate::facts::{self, FACTS_FORMAT, JobFacts};
@@ -36,10 +38,14 @@ pub struct ReportFlags {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub stores: StoreFlags,
 }
 
 pub fn report(flags: &ReportFlags) -> Outcome {
-    let (report, document) = read(&flags.path)?;
+    let env = flags.stores.env();
+    let (report, document) = read(&flags.path, &*env.files)?;
     // A file gets no colours.
     let paint = if flags.output.is_some() { Paint::OFF } else { paint::for_stdout() };
     let json = |document: &serde_json::Value| format!("{document:#}\n");
@@ -48,7 +54,7 @@ pub fn report(flags: &ReportFlags) -> Outcome {
         None if flags.html => page::of_report(&report),
         None => text::report::full(&report, console::width(), paint),
         Some(other) => {
-            let (second, _) = read(other)?;
+            let (second, _) = read(other, &*env.files)?;
             let (a, b) = (flags.path.to_string_lossy(), other.to_string_lossy());
             let comparison = compare::compare((&a, &report), (&b, &second));
             match (flags.json, flags.html) {
@@ -66,10 +72,11 @@ pub fn report(flags: &ReportFlags) -> Outcome {
 
 /// Returns the report and its source document, which may have fields that this version does not know. Facts of a
 /// cluster's job are converted to a report.
-pub fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
-    let file = if path.is_dir() { path.join("_yunti/report.json") } else { path.to_path_buf() };
+pub fn read(path: &Path, files: &dyn Files) -> Result<(Report, serde_json::Value)> {
+    let is_dir = files.meta(path).is_ok_and(|meta| meta.is_dir);
+    let file = if is_dir { path.join("_yunti/report.json") } else { path.to_path_buf() };
     let named = |e: Error| e.at_path(file.to_string_lossy());
-    let bytes = std::fs::read(&file).map_err(|e| {
+    let bytes = bytes_of(&file, files).map_err(|e| {
         named(Error::io(Code::Input, "cannot read the report", &e))
             .hint("name the output directory of a yunti job, or a report file")
     })?;
@@ -94,4 +101,18 @@ pub fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
         report.advice = advice::give(&report);
     }
     Ok((report, document))
+}
+
+/// Reads a whole file; a pipe too.
+fn bytes_of(path: &Path, files: &dyn Files) -> std::io::Result<Vec<u8>> {
+    let file = files.open(path)?;
+    let (mut bytes, mut buffer) = (Vec::new(), vec![0; 256 << 10]);
+    loop {
+        match file.read_at(&mut buffer, bytes.len() as u64) {
+            Ok(0) => return Ok(bytes),
+            Ok(n) => bytes.extend_from_slice(&buffer[..n]),
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
 }

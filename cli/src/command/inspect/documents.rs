@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use yunti_base::{Code, Error, Result};
+use yunti_engine::env::Files;
 use yunti_engine::env::NamedFile;
 use yunti_engine::job::report::limits::LIMITS_FORMAT;
 use yunti_engine::job::report::{REPORT_FORMAT, Report};
@@ -16,7 +17,7 @@ use crate::console::paint::Paint;
 use crate::facts::FACTS_FORMAT;
 use crate::text::{self, numbers};
 
-pub fn document(path: &Path, width: usize) -> Result<Inspection> {
+pub fn document(path: &Path, files: &dyn Files, width: usize) -> Result<Inspection> {
     let named = |e: Error| e.at_path(path.to_string_lossy());
     let bytes = std::fs::read(path).map_err(|e| named(Error::io(Code::Input, "cannot read", &e)))?;
     let document: Value = serde_json::from_slice(&bytes).map_err(|e| {
@@ -39,7 +40,7 @@ pub fn document(path: &Path, width: usize) -> Result<Inspection> {
     let mut more = json!({});
     match kind {
         "report" | "job-facts" => {
-            let (report, _) = report::read(path)?;
+            let (report, _) = report::read(path, files)?;
             text += &format!("\n{}", text::report::brief(&report, width, Paint::OFF));
             text += &format!("\n  more: yunti report {}\n", path.display());
             more = summary(&report);

@@ -95,7 +95,7 @@ fn identify(flags: &InspectFlags, env: &Env) -> Result<Inspection> {
     head.truncate(n);
     let kind = if flags.input_format.is_some() { Kind::Records } else { recognise::kind(path, &head, meta.len) };
     match kind {
-        Kind::Document => documents::document(path, console::width()),
+        Kind::Document => documents::document(path, &*env.files, console::width()),
         Kind::JobFile => documents::job_file(path, &file),
         Kind::MapOutputIndex => map_output::index(path, &file, meta.len, env),
         Kind::Foreign(what, hint) => Ok(documents::foreign(path, meta.len, what, hint)),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
+use yunti_engine::env::real::RealFiles;
 use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
@@ -102,7 +103,7 @@ pub fn run(
     match status.code() {
         _ if control.is_cancelled() => Err(Failure::Reported(Code::Cancelled)),
         // The job is done; if there is no report, Hadoop's client printed why.
-        Some(0) if facts.0.metadata().is_ok_and(|m| m.len() > 0) => Ok(report::read(&facts.0)?.0),
+        Some(0) if facts.0.metadata().is_ok_and(|m| m.len() > 0) => Ok(report::read(&facts.0, &RealFiles)?.0),
         Some(0) => Err(Failure::Reported(Code::Output)),
         Some(code) if code == Code::UserCode as i32 => match failure_in(&failure.0) {
             Some(error) => Err(Failure::Error(error)),
