@@ -22,6 +22,9 @@ use crate::uploads::Uploads;
 /// Age of an upload from which its job is dead, wherever it ran.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
+/// Longest time for ending the uploads of an engine that is gone.
+const END_MAX: Duration = Duration::from_secs(60);
+
 struct Server {
     stores: Stores,
     uploads: Uploads,
@@ -79,7 +82,8 @@ pub async fn serve((number, first): (u64, Ask), shared: Shared) -> Result<(), St
         });
     }
     let _ = commits.write().await;
-    server.end_uploads().await;
+    // Nobody waits for a store that is gone; a later job ends what is left.
+    let _ = tokio::time::timeout(END_MAX, server.end_uploads()).await;
     Ok(())
 }
 

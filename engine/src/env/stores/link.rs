@@ -31,6 +31,10 @@ pub enum StoreProgram {
 /// Processes that a job starts one after the other, at most.
 const STARTS_MAX: u32 = 4;
 
+/// Time that the process has to end its uploads before this one goes on.
+const END_STEP: std::time::Duration = std::time::Duration::from_millis(2);
+const END_STEPS: u32 = 1000;
+
 /// Link to the process.
 pub struct Link {
     program: StoreProgram,
@@ -69,7 +73,13 @@ impl Drop for Process {
     fn drop(&mut self) {
         // It ends its uploads when the socket is closed, and then itself.
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
-        let _ = self.child.wait();
+        // With a store that is gone, that takes longer than this process may wait.
+        for _ in 0..END_STEPS {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(END_STEP);
+        }
     }
 }
 
