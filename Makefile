@@ -15,7 +15,7 @@ export PATH := $(TOOLS)/bin:$(PATH)
 place = cmp -s $(1) $(2) || install -D $(1) $(2)
 
 .DEFAULT_GOAL := help
-.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe \
+.PHONY: help run yunti test test-engine test-api test-formats test-house test-conformance test-benches test-hadoop test-observe \
         test-machine test-namenode test-python test-web test-full-engine test-full-hadoop test-full-namenode \
         test-full-observe test-full-web soak soak-files bench bench-quick dist install lint clean
 
@@ -25,6 +25,7 @@ help:
 	@echo 'make test-changed        the parts whose files differ from main (BASE=REV: from that commit)'
 	@echo 'make test-engine         test engine and command: units, whole jobs, tidy, licences of dependencies'
 	@echo 'make test-api            test the C ABI and C++ API; run the examples by gcc and clang as jobs'
+	@echo 'make test-formats        read and write Parquet files, damaged ones too; compare with pyarrow (pip)'
 	@echo 'make test-conformance    compare records and checksums with Hadoop (JDK 17, Maven)'
 	@echo 'make test-benches        run every benchmark once on tiny data'
 	@echo 'make test-hadoop         test the plug-ins for Hadoop against stock jobs, also on a cluster (JDK 17, Maven)'
@@ -51,6 +52,7 @@ help:
 	@echo 'make install PREFIX=DIR  copy dist/ (default /usr/local)'
 	@echo 'make namenode            build yunti nn and the plug-ins for a NameNode (JDK 17, Maven)'
 	@echo 'make observe             build yunti observe and yunti machine (JDK, Maven, clang)'
+	@echo 'make formats             build the class library for Parquet'
 	@echo 'make hadoop              build yunti-hadoop.jar, the plug-ins for stock Hadoop (JDK 17, Maven)'
 	@echo 'make stores              build yunti-stores: s3://, gs://, az://, http(s):// and hdfs://'
 	@echo 'make python              build the wheel for Python, with yunti inside (pip)'
@@ -79,6 +81,13 @@ stores:
 	@tools/setup build
 	$(CARGO) build --release --locked --manifest-path stores/Cargo.toml --target-dir $(TARGET)
 	@$(call place,$(TARGET)/release/yunti-stores,$(DIST)/libexec/yunti-stores)
+# The class library for files of others. Its workspace is apart, so that the core's build has no part of it.
+FORMATS := $(TARGET)/formats
+.PHONY: formats
+formats: yunti
+	$(CARGO) build --release --locked --manifest-path formats/Cargo.toml --target-dir $(FORMATS)
+	@strip -o $(FORMATS)/libyunti_formats.so $(FORMATS)/release/libyunti_formats.so
+	@$(call place,$(FORMATS)/libyunti_formats.so,$(DIST)/lib/yunti/libyunti_formats.so)
 
 # ---- tests ----
 
@@ -86,7 +95,7 @@ test:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py
 
-test-engine test-api test-conformance test-benches test-house test-hadoop test-observe test-machine test-namenode \
+test-engine test-api test-formats test-conformance test-benches test-house test-hadoop test-observe test-machine test-namenode \
     test-python test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
@@ -313,6 +322,10 @@ dist:
 	$(DIST)/bin/yunti completions bash > $(DIST)/share/bash-completion/completions/yunti
 	$(DIST)/bin/yunti completions zsh > $(DIST)/share/zsh/site-functions/_yunti
 	$(DIST)/bin/yunti completions fish > $(DIST)/share/fish/vendor_completions.d/yunti.fish
+	$(CARGO) build --profile $(PROFILE) --locked --manifest-path formats/Cargo.toml --target-dir $(FORMATS)
+	install -D -m 644 $(FORMATS)/$(PROFILE)/libyunti_formats.so $(DIST)/lib/yunti/libyunti_formats.so
+	strip $(DIST)/lib/yunti/libyunti_formats.so
+	tools/licenses.py yunti-formats formats > $(DIST)/share/doc/yunti/licenses-formats.txt
 	cp LICENSE NOTICE README.md CHANGELOG.md $(DIST)/share/doc/yunti/
 	cp -R docs/guide docs/formats docs/reliability.md $(DIST)/share/doc/yunti/
 	tools/licenses.py > $(DIST)/share/doc/yunti/licenses.txt

@@ -1,8 +1,8 @@
 /* C ABI, version 0, between Yunti's engine and class libraries. Every type that crosses the boundary is declared here.
  *
  * A class library is a shared object that exports one symbol, yunti_library_v0(). The symbol returns a table of
- * classes: mappers, combiners, reducers, folders, partitioners, readers, writers and key orders. The engine passes
- * batches of 32-256 KB and receives batches: one call per batch, never one per record. C++ users include
+ * classes: mappers, combiners, reducers, folders, partitioners, readers, sources, writers and key orders. The engine
+ * passes batches of 32-256 KB and receives batches: one call per batch, never one per record. C++ users include
  * <yunti/yunti.hpp>, which is built on this file.
  *
  * Rules for all functions
@@ -31,7 +31,7 @@ extern "C" {
 
 /* Version of the ABI. The engine refuses a library of another major version. A minor version only appends fields. */
 #define YT_ABI_MAJOR 0u
-#define YT_ABI_MINOR 4u
+#define YT_ABI_MINOR 5u
 /* Bytes after a buffer that may be read (input) or overwritten (output). */
 #define YT_SLACK 64u
 
@@ -47,14 +47,17 @@ enum {
   YT_OK = 0,
   YT_FAIL = 1,  /* the job fails with the message given to yt_context.error */
   YT_STOP = 3,  /* from full() and big(): the job is being cancelled; return it */
-  YT_NOMEM = 4  /* an allocation failed */
+  YT_NOMEM = 4, /* an allocation failed */
+  /* From a source, with the message given to yt_context.error. Since minor 5. */
+  YT_DAMAGED = 5,    /* the file is damaged */
+  YT_UNSUPPORTED = 6 /* the source cannot read the file, or the file has no such column */
 };
 
 /* Kind of a class. */
 typedef uint32_t yt_kind;
 enum {
   YT_MAPPER = 1, YT_REDUCER = 2, YT_COMBINER = 3, YT_FOLDER = 4, YT_PARTITIONER = 5, YT_READER = 6, YT_WRITER = 7,
-  YT_KEY_ORDER = 8
+  YT_KEY_ORDER = 8, YT_SOURCE = 9
 };
 
 /* Type of a key or a value. It defines the order of keys and how a text writer prints them. */
@@ -225,11 +228,80 @@ typedef struct yt_reader {
   yt_status (*read)(void *self, const yt_chunk *, yt_out *out, uint64_t *taken);
 } yt_reader;
 
+/* ---- sources: records in files that are not read from front to back, since minor 5 ------------------------------- */
+
+/* A file of the job's input. It is valid until the instance that got it is destroyed; the functions may be called on
+ * the thread that runs a call of the instance. A failed function returns YT_FAIL: return any failure, and the engine
+ * reports its own reason, with the file. */
+typedef struct yt_file {
+  uint32_t size;
+  uint32_t file_index; /* index of the file in the job's input, from 0 */
+  uint64_t bytes;      /* length of the file */
+  yt_str name;
+  void *engine;
+  /* Fills [to, to + n) with the bytes of the file at `offset`. Fails if the file ends before. */
+  yt_status (*read_at)(void *engine, uint64_t offset, uint8_t *to, uint64_t n);
+  /* Sets the bytes of memory that the instance holds for this file; call it before allocating. Fails if the memory
+   * budget of the job has too little. */
+  yt_status (*hold)(void *engine, uint64_t bytes);
+} yt_file;
+
+/* Columns of a job's records, by name; in a nested file by a path of names with dots. */
+typedef struct yt_scan {
+  uint32_t size;
+  uint32_t flags;            /* YT_SCAN_.. */
+  const yt_str *key, *value; /* columns of the key and of the value. No column of either: the first is the key. No
+                                column of the value: all that are not in the key */
+  uint32_t n_key, n_value;
+  yt_str condition;          /* empty; later versions: a condition that records must meet */
+} yt_scan;
+/* The job does not use values: each is empty, whatever `value` says. A key may be emitted fewer times than it occurs,
+ * but once at least. */
+#define YT_SCAN_NO_VALUE 1u
+/* A null is \N, and all columns are escaped, even a single one. Without it a null is empty. */
+#define YT_SCAN_MARKS_NULLS 2u
+
+/* Part of a file that one task reads, as a whole: a row group, a stripe, a block. */
+typedef struct yt_unit {
+  uint64_t number;   /* any value by which open finds it */
+  uint64_t position; /* offset of its first byte in the file */
+  uint64_t bytes;    /* stored bytes of the columns that the job uses */
+  uint64_t records;  /* records in it */
+} yt_unit;
+
+/* Takes the units of a file. */
+typedef struct yt_units {
+  uint32_t size, pad;
+  void *engine;
+  yt_status (*add)(void *engine, const yt_unit *);
+} yt_units;
+
+/* Functions of a source. An instance plans or describes files, or reads units of one file: for each unit open, then
+ * next until *more is 0. A record's columns stand in key and value as
+ * docs/formats/columns.md says: one column as it is, several escaped and divided by tabs. */
+typedef struct yt_source {
+  uint32_t size;
+  uint32_t flags; /* 0 */
+  /* Adds the units of the file that may have records, in the order of the file. */
+  yt_status (*plan)(void *self, const yt_file *, const yt_scan *, const yt_units *);
+  yt_status (*open)(void *self, const yt_file *, const yt_scan *, uint64_t unit);
+  /* Emits some records (form COPY), about 256 KB; it may emit none. Sets *more to 0 at the end of the unit. */
+  yt_status (*next)(void *self, yt_out *out, uint32_t *more);
+  /* NULL, or writes a description of the file (form BYTES): a JSON object for `yunti inspect`. */
+  yt_status (*describe)(void *self, const yt_file *, yt_out *bytes);
+} yt_source;
+
 /* ---- writers: the bytes of an output, since minor 4 -------------------------------------------------------------- */
 
 /* Flag of yt_writer.flags: one instance writes a part from begin to end, in order. Without it, any number of instances
  * write stretches of a part in parallel. */
 #define YT_WHOLE_PART 1u
+
+/* Settings that the engine adds for a writer: types and columns of the records. Since minor 5.
+ *   yunti.writer.types          names of the key's and the value's type: "bytes i64"; there are none, bytes, i32, i64,
+ *                               u32, u64, f32, f64
+ *   yunti.writer.key.columns    names of the columns in a key of bytes, a line each; empty: not named
+ *   yunti.writer.value.columns  the same of the value */
 
 /* Functions of a writer, form BYTES. The engine owns files, names, codecs and buffers. The bytes that a writer appends
  * go to the file, after compression if the job sets a codec.
@@ -322,7 +394,8 @@ typedef struct yt_class {
    * and its partition. No such beginning may be a prefix of another: terminate or escape parts without a fixed length.
    * Forms must not depend on the task. Since minor 4. */
   yt_status (*arrange)(void *self, const yt_batch *, yt_out *forms, uint32_t *group);
-  uint64_t reserved[3];
+  const yt_source *source;     /* source; since minor 5 */
+  uint64_t reserved[2];
 } yt_class;
 
 /* Table of a library: its classes, and the version of the ABI that it was built with. */

@@ -12,6 +12,7 @@ INPUTS = {
     "engine": (*CORE, "hadoop/native/", "machine/crash/", "fuzz/", "tests/class_libraries/", "tests/races/", "api/", "tools/tests/", "deny.toml",
                "docs/formats/"),
     "api": (*CORE, "api/", "examples/", "tests/examples/"),
+    "formats": (*CORE, "api/rust/", "formats/"),
     "conformance": (*CORE, "api/", "examples/", "tests/conformance/"),
     "benches": (*CORE, "api/", "examples/", "python/", "observe/", "machine/", "probe/", "benches/"),
     "hadoop": (*CORE, "api/", "examples/", "hadoop/", "namenode/stock-tests/", "python/src/",

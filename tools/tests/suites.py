@@ -20,8 +20,8 @@ YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
 # Parts whose suites measure times.
 MEASURING = ("benches", "observe", "machine", "namenode")
-PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode", "python",
-         "stores", "web")
+PARTS = ("engine", "api", "formats", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode",
+         "python", "stores", "web")
 
 
 @dataclass
@@ -172,6 +172,15 @@ SUITES = [
     cluster_suite("jobs on HDFS from the node", "stores", part="stores"),
     *compiled_twice("gcc"),
     *compiled_twice("clang"),
+    Suite("formats", "unit tests", [["cargo", "test", "--locked", "--manifest-path", "formats/Cargo.toml", "--target-dir",
+                                     "target/formats", "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
+    Suite("formats", "licences, bans and sources of dependencies",
+          [["cargo", "deny", "--locked", "--manifest-path", "formats/Cargo.toml", "check", "licenses", "bans",
+            "sources"]]),
+    Suite("formats", "Parquet files of many writers, as jobs",
+          [["make", "-s", "formats", "python-environment"],
+           [os.path.join(BUILD, "python-environment/bin/python"), "-m", "unittest", "discover", "-v", "-s",
+            "formats/tests", "-p", "*_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}, skip=no_pypi),
     Suite("conformance", "TeraGen and TeraChecksum against Hadoop", [["tests/conformance/teragen/check.sh", YUNTI]],
           counts.read_lines,
           {"YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),

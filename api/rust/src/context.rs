@@ -46,7 +46,7 @@ impl Task {
         Call(self)
     }
 
-    fn check(&self) {
+    pub(crate) fn check(&self) {
         if self.active.load(Ordering::Acquire) != this_thread() {
             panic!("a context was used by a thread, or at a time, that its object was not called: use it in its calls");
         }
@@ -55,15 +55,16 @@ impl Task {
     /// Sets the reason of a failure, and returns the status for the engine.
     pub(crate) fn report(&self, reason: &Reason) -> i32 {
         self.check();
+        let status = if let Reason::Data(status, _) = reason { *status } else { FAIL };
         match reason {
             Reason::Status(status) => *status,
-            Reason::Message(message) => {
+            Reason::Message(message) | Reason::Data(_, message) => {
                 let line = message.replace('\n', " ");
                 if let Some(error) = self.raw.error {
                     // SAFETY: the ABI; this thread runs a call (`check`).
                     unsafe { error(self.raw.engine, RawStr::of(line.as_bytes())) }
                 }
-                FAIL
+                status
             }
         }
     }

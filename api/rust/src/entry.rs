@@ -11,12 +11,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once};
 
 use crate::class::Class;
+use crate::class::file::{Scan, SourceFile};
 use crate::class::folder::Folder;
 use crate::class::key_order::{self, KeyOrder};
 use crate::class::mapper::{Maps, promises};
 use crate::class::partitioner::{self, Partitioner};
 use crate::class::reader::{Chunk, Reader};
 use crate::class::reducer::{Folding, Reduces, key_of, reduce};
+use crate::class::source::Source;
 use crate::class::writer::{self, Writer};
 use crate::context::{Context, Task};
 use crate::cursor::Cursor;
@@ -119,7 +121,7 @@ unsafe extern "C" fn destroy<T: Class>(this: *mut c_void) {
 ///
 /// # Safety
 /// create::<T> made `this`, and no other call uses it.
-unsafe fn with<T: Class>(this: *mut c_void, call: impl FnOnce(&mut T, &Task) -> Result<()>) -> i32 {
+unsafe fn with<T: Class>(this: *mut c_void, call: impl FnOnce(&mut T, &Arc<Task>) -> Result<()>) -> i32 {
     // SAFETY: as the caller promises.
     let Instance { task, object } = unsafe { &mut *this.cast::<Instance<T>>() };
     guard(task, || call(object, task))
@@ -313,6 +315,64 @@ pub(crate) unsafe extern "C" fn write_records<W: Writer>(
     unsafe { with_sink::<W>(this, raw, |writer, out| writer::write(writer, &Batch::of(batch), out)) }
 }
 
+pub(crate) unsafe extern "C" fn plan_units<S: Source>(
+    this: *mut c_void,
+    file: *const RawFile,
+    scan: *const RawScan,
+    units: *const RawUnits,
+) -> i32 {
+    // SAFETY: the ABI: arguments of this class's plan(), which live for the call; the file lives as long as the object.
+    unsafe {
+        with::<S>(this, |object, task| {
+            let to = units.read_unaligned();
+            for unit in object.plan(&SourceFile::new(file, task), &Scan::of(scan))? {
+                if (to.add)(to.engine, &unit) != OK {
+                    return fail("the file has more units than the engine takes");
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn open_unit<S: Source>(
+    this: *mut c_void,
+    file: *const RawFile,
+    scan: *const RawScan,
+    unit: u64,
+) -> i32 {
+    // SAFETY: as in plan_units.
+    unsafe { with::<S>(this, |object, task| object.open(&SourceFile::new(file, task), &Scan::of(scan), unit)) }
+}
+
+pub(crate) unsafe extern "C" fn next_records<S: Source>(this: *mut c_void, raw: *mut RawOut, more: *mut u32) -> i32 {
+    // SAFETY: the ABI: arguments of this class's next().
+    unsafe {
+        with::<S>(this, |object, task| {
+            let mut out = output(raw, task);
+            *more = u32::from(object.next(&mut out)?);
+            out.cursor().commit();
+            Ok(())
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn describe_file<S: Source>(
+    this: *mut c_void,
+    file: *const RawFile,
+    raw: *mut RawOut,
+) -> i32 {
+    // SAFETY: as in plan_units.
+    unsafe {
+        with::<S>(this, |object, task| {
+            let mut sink = Sink::new(Cursor::of(raw));
+            object.describe(&SourceFile::new(file, task), &mut sink)?;
+            sink.commit();
+            Ok(())
+        })
+    }
+}
+
 /// A class that is a folder, or has one.
 pub(crate) trait HasFolder<F: Folder>: Class {
     fn folder(&mut self) -> &mut F;
@@ -486,6 +546,7 @@ pub(crate) const fn entry<T: Class>(kind: u32, name: &'static CStr) -> RawClass 
         reader: std::ptr::null(),
         writer: std::ptr::null(),
         arrange: None,
-        reserved: [0; 3],
+        source: std::ptr::null(),
+        reserved: [0; 2],
     }
 }

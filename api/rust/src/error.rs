@@ -1,5 +1,7 @@
 //! Errors of user code: a message for the user, or a status of the engine that goes back to it.
 
+use crate::layout::{DAMAGED, UNSUPPORTED};
+
 /// Result of user code.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -11,6 +13,8 @@ pub struct Error(Box<Reason>);
 pub(crate) enum Reason {
     /// A message: what is wrong, where, what to do.
     Message(String),
+    /// The same about a file, and the status that says what is wrong with it.
+    Data(i32, String),
     /// A status that the engine returned: a cancelled job, or an output that it could not take.
     Status(i32),
 }
@@ -19,6 +23,18 @@ impl Error {
     /// Returns an error with a message of one line: what is wrong, where, and what to do.
     pub fn new(message: impl Into<String>) -> Error {
         Error(Box::new(Reason::Message(message.into())))
+    }
+
+    /// Returns the error of a source for a damaged file.
+    #[cold]
+    pub fn damaged(message: impl Into<String>) -> Error {
+        Error(Box::new(Reason::Data(DAMAGED, message.into())))
+    }
+
+    /// Returns the error of a source for a file that it cannot read, or that has no such column.
+    #[cold]
+    pub fn unsupported(message: impl Into<String>) -> Error {
+        Error(Box::new(Reason::Data(UNSUPPORTED, message.into())))
     }
 
     #[cold]
@@ -47,7 +63,7 @@ impl<E: std::error::Error> From<E> for Error {
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &*self.0 {
-            Reason::Message(message) => f.write_str(message),
+            Reason::Message(message) | Reason::Data(_, message) => f.write_str(message),
             Reason::Status(status) => write!(f, "the engine stopped the task with status {status}"),
         }
     }

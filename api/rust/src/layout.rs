@@ -9,12 +9,16 @@ use std::marker::PhantomData;
 /// Major version of the C ABI.
 pub const ABI_MAJOR: u32 = 0;
 /// Minor version of the C ABI.
-pub const ABI_MINOR: u32 = 4;
+pub const ABI_MINOR: u32 = 5;
 
 /// Success of a call.
 pub const OK: i32 = 0;
 /// Failure of a call, with the reason in the context.
 pub const FAIL: i32 = 1;
+/// The same of a source: a file is damaged.
+pub const DAMAGED: i32 = 5;
+/// The same of a source: a file cannot be read, or has no such column.
+pub const UNSUPPORTED: i32 = 6;
 
 /// Kinds of classes.
 pub const MAPPER: u32 = 1;
@@ -25,6 +29,7 @@ pub const PARTITIONER: u32 = 5;
 pub const READER: u32 = 6;
 pub const WRITER: u32 = 7;
 pub const KEY_ORDER: u32 = 8;
+pub const SOURCE: u32 = 9;
 
 /// Flags of classes.
 pub const PURE: u32 = 1;
@@ -191,6 +196,71 @@ pub struct RawWriter {
     pub extension: *const c_char,
 }
 
+/// yt_file.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RawFile {
+    pub size: u32,
+    pub file_index: u32,
+    pub bytes: u64,
+    pub name: RawStr,
+    pub engine: *mut c_void,
+    pub read_at: unsafe extern "C" fn(*mut c_void, u64, *mut u8, u64) -> i32,
+    pub hold: unsafe extern "C" fn(*mut c_void, u64) -> i32,
+}
+
+/// yt_scan.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RawScan {
+    pub size: u32,
+    pub flags: u32,
+    pub key: *const RawStr,
+    pub value: *const RawStr,
+    pub n_key: u32,
+    pub n_value: u32,
+    pub condition: RawStr,
+}
+
+/// Flags of a scan.
+pub const SCAN_NO_VALUE: u32 = 1;
+pub const SCAN_MARKS_NULLS: u32 = 2;
+
+/// Part of a file that one task reads (yt_unit).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unit {
+    /// Number, or another value by which `open` finds the unit.
+    pub number: u64,
+    /// Offset of its first byte in the file.
+    pub position: u64,
+    /// Stored bytes of the columns that the scan uses.
+    pub bytes: u64,
+    /// Records, before the condition is applied.
+    pub records: u64,
+}
+
+/// yt_units.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RawUnits {
+    pub size: u32,
+    pub pad: u32,
+    pub engine: *mut c_void,
+    pub add: unsafe extern "C" fn(*mut c_void, *const Unit) -> i32,
+}
+
+/// yt_source.
+#[repr(C)]
+pub struct RawSource {
+    pub size: u32,
+    pub flags: u32,
+    pub plan: Option<unsafe extern "C" fn(*mut c_void, *const RawFile, *const RawScan, *const RawUnits) -> i32>,
+    pub open: Option<unsafe extern "C" fn(*mut c_void, *const RawFile, *const RawScan, u64) -> i32>,
+    pub next: Option<unsafe extern "C" fn(*mut c_void, *mut RawOut, *mut u32) -> i32>,
+    pub describe: Option<unsafe extern "C" fn(*mut c_void, *const RawFile, *mut RawOut) -> i32>,
+}
+
 /// yt_class.
 #[repr(C)]
 pub struct RawClass {
@@ -211,7 +281,8 @@ pub struct RawClass {
     pub reader: *const RawReader,
     pub writer: *const RawWriter,
     pub arrange: Option<unsafe extern "C" fn(*mut c_void, *const RawBatch, *mut RawOut, *mut u32) -> i32>,
-    pub reserved: [u64; 3],
+    pub source: *const RawSource,
+    pub reserved: [u64; 2],
 }
 
 /// yt_library.
@@ -239,6 +310,17 @@ unsafe impl Sized32 for RawGroups {}
 unsafe impl Sized32 for RawChunk {}
 // SAFETY: as above.
 unsafe impl Sized32 for RawContext {}
+// SAFETY: as above.
+unsafe impl Sized32 for RawScan {}
+
+/// Copies a file of the engine; its first version has all fields.
+///
+/// # Safety
+/// `from` leads to a yt_file.
+pub unsafe fn file(from: *const RawFile) -> RawFile {
+    // SAFETY: as the caller promises.
+    unsafe { from.read_unaligned() }
+}
 
 /// Copies a struct of the engine as far as both sides know it; fields of a newer version are zero.
 ///

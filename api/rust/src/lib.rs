@@ -1,5 +1,5 @@
-//! Class libraries for Yunti in Rust: mappers, reducers, folders, partitioners, key orders, readers and writers, as a
-//! shared library that `yunti run --lib` loads.
+//! Class libraries for Yunti in Rust: mappers, reducers, folders, partitioners, key orders, readers, sources and
+//! writers, as a shared library that `yunti run --lib` loads.
 //!
 //! The crate has no dependency and needs no header: it speaks the C ABI of `yunti.h`, whose layout its tests compare.
 //! A class implements a trait, `library!` exports it, and `crate-type = ["cdylib"]` makes the library. An error or a
@@ -56,24 +56,27 @@ mod text;
 mod types;
 
 pub use class::Class;
+pub use class::file::{Scan, SourceFile};
 pub use class::folder::{Count, Folder, KnownFold, Max, Min, Sum};
 pub use class::key_order::{Direction, KeyOrder, OrderedKey, OrderedKeyReader, Part};
 pub use class::mapper::{Mapper, Record, Span, SpanMapper};
 pub use class::partitioner::Partitioner;
 pub use class::reader::{Chunk, Reader};
 pub use class::reducer::{Reducer, StepReducer};
+pub use class::source::Source;
 pub use class::values::Values;
 pub use class::writer::Writer;
 pub use context::{Context, Counter};
 pub use entry::Entry;
 pub use error::{Error, Result, fail};
+pub use layout::Unit;
 #[doc(hidden)]
 pub use library::{Classes, Library};
 pub use out::{Copied, Form, NamedOutput, Ones, Out, References, Sink};
 pub use state::State;
 pub use table::{
-    combiner, fold_combiner, fold_reducer, folder, key_order, mapper, partitioner, reader, reducer, span_mapper,
-    step_combiner, step_reducer, writer,
+    combiner, fold_combiner, fold_reducer, folder, key_order, mapper, partitioner, reader, reducer, source,
+    span_mapper, step_combiner, step_reducer, writer,
 };
 pub use text::{Lines, Words, lines, words};
 pub use types::{Any, Bytes, Type, View, Whole};

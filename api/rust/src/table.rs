@@ -8,6 +8,7 @@ use crate::class::mapper::{Mapper, Maps, Records, SpanMapper, Spans, promises};
 use crate::class::partitioner::Partitioner;
 use crate::class::reader::Reader;
 use crate::class::reducer::{Folding, Reducer, Reduces, StepReducer, Steps, Whole};
+use crate::class::source::Source;
 use crate::class::writer::Writer;
 use crate::entry::*;
 use crate::layout::*;
@@ -187,5 +188,25 @@ pub const fn writer<W: Writer>(name: &'static CStr) -> Entry {
     let mut class = entry::<W>(WRITER, name);
     (class.key_type, class.value_type) = (W::Key::ID, W::Value::ID);
     class.writer = const { &WriterTable::<W>::TABLE };
+    Entry::new(class)
+}
+
+struct SourceTable<S>(std::marker::PhantomData<S>);
+impl<S: Source> SourceTable<S> {
+    const TABLE: RawSource = RawSource {
+        size: size_of::<RawSource>() as u32,
+        flags: 0,
+        plan: Some(plan_units::<S>),
+        open: Some(open_unit::<S>),
+        next: Some(next_records::<S>),
+        describe: Some(describe_file::<S>),
+    };
+}
+
+/// Returns the entry of a source.
+pub const fn source<S: Source>(name: &'static CStr) -> Entry {
+    let mut class = entry::<S>(SOURCE, name);
+    (class.key_type, class.value_type) = (S::Key::ID, S::Value::ID);
+    class.source = const { &SourceTable::<S>::TABLE };
     Entry::new(class)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use yunti_base::Result;
 use yunti_engine::operator::{
     Batch, Chunk, Class, ClassInfo, ClassSource, FoldShape, Folder, Groups, KeyOrderer, Mapper, Out, Partitioner,
-    Reader, Reducer, TaskContext, Writer, folder::FoldValues,
+    Reader, Reducer, Scan, Source, SourceFile, TaskContext, Unit, Writer, folder::FoldValues,
 };
 
 use super::running::{self, Kind, Note};
@@ -134,6 +134,9 @@ impl Class for WatchedClass<Arc<dyn Class>> {
     fn look_back(&self) -> u32 {
         self.inner.look_back()
     }
+    fn source(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Source>> {
+        Ok(Box::new(self.instance(context, |class| class.source(context))?))
+    }
     fn writer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {
         if self.note.is_none() {
             return self.inner.writer(context);
@@ -203,6 +206,24 @@ impl Reader for Instance<dyn Reader> {
     fn read(&mut self, chunk: &Chunk<'_>, out: &mut Out) -> Result<u64> {
         self.inputs.enter(chunk.file_index, chunk.position);
         self.call(|reader| reader.read(chunk, out))
+    }
+}
+
+impl Source for Instance<dyn Source> {
+    fn plan(&mut self, file: &Arc<SourceFile>, scan: &Scan) -> Result<Vec<Unit>> {
+        self.inputs.enter(file.index(), 0);
+        self.call(|source| source.plan(file, scan))
+    }
+    fn open(&mut self, file: &Arc<SourceFile>, scan: &Scan, unit: u64) -> Result<()> {
+        self.inputs.enter(file.index(), 0);
+        self.call(|source| source.open(file, scan, unit))
+    }
+    fn next(&mut self, out: &mut Out) -> Result<bool> {
+        self.call(|source| source.next(out))
+    }
+    fn describe(&mut self, file: &Arc<SourceFile>, out: &mut Out) -> Result<()> {
+        self.inputs.enter(file.index(), 0);
+        self.call(|source| source.describe(file, out))
     }
 }
 

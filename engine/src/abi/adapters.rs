@@ -19,7 +19,7 @@ use yunti_base::{Code, Error, Result};
 pub struct Instance {
     name: Arc<str>,
     class: ClassTable,
-    this: *mut c_void,
+    pub(super) this: *mut c_void,
     context: Box<ForeignContext>,
 }
 
@@ -45,11 +45,11 @@ impl Instance {
         Ok(instance)
     }
 
-    fn check(&mut self, status: Status) -> Result<()> {
+    pub(super) fn check(&mut self, status: Status) -> Result<()> {
         if status == STATUS_OK { Ok(()) } else { Err(self.context.failure(&self.name, status)) }
     }
 
-    fn lacks(&self, what: &str) -> Error {
+    pub(super) fn lacks(&self, what: &str) -> Error {
         Error::new(Code::UserCode, format!("{} has no function {what}", self.name))
     }
 

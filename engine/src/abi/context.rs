@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::layout::{ABI_MINOR, Context};
+use super::layout::{ABI_MINOR, Context, STATUS_DAMAGED, STATUS_UNSUPPORTED};
 use crate::bytes::masks;
 use crate::operator::context::NamedOutput;
 use crate::operator::cursor::{Out, RawStr};
@@ -75,6 +75,8 @@ impl ForeignContext {
             (crate::operator::cursor::STATUS_NOMEM, None) => {
                 Error::new(Code::UserCode, format!("{class}: an allocation of the class failed"))
             }
+            (STATUS_DAMAGED, Some(text)) => Error::new(Code::Corrupt, text).hint("copy the file again"),
+            (STATUS_UNSUPPORTED, Some(text)) => Error::new(Code::Input, text),
             (_, Some(text)) => Error::new(Code::UserCode, format!("{class}: {text}")),
             (status, None) => Error::new(Code::UserCode, format!("{class} failed with status {status} and no message")),
         }

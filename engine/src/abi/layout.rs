@@ -3,12 +3,13 @@
 
 use std::ffi::{c_char, c_void};
 
+use crate::operator::Unit;
 use crate::operator::cursor::{Out, RawStr};
 
 /// Major version of the C ABI.
 pub const ABI_MAJOR: u32 = 0;
 /// Minor version of the C ABI.
-pub const ABI_MINOR: u32 = 4;
+pub const ABI_MINOR: u32 = 5;
 
 /// YT_PURE: see `Flags::pure`.
 pub const FLAG_PURE: u32 = 1;
@@ -23,6 +24,10 @@ pub const FLAG_GROUPS: u32 = 16;
 
 /// Status of a call (yt_status).
 pub type Status = i32;
+/// YT_DAMAGED: a source found that a file is damaged.
+pub const STATUS_DAMAGED: Status = 5;
+/// YT_UNSUPPORTED: a source cannot read a file, or has no such column.
+pub const STATUS_UNSUPPORTED: Status = 6;
 
 /// yt_context: functions and values of a task that an instance may use.
 #[repr(C)]
@@ -121,6 +126,56 @@ pub struct WriterTable {
     pub extension: *const c_char,
 }
 
+/// yt_file: a file that a source reads at any position.
+#[repr(C)]
+pub struct RawFile {
+    pub size: u32,
+    pub file_index: u32,
+    pub bytes: u64,
+    pub name: RawStr,
+    pub engine: *mut c_void,
+    pub read_at: unsafe extern "C" fn(*mut c_void, u64, *mut u8, u64) -> Status,
+    pub hold: unsafe extern "C" fn(*mut c_void, u64) -> Status,
+}
+
+/// yt_scan: columns and condition of a job's records.
+#[repr(C)]
+pub struct RawScan {
+    pub size: u32,
+    pub flags: u32,
+    pub key: *const RawStr,
+    pub value: *const RawStr,
+    pub n_key: u32,
+    pub n_value: u32,
+    pub condition: RawStr,
+}
+
+/// The value is not used.
+pub const SCAN_NO_VALUE: u32 = 1;
+/// Nulls are marked.
+pub const SCAN_MARKS_NULLS: u32 = 2;
+
+/// yt_units: takes the units of a file.
+#[repr(C)]
+pub struct RawUnits {
+    pub size: u32,
+    pub pad: u32,
+    pub engine: *mut c_void,
+    pub add: unsafe extern "C" fn(*mut c_void, *const Unit) -> Status,
+}
+
+/// yt_source: functions of a source class.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SourceTable {
+    pub size: u32,
+    pub flags: u32,
+    pub plan: Option<unsafe extern "C" fn(*mut c_void, *const RawFile, *const RawScan, *const RawUnits) -> Status>,
+    pub open: Option<unsafe extern "C" fn(*mut c_void, *const RawFile, *const RawScan, u64) -> Status>,
+    pub next: Option<unsafe extern "C" fn(*mut c_void, *mut Out, *mut u32) -> Status>,
+    pub describe: Option<unsafe extern "C" fn(*mut c_void, *const RawFile, *mut Out) -> Status>,
+}
+
 /// yt_class: description and functions of a class.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -142,7 +197,8 @@ pub struct ClassTable {
     pub reader: *const ReaderTable,
     pub writer: *const WriterTable,
     pub arrange: Option<Arrange>,
-    pub reserved: [u64; 3],
+    pub source: *const SourceTable,
+    pub reserved: [u64; 2],
 }
 
 /// yt_library: the classes of a library.
@@ -172,6 +228,8 @@ unsafe impl Sized32 for ReaderTable {}
 unsafe impl Sized32 for WriterTable {}
 // SAFETY: as above.
 unsafe impl Sized32 for ClassTable {}
+// SAFETY: as above.
+unsafe impl Sized32 for SourceTable {}
 // SAFETY: as above.
 unsafe impl Sized32 for LibraryTable {}
 

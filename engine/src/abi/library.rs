@@ -12,12 +12,13 @@ use super::adapters::{
 };
 use super::layout::{
     ABI_MAJOR, ABI_MINOR, ClassTable, FLAG_EMITS_ONE, FLAG_EMITS_REFS, FLAG_GROUPS, FLAG_PURE, FLAG_WANTS_SPAN,
-    FLAG_WHOLE_PART, FolderTable, LibraryTable, ReaderTable, WriterTable, read,
+    FLAG_WHOLE_PART, FolderTable, LibraryTable, ReaderTable, SourceTable, WriterTable, read,
 };
+use super::source::ForeignSource;
 use crate::operator::reader::LOOK_BACK_MAX;
 use crate::operator::{
-    Class, ClassInfo, ClassSource, Flags, Folder, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer, TaskContext,
-    Type, Writer,
+    Class, ClassInfo, ClassSource, Flags, Folder, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer, Source,
+    TaskContext, Type, Writer,
 };
 use yunti_base::{Code, Error, Result};
 
@@ -35,6 +36,7 @@ struct ForeignClass {
     folder: Option<FolderTable>,
     reader: Option<ReaderTable>,
     writer: Option<WriterTable>,
+    source: Option<SourceTable>,
     extension: String,
 }
 
@@ -180,6 +182,8 @@ impl ForeignClass {
         let reader = (!table.reader.is_null()).then(|| unsafe { read(table.reader) });
         // SAFETY: as above.
         let writer = (!table.writer.is_null()).then(|| unsafe { read(table.writer) });
+        // SAFETY: as above.
+        let source = (!table.source.is_null()).then(|| unsafe { read(table.source) });
         let missing = match kind {
             Kind::Mapper => table.map.is_none(),
             Kind::Reducer | Kind::Combiner => table.reduce.is_none(),
@@ -188,6 +192,7 @@ impl ForeignClass {
             Kind::KeyOrder => table.arrange.is_none(),
             Kind::Reader => reader.is_none_or(|r| r.read.is_none()),
             Kind::Writer => writer.is_none_or(|w| w.write.is_none()),
+            Kind::Source => source.is_none_or(|s| s.plan.is_none() || s.open.is_none() || s.next.is_none()),
         };
         if missing {
             return Err(wrong(format!("is a {} without its function", kind.name())));
@@ -224,6 +229,7 @@ impl ForeignClass {
                 finds: reader.is_some_and(|r| r.find.is_some()),
                 whole_part: writer.is_some_and(|w| w.flags & FLAG_WHOLE_PART != 0),
                 starts_process: false,
+                ignores_values: false,
             },
             key_type: kind_of(table.key_type, "key")?,
             value_type: kind_of(table.value_type, "value")?,
@@ -233,7 +239,7 @@ impl ForeignClass {
             selects: false,
             name: name.clone(),
         };
-        Ok(ForeignClass { info, name: name.into(), table, folder, reader, writer, extension })
+        Ok(ForeignClass { info, name: name.into(), table, folder, reader, writer, source, extension })
     }
 
     fn instance(&self, context: &Arc<TaskContext>) -> Result<Instance> {
@@ -284,6 +290,10 @@ impl Class for ForeignClass {
     fn writer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {
         let Some(table) = self.writer else { return Err(self.not_a(Kind::Writer)) };
         Ok(Box::new(ForeignWriter { instance: self.instance(context)?, table }))
+    }
+    fn source(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Source>> {
+        let Some(table) = self.source else { return Err(self.not_a(Kind::Source)) };
+        Ok(Box::new(ForeignSource::new(self.instance(context)?, table)))
     }
     fn extension(&self) -> &str {
         &self.extension

@@ -7,6 +7,7 @@ mod adapters;
 mod context;
 mod layout;
 mod library;
+mod source;
 
 use std::path::PathBuf;
 use std::sync::Arc;

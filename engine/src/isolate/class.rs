@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::env::process::Launcher;
 use crate::operator::folder::KnownFolder;
 use crate::operator::{
-    Class, ClassInfo, ClassSource, FoldShape, Folder, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer,
+    Class, ClassInfo, ClassSource, FoldShape, Folder, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer, Source,
     TaskContext, Writer,
 };
 use yunti_base::{Code, Error, Result};
@@ -126,6 +126,11 @@ impl Class for IsolatedClass {
     fn writer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {
         self.check(&[Kind::Writer])?;
         Ok(Box::new(IsolatedWriter(self.instance(Kind::Writer, context)?)))
+    }
+    fn source(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Source>> {
+        self.check(&[Kind::Source])?;
+        let what = format!("the source {} runs in the engine's process alone", self.class.info.name);
+        Err(Error::new(Code::Usage, what).hint("leave out --isolate and --sandbox"))
     }
     fn extension(&self) -> &str {
         &self.class.extension

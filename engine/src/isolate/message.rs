@@ -123,6 +123,7 @@ impl RemoteClass {
             finds: bit(flags, 5),
             whole_part: bit(flags, 6),
             starts_process: false,
+            ignores_values: false,
         };
         let (is_fold, is_identity, selects, folds_early) = (bit(more, 0), bit(more, 1), bit(more, 2), bit(more, 3));
         let info = ClassInfo { name, kind, flags, key_type, value_type, in_value_type, is_fold, is_identity, selects };

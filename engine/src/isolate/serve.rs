@@ -222,6 +222,7 @@ impl Server<'_> {
             Kind::KeyOrder => Operator::KeyOrderer(class.key_orderer(&context)?),
             Kind::Reader => Operator::Reader(class.reader(&context)?),
             Kind::Writer => Operator::Writer(class.writer(&context)?),
+            Kind::Source => return Err(Error::new(Code::Internal, "a source does not run in a worker")),
             Kind::Folder => return Err(Error::new(Code::Internal, "a folder of a worker is made as a reducer")),
         };
         self.instance = Some((operator, context));

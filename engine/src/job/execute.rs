@@ -22,10 +22,11 @@ use super::task_files::named_outputs::NamedOutputs;
 use super::task_files::side_files;
 use crate::env::sync::Mutex;
 use crate::env::{Crew, Env, NamedFile, OpenFilePool, UninterruptedFiles};
+use crate::format::columns::Columns;
 use crate::format::framed;
 use crate::memory::Budget;
 use crate::operator::ClassSource;
-use crate::operator::context::{BadRecord, BadRecords, Host, JobContext};
+use crate::operator::context::{BadRecord, BadRecords, Host, JobContext, Settings};
 use crate::read::foreign;
 use crate::write::output::{Edge, OutputTotals};
 use crate::write::top::Top;
@@ -299,7 +300,7 @@ pub(super) fn start<'a>(
         counters: Mutex::default(),
         worker_counters: (0..sizing.workers.max(1)).map(|_| Mutex::default()).collect(),
         job: JobContext::with_host(
-            spec.settings.clone(),
+            settings_of_writer(spec, plan),
             side_files,
             inputs,
             Host::of(env, control.cancelled()),
@@ -317,6 +318,25 @@ pub(super) fn start<'a>(
         kept: Kept::default(),
     })
 }
+
+/// Returns the settings of a job; a class that writes its output finds types and columns of the records there.
+fn settings_of_writer(spec: &JobSpec, plan: &Plan) -> Settings {
+    let mut settings = spec.settings.clone();
+    if plan.writer.is_some() {
+        let (key, value) = plan.output_types;
+        let Columns { key: key_columns, value: value_columns } = &spec.output_columns;
+        settings.insert(WRITER_TYPES.into(), format!("{} {}", key.name(), value.name()));
+        for (name, columns) in [(WRITER_KEY_COLUMNS, key_columns), (WRITER_VALUE_COLUMNS, value_columns)] {
+            settings.insert(name.into(), columns.join("\n"));
+        }
+    }
+    settings
+}
+
+/// Settings for a writer: the names of both types; the names of columns, a line each.
+const WRITER_TYPES: &str = "yunti.writer.types";
+const WRITER_KEY_COLUMNS: &str = "yunti.writer.key.columns";
+const WRITER_VALUE_COLUMNS: &str = "yunti.writer.value.columns";
 
 /// Returns the function that names the part files of a job, by their numbers.
 fn part_names(spec: &JobSpec, plan: &Plan) -> impl Fn(usize) -> String {

@@ -18,6 +18,7 @@ pub use chain::{run, stages};
 pub use control::{Control, Progress};
 pub use execute::Outcome;
 pub use machine::default_budget_bytes_below;
+pub use plan::recognise::recognise_formats;
 pub use report::Report;
 pub use spec::applications::{Application, application, application_names, applications};
 pub use spec::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec};

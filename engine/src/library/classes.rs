@@ -158,6 +158,7 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     add(base("KeyHashPartitioner", Kind::Partitioner), Make::Partitioner(|_| Ok(Box::new(KeyHashPartitioner))));
     let mut info = base("DistinctFolder", Kind::Folder);
     (info.key_type, info.value_type, info.is_fold, info.flags.pure) = (Type::None, Type::None, true, true);
+    info.flags.ignores_values = true;
     add(info, Make::Folder(|_| Ok(Box::new(Distinct))));
 
     for (name, fold, number) in [

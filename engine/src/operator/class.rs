@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Folder, KeyOrderer, Mapper, Partitioner, Reader, Reducer, TaskContext, Type, Writer};
+use super::{Folder, KeyOrderer, Mapper, Partitioner, Reader, Reducer, Source, TaskContext, Type, Writer};
 use yunti_base::{Code, Error, Result};
 
 /// Kind of a class, with its number in the C ABI.
@@ -18,11 +18,12 @@ pub enum Kind {
     Reader = 6,
     Writer = 7,
     KeyOrder = 8,
+    Source = 9,
 }
 
 impl Kind {
     /// Kinds, in the order of their numbers in the C ABI, from 1.
-    const ALL: [Kind; 8] = [
+    const ALL: [Kind; 9] = [
         Kind::Mapper,
         Kind::Reducer,
         Kind::Combiner,
@@ -31,6 +32,7 @@ impl Kind {
         Kind::Reader,
         Kind::Writer,
         Kind::KeyOrder,
+        Kind::Source,
     ];
 
     /// Returns the kind with this number in the C ABI.
@@ -49,6 +51,7 @@ impl Kind {
             Kind::Reader => "reader",
             Kind::Writer => "writer",
             Kind::KeyOrder => "key order",
+            Kind::Source => "source",
         }
     }
 }
@@ -72,6 +75,8 @@ pub struct Flags {
     pub whole_part: bool,
     /// Each instance starts a process, so tasks should not be small.
     pub starts_process: bool,
+    /// Folder: its result depends on the keys alone, so that values need not be read.
+    pub ignores_values: bool,
 }
 
 /// Description of a class.
@@ -189,6 +194,10 @@ pub trait Class: Send + Sync {
     /// Returns the bytes before a cut that its readers need, at most `LOOK_BACK_MAX`.
     fn look_back(&self) -> u32 {
         0
+    }
+    /// Returns a new source.
+    fn source(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Source>> {
+        Err(self.not_a(Kind::Source))
     }
     /// Returns a new writer.
     fn writer(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {

@@ -24,6 +24,7 @@ pub use folder::{FoldShape, Folder, KnownFold};
 pub use key_orderer::KeyOrderer;
 pub use mapper::Mapper;
 pub use partitioner::Partitioner;
+pub use reader::source::{Scan, Source, SourceFile, Unit};
 pub use reader::{Chunk, Reader};
 pub use reducer::Reducer;
 pub use reducer::groups::{self, Groups};

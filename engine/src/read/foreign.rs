@@ -45,6 +45,18 @@ pub fn refuse_begun(files: &dyn Files, input: &InputFile, begin: &[u8]) -> Resul
     }
 }
 
+/// Returns true for a Parquet file, by its first and last bytes. Errors: `Input` for a failed read.
+pub fn is_parquet(files: &dyn Files, input: &InputFile) -> Result<bool> {
+    if input.is_stream || input.codec.is_some() || input.len < 12 {
+        return Ok(false);
+    }
+    let file = NamedFile::open(files, &input.path, Code::Input)?;
+    let (mut head, mut tail) = ([0; 4], [0; 4]);
+    file.read_up_to(&mut head, 0)?;
+    file.read_up_to(&mut tail, input.len - 4)?;
+    Ok(matches!(&head, b"PAR1" | b"PARE") && head == tail)
+}
+
 fn may_be(head: &[u8; 4]) -> bool {
     matches!(head, b"PAR1" | b"PARE" | [b'O', b'R', b'C', _] | b"Obj\x01" | [b'S', b'E', b'Q', 0..16])
 }

@@ -10,6 +10,7 @@ pub mod foreign;
 pub mod mapped_input;
 pub mod read_ahead;
 pub mod reader;
+pub mod source_reader;
 pub mod split;
 
 pub use fixed_reader::FixedReader;

@@ -15,6 +15,7 @@ use super::class_parser::{ClassParser, FirstRecord, ReadProgress, ReaderClass};
 use super::decoded_file::{DECODE_INPUT_BYTES, DecodedFile};
 use super::foreign;
 use super::read_ahead::ReadAhead;
+use super::source_reader::{SourceReader, UnitInput};
 use super::split::{InputFile, Piece, RecordFormat, Split};
 use crate::codec;
 use crate::env::{Files, NamedFile};
@@ -132,6 +133,7 @@ enum Parser {
     Csv(Box<CsvParser>),
     Json(Box<JsonParser>),
     Class(Box<ClassParser>),
+    Source(Box<SourceReader>),
 }
 
 struct OpenPiece {
@@ -155,11 +157,18 @@ impl SplitReader {
             RecordFormat::Fixed { record_bytes, key_bytes } => Some(FixedSplitter::new(record_bytes, key_bytes)),
             _ => None,
         };
+        let class = || setup.reader.clone().ok_or_else(|| Error::new(Code::Internal, "no class reads the input"));
         let parser = match &setup.format {
+            RecordFormat::Source(scan) => {
+                let input = UnitInput {
+                    files: setup.files.clone(),
+                    budget: setup.budget.clone(),
+                    inputs: setup.inputs.clone(),
+                };
+                Some(Parser::Source(Box::new(SourceReader::new(class()?, scan, input, setup.read_bytes)?)))
+            }
             RecordFormat::Class { .. } => {
-                let class =
-                    setup.reader.clone().ok_or_else(|| Error::new(Code::Internal, "no class reads the input"))?;
-                Some(Parser::Class(Box::new(ClassParser::new(class, &setup.budget, setup.read_bytes)?)))
+                Some(Parser::Class(Box::new(ClassParser::new(class()?, &setup.budget, setup.read_bytes)?)))
             }
             RecordFormat::Csv(shape) => Some(Parser::Csv(Box::new(CsvParser::new(shape.clone())))),
             RecordFormat::Json { shape, .. } => Some(Parser::Json(Box::new(JsonParser::new(shape.clone())))),
@@ -195,8 +204,10 @@ impl SplitReader {
         self.pieces = split.pieces.clone().into_iter();
         self.current = None;
         (self.from, self.to) = (0, 0);
-        if let Some(Parser::Class(parser)) = &mut self.parser {
-            parser.begin(split.number);
+        match &mut self.parser {
+            Some(Parser::Class(parser)) => parser.begin(split.number),
+            Some(Parser::Source(source)) => source.begin(split),
+            _ => {}
         }
     }
 
@@ -205,6 +216,9 @@ impl SplitReader {
     /// Errors: `Input` for a failed read or a record that is too long. `Corrupt`, with path and offset, for damaged
     /// data. The errors of a reader class.
     pub fn next_batch(&mut self) -> Result<Option<Batch<'_>>> {
+        if let Some(Parser::Source(_)) = self.parser {
+            return self.source_batch();
+        }
         loop {
             if self.current.is_none() {
                 let Some(piece) = self.pieces.next() else { return Ok(None) };
@@ -458,10 +472,18 @@ impl SplitReader {
         Ok(batch.at(file, position))
     }
 
+    fn source_batch(&mut self) -> Result<Option<Batch<'_>>> {
+        let Some(Parser::Source(source)) = &mut self.parser else { unreachable!("its records come from a source") };
+        let batch = source.next_batch(&mut self.bytes)?;
+        self.records += batch.as_ref().map_or(0, |batch| batch.len() as u64);
+        Ok(batch)
+    }
+
     /// Ends the split. Returns the context with the counters of a reader class, if there is one.
     pub fn end_split(&mut self) -> Option<Arc<TaskContext>> {
         match &mut self.parser {
             Some(Parser::Class(parser)) => parser.end(),
+            Some(Parser::Source(source)) => source.end(),
             _ => None,
         }
     }
@@ -555,7 +577,7 @@ impl SplitReader {
                     Slices { offsets: &fixed.value_offsets[..n], lengths: &fixed.value_lengths[..n] },
                 )
             }
-            RecordFormat::Csv(_) | RecordFormat::Json { .. } | RecordFormat::Class { .. } => {
+            RecordFormat::Csv(_) | RecordFormat::Json { .. } | RecordFormat::Class { .. } | RecordFormat::Source(_) => {
                 unreachable!("their records are built")
             }
             RecordFormat::Framed => {
@@ -607,7 +629,9 @@ fn whole_records(format: &RecordFormat, open: &OpenPiece, bytes: &[u8]) -> Resul
             }
             Ok((whole, open.at_end || to_end <= whole as u64))
         }
-        RecordFormat::Csv(_) | RecordFormat::Class { .. } => unreachable!("their records end where a parser says"),
+        RecordFormat::Csv(_) | RecordFormat::Class { .. } | RecordFormat::Source(_) => {
+            unreachable!("their records end where a parser says")
+        }
         RecordFormat::Framed => {
             let place = |e: Error, at: usize| e.at_path(open.source.path()).at_offset(open.position + at as u64);
             let mine = to_end.min(bytes.len() as u64) as usize;

@@ -6,6 +6,7 @@ use crate::codec::CodecKind;
 use crate::format::LineEnd;
 use crate::format::csv::CsvShape;
 use crate::format::json::JsonShape;
+use crate::operator::{Scan, Unit};
 
 /// Format of a file: how its bytes are cut into records.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub enum RecordFormat {
     Class {
         cut_at: Option<u32>,
     },
+    /// Records that a class reads anywhere in a file. Pieces are its units: `start` is the number of one.
+    Source(Scan),
 }
 
 impl RecordFormat {
@@ -56,9 +59,11 @@ impl RecordFormat {
             RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } | RecordFormat::Json { end, .. } => {
                 Some(end)
             }
-            RecordFormat::Fixed { .. } | RecordFormat::Framed | RecordFormat::Csv(_) | RecordFormat::Class { .. } => {
-                None
-            }
+            RecordFormat::Fixed { .. }
+            | RecordFormat::Framed
+            | RecordFormat::Csv(_)
+            | RecordFormat::Class { .. }
+            | RecordFormat::Source(_) => None,
         }
     }
 
@@ -81,6 +86,8 @@ impl RecordFormat {
             RecordFormat::Fixed { .. } => true,
             // No position in the middle shows where a record begins.
             RecordFormat::Framed | RecordFormat::Csv(_) => false,
+            // Its units are found by the class.
+            RecordFormat::Source(_) => false,
             RecordFormat::Class { cut_at } => cut_at.is_some(),
         }
     }
@@ -149,6 +156,25 @@ pub fn split_at_lines(files: &[InputFile]) -> Vec<Split> {
             let end = if next == file.len { next } else { next - 1 };
             let pieces = vec![Piece { file: i as u32, start, end }];
             splits.push(Split { number: splits.len() as u32, source: 0, pieces, bytes: next - start });
+        }
+    }
+    splits
+}
+
+/// Gathers the units of files into splits of about `split_bytes`; a split has whole units.
+pub fn split_at_units(units: &[(u32, Unit)], split_bytes: u64) -> Vec<Split> {
+    let mut splits: Vec<Split> = Vec::new();
+    for (file, unit) in units {
+        let piece = Piece { file: *file, start: unit.number, end: u64::MAX };
+        match splits.last_mut() {
+            Some(open) if open.bytes + unit.bytes <= split_bytes => {
+                open.pieces.push(piece);
+                open.bytes += unit.bytes;
+            }
+            _ => {
+                let number = splits.len() as u32;
+                splits.push(Split { number, source: 0, pieces: vec![piece], bytes: unit.bytes });
+            }
         }
     }
     splits

@@ -1,11 +1,13 @@
 //! Kinds of classes: the traits that user code implements, and the loops over batches that call them.
 
+pub mod file;
 pub mod folder;
 pub mod key_order;
 pub mod mapper;
 pub mod partitioner;
 pub mod reader;
 pub mod reducer;
+pub mod source;
 pub mod values;
 pub mod writer;
 

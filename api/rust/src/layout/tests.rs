@@ -45,7 +45,12 @@ fn expected() -> Table {
     layout!(t, "yt_reader", RawReader, size flags look_back pad find read);
     layout!(t, "yt_writer", RawWriter, size flags begin write end extension);
     layout!(t, "yt_class", RawClass, size kind name flags key_type value_type in_value_type create destroy map reduce
-        partition folder flush reader writer arrange reserved);
+        partition folder flush reader writer arrange source reserved);
+    layout!(t, "yt_file", RawFile, size file_index bytes name engine read_at hold);
+    layout!(t, "yt_scan", RawScan, size flags key value n_key n_value condition);
+    layout!(t, "yt_unit", Unit, number position bytes records);
+    layout!(t, "yt_units", RawUnits, size pad engine add);
+    layout!(t, "yt_source", RawSource, size flags plan open next describe);
     layout!(t, "yt_library", RawLibrary, size abi_major abi_minor n name version classes);
     for (name, number) in [
         ("YT_ABI_MAJOR", ABI_MAJOR),
@@ -58,6 +63,11 @@ fn expected() -> Table {
         ("YT_READER", READER),
         ("YT_WRITER", WRITER),
         ("YT_KEY_ORDER", KEY_ORDER),
+        ("YT_SOURCE", SOURCE),
+        ("YT_SCAN_NO_VALUE", SCAN_NO_VALUE),
+        ("YT_SCAN_MARKS_NULLS", SCAN_MARKS_NULLS),
+        ("YT_DAMAGED", DAMAGED as u32),
+        ("YT_UNSUPPORTED", UNSUPPORTED as u32),
         ("YT_PURE", PURE),
         ("YT_EMITS_REFS", EMITS_REFS),
         ("YT_EMITS_ONE", EMITS_ONE),

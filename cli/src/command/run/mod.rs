@@ -47,10 +47,13 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
     }
     let (env, closed) =
         stdout_watch::watch(Env { maps_files: !flags.no_mmap, processes: Arc::new(processes), ..Env::real() });
-    let spec = spec::job_spec(&flags, &*env.files)?;
+    let mut spec = spec::job_spec(&flags, &*env.files)?;
     let env = stores::with_stores(env, stores::settings_of(&spec.settings));
     if flags.reports.print_job {
         return stdout::print(&spec_to_toml(&spec)?);
+    }
+    if flags.input_format.is_none() && flags.on != Cluster::Yarn {
+        job::recognise_formats(&mut spec, &env)?;
     }
     spec.check()?;
     if flags.on == Cluster::Yarn {

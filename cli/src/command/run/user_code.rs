@@ -12,6 +12,7 @@ use yunti_engine::operator::ClassSource;
 use yunti_engine::streaming;
 
 use super::flags::RunFlags;
+use crate::command::formats;
 use crate::guard;
 
 /// Returns the classes of a job, in the order in which names are looked up. `env` gets the sandbox of its programs.
@@ -33,6 +34,9 @@ pub fn classes(flags: &RunFlags, spec: &JobSpec, env: &mut Env) -> Result<Vec<Ar
     let isolates = isolates(flags, spec);
     if isolates {
         classes.push(isolation.libraries(&spec.libraries, &own_program()?, env)?);
+    }
+    if formats::needs(spec) {
+        classes.push(formats::load()?);
     }
     classes.extend(guard::load(if isolates { &[] } else { &spec.libraries }, env)?);
     Ok(classes)

@@ -4,8 +4,10 @@ mod classes;
 mod early_fold;
 pub(super) mod inputs;
 mod lines;
+pub(super) mod recognise;
 pub mod sizing;
 pub mod source;
+mod units;
 
 use std::sync::Arc;
 
@@ -20,7 +22,7 @@ use crate::operator::context::attempts_max;
 use crate::operator::{Class, ClassSource, Type};
 use crate::read::class_parser;
 use crate::read::reader::READ_BYTES;
-use crate::read::split::{InputFile, Piece, Sharing, Split, split_at_lines, split_files};
+use crate::read::split::{InputFile, Piece, RecordFormat, Sharing, Split, split_at_lines, split_at_units, split_files};
 use crate::write::column_encoder::ColumnEncoder;
 use crate::write::{Encoder, class_encoder};
 use yunti_base::directory_health::FailureRule;
@@ -84,7 +86,7 @@ impl Plan {
         let order = order(spec, &classes, map_types.0)?;
         classes.check_writer(output_types)?;
         let folds_early = fold_in_workers(&mut all, &mut classes, &mut map_types);
-        let (files, splits, split_bytes) = files_and_splits(spec, &named, &all, folds_early, env)?;
+        let CutInput { files, splits, split_bytes } = files_and_splits(spec, &named, &all, folds_early, env)?;
         let encoder = encoder(&spec.output_columns, &spec.output_format, output_types)?;
         let JobClasses { combiner, reducer, folder, partitioner, key_order: key_order_class, writer } = classes;
         Ok(Plan {
@@ -143,14 +145,22 @@ fn order(spec: &JobSpec, classes: &JobClasses, map_key_type: Type) -> Result<Key
     Ok(order)
 }
 
-/// Finds the files of all sources and cuts them into splits, numbered through. Returns also the bytes of a split.
+/// Files of a job, cut into splits.
+struct CutInput {
+    files: Vec<InputFile>,
+    splits: Vec<Split>,
+    /// Target size of a split.
+    split_bytes: u64,
+}
+
+/// Finds the files of all sources and cuts them into splits, numbered through.
 fn files_and_splits(
     spec: &JobSpec,
     named: &[SourceSpec],
     sources: &[Source],
     folds_early: bool,
     env: &Env,
-) -> Result<(Vec<InputFile>, Vec<Split>, u64)> {
+) -> Result<CutInput> {
     let (mut files, mut splits): (Vec<InputFile>, Vec<Split>) = Default::default();
     let lines = lines::lines_of_split(spec)?;
     let mut found: Vec<Vec<InputFile>> =
@@ -166,9 +176,12 @@ fn files_and_splits(
     for (number, (own, source)) in found.into_iter().zip(sources).enumerate() {
         // Each file has a process of its own anyway.
         let sharing = if source.starts_processes() { Sharing::FileEach } else { Sharing::Shared };
-        let cut = match lines {
-            Some(_) => split_at_lines(&own),
-            None => split_files(&own, &source.format, split_bytes, sharing),
+        let cut = match (&source.format, lines) {
+            (RecordFormat::Source(scan), _) => {
+                split_at_units(&units::plan(spec, source, scan, &own, env)?, split_bytes)
+            }
+            (_, Some(_)) => split_at_lines(&own),
+            (format, None) => split_files(&own, format, split_bytes, sharing),
         };
         for mut split in cut {
             split.pieces.iter_mut().for_each(|piece| piece.file += files.len() as u32);
@@ -176,7 +189,7 @@ fn files_and_splits(
         }
         files.extend(own);
     }
-    Ok((files, splits, split_bytes))
+    Ok(CutInput { files, splits, split_bytes })
 }
 
 /// Returns the bytes of a split, unless the job sets them: larger ones for output files, and for few splits a worker.

@@ -8,7 +8,7 @@ use crate::format::csv::CsvShape;
 use crate::format::json::JsonShape;
 use crate::job::spec::{InputFormat, JobSpec, SourceSpec};
 use crate::operator::class::find_class;
-use crate::operator::{Class, ClassSource, Kind, Type};
+use crate::operator::{Class, ClassSource, Kind, Scan, Type};
 use crate::read::split::RecordFormat;
 use yunti_base::{Code, Error, Result};
 
@@ -40,9 +40,11 @@ impl Source {
     pub fn make(spec: &JobSpec, source: &SourceSpec, sources: &[Arc<dyn ClassSource>]) -> Result<Source> {
         let mapper = source.mapper.as_ref().map(|name| find_class(sources, name, &[Kind::Mapper])).transpose()?;
         let reader = match &source.input_format {
-            InputFormat::Class(name) => Some(find_class(sources, name, &[Kind::Reader])?),
+            InputFormat::Class(name) => Some(find_class(sources, name, &[Kind::Reader, Kind::Source])?),
             _ => None,
         };
+        let passes_on = mapper.as_ref().is_none_or(|m| m.info().is_identity);
+        let no_value = passes_on && ignores_values(spec, sources);
         let of = |class: &Arc<dyn Class>| (class.info().key_type, class.info().value_type);
         let passes = |m: &Arc<dyn Class>| m.info().selects || (m.info().is_identity && reader.is_some());
         let types = match (&mapper, &source.input_format) {
@@ -52,25 +54,42 @@ impl Source {
             (_, InputFormat::Class(_)) => reader.as_ref().map_or_else(Default::default, of),
             _ => (Type::Bytes, Type::Bytes),
         };
-        let format = format(spec, &source.input_format, &source.columns, reader.as_ref())?;
+        let format = format(spec, source, reader.as_ref(), no_value)?;
         Ok(Source { format, mapper, reader, types })
     }
 }
 
+/// Returns true if the job's folder needs no values.
+fn ignores_values(spec: &JobSpec, sources: &[Arc<dyn ClassSource>]) -> bool {
+    let folder = spec.folder.as_ref().and_then(|name| find_class(sources, name, &[Kind::Folder]).ok());
+    folder.is_some_and(|class| class.info().flags.ignores_values)
+}
+
 fn format(
     spec: &JobSpec,
-    format: &InputFormat,
-    columns: &Columns,
+    source: &SourceSpec,
     reader: Option<&Arc<dyn Class>>,
+    no_value: bool,
 ) -> Result<RecordFormat> {
-    Ok(match format {
+    let SourceSpec { input_format, columns, .. } = source;
+    Ok(match input_format {
         InputFormat::Text { delimiter } => RecordFormat::Lines { end: line_end(delimiter) },
         InputFormat::KeyValue { separator } => RecordFormat::KeyValue { end: LineEnd::Any, separator: *separator },
         InputFormat::Fixed { record_bytes, key_bytes } => {
             RecordFormat::Fixed { record_bytes: *record_bytes, key_bytes: *key_bytes }
         }
         InputFormat::Framed => RecordFormat::Framed,
-        InputFormat::Class(_) => {
+        InputFormat::Class(_) if reader.is_some_and(|r| r.info().kind == Kind::Source) => {
+            let (key, value, condition) = (columns.key.clone(), columns.value.clone(), String::new());
+            // Named columns of the value are wanted even if the folder ignores them.
+            let no_value = no_value && value.is_empty();
+            RecordFormat::Source(Scan { key, value, no_value, marks_nulls: marks_nulls(spec)?, condition })
+        }
+        InputFormat::Class(name) => {
+            if *columns != Columns::default() {
+                let error = Error::new(Code::Usage, format!("the reader {name} has no columns"));
+                return Err(error.hint("leave out --key-columns and --value-columns"));
+            }
             RecordFormat::Class { cut_at: reader.filter(|r| r.info().flags.finds).map(|r| r.look_back()) }
         }
         InputFormat::Csv { separator, header } => {
@@ -92,6 +111,18 @@ fn bad_records(spec: &JobSpec) -> Result<BadRecords> {
         Some(other) => Err(Error::new(Code::Usage, format!("{SKIP_BAD_RECORDS}: '{other}' is neither true nor false"))),
     }
 }
+
+/// Returns true if columns mark their nulls.
+fn marks_nulls(spec: &JobSpec) -> Result<bool> {
+    match spec.settings.get(MARK_NULLS).map(|value| value.trim()) {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(other) => Err(Error::new(Code::Usage, format!("{MARK_NULLS}: '{other}' is neither true nor false"))),
+    }
+}
+
+/// Setting: write a null column as `\\N`, where records come from a source.
+pub const MARK_NULLS: &str = "columns.mark.nulls";
 
 /// Setting: skip records that break their format, instead of failing.
 const SKIP_BAD_RECORDS: &str = "skip.bad.records";

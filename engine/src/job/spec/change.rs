@@ -9,7 +9,8 @@
 use std::path::PathBuf;
 
 use super::{
-    Compress, InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SourceSpec, SpillCodec, parse_size,
+    Compress, InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, PARQUET_SOURCE, PARQUET_WRITER, Partitioning,
+    SourceSpec, SpillCodec, parse_size,
 };
 use crate::bytes::escape::{escape, unescape};
 use crate::codec::encode::{Compression, Target};
@@ -207,11 +208,11 @@ fn unknown(what: &str, text: &str, known: &str) -> Error {
 }
 
 /// Parses an input format: `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`,
-/// `csv-no-header:SEPARATOR`, `json`, `fixed:RECORD_BYTES:KEY_BYTES`, `framed` or `class:LIBRARY.CLASS`. Errors:
-/// `Usage`.
+/// `csv-no-header:SEPARATOR`, `json`, `parquet`, `fixed:RECORD_BYTES:KEY_BYTES`, `framed` or `class:LIBRARY.CLASS`.
+/// Errors: `Usage`.
 pub fn parse_input_format(text: &str) -> Result<InputFormat> {
     let known = "text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, \
-                 fixed:RECORD_BYTES:KEY_BYTES, framed or class:LIBRARY.CLASS";
+                 parquet, fixed:RECORD_BYTES:KEY_BYTES, framed or class:LIBRARY.CLASS";
     let bad = || unknown("input format", text, known);
     match text.split_once(':') {
         None if text == "text" => Ok(InputFormat::Text { delimiter: None }),
@@ -219,6 +220,7 @@ pub fn parse_input_format(text: &str) -> Result<InputFormat> {
         None if text == "framed" => Ok(InputFormat::Framed),
         Some(("text", delimiter)) => Ok(InputFormat::Text { delimiter: Some(unescape(delimiter)?) }),
         None if text == "json" => Ok(InputFormat::Json),
+        None if text == "parquet" => Ok(InputFormat::Class(PARQUET_SOURCE.into())),
         None if text == "csv" => Ok(InputFormat::Csv { separator: b',', header: true }),
         None if text == "csv-no-header" => Ok(InputFormat::Csv { separator: b',', header: false }),
         Some(("kv", separator)) => Ok(InputFormat::KeyValue { separator: one_byte(text, separator)? }),
@@ -252,7 +254,7 @@ fn one_byte(text: &str, separator: &str) -> Result<u8> {
 }
 
 /// Parses an output format: `text`, `text:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`,
-/// `csv-no-header:SEPARATOR`, `json`, `raw`, `framed` or `class:LIBRARY.CLASS`. Errors: `Usage`.
+/// `csv-no-header:SEPARATOR`, `json`, `parquet`, `raw`, `framed` or `class:LIBRARY.CLASS`. Errors: `Usage`.
 pub fn parse_output_format(text: &str) -> Result<OutputFormat> {
     match text.split_once(':') {
         None if text == "text" => Ok(default_output_format()),
@@ -261,13 +263,14 @@ pub fn parse_output_format(text: &str) -> Result<OutputFormat> {
         Some(("text", separator)) => Ok(OutputFormat::Text { separator: unescape(separator)? }),
         Some(("class", name)) if name.contains('.') => Ok(OutputFormat::Class(name.into())),
         None if text == "json" => Ok(OutputFormat::Json),
+        None if text == "parquet" => Ok(OutputFormat::Class(PARQUET_WRITER.into())),
         None if text == "csv" => Ok(OutputFormat::Csv { separator: b',', header: true }),
         None if text == "csv-no-header" => Ok(OutputFormat::Csv { separator: b',', header: false }),
         Some((name @ ("csv" | "csv-no-header"), separator)) => {
             Ok(OutputFormat::Csv { separator: csv_separator(text, separator)?, header: name == "csv" })
         }
         _ => {
-            let known = "text[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, raw, framed or \
+            let known = "text[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, parquet, raw, framed or \
                          class:LIBRARY.CLASS";
             Err(unknown("output format", text, known))
         }
@@ -352,6 +355,7 @@ pub(super) fn input_format_text(format: &InputFormat) -> String {
         InputFormat::Fixed { record_bytes, key_bytes } => format!("fixed:{record_bytes}:{key_bytes}"),
         InputFormat::Framed => "framed".into(),
         InputFormat::Json => "json".into(),
+        InputFormat::Class(name) if name == PARQUET_SOURCE => "parquet".into(),
         InputFormat::Class(name) => format!("class:{name}"),
         InputFormat::Csv { separator, header } => csv_text(*separator, *header),
     }
@@ -369,6 +373,7 @@ pub(super) fn output_format_text(format: &OutputFormat) -> String {
         OutputFormat::Text { separator } => format!("text:{}", escape(separator)),
         OutputFormat::Raw => "raw".into(),
         OutputFormat::Framed => "framed".into(),
+        OutputFormat::Class(name) if name == PARQUET_WRITER => "parquet".into(),
         OutputFormat::Class(name) => format!("class:{name}"),
         OutputFormat::Json => "json".into(),
         OutputFormat::Csv { separator, header } => csv_text(*separator, *header),

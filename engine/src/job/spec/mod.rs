@@ -165,6 +165,11 @@ pub struct JobSpec {
     pub input_types: Option<(Type, Type)>,
 }
 
+/// Class that reads Parquet: the input format `parquet`.
+pub const PARQUET_SOURCE: &str = "Formats.ParquetSource";
+/// Class that writes Parquet: the output format `parquet`.
+pub const PARQUET_WRITER: &str = "Formats.ParquetWriter";
+
 /// Setting: no part file without records, as by LazyOutputFormat.
 pub const LAZY_PARTS: &str = "output.lazy";
 
@@ -288,10 +293,10 @@ impl JobSpec {
                     "as in --output-key-columns word --output-value-columns count; csv-no-header needs none",
                 );
             }
-            OutputFormat::Csv { .. } | OutputFormat::Json => {}
+            OutputFormat::Csv { .. } | OutputFormat::Json | OutputFormat::Class(_) => {}
             _ if named => {
                 return usage(
-                    "only csv and json have columns",
+                    "only csv, json and parquet have columns",
                     "leave out --output-key-columns and --output-value-columns",
                 );
             }
@@ -347,9 +352,10 @@ impl SourceSpec {
                     "as in --key-columns user.name --value-columns age,city",
                 );
             }
-            InputFormat::Csv { .. } | InputFormat::Json => {}
+            // A class has columns if it is a source: the plan knows.
+            InputFormat::Csv { .. } | InputFormat::Json | InputFormat::Class(_) => {}
             _ if named => {
-                return usage("only csv and json have columns", "leave out --key-columns and --value-columns");
+                return usage("only csv, json and parquet have columns", "leave out --key-columns and --value-columns");
             }
             _ => {}
         }

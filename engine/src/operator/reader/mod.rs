@@ -1,5 +1,7 @@
 //! Readers: they find the records in the bytes of a file (yt_reader of the C ABI).
 
+pub mod source;
+
 use super::Out;
 use yunti_base::Result;
 

@@ -1,0 +1,46 @@
+//! The class library for files of others, such as Parquet: loaded from beside this program when a job needs it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use yunti_base::{Code, Error, Result};
+use yunti_engine::abi;
+use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat};
+use yunti_engine::operator::ClassSource;
+
+/// Beginning of the names of its classes.
+const PREFIX: &str = "Formats.";
+/// Name of its file.
+const FILE: &str = "libyunti_formats.so";
+/// Variable that names another file.
+const VARIABLE: &str = "YUNTI_FORMATS";
+
+/// Returns true if a job names a class of the library.
+pub fn needs(spec: &JobSpec) -> bool {
+    let ours = |name: &str| name.starts_with(PREFIX);
+    let reads = |format: &InputFormat| matches!(format, InputFormat::Class(name) if ours(name));
+    let writes = |format: &OutputFormat| matches!(format, OutputFormat::Class(name) if ours(name));
+    let jobs = std::iter::once(spec).chain(&spec.then);
+    jobs.into_iter()
+        .any(|job| writes(&job.output_format) || job.sources().iter().any(|source| reads(&source.input_format)))
+}
+
+/// Loads the library. Errors: `Input` if it is not there; `UserCode` if it cannot be loaded.
+pub fn load() -> Result<Arc<dyn ClassSource>> {
+    match find() {
+        Some(path) => abi::load(&path),
+        None => Err(Error::new(Code::Input, format!("Parquet needs {FILE}, which is not beside this program"))
+            .hint(format!("build it with make formats, or name it in {VARIABLE}"))),
+    }
+}
+
+/// Returns the path of the library: the variable's, or `lib/yunti/` beside `bin/`, or the program's own directory.
+fn find() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os(VARIABLE) {
+        return Some(path.into());
+    }
+    let program = std::env::current_exe().ok()?;
+    let own = program.parent()?;
+    let places = [own.join("../lib/yunti").join(FILE), own.join(FILE), own.join("../formats/release").join(FILE)];
+    places.into_iter().find(|path| path.is_file())
+}

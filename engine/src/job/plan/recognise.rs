@@ -1,0 +1,27 @@
+//! Formats of inputs that the user left open: columns are recognised by the first file.
+
+use super::inputs;
+use crate::env::Env;
+use crate::job::spec::{InputFormat, JobSpec, PARQUET_SOURCE, SourceSpec};
+use crate::read::foreign;
+use yunti_base::Result;
+
+/// Sets the input format of each source of text whose first file is a Parquet file.
+///
+/// Errors: `Input` for an input that does not exist or cannot be read.
+pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
+    for (number, SourceSpec { inputs: names, input_format, .. }) in spec.sources().into_iter().enumerate() {
+        if !matches!(&input_format, InputFormat::Text { .. }) || names.iter().any(|name| name == "-") {
+            continue;
+        }
+        let Some(first) = inputs::find(&*env.files, &names)?.into_iter().find(|file| !file.is_stream) else { continue };
+        if foreign::is_parquet(&*env.files, &first)? {
+            let slot = match spec.sources.get_mut(number) {
+                Some(source) => &mut source.input_format,
+                None => &mut spec.input_format,
+            };
+            *slot = InputFormat::Class(PARQUET_SOURCE.into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Description of a file as JSON: rows, row groups, columns with their types, sizes, encodings and statistics.
+
+use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::statistics::Statistics;
+use parquet::schema::printer::print_schema;
+
+use crate::cells::put_string;
+
+/// Returns the JSON document of a file's metadata.
+pub fn document(foot: &ArrowReaderMetadata) -> String {
+    let metadata = foot.metadata();
+    let file = metadata.file_metadata();
+    let mut out = String::from("{\"format\":\"Parquet\"");
+    let mut member = |name: &str, value: &str| {
+        out.push(',');
+        put_string(name, &mut out);
+        out.push(':');
+        out.push_str(value);
+    };
+    member("version", &file.version().to_string());
+    member("created_by", &string(file.created_by().unwrap_or_default()));
+    member("rows", &file.num_rows().to_string());
+    member("row_groups", &metadata.num_row_groups().to_string());
+    let mut schema = Vec::new();
+    print_schema(&mut schema, file.schema());
+    member("schema", &string(&String::from_utf8_lossy(&schema)));
+    let columns: Vec<String> = (0..foot.parquet_schema().num_columns())
+        .map(|leaf| {
+            let chunks: Vec<&ColumnChunkMetaData> =
+                metadata.row_groups().iter().filter_map(|group| group.columns().get(leaf)).collect();
+            column(foot, leaf, &chunks)
+        })
+        .collect();
+    member("columns", &format!("[{}]", columns.join(",")));
+    let top = foot.schema().fields().iter();
+    let top: Vec<String> = top
+        .map(|f| format!("{{\"name\":{},\"type\":{}}}", string(f.name()), string(&f.data_type().to_string())))
+        .collect();
+    member("fields", &format!("[{}]", top.join(",")));
+    out.push('}');
+    out
+}
+
+fn column(foot: &ArrowReaderMetadata, leaf: usize, chunks: &[&ColumnChunkMetaData]) -> String {
+    let described = foot.parquet_schema().column(leaf);
+    let kind = match described.logical_type_ref() {
+        Some(logical) => format!("{} ({logical:?})", described.physical_type()),
+        None => described.physical_type().to_string(),
+    };
+    let sum = |bytes: fn(&ColumnChunkMetaData) -> i64| chunks.iter().map(|c| bytes(c).max(0)).sum::<i64>();
+    let mut encodings: Vec<String> =
+        chunks.iter().flat_map(|chunk| chunk.encodings().map(|e| e.to_string()).collect::<Vec<_>>()).collect();
+    encodings.sort();
+    encodings.dedup();
+    let mut codecs: Vec<String> = chunks.iter().map(|chunk| codec(chunk)).collect();
+    codecs.sort();
+    codecs.dedup();
+    let nulls: Option<u64> = chunks.iter().map(|c| c.statistics()?.null_count_opt()).sum();
+    let (least, most) = bounds(chunks);
+    format!(
+        "{{\"path\":{},\"type\":{},\"stored_bytes\":{},\"plain_bytes\":{},\"codec\":{},\"encodings\":{},\"nulls\":{},\
+         \"min\":{},\"max\":{},\"bloom_filter\":{},\"page_index\":{}}}",
+        string(&described.path().string()),
+        string(&kind),
+        sum(|c| c.compressed_size()),
+        sum(|c| c.uncompressed_size()),
+        string(&codecs.join(", ")),
+        string(&encodings.join(", ")),
+        nulls.map_or("null".into(), |n| n.to_string()),
+        least.map_or("null".into(), |text| string(&text)),
+        most.map_or("null".into(), |text| string(&text)),
+        chunks.iter().any(|c| c.bloom_filter_offset().is_some()),
+        chunks.iter().any(|c| c.column_index_offset().is_some()),
+    )
+}
+
+fn codec(chunk: &ColumnChunkMetaData) -> String {
+    let text = format!("{:?}", chunk.compression());
+    text.split('(').next().unwrap_or_default().to_lowercase()
+}
+
+/// Returns the least and the largest value in the statistics of all chunks; None unless each chunk has them.
+fn bounds(chunks: &[&ColumnChunkMetaData]) -> (Option<String>, Option<String>) {
+    let mut all: Option<(Bound, Bound)> = None;
+    for chunk in chunks {
+        let Some((least, most)) = chunk.statistics().and_then(bound) else { return (None, None) };
+        all = Some(match all {
+            None => (least, most),
+            Some((a, b)) => (if least.less(&a) { least } else { a }, if b.less(&most) { most } else { b }),
+        });
+    }
+    all.map_or((None, None), |(least, most)| (Some(least.text()), Some(most.text())))
+}
+
+/// A bound in the statistics.
+enum Bound {
+    Whole(i64),
+    Float(f64),
+    Bytes(Vec<u8>),
+}
+
+impl Bound {
+    fn less(&self, other: &Bound) -> bool {
+        match (self, other) {
+            (Bound::Whole(a), Bound::Whole(b)) => a < b,
+            (Bound::Float(a), Bound::Float(b)) => a < b,
+            (Bound::Bytes(a), Bound::Bytes(b)) => a < b,
+            _ => false,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Bound::Whole(n) => n.to_string(),
+            Bound::Float(n) => n.to_string(),
+            Bound::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        }
+    }
+}
+
+fn bound(statistics: &Statistics) -> Option<(Bound, Bound)> {
+    Some(match statistics {
+        Statistics::Boolean(s) => (Bound::Whole(i64::from(*s.min_opt()?)), Bound::Whole(i64::from(*s.max_opt()?))),
+        Statistics::Int32(s) => (Bound::Whole(i64::from(*s.min_opt()?)), Bound::Whole(i64::from(*s.max_opt()?))),
+        Statistics::Int64(s) => (Bound::Whole(*s.min_opt()?), Bound::Whole(*s.max_opt()?)),
+        Statistics::Float(s) => (Bound::Float(f64::from(*s.min_opt()?)), Bound::Float(f64::from(*s.max_opt()?))),
+        Statistics::Double(s) => (Bound::Float(*s.min_opt()?), Bound::Float(*s.max_opt()?)),
+        Statistics::ByteArray(s) => {
+            (Bound::Bytes(s.min_opt()?.data().to_vec()), Bound::Bytes(s.max_opt()?.data().to_vec()))
+        }
+        // Other types are not ordered as their bytes.
+        _ => return None,
+    })
+}
+
+fn string(text: &str) -> String {
+    let mut out = String::new();
+    put_string(text, &mut out);
+    out
+}

@@ -1,0 +1,47 @@
+//! Errors of the crate `parquet` as errors of a source: damaged files, and files of a kind that it cannot read.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use parquet::errors::ParquetError;
+use yunti_api::{Error, Result};
+
+/// Returns the error of a file.
+pub fn of_parquet(error: ParquetError) -> Error {
+    match error {
+        ParquetError::NYI(what) => Error::unsupported(format!("this Parquet file cannot be read: {}", line(&what))),
+        // A failed read: the engine reports its own reason.
+        ParquetError::External(cause) => Error::new(line(&cause.to_string())),
+        other => of_text(&other.to_string()),
+    }
+}
+
+/// Returns the error of a file for a message of a decoder.
+pub fn of_text(text: &str) -> Error {
+    let text = line(text);
+    let encrypted = ["encrypt", "Encrypt", "decrypt"].iter().any(|word| text.contains(word));
+    match encrypted {
+        true => Error::unsupported("the Parquet file is encrypted: decrypt it first"),
+        false => Error::damaged(format!("the Parquet file is damaged ({text})")),
+    }
+}
+
+/// Runs a decoder. A panic is an error of the file: decoders check their input, but not every number in it.
+pub fn guarded<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(result) => result,
+        Err(panic) => {
+            let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+                (Some(text), _) => text.to_string(),
+                (_, Some(text)) => text.clone(),
+                _ => "a decoder failed".into(),
+            };
+            Err(of_text(&text))
+        }
+    }
+}
+
+/// Returns the first line of a message, at most 200 characters.
+fn line(text: &str) -> String {
+    let first = text.lines().next().unwrap_or_default();
+    first.trim_start_matches("Parquet error: ").chars().take(200).collect()
+}

@@ -1,0 +1,9 @@
+//! Parquet: row groups as units, columns by name or path.
+
+mod columns;
+mod describe;
+mod failure;
+mod input;
+mod metadata;
+pub mod source;
+pub mod writer;

@@ -1,0 +1,288 @@
+//! The source: row groups as units, records from the columns that the job asks for.
+//!
+//! Each unit is read in batches of about a megabyte, whatever its rows are. A column whose pages all have a dictionary
+//! arrives as codes: its values stand in memory once, and are written as text only for the records that are emitted.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray, cast::AsArray};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::basic::{Encoding, Type as PhysicalType};
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source, SourceFile, Unit};
+
+use super::columns::Picked;
+use super::failure::{guarded, of_parquet, of_text};
+use super::input::Input;
+use super::{describe, metadata};
+use crate::cells::Cells;
+use crate::record::put_escaped;
+
+/// Bytes of decoded columns in a batch, about.
+const BATCH_BYTES: u64 = 1 << 20;
+/// Rows of a batch, at most.
+const BATCH_ROWS_MAX: u64 = 8192;
+/// Bytes of records that a call emits, about.
+const EMIT_BYTES: usize = 256 << 10;
+/// Bytes of a column's open page and dictionary, at most, as far as the budget is concerned.
+const PAGE_BYTES: u64 = 3 << 20;
+
+/// Reader of Parquet files.
+pub struct ParquetSource {
+    /// Rows of the units that were opened.
+    rows: Counter,
+    foot: Option<(ArrowReaderMetadata, u64)>,
+    unit: Option<OpenUnit>,
+}
+
+/// A row group that is being read.
+struct OpenUnit {
+    picked: Picked,
+    marks_nulls: bool,
+    reader: ParquetRecordBatchReader,
+    batch: Option<OpenBatch>,
+    /// For records of a single column without values: the codes that were emitted.
+    seen: Option<SeenCodes>,
+}
+
+/// Codes that were emitted, of the values to which they belong; the last place is the null's.
+#[derive(Default)]
+struct SeenCodes {
+    values: Option<ArrayRef>,
+    codes: Vec<bool>,
+}
+
+impl SeenCodes {
+    /// Prepares for codes of `values`. Batches of a row group share them as a rule.
+    fn of(&mut self, values: ArrayRef) {
+        let same = |before: &ArrayRef| before.to_data().ptr_eq(&values.to_data());
+        if !self.values.as_ref().is_some_and(same) {
+            self.codes = vec![false; values.len() + 1];
+            self.values = Some(values);
+        }
+    }
+}
+
+/// A batch that is being emitted.
+struct OpenBatch {
+    key: Vec<Cells>,
+    value: Vec<Cells>,
+    row: usize,
+    rows: usize,
+}
+
+impl Class for ParquetSource {
+    fn create(context: &Context) -> Result<Self> {
+        Ok(ParquetSource { rows: context.counter("Formats", "ROWS")?, foot: None, unit: None })
+    }
+}
+
+impl Source for ParquetSource {
+    type Key = Bytes;
+    type Value = Bytes;
+
+    fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
+        let (foot, _) = metadata::load(file, metadata::options())?;
+        let picked = Picked::find(scan, foot.schema())?;
+        let leaves = picked.leaves(foot.parquet_schema());
+        let groups = foot.metadata().row_groups().iter().enumerate().filter(|(_, group)| group.num_rows() > 0);
+        Ok(groups.map(|(number, group)| unit(number, group, &leaves)).collect())
+    }
+
+    fn open(&mut self, file: &SourceFile, scan: &Scan, unit: u64) -> Result<()> {
+        self.unit = None;
+        if self.foot.is_none() {
+            self.foot = Some(metadata::load(file, metadata::options())?);
+        }
+        let Some((foot, foot_bytes)) = &self.foot else { unreachable!("it was just loaded") };
+        let number = unit as usize;
+        let Some(group) = foot.metadata().row_groups().get(number) else {
+            return Err(of_text("it has fewer row groups than before"));
+        };
+        let picked = Picked::find(scan, foot.schema())?;
+        let leaves = picked.leaves(foot.parquet_schema());
+        file.hold(foot_bytes + memory_bytes(group, &leaves))?;
+        self.rows.add(group.num_rows() as u64);
+        let schema = schema_with_codes(foot.schema(), group, &picked);
+        let reader = guarded(|| {
+            let options = metadata::options().with_schema(schema);
+            let typed = ArrowReaderMetadata::try_new(foot.metadata().clone(), options).map_err(of_parquet)?;
+            ParquetRecordBatchReaderBuilder::new_with_metadata(Input(file.clone()), typed)
+                .with_projection(picked.mask(foot.parquet_schema()))
+                .with_row_groups(vec![number])
+                .with_batch_size(batch_rows(group, &leaves))
+                .build()
+                .map_err(of_parquet)
+        })?;
+        let single = scan.no_value && picked.key.len() == 1;
+        self.unit = Some(OpenUnit {
+            picked,
+            marks_nulls: scan.marks_nulls,
+            reader,
+            batch: None,
+            seen: single.then(SeenCodes::default),
+        });
+        Ok(())
+    }
+
+    fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
+        let Some(unit) = &mut self.unit else { return Ok(false) };
+        if unit.batch.is_none() {
+            unit.batch = guarded(|| unit.next_batch())?;
+        }
+        if unit.batch.is_none() {
+            self.unit = None;
+            return Ok(false);
+        }
+        unit.emit(out)?;
+        Ok(true)
+    }
+
+    fn describe(&mut self, file: &SourceFile, out: &mut Sink<'_>) -> Result<()> {
+        let (foot, _) = metadata::load(file, metadata::options())?;
+        out.put(describe::document(&foot).as_bytes())?;
+        Ok(())
+    }
+}
+
+fn unit(number: usize, group: &RowGroupMetaData, leaves: &[usize]) -> Unit {
+    let columns = || leaves.iter().map(|&leaf| group.column(leaf));
+    let start = |column: &ColumnChunkMetaData| column.byte_range().0;
+    Unit {
+        number: number as u64,
+        position: group.columns().iter().map(start).min().unwrap_or(0),
+        bytes: columns().map(|column| column.byte_range().1).sum(),
+        records: group.num_rows() as u64,
+    }
+}
+
+/// Returns the memory of reading columns of a row group: pages, dictionaries and batches.
+fn memory_bytes(group: &RowGroupMetaData, leaves: &[usize]) -> u64 {
+    let pages = leaves.iter().map(|&leaf| (group.column(leaf).uncompressed_size().max(0) as u64).min(PAGE_BYTES));
+    pages.sum::<u64>() + 2 * BATCH_BYTES
+}
+
+/// Returns the rows of a batch: about `BATCH_BYTES` of decoded columns.
+fn batch_rows(group: &RowGroupMetaData, leaves: &[usize]) -> usize {
+    let bytes: u64 = leaves.iter().map(|&leaf| group.column(leaf).uncompressed_size().max(0) as u64).sum();
+    // Codes and offsets of a column take four bytes a row, however small its pages are.
+    let each = (bytes / (group.num_rows().max(1) as u64)).max(4 * leaves.len() as u64).max(1);
+    (BATCH_BYTES / each).clamp(1, BATCH_ROWS_MAX) as usize
+}
+
+/// Returns the schema in which columns with nothing but dictionary pages are codes.
+fn schema_with_codes(schema: &Schema, group: &RowGroupMetaData, picked: &Picked) -> Arc<Schema> {
+    let coded = |field: &Field| {
+        let is_text = matches!(field.data_type(), DataType::Utf8 | DataType::Binary);
+        let path = [field.name().clone()];
+        let column = group.columns().iter().find(|column| column.column_path().parts() == path);
+        is_text && picked.paths().any(|p| p[..] == path) && column.is_some_and(has_only_codes)
+    };
+    let fields = schema.fields().iter().map(|field| match coded(field) {
+        true => {
+            let codes = DataType::Dictionary(Box::new(DataType::Int32), Box::new(field.data_type().clone()));
+            Arc::new(field.as_ref().clone().with_data_type(codes))
+        }
+        false => field.clone(),
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// Returns true if every data page of a column chunk has codes, as far as the metadata say.
+fn has_only_codes(column: &ColumnChunkMetaData) -> bool {
+    let codes = |encoding: Encoding| matches!(encoding, Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
+    column.column_type() == PhysicalType::BYTE_ARRAY
+        && column.dictionary_page_offset().is_some()
+        && column.page_encoding_stats_mask().is_some_and(|mask| mask.encodings().all(codes))
+}
+
+impl OpenUnit {
+    /// Decodes the next batch; None at the end of the row group.
+    fn next_batch(&mut self) -> Result<Option<OpenBatch>> {
+        let Some(batch) = self.reader.next() else { return Ok(None) };
+        let batch = batch.map_err(|e| of_text(&e.to_string()))?;
+        let cells = |paths: &[Vec<String>]| paths.iter().map(|path| cells(&batch, path)).collect::<Result<Vec<_>>>();
+        let (key, value) = (cells(&self.picked.key)?, cells(&self.picked.value)?);
+        Ok(Some(OpenBatch { key, value, row: 0, rows: batch.num_rows() }))
+    }
+
+    /// Emits records of the open batch, and drops it when all are emitted.
+    fn emit(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<()> {
+        let OpenUnit { batch: slot, seen, marks_nulls, .. } = self;
+        let Some(batch) = slot else { return Ok(()) };
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        let mut emitted = 0;
+        let codes = match (&mut *seen, &batch.key[..]) {
+            (Some(seen), [only]) => only.codes().map(|(codes, values)| (codes, values, seen)),
+            _ => None,
+        };
+        if let Some((codes, values, seen)) = codes {
+            // Each code once a row group, since the job needs the set of keys alone.
+            let null = values.len();
+            seen.of(values);
+            for (row, &code) in codes.iter().enumerate() {
+                let code = if batch.key[0].is_null(row) { null } else { code as usize };
+                if !std::mem::replace(&mut seen.codes[code], true) {
+                    out.emit(put(&batch.key, row, *marks_nulls, &mut key), b"")?;
+                }
+            }
+            *slot = None;
+            return Ok(());
+        }
+        while batch.row < batch.rows && emitted < EMIT_BYTES {
+            let row = batch.row;
+            let key = put(&batch.key, row, *marks_nulls, &mut key);
+            let value = put(&batch.value, row, *marks_nulls, &mut value);
+            out.emit(key, value)?;
+            emitted += key.len() + value.len() + 8;
+            batch.row += 1;
+        }
+        if batch.row == batch.rows {
+            *slot = None;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the values of the column at a path.
+fn cells(batch: &RecordBatch, path: &[String]) -> Result<Cells> {
+    let missing = || of_text("a column of its schema has no values");
+    let (first, below) = path.split_first().ok_or_else(missing)?;
+    let mut column = batch.column_by_name(first).ok_or_else(missing)?.clone();
+    let mut nulls: Option<NullBuffer> = None;
+    for name in below {
+        let parent: StructArray = column.as_struct().clone();
+        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
+        column = parent.column_by_name(name).ok_or_else(missing)?.clone();
+    }
+    Cells::of(&column, nulls.as_ref()).map_err(|e| of_text(&e.to_string()))
+}
+
+/// Returns the columns of a row as one byte string, in `space` unless the only column has bytes of its own.
+fn put<'a>(columns: &'a [Cells], row: usize, marks_nulls: bool, space: &'a mut Vec<u8>) -> &'a [u8] {
+    let several = columns.len() > 1 || marks_nulls;
+    if let ([only], false) = (columns, several) {
+        if only.is_null(row) {
+            return b"";
+        }
+        if let Some(bytes) = only.bytes(row) {
+            return bytes;
+        }
+    }
+    space.clear();
+    for (number, column) in columns.iter().enumerate() {
+        if number > 0 {
+            space.push(b'\t');
+        }
+        if column.is_null(row) {
+            space.extend_from_slice(if marks_nulls { b"\\N" } else { b"" });
+            continue;
+        }
+        let mut digits = itoa::Buffer::new();
+        let text = column.text(row, &mut digits);
+        if several { put_escaped(text, space) } else { space.extend_from_slice(text) }
+    }
+    space
+}

@@ -1,0 +1,305 @@
+//! The writer: the records of a part become a Parquet file.
+//!
+//! ```text
+//!   types of the job      key I64, value BYTES ..      one column each, unless the value has several names
+//!   output columns        names; several columns of bytes stand in one byte string (record.rs)
+//!   parquet.types         types of the columns of bytes by name, as arrow spells them: their texts are parsed
+//! ```
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::{ArrayRef, BinaryArray, PrimitiveArray, RecordBatch, types::*};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use yunti_api::{Any, Class, Context, Error, Result, Sink, Writer, fail};
+
+use crate::record;
+
+/// Rows of a batch for the encoder.
+const BATCH_ROWS: usize = 8192;
+/// Bytes of a batch for the encoder, about.
+const BATCH_BYTES: usize = 1 << 20;
+/// Bytes of an encoded row group, about, unless `parquet.row.group.bytes` sets them.
+const ROW_GROUP_BYTES: usize = 32 << 20;
+/// Rows of a row group, at most.
+const ROW_GROUP_ROWS_MAX: usize = 1 << 20;
+
+/// Writer of one part.
+pub struct ParquetWriter {
+    key: Side,
+    value: Side,
+    schema: Arc<Schema>,
+    properties: WriterProperties,
+    writer: Option<ArrowWriter<Bin>>,
+    bin: Bin,
+    rows: usize,
+    bytes: usize,
+}
+
+/// Columns of the key or of the value.
+enum Side {
+    /// No column.
+    Nothing,
+    /// A number of the job's type: its bytes.
+    Number(DataType, Vec<u8>),
+    /// Columns of bytes: their texts and types.
+    Columns(Vec<(BinaryBuilder, DataType)>),
+}
+
+/// Encoded bytes between the encoder and the engine.
+#[derive(Clone, Default)]
+struct Bin(Arc<Mutex<Vec<u8>>>);
+
+impl Bin {
+    fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+}
+
+impl Write for Bin {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner()).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Class for ParquetWriter {
+    fn create(context: &Context) -> Result<Self> {
+        let types = context.setting("yunti.writer.types").unwrap_or("bytes bytes");
+        let (key, value) = types.split_once(' ').unwrap_or((types, "none"));
+        let names = |setting: &str| -> Vec<String> {
+            let text = context.setting(setting).unwrap_or_default();
+            text.lines().map(str::to_string).collect()
+        };
+        let declared = Declared::parse(context.setting("parquet.types").unwrap_or_default())?;
+        let mut fields = Vec::new();
+        let key = Side::new(key, names("yunti.writer.key.columns"), "key", &declared, &mut fields)?;
+        let value = Side::new(value, names("yunti.writer.value.columns"), "value", &declared, &mut fields)?;
+        if fields.is_empty() {
+            return fail("the records have neither keys nor values: a Parquet file needs a column");
+        }
+        let codec = codec(context.setting("parquet.compression").unwrap_or("zstd"))?;
+        let row_group = context.parse::<usize>("parquet.row.group.bytes")?.unwrap_or(ROW_GROUP_BYTES);
+        let properties = WriterProperties::builder()
+            .set_compression(codec)
+            .set_created_by(concat!("yunti version ", env!("CARGO_PKG_VERSION")).into())
+            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS_MAX))
+            .set_max_row_group_bytes(Some(row_group.max(1)))
+            .build();
+        Ok(ParquetWriter {
+            key,
+            value,
+            schema: Arc::new(Schema::new(fields)),
+            properties,
+            writer: None,
+            bin: Bin::default(),
+            rows: 0,
+            bytes: 0,
+        })
+    }
+}
+
+/// Types of columns that the job declares, by name.
+struct Declared(Vec<(String, DataType)>);
+
+impl Declared {
+    /// Parses `name=type` lines.
+    fn parse(text: &str) -> Result<Declared> {
+        let line = |line: &str| {
+            let (name, kind) = line.rsplit_once('=').ok_or_else(|| wrong(line))?;
+            Ok((name.to_string(), kind.parse().map_err(|_| wrong(line))?))
+        };
+        fn wrong(line: &str) -> Error {
+            Error::new(format!("parquet.types: '{line}' is not NAME=TYPE, such as amount=Int64"))
+        }
+        Ok(Declared(text.lines().filter(|l| !l.trim().is_empty()).map(line).collect::<Result<_>>()?))
+    }
+
+    fn of(&self, name: &str) -> DataType {
+        self.0.iter().find(|(n, _)| n == name).map_or(DataType::Utf8, |(_, kind)| kind.clone())
+    }
+}
+
+fn codec(name: &str) -> Result<Compression> {
+    Ok(match name {
+        "none" => Compression::UNCOMPRESSED,
+        "snappy" => Compression::SNAPPY,
+        "gzip" => Compression::GZIP(GzipLevel::default()),
+        "zstd" => Compression::ZSTD(ZstdLevel::try_new(1)?),
+        "lz4" => Compression::LZ4_RAW,
+        "brotli" => Compression::BROTLI(BrotliLevel::default()),
+        _ => return fail(format!("parquet.compression={name}: use none, snappy, gzip, zstd, lz4 or brotli")),
+    })
+}
+
+impl Side {
+    fn new(
+        kind: &str,
+        names: Vec<String>,
+        default: &str,
+        declared: &Declared,
+        fields: &mut Vec<Field>,
+    ) -> Result<Side> {
+        let number = match kind {
+            "none" => return Ok(Side::Nothing),
+            "i32" => Some(DataType::Int32),
+            "i64" => Some(DataType::Int64),
+            "u32" => Some(DataType::UInt32),
+            "u64" => Some(DataType::UInt64),
+            "f32" => Some(DataType::Float32),
+            "f64" => Some(DataType::Float64),
+            _ => None,
+        };
+        let names = if names.is_empty() { vec![default.to_string()] } else { names };
+        if let Some(number) = number {
+            if names.len() != 1 {
+                return fail(format!("the {default} is a number: it has one column, not {}", names.len()));
+            }
+            fields.push(Field::new(&names[0], number.clone(), false));
+            return Ok(Side::Number(number, Vec::new()));
+        }
+        let columns = names.iter().map(|name| (BinaryBuilder::new(), declared.of(name)));
+        let columns: Vec<_> = columns.collect();
+        fields.extend(names.iter().zip(&columns).map(|(name, (_, kind))| Field::new(name, kind.clone(), true)));
+        Ok(Side::Columns(columns))
+    }
+
+    /// Adds the key or value of a record. Fails if it has another number of columns.
+    fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Side::Nothing => {}
+            Side::Number(_, all) => all.extend_from_slice(bytes),
+            Side::Columns(columns) => {
+                if let [(only, kind)] = &mut columns[..] {
+                    // A single column stands as it is. Nothing of a type other than text is a null.
+                    if bytes.is_empty() && !matches!(kind, DataType::Utf8 | DataType::Binary) {
+                        only.append_null();
+                    } else {
+                        only.append_value(bytes);
+                    }
+                    return Ok(());
+                }
+                let n = columns.len();
+                let mut cells = record::split(bytes);
+                for (column, kind) in columns.iter_mut() {
+                    match cells.next() {
+                        None => return fail(format!("a record has fewer than {n} columns")),
+                        Some(Some(cell)) if !cell.is_empty() || matches!(kind, DataType::Utf8 | DataType::Binary) => {
+                            column.append_value(cell)
+                        }
+                        Some(_) => column.append_null(),
+                    }
+                }
+                if cells.next().is_some() {
+                    return fail(format!("a record has more than {n} columns"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the arrays of the records that were added.
+    fn finish(&mut self, arrays: &mut Vec<ArrayRef>) -> Result<()> {
+        match self {
+            Side::Nothing => {}
+            Side::Number(kind, bytes) => {
+                let bytes = std::mem::take(bytes);
+                arrays.push(match kind {
+                    DataType::Int32 => numbers::<Int32Type, 4>(&bytes, i32::from_le_bytes),
+                    DataType::Int64 => numbers::<Int64Type, 8>(&bytes, i64::from_le_bytes),
+                    DataType::UInt32 => numbers::<UInt32Type, 4>(&bytes, u32::from_le_bytes),
+                    DataType::UInt64 => numbers::<UInt64Type, 8>(&bytes, u64::from_le_bytes),
+                    DataType::Float32 => numbers::<Float32Type, 4>(&bytes, f32::from_le_bytes),
+                    _ => numbers::<Float64Type, 8>(&bytes, f64::from_le_bytes),
+                });
+            }
+            Side::Columns(columns) => {
+                for (texts, kind) in columns {
+                    arrays.push(typed(texts.finish(), kind)?);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn numbers<T: ArrowPrimitiveType, const N: usize>(bytes: &[u8], of: fn([u8; N]) -> T::Native) -> ArrayRef {
+    let (chunks, _) = bytes.as_chunks::<N>();
+    Arc::new(PrimitiveArray::<T>::from_iter_values(chunks.iter().map(|chunk| of(*chunk))))
+}
+
+/// Returns texts as values of a type. Fails for a text that is none, with the text.
+fn typed(texts: BinaryArray, kind: &DataType) -> Result<ArrayRef> {
+    if *kind == DataType::Binary {
+        return Ok(Arc::new(texts));
+    }
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    let strings = cast_with_options(&texts, &DataType::Utf8, &strict)
+        .map_err(|_| Error::new("a column is not UTF-8: declare it as Binary in parquet.types"))?;
+    match kind {
+        DataType::Utf8 => Ok(strings),
+        kind => Ok(cast_with_options(&strings, kind, &strict)?),
+    }
+}
+
+impl ParquetWriter {
+    fn write_batch(&mut self) -> Result<()> {
+        let mut arrays = Vec::with_capacity(self.schema.fields().len());
+        self.key.finish(&mut arrays)?;
+        self.value.finish(&mut arrays)?;
+        let batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
+        (self.rows, self.bytes) = (0, 0);
+        self.writer()?.write(&batch)?;
+        Ok(())
+    }
+
+    fn writer(&mut self) -> Result<&mut ArrowWriter<Bin>> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer),
+            None => fail("a part has not begun"),
+        }
+    }
+}
+
+impl Writer for ParquetWriter {
+    type Key = Any;
+    type Value = Any;
+    const WHOLE_PART: bool = true;
+    const EXTENSION: Option<&'static std::ffi::CStr> = Some(c".parquet");
+
+    fn begin(&mut self, _: &mut Sink<'_>) -> Result<()> {
+        let properties = Some(self.properties.clone());
+        self.writer = Some(ArrowWriter::try_new(self.bin.clone(), self.schema.clone(), properties)?);
+        Ok(())
+    }
+
+    fn write(&mut self, key: &[u8], value: &[u8], out: &mut Sink<'_>) -> Result<()> {
+        self.key.push(key)?;
+        self.value.push(value)?;
+        self.rows += 1;
+        self.bytes += key.len() + value.len();
+        if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
+            self.write_batch()?;
+            out.put(&self.bin.take())?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Sink<'_>) -> Result<()> {
+        if self.rows > 0 {
+            self.write_batch()?;
+        }
+        self.writer()?.finish()?;
+        out.put(&self.bin.take())?;
+        self.writer = None;
+        Ok(())
+    }
+}
