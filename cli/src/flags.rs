@@ -11,6 +11,7 @@ use yunti_program::terminal::{self, stdout};
 use crate::command::child::reap::{self, ReapFlags};
 use crate::command::child::sandboxed::{self, SandboxedFlags};
 use crate::command::child::worker::{self, WorkerFlags};
+use crate::command::columns::convert::{self, ConvertFlags};
 use crate::command::generate::{self, GenerateFlags};
 use crate::command::inspect::{self, InspectFlags};
 use crate::command::limits::{self, LimitsFlags};
@@ -40,6 +41,7 @@ pub struct Flags {
 pub enum Command {
     Run(Box<RunFlags>),
     Streaming(Box<StreamingFlags>),
+    Convert(Box<ConvertFlags>),
     Generate(GenerateFlags),
     Validate(ValidateFlags),
     Report(ReportFlags),
@@ -74,6 +76,7 @@ pub fn act(flags: Flags) -> Outcome {
     match flags.command {
         Command::Run(flags) => run::run(*flags),
         Command::Streaming(flags) => streaming::streaming(*flags),
+        Command::Convert(flags) => convert::convert(*flags),
         Command::Generate(flags) => generate::generate(&flags),
         Command::Validate(flags) => validate::validate(&flags),
         Command::Report(flags) => report::report(&flags),

@@ -3,6 +3,7 @@
 use clap::Args;
 use yunti_program::part::PARTS;
 
+use crate::command::columns::convert::ConvertFlags;
 use crate::command::generate::GenerateFlags;
 use crate::command::inspect::InspectFlags;
 use crate::command::machine::MachineFlags;
@@ -25,6 +26,7 @@ pub fn template() -> String {
         &[
             named_line(NAME_WIDTH, "run", &about::<RunFlags>()),
             named_line(NAME_WIDTH, "streaming", &about::<StreamingFlags>()),
+            named_line(NAME_WIDTH, "convert", &about::<ConvertFlags>()),
             named_line(NAME_WIDTH, "generate", &about::<GenerateFlags>()),
             named_line(NAME_WIDTH, "validate", &about::<ValidateFlags>()),
             named_line(NAME_WIDTH, "report", &about::<ReportFlags>()),

@@ -1,7 +1,7 @@
 //! The commands, one module each: flags and execution.
 
 pub mod child;
-pub mod formats;
+pub mod columns;
 pub mod generate;
 pub mod inspect;
 pub mod limits;

@@ -25,12 +25,21 @@ pub fn summary_line(report: &Report) -> String {
     let line = format!(
         "{}: {} in {}{}, {} out",
         job.name,
-        numbers::bytes(job.input_bytes),
+        input_bytes(report),
         numbers::milliseconds(job.wall_ms),
         speed(report),
         numbers::several(job.output_records, "record"),
     );
     line.replace(['\n', '\r'], " ")
+}
+
+/// Returns the bytes that a job read, and those of its files if it left out columns.
+fn input_bytes(report: &Report) -> String {
+    let read = numbers::bytes(report.job.input_bytes);
+    match report.input.as_ref().and_then(|input| input.file_bytes) {
+        Some(all) => format!("read {read} of {}", numbers::bytes(all)),
+        None => read,
+    }
 }
 
 /// Returns the short report: header, stages, bottleneck and advice, for each job of a chain.

@@ -1,8 +1,15 @@
 //! Inspection of an input: how a job would read it, its first records, and on request a count of all.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
 use crate::env::Env;
+use crate::format::emit_buffer::EmitBuffer;
 use crate::library;
 use crate::memory::Budget;
+use crate::operator::context::{JobContext, Settings};
+use crate::operator::{Class, Form, SourceFile, TaskContext};
 use crate::read::reader::READ_BYTES;
 use crate::read::{ReadSetup, SplitReader};
 use yunti_base::Cancel;
@@ -13,6 +20,8 @@ use super::spec::{InputFormat, JobSpec, Mode};
 
 /// Bytes of memory for buffers and a decoder.
 const MEMORY_BYTES: u64 = 512 << 20;
+/// Bytes of a description, at first.
+const DESCRIPTION_BYTES: u64 = 64 << 10;
 /// Parts into which `inspect` tries to cut a file.
 const PARTS: u64 = 3;
 
@@ -43,6 +52,21 @@ pub struct RecordCount {
     pub records: u64,
     /// Decompressed bytes.
     pub bytes: u64,
+}
+
+/// Returns what a source class says about a file: a JSON document.
+///
+/// Errors: `Corrupt` and `Input` of the file; those of the class.
+pub fn describe(path: &Path, class: &Arc<dyn Class>, env: &Env) -> Result<String> {
+    let budget = Budget::new(MEMORY_BYTES);
+    let file = Arc::new(SourceFile::open(&*env.files, path, 0, &budget)?);
+    let job = JobContext::new(Settings::new(), BTreeMap::new(), vec![path.to_string_lossy().into_owned()]);
+    let mut source = class.source(&TaskContext::new(job, false, 0, 1))?;
+    let grant = budget.grant(DESCRIPTION_BYTES, "a description")?;
+    let mut made = EmitBuffer::emitter(Form::Bytes, grant, "a description")?;
+    made.run(&[], |out| source.describe(&file, out))?;
+    made.hand_over()?;
+    Ok(String::from_utf8_lossy(made.sink().bytes()).into_owned())
 }
 
 /// Reads the first `n` records of `path`. With `to_end` the whole file is read and counted, which finds damage anywhere

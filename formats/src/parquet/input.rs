@@ -15,7 +15,7 @@ pub struct Input(pub SourceFile);
 
 /// Failure of a read, for messages of the crate.
 #[derive(Debug)]
-struct ReadFailed(String);
+pub struct ReadFailed(String);
 
 impl std::fmt::Display for ReadFailed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -4,7 +4,10 @@
 //!   PAR1 | column chunks .. | metadata | length of the metadata: u32 | PAR1      PARE: encrypted
 //! ```
 
+use std::sync::Arc;
+
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::file::metadata::{FileMetaData, ParquetMetaDataBuilder};
 use yunti_api::{Error, Result, SourceFile};
 
 use super::failure::{guarded, of_parquet};
@@ -37,13 +40,34 @@ pub fn load(file: &SourceFile, options: ArrowReaderOptions) -> Result<(ArrowRead
     file.hold(memory)?;
     let metadata = guarded(|| ArrowReaderMetadata::load(&Input(file.clone()), options).map_err(of_parquet))?;
     check(&metadata, file)?;
-    Ok((metadata, memory))
+    Ok((with_rows_counted(metadata)?, memory))
 }
 
 /// Returns the options of all reads. Types come from Parquet's schema, not from Arrow's beside it, so that equal
 /// columns of different writers arrive equal.
 pub fn options() -> ArrowReaderOptions {
     ArrowReaderOptions::new().with_skip_arrow_metadata(true)
+}
+
+/// Returns metadata whose number of rows is the sum over the row groups: some writers leave it 0, and the decoder
+/// limits its batches by it.
+fn with_rows_counted(foot: ArrowReaderMetadata) -> Result<ArrowReaderMetadata> {
+    let metadata = foot.metadata();
+    let file = metadata.file_metadata();
+    let rows = metadata.row_groups().iter().fold(0i64, |sum, group| sum.saturating_add(group.num_rows()));
+    if rows == file.num_rows() {
+        return Ok(foot);
+    }
+    let counted = FileMetaData::new(
+        file.version(),
+        rows,
+        file.created_by().map(str::to_string),
+        file.key_value_metadata().cloned(),
+        file.schema_descr_ptr(),
+        file.column_orders().cloned(),
+    );
+    let counted = ParquetMetaDataBuilder::new(counted).set_row_groups(metadata.row_groups().to_vec()).build();
+    ArrowReaderMetadata::try_new(Arc::new(counted), options()).map_err(of_parquet)
 }
 
 /// Checks that counts are possible and column chunks lie within the file.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray, cast::AsArray};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, FieldRef, Schema, TimeUnit};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
@@ -42,6 +42,8 @@ struct OpenUnit {
     picked: Picked,
     marks_nulls: bool,
     reader: ParquetRecordBatchReader,
+    /// Rows of the row group that were not decoded yet.
+    rows_left: u64,
     batch: Option<OpenBatch>,
     /// For records of a single column without values: the codes that were emitted.
     seen: Option<SeenCodes>,
@@ -105,7 +107,7 @@ impl Source for ParquetSource {
         let leaves = picked.leaves(foot.parquet_schema());
         file.hold(foot_bytes + memory_bytes(group, &leaves))?;
         self.rows.add(group.num_rows() as u64);
-        let schema = schema_with_codes(foot.schema(), group, &picked);
+        let schema = schema_to_decode(foot.schema(), group, &picked);
         let reader = guarded(|| {
             let options = metadata::options().with_schema(schema);
             let typed = ArrowReaderMetadata::try_new(foot.metadata().clone(), options).map_err(of_parquet)?;
@@ -121,6 +123,7 @@ impl Source for ParquetSource {
             picked,
             marks_nulls: scan.marks_nulls,
             reader,
+            rows_left: group.num_rows() as u64,
             batch: None,
             seen: single.then(SeenCodes::default),
         });
@@ -172,22 +175,48 @@ fn batch_rows(group: &RowGroupMetaData, leaves: &[usize]) -> usize {
     (BATCH_BYTES / each).clamp(1, BATCH_ROWS_MAX) as usize
 }
 
-/// Returns the schema in which columns with nothing but dictionary pages are codes.
-fn schema_with_codes(schema: &Schema, group: &RowGroupMetaData, picked: &Picked) -> Arc<Schema> {
+/// Returns the schema as this source decodes it: columns with nothing but dictionary pages are codes, and UTC is an
+/// offset, for which no table of time zones is needed.
+fn schema_to_decode(schema: &Schema, group: &RowGroupMetaData, picked: &Picked) -> Arc<Schema> {
     let coded = |field: &Field| {
         let is_text = matches!(field.data_type(), DataType::Utf8 | DataType::Binary);
         let path = [field.name().clone()];
         let column = group.columns().iter().find(|column| column.column_path().parts() == path);
         is_text && picked.paths().any(|p| p[..] == path) && column.is_some_and(has_only_codes)
     };
+    let old_times: Vec<&[String]> = group
+        .columns()
+        .iter()
+        .filter(|column| column.column_type() == PhysicalType::INT96)
+        .map(|column| column.column_path().parts())
+        .collect();
     let fields = schema.fields().iter().map(|field| match coded(field) {
         true => {
             let codes = DataType::Dictionary(Box::new(DataType::Int32), Box::new(field.data_type().clone()));
             Arc::new(field.as_ref().clone().with_data_type(codes))
         }
-        false => field.clone(),
+        false => Arc::new(with_times(field, &mut Vec::new(), &old_times)),
     });
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// Returns the field with UTC as an offset, and with microseconds for `old_times`, wherever it is nested.
+///
+/// Nanoseconds since 1970 end in 2262, and dates such as 9999-12-31 are frequent in files with INT96.
+fn with_times(field: &Field, path: &mut Vec<String>, old_times: &[&[String]]) -> Field {
+    path.push(field.name().clone());
+    let is_old = old_times.contains(&&path[..]);
+    let mut below = |field: &FieldRef| Arc::new(with_times(field, path, old_times));
+    let kind = match field.data_type() {
+        DataType::Timestamp(_, None) if is_old => DataType::Timestamp(TimeUnit::Microsecond, None),
+        DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some("+00:00".into())),
+        DataType::List(item) => DataType::List(below(item)),
+        DataType::Map(entries, sorted) => DataType::Map(below(entries), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(below).collect()),
+        other => other.clone(),
+    };
+    path.pop();
+    field.clone().with_data_type(kind)
 }
 
 /// Returns true if every data page of a column chunk has codes, as far as the metadata say.
@@ -201,8 +230,12 @@ fn has_only_codes(column: &ColumnChunkMetaData) -> bool {
 impl OpenUnit {
     /// Decodes the next batch; None at the end of the row group.
     fn next_batch(&mut self) -> Result<Option<OpenBatch>> {
-        let Some(batch) = self.reader.next() else { return Ok(None) };
+        let miscounted = || of_text("a row group has another number of rows than its metadata say");
+        let Some(batch) = self.reader.next() else {
+            return if self.rows_left == 0 { Ok(None) } else { Err(miscounted()) };
+        };
         let batch = batch.map_err(|e| of_text(&e.to_string()))?;
+        self.rows_left = self.rows_left.checked_sub(batch.num_rows() as u64).ok_or_else(miscounted)?;
         let cells = |paths: &[Vec<String>]| paths.iter().map(|path| cells(&batch, path)).collect::<Result<Vec<_>>>();
         let (key, value) = (cells(&self.picked.key)?, cells(&self.picked.value)?);
         Ok(Some(OpenBatch { key, value, row: 0, rows: batch.num_rows() }))

@@ -47,8 +47,8 @@ enum Side {
     Nothing,
     /// A number of the job's type: its bytes.
     Number(DataType, Vec<u8>),
-    /// Columns of bytes: their texts and types.
-    Columns(Vec<(BinaryBuilder, DataType)>),
+    /// Columns of bytes: their texts and types. `is_escaped`: even a single column is.
+    Columns { columns: Vec<(BinaryBuilder, DataType)>, is_escaped: bool },
 }
 
 /// Encoded bytes between the encoder and the engine.
@@ -75,14 +75,22 @@ impl Class for ParquetWriter {
     fn create(context: &Context) -> Result<Self> {
         let types = context.setting("yunti.writer.types").unwrap_or("bytes bytes");
         let (key, value) = types.split_once(' ').unwrap_or((types, "none"));
+        let marks_nulls = context.setting("columns.mark.nulls").is_some_and(|text| text.trim() == "true");
         let names = |setting: &str| -> Vec<String> {
             let text = context.setting(setting).unwrap_or_default();
             text.lines().map(str::to_string).collect()
         };
         let declared = Declared::parse(context.setting("parquet.types").unwrap_or_default())?;
+        let (key_names, value_names) = (names("yunti.writer.key.columns"), names("yunti.writer.value.columns"));
+        let is_named = !key_names.is_empty() || !value_names.is_empty();
         let mut fields = Vec::new();
-        let key = Side::new(key, names("yunti.writer.key.columns"), "key", &declared, &mut fields)?;
-        let value = Side::new(value, names("yunti.writer.value.columns"), "value", &declared, &mut fields)?;
+        let mut side = |kind: &str, names: Vec<String>, default: &str| match kind {
+            // A side without a name is left out, as in CSV and JSON.
+            "bytes" if is_named && names.is_empty() => Ok(Side::Nothing),
+            kind => Side::new(kind, names, default, marks_nulls, &declared, &mut fields),
+        };
+        let key = side(key, key_names, "key")?;
+        let value = side(value, value_names, "value")?;
         if fields.is_empty() {
             return fail("the records have neither keys nor values: a Parquet file needs a column");
         }
@@ -145,6 +153,7 @@ impl Side {
         kind: &str,
         names: Vec<String>,
         default: &str,
+        marks_nulls: bool,
         declared: &Declared,
         fields: &mut Vec<Field>,
     ) -> Result<Side> {
@@ -169,7 +178,7 @@ impl Side {
         let columns = names.iter().map(|name| (BinaryBuilder::new(), declared.of(name)));
         let columns: Vec<_> = columns.collect();
         fields.extend(names.iter().zip(&columns).map(|(name, (_, kind))| Field::new(name, kind.clone(), true)));
-        Ok(Side::Columns(columns))
+        Ok(Side::Columns { columns, is_escaped: marks_nulls })
     }
 
     /// Adds the key or value of a record. Fails if it has another number of columns.
@@ -177,8 +186,8 @@ impl Side {
         match self {
             Side::Nothing => {}
             Side::Number(_, all) => all.extend_from_slice(bytes),
-            Side::Columns(columns) => {
-                if let [(only, kind)] = &mut columns[..] {
+            Side::Columns { columns, is_escaped } => {
+                if let ([(only, kind)], false) = (&mut columns[..], *is_escaped) {
                     // A single column stands as it is. Nothing of a type other than text is a null.
                     if bytes.is_empty() && !matches!(kind, DataType::Utf8 | DataType::Binary) {
                         only.append_null();
@@ -221,7 +230,7 @@ impl Side {
                     _ => numbers::<Float64Type, 8>(&bytes, f64::from_le_bytes),
                 });
             }
-            Side::Columns(columns) => {
+            Side::Columns { columns, .. } => {
                 for (texts, kind) in columns {
                     arrays.push(typed(texts.finish(), kind)?);
                 }

@@ -4,12 +4,14 @@
 //!   first bytes  ->  JSON with a format of Yunti  report, facts of a cluster's job, limits, comparison    documents.rs
 //!                    format = "yunti-job/..       job file                                               documents.rs
 //!                    24 n + 8 bytes and a sum     index of Hadoop's map output, with its segments        map_output.rs
+//!                    PAR1                         columns of a Parquet file                          columns.rs
 //!                    a known beginning            files that local jobs do not read                      recognise.rs
 //!                    anything else                records, as `yunti run` would read them                records.rs
 //! ```
 //!
 //! Runs that the engine spills have no names and are deleted with their process, so they cannot be inspected.
 
+mod columns;
 mod documents;
 mod map_output;
 mod recognise;
@@ -34,7 +36,8 @@ use recognise::Kind;
 /// Identify a file and show its beginning
 ///
 /// Reports, facts of a cluster's jobs, limits, job files, the index and the segments of Hadoop's map output, and any
-/// input of `yunti run`: its compression, whether several workers can read it in parallel, its first records.
+/// input of `yunti run`: its compression, whether several workers can read it in parallel, its first records. Of a
+/// Parquet file: its rows, schema and statistics.
 /// A damaged file gives a one-line error with exit code 4.
 #[derive(Debug, Args)]
 pub struct InspectFlags {
@@ -53,6 +56,14 @@ pub struct InspectFlags {
     /// Read the whole file: count the records and find damage anywhere in it
     #[arg(long)]
     pub check: bool,
+
+    /// Columns: print the schema of the file
+    #[arg(long)]
+    pub schema: bool,
+
+    /// Columns: print sizes, encodings and statistics of each column
+    #[arg(long)]
+    pub statistics: bool,
 
     /// Print one JSON document instead of text
     #[arg(long)]
@@ -98,6 +109,7 @@ fn identify(flags: &InspectFlags, env: &Env) -> Result<Inspection> {
         Kind::Document => documents::document(path, &*env.files, console::width()),
         Kind::JobFile => documents::job_file(path, &file),
         Kind::MapOutputIndex => map_output::index(path, &file, meta.len, env),
+        Kind::Columns => columns::columns(flags, env),
         Kind::Foreign(what, hint) => Ok(documents::foreign(path, meta.len, what, hint)),
         Kind::Records => records::records(flags, &head, env),
     }

@@ -12,15 +12,16 @@ pub enum Kind {
     JobFile,
     /// `file.out.index`, or a `file.out` beside one.
     MapOutputIndex,
+    /// A file of columns, which the class library for formats describes.
+    Columns,
     /// Description of the file, and a hint how to read it.
     Foreign(&'static str, &'static str),
     Records,
 }
 
 /// Files that jobs on one machine do not read, by their first bytes.
-const FOREIGN: [(&[u8], &str, &str); 6] = [
+const FOREIGN: [(&[u8], &str, &str); 5] = [
     (b"SEQ\x06", "a SequenceFile of Hadoop", "a job on a cluster reads it, with --input-format of its own reader"),
-    (b"PAR1", "a Parquet file", "write it as text, or read it on a cluster with its own reader"),
     (b"ORC", "an ORC file", "write it as text, or read it on a cluster with its own reader"),
     (b"Obj\x01", "an Avro file", "write it as text, or read it on a cluster with its own reader"),
     (b"\x7fELF", "a program or a library", "a class library is loaded with yunti run --lib"),
@@ -48,6 +49,9 @@ pub fn kind(path: &Path, head: &[u8], len: u64) -> Kind {
     }
     if is_index(head, len) || (is_named_index(path) && len > 0) || beside_an_index(path) {
         return Kind::MapOutputIndex;
+    }
+    if head.starts_with(b"PAR1") || head.starts_with(b"PARE") {
+        return Kind::Columns;
     }
     let foreign = FOREIGN.into_iter().find(|(magic, ..)| head.starts_with(magic));
     foreign.map_or(Kind::Records, |(_, what, hint)| Kind::Foreign(what, hint))
@@ -102,6 +106,7 @@ mod tests {
         check("file.out.index", b"too short", Kind::MapOutputIndex);
         check("x", &[0; 32], Kind::Records);
         check("x", b"a line\n", Kind::Records);
+        check("x", b"PAR1....", Kind::Columns);
         assert!(matches!(kind(Path::new("x"), b"SEQ\x06..", 6), Kind::Foreign(..)));
         assert_eq!(compressed(b"\x1f\x8b\x08\x00"), Some(("gzip", ".gz")));
         assert_eq!(compressed(b"text"), None);

@@ -66,15 +66,16 @@ pub struct RunFlags {
     pub no_mmap: bool,
 
     /// Format of the input: text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json,
-    /// fixed:RECORD_BYTES:KEY_BYTES, framed, or a reader class as class:LIBRARY.CLASS [default: text]
+    /// parquet, fixed:RECORD_BYTES:KEY_BYTES, framed, or a class as class:LIBRARY.CLASS [default: text; parquet
+    /// for Parquet files]
     #[arg(long, value_name = "FORMAT", value_parser = parse_input_format, help_heading = "Input and output")]
     pub input_format: Option<InputFormat>,
 
-    /// Columns of csv or json that form the key, as in id or user.name,city [default: csv: the first; json: none]
+    /// Columns of csv, json or parquet that form the key, as in id or user.name,city [default: the first; json: none]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub key_columns: Vec<String>,
 
-    /// Columns of csv or json that form the value [default: csv: all others; json: the line]
+    /// Columns of csv, json or parquet that form the value [default: all others; json: the line]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub value_columns: Vec<String>,
 

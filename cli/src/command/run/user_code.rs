@@ -12,7 +12,7 @@ use yunti_engine::operator::ClassSource;
 use yunti_engine::streaming;
 
 use super::flags::RunFlags;
-use crate::command::formats;
+use crate::command::columns::library;
 use crate::guard;
 
 /// Returns the classes of a job, in the order in which names are looked up. `env` gets the sandbox of its programs.
@@ -35,8 +35,8 @@ pub fn classes(flags: &RunFlags, spec: &JobSpec, env: &mut Env) -> Result<Vec<Ar
     if isolates {
         classes.push(isolation.libraries(&spec.libraries, &own_program()?, env)?);
     }
-    if formats::needs(spec) {
-        classes.push(formats::load()?);
+    if library::needs(spec) {
+        classes.push(library::load()?);
     }
     classes.extend(guard::load(if isolates { &[] } else { &spec.libraries }, env)?);
     Ok(classes)

@@ -1,10 +1,18 @@
 //! Formats of inputs that the user left open: columns are recognised by the first file.
 
+use std::path::PathBuf;
+
 use super::inputs;
 use crate::env::Env;
 use crate::job::spec::{InputFormat, JobSpec, PARQUET_SOURCE, SourceSpec};
 use crate::read::foreign;
-use yunti_base::Result;
+use yunti_base::{Code, Error, Result};
+
+/// Returns the first file that `names` stand for. Errors: `Input` if there is none.
+pub fn first_file(names: &[String], env: &Env) -> Result<PathBuf> {
+    let none = || Error::new(Code::Input, "there is no file to read").at_path(names.join(" "));
+    inputs::find(&*env.files, names)?.into_iter().next().map(|file| file.path).ok_or_else(none)
+}
 
 /// Sets the input format of each source of text whose first file is a Parquet file.
 ///

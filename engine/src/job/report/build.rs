@@ -15,6 +15,7 @@ use crate::job::phase::map_setup::TASK_COUNTERS;
 use crate::job::phase::running_job::RunningJob;
 use crate::job::plan::Plan;
 use crate::job::spec::{JobSpec, Mode, OutputFormat, OutputTarget, Partitioning};
+use crate::read::split::RecordFormat;
 
 /// Watch over the resources of a job: the use of the process before it began, and meters for its files and threads.
 pub struct ResourceWatch {
@@ -309,6 +310,9 @@ fn classes(spec: &JobSpec, plan: &Plan) -> std::collections::BTreeMap<String, St
 
 fn input(plan: &Plan) -> Input {
     let mut input = Input { files: plan.files.len() as u64, split_bytes: plan.split_bytes, ..Input::default() };
+    if plan.sources.iter().any(|source| matches!(source.format, RecordFormat::Source(_))) {
+        input.file_bytes = Some(plan.files.iter().map(|file| file.len).sum());
+    }
     let mut pieces = vec![0u32; plan.files.len()];
     for piece in plan.splits.iter().flat_map(|s| &s.pieces) {
         pieces[piece.file as usize] += 1;

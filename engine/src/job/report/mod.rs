@@ -129,6 +129,9 @@ pub struct JobInfo {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Input {
     pub files: u64,
+    /// Bytes of the files, if the job reads some columns of them alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<u64>,
     pub split_bytes: u64,
     /// Number of files by codec.
     pub compressed: BTreeMap<String, u64>,

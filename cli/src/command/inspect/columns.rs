@@ -1,0 +1,96 @@
+//! A file of columns, such as Parquet: its rows, its columns, and on request its schema and statistics.
+
+use serde_json::{Value, json};
+use yunti_base::{Code, Error, Result};
+use yunti_engine::env::Env;
+use yunti_engine::job::inspect::describe;
+use yunti_engine::job::spec::PARQUET_SOURCE;
+use yunti_engine::operator::Kind;
+use yunti_engine::operator::class::find_class;
+
+use super::{InspectFlags, Inspection};
+use crate::command::columns::library;
+use crate::console;
+use crate::console::paint::Paint;
+use crate::text::numbers;
+use crate::text::table::{Side, Table, cut};
+
+/// Columns in the tables; the rest are counted.
+const ROWS: usize = 200;
+
+pub fn columns(flags: &InspectFlags, env: &Env) -> Result<Inspection> {
+    let class = find_class(&[library::load()?], PARQUET_SOURCE, &[Kind::Source])?;
+    let described = describe(&flags.path, &class, env)?;
+    let file: Value = serde_json::from_str(&described)
+        .map_err(|e| Error::new(Code::Internal, format!("the description of a file is no JSON ({e})")))?;
+    let bytes = env.files.meta(&flags.path).map_or(0, |meta| meta.len);
+    let mut text = format!(
+        "{}: a {} file, {}: {} in {}, {}\n",
+        flags.path.display(),
+        string(&file["format"]),
+        numbers::bytes(bytes),
+        numbers::several(number(&file["rows"]), "row"),
+        numbers::several(number(&file["row_groups"]), "row group"),
+        numbers::several(list(&file["columns"]).len() as u64, "column"),
+    );
+    let writer = string(&file["created_by"]);
+    if !writer.is_empty() {
+        text += &format!("  written by {}\n", super::printable(writer.as_bytes()));
+    }
+    if flags.schema {
+        text += &format!("\n{}", string(&file["schema"]));
+    }
+    if flags.statistics || !flags.schema {
+        text += &format!("\n{}", table(list(&file["columns"]), flags.statistics));
+    }
+    let document = json!({ "path": flags.path.to_string_lossy(), "kind": "columns", "bytes": bytes, "file": file });
+    Ok(Inspection { text, document })
+}
+
+fn table(columns: &[Value], statistics: bool) -> String {
+    let mut heads = vec![("column", Side::Left), ("type", Side::Left), ("stored", Side::Right), ("plain", Side::Right)];
+    if statistics {
+        let more = [("codec", Side::Left), ("encodings", Side::Left), ("nulls", Side::Right)];
+        heads.extend(more.into_iter().chain([("min", Side::Left), ("max", Side::Left), ("index", Side::Left)]));
+    }
+    let mut table = Table::new(&heads);
+    let room = (console::width() / 6).max(16);
+    for column in columns.iter().take(ROWS) {
+        let text = |name: &str| cut(&super::printable(string(&column[name]).as_bytes()), room);
+        let mut row = vec![
+            text("path"),
+            text("type"),
+            numbers::bytes(number(&column["stored_bytes"])),
+            numbers::bytes(number(&column["plain_bytes"])),
+        ];
+        if statistics {
+            let nulls = column["nulls"].as_u64().map_or("-".into(), numbers::count);
+            let has = |name: &str| column[name].as_bool().unwrap_or(false);
+            let index = match (has("page_index"), has("bloom_filter")) {
+                (true, true) => "pages, bloom",
+                (true, false) => "pages",
+                (false, true) => "bloom",
+                (false, false) => "-",
+            };
+            row.extend([text("codec"), text("encodings"), nulls, text("min"), text("max"), index.into()]);
+        }
+        table.row(row);
+    }
+    let mut text = table.print(Paint::OFF);
+    if columns.len() > ROWS {
+        text += &format!("  and {} more\n", columns.len() - ROWS);
+    }
+    text
+}
+
+fn string(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], |list| &list[..])
+}
