@@ -18,7 +18,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = os.path.abspath(os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti")))
 GUIDE = os.path.join(ROOT, "docs/guide")
 # Pages with commands to run; add a page with its first block.
-PAGES = ["class-libraries.md", "doctor.md", "exit-codes.md", "getting-started.md", "memory.md", "moving-from.md",
+PAGES = ["class-libraries.md", "columns.md", "doctor.md", "exit-codes.md", "getting-started.md", "memory.md", "moving-from.md",
          "streaming.md", "surviving.md"]
 
 

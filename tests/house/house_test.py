@@ -52,7 +52,7 @@ class House(unittest.TestCase):
         page = read("docs/decisions/dependencies.md")
         described = {name for names in re.findall(r"^\| ((?:`[\w-]+`(?:, )?)+)", page, re.M)
                      for name in re.findall(r"`([\w-]+)`", names)}
-        for part in ("base", "base/program", "engine", "cli", "fuzz", "hadoop/native", "machine", "machine/crash",
+        for part in ("base", "base/program", "engine", "cli", "formats", "fuzz", "hadoop/native", "machine", "machine/crash",
                      "machine/doctor", "machine/ext4", "machine/settings",
                      "observe", "probe", "namenode/load", "stores"):
             wanted = {name for name in tomllib.loads(read(f"{part}/Cargo.toml")).get("dependencies", {})

@@ -151,7 +151,7 @@ def engine_bench(name):
 
 
 # The guides, packages and licences cover all parts.
-EVERY_PART = [["make", "-s", part] for part in ("observe", "hadoop", "namenode")]
+EVERY_PART = [["make", "-s", part] for part in ("formats", "observe", "hadoop", "namenode")]
 
 SUITES = [
     Suite("engine", "counting of test results", [unittest("tools/tests/units")], counts.read_unittest),

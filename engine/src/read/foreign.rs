@@ -68,7 +68,11 @@ fn refuse_one(file: &NamedFile, head: [u8; 4], len: u64) -> Result<()> {
     let mut tail = [0; 4];
     file.read_up_to(&mut tail, len - 4)?;
     let (name, tool) = match (&head, &tail) {
-        (b"PAR1" | b"PARE", end) if *end == head => ("Parquet", "DuckDB's COPY"),
+        (b"PAR1" | b"PARE", end) if *end == head => {
+            // A job whose first file is one does not come here.
+            let error = Error::new(Code::Input, "this is a Parquet file, not text").at_path(file.path());
+            return Err(error.hint("read it with --input-format parquet, apart from other files"));
+        }
         ([b'O', b'R', b'C', _], [b'O', b'R', b'C', _]) => ("ORC", "orc-tools data"),
         (b"Obj\x01", _) => ("Avro", "avro-tools tojson"),
         ([b'S', b'E', b'Q', 0..16], _) => ("Hadoop sequence", "hadoop fs -text"),
@@ -100,8 +104,8 @@ mod tests {
                 "{bytes:?}"
             );
         };
-        check(b"PAR1\x15\x04..\x08\0\0\0PAR1", Some("Parquet files are not supported"));
-        check(b"PARE\x15\x04..\x08\0\0\0PARE", Some("Parquet files are not supported"));
+        check(b"PAR1\x15\x04..\x08\0\0\0PAR1", Some("this is a Parquet file, not text"));
+        check(b"PARE\x15\x04..\x08\0\0\0PARE", Some("this is a Parquet file, not text"));
         check(b"PAR1 is a word\n", None);
         check(b"ORC\x0a\x0b..\x82\xf4\x03\x03ORC\x17", Some("ORC files are not supported"));
         check(b"ORC\nORCHARD\n", None);

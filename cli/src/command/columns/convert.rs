@@ -20,7 +20,8 @@ use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat, PARQUET_SOURCE
 use yunti_engine::operator::Kind;
 use yunti_engine::operator::class::find_class;
 
-use super::{infer, library};
+use super::infer::{self, Fields};
+use super::library;
 use crate::command::run::common_flags::{ReportingFlags, ResourceFlags};
 use crate::command::run::flags::RunFlags;
 use crate::command::run::run;
@@ -67,9 +68,6 @@ pub struct ConvertFlags {
     #[command(flatten)]
     pub reports: ReportingFlags,
 }
-
-/// Names and types of the columns; a type is empty if it is not known.
-pub type Fields = Vec<(String, String)>;
 
 pub fn convert(flags: ConvertFlags) -> Outcome {
     let env = Env::real();

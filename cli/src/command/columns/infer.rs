@@ -7,7 +7,8 @@ use yunti_engine::env::Env;
 use yunti_engine::job::inspect::inspect;
 use yunti_engine::job::spec::InputFormat;
 
-use super::convert::Fields;
+/// Names and types of the columns; a type is empty if it is not known.
+pub type Fields = Vec<(String, String)>;
 
 /// Records of the sample, at most.
 const SAMPLE: usize = 10_000;
