@@ -301,7 +301,8 @@ typedef struct yt_source {
  *   yunti.writer.types          names of the key's and the value's type: "bytes i64"; there are none, bytes, i32, i64,
  *                               u32, u64, f32, f64
  *   yunti.writer.key.columns    names of the columns in a key of bytes, a line each; empty: not named
- *   yunti.writer.value.columns  the same of the value */
+ *   yunti.writer.value.columns  the same of the value
+ *   yunti.writer.memory.bytes   memory that each instance may hold between calls */
 
 /* Functions of a writer, form BYTES. The engine owns files, names, codecs and buffers. The bytes that a writer appends
  * go to the file, after compression if the job sets a codec.

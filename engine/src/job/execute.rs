@@ -300,7 +300,7 @@ pub(super) fn start<'a>(
         counters: Mutex::default(),
         worker_counters: (0..sizing.workers.max(1)).map(|_| Mutex::default()).collect(),
         job: JobContext::with_host(
-            settings_of_writer(spec, plan),
+            settings_of_writer(spec, plan, memory / (4 * sizing.workers.max(1) as u64)),
             side_files,
             inputs,
             Host::of(env, control.cancelled()),
@@ -319,12 +319,14 @@ pub(super) fn start<'a>(
     })
 }
 
-/// Returns the settings of a job; a class that writes its output finds types and columns of the records there.
-fn settings_of_writer(spec: &JobSpec, plan: &Plan) -> Settings {
+/// Returns the settings of a job; a class that writes its output finds types and columns of the records there, and the
+/// memory that each instance may hold.
+fn settings_of_writer(spec: &JobSpec, plan: &Plan, memory_bytes: u64) -> Settings {
     let mut settings = spec.settings.clone();
     if plan.writer.is_some() {
         let (key, value) = plan.output_types;
         let Columns { key: key_columns, value: value_columns } = &spec.output_columns;
+        settings.insert(WRITER_MEMORY.into(), memory_bytes.to_string());
         settings.insert(WRITER_TYPES.into(), format!("{} {}", key.name(), value.name()));
         for (name, columns) in [(WRITER_KEY_COLUMNS, key_columns), (WRITER_VALUE_COLUMNS, value_columns)] {
             settings.insert(name.into(), columns.join("\n"));
@@ -333,7 +335,8 @@ fn settings_of_writer(spec: &JobSpec, plan: &Plan) -> Settings {
     settings
 }
 
-/// Settings for a writer: the names of both types; the names of columns, a line each.
+/// Settings for a writer: its memory in bytes; the names of both types; the names of columns, a line each.
+const WRITER_MEMORY: &str = "yunti.writer.memory.bytes";
 const WRITER_TYPES: &str = "yunti.writer.types";
 const WRITER_KEY_COLUMNS: &str = "yunti.writer.key.columns";
 const WRITER_VALUE_COLUMNS: &str = "yunti.writer.value.columns";

@@ -36,6 +36,8 @@ pub struct ParquetWriter {
     schema: Arc<Schema>,
     properties: WriterProperties,
     writer: Option<ArrowWriter<Bin>>,
+    /// Memory of an open row group, at most: it is written earlier, so that the job stays in its budget.
+    memory_max: usize,
     bin: Bin,
     rows: usize,
     bytes: usize,
@@ -102,7 +104,9 @@ impl Class for ParquetWriter {
             .set_max_row_group_row_count(Some(ROW_GROUP_ROWS_MAX))
             .set_max_row_group_bytes(Some(row_group.max(1)))
             .build();
+        let memory_max = context.parse::<usize>("yunti.writer.memory.bytes")?.unwrap_or(usize::MAX);
         Ok(ParquetWriter {
+            memory_max,
             key,
             value,
             schema: Arc::new(Schema::new(fields)),
@@ -266,7 +270,12 @@ impl ParquetWriter {
         self.value.finish(&mut arrays)?;
         let batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
         (self.rows, self.bytes) = (0, 0);
-        self.writer()?.write(&batch)?;
+        let memory_max = self.memory_max;
+        let writer = self.writer()?;
+        writer.write(&batch)?;
+        if writer.memory_size() > memory_max {
+            writer.flush()?;
+        }
         Ok(())
     }
 

@@ -25,6 +25,15 @@ pub fn needs(spec: &JobSpec) -> bool {
         .any(|job| writes(&job.output_format) || job.sources().iter().any(|source| reads(&source.input_format)))
 }
 
+/// Refuses a job of a cluster that names a class of the library. Errors: `Usage`.
+pub fn refuse_on_cluster(spec: &JobSpec) -> Result<()> {
+    if !needs(spec) {
+        return Ok(());
+    }
+    let error = Error::new(Code::Usage, "Parquet is read and written on one node alone, not on YARN");
+    Err(error.hint("leave out --on yarn, or read it there with a reader of Java"))
+}
+
 /// Loads the library. Errors: `Input` if it is not there; `UserCode` if it cannot be loaded.
 pub fn load() -> Result<Arc<dyn ClassSource>> {
     match find() {

@@ -20,6 +20,7 @@ use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
 use yunti_engine::job::{Control, Outcome as JobOutcome};
 
+use crate::command::columns::library;
 use crate::command::stores;
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
@@ -57,6 +58,7 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
     }
     spec.check()?;
     if flags.on == Cluster::Yarn {
+        library::refuse_on_cluster(&spec)?;
         let control = Control::new();
         signals::cancel_on_signals(control.cancelled());
         let show = ErrorOutput { json: flags.reports.json, bar: false };
