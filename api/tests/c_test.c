@@ -129,7 +129,40 @@ AT(yt_class, flush, 80);
 AT(yt_class, reader, 88);
 AT(yt_class, writer, 96);
 AT(yt_class, arrange, 104);
-AT(yt_class, reserved, 112);
+AT(yt_class, source, 112);
+AT(yt_class, reserved, 120);
+
+ASSERT(sizeof(yt_file) == 56);
+AT(yt_file, size, 0);
+AT(yt_file, file_index, 4);
+AT(yt_file, bytes, 8);
+AT(yt_file, name, 16);
+AT(yt_file, engine, 32);
+AT(yt_file, read_at, 40);
+AT(yt_file, hold, 48);
+
+ASSERT(sizeof(yt_scan) == 48);
+AT(yt_scan, size, 0);
+AT(yt_scan, flags, 4);
+AT(yt_scan, key, 8);
+AT(yt_scan, value, 16);
+AT(yt_scan, n_key, 24);
+AT(yt_scan, n_value, 28);
+AT(yt_scan, condition, 32);
+
+ASSERT(sizeof(yt_unit) == 32);
+AT(yt_unit, number, 0);
+AT(yt_unit, position, 8);
+AT(yt_unit, bytes, 16);
+AT(yt_unit, records, 24);
+
+ASSERT(sizeof(yt_source) == 40);
+AT(yt_source, size, 0);
+AT(yt_source, flags, 4);
+AT(yt_source, plan, 8);
+AT(yt_source, open, 16);
+AT(yt_source, next, 24);
+AT(yt_source, describe, 32);
 
 ASSERT(sizeof(yt_library) == 40);
 AT(yt_library, size, 0);
