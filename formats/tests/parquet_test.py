@@ -6,6 +6,7 @@ The corpus of parquet-testing lies beside the checkout, in shared/data/parquet; 
 import datetime
 import decimal
 import glob
+import json
 import math
 import os
 import random
@@ -356,6 +357,19 @@ class Written(Scratch):
                          "--type", "id=Int64", code=6)
         self.assertIn("'x'", error)
         self.assertFalse(os.path.exists(self.path("out")))
+
+
+class Json(Scratch):
+    def test_numbers_and_nested_values_of_parquet_are_json_values(self):
+        table = pa.table({"n": [1, None, -3], "x": [0.5, math.nan, 2.0], "s": ["1", "a\tb", None],
+                          "l": [[1, 2], None, []], "d": [datetime.date(2026, 11, 25), None, None],
+                          "o": [{"a": "q\"\\"}, None, {"a": None}]})
+        pq.write_table(table, self.path("t.parquet"))
+        out, _ = yunti("convert", self.path("t.parquet"), "-", "--output-format", "json", "--quiet")
+        self.assertEqual([json.loads(line) for line in out.splitlines()], [
+            {"n": 1, "x": 0.5, "s": "1", "l": [1, 2], "d": "2026-11-25", "o": {"a": "q\"\\"}},
+            {"n": None, "x": "NaN", "s": "a\tb", "l": None, "d": "", "o": None},
+            {"n": -3, "x": 2.0, "s": "", "l": [], "d": "", "o": {"a": None}}])
 
 
 class Inspected(Scratch):

@@ -18,6 +18,7 @@ pub use chain::{run, stages};
 pub use control::{Control, Progress};
 pub use execute::Outcome;
 pub use machine::default_budget_bytes_below;
+pub use plan::JSON_VALUES;
 pub use plan::recognise::{first_file, recognise_formats};
 pub use plan::source::MARK_NULLS;
 pub use report::Report;

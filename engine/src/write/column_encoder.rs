@@ -41,6 +41,8 @@ enum Form {
     Json {
         pieces: Vec<(Vec<u8>, usize)>,
         end: Vec<u8>,
+        /// True for a column of bytes whose texts are JSON values.
+        values: Vec<bool>,
     },
 }
 
@@ -100,8 +102,16 @@ impl ColumnEncoder {
         Ok(ColumnEncoder {
             key: Side::new("key", types.0, Some(names.key.len()))?,
             value: Side::new("value", types.1, Some(names.value.len()))?,
-            form: Form::Json { pieces, end: literal },
+            form: Form::Json { pieces, end: literal, values: vec![false; names.key.len() + names.value.len()] },
         })
+    }
+
+    /// Sets the columns whose texts are JSON values already: numbers, booleans, lists and objects; nothing is `null`.
+    pub fn with_json_values(mut self, names: &Columns, wanted: &[&str]) -> ColumnEncoder {
+        if let Form::Json { values, .. } = &mut self.form {
+            *values = names.key.iter().chain(&names.value).map(|name| wanted.contains(&name.as_str())).collect();
+        }
+        self
     }
 
     /// Returns the first bytes of each part.
@@ -143,11 +153,15 @@ impl ColumnEncoder {
                 }
                 out.push(b'\n');
             }
-            Form::Json { pieces, end } => {
+            Form::Json { pieces, end, values } => {
                 for (literal, n) in pieces {
                     out.extend_from_slice(literal);
                     let (kind, bytes, escaped) = cell(*n);
-                    put_json(kind, bytes, escaped, out);
+                    if values[*n] {
+                        put_value(bytes, escaped, out);
+                    } else {
+                        put_json(kind, bytes, escaped, out);
+                    }
                 }
                 out.extend_from_slice(end);
             }
@@ -292,6 +306,21 @@ fn object(members: &[Member], literal: &mut Vec<u8>, pieces: &mut Vec<(Vec<u8>, 
         }
     }
     literal.push(b'}');
+}
+
+/// Appends the text of a JSON value. A text that is none, such as `NaN`, is a string.
+fn put_value(bytes: &[u8], escaped: bool, out: &mut Vec<u8>) {
+    match bytes {
+        [] => out.extend_from_slice(b"null"),
+        [b'-', b'0'..=b'9', ..] | [b'0'..=b'9' | b'{' | b'[', ..] | b"true" | b"false" => {
+            if escaped {
+                put_unescaped(bytes, out)
+            } else {
+                out.extend_from_slice(bytes)
+            }
+        }
+        _ => put_string(bytes, escaped, out),
+    }
 }
 
 fn put_json(kind: Type, bytes: &[u8], escaped: bool, out: &mut Vec<u8>) {

@@ -20,6 +20,22 @@ fn encode(columned: &ColumnEncoder, key: &[u8], value: &[u8]) -> String {
 }
 
 #[test]
+fn texts_of_json_values_are_not_quoted() {
+    let names = Columns { key: vec!["n".into()], value: vec!["list".into(), "s".into()] };
+    let json =
+        ColumnEncoder::json((Type::Bytes, Type::Bytes), &names).unwrap().with_json_values(&names, &["n", "list"]);
+    for (key, value, expect) in [
+        (&b"-7"[..], &b"[1,\"a\\\\n\"]\t1"[..], r#"{"n":-7,"list":[1,"a\n"],"s":"1"}"#),
+        (b"", b"\tx", r#"{"n":null,"list":null,"s":"x"}"#),
+        (b"NaN", b"true\t", r#"{"n":"NaN","list":true,"s":""}"#),
+    ] {
+        let mut out = Vec::new();
+        json.encode(key, value, &mut CellPlaces::default(), &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{expect}\n"));
+    }
+}
+
+#[test]
 fn quotes_cells_that_need_quotes() {
     let check = |types, names: &Columns, separator, key: &[u8], value: &[u8], expect: &str| {
         let header = !names.key.is_empty() || !names.value.is_empty();

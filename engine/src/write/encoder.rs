@@ -3,6 +3,7 @@
 
 use super::column_encoder::ColumnEncoder;
 use super::value_text::put;
+use crate::format::columns::Columns;
 use crate::format::framed;
 use crate::operator::Type;
 use crate::operator::types::wrong_length;
@@ -43,6 +44,12 @@ impl Encoder {
     /// Encodes as named columns.
     pub fn columns(key_type: Type, value_type: Type, columns: ColumnEncoder) -> Encoder {
         Encoder { columns: Some(Box::new(columns)), ..Encoder::raw(key_type, value_type) }
+    }
+
+    /// Sets the columns of JSON output whose texts are JSON values already.
+    pub fn with_json_values(mut self, names: &Columns, wanted: &[&str]) -> Encoder {
+        self.columns = self.columns.map(|columns| Box::new(columns.with_json_values(names, wanted)));
+        self
     }
 
     /// Returns the encoder of columns, if records are columns. It replaces `encode` and `pieces`.

@@ -101,6 +101,9 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
         settings.push(("parquet.types".into(), types.join("\n")));
         settings.extend(flags.codec.iter().map(|codec| ("parquet.compression".to_string(), codec.clone())));
     }
+    if flags.output_format == OutputFormat::Json && format == InputFormat::Class(PARQUET_SOURCE.into()) {
+        settings.push((job::JSON_VALUES.into(), json_values(&first, &env)?.join("\n")));
+    }
     run(RunFlags {
         application: Some("identity".into()),
         input: inputs.to_vec(),
@@ -166,12 +169,25 @@ fn fields(flags: &ConvertFlags, first: &Path, format: &InputFormat, typed: bool,
     Ok(flags.columns.iter().map(|name| (name.clone(), kind(name))).collect())
 }
 
+/// Returns the columns of a Parquet file whose texts are JSON values.
+fn json_values(path: &Path, env: &Env) -> Result<Vec<String>> {
+    const KINDS: [&str; 8] = ["Int", "UInt", "Float", "Boolean", "Decimal", "List", "Struct", "Map"];
+    let fields = fields_of(path, "type", env)?;
+    let is_value = |kind: &str| KINDS.iter().any(|known| kind.starts_with(known) && !kind.starts_with("Interval"));
+    Ok(fields.into_iter().filter(|(_, kind)| is_value(kind)).map(|(name, _)| name).collect())
+}
+
 /// Returns the columns of a Parquet file with their types.
 fn schema(path: &Path, env: &Env) -> Result<Fields> {
+    fields_of(path, "text_type", env)
+}
+
+/// Returns the columns of a Parquet file, each with a member of its description.
+fn fields_of(path: &Path, member: &str, env: &Env) -> Result<Fields> {
     let class = find_class(&[library::load()?], PARQUET_SOURCE, &[Kind::Source])?;
     let document: Value = serde_json::from_str(&describe(path, &class, env)?)
         .map_err(|e| Error::new(Code::Internal, format!("the description of a file is no JSON ({e})")))?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
     let fields = document["fields"].as_array().into_iter().flatten();
-    Ok(fields.map(|field| (text(&field["name"]), text(&field["text_type"]))).collect())
+    Ok(fields.map(|field| (text(&field["name"]), text(&field[member]))).collect())
 }

@@ -88,6 +88,8 @@ impl Plan {
         let folds_early = fold_in_workers(&mut all, &mut classes, &mut map_types);
         let CutInput { files, splits, split_bytes } = files_and_splits(spec, &named, &all, folds_early, env)?;
         let encoder = encoder(&spec.output_columns, &spec.output_format, output_types)?;
+        let json_values: Vec<&str> = spec.settings.get(JSON_VALUES).iter().flat_map(|names| names.lines()).collect();
+        let encoder = encoder.with_json_values(&spec.output_columns, &json_values);
         let JobClasses { combiner, reducer, folder, partitioner, key_order: key_order_class, writer } = classes;
         Ok(Plan {
             input_bytes: splits.iter().map(|s| s.bytes).sum(),
@@ -278,6 +280,8 @@ pub fn scratch_rule(spec: &JobSpec) -> Result<FailureRule> {
     })
 }
 
+/// Setting: names of output columns whose texts are JSON values, a line each.
+pub const JSON_VALUES: &str = "output.json.values";
 const SCRATCH_ERRORS_MAX: &str = "scratch.errors.max";
 const SCRATCH_ERRORS_WINDOW_MS: &str = "scratch.errors.window.ms";
 
