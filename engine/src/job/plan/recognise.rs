@@ -8,6 +8,9 @@ use crate::job::spec::{InputFormat, JobSpec, PARQUET_SOURCE, SourceSpec};
 use crate::read::foreign;
 use yunti_base::{Code, Error, Result};
 
+/// Extensions of Parquet files.
+const EXTENSIONS: [&str; 3] = ["parquet", "parq", "pq"];
+
 /// Returns the first file that `names` stand for. Errors: `Input` if there is none.
 pub fn first_file(names: &[String], env: &Env) -> Result<PathBuf> {
     let none = || Error::new(Code::Input, "there is no file to read").at_path(names.join(" "));
@@ -23,7 +26,10 @@ pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
             continue;
         }
         let Some(first) = inputs::find(&*env.files, &names)?.into_iter().find(|file| !file.is_stream) else { continue };
-        if foreign::is_parquet(&*env.files, &first)? {
+        // Other files are not opened here: a job opens them under its guard.
+        let is_named =
+            first.path.extension().is_some_and(|e| EXTENSIONS.iter().any(|known| e.eq_ignore_ascii_case(known)));
+        if is_named && foreign::is_parquet(&*env.files, &first)? {
             let slot = match spec.sources.get_mut(number) {
                 Some(source) => &mut source.input_format,
                 None => &mut spec.input_format,
