@@ -11,6 +11,5 @@ pub mod numbers;
 pub mod part;
 pub mod report;
 pub mod run;
-pub mod stores;
 pub mod streaming;
 pub mod validate;

@@ -8,7 +8,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Files;
 use yunti_engine::job::report::{REPORT_FORMAT, Report, advice};
 
-use crate::command::stores::StoreFlags;
+use crate::command::part::stores::StoreFlags;
 use crate::console::paint::Paint;
 use crate::console::{self, paint, stdout};
 use crate::facts::{self, FACTS_FORMAT, JobFacts};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::command::numbers::whole;
-use crate::command::stores::StoreFlags;
+use crate::command::part::stores::StoreFlags;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use yunti_base::{Code, Error, Result};

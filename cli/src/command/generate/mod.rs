@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::command::numbers::{number, whole};
-use crate::command::stores::StoreFlags;
+use crate::command::part::stores::StoreFlags;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use yunti_base::{Code, Error, Result};

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::command::numbers::whole;
-use crate::command::stores::StoreFlags;
+use crate::command::part::stores::StoreFlags;
 use clap::Args;
 use serde_json::Value;
 use yunti_base::{Code, Error, Result};

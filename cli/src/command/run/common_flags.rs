@@ -9,7 +9,7 @@ use yunti_engine::job::spec::{SpillCodec, parse_scratch_dir, parse_size};
 use yunti_engine::run::ScratchDir;
 
 use crate::command::numbers::{seconds, whole};
-use crate::command::stores::{PREFIX, StoreFlags};
+use crate::command::part::stores::{PREFIX, StoreFlags};
 
 /// Flags of the job's tasks.
 #[derive(Debug, Default, Args)]

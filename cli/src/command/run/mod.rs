@@ -21,7 +21,7 @@ use yunti_engine::job::spec::{JobSpec, OutputTarget};
 use yunti_engine::job::{Control, Outcome as JobOutcome};
 
 use crate::command::columns::library;
-use crate::command::stores;
+use crate::command::part::stores;
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{self, ErrorOutput};

@@ -1,6 +1,8 @@
 //! `yunti X` for an X that is a separate program: this process becomes `libexec/yunti-X`. Old spellings run the command
 //! under its present name.
 
+pub mod stores;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
