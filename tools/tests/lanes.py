@@ -3,8 +3,8 @@
     lane 1   hadoop: a | hadoop: b ....... |
     lane 2   engine: a | api: a | web: a   |  then, one by one: observe, machine, namenode, benches
 
-Two suites of one part never run at the same time: they share folders, caches and Maven modules. The machine that tests have has two
-processors, and most suites use one: two lanes.
+Two suites of one part never run at the same time: they share folders, caches and Maven modules. A suite may use the folders of
+other parts too (`shares`). The machine that tests have has two processors, and most suites use one: two lanes.
 """
 
 import threading
@@ -13,6 +13,11 @@ LANES = 2
 LONGEST = "hadoop"
 # Needs every part to be built.
 LAST = "house"
+
+
+def used(suite):
+    """The parts whose folders a suite uses."""
+    return {suite.part, *suite.shares}
 
 
 def run_all(suites, run_one, lanes=LANES):
@@ -27,9 +32,9 @@ def run_all(suites, run_one, lanes=LANES):
         with changed:
             while waiting and not failures:
                 for suite in waiting:
-                    if suite.part not in busy:
+                    if busy.isdisjoint(used(suite)):
                         waiting.remove(suite)
-                        busy.add(suite.part)
+                        busy.update(used(suite))
                         return suite
                 changed.wait()
             return None
@@ -41,7 +46,7 @@ def run_all(suites, run_one, lanes=LANES):
             except BaseException as failure:  # pylint: disable=broad-except
                 failures.append(failure)
             with changed:
-                busy.discard(suite.part)
+                busy.difference_update(used(suite))
                 changed.notify_all()
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(lanes)]

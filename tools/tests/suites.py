@@ -33,6 +33,7 @@ class Suite:
     env: dict = field(default_factory=dict)
     minutes: float = 20
     skip: Optional[Callable] = None  # returns the reason why the suite cannot run on this machine, or None
+    shares: tuple = ()  # other parts whose folders the suite uses
     end: Optional[list] = None  # step after the last suite that names it, for example to stop what they share
 
     @property
@@ -180,7 +181,7 @@ SUITES = [
     Suite("formats", "Parquet files of many writers, as jobs",
           [["make", "-s", "formats", "python-environment"],
            [os.path.join(BUILD, "python-environment/bin/python"), "-m", "unittest", "discover", "-v", "-s",
-            "formats/tests", "-p", "*_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}, skip=no_pypi),
+            "formats/tests", "-p", "*_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}, skip=no_pypi, shares=("python",)),
     Suite("conformance", "TeraGen and TeraChecksum against Hadoop", [["tests/conformance/teragen/check.sh", YUNTI]],
           counts.read_lines,
           {"YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),

@@ -3,11 +3,13 @@
 import os
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import counts  # noqa: E402
+import lanes  # noqa: E402
 import run  # noqa: E402
 import skips  # noqa: E402
 from suites import PARTS, SUITES, Suite  # noqa: E402
@@ -143,6 +145,23 @@ class Readers(unittest.TestCase):
         self.check(counts.read_exit("", 0), 1, [], [])
         self.check(counts.read_exit("", -11), 0, ["ended with signal 11"], [])
         self.check(counts.read_lines("ok one\n", 3), 1, ["ended with exit code 3"], [])
+
+
+class Lanes(unittest.TestCase):
+    def test_suites_that_share_folders_do_not_meet(self):
+        suites = [Suite("formats", "a", [], shares=("python",)), Suite("python", "b", []), Suite("web", "c", [])]
+        running, seen = [], []
+
+        def one(suite):
+            running.append(suite.name)
+            for _ in range(20):
+                seen.append(frozenset(running))
+                time.sleep(0.002)
+            running.remove(suite.name)
+
+        lanes.run_all(suites, one, lanes=3)
+        self.assertFalse(any({"a", "b"} <= names for names in seen))
+        self.assertTrue(any("c" in names and len(names) > 1 for names in seen))
 
 
 class Suites(unittest.TestCase):

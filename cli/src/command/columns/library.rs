@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::abi;
-use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat};
+use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat, PARQUET_SOURCE, PARQUET_WRITER};
 use yunti_engine::operator::ClassSource;
 
-/// Beginning of the names of its classes.
-const PREFIX: &str = "Formats.";
+/// Names of its classes. Libraries of users may have others that begin alike.
+const CLASSES: [&str; 2] = [PARQUET_SOURCE, PARQUET_WRITER];
 /// Name of its file.
 const FILE: &str = "libyunti_formats.so";
 /// Variable that names another file.
@@ -17,7 +17,7 @@ const VARIABLE: &str = "YUNTI_FORMATS";
 
 /// Returns true if a job names a class of the library.
 pub fn needs(spec: &JobSpec) -> bool {
-    let ours = |name: &str| name.starts_with(PREFIX);
+    let ours = |name: &str| CLASSES.contains(&name);
     let reads = |format: &InputFormat| matches!(format, InputFormat::Class(name) if ours(name));
     let writes = |format: &OutputFormat| matches!(format, OutputFormat::Class(name) if ours(name));
     let jobs = std::iter::once(spec).chain(&spec.then);
