@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   attempt 1   |--------------x                     fails in some batch
-//!   attempt 2   |----------|-|-|-x                   in a part of it: search
-//!   search      |------------|||x      -> x          calls for parts of the part, until one record is left
+//!   attempt 2   |--------------x                     in the same one: search
+//!   search      |----------|-|-|-x     -> |-x -> x      calls for parts of the batch, until one record is left
 //! ```
 
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub struct IsolatedMapper {
     current: Part,
     /// Part in which an attempt failed.
     suspect: Option<Range<Position>>,
-    /// True while the suspect is divided: not after a time-out, since each step would take as long.
+    /// True once the suspect failed again, and is divided.
     searches: bool,
     /// Records to leave out.
     bad: Vec<Range<Position>>,
@@ -177,13 +177,12 @@ impl Mapper for IsolatedMapper {
                 }
                 answer = Restart::LeftOut;
             }
-            _ => {
-                let divides = !failed.is_empty() && !self.instance.timed_out;
-                if again && divides {
-                    answer = Restart::Search;
-                }
-                (self.suspect, self.searches) = (Some(failed).filter(|part| !part.is_empty()), divides);
+            // After a time-out each step of a search would take as long.
+            _ if again && !failed.is_empty() && !self.instance.timed_out => {
+                (self.suspect, self.searches) = (Some(failed), true);
+                answer = Restart::Search;
             }
+            _ => (self.suspect, self.searches) = (Some(failed).filter(|part| !part.is_empty()), false),
         }
         self.next = 0;
         self.replay.restart();
