@@ -145,7 +145,7 @@ class Words(Slices):
     __slots__ = ()
 
     def __init__(self, data: Any, owner: Optional[object]) -> None:
-        self.data, self.owner, self._separator = data, owner, None
+        self.data, self.owner = data, owner
 
     def __getattr__(self, name: str) -> Any:
         # Called for slots that have no value yet.

@@ -9,7 +9,7 @@ import struct
 import sys
 from array import array
 from itertools import accumulate
-from typing import Any, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Iterator, List, NamedTuple, Optional, Union
 
 from . import native
 from .types import Type, bytes_, text
@@ -41,7 +41,7 @@ class Slices:
     (b'two', [b'one', b'two'], 2)
     """
 
-    __slots__ = ("data", "offsets", "lengths", "owner", "_separator")
+    __slots__ = ("data", "offsets", "lengths", "owner")
 
     def __init__(self, data: Any, offsets: Any, lengths: Any, owner: Optional[object] = None) -> None:
         #: Buffer that the slices point into.
@@ -52,7 +52,6 @@ class Slices:
         self.lengths = lengths
         #: Request whose data the buffer is, or None.
         self.owner = owner
-        self._separator: Optional[Tuple[int, Any]] = None
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -115,37 +114,16 @@ class Slices:
         found = native.fields(self.data, self.offsets, self.lengths, number, separator[0]) if number >= 0 else None
         if found is not None:
             return Slices(self.data, *found, self.owner)
-        starts = np.asarray(self.offsets, np.uint32)
-        ends = starts + np.asarray(self.lengths, np.uint32)
-        places = self._places(separator[0])
-        each, rest = divmod(len(places), len(starts)) if len(starts) else (0, 1)
-        if each and not rest:
-            # Mostly each slice has as many separators as any other, and no byte outside has one.
-            table = places.reshape(-1, each)
-            begins, last = table[:, 0], table[:, -1]
-            inside = (begins >= starts).all() and (last < ends).all()
-            if inside and (last[:-1] < starts[1:]).all() and (begins[1:] >= ends[:-1]).all():
-                at = starts if number == 0 else table[:, number - 1] + np.uint32(1) if number <= each else ends
-                to = table[:, number] if number < each else ends
-                return Slices(self.data, at, to - at, self.owner)
-        places = np.append(places, np.full(number + 1, len(self.data), places.dtype))
+        data = np.frombuffer(self.data, np.uint8)
+        starts = np.asarray(self.offsets, np.int64)
+        ends = starts + np.asarray(self.lengths, np.int64)
+        places = np.flatnonzero(data == separator[0])
+        places = np.append(places, np.full(number + 1, len(data), places.dtype))
         first = np.searchsorted(places, starts)
-        at = starts if number == 0 else places[np.minimum(first + number - 1, len(places) - 1)] + np.uint32(1)
+        at = starts if number == 0 else places[np.minimum(first + number - 1, len(places) - 1)] + 1
         to = np.minimum(places[np.minimum(first + number, len(places) - 1)], ends)
         at = np.minimum(at, ends)
-        return Slices(self.data, at, np.maximum(to, at) - at, self.owner)
-
-    def _places(self, byte: int) -> Any:
-        """Returns the places of a byte in the buffer. Those of the last separator are kept: fields come in rows."""
-        import numpy as np
-
-        if self._separator is not None and self._separator[0] == byte:
-            return self._separator[1]
-        data = np.frombuffer(self.data, np.uint8)
-        places = np.flatnonzero(data == byte).astype(np.uint32)
-        if not data.flags.writeable:
-            self._separator = (byte, places)
-        return places
+        return Slices(self.data, at.astype(np.uint32), np.maximum(to - at, 0).astype(np.uint32), self.owner)
 
     def to_i64(self) -> Any:
         """Returns the slices as whole numbers: decimal digits, with a sign or without. Needs NumPy.
@@ -172,37 +150,29 @@ class Slices:
         most = int(digits.max())
         if most > 19 or digits.min() == 0:
             return np.array([_whole(item, i) for i, item in enumerate(self.tolist())], np.int64)
-        # Digits stand right-aligned in rows of 8, 16 or 24.
+        # Digits stand right-aligned in rows of 8, 16 or 24, and neighbours become numbers of 2, 4 and 8 digits.
         width = (most + 7) // 8 * 8
         before = np.concatenate([np.zeros(width, np.uint8), data])
         rows = np.lib.stride_tricks.sliding_window_view(before, width)[ends]
-        rows -= np.uint8(ord("0"))
-        if digits.min() == most:
-            rows[:, : width - most] = 0
-        else:
-            used = np.arange(width, dtype=np.uint8) >= (width - digits).astype(np.uint8)[:, None]
-            rows *= used.view(np.uint8)
+        unused = np.arange(width) < (width - digits)[:, None]
+        rows = rows - np.uint8(ord("0"))
+        rows[unused] = 0
         if rows.max() > 9:
             i = int(np.argmax((rows > 9).any(axis=1)))
             raise ValueError(f"the slice {i} is no whole number: {self[i]!r}")
-        # Neighbours within eight bytes become numbers of 2, 4 and 8 digits, all at once.
-        eights = np.ascontiguousarray(rows).view("<u8")
-        for factor, shift, mask in _NEIGHBOURS:
-            eights *= factor
-            eights >>= shift
-            eights &= mask
-        result = eights[:, 0].copy()
+        twos = rows[:, 0::2] * np.uint8(10) + rows[:, 1::2]
+        fours = twos[:, 0::2].astype(np.uint16) * np.uint16(100) + twos[:, 1::2]
+        eights = fours[:, 0::2].astype(np.uint32) * np.uint32(10000) + fours[:, 1::2]
+        result = eights[:, 0].astype(np.uint64)
         for k in range(1, width // 8):
-            result *= np.uint64(10**8)
-            result += eights[:, k]
+            result = result * np.uint64(10**8) + eights[:, k]
         negative = signs == ord("-")
-        if most == 19:
-            beyond = result > np.uint64((1 << 63) - 1) + negative.astype(np.uint64)
-            if beyond.any():
-                i = int(np.argmax(beyond))
-                raise ValueError(f"the slice {i} is beyond 64 bits: {self[i]!r}")
+        beyond = result > np.uint64((1 << 63) - 1) + negative.astype(np.uint64)
+        if beyond.any():
+            i = int(np.argmax(beyond))
+            raise ValueError(f"the slice {i} is beyond 64 bits: {self[i]!r}")
         result = result.view(np.int64)
-        return np.where(negative, -result, result) if negative.any() else result
+        return np.where(negative, -result, result)
 
     def to_f64(self) -> Any:
         """Returns the slices as floating-point numbers. Needs NumPy. Raises `ValueError` for a slice that is none."""
@@ -241,14 +211,6 @@ class Slices:
         data = np.frombuffer(self.data, np.uint8)
         places = self.offsets.astype(np.int64)[:, None] + np.arange(size)
         return np.ascontiguousarray(data[places]).reshape(-1)
-
-
-#: Factor, shift and mask that make numbers of twice as many digits from neighbours: 1 to 2, 2 to 4, 4 to 8.
-_NEIGHBOURS = (
-    (10 * 256 + 1, 8, 0x00FF00FF00FF00FF),
-    (100 * 65536 + 1, 16, 0x0000FFFF0000FFFF),
-    (10000 * (1 << 32) + 1, 32, 0x00000000FFFFFFFF),
-)
 
 
 def _whole(item: bytes, i: int) -> int:
