@@ -180,7 +180,7 @@ impl Disks {
                 self.names(inode).map(|names| names.values().copied().collect()).unwrap_or_default();
             open.extend(names);
         }
-        self.kill();
+        // A file may use more than before, where a hole that was not synced is gone.
         for disk in &mut self.disks {
             disk.used_bytes = 0;
         }
@@ -189,6 +189,7 @@ impl Disks {
                 self.disks[node.disk].used_bytes += file.used_bytes();
             }
         }
+        self.kill();
     }
 
     fn add(&mut self, content: Content, disk: usize) -> Inode {

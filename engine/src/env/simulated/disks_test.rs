@@ -65,3 +65,19 @@ fn what_was_synced_survives_and_the_rest_may() {
     let seen: std::collections::BTreeSet<_> = (0..50).map(|seed| after(renamed, seed)).collect();
     assert!(seen.contains(&(true, None)) && seen.contains(&(true, Some(b"".to_vec()))));
 }
+
+/// A hole that was not synced is gone after a loss of power, so that a file without a name uses more than before.
+#[test]
+fn a_hole_that_is_gone_uses_bytes_again() {
+    for seed in 0..20 {
+        let mut disks = Disks::new(&["/"]);
+        disks.set_free(0, 1 << 20);
+        disks.begin_journal();
+        let inode = disks.scratch(Path::new("/"), 0).unwrap();
+        disks.write_at(inode, &[1; 3 * 4096], 0, 0).unwrap();
+        disks.sync(inode).unwrap();
+        disks.punch(inode, 0, 3 * 4096);
+        disks.lose_power(&mut Random::new(seed));
+        assert_eq!(disks.free_bytes(0), 1 << 20, "seed {seed}");
+    }
+}
