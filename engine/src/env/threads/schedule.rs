@@ -237,17 +237,24 @@ impl Schedule {
         self.state().failure.clone()
     }
 
-    /// Runs `body(0)` to `body(n - 1)`, each on a thread of the schedule, and returns when all have returned.
+    /// Runs `body(0)` to `body(n - 1)`, each on a thread of the schedule, and returns when all have returned. A panic of
+    /// one goes on in the caller, once all have ended: a thread that kept its turn would stop the others for ever.
     pub fn run(self: &Arc<Self>, n: usize, body: &(dyn Fn(usize) + Sync)) {
+        let panic = Mutex::new(None);
+        let caught = |worker| {
+            if let Err(payload) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(worker))) {
+                panic.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(payload);
+            }
+        };
         std::thread::scope(|scope| {
             let mut others = Vec::new();
             for worker in 1..n {
                 let (number, turn) = self.add();
-                let schedule = self.clone();
+                let (schedule, caught) = (self.clone(), &caught);
                 let spawned = std::thread::Builder::new().spawn_scoped(scope, move || {
                     let _entered = schedule.sit(number);
                     turn.wait();
-                    body(worker);
+                    caught(worker);
                     schedule.end(number);
                 });
                 match spawned {
@@ -259,9 +266,12 @@ impl Schedule {
                 }
                 others.push(number);
             }
-            body(0);
+            caught(0);
             others.into_iter().for_each(|number| self.join(number));
         });
+        if let Some(payload) = panic.into_inner().unwrap_or_else(|e| e.into_inner()) {
+            std::panic::resume_unwind(payload);
+        }
     }
 
     /// Starts a thread of the schedule that runs beside the others, and returns its number. `join` waits for its end.

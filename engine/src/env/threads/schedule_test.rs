@@ -147,3 +147,26 @@ fn a_killed_thread_unwinds_at_its_next_point() {
     assert!(schedule.has_ended(thread));
     assert_eq!(steps.load(Ordering::Relaxed), 9);
 }
+
+/// Each thread but the one that panics waits for its turn again: it must get it.
+#[test]
+fn a_panic_of_any_thread_goes_on_in_the_caller() {
+    for seed in 0..50 {
+        for bad in 0..3 {
+            let schedule = Schedule::new(seed);
+            let _entered = schedule.enter();
+            let ended = AtomicU64::new(0);
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                schedule.run(3, &|worker| {
+                    schedule::point(1);
+                    assert_ne!(worker, bad, "planted");
+                    (0..10).for_each(|_| schedule::point(1));
+                    ended.fetch_add(1, Ordering::Relaxed);
+                });
+            }));
+            let payload = result.expect_err("the panic");
+            assert!(payload.downcast_ref::<String>().is_some_and(|text| text.contains("planted")));
+            assert_eq!((ended.into_inner(), schedule.failure()), (2, None));
+        }
+    }
+}
