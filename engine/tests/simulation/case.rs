@@ -32,6 +32,7 @@ use yunti_engine::operator::ClassSource;
 use crate::classes::test_classes;
 use crate::job::{Limits, Random, names_in};
 use crate::shapes::{chance, magnitude, pick};
+use crate::watch::watched;
 
 /// Disks of a simulated machine.
 const MOUNTS: [&str; 4] = ["/", "/in", "/s", "/t"];
@@ -226,7 +227,7 @@ impl Case {
     /// Runs the case: the job, and a second one where it must put things right.
     pub fn run(&self) -> Verdict {
         let runs = RefCell::new(Runs::default());
-        let outcome = quietly(|| self.check(&runs));
+        let outcome = watched(self.describe(), || quietly(|| self.check(&runs)));
         let Runs { hash, operations, spilled, trace, .. } = runs.into_inner();
         Verdict { outcome, hash, operations, spilled, trace }
     }

@@ -29,4 +29,5 @@ mod shrink;
 mod soak;
 #[path = "../random/stage.rs"]
 mod stage;
+mod watch;
 mod workers;

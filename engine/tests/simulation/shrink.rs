@@ -1,19 +1,20 @@
 //! Shrinks a failing case: fewer troubles, less input, fewer jobs, parts and threads, while it still fails.
 
+use std::time::{Duration, Instant};
+
 use crate::case::{Case, Only};
 
-/// Runs of a shrinking, at most.
-const RUNS_MAX: u32 = 400;
+/// Time of a shrinking, at most. A job that fails because it never ends takes half a minute each time.
+const TIME_MAX: Duration = Duration::from_secs(120);
 
 /// Returns the smallest variant of a seed that fails, beginning at `only`. `fails` runs one.
 pub fn shrink(seed: u64, only: Only, mut fails: impl FnMut(&Only) -> bool) -> Only {
     let mut best = only;
-    let mut runs = 0;
+    let began = Instant::now();
     loop {
-        let smaller = candidates(seed, &best).into_iter().find(|candidate| {
-            runs += 1;
-            runs <= RUNS_MAX && *candidate != best && fails(candidate)
-        });
+        let smaller = candidates(seed, &best)
+            .into_iter()
+            .find(|candidate| began.elapsed() < TIME_MAX && *candidate != best && fails(candidate));
         match smaller {
             Some(smaller) => best = smaller,
             None => return best,

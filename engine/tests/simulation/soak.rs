@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::case::{Case, KEEPS_TRACES, Only, Verdict};
 use crate::shrink::shrink;
+use crate::watch::say;
 
 /// Jobs of `make test`.
 const JOBS: u64 = 10_000;
@@ -108,7 +109,10 @@ fn simulated_jobs() {
                             failed.store(true, Ordering::Relaxed);
                         }
                         Err(_) if failed.swap(true, Ordering::Relaxed) => {}
-                        Err(_) => println!("{}", explain(seed, only, &verdict)),
+                        Err(e) => {
+                            say(&format!("the simulated job of seed {seed} fails: {e}"));
+                            println!("{}", explain(seed, only, &verdict));
+                        }
                     }
                 }
             });

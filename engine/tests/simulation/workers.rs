@@ -12,6 +12,7 @@ use yunti_engine::job::{Control, JobSpec, OutputFormat, OutputTarget, Partitioni
 
 use crate::case::{Controlled, worker_sources};
 use crate::classes::aside::ASIDE;
+use crate::watch::watched;
 
 /// Runs a job of lines whose classes are in workers.
 fn run_isolated(spec: &JobSpec, troubles: Vec<Trouble>) -> (Result<()>, Finished) {
@@ -42,9 +43,12 @@ fn run_isolated(spec: &JobSpec, troubles: Vec<Trouble>) -> (Result<()>, Finished
     };
     let launcher =
         Launcher { program: "/worker".into(), arguments: Vec::new(), variables: Vec::new(), memory_bytes: None };
-    simulation.run(|env| {
-        let classes = isolated(launcher, env, Some(Duration::from_secs(5)))?;
-        run(&spec, env, &[classes], &control).map(drop)
+    let what = format!("workers with {:?}", simulation.troubles);
+    watched(what, || {
+        simulation.run(|env| {
+            let classes = isolated(launcher, env, Some(Duration::from_secs(5)))?;
+            run(&spec, env, &[classes], &control).map(drop)
+        })
     })
 }
 
