@@ -20,6 +20,9 @@ pub const VERSION: u32 = 1;
 /// Largest message in bytes: a list of a few million names does not fit, and is an error.
 pub const MESSAGE_BYTES_MAX: usize = 256 << 20;
 
+/// Part of the name of a directory in which an output is written, after `.` and the name of the output.
+pub const TEMPORARY: &str = "._temporary";
+
 /// Identity of an object's contents when it was planned, as far as the store knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pin {
@@ -122,6 +125,20 @@ pub struct Traffic {
     pub slow_downs: u64,
     pub received_bytes: u64,
     pub sent_bytes: u64,
+}
+
+impl std::ops::Add for Traffic {
+    type Output = Traffic;
+
+    fn add(self, other: Traffic) -> Traffic {
+        Traffic {
+            requests: self.requests + other.requests,
+            retries: self.retries + other.retries,
+            slow_downs: self.slow_downs + other.slow_downs,
+            received_bytes: self.received_bytes + other.received_bytes,
+            sent_bytes: self.sent_bytes + other.sent_bytes,
+        }
+    }
 }
 
 /// Answer with the number of its request.

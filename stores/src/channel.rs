@@ -4,20 +4,36 @@ use std::fs::File;
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use yunti_base::store_protocol::{Ask, MESSAGE_BYTES_MAX, Reply};
 
+use crate::failure::{Outcome, of_window};
+
 /// Files that both processes have.
 pub struct Shared {
     pub socket: UnixStream,
     /// Bytes that were read, for the engine.
     pub window: File,
-    /// Bytes to upload.
-    pub staging: File,
+    pub staging: Staging,
+}
+
+/// Scratch file with bytes to upload, which the engine writes.
+#[derive(Clone)]
+pub struct Staging(Arc<File>);
+
+impl Staging {
+    /// Returns `len` bytes from `at`.
+    pub fn read(&self, at: u64, len: u64) -> Outcome<Vec<u8>> {
+        let mut bytes = vec![0; len as usize];
+        self.0.read_exact_at(&mut bytes, at).map_err(|e| of_window(&e))?;
+        Ok(bytes)
+    }
 }
 
 /// Receives the first message and the descriptors that come with its first byte.
@@ -44,7 +60,7 @@ pub fn hello() -> Result<((u64, Ask), Shared), String> {
     let mut bytes = vec![0; checked(u32::from_le_bytes(length))?];
     read(&mut bytes)?;
     let ask = serde_json::from_slice(&bytes).map_err(|e| format!("not a message: {e}"))?;
-    Ok((ask, Shared { socket, window: window.into(), staging: staging.into() }))
+    Ok((ask, Shared { socket, window: window.into(), staging: Staging(Arc::new(staging.into())) }))
 }
 
 fn checked(length: u32) -> Result<usize, String> {

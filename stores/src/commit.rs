@@ -10,17 +10,16 @@
 //! An object store cannot replace many objects at once. With `overwrite`, `_SUCCESS` goes first and comes last.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt;
 use yunti_base::store_protocol::{FailureKind, UploadedFile};
 
+use crate::channel::Staging;
 use crate::failure::{Outcome, failure};
 use crate::hdfs::Hdfs;
-use crate::objects::{Objects, of_window};
+use crate::objects::Objects;
 use crate::place::Place;
 use crate::stores::{Store, only_read};
 
@@ -36,7 +35,7 @@ pub struct Commit {
     pub output: Place,
     /// Directory under which the files were uploaded.
     pub base: Place,
-    pub staging: Arc<File>,
+    pub staging: Staging,
 }
 
 impl Commit {
@@ -141,8 +140,9 @@ impl Commit {
                 None => {
                     let place = Place { path: format!("{}/{}", self.base.path, file.name), ..self.base.clone() };
                     let upload = hdfs.upload(&place).await?;
-                    if file.staged.1 > 0 {
-                        hdfs.part(&upload, staged(&self.staging, file.staged)?).await?;
+                    let (at, len) = file.staged;
+                    if len > 0 {
+                        hdfs.part(&upload, self.staging.read(at, len)?).await?;
                     }
                     hdfs.complete(&upload).await?;
                 }
@@ -165,15 +165,12 @@ impl Commit {
 }
 
 /// Makes one file visible.
-async fn show(objects: Objects, place: Place, file: UploadedFile, staging: Arc<File>) -> Outcome<()> {
+async fn show(objects: Objects, place: Place, file: UploadedFile, staging: Staging) -> Outcome<()> {
     match file.upload {
         Some((upload, parts)) => objects.complete(&place, &upload, parts).await,
-        None => objects.put(&place, staged(&staging, file.staged)?, false).await,
+        None => {
+            let (at, len) = file.staged;
+            objects.put(&place, staging.read(at, len)?, false).await
+        }
     }
-}
-
-fn staged(staging: &File, (at, len): (u64, u64)) -> Outcome<Vec<u8>> {
-    let mut bytes = vec![0; len as usize];
-    staging.read_exact_at(&mut bytes, at).map_err(|e| of_window(&e))?;
-    Ok(bytes)
 }

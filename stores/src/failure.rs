@@ -34,6 +34,11 @@ fn one_line(text: &str) -> String {
     format!("{} ..", &text[..end])
 }
 
+/// Returns the failure of a file that both processes share.
+pub fn of_window(e: &std::io::Error) -> Failure {
+    failure(FailureKind::Other, format!("cannot use the shared memory: {e}"))
+}
+
 /// Returns a failure of object_store.
 pub fn of_store(error: &object_store::Error) -> Failure {
     use object_store::Error::*;

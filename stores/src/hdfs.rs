@@ -16,8 +16,8 @@ use tokio::sync::Mutex;
 use yunti_base::store_protocol::{Entry, FailureKind, Pin};
 
 use crate::counted::Counts;
-use crate::failure::{Outcome, failure, of_hdfs};
-use crate::objects::{changed, of_window, wait_before};
+use crate::failure::{Outcome, failure, of_hdfs, of_window};
+use crate::objects::{changed, wait_before};
 use crate::place::Place;
 use crate::settings::Settings;
 

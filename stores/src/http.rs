@@ -10,8 +10,8 @@ use reqwest::{Client, Method, Response, StatusCode};
 use yunti_base::store_protocol::{Entry, Failure, FailureKind, Pin};
 
 use crate::counted::Counts;
-use crate::failure::{Outcome, failure};
-use crate::objects::{changed, of_window, wait_before};
+use crate::failure::{Outcome, failure, of_window};
+use crate::objects::{changed, wait_before};
 use crate::place::Place;
 
 /// Web servers, all of them.

@@ -13,7 +13,7 @@ use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt
 use yunti_base::store_protocol::{Entry, FailureKind, Pin};
 
 use crate::counted::Counts;
-use crate::failure::{Outcome, failure, is_exhausted, of_store, usage};
+use crate::failure::{Outcome, failure, is_exhausted, of_store, of_window, usage};
 use crate::place::Place;
 use crate::s3::Bucket;
 
@@ -251,11 +251,6 @@ impl Objects {
 struct Broken {
     read: u64,
     cause: (bool, yunti_base::store_protocol::Failure),
-}
-
-/// Returns the failure of a file that both processes share.
-pub fn of_window(e: &std::io::Error) -> yunti_base::store_protocol::Failure {
-    failure(FailureKind::Other, format!("cannot use the shared memory: {e}"))
 }
 
 #[cfg(test)]

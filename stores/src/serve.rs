@@ -1,19 +1,17 @@
 //! Requests of the engine, each served by a task of its own.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::UnixStream;
 use tokio::sync::{Mutex, Semaphore};
-use yunti_base::store_protocol::{Answer, Ask, FailureKind, Reply, VERSION};
+use yunti_base::store_protocol::{Answer, Ask, FailureKind, Reply, TEMPORARY, VERSION};
 
-use crate::channel::{self, Shared};
+use crate::channel::{self, Shared, Staging};
 use crate::commit::Commit;
 use crate::counted::Counts;
 use crate::failure::{Outcome, failure, usage};
-use crate::objects::of_window;
 use crate::place::Place;
 use crate::settings::Settings;
 use crate::stores::{Store, Stores, only_read};
@@ -30,7 +28,7 @@ struct Server {
     uploads: Uploads,
     counts: Arc<Counts>,
     window: Arc<File>,
-    staging: Arc<File>,
+    staging: Staging,
     /// Transfers of bytes at once.
     transfers: Semaphore,
 }
@@ -64,7 +62,7 @@ pub async fn serve((number, first): (u64, Ask), shared: Shared) -> Result<(), St
         uploads: Uploads::default(),
         counts,
         window: Arc::new(shared.window),
-        staging: Arc::new(shared.staging),
+        staging: shared.staging,
     });
     let commits = Arc::new(tokio::sync::RwLock::new(()));
     while let Some((number, ask)) = channel::receive(&mut from).await {
@@ -116,7 +114,7 @@ impl Server {
                 let _permit = self.transfers.acquire().await;
                 // The engine may be a second one, after this process crashed.
                 self.uploads.begin(&url, &upload);
-                store.part(&place, &upload, index, self.staged(at, len)?).await.map(Answer::Text)
+                store.part(&place, &upload, index, self.staging.read(at, len)?).await.map(Answer::Text)
             }
             Ask::Commit { output, base, files, overwrite } => {
                 let place = Place::parse(&output)?;
@@ -152,12 +150,6 @@ impl Server {
         Ok((self.stores.of(&place).await?, place))
     }
 
-    fn staged(&self, at: u64, len: u64) -> Outcome<Vec<u8>> {
-        let mut bytes = vec![0; len as usize];
-        self.staging.read_exact_at(&mut bytes, at).map_err(|e| of_window(&e))?;
-        Ok(bytes)
-    }
-
     /// Removes what dead jobs left of an output. Returns the address under which its files are uploaded.
     async fn begin(&self, output: &str) -> Outcome<String> {
         let (store, place) = self.at(output).await?;
@@ -169,7 +161,7 @@ impl Server {
             Store::Hdfs(hdfs) => {
                 let (parent, name) = place.path.rsplit_once('/').unwrap_or(("", &place.path));
                 let at = |path: String| Place { path: path.trim_start_matches('/').into(), ..place.clone() };
-                let prefix = format!(".{name}._temporary-");
+                let prefix = format!(".{name}{TEMPORARY}-");
                 hdfs.remove_abandoned(&at(parent.into()), &prefix, ABANDONED).await;
                 let base = at(format!("{parent}/{prefix}{}", yunti_base::process::unique_token()));
                 hdfs.make_directory(&base).await?;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::failure::{Outcome, usage};
 
-/// Names, the longest text of their values in a word, and whether a secret.
-const NAMES: [&str; 18] = [
+/// Names of all settings.
+const NAMES: [&str; 17] = [
     "az.account",
     "az.anonymous",
     "az.endpoint",
@@ -16,7 +16,6 @@ const NAMES: [&str; 18] = [
     "gs.endpoint",
     "hdfs.config",
     "hdfs.user",
-    "http.anonymous",
     "requests",
     "retries",
     "s3.anonymous",
@@ -27,6 +26,21 @@ const NAMES: [&str; 18] = [
     "s3.region",
     "timeout",
 ];
+
+/// Settings that are true or false.
+const FLAGS: [&str; 5] = ["az.anonymous", "gs.anonymous", "s3.anonymous", "s3.conditional.put", "s3.path.style"];
+
+/// Setting that is a number, with its bounds.
+struct Number {
+    name: &'static str,
+    least: u64,
+    most: u64,
+    default: u64,
+}
+
+const RETRIES: Number = Number { name: "retries", least: 0, most: 100, default: 8 };
+const REQUESTS: Number = Number { name: "requests", least: 1, most: 1024, default: 64 };
+const TIMEOUT: Number = Number { name: "timeout", least: 1, most: 3600, default: 20 };
 
 /// Settings of one job.
 #[derive(Clone, Debug, Default)]
@@ -51,12 +65,12 @@ impl Settings {
             }
         }
         let settings = Settings(all);
-        for name in ["az.anonymous", "gs.anonymous", "s3.anonymous", "s3.conditional.put", "s3.path.style"] {
+        for name in FLAGS {
             settings.flag(name)?;
         }
-        settings.number("retries", 0, 100)?;
-        settings.number("requests", 1, 1024)?;
-        settings.number("timeout", 1, 3600)?;
+        for number in [RETRIES, REQUESTS, TIMEOUT] {
+            settings.number(number)?;
+        }
         Ok(settings)
     }
 
@@ -75,25 +89,25 @@ impl Settings {
         }
     }
 
-    fn number(&self, name: &str, least: u64, most: u64) -> Outcome<Option<u64>> {
-        let Some(text) = self.text(name) else { return Ok(None) };
+    fn number(&self, Number { name, least, most, default }: Number) -> Outcome<u64> {
+        let Some(text) = self.text(name) else { return Ok(default) };
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-        number.map(Some).ok_or_else(|| usage(format!("store.{name}: '{text}' is not a number of {least} to {most}")))
+        number.ok_or_else(|| usage(format!("store.{name}: '{text}' is not a number of {least} to {most}")))
     }
 
     /// Returns how often a request is repeated.
     pub fn retries(&self) -> usize {
-        self.number("retries", 0, 100).ok().flatten().unwrap_or(8) as usize
+        self.number(RETRIES).unwrap_or(RETRIES.default) as usize
     }
 
     /// Returns the requests that may be in flight at once.
     pub fn requests(&self) -> usize {
-        self.number("requests", 1, 1024).ok().flatten().unwrap_or(64) as usize
+        self.number(REQUESTS).unwrap_or(REQUESTS.default) as usize
     }
 
     /// Returns the time without a byte after which a request is given up and repeated.
     pub fn timeout(&self) -> Duration {
-        Duration::from_secs(self.number("timeout", 1, 3600).ok().flatten().unwrap_or(20))
+        Duration::from_secs(self.number(TIMEOUT).unwrap_or(TIMEOUT.default))
     }
 }
 

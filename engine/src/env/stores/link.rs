@@ -19,6 +19,7 @@ use yunti_base::store_protocol::{
 };
 
 use super::window::Window;
+use crate::env::real;
 
 /// Program that serves stores.
 #[derive(Clone, Debug)]
@@ -202,7 +203,7 @@ impl Link {
     /// Returns the totals of all processes; None if there was none.
     pub fn traffic(&self) -> Option<Traffic> {
         let state = self.lock();
-        (state.starts > 0).then(|| plus(state.before, state.traffic))
+        (state.starts > 0).then(|| state.before + state.traffic)
     }
 
     fn ensure_started(&self, state: &mut State) -> io::Result<()> {
@@ -218,7 +219,7 @@ impl Link {
         };
         state.starts += 1;
         if self.staging.get().is_none() {
-            let _ = self.staging.set(scratch(&self.temp_dir)?);
+            let _ = self.staging.set(real::unnamed(&self.temp_dir)?);
         }
         let (own, theirs) = UnixStream::pair()?;
         let mut command = Command::new(program);
@@ -276,8 +277,7 @@ impl Link {
             return;
         }
         state.process = None;
-        let traffic = std::mem::take(&mut state.traffic);
-        state.before = plus(state.before, traffic);
+        state.before = state.before + std::mem::take(&mut state.traffic);
         let open = std::mem::take(&mut state.open);
         if !open.is_empty() {
             let started = self.ensure_started(&mut state);
@@ -300,21 +300,6 @@ impl Link {
         drop(state);
         self.answered.notify_all();
     }
-}
-
-fn plus(a: Traffic, b: Traffic) -> Traffic {
-    Traffic {
-        requests: a.requests + b.requests,
-        retries: a.retries + b.retries,
-        slow_downs: a.slow_downs + b.slow_downs,
-        received_bytes: a.received_bytes + b.received_bytes,
-        sent_bytes: a.sent_bytes + b.sent_bytes,
-    }
-}
-
-/// Returns a file without a name.
-fn scratch(dir: &std::path::Path) -> io::Result<File> {
-    super::super::real::unnamed(dir)
 }
 
 fn frame(message: &(u64, Ask)) -> io::Result<Vec<u8>> {

@@ -23,7 +23,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use yunti_base::store_protocol::{Answer, Ask, Entry, Traffic};
+use yunti_base::store_protocol::{Answer, Ask, Entry, TEMPORARY, Traffic};
 
 use super::files::storage::{Storage, StorageKind};
 use super::files::{File, Files, Meta};
@@ -35,9 +35,6 @@ use upcoming::{Piece, Upcoming};
 
 /// Schemes of names that belong to stores.
 const SCHEMES: [&str; 10] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "http", "https", "hdfs", "webhdfs"];
-
-/// Part of the name of a directory in which an output is written, after `.` and the name of the output.
-pub const TEMPORARY: &str = "._temporary";
 
 /// Returns the scheme of a name that belongs to a store.
 pub fn scheme_of(path: &Path) -> Option<&'static str> {

@@ -106,7 +106,7 @@ impl Upload {
         part.note(within, within + n as u64);
         state.len = state.len.max(offset + n as u64);
         if part.is_full(part_bytes) {
-            self.send_full(state)?;
+            self.send(state, false)?;
         }
         Ok(n)
     }
@@ -144,10 +144,6 @@ impl Upload {
             self.collect(state, if self.in_order { 0 } else { UNDER_WAY_MAX })?;
         }
         Ok(())
-    }
-
-    fn send_full(&self, state: &mut State) -> io::Result<()> {
-        self.send(state, false)
     }
 
     /// Takes the answers that are there, and waits until at most `most` parts are under way.

@@ -37,15 +37,19 @@ pub struct Window {
     released: Condvar,
 }
 
-#[derive(Default)]
 struct Slots {
     /// Bytes of a slot, and the number of slots; 0 before `grow`.
     slot_bytes: u64,
     slots: u32,
     free: Vec<u32>,
-    /// Parts that may be uploaded at once; they count as memory of the other process.
+    /// Spares that no read holds.
     spares: Vec<u32>,
-    has_spares: bool,
+}
+
+impl Default for Slots {
+    fn default() -> Slots {
+        Slots { slot_bytes: 0, slots: 0, free: Vec::new(), spares: (0..SPARES).collect() }
+    }
 }
 
 impl Window {
@@ -99,10 +103,6 @@ impl Window {
     /// Waits for a spare, and calls `with` with its place in the file.
     pub fn with_spare<T>(&self, with: impl FnOnce(u64) -> io::Result<T>) -> io::Result<T> {
         let mut slots = self.lock();
-        if !slots.has_spares {
-            slots.has_spares = true;
-            slots.spares = (0..SPARES).collect();
-        }
         let spare = loop {
             match slots.spares.pop() {
                 Some(spare) => break spare,

@@ -31,9 +31,10 @@ use super::super::spec::JobSpec;
 use super::holder::{BEAT_MS, Holder};
 use super::locked_directory::LockedDirectory;
 use super::other_job::OtherJob;
-use super::{FRESH, LOCK, OLDER, TEMPORARY};
+use super::{FRESH, LOCK, OLDER};
 use crate::env::stores::scheme_of;
 use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile, System};
+use yunti_base::store_protocol::TEMPORARY;
 use yunti_base::{Code, Error, Result};
 
 /// Milliseconds between two tries of a job that waits.

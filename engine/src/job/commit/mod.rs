@@ -20,6 +20,7 @@ pub use self::claim::{Claim, ClaimOptions};
 use self::claim::{exists, parent_of, remove_any};
 
 use crate::env::{Files, NamedFile, OpenFilePool};
+use yunti_base::store_protocol::TEMPORARY;
 use yunti_base::{Code, Error, Result};
 
 /// A directory in which tasks create files of the output.
@@ -40,9 +41,6 @@ impl OutputDirectory {
         NamedFile::create(&*self.files, &self.directory.join(name), Code::Output)
     }
 }
-
-/// Part of a claim directory's name between the output's name and, before the claim is taken, the token.
-const TEMPORARY: &str = crate::env::stores::TEMPORARY;
 
 /// Name of the new output within the directory of its claim.
 pub const FRESH: &str = "new";
