@@ -4,6 +4,7 @@
 //! that does not exist may be a glob (`*`, `?`, `[..]`, `{a,b}`). Files come in the order of the given names, and below
 //! a directory in byte order.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::codec::CodecKind;
@@ -17,29 +18,64 @@ use yunti_base::{Code, Error, Result};
 /// Errors: `Input` for a name that does not exist, cannot be read or matches nothing; `Usage` for a bad pattern.
 pub fn find(files: &dyn Files, names: &[String]) -> Result<Vec<InputFile>> {
     let mut found = Vec::new();
+    let _ = walk(files, names, &mut |file| {
+        found.push(file);
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// Returns the first file that `names` stand for and that is `wanted`. Files after it are not listed.
+///
+/// Errors: those of `find`, for the names before it.
+pub fn first(files: &dyn Files, names: &[String], wanted: impl Fn(&InputFile) -> bool) -> Result<Option<InputFile>> {
+    let found = walk(files, names, &mut |file| match wanted(&file) {
+        true => ControlFlow::Break(file),
+        false => ControlFlow::Continue(()),
+    })?;
+    Ok(found.break_value())
+}
+
+/// Tells if the walk goes on, or the file with which it ends.
+type Step = ControlFlow<InputFile>;
+
+fn walk(files: &dyn Files, names: &[String], see: &mut dyn FnMut(InputFile) -> Step) -> Result<Step> {
     for name in names {
-        if name == "-" {
-            found.push(InputFile { path: "-".into(), len: 0, codec: None, is_stream: true, marks: Vec::new() });
-            continue;
-        }
         let path = Path::new(name);
-        match files.meta(path) {
-            Ok(_) => add(files, path, &mut found)?,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound && name.contains(['*', '?', '[', '{']) => {
-                let before = found.len();
-                for path in glob(files, name)? {
-                    add(files, &path, &mut found)?;
+        let step = if name == "-" {
+            see(InputFile { path: "-".into(), len: 0, codec: None, is_stream: true, marks: Vec::new() })
+        } else {
+            match files.meta(path) {
+                Ok(_) => walk_path(files, path, see)?,
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound && name.contains(['*', '?', '[', '{']) => {
+                    walk_glob(files, name, see)?
                 }
-                if found.len() == before {
-                    return Err(Error::new(Code::Input, "no file matches")
-                        .at_path(name.as_str())
-                        .hint("check the pattern"));
-                }
+                Err(e) => return Err(cannot_read(path, &e)),
             }
-            Err(e) => return Err(cannot_read(path, &e)),
+        };
+        if step.is_break() {
+            return Ok(step);
         }
     }
-    Ok(found)
+    Ok(ControlFlow::Continue(()))
+}
+
+fn walk_glob(files: &dyn Files, pattern: &str, see: &mut dyn FnMut(InputFile) -> Step) -> Result<Step> {
+    let mut is_empty = true;
+    let mut see = |file| {
+        is_empty = false;
+        see(file)
+    };
+    for path in glob(files, pattern)? {
+        let step = walk_path(files, &path, &mut see)?;
+        if step.is_break() {
+            return Ok(step);
+        }
+    }
+    if is_empty {
+        return Err(Error::new(Code::Input, "no file matches").at_path(pattern).hint("check the pattern"));
+    }
+    Ok(ControlFlow::Continue(()))
 }
 
 fn cannot_read(path: &Path, e: &std::io::Error) -> Error {
@@ -51,22 +87,25 @@ fn cannot_read(path: &Path, e: &std::io::Error) -> Error {
     }
 }
 
-fn add(files: &dyn Files, path: &Path, found: &mut Vec<InputFile>) -> Result<()> {
+fn walk_path(files: &dyn Files, path: &Path, see: &mut dyn FnMut(InputFile) -> Step) -> Result<Step> {
     let meta = files.meta(path).map_err(|e| cannot_read(path, &e))?;
     if !meta.is_dir {
         let codec = CodecKind::from_path(path);
         let mut marks = files.marks(path);
         // One mark a stretch, the least: this choice does not depend on how the writers divided the file.
         marks.dedup_by_key(|mark| *mark / MARK_BYTES);
-        found.push(InputFile { path: path.into(), len: meta.len, codec, is_stream: meta.is_stream, marks });
-        return Ok(());
+        return Ok(see(InputFile { path: path.into(), len: meta.len, codec, is_stream: meta.is_stream, marks }));
     }
     for child in files.list(path).map_err(|e| cannot_read(path, &e))? {
-        if !hidden(&child) {
-            add(files, &child, found)?;
+        if hidden(&child) {
+            continue;
+        }
+        let step = walk_path(files, &child, see)?;
+        if step.is_break() {
+            return Ok(step);
         }
     }
-    Ok(())
+    Ok(ControlFlow::Continue(()))
 }
 
 fn hidden(path: &Path) -> bool {

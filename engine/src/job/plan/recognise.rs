@@ -14,7 +14,7 @@ const EXTENSIONS: [&str; 3] = ["parquet", "parq", "pq"];
 /// Returns the first file that `names` stand for. Errors: `Input` if there is none.
 pub fn first_file(names: &[String], env: &Env) -> Result<PathBuf> {
     let none = || Error::new(Code::Input, "there is no file to read").at_path(names.join(" "));
-    inputs::find(&*env.files, names)?.into_iter().next().map(|file| file.path).ok_or_else(none)
+    inputs::first(&*env.files, names, |_| true)?.map(|file| file.path).ok_or_else(none)
 }
 
 /// Sets the input format of each source of text whose first file is a Parquet file.
@@ -25,7 +25,7 @@ pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
         if !matches!(&input_format, InputFormat::Text { .. }) || names.iter().any(|name| name == "-") {
             continue;
         }
-        let Some(first) = inputs::find(&*env.files, &names)?.into_iter().find(|file| !file.is_stream) else { continue };
+        let Some(first) = inputs::first(&*env.files, &names, |file| !file.is_stream)? else { continue };
         // Other files are not opened here: a job opens them under its guard.
         let is_named =
             first.path.extension().is_some_and(|e| EXTENSIONS.iter().any(|known| e.eq_ignore_ascii_case(known)));

@@ -26,7 +26,7 @@ pub struct Source {
 impl Source {
     /// Returns true if records pass unchanged.
     pub fn passes_on(&self) -> bool {
-        self.mapper.as_ref().is_none_or(|m| m.info().is_identity)
+        passes_on(&self.mapper)
     }
 
     /// Returns true if each task of the source starts a process.
@@ -43,8 +43,7 @@ impl Source {
             InputFormat::Class(name) => Some(find_class(sources, name, &[Kind::Reader, Kind::Source])?),
             _ => None,
         };
-        let passes_on = mapper.as_ref().is_none_or(|m| m.info().is_identity);
-        let no_value = passes_on && ignores_values(spec, sources);
+        let no_value = passes_on(&mapper) && ignores_values(spec, sources);
         let of = |class: &Arc<dyn Class>| (class.info().key_type, class.info().value_type);
         let passes = |m: &Arc<dyn Class>| m.info().selects || (m.info().is_identity && reader.is_some());
         let types = match (&mapper, &source.input_format) {
@@ -57,6 +56,10 @@ impl Source {
         let format = format(spec, source, reader.as_ref(), no_value)?;
         Ok(Source { format, mapper, reader, types })
     }
+}
+
+fn passes_on(mapper: &Option<Arc<dyn Class>>) -> bool {
+    mapper.as_ref().is_none_or(|m| m.info().is_identity)
 }
 
 /// Returns true if the job's folder needs no values.
