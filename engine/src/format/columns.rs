@@ -134,6 +134,27 @@ fn put_escaped(mut column: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(column);
 }
 
+/// Appends a column of several without its escapes. A backslash before any other byte is kept.
+pub fn put_unescaped(mut cell: &[u8], out: &mut Vec<u8>) {
+    while let Some(at) = cell.iter().position(|&b| b == b'\\') {
+        out.extend_from_slice(&cell[..at]);
+        let byte = match cell.get(at + 1) {
+            Some(b't') => b'\t',
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b'\\') => b'\\',
+            _ => {
+                out.push(b'\\');
+                cell = &cell[at + 1..];
+                continue;
+            }
+        };
+        out.push(byte);
+        cell = &cell[at + 2..];
+    }
+    out.extend_from_slice(cell);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@
 //! these bytes within a column (`format/columns.rs`). Limitation: a record is encoded in memory, whole, at any length.
 
 use super::value_text::put;
-use crate::format::columns::Columns;
+use crate::format::columns::{Columns, put_unescaped};
 use crate::operator::Type;
 use yunti_base::{Code, Error, Result};
 
@@ -220,27 +220,6 @@ fn distinct(names: &Columns) -> Result<()> {
         Some(pair) => Err(Error::new(Code::Usage, format!("the output has two columns '{}'", pair[0]))),
         None => Ok(()),
     }
-}
-
-/// Appends a column without the escapes of `format/columns.rs`. A backslash before any other byte is kept.
-fn put_unescaped(mut cell: &[u8], out: &mut Vec<u8>) {
-    while let Some(at) = cell.iter().position(|&b| b == b'\\') {
-        out.extend_from_slice(&cell[..at]);
-        let byte = match cell.get(at + 1) {
-            Some(b't') => b'\t',
-            Some(b'n') => b'\n',
-            Some(b'r') => b'\r',
-            Some(b'\\') => b'\\',
-            _ => {
-                out.push(b'\\');
-                cell = &cell[at + 1..];
-                continue;
-            }
-        };
-        out.push(byte);
-        cell = &cell[at + 2..];
-    }
-    out.extend_from_slice(cell);
 }
 
 /// Quotes the cell from `from` to the end, if needed. One empty cell is quoted, because an empty line is not a record.

@@ -4,6 +4,7 @@
 
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_engine::env::Env;
+use yunti_engine::format::columns::put_unescaped;
 use yunti_engine::job::inspect::inspect;
 use yunti_engine::job::spec::InputFormat;
 
@@ -131,17 +132,26 @@ fn text(bytes: &[u8]) -> String {
 
 /// Returns the columns of a value: texts between tabs, unescaped if there are several.
 fn columns(value: &[u8]) -> Vec<String> {
-    let all = text(value);
-    if !all.contains('\t') {
-        return vec![all];
+    if !value.contains(&b'\t') {
+        return vec![text(value)];
     }
-    let plain = |cell: &str| cell.replace("\\t", "\t").replace("\\n", "\n").replace("\\r", "\r").replace("\\\\", "\\");
-    all.split('\t').map(plain).collect()
+    let plain = |cell: &[u8]| {
+        let mut plain = Vec::new();
+        put_unescaped(cell, &mut plain);
+        text(&plain)
+    };
+    value.split(|&byte| byte == b'\t').map(plain).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_without_escapes() {
+        assert_eq!(columns(b"a\\t"), ["a\\t"]);
+        assert_eq!(columns(b"a\\\\t\tb\\tc"), ["a\\t", "b\tc"]);
+    }
 
     #[test]
     fn types_of_samples() {
