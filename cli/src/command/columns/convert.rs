@@ -14,11 +14,8 @@ use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::job;
-use yunti_engine::job::inspect::describe;
 use yunti_engine::job::spec::change::{parse_input_format, parse_output, parse_output_format};
 use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat, PARQUET_SOURCE, PARQUET_WRITER};
-use yunti_engine::operator::Kind;
-use yunti_engine::operator::class::find_class;
 
 use super::infer::{self, Fields};
 use super::library;
@@ -184,9 +181,7 @@ fn schema(path: &Path, env: &Env) -> Result<Fields> {
 
 /// Returns the columns of a Parquet file, each with a member of its description.
 fn fields_of(path: &Path, member: &str, env: &Env) -> Result<Fields> {
-    let class = find_class(&[library::load()?], PARQUET_SOURCE, &[Kind::Source])?;
-    let document: Value = serde_json::from_str(&describe(path, &class, env)?)
-        .map_err(|e| Error::new(Code::Internal, format!("the description of a file is no JSON ({e})")))?;
+    let document = library::description(path, env)?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
     let fields = document["fields"].as_array().into_iter().flatten();
     Ok(fields.map(|field| (text(&field["name"]), text(&field[member]))).collect())

@@ -1,12 +1,16 @@
 //! The class library for files of others, such as Parquet: loaded from beside this program when a job needs it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::abi;
+use yunti_engine::env::Env;
+use yunti_engine::job::inspect::describe;
 use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat, PARQUET_SOURCE, PARQUET_WRITER};
-use yunti_engine::operator::ClassSource;
+use yunti_engine::operator::class::find_class;
+use yunti_engine::operator::{ClassSource, Kind};
 
 /// Names of its classes. Libraries of users may have others that begin alike.
 const CLASSES: [&str; 2] = [PARQUET_SOURCE, PARQUET_WRITER];
@@ -41,6 +45,15 @@ pub fn load() -> Result<Arc<dyn ClassSource>> {
         None => Err(Error::new(Code::Input, format!("Parquet needs {FILE}, which is not beside this program"))
             .hint(format!("build it with make formats, or name it in {VARIABLE}"))),
     }
+}
+
+/// Returns the description of a Parquet file: its schema, columns and statistics.
+///
+/// Errors: those of `load`; `Corrupt` and `Input` of the file.
+pub fn description(path: &Path, env: &Env) -> Result<Value> {
+    let class = find_class(&[load()?], PARQUET_SOURCE, &[Kind::Source])?;
+    serde_json::from_str(&describe(path, &class, env)?)
+        .map_err(|e| Error::new(Code::Internal, format!("the description of a file is no JSON ({e})")))
 }
 
 /// Returns the path of the library: the variable's, or `lib/yunti/` beside `bin/`, or the program's own directory.

@@ -1,12 +1,8 @@
 //! A file of columns, such as Parquet: its rows, its columns, and on request its schema and statistics.
 
 use serde_json::{Value, json};
-use yunti_base::{Code, Error, Result};
+use yunti_base::Result;
 use yunti_engine::env::Env;
-use yunti_engine::job::inspect::describe;
-use yunti_engine::job::spec::PARQUET_SOURCE;
-use yunti_engine::operator::Kind;
-use yunti_engine::operator::class::find_class;
 
 use super::{InspectFlags, Inspection};
 use crate::command::columns::library;
@@ -19,10 +15,7 @@ use crate::text::table::{Side, Table, cut};
 const ROWS: usize = 200;
 
 pub fn columns(flags: &InspectFlags, env: &Env) -> Result<Inspection> {
-    let class = find_class(&[library::load()?], PARQUET_SOURCE, &[Kind::Source])?;
-    let described = describe(&flags.path, &class, env)?;
-    let file: Value = serde_json::from_str(&described)
-        .map_err(|e| Error::new(Code::Internal, format!("the description of a file is no JSON ({e})")))?;
+    let file = library::description(&flags.path, env)?;
     let bytes = env.files.meta(&flags.path).map_or(0, |meta| meta.len);
     let mut text = format!(
         "{}: a {} file, {}: {} in {}, {}\n",
