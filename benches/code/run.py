@@ -2,7 +2,6 @@
 """Times code of any language in the engine: isolated classes, programs, Python, crashes, resume. See ../README.md."""
 
 import argparse
-import json
 import os
 import shutil
 import signal
@@ -21,7 +20,7 @@ import neighbour  # noqa: E402
 import resume  # noqa: E402
 import start  # noqa: E402
 import streaming  # noqa: E402
-from harness import commands, machine, measure, opponents, report  # noqa: E402
+from harness import machine, measure, opponents, report  # noqa: E402
 
 ROWS = isolation.ROWS | crashes.ROWS | streaming.ROWS | batches.ROWS | start.ROWS | resume.ROWS | neighbour.ROWS
 # What a bench of Yunti's Python functions imports.
@@ -57,18 +56,9 @@ def environment():
 
 
 def save(name, kept, text):
-    folder = os.path.join(report.RESULTS, name)
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, time.strftime("code-%Y-%m-%dT%H%M"))
-    if os.path.exists(path + ".json"):
-        path += time.strftime("%S")  # short runs of chosen rows may end in the same minute
     busy = "The machine was busy with other work: load {:.1f} at the beginning.\n".format(kept["machine"]["load"][0])
-    with open(path + ".txt", "w") as f:
-        f.write(f"{kept['begin']} to {kept['end']}, {name}, commit {kept['commit']}\n"
-                + (busy if kept["busy"] else "") + f"\n{text}\n")
-    with open(path + ".json", "w") as f:
-        f.write(json.dumps(kept, indent=1).replace(commands.ROOT + "/", "") + "\n")
-    return os.path.relpath(path, commands.ROOT) + ".json, .txt"
+    head = f"{kept['begin']} to {kept['end']}, {name}, commit {kept['commit']}\n" + (busy if kept["busy"] else "")
+    return report.save_with_text(name, "code", kept, f"{head}\n{text}\n")
 
 
 def main():

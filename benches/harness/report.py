@@ -106,3 +106,18 @@ def save(machine, report):
         # Store paths of commands relative to the checkout.
         f.write(json.dumps(report, indent=1).replace(commands.ROOT + "/", "") + "\n")
     return os.path.relpath(path, commands.ROOT)
+
+
+def save_with_text(machine, kind, kept, text):
+    """Saves results as KIND-TIME.json, with a text for people beside them. Returns their names."""
+    folder = f"{RESULTS}/{machine}"
+    os.makedirs(folder, exist_ok=True)
+    path = f"{folder}/{kind}-{time.strftime('%Y-%m-%dT%H%M')}"
+    if os.path.exists(path + ".json"):
+        path += time.strftime("%S")  # short runs of chosen rows may end in the same minute
+    with open(path + ".txt", "w") as f:
+        f.write(text)
+    with open(path + ".json", "w") as f:
+        # Store paths of commands relative to the checkout.
+        f.write(json.dumps(kept, indent=1).replace(commands.ROOT + "/", "") + "\n")
+    return os.path.relpath(path, commands.ROOT) + ".json, .txt"

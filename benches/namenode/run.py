@@ -252,9 +252,6 @@ def main():
     verdict, behind = judged(documents)
     print(verdict)
     if not options.no_save:
-        folder = os.path.join(report.RESULTS, host["name"])
-        os.makedirs(folder, exist_ok=True)
-        path = os.path.join(folder, "namenode-" + time.strftime("%Y-%m-%dT%H%M"))
         kept = {
             "machine": host,
             "busy": busy,
@@ -263,19 +260,10 @@ def main():
             "arguments": sys.argv[1:],
             "series": documents,
         }
-        with open(path + ".json", "w") as f:
-            f.write(json.dumps(kept, indent=1) + "\n")
-        with open(path + ".txt", "w") as f:
-            f.write(
-                f"{begin} to {kept['end']}, {host['name']}\n"
-                + ("The machine was busy with other work.\n" if busy else "")
-                + "\n"
-                + "\n".join(text)
-                + "\n"
-                + verdict
-                + "\n"
-            )
-        print(f"saved to {os.path.relpath(path, ROOT)}.json and .txt")
+        state = "The machine was busy with other work.\n" if busy else ""
+        head = f"{begin} to {kept['end']}, {host['name']}\n{state}"
+        lines = "\n".join([head, *text, verdict]) + "\n"
+        print(f"saved to {report.save_with_text(host['name'], 'namenode', kept, lines)}")
     held.close()
     return 1 if behind and not options.quick else 0
 

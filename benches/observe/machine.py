@@ -82,19 +82,13 @@ def main():
     host, begin = machine.describe(), time.strftime("%Y-%m-%d %H:%M")
     document, code = all_subjects(sys.argv[1:])
     busy = any(load > 0.5 for load in document["loads"].values())
-    folder = os.path.join(report.RESULTS, host["name"])
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, time.strftime("host-%Y-%m-%dT%H%M"))
     kept = {"machine": host, "busy": busy, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"),
             "arguments": sys.argv[1:], "loads": document["loads"], "results": document["subjects"]}
-    with open(path + ".json", "w") as f:
-        f.write(json.dumps(kept, indent=1) + "\n")
-    with open(path + ".txt", "w") as f:
-        f.write(f"{kept['begin']} to {kept['end']}, {host['name']}\n"
-                + ("The machine was busy with other work.\n" if busy else "")
-                + "load before each subject: " + ", ".join(f"{n} {v:.1f}" for n, v in document["loads"].items())
-                + "\n\n" + text_of(document))
-    print(text_of(document) + "\nsaved in " + os.path.relpath(path, ROOT) + ".json, .txt")
+    head = (f"{kept['begin']} to {kept['end']}, {host['name']}\n"
+            + ("The machine was busy with other work.\n" if busy else "")
+            + "load before each subject: " + ", ".join(f"{n} {v:.1f}" for n, v in document["loads"].items()))
+    saved = report.save_with_text(host["name"], "host", kept, f"{head}\n\n{text_of(document)}")
+    print(f"{text_of(document)}\nsaved in {saved}")
     return code
 
 

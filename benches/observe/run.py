@@ -203,15 +203,9 @@ def table(rows):
 
 
 def save(name, kept, text):
-    folder = os.path.join(report.RESULTS, name)
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, time.strftime("observe-%Y-%m-%dT%H%M"))
-    with open(path + ".txt", "w") as f:
-        f.write(f"{kept['begin']} to {kept['end']}, {name}; {kept['jdk']}\n"
-                + ("The machine was busy with other work.\n" if kept["busy"] else "") + f"\n{text}\n")
-    with open(path + ".json", "w") as f:
-        f.write(json.dumps(kept, indent=1).replace(commands.ROOT + "/", "") + "\n")
-    return os.path.relpath(path, commands.ROOT) + ".json, .txt"
+    busy = "The machine was busy with other work.\n" if kept["busy"] else ""
+    head = f"{kept['begin']} to {kept['end']}, {name}; {kept['jdk']}\n{busy}"
+    return report.save_with_text(name, "observe", kept, f"{head}\n{text}\n")
 
 
 def main():

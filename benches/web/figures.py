@@ -1,12 +1,9 @@
 """Tables, goals, and files of the results."""
 
-import json
-import os
 import statistics
-import time
 
 import pages
-from harness import commands, report
+from harness import report
 from harness.rows import must_faster, must_slower
 
 CPU_LESS_THAN_STOCK = {"stocks": 7, "search": 6}
@@ -129,13 +126,7 @@ def goals_table(judged):
 
 def save(machine, kept, text):
     """Saves the results like the other benches, with the tables for people beside them."""
-    folder = os.path.join(report.RESULTS, machine)
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, time.strftime("web-%Y-%m-%dT%H%M"))
     versions = ", ".join(kept["jdks"].values())
     state = "The machine was busy with other work: these figures are not valid results.\n" if kept["busy"] else ""
-    with open(path + ".txt", "w") as f:
-        f.write(f"{kept['begin']} to {kept['end']}, {machine}; {versions}\n{state}\n{text}\n")
-    with open(path + ".json", "w") as f:
-        f.write(json.dumps(kept, indent=1).replace(commands.ROOT + "/", "") + "\n")
-    return os.path.relpath(path, commands.ROOT) + ".json, .txt"
+    head = f"{kept['begin']} to {kept['end']}, {machine}; {versions}\n{state}"
+    return report.save_with_text(machine, "web", kept, f"{head}\n{text}\n")
