@@ -2,9 +2,8 @@
 //! the folder of a killed run by its name, `yunti-host-bench-TOKEN`, and removes it.
 //!
 //! A run holds a lock (`flock`) on its folder; the kernel frees the lock when the process ends. A process id does
-//! not show if a
-//! run is alive: in another container it is another process, or none. A folder that cannot be locked (some network
-//! file systems) stays.
+//! not show if a run is alive: in another container it is another process, or none. A folder that cannot be locked (some
+//! network file systems) stays.
 
 pub mod image;
 pub mod tool;

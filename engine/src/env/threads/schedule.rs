@@ -237,8 +237,10 @@ impl Schedule {
         self.state().failure.clone()
     }
 
-    /// Runs `body(0)` to `body(n - 1)`, each on a thread of the schedule, and returns when all have returned. A panic of
-    /// one goes on in the caller, once all have ended: a thread that kept its turn would stop the others for ever.
+    /// Runs `body(0)` to `body(n - 1)`, each on a thread of the schedule, and returns when all have returned.
+    ///
+    /// A panic of one goes on in the caller, once all have ended: a thread that kept its turn would stop the others for
+    /// ever.
     pub fn run(self: &Arc<Self>, n: usize, body: &(dyn Fn(usize) + Sync)) {
         let panic = Mutex::new(None);
         let caught = |worker| {
