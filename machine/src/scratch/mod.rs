@@ -1,8 +1,8 @@
 //! Folder for measurements with images and mounts, removed when dropped, also on errors and ctrl-C. The next run finds
 //! the folder of a killed run by its name, `yunti-host-bench-TOKEN`, and removes it.
 //!
-//! A run holds a lock (`flock`) on its folder; the kernel frees the lock when the process ends. A process id does
-//! not show if a run is alive: in another container it is another process, or none. A folder that cannot be locked (some
+//! A run holds a lock (`flock`) on its folder; the kernel frees the lock when the process ends. A process id does not
+//! show if a run is alive: in another container it is another process, or none. A folder that cannot be locked (some
 //! network file systems) stays.
 
 pub mod image;
