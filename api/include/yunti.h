@@ -260,6 +260,9 @@ typedef struct yt_scan {
 #define YT_SCAN_NO_VALUE 1u
 /* A null is \N, and all columns are escaped, even a single one. Without it a null is empty. */
 #define YT_SCAN_MARKS_NULLS 2u
+/* For a source with YT_SOURCE_BLOCKS alone: instead of records, next emits blocks of the columns of `value`, and of no
+ * others: each is the value of a record without a key. docs/formats/column-block.md is the layout. */
+#define YT_SCAN_BLOCKS 4u
 
 /* Part of a file that one task reads, as a whole: a row group, a stripe, a block. */
 typedef struct yt_unit {
@@ -276,12 +279,15 @@ typedef struct yt_units {
   yt_status (*add)(void *engine, const yt_unit *);
 } yt_units;
 
+/* Flag of yt_source.flags: the source can give blocks of columns. */
+#define YT_SOURCE_BLOCKS 1u
+
 /* Functions of a source. An instance plans or describes files, or reads units of one file: for each unit open, then
  * next until *more is 0. A record's columns stand in key and value as
  * docs/formats/columns.md says: one column as it is, several escaped and divided by tabs. */
 typedef struct yt_source {
   uint32_t size;
-  uint32_t flags; /* 0 */
+  uint32_t flags; /* YT_SOURCE_BLOCKS or 0 */
   /* Adds the units of the file that may have records, in the order of the file. */
   yt_status (*plan)(void *self, const yt_file *, const yt_scan *, const yt_units *);
   yt_status (*open)(void *self, const yt_file *, const yt_scan *, uint64_t unit);

@@ -9,6 +9,7 @@ pub mod abi;
 pub mod bytes;
 pub mod codec;
 pub mod collect;
+pub mod columns;
 pub mod env;
 pub mod fold;
 pub mod format;

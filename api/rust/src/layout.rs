@@ -225,6 +225,10 @@ pub struct RawScan {
 /// Flags of a scan.
 pub const SCAN_NO_VALUE: u32 = 1;
 pub const SCAN_MARKS_NULLS: u32 = 2;
+pub const SCAN_BLOCKS: u32 = 4;
+
+/// Flag of a source: it can give blocks.
+pub const SOURCE_BLOCKS: u32 = 1;
 
 /// Part of a file that one task reads (yt_unit).
 #[repr(C)]

@@ -195,7 +195,7 @@ struct SourceTable<S>(std::marker::PhantomData<S>);
 impl<S: Source> SourceTable<S> {
     const TABLE: RawSource = RawSource {
         size: size_of::<RawSource>() as u32,
-        flags: 0,
+        flags: if S::GIVES_BLOCKS { SOURCE_BLOCKS } else { 0 },
         plan: Some(plan_units::<S>),
         open: Some(open_unit::<S>),
         next: Some(next_records::<S>),

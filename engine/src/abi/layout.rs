@@ -154,6 +154,10 @@ pub struct RawScan {
 pub const SCAN_NO_VALUE: u32 = 1;
 /// Nulls are marked.
 pub const SCAN_MARKS_NULLS: u32 = 2;
+/// Blocks of columns instead of records.
+pub const SCAN_BLOCKS: u32 = 4;
+/// Flag of a source: it can give blocks.
+pub const FLAG_SOURCE_BLOCKS: u32 = 1;
 
 /// yt_units: takes the units of a file.
 #[repr(C)]

@@ -11,8 +11,8 @@ use super::adapters::{
     Instance, shape_of,
 };
 use super::layout::{
-    ABI_MAJOR, ABI_MINOR, ClassTable, FLAG_EMITS_ONE, FLAG_EMITS_REFS, FLAG_GROUPS, FLAG_PURE, FLAG_WANTS_SPAN,
-    FLAG_WHOLE_PART, FolderTable, LibraryTable, ReaderTable, SourceTable, WriterTable, read,
+    ABI_MAJOR, ABI_MINOR, ClassTable, FLAG_EMITS_ONE, FLAG_EMITS_REFS, FLAG_GROUPS, FLAG_PURE, FLAG_SOURCE_BLOCKS,
+    FLAG_WANTS_SPAN, FLAG_WHOLE_PART, FolderTable, LibraryTable, ReaderTable, SourceTable, WriterTable, read,
 };
 use super::source::ForeignSource;
 use crate::operator::reader::LOOK_BACK_MAX;
@@ -230,6 +230,8 @@ impl ForeignClass {
                 whole_part: writer.is_some_and(|w| w.flags & FLAG_WHOLE_PART != 0),
                 starts_process: false,
                 ignores_values: false,
+                takes_blocks: false,
+                gives_blocks: source.is_some_and(|s| s.flags & FLAG_SOURCE_BLOCKS != 0),
             },
             key_type: kind_of(table.key_type, "key")?,
             value_type: kind_of(table.value_type, "value")?,

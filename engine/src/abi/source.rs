@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::adapters::Instance;
-use super::layout::{RawFile, RawScan, RawUnits, SCAN_MARKS_NULLS, SCAN_NO_VALUE, SourceTable, Status};
+use super::layout::{RawFile, RawScan, RawUnits, SCAN_BLOCKS, SCAN_MARKS_NULLS, SCAN_NO_VALUE, SourceTable, Status};
 use crate::operator::cursor::{Out, RawStr, STATUS_FAIL, STATUS_OK};
 use crate::operator::{Scan, Source, SourceFile, Unit};
 use yunti_base::{Error, Result};
@@ -88,7 +88,9 @@ impl Columns {
     fn scan(&self, scan: &Scan) -> RawScan {
         RawScan {
             size: size_of::<RawScan>() as u32,
-            flags: if scan.no_value { SCAN_NO_VALUE } else { 0 } | if scan.marks_nulls { SCAN_MARKS_NULLS } else { 0 },
+            flags: [(scan.no_value, SCAN_NO_VALUE), (scan.marks_nulls, SCAN_MARKS_NULLS), (scan.blocks, SCAN_BLOCKS)]
+                .into_iter()
+                .fold(0, |flags, (is_set, flag)| if is_set { flags | flag } else { flags }),
             key: self.key.as_ptr(),
             value: self.value.as_ptr(),
             n_key: self.key.len() as u32,

@@ -120,7 +120,8 @@ fn put<'a>(columns: impl ExactSizeIterator<Item = &'a [u8]>, out: &mut Vec<u8>) 
     }
 }
 
-fn put_escaped(mut column: &[u8], out: &mut Vec<u8>) {
+/// Appends a column of several, with escapes for tabs, line ends and backslashes.
+pub fn put_escaped(mut column: &[u8], out: &mut Vec<u8>) {
     while let Some(at) = column.iter().position(|b| matches!(b, b'\t' | b'\n' | b'\r' | b'\\')) {
         out.extend_from_slice(&column[..at]);
         out.extend_from_slice(match column[at] {

@@ -124,6 +124,8 @@ impl RemoteClass {
             whole_part: bit(flags, 6),
             starts_process: false,
             ignores_values: false,
+            takes_blocks: false,
+            gives_blocks: false,
         };
         let (is_fold, is_identity, selects, folds_early) = (bit(more, 0), bit(more, 1), bit(more, 2), bit(more, 3));
         let info = ClassInfo { name, kind, flags, key_type, value_type, in_value_type, is_fold, is_identity, selects };

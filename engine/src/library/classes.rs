@@ -16,6 +16,7 @@ use super::hadoop::offsets::OffsetMapper;
 use super::identity::IdentityReducer;
 use super::inverse::Inverse;
 use super::tokenize::Tokenizer;
+use crate::columns::aggregate::classes::{AggregateRows, MergeStates};
 use crate::map::identity::IdentityMapper;
 use crate::operator::folder::KnownFolder;
 use crate::operator::{
@@ -115,6 +116,26 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         let mut info = base(name, Kind::Mapper);
         (info.flags, info.key_type, info.value_type) = (flags, key_type, value_type);
         add(info, Make::Mapper(new));
+    }
+    let mut info = base("ColumnsAggregateMapper", Kind::Mapper);
+    info.flags.takes_blocks = true;
+    add(info, Make::Mapper(|context| Ok(Box::new(AggregateRows::new(context)?))));
+    for (name, kind, value_type, new) in [
+        (
+            "ColumnsAggregateCombiner",
+            Kind::Combiner,
+            Type::Bytes,
+            (|context| Ok(Box::new(MergeStates::new(context, true)?))) as New<dyn Reducer>,
+        ),
+        ("ColumnsAggregateReducer", Kind::Reducer, Type::Bytes, |context| {
+            Ok(Box::new(MergeStates::new(context, false)?))
+        }),
+        // Without columns to group by, a record is one line of results.
+        ("ColumnsTotalReducer", Kind::Reducer, Type::None, |context| Ok(Box::new(MergeStates::new(context, false)?))),
+    ] {
+        let mut info = base(name, kind);
+        (info.value_type, info.in_value_type, info.flags.pure) = (value_type, Type::Bytes, true);
+        add(info, Make::Reducer(new));
     }
     for (name, new) in [
         ("GrepMapper", (|context| Ok(Box::new(Grep::new(context)?))) as New<dyn Mapper>),

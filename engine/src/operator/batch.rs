@@ -6,6 +6,9 @@ use std::marker::PhantomData;
 /// Flag of a batch: a span of text without records (`YT_BATCH_SPAN`).
 pub const BATCH_SPAN: u32 = 1;
 
+/// Flag of a batch: the value of each record is a block of columns. It stays within the engine.
+const BATCH_BLOCKS: u32 = 2;
+
 /// Input records as slices of one buffer, in the layout of yt_batch.
 #[repr(C)]
 pub struct Batch<'a> {
@@ -78,6 +81,17 @@ impl<'a> Batch<'a> {
         self.file_index = file_index;
         self.first_position = first_position;
         self
+    }
+
+    /// Marks the values as blocks of columns (docs/formats/column-block.md).
+    pub fn with_blocks(mut self) -> Self {
+        self.flags |= BATCH_BLOCKS;
+        self
+    }
+
+    /// Returns true if the value of each record is a block of columns.
+    pub fn has_blocks(&self) -> bool {
+        self.flags & BATCH_BLOCKS != 0
     }
 
     /// Returns the number of records.

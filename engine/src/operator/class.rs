@@ -77,6 +77,10 @@ pub struct Flags {
     pub starts_process: bool,
     /// Folder: its result depends on the keys alone, so that values need not be read.
     pub ignores_values: bool,
+    /// Mapper: takes blocks of columns where the source gives them.
+    pub takes_blocks: bool,
+    /// Source: gives blocks of columns.
+    pub gives_blocks: bool,
 }
 
 /// Description of a class.

@@ -93,7 +93,8 @@ impl SourceReader {
         let bytes = self.emitter.sink().bytes();
         let types = (info.key_type, info.value_type);
         self.places.find(bytes, types).map_err(|e| e.within(&info.name))?;
-        Ok(Some(self.places.batch(bytes).at(index, 0)))
+        let batch = self.places.batch(bytes).at(index, 0);
+        Ok(Some(if self.scan.blocks { batch.with_blocks() } else { batch }))
     }
 
     fn open(&mut self, piece: Piece) -> Result<()> {

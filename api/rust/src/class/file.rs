@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::context::Task;
 use crate::error::{Error, Result};
-use crate::layout::{OK, RawFile, RawScan, RawStr, SCAN_MARKS_NULLS, SCAN_NO_VALUE, file, read, slice};
+use crate::layout::{OK, RawFile, RawScan, RawStr, SCAN_BLOCKS, SCAN_MARKS_NULLS, SCAN_NO_VALUE, file, read, slice};
 
 /// A file of the job's input, read at any position through the engine. A clone is the same file.
 ///
@@ -80,6 +80,9 @@ pub struct Scan {
     pub no_value: bool,
     /// True if a null is `\N`, and all columns are escaped, even a single one.
     pub marks_nulls: bool,
+    /// True for blocks of the value's columns instead of records; see docs/formats/column-block.md. The value may have no
+    /// column: then a block has rows alone.
+    pub blocks: bool,
     /// Condition that records must meet; empty: all records.
     pub condition: String,
 }
@@ -101,6 +104,7 @@ impl Scan {
             value: names(raw.value, raw.n_value),
             no_value: raw.flags & SCAN_NO_VALUE != 0,
             marks_nulls: raw.flags & SCAN_MARKS_NULLS != 0,
+            blocks: raw.flags & SCAN_BLOCKS != 0,
             condition: text(&raw.condition),
         }
     }

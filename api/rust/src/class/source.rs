@@ -17,6 +17,9 @@ pub trait Source: Class {
     /// Type of the values that it emits.
     type Value: Type;
 
+    /// True if it gives blocks of columns to a scan that wants them.
+    const GIVES_BLOCKS: bool = false;
+
     /// Returns the units of a file that may have records of the scan, in the order of the file.
     fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>>;
     /// Begins a unit.

@@ -66,6 +66,8 @@ fn expected() -> Table {
         ("YT_SOURCE", SOURCE),
         ("YT_SCAN_NO_VALUE", SCAN_NO_VALUE),
         ("YT_SCAN_MARKS_NULLS", SCAN_MARKS_NULLS),
+        ("YT_SCAN_BLOCKS", SCAN_BLOCKS),
+        ("YT_SOURCE_BLOCKS", SOURCE_BLOCKS),
         ("YT_DAMAGED", DAMAGED as u32),
         ("YT_UNSUPPORTED", UNSUPPORTED as u32),
         ("YT_PURE", PURE),

@@ -53,7 +53,9 @@ impl Source {
             (_, InputFormat::Class(_)) => reader.as_ref().map_or_else(Default::default, of),
             _ => (Type::Bytes, Type::Bytes),
         };
-        let format = format(spec, source, reader.as_ref(), no_value)?;
+        let blocks = mapper.as_ref().is_some_and(|m| m.info().flags.takes_blocks)
+            && reader.as_ref().is_some_and(|r| r.info().flags.gives_blocks);
+        let format = format(spec, source, reader.as_ref(), no_value, blocks)?;
         Ok(Source { format, mapper, reader, types })
     }
 }
@@ -73,6 +75,7 @@ fn format(
     source: &SourceSpec,
     reader: Option<&Arc<dyn Class>>,
     no_value: bool,
+    blocks: bool,
 ) -> Result<RecordFormat> {
     let SourceSpec { input_format, columns, .. } = source;
     Ok(match input_format {
@@ -86,7 +89,7 @@ fn format(
             let (key, value, condition) = (columns.key.clone(), columns.value.clone(), String::new());
             // Named columns of the value are wanted even if the folder ignores them.
             let no_value = no_value && value.is_empty();
-            RecordFormat::Source(Scan { key, value, no_value, marks_nulls: marks_nulls(spec)?, condition })
+            RecordFormat::Source(Scan { key, value, no_value, marks_nulls: marks_nulls(spec)?, blocks, condition })
         }
         InputFormat::Class(name) => {
             if *columns != Columns::default() {

@@ -116,6 +116,18 @@ pub fn applications() -> &'static [Application] {
             settings: &[],
         },
         Application {
+            name: "aggregate",
+            summary: "count, sum, min, max, mean and more of columns, by other columns (--by, --agg)",
+            spec: || JobSpec {
+                name: "aggregate".into(),
+                mapper: Some("Yunti.ColumnsAggregateMapper".into()),
+                combiner: Some("Yunti.ColumnsAggregateCombiner".into()),
+                reducer: Some("Yunti.ColumnsAggregateReducer".into()),
+                ..JobSpec::default()
+            },
+            settings: &[],
+        },
+        Application {
             name: "top",
             summary: "find the lines with the largest numbers in a column",
             spec: || JobSpec {

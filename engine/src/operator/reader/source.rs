@@ -27,6 +27,8 @@ pub struct Scan {
     pub no_value: bool,
     /// True if a null is written as `\N`, and all columns are escaped, even a single one.
     pub marks_nulls: bool,
+    /// True for blocks of columns instead of records: those of the value, and no others.
+    pub blocks: bool,
     /// Condition on columns that records must meet; empty: all records.
     pub condition: String,
 }

@@ -1,0 +1,218 @@
+//! Mapper, combiner and reducer of `yunti run aggregate`.
+
+use std::sync::Arc;
+
+use super::accumulator::{Accumulator, Origin};
+use super::{Aggregate, List};
+use crate::columns::expression::{Field, Typed, bind, parse};
+use crate::columns::grouping::Grouping;
+use crate::columns::input::{ColumnInput, fields};
+use crate::columns::vector::Vector;
+use crate::columns::{normal, text};
+use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
+use yunti_base::{Code, Error, Result};
+
+/// Setting: columns by which rows are grouped, a line each.
+pub const BY: &str = "aggregate.by";
+/// Setting: the aggregates, as `sum(amount) as total, count`.
+pub const OF: &str = "aggregate.of";
+/// Setting: condition that rows must meet.
+pub const WHERE: &str = "columns.where";
+/// Setting: write a null as `\N`, and escape all columns.
+const MARK_NULLS: &str = "columns.mark.nulls";
+
+/// Bytes of the groups and states of a worker, at most: as many as the processor's caches hold.
+const TABLE_BYTES: usize = 8 << 20;
+
+/// What a job aggregates.
+struct Work {
+    by: Vec<Field>,
+    aggregates: Vec<Aggregate>,
+}
+
+impl Work {
+    fn of(context: &TaskContext) -> Result<Work> {
+        let fields = fields(context)?;
+        let missing = || Error::new(Code::Usage, format!("the setting {OF} is missing")).hint("use --agg 'count'");
+        let aggregates = List::parse(context.setting(OF).ok_or_else(missing)?)?.bind(&fields)?;
+        let by = context.setting(BY).unwrap_or_default().lines();
+        let find = |name: &str| {
+            let found = fields.iter().find(|field| field.name == name).cloned();
+            found.ok_or_else(|| Error::new(Code::Usage, format!("{BY}: there is no column {name}")))
+        };
+        Ok(Work { by: by.map(find).collect::<Result<_>>()?, aggregates })
+    }
+
+    fn accumulators(&self) -> Vec<Accumulator> {
+        self.aggregates.iter().map(|of| Accumulator::new(of.function, of.argument_kind())).collect()
+    }
+}
+
+/// Returns the condition of a job, over its columns. Errors: `Usage`.
+pub fn condition(context: &TaskContext, fields: &[Field]) -> Result<Option<Typed>> {
+    let Some(text) = context.setting(WHERE) else { return Ok(None) };
+    let typed = bind(&parse(text)?, fields)?;
+    typed.into_condition().map(Some)
+}
+
+/// Mapper that groups rows, and emits the states of each group.
+pub struct AggregateRows {
+    input: ColumnInput,
+    work: Work,
+    condition: Option<Typed>,
+    /// Places of the columns of the key.
+    by: Vec<usize>,
+    grouping: Grouping,
+    accumulators: Vec<Accumulator>,
+    groups: Vec<u32>,
+    origin: Origin,
+}
+
+impl AggregateRows {
+    /// Reads the settings. Errors: `Usage`.
+    pub fn new(context: &Arc<TaskContext>) -> Result<Self> {
+        let (input, work) = (ColumnInput::new(context)?, Work::of(context)?);
+        let place = |field: &Field| input.fields().iter().position(|other| other.name == field.name);
+        Ok(AggregateRows {
+            condition: condition(context, input.fields())?,
+            by: work.by.iter().filter_map(place).collect(),
+            grouping: Grouping::new(&work.by.iter().map(|field| field.kind).collect::<Vec<_>>()),
+            accumulators: work.accumulators(),
+            groups: Vec::new(),
+            origin: (0, 0, 0),
+            input,
+            work,
+        })
+    }
+
+    fn table_bytes(&self) -> usize {
+        let states: usize = self.accumulators.iter().map(Accumulator::state_bytes).sum();
+        self.grouping.used_bytes() + self.grouping.groups() * states
+    }
+
+    /// Emits the states of all groups, and forgets them.
+    fn hand_over(&mut self, out: &mut Out) -> Result<()> {
+        let (mut key, mut states) = (Vec::new(), Vec::new());
+        for group in 0..self.grouping.groups() {
+            key.clear();
+            states.clear();
+            self.grouping.put_key(group, &mut key);
+            self.accumulators.iter().for_each(|one| one.encode(group, &mut states));
+            out.emit(&key, &states)?;
+        }
+        self.grouping.clear();
+        self.accumulators.iter_mut().for_each(Accumulator::clear);
+        Ok(())
+    }
+}
+
+impl Mapper for AggregateRows {
+    fn begin(&mut self, file_index: u32, start: u64) {
+        self.origin = (file_index.into(), start, 0);
+    }
+
+    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+        let AggregateRows { input, work, condition, by, grouping, accumulators, groups, origin } = self;
+        input.each(batch, |columns, rows| {
+            let first = *origin;
+            origin.2 += rows as u64;
+            let kept = condition.as_ref().map(|condition| condition.rows(columns, rows)).transpose()?;
+            let chosen: Vec<Vector>;
+            let (columns, rows) = match &kept {
+                Some(kept) if kept.len() < rows => {
+                    chosen = columns.iter().map(|column| column.select(kept)).collect();
+                    (&chosen[..], kept.len())
+                }
+                _ => (columns, rows),
+            };
+            let keys: Vec<&Vector> = by.iter().map(|&place| &columns[place]).collect();
+            grouping.assign(&keys, rows, groups);
+            for (accumulator, aggregate) in accumulators.iter_mut().zip(&work.aggregates) {
+                accumulator.grow(grouping.groups());
+                let values =
+                    aggregate.argument.as_ref().map(|argument| argument.evaluate(columns, rows)).transpose()?;
+                accumulator.add(groups, values.as_deref(), first)?;
+            }
+            Ok(())
+        })?;
+        if self.table_bytes() > TABLE_BYTES {
+            self.hand_over(out)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, out: &mut Out) -> Result<()> {
+        if self.by.is_empty() {
+            // All rows are one group, even if there are none.
+            self.grouping.assign(&[], 0, &mut self.groups);
+            self.accumulators.iter_mut().for_each(|one| one.grow(1));
+        }
+        self.hand_over(out)
+    }
+}
+
+/// Combiner that merges states, or reducer that emits results.
+pub struct MergeStates {
+    work: Work,
+    accumulators: Vec<Accumulator>,
+    is_combiner: bool,
+    marks_nulls: bool,
+}
+
+impl MergeStates {
+    /// Reads the settings. Errors: `Usage`.
+    pub fn new(context: &Arc<TaskContext>, is_combiner: bool) -> Result<Self> {
+        let work = Work::of(context)?;
+        let marks_nulls = context.setting(MARK_NULLS).is_some_and(|value| value.trim() == "true");
+        Ok(MergeStates { accumulators: work.accumulators(), work, is_combiner, marks_nulls })
+    }
+
+    fn begin_group(&mut self) {
+        for accumulator in &mut self.accumulators {
+            accumulator.clear();
+            accumulator.grow(1);
+        }
+    }
+
+    fn end_group(&self, key: &[u8], out: &mut Out) -> Result<()> {
+        let mut states = Vec::new();
+        if self.is_combiner {
+            self.accumulators.iter().for_each(|one| one.encode(0, &mut states));
+            out.emit(key, &states)?;
+            return Ok(());
+        }
+        let (mut rest, damaged) = (key, || Error::new(Code::Corrupt, "the key of an aggregate is damaged"));
+        let keys = self.work.by.iter().map(|field| Some((field.kind, normal::take(field.kind, &mut rest)?)));
+        let keys: Vec<_> = keys.collect::<Option<_>>().ok_or_else(damaged)?;
+        let results = self.work.aggregates.iter().zip(&self.accumulators);
+        let results: Vec<_> = results.map(|(of, state)| Ok((of.kind, state.finish(0)?))).collect::<Result<_>>()?;
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        text::put_columns(&keys, self.marks_nulls, &mut key);
+        text::put_columns(&results, self.marks_nulls, &mut value);
+        match self.work.by.is_empty() {
+            true => out.emit(&value, b"")?,
+            false => out.emit(&key, &value)?,
+        }
+        Ok(())
+    }
+}
+
+impl Reducer for MergeStates {
+    fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
+        for i in 0..groups.len() {
+            if i > 0 || !groups.continues() {
+                self.begin_group();
+            }
+            for n in groups.range(i) {
+                let mut states = groups.value(n);
+                for accumulator in &mut self.accumulators {
+                    accumulator.merge(0, &mut states)?;
+                }
+            }
+            if groups.completes(i) {
+                self.end_group(groups.key(i), out)?;
+            }
+        }
+        Ok(())
+    }
+}

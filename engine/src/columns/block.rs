@@ -1,0 +1,166 @@
+//! Blocks of columns: the value of a record by which a source hands on typed columns of many rows at once, instead of
+//! a record of text for each row. docs/formats/column-block.md is the layout; a source writes it, this module reads it.
+
+use std::sync::Arc;
+
+use super::kind::Kind;
+use super::vector::{Bytes, Data, Vector};
+use yunti_base::{Code, Error, Result};
+
+/// First bytes of a block.
+pub const MAGIC: &[u8; 4] = b"YCB1";
+
+/// Shapes of a column, with their numbers in the block.
+mod shape {
+    pub const BOOLS: u8 = 1;
+    pub const INTS: u8 = 2;
+    pub const FLOATS: u8 = 3;
+    pub const DECIMALS: u8 = 4;
+    pub const BYTES: u8 = 5;
+    pub const CODES: u8 = 6;
+    /// Codes in the dictionary of the block before.
+    pub const CODES_AS_BEFORE: u8 = 7;
+}
+
+/// Reads the blocks of a split. Dictionaries stay for the blocks behind them.
+#[derive(Default)]
+pub struct BlockReader {
+    dictionaries: Vec<Option<Arc<Bytes>>>,
+}
+
+/// Bytes of a block that are not read yet.
+struct Rest<'a>(&'a [u8]);
+
+impl<'a> Rest<'a> {
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1).map(|bytes| bytes[0])
+    }
+
+    fn number(&mut self) -> Option<usize> {
+        let bytes = self.take(4)?.first_chunk::<4>()?;
+        Some(u32::from_le_bytes(*bytes) as usize)
+    }
+
+    fn values<const N: usize, T>(&mut self, n: usize, of: fn([u8; N]) -> T) -> Option<Vec<T>> {
+        let (values, _) = self.take(n.checked_mul(N)?)?.as_chunks::<N>();
+        Some(values.iter().map(|bytes| of(*bytes)).collect())
+    }
+
+    fn bools(&mut self, n: usize) -> Option<Vec<bool>> {
+        Some(self.take(n)?.iter().map(|&byte| byte != 0).collect())
+    }
+
+    fn bytes(&mut self, n: usize) -> Option<Bytes> {
+        let offsets = self.values(n.checked_add(1)?, u32::from_le_bytes)?;
+        let len = *offsets.last()? as usize;
+        Bytes::of(offsets, self.take(len)?.to_vec())
+    }
+}
+
+impl BlockReader {
+    /// Returns the columns of a block, which must have these types, and its number of rows.
+    ///
+    /// Errors: `UserCode` if the source does not keep to the layout, or gives another type.
+    pub fn read(&mut self, block: &[u8], kinds: &[Kind]) -> Result<(Vec<Vector>, usize)> {
+        self.dictionaries.resize(kinds.len(), None);
+        let wrong = || Error::new(Code::UserCode, "the source passed on a block of columns that is damaged");
+        let mut rest = Rest(block);
+        if rest.take(4) != Some(MAGIC) {
+            return Err(wrong());
+        }
+        let (rows, columns) = rest.number().zip(rest.number()).ok_or_else(wrong)?;
+        if columns != kinds.len() {
+            return Err(wrong());
+        }
+        let mut all = Vec::with_capacity(columns);
+        for (kind, dictionary) in kinds.iter().zip(&mut self.dictionaries) {
+            let vector = column(&mut rest, rows, dictionary).ok_or_else(wrong)?;
+            let fits = matches!(
+                (&vector.data, kind),
+                (Data::Bools(_), Kind::Boolean)
+                    | (Data::Ints(_), Kind::Int | Kind::Date | Kind::Time(_) | Kind::Timestamp { .. })
+                    | (Data::Floats(_), Kind::Float)
+                    | (Data::Decimals(_), Kind::Decimal { .. })
+                    | (Data::Bytes(_) | Data::Codes(..), Kind::Text)
+            );
+            if !fits {
+                let what = format!("a column is no {kind}, which it is in the first file of the job");
+                return Err(Error::new(Code::Input, what).hint("the files of a job must have the same types"));
+            }
+            all.push(vector);
+        }
+        Ok((all, rows))
+    }
+}
+
+fn column(rest: &mut Rest<'_>, rows: usize, dictionary: &mut Option<Arc<Bytes>>) -> Option<Vector> {
+    let (shape, has_nulls) = (rest.byte()?, rest.byte()? != 0);
+    let nulls = if has_nulls { Some(rest.bools(rows)?) } else { None };
+    let data = match shape {
+        shape::BOOLS => Data::Bools(rest.bools(rows)?),
+        shape::INTS => Data::Ints(rest.values(rows, i64::from_le_bytes)?),
+        shape::FLOATS => Data::Floats(rest.values(rows, f64::from_le_bytes)?),
+        shape::DECIMALS => Data::Decimals(rest.values(rows, i128::from_le_bytes)?),
+        shape::BYTES => Data::Bytes(rest.bytes(rows)?),
+        shape::CODES | shape::CODES_AS_BEFORE => {
+            if shape == shape::CODES {
+                let n = rest.number()?;
+                *dictionary = Some(Arc::new(rest.bytes(n)?));
+            }
+            let values = dictionary.clone()?;
+            let codes = rest.values(rows, u32::from_le_bytes)?;
+            if !codes.iter().all(|&code| (code as usize) < values.len()) {
+                return None;
+            }
+            Data::Codes(codes, values)
+        }
+        _ => return None,
+    };
+    Some(Vector { data, nulls })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(rows: u32, columns: &[Vec<u8>]) -> Vec<u8> {
+        let head = [&MAGIC[..], &rows.to_le_bytes(), &(columns.len() as u32).to_le_bytes()].concat();
+        [head, columns.concat()].concat()
+    }
+
+    #[test]
+    fn reads_each_shape_and_refuses_damage() {
+        let ints = [vec![shape::INTS, 1, 0, 1], 5i64.to_le_bytes().to_vec(), 0i64.to_le_bytes().to_vec()].concat();
+        let words = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+        let text = [vec![shape::BYTES, 0], words(&[0, 1, 3]), b"abc".to_vec()].concat();
+        let codes = [vec![shape::CODES, 0], words(&[2, 0, 1, 2]), b"xy".to_vec(), words(&[1, 0])].concat();
+        let before = [vec![shape::CODES_AS_BEFORE, 0], words(&[1, 1])].concat();
+        let kinds = [Kind::Int, Kind::Text, Kind::Text];
+        let whole = block(2, &[ints.clone(), text.clone(), codes]);
+        let mut reader = BlockReader::default();
+        let (columns, rows) = reader.read(&whole, &kinds).unwrap();
+        assert_eq!(
+            (rows, columns[0].is_null(1), columns[1].bytes(1), columns[2].bytes(0)),
+            (2, true, &b"bc"[..], &b"y"[..])
+        );
+        let (columns, _) = reader.read(&block(2, &[ints, text, before.clone()]), &kinds).unwrap();
+        assert_eq!(columns[2].bytes(0), b"y");
+        for len in 0..whole.len() {
+            assert!(BlockReader::default().read(&whole[..len], &kinds).is_err(), "{len} bytes");
+        }
+        // Any byte may be wrong; the worst that happens is an error or other values.
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0xff;
+            let _ = BlockReader::default().read(&damaged, &kinds);
+        }
+        assert!(BlockReader::default().read(&block(2, &[before]), &[Kind::Text]).is_err());
+        assert!(reader.read(&whole, &[Kind::Float, Kind::Text, Kind::Text]).is_err());
+    }
+}

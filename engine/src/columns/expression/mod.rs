@@ -1,0 +1,19 @@
+//! Expressions over columns, in the syntax of SQL: conditions, arithmetic, a few functions.
+//!
+//! ```text
+//!   text --> tokens --> tree --> typed tree --> vectors
+//!            lexer.rs   parse.rs  bind.rs       evaluate.rs
+//! ```
+
+pub mod bind;
+mod evaluate;
+mod functions;
+mod lexer;
+pub mod parse;
+mod pattern;
+
+pub use bind::{Field, Typed, bind};
+pub use parse::{Tree, parse, parse_list};
+
+#[cfg(test)]
+mod tests;

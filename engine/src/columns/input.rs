@@ -1,0 +1,131 @@
+//! Rows of a mapper over columns: blocks of a source, or records whose value has the columns as text.
+
+use std::sync::Arc;
+
+use super::block::BlockReader;
+use super::expression::Field;
+use super::kind::Kind;
+use super::text::Builder;
+use super::vector::Vector;
+use crate::format::columns::put_unescaped;
+use crate::operator::{Batch, TaskContext};
+use yunti_base::{Code, Error, Result};
+
+/// Setting: names of the columns in a record's value, a line each, in their order.
+pub const NAMES: &str = "columns.names";
+/// Setting: their types, a line each, as Arrow spells them.
+pub const TYPES: &str = "columns.types";
+/// Setting: skip records that break their format, instead of failing.
+const SKIP_BAD_RECORDS: &str = "skip.bad.records";
+
+/// Returns the columns of a job from its settings. Errors: `Usage`.
+pub fn fields(context: &TaskContext) -> Result<Vec<Field>> {
+    let lines = |key: &str| context.setting(key).unwrap_or_default().lines();
+    let (names, types) = (lines(NAMES), lines(TYPES));
+    if names.clone().count() != types.clone().count() {
+        let what = format!("the settings {NAMES} and {TYPES} have different numbers of lines");
+        return Err(Error::new(Code::Usage, what));
+    }
+    names.zip(types).map(|(name, kind)| Ok(Field { name: name.into(), kind: Kind::parse(kind)? })).collect()
+}
+
+/// Reads the rows of one split.
+pub struct ColumnInput {
+    context: Arc<TaskContext>,
+    fields: Vec<Field>,
+    kinds: Vec<Kind>,
+    blocks: BlockReader,
+    builders: Vec<Builder>,
+    cell: Vec<u8>,
+    skips_bad: bool,
+}
+
+impl ColumnInput {
+    /// Returns a reader of the columns that the job's settings name. Errors: `Usage`.
+    pub fn new(context: &Arc<TaskContext>) -> Result<ColumnInput> {
+        let fields = fields(context)?;
+        let kinds: Vec<Kind> = fields.iter().map(|field| field.kind).collect();
+        Ok(ColumnInput {
+            context: context.clone(),
+            builders: kinds.iter().map(|&kind| Builder::new(kind)).collect(),
+            kinds,
+            fields,
+            blocks: BlockReader::default(),
+            cell: Vec::new(),
+            skips_bad: context.setting(SKIP_BAD_RECORDS).is_some_and(|value| value.trim() == "true"),
+        })
+    }
+
+    /// Returns the columns.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// Calls `f` with the columns of some rows, and their number, until all rows of the batch are passed on.
+    ///
+    /// Errors: `Corrupt` with the file for a text that is no value of its type, unless bad records are skipped.
+    pub fn each(&mut self, batch: &Batch<'_>, mut f: impl FnMut(&[Vector], usize) -> Result<()>) -> Result<()> {
+        if batch.has_blocks() {
+            for record in 0..batch.len() {
+                let (columns, rows) = self.blocks.read(batch.record(record).1, &self.kinds)?;
+                f(&columns, rows)?;
+            }
+            return Ok(());
+        }
+        if self.builders.is_empty() {
+            return f(&[], batch.len());
+        }
+        let mut bad = 0;
+        let mut rows = 0;
+        for record in 0..batch.len() {
+            match self.parse(batch.record(record).1) {
+                Ok(()) => rows += 1,
+                Err(_) if self.skips_bad => {
+                    self.builders.iter_mut().for_each(|builder| builder.truncate(rows));
+                    bad += 1;
+                }
+                Err(what) => {
+                    let file = self.context.job.inputs.get(batch.file_index() as usize).cloned().unwrap_or_default();
+                    let what = format!("{what}, in a record behind byte {}", batch.first_position());
+                    let error = Error::new(Code::Corrupt, what).at_path(file);
+                    return Err(error.hint("name its type with --type, or skip such records: -D skip.bad.records=true"));
+                }
+            }
+        }
+        if bad > 0 {
+            self.context.count("Yunti", "BAD_RECORDS", bad);
+        }
+        let columns: Vec<Vector> = self.builders.iter_mut().map(Builder::take).collect();
+        f(&columns, rows)
+    }
+
+    /// Adds a record. Returns what is wrong with it.
+    fn parse(&mut self, value: &[u8]) -> std::result::Result<(), String> {
+        let wrong = |field: &Field, cell: &[u8]| {
+            let cell: String = String::from_utf8_lossy(cell).chars().take(40).collect();
+            format!("the column {} is '{cell}', which is no {}", field.name, field.kind)
+        };
+        let (builders, fields) = (&mut self.builders, &self.fields);
+        if let ([builder], [field]) = (&mut builders[..], &fields[..]) {
+            return if builder.push(value) { Ok(()) } else { Err(wrong(field, value)) };
+        }
+        let mut rest = Some(value);
+        for (builder, field) in builders.iter_mut().zip(fields) {
+            let Some(cells) = rest else { return Err(format!("the column {} is missing", field.name)) };
+            let (mut cell, behind) = match memchr::memchr(b'\t', cells) {
+                Some(tab) => (&cells[..tab], Some(&cells[tab + 1..])),
+                None => (cells, None),
+            };
+            rest = behind;
+            if memchr::memchr(b'\\', cell).is_some() {
+                self.cell.clear();
+                put_unescaped(cell, &mut self.cell);
+                cell = &self.cell;
+            }
+            if !builder.push(cell) {
+                return Err(wrong(field, cell));
+            }
+        }
+        if rest.is_some() { Err("it has more columns than are named".into()) } else { Ok(()) }
+    }
+}
