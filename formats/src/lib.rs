@@ -7,8 +7,12 @@
 //! ```
 
 mod cells;
+mod emit;
+mod failure;
 mod parquet;
 mod record;
+mod rows;
+mod scan;
 
 use parquet::source::ParquetSource;
 use parquet::writer::ParquetWriter;

@@ -1,7 +1,7 @@
-//! Detection of files in unsupported formats of other systems, by name, before a job takes their bytes for text.
+//! Detection of files in formats of other systems, by their bytes, before a job takes these for text.
 //!
 //! ```text
-//!   Parquet        'PAR1' ('PARE': encrypted) at the beginning and at the end
+//!   the formats of format/file_formats.rs
 //!   ORC            'ORC' at the beginning, and before the last byte
 //!   Avro           'Obj' 01
 //!   SequenceFile   'SEQ' and a version below 16
@@ -13,6 +13,7 @@
 use super::split::InputFile;
 use crate::env::stores::scheme_of;
 use crate::env::{Files, NamedFile};
+use crate::format::file_formats::{END_BYTES, FileFormat, may_begin, with_ends};
 use yunti_base::{Code, Error, Result};
 
 /// Files checked before a job begins, to limit the time for many small files. A reader of lines checks the beginning of
@@ -28,54 +29,68 @@ pub fn refuse(files: &dyn Files, inputs: &[InputFile]) -> Result<()> {
     let most = if is_far { FAR_FILES_CHECKED_MAX } else { FILES_CHECKED_MAX };
     for input in inputs.iter().filter(|f| f.codec.is_none() && !f.is_stream && f.len >= 4).take(most) {
         let file = NamedFile::open(files, &input.path, Code::Input)?;
-        let mut head = [0; 4];
-        file.read_up_to(&mut head, 0)?;
-        refuse_one(&file, head, input.len)?;
+        let mut head = [0; END_BYTES];
+        let n = file.read_up_to(&mut head, 0)?;
+        refuse_one(&file, &head[..n], input.len)?;
     }
     Ok(())
 }
 
 /// Checks one file that begins with `begin`. Errors as from `refuse`.
 pub fn refuse_begun(files: &dyn Files, input: &InputFile, begin: &[u8]) -> Result<()> {
-    match begin.first_chunk() {
-        Some(head) if may_be(head) && input.codec.is_none() && !input.is_stream => {
-            refuse_one(&NamedFile::open(files, &input.path, Code::Input)?, *head, input.len)
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns true for a Parquet file, by its first and last bytes. Errors: `Input` for a failed read.
-pub fn is_parquet(files: &dyn Files, input: &InputFile) -> Result<bool> {
-    if input.is_stream || input.codec.is_some() || input.len < 12 {
-        return Ok(false);
-    }
-    let file = NamedFile::open(files, &input.path, Code::Input)?;
-    let (mut head, mut tail) = ([0; 4], [0; 4]);
-    file.read_up_to(&mut head, 0)?;
-    file.read_up_to(&mut tail, input.len - 4)?;
-    Ok(matches!(&head, b"PAR1" | b"PARE") && head == tail)
-}
-
-fn may_be(head: &[u8; 4]) -> bool {
-    matches!(head, b"PAR1" | b"PARE" | [b'O', b'R', b'C', _] | b"Obj\x01" | [b'S', b'E', b'Q', 0..16])
-}
-
-fn refuse_one(file: &NamedFile, head: [u8; 4], len: u64) -> Result<()> {
-    if !may_be(&head) || len < 4 {
+    let head = &begin[..begin.len().min(END_BYTES)];
+    if head.len() < 4 || !may_be(head) || input.codec.is_some() || input.is_stream {
         return Ok(());
     }
-    let mut tail = [0; 4];
-    file.read_up_to(&mut tail, len - 4)?;
-    let (name, tool) = match (&head, &tail) {
-        (b"PAR1" | b"PARE", end) if *end == head => {
-            // A job whose first file is one does not come here.
-            let error = Error::new(Code::Input, "this is a Parquet file, not text").at_path(file.path());
-            return Err(error.hint("read it with --input-format parquet, apart from other files"));
-        }
-        ([b'O', b'R', b'C', _], [b'O', b'R', b'C', _]) => ("ORC", "orc-tools data"),
-        (b"Obj\x01", _) => ("Avro", "avro-tools tojson"),
-        ([b'S', b'E', b'Q', 0..16], _) => ("Hadoop sequence", "hadoop fs -text"),
+    refuse_one(&NamedFile::open(files, &input.path, Code::Input)?, head, input.len)
+}
+
+/// Returns the format of a file that a class of the library `formats/` reads, by its first and last bytes.
+///
+/// Errors: `Input` for a failed read.
+pub fn file_format(files: &dyn Files, input: &InputFile) -> Result<Option<&'static FileFormat>> {
+    if input.is_stream || input.codec.is_some() || input.len < 4 {
+        return Ok(None);
+    }
+    let file = NamedFile::open(files, &input.path, Code::Input)?;
+    let mut head = [0; END_BYTES];
+    let n = file.read_up_to(&mut head, 0)?;
+    let head = &head[..n];
+    if !may_begin(head) {
+        return Ok(None);
+    }
+    Ok(with_ends(head, tail(&file, input.len, &mut [0; END_BYTES])?))
+}
+
+fn tail<'a>(file: &NamedFile, len: u64, space: &'a mut [u8; END_BYTES]) -> Result<&'a [u8]> {
+    let n = file.read_up_to(space, len.saturating_sub(END_BYTES as u64))?;
+    Ok(&space[..n])
+}
+
+fn may_be(head: &[u8]) -> bool {
+    may_begin(head) || head.starts_with(b"ORC") || head.starts_with(b"Obj\x01") || is_sequence(head)
+}
+
+fn is_sequence(head: &[u8]) -> bool {
+    matches!(head, [b'S', b'E', b'Q', 0..16, ..])
+}
+
+fn refuse_one(file: &NamedFile, head: &[u8], len: u64) -> Result<()> {
+    if !may_be(head) || len < 4 {
+        return Ok(());
+    }
+    let mut space = [0; END_BYTES];
+    let tail = tail(file, len, &mut space)?;
+    if let Some(FileFormat { name, title, .. }) = with_ends(head, tail) {
+        // A job whose first file is one does not come here.
+        let article = if title.starts_with(['A', 'O']) { "an" } else { "a" };
+        let error = Error::new(Code::Input, format!("this is {article} {title} file, not text")).at_path(file.path());
+        return Err(error.hint(format!("read it with --input-format {name}, apart from other files")));
+    }
+    let (name, tool) = match (head, tail) {
+        ([b'O', b'R', b'C', ..], [.., b'O', b'R', b'C', _]) => ("ORC", "orc-tools data"),
+        ([b'O', b'b', b'j', 1, ..], _) => ("Avro", "avro-tools tojson"),
+        _ if is_sequence(head) => ("Hadoop sequence", "hadoop fs -text"),
         _ => return Ok(()),
     };
     Err(Error::new(Code::Input, format!("{name} files are not supported"))

@@ -1,96 +1,21 @@
-//! Columns of a scan in the schema of a file: by name, or by a path of names with dots between them.
-//!
-//! ```text
-//!   user              a column, whole
-//!   user.address.zip  a member of structs; a column of just this name comes first
-//! ```
+//! Leaves of a Parquet schema that the columns of a scan need.
 
-use arrow_schema::{DataType, Fields, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::schema::types::SchemaDescriptor;
-use yunti_api::{Error, Result, Scan};
 
-/// Names of columns in a message, at most.
-const NAMES_MAX: usize = 20;
+use crate::scan::Picked;
 
-/// Places of a scan's columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Picked {
-    /// Path of each column of the key: names from the top.
-    pub key: Vec<Vec<String>>,
-    /// The same of the value.
-    pub value: Vec<Vec<String>>,
+/// Returns the numbers of the leaves that the columns need.
+pub fn leaves(picked: &Picked, schema: &SchemaDescriptor) -> Vec<usize> {
+    let needed = |leaf: &usize| {
+        let column = schema.column(*leaf);
+        let parts = column.path().parts();
+        picked.paths().any(|path| parts.starts_with(path))
+    };
+    (0..schema.num_columns()).filter(needed).collect()
 }
 
-impl Picked {
-    /// Finds the columns of a scan. By default the first column is the key, and the rest are the value.
-    ///
-    /// Fails for a column that is not there, with the names of the file's columns.
-    pub fn find(scan: &Scan, schema: &Schema) -> Result<Picked> {
-        let all = || schema.fields().iter().map(|field| vec![field.name().clone()]);
-        let find = |names: &[String]| names.iter().map(|name| path(name, schema)).collect::<Result<Vec<_>>>();
-        let (mut key, mut value) = (find(&scan.key)?, find(&scan.value)?);
-        if key.is_empty() && value.is_empty() {
-            key.extend(all().take(1));
-        }
-        if scan.no_value {
-            value.clear();
-        } else if value.is_empty() {
-            value.extend(all().filter(|path| !key.contains(path)));
-        }
-        Ok(Picked { key, value })
-    }
-
-    /// Returns all paths, those of the key first.
-    pub fn paths(&self) -> impl Iterator<Item = &Vec<String>> {
-        self.key.iter().chain(&self.value)
-    }
-
-    /// Returns the numbers of the leaves that the paths need.
-    pub fn leaves(&self, schema: &SchemaDescriptor) -> Vec<usize> {
-        let needed = |leaf: &usize| {
-            let column = schema.column(*leaf);
-            let parts = column.path().parts();
-            self.paths().any(|path| parts.starts_with(path))
-        };
-        (0..schema.num_columns()).filter(needed).collect()
-    }
-
-    /// Returns the mask of these leaves.
-    pub fn mask(&self, schema: &SchemaDescriptor) -> ProjectionMask {
-        ProjectionMask::leaves(schema, self.leaves(schema))
-    }
-}
-
-/// Returns the path of a column by its name.
-fn path(name: &str, schema: &Schema) -> Result<Vec<String>> {
-    let mut found = Vec::new();
-    if descend(name, schema.fields(), &mut found) {
-        return Ok(found);
-    }
-    let mut names: Vec<&str> = schema.fields().iter().take(NAMES_MAX).map(|field| field.name().as_str()).collect();
-    if schema.fields().len() > NAMES_MAX {
-        names.push("..");
-    }
-    Err(Error::unsupported(format!("the file has no column '{name}': it has {}", names.join(", "))))
-}
-
-fn descend(name: &str, fields: &Fields, found: &mut Vec<String>) -> bool {
-    if fields.iter().any(|field| field.name() == name) {
-        found.push(name.into());
-        return true;
-    }
-    for field in fields {
-        let Some(rest) = name.strip_prefix(field.name().as_str()).and_then(|rest| rest.strip_prefix('.')) else {
-            continue;
-        };
-        if let DataType::Struct(below) = field.data_type() {
-            found.push(field.name().clone());
-            if descend(rest, below, found) {
-                return true;
-            }
-            found.pop();
-        }
-    }
-    false
+/// Returns the mask of these leaves.
+pub fn mask(picked: &Picked, schema: &SchemaDescriptor) -> ProjectionMask {
+    ProjectionMask::leaves(schema, leaves(picked, schema))
 }

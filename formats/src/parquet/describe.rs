@@ -22,7 +22,8 @@ pub fn document(foot: &ArrowReaderMetadata) -> String {
     member("version", &file.version().to_string());
     member("created_by", &string(file.created_by().unwrap_or_default()));
     member("rows", &file.num_rows().to_string());
-    member("row_groups", &metadata.num_row_groups().to_string());
+    member("units", &metadata.num_row_groups().to_string());
+    member("unit", "\"row group\"");
     let mut schema = Vec::new();
     print_schema(&mut schema, file.schema());
     member("schema", &string(&String::from_utf8_lossy(&schema)));

@@ -1,7 +1,5 @@
 //! Errors of the crate `parquet` as errors of a source: damaged files, and files of a kind that it cannot read.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use parquet::errors::ParquetError;
 use yunti_api::{Error, Result};
 
@@ -34,23 +32,12 @@ pub fn of_text(text: &str) -> Error {
     }
 }
 
-/// Runs a decoder. A panic is an error of the file: decoders check their input, but not every number in it.
+/// Runs a decoder of the crate; its panic is an error of the file.
 pub fn guarded<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result,
-        Err(panic) => {
-            let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-                (Some(text), _) => text.to_string(),
-                (_, Some(text)) => text.clone(),
-                _ => "a decoder failed".into(),
-            };
-            Err(of_text(&text))
-        }
-    }
+    crate::failure::guarded(of_text, call)
 }
 
-/// Returns the first line of a message, at most 200 characters.
+/// Returns the first line of a message, without the crate's prefix.
 fn line(text: &str) -> String {
-    let first = text.lines().next().unwrap_or_default();
-    first.trim_start_matches("Parquet error: ").chars().take(200).collect()
+    crate::failure::line(text.trim_start_matches("Parquet error: "))
 }

@@ -5,27 +5,22 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray, cast::AsArray};
-use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, FieldRef, Schema, TimeUnit};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source, SourceFile, Unit};
 
-use super::columns::Picked;
 use super::failure::{guarded, of_parquet, of_text};
 use super::input::Input;
-use super::{describe, metadata};
-use crate::cells::Cells;
-use crate::record::put_escaped;
+use super::{columns, describe, metadata};
+use crate::emit::{OpenBatch, SeenCodes};
+use crate::scan::Picked;
 
 /// Bytes of decoded columns in a batch, about.
 const BATCH_BYTES: u64 = 1 << 20;
 /// Rows of a batch, at most.
 const BATCH_ROWS_MAX: u64 = 8192;
-/// Bytes of records that a call emits, about.
-const EMIT_BYTES: usize = 256 << 10;
 /// Bytes of a column's open page and dictionary, at most, as far as the budget is concerned.
 const PAGE_BYTES: u64 = 3 << 20;
 
@@ -49,32 +44,6 @@ struct OpenUnit {
     seen: Option<SeenCodes>,
 }
 
-/// Codes that were emitted, of the values to which they belong; the last place is the null's.
-#[derive(Default)]
-struct SeenCodes {
-    values: Option<ArrayRef>,
-    codes: Vec<bool>,
-}
-
-impl SeenCodes {
-    /// Prepares for codes of `values`. Batches of a row group share them as a rule.
-    fn of(&mut self, values: ArrayRef) {
-        let same = |before: &ArrayRef| before.to_data().ptr_eq(&values.to_data());
-        if !self.values.as_ref().is_some_and(same) {
-            self.codes = vec![false; values.len() + 1];
-            self.values = Some(values);
-        }
-    }
-}
-
-/// A batch that is being emitted.
-struct OpenBatch {
-    key: Vec<Cells>,
-    value: Vec<Cells>,
-    row: usize,
-    rows: usize,
-}
-
 impl Class for ParquetSource {
     fn create(context: &Context) -> Result<Self> {
         Ok(ParquetSource { rows: context.counter("Formats", "ROWS")?, foot: None, unit: None })
@@ -88,7 +57,7 @@ impl Source for ParquetSource {
     fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
         let (foot, _) = metadata::load(file, metadata::options())?;
         let picked = Picked::find(scan, foot.schema())?;
-        let leaves = picked.leaves(foot.parquet_schema());
+        let leaves = columns::leaves(&picked, foot.parquet_schema());
         let groups = foot.metadata().row_groups().iter().enumerate().filter(|(_, group)| group.num_rows() > 0);
         Ok(groups.map(|(number, group)| unit(number, group, &leaves)).collect())
     }
@@ -104,7 +73,7 @@ impl Source for ParquetSource {
             return Err(of_text("it has fewer row groups than before"));
         };
         let picked = Picked::find(scan, foot.schema())?;
-        let leaves = picked.leaves(foot.parquet_schema());
+        let leaves = columns::leaves(&picked, foot.parquet_schema());
         file.hold(foot_bytes + memory_bytes(group, &leaves))?;
         self.rows.add(group.num_rows() as u64);
         let schema = schema_to_decode(foot.schema(), group, &picked);
@@ -112,20 +81,20 @@ impl Source for ParquetSource {
             let options = metadata::options().with_schema(schema);
             let typed = ArrowReaderMetadata::try_new(foot.metadata().clone(), options).map_err(of_parquet)?;
             ParquetRecordBatchReaderBuilder::new_with_metadata(Input(file.clone()), typed)
-                .with_projection(picked.mask(foot.parquet_schema()))
+                .with_projection(columns::mask(&picked, foot.parquet_schema()))
                 .with_row_groups(vec![number])
                 .with_batch_size(batch_rows(group, &leaves))
                 .build()
                 .map_err(of_parquet)
         })?;
-        let single = scan.no_value && picked.key.len() == 1;
+        let seen = SeenCodes::for_keys_alone(scan, &picked);
         self.unit = Some(OpenUnit {
             picked,
             marks_nulls: scan.marks_nulls,
             reader,
             rows_left: group.num_rows() as u64,
             batch: None,
-            seen: single.then(SeenCodes::default),
+            seen,
         });
         Ok(())
     }
@@ -135,11 +104,13 @@ impl Source for ParquetSource {
         if unit.batch.is_none() {
             unit.batch = guarded(|| unit.next_batch())?;
         }
-        if unit.batch.is_none() {
+        let Some(batch) = &mut unit.batch else {
             self.unit = None;
             return Ok(false);
+        };
+        if !batch.emit(unit.marks_nulls, &mut unit.seen, out)? {
+            unit.batch = None;
         }
-        unit.emit(out)?;
         Ok(true)
     }
 
@@ -236,86 +207,6 @@ impl OpenUnit {
         };
         let batch = batch.map_err(|e| of_text(&e.to_string()))?;
         self.rows_left = self.rows_left.checked_sub(batch.num_rows() as u64).ok_or_else(miscounted)?;
-        let cells = |paths: &[Vec<String>]| paths.iter().map(|path| cells(&batch, path)).collect::<Result<Vec<_>>>();
-        let (key, value) = (cells(&self.picked.key)?, cells(&self.picked.value)?);
-        Ok(Some(OpenBatch { key, value, row: 0, rows: batch.num_rows() }))
+        Ok(Some(OpenBatch::of(&batch, &self.picked)?))
     }
-
-    /// Emits records of the open batch, and drops it when all are emitted.
-    fn emit(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<()> {
-        let OpenUnit { batch: slot, seen, marks_nulls, .. } = self;
-        let Some(batch) = slot else { return Ok(()) };
-        let (mut key, mut value) = (Vec::new(), Vec::new());
-        let mut emitted = 0;
-        let codes = match (&mut *seen, &batch.key[..]) {
-            (Some(seen), [only]) => only.codes().map(|(codes, values)| (codes, values, seen)),
-            _ => None,
-        };
-        if let Some((codes, values, seen)) = codes {
-            // Each code once a row group, since the job needs the set of keys alone.
-            let null = values.len();
-            seen.of(values);
-            for (row, &code) in codes.iter().enumerate() {
-                let code = if batch.key[0].is_null(row) { null } else { code as usize };
-                if !std::mem::replace(&mut seen.codes[code], true) {
-                    out.emit(put(&batch.key, row, *marks_nulls, &mut key), b"")?;
-                }
-            }
-            *slot = None;
-            return Ok(());
-        }
-        while batch.row < batch.rows && emitted < EMIT_BYTES {
-            let row = batch.row;
-            let key = put(&batch.key, row, *marks_nulls, &mut key);
-            let value = put(&batch.value, row, *marks_nulls, &mut value);
-            out.emit(key, value)?;
-            emitted += key.len() + value.len() + 8;
-            batch.row += 1;
-        }
-        if batch.row == batch.rows {
-            *slot = None;
-        }
-        Ok(())
-    }
-}
-
-/// Returns the values of the column at a path.
-fn cells(batch: &RecordBatch, path: &[String]) -> Result<Cells> {
-    let missing = || of_text("a column of its schema has no values");
-    let (first, below) = path.split_first().ok_or_else(missing)?;
-    let mut column = batch.column_by_name(first).ok_or_else(missing)?.clone();
-    let mut nulls: Option<NullBuffer> = None;
-    for name in below {
-        let parent: StructArray = column.as_struct().clone();
-        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
-        column = parent.column_by_name(name).ok_or_else(missing)?.clone();
-    }
-    Cells::of(&column, nulls.as_ref()).map_err(|e| of_text(&e.to_string()))
-}
-
-/// Returns the columns of a row as one byte string, in `space` unless the only column has bytes of its own.
-fn put<'a>(columns: &'a [Cells], row: usize, marks_nulls: bool, space: &'a mut Vec<u8>) -> &'a [u8] {
-    let several = columns.len() > 1 || marks_nulls;
-    if let ([only], false) = (columns, several) {
-        if only.is_null(row) {
-            return b"";
-        }
-        if let Some(bytes) = only.bytes(row) {
-            return bytes;
-        }
-    }
-    space.clear();
-    for (number, column) in columns.iter().enumerate() {
-        if number > 0 {
-            space.push(b'\t');
-        }
-        if column.is_null(row) {
-            space.extend_from_slice(if marks_nulls { b"\\N" } else { b"" });
-            continue;
-        }
-        let mut digits = itoa::Buffer::new();
-        let text = column.text(row, &mut digits);
-        if several { put_escaped(text, space) } else { space.extend_from_slice(text) }
-    }
-    space
 }

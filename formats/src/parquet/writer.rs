@@ -1,29 +1,12 @@
 //! The writer: the records of a part become a Parquet file.
-//!
-//! ```text
-//!   types of the job      key I64, value BYTES ..      one column each, unless the value has several names
-//!   output columns        names; several columns of bytes stand in one byte string (record.rs)
-//!   parquet.types         types of the columns of bytes by name, as arrow spells them: their texts are parsed
-//! ```
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
-
-use arrow_array::builder::BinaryBuilder;
-use arrow_array::{ArrayRef, BinaryArray, PrimitiveArray, RecordBatch, types::*};
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
-use yunti_api::{Any, Class, Context, Error, Result, Sink, Writer, fail};
+use yunti_api::{Any, Class, Context, Result, Sink, Writer, fail};
 
-use crate::record;
+use crate::rows::{Bin, Rows};
 
-/// Rows of a batch for the encoder.
-const BATCH_ROWS: usize = 8192;
-/// Bytes of a batch for the encoder, about.
-const BATCH_BYTES: usize = 1 << 20;
 /// Bytes of an encoded row group, about, unless `parquet.row.group.bytes` sets them.
 const ROW_GROUP_BYTES: usize = 32 << 20;
 /// Rows of a row group, at most.
@@ -31,71 +14,17 @@ const ROW_GROUP_ROWS_MAX: usize = 1 << 20;
 
 /// Writer of one part.
 pub struct ParquetWriter {
-    key: Side,
-    value: Side,
-    schema: Arc<Schema>,
+    rows: Rows,
     properties: WriterProperties,
     writer: Option<ArrowWriter<Bin>>,
     /// Memory of an open row group, at most: it is written earlier, so that the job stays in its budget.
     memory_max: usize,
     bin: Bin,
-    rows: usize,
-    bytes: usize,
-}
-
-/// Columns of the key or of the value.
-enum Side {
-    /// No column.
-    Nothing,
-    /// A number of the job's type: its bytes.
-    Number(DataType, Vec<u8>),
-    /// Columns of bytes: their texts and types. `is_escaped`: even a single column is.
-    Columns { columns: Vec<(BinaryBuilder, DataType)>, is_escaped: bool },
-}
-
-/// Encoded bytes between the encoder and the engine.
-#[derive(Clone, Default)]
-struct Bin(Arc<Mutex<Vec<u8>>>);
-
-impl Bin {
-    fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(|e| e.into_inner()))
-    }
-}
-
-impl Write for Bin {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner()).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 impl Class for ParquetWriter {
     fn create(context: &Context) -> Result<Self> {
-        let types = context.setting("yunti.writer.types").unwrap_or("bytes bytes");
-        let (key, value) = types.split_once(' ').unwrap_or((types, "none"));
-        let marks_nulls = context.setting("columns.mark.nulls").is_some_and(|text| text.trim() == "true");
-        let names = |setting: &str| -> Vec<String> {
-            let text = context.setting(setting).unwrap_or_default();
-            text.lines().map(str::to_string).collect()
-        };
-        let declared = Declared::parse(context.setting("parquet.types").unwrap_or_default())?;
-        let (key_names, value_names) = (names("yunti.writer.key.columns"), names("yunti.writer.value.columns"));
-        let is_named = !key_names.is_empty() || !value_names.is_empty();
-        let mut fields = Vec::new();
-        let mut side = |kind: &str, names: Vec<String>, default: &str| match kind {
-            // A side without a name is left out, as in CSV and JSON.
-            "bytes" if is_named && names.is_empty() => Ok(Side::Nothing),
-            kind => Side::new(kind, names, default, marks_nulls, &declared, &mut fields),
-        };
-        let key = side(key, key_names, "key")?;
-        let value = side(value, value_names, "value")?;
-        if fields.is_empty() {
-            return fail("the records have neither keys nor values: a Parquet file needs a column");
-        }
+        let rows = Rows::create(context, "parquet")?;
         let codec = codec(context.setting("parquet.compression").unwrap_or("zstd"))?;
         let row_group = context.parse::<usize>("parquet.row.group.bytes")?.unwrap_or(ROW_GROUP_BYTES);
         let properties = WriterProperties::builder()
@@ -105,38 +34,7 @@ impl Class for ParquetWriter {
             .set_max_row_group_bytes(Some(row_group.max(1)))
             .build();
         let memory_max = context.parse::<usize>("yunti.writer.memory.bytes")?.unwrap_or(usize::MAX);
-        Ok(ParquetWriter {
-            memory_max,
-            key,
-            value,
-            schema: Arc::new(Schema::new(fields)),
-            properties,
-            writer: None,
-            bin: Bin::default(),
-            rows: 0,
-            bytes: 0,
-        })
-    }
-}
-
-/// Types of columns that the job declares, by name.
-struct Declared(Vec<(String, DataType)>);
-
-impl Declared {
-    /// Parses `name=type` lines.
-    fn parse(text: &str) -> Result<Declared> {
-        let line = |line: &str| {
-            let (name, kind) = line.rsplit_once('=').ok_or_else(|| wrong(line))?;
-            Ok((name.to_string(), kind.parse().map_err(|_| wrong(line))?))
-        };
-        fn wrong(line: &str) -> Error {
-            Error::new(format!("parquet.types: '{line}' is not NAME=TYPE, such as amount=Int64"))
-        }
-        Ok(Declared(text.lines().filter(|l| !l.trim().is_empty()).map(line).collect::<Result<_>>()?))
-    }
-
-    fn of(&self, name: &str) -> DataType {
-        self.0.iter().find(|(n, _)| n == name).map_or(DataType::Utf8, |(_, kind)| kind.clone())
+        Ok(ParquetWriter { rows, properties, writer: None, memory_max, bin: Bin::default() })
     }
 }
 
@@ -152,124 +50,9 @@ fn codec(name: &str) -> Result<Compression> {
     })
 }
 
-impl Side {
-    fn new(
-        kind: &str,
-        names: Vec<String>,
-        default: &str,
-        marks_nulls: bool,
-        declared: &Declared,
-        fields: &mut Vec<Field>,
-    ) -> Result<Side> {
-        let number = match kind {
-            "none" => return Ok(Side::Nothing),
-            "i32" => Some(DataType::Int32),
-            "i64" => Some(DataType::Int64),
-            "u32" => Some(DataType::UInt32),
-            "u64" => Some(DataType::UInt64),
-            "f32" => Some(DataType::Float32),
-            "f64" => Some(DataType::Float64),
-            _ => None,
-        };
-        let names = if names.is_empty() { vec![default.to_string()] } else { names };
-        if let Some(number) = number {
-            if names.len() != 1 {
-                return fail(format!("the {default} is a number: it has one column, not {}", names.len()));
-            }
-            fields.push(Field::new(&names[0], number.clone(), false));
-            return Ok(Side::Number(number, Vec::new()));
-        }
-        let columns = names.iter().map(|name| (BinaryBuilder::new(), declared.of(name)));
-        let columns: Vec<_> = columns.collect();
-        fields.extend(names.iter().zip(&columns).map(|(name, (_, kind))| Field::new(name, kind.clone(), true)));
-        Ok(Side::Columns { columns, is_escaped: marks_nulls })
-    }
-
-    /// Adds the key or value of a record. Fails if it has another number of columns.
-    fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        match self {
-            Side::Nothing => {}
-            Side::Number(_, all) => all.extend_from_slice(bytes),
-            Side::Columns { columns, is_escaped } => {
-                if let ([(only, kind)], false) = (&mut columns[..], *is_escaped) {
-                    // A single column stands as it is. Nothing of a type other than text is a null.
-                    if bytes.is_empty() && !matches!(kind, DataType::Utf8 | DataType::Binary) {
-                        only.append_null();
-                    } else {
-                        only.append_value(bytes);
-                    }
-                    return Ok(());
-                }
-                let n = columns.len();
-                let mut cells = record::split(bytes);
-                for (column, kind) in columns.iter_mut() {
-                    match cells.next() {
-                        None => return fail(format!("a record has fewer than {n} columns")),
-                        Some(Some(cell)) if !cell.is_empty() || matches!(kind, DataType::Utf8 | DataType::Binary) => {
-                            column.append_value(cell)
-                        }
-                        Some(_) => column.append_null(),
-                    }
-                }
-                if cells.next().is_some() {
-                    return fail(format!("a record has more than {n} columns"));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the arrays of the records that were added.
-    fn finish(&mut self, arrays: &mut Vec<ArrayRef>) -> Result<()> {
-        match self {
-            Side::Nothing => {}
-            Side::Number(kind, bytes) => {
-                let bytes = std::mem::take(bytes);
-                arrays.push(match kind {
-                    DataType::Int32 => numbers::<Int32Type, 4>(&bytes, i32::from_le_bytes),
-                    DataType::Int64 => numbers::<Int64Type, 8>(&bytes, i64::from_le_bytes),
-                    DataType::UInt32 => numbers::<UInt32Type, 4>(&bytes, u32::from_le_bytes),
-                    DataType::UInt64 => numbers::<UInt64Type, 8>(&bytes, u64::from_le_bytes),
-                    DataType::Float32 => numbers::<Float32Type, 4>(&bytes, f32::from_le_bytes),
-                    _ => numbers::<Float64Type, 8>(&bytes, f64::from_le_bytes),
-                });
-            }
-            Side::Columns { columns, .. } => {
-                for (texts, kind) in columns {
-                    arrays.push(typed(texts.finish(), kind)?);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn numbers<T: ArrowPrimitiveType, const N: usize>(bytes: &[u8], of: fn([u8; N]) -> T::Native) -> ArrayRef {
-    let (chunks, _) = bytes.as_chunks::<N>();
-    Arc::new(PrimitiveArray::<T>::from_iter_values(chunks.iter().map(|chunk| of(*chunk))))
-}
-
-/// Returns texts as values of a type. Fails for a text that is none, with the text.
-fn typed(texts: BinaryArray, kind: &DataType) -> Result<ArrayRef> {
-    if *kind == DataType::Binary {
-        return Ok(Arc::new(texts));
-    }
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    let strings = cast_with_options(&texts, &DataType::Utf8, &strict)
-        .map_err(|_| Error::new("a column is not UTF-8: declare it as Binary in parquet.types"))?;
-    match kind {
-        DataType::Utf8 => Ok(strings),
-        kind => Ok(cast_with_options(&strings, kind, &strict)?),
-    }
-}
-
 impl ParquetWriter {
     fn write_batch(&mut self) -> Result<()> {
-        let mut arrays = Vec::with_capacity(self.schema.fields().len());
-        self.key.finish(&mut arrays)?;
-        self.value.finish(&mut arrays)?;
-        let batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
-        (self.rows, self.bytes) = (0, 0);
+        let Some(batch) = self.rows.take()? else { return Ok(()) };
         let memory_max = self.memory_max;
         let writer = self.writer()?;
         writer.write(&batch)?;
@@ -295,16 +78,12 @@ impl Writer for ParquetWriter {
 
     fn begin(&mut self, _: &mut Sink<'_>) -> Result<()> {
         let properties = Some(self.properties.clone());
-        self.writer = Some(ArrowWriter::try_new(self.bin.clone(), self.schema.clone(), properties)?);
+        self.writer = Some(ArrowWriter::try_new(self.bin.clone(), self.rows.schema().clone(), properties)?);
         Ok(())
     }
 
     fn write(&mut self, key: &[u8], value: &[u8], out: &mut Sink<'_>) -> Result<()> {
-        self.key.push(key)?;
-        self.value.push(value)?;
-        self.rows += 1;
-        self.bytes += key.len() + value.len();
-        if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
+        if self.rows.push(key, value)? {
             self.write_batch()?;
             out.put(&self.bin.take())?;
         }
@@ -312,9 +91,7 @@ impl Writer for ParquetWriter {
     }
 
     fn end(&mut self, out: &mut Sink<'_>) -> Result<()> {
-        if self.rows > 0 {
-            self.write_batch()?;
-        }
+        self.write_batch()?;
         self.writer()?.finish()?;
         out.put(&self.bin.take())?;
         self.writer = None;

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   input      columns                             types
-//!   Parquet    of the schema                       of the schema
-//!   CSV        of its first record                 inferred from its first records, for Parquet
+//!   a file     of its schema                       of the schema, such as Parquet's
+//!   CSV        of its first record                 inferred from its first records, for a file with types
 //!   JSON       named by --columns                  the same
 //! ```
 
@@ -13,9 +13,10 @@ use clap::Args;
 use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
+use yunti_engine::format::file_formats::{self, FileFormat};
 use yunti_engine::job;
 use yunti_engine::job::spec::change::{parse_input_format, parse_output, parse_output_format};
-use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat, PARQUET_SOURCE, PARQUET_WRITER};
+use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat};
 
 use super::infer::{self, Fields};
 use super::library;
@@ -24,7 +25,7 @@ use crate::command::run::flags::RunFlags;
 use crate::command::run::run;
 use crate::failure::Outcome;
 
-/// Write records in another format: Parquet, CSV or JSON
+/// Write records in another format: files of columns such as Parquet, CSV or JSON
 ///
 /// A directory with part files appears when all of them are written. The columns are those of the input, or the ones
 /// of --columns.
@@ -34,25 +35,26 @@ pub struct ConvertFlags {
     #[arg(required = true, num_args = 2.., value_name = "INPUT.. OUTPUT")]
     pub paths: Vec<String>,
 
-    /// Format of the output: parquet, csv[:SEPARATOR], csv-no-header[:SEPARATOR] or json
-    #[arg(long, value_name = "FORMAT", value_parser = parse_output_format)]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_output_format,
+          help = format!("Format of the output: csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, {}",
+                         file_formats::names()))]
     pub output_format: OutputFormat,
 
-    /// Format of the input: parquet, csv[:SEPARATOR] or json [default: by the content or the name of the first file]
-    #[arg(long, value_name = "FORMAT", value_parser = parse_input_format)]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_input_format,
+          help = format!("Format of the input: csv[:SEPARATOR], json, {} [default: by the content or the name of the \
+                          first file]", file_formats::names()))]
     pub input_format: Option<InputFormat>,
 
     /// Columns to write [default: all columns of the first file; JSON: required]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub columns: Vec<String>,
 
-    /// Types of columns in Parquet, as Arrow spells them, as in day=Date32,amount=Decimal128(12, 2) [default: Parquet:
-    /// of the input; CSV, JSON: inferred from the first records]; may be repeated
+    /// Types of columns in the output, as Arrow spells them, as in day=Date32,amount=Decimal128(12, 2) [default: of the
+    /// input; CSV, JSON: inferred from the first records]; may be repeated
     #[arg(long, value_name = "NAME=TYPE")]
     pub r#type: Vec<String>,
 
-    /// Codec of a Parquet file: none, snappy, gzip, zstd, lz4 or brotli [default: zstd]
-    #[arg(long, value_name = "CODEC")]
+    #[arg(long, value_name = "CODEC", help = format!("Codec of the output; {}", file_formats::codecs()))]
     pub codec: Option<String>,
 
     /// Replace the output if it exists
@@ -73,33 +75,35 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
         Some(format) => format.clone(),
         None => recognised(inputs, &env)?,
     };
-    let writes_parquet = flags.output_format == OutputFormat::Class(PARQUET_WRITER.into());
-    if !(writes_parquet || matches!(flags.output_format, OutputFormat::Csv { .. } | OutputFormat::Json)) {
+    let (read, written) = (library::read_format(&format), library::written_format(&flags.output_format));
+    if !(written.is_some() || matches!(flags.output_format, OutputFormat::Csv { .. } | OutputFormat::Json)) {
         let error = Error::new(Code::Usage, "convert writes columns");
-        return Err(error.hint("use --output-format parquet, csv or json; yunti run identity writes others").into());
+        let hint =
+            format!("use --output-format csv, json, {}; yunti run identity writes others", file_formats::names());
+        return Err(error.hint(hint).into());
     }
     let first = job::first_file(inputs, &env)?;
-    let fields = fields(&flags, &first, &format, writes_parquet, &env)?;
+    let fields = fields(&flags, &first, &format, written.is_some(), &env)?;
     if fields.is_empty() {
         return Err(Error::new(Code::Input, "the input has no column").at_path(first.to_string_lossy()).into());
     }
     let names: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
     let (key, value) = names.split_at(1);
     let mut settings = Vec::new();
-    if writes_parquet {
-        // A null of Parquet is not an empty text.
-        if format == InputFormat::Class(PARQUET_SOURCE.into()) {
+    if let Some(written) = written {
+        // A null of a file is not an empty text.
+        if read.is_some() {
             settings.push((job::MARK_NULLS.to_string(), "true".to_string()));
         }
         let types = fields.iter().filter(|(_, kind)| !kind.is_empty());
         let mut types: Vec<String> = types.map(|(name, kind)| format!("{name}={kind}")).collect();
         // The first type of a name counts.
         types.splice(..0, flags.r#type.iter().cloned());
-        settings.push(("parquet.types".into(), types.join("\n")));
-        settings.extend(flags.codec.iter().map(|codec| ("parquet.compression".to_string(), codec.clone())));
+        settings.push((format!("{}.types", written.settings), types.join("\n")));
+        settings.extend(flags.codec.iter().map(|codec| (format!("{}.compression", written.settings), codec.clone())));
     }
-    if flags.output_format == OutputFormat::Json && format == InputFormat::Class(PARQUET_SOURCE.into()) {
-        settings.push((job::JSON_VALUES.into(), json_values(&first, &env)?.join("\n")));
+    if let (OutputFormat::Json, Some(read)) = (&flags.output_format, read) {
+        settings.push((job::JSON_VALUES.into(), json_values(&first, read, &env)?.join("\n")));
     }
     run(RunFlags {
         application: Some("identity".into()),
@@ -135,14 +139,14 @@ fn recognised(inputs: &[String], env: &Env) -> Result<InputFormat> {
         () if is(".json") || is(".jsonl") || is(".ndjson") => Ok(InputFormat::Json),
         () => Err(Error::new(Code::Usage, "the format of the input is not known")
             .at_path(inputs[0].as_str())
-            .hint("name it with --input-format: parquet, csv or json")),
+            .hint(format!("name it with --input-format: csv, json, {}", file_formats::names()))),
     }
 }
 
 /// Returns the columns of the first input, or the columns that the flags name, with their types if `typed`.
 fn fields(flags: &ConvertFlags, first: &Path, format: &InputFormat, typed: bool, env: &Env) -> Result<Fields> {
     let of_schema = match format {
-        InputFormat::Class(name) if name == PARQUET_SOURCE => schema(first, env)?,
+        InputFormat::Class(_) if let Some(read) = library::read_format(format) => schema(first, read, env)?,
         InputFormat::Csv { separator, header: true } => {
             infer::of_csv(&first.to_string_lossy(), *separator, typed, env)?
         }
@@ -155,7 +159,8 @@ fn fields(flags: &ConvertFlags, first: &Path, format: &InputFormat, typed: bool,
         }
         _ => {
             let error = Error::new(Code::Usage, "the input has no named columns");
-            return Err(error.hint("convert reads parquet, csv with a header, and json"));
+            let hint = format!("convert reads csv with a header, json, {}", file_formats::names());
+            return Err(error.hint(hint));
         }
     };
     if flags.columns.is_empty() {
@@ -166,22 +171,22 @@ fn fields(flags: &ConvertFlags, first: &Path, format: &InputFormat, typed: bool,
     Ok(flags.columns.iter().map(|name| (name.clone(), kind(name))).collect())
 }
 
-/// Returns the columns of a Parquet file whose texts are JSON values.
-fn json_values(path: &Path, env: &Env) -> Result<Vec<String>> {
+/// Returns the columns of a file whose texts are JSON values.
+fn json_values(path: &Path, format: &FileFormat, env: &Env) -> Result<Vec<String>> {
     const KINDS: [&str; 8] = ["Int", "UInt", "Float", "Boolean", "Decimal", "List", "Struct", "Map"];
-    let fields = fields_of(path, "type", env)?;
+    let fields = fields_of(path, format, "type", env)?;
     let is_value = |kind: &str| KINDS.iter().any(|known| kind.starts_with(known) && !kind.starts_with("Interval"));
     Ok(fields.into_iter().filter(|(_, kind)| is_value(kind)).map(|(name, _)| name).collect())
 }
 
-/// Returns the columns of a Parquet file with their types.
-fn schema(path: &Path, env: &Env) -> Result<Fields> {
-    fields_of(path, "text_type", env)
+/// Returns the columns of a file with the types of their texts.
+fn schema(path: &Path, format: &FileFormat, env: &Env) -> Result<Fields> {
+    fields_of(path, format, "text_type", env)
 }
 
-/// Returns the columns of a Parquet file, each with a member of its description.
-fn fields_of(path: &Path, member: &str, env: &Env) -> Result<Fields> {
-    let document = library::description(path, env)?;
+/// Returns the columns of a file, each with a member of its description.
+fn fields_of(path: &Path, format: &FileFormat, member: &str, env: &Env) -> Result<Fields> {
+    let document = library::description(path, format, env)?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
     let fields = document["fields"].as_array().into_iter().flatten();
     Ok(fields.map(|field| (text(&field["name"]), text(&field[member]))).collect())

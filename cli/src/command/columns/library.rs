@@ -7,51 +7,59 @@ use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::abi;
 use yunti_engine::env::Env;
+use yunti_engine::format::file_formats::{FileFormat, of_source, of_writer};
 use yunti_engine::job::inspect::describe;
-use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat, PARQUET_SOURCE, PARQUET_WRITER};
+use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat};
 use yunti_engine::operator::class::find_class;
 use yunti_engine::operator::{ClassSource, Kind};
 
-/// Names of its classes. Libraries of users may have others that begin alike.
-const CLASSES: [&str; 2] = [PARQUET_SOURCE, PARQUET_WRITER];
 /// Name of its file.
 const FILE: &str = "libyunti_formats.so";
 /// Variable that names another file.
 const VARIABLE: &str = "YUNTI_FORMATS";
 
-/// Returns true if a job names a class of the library.
-pub fn needs(spec: &JobSpec) -> bool {
-    let ours = |name: &str| CLASSES.contains(&name);
-    let reads = |format: &InputFormat| matches!(format, InputFormat::Class(name) if ours(name));
-    let writes = |format: &OutputFormat| matches!(format, OutputFormat::Class(name) if ours(name));
-    let jobs = std::iter::once(spec).chain(&spec.then);
-    jobs.into_iter()
-        .any(|job| writes(&job.output_format) || job.sources().iter().any(|source| reads(&source.input_format)))
+/// Returns the format of the first class of the library that a job names. Libraries of users may have other classes
+/// that begin alike.
+pub fn needed(spec: &JobSpec) -> Option<&'static FileFormat> {
+    std::iter::once(spec).chain(&spec.then).find_map(|job| {
+        let reads = job.sources().iter().find_map(|source| read_format(&source.input_format));
+        reads.or_else(|| written_format(&job.output_format))
+    })
+}
+
+/// Returns the format of files that an input format stands for, if the library reads it.
+pub fn read_format(format: &InputFormat) -> Option<&'static FileFormat> {
+    if let InputFormat::Class(name) = format { of_source(name) } else { None }
+}
+
+/// Returns the format of files that an output format stands for, if the library writes it.
+pub fn written_format(format: &OutputFormat) -> Option<&'static FileFormat> {
+    if let OutputFormat::Class(name) = format { of_writer(name) } else { None }
 }
 
 /// Refuses a job of a cluster that names a class of the library. Errors: `Usage`.
 pub fn refuse_on_cluster(spec: &JobSpec) -> Result<()> {
-    if !needs(spec) {
-        return Ok(());
-    }
-    let error = Error::new(Code::Usage, "Parquet is read and written on one node alone, not on YARN");
-    Err(error.hint("leave out --on yarn, or read it there with a reader of Java"))
+    let Some(format) = needed(spec) else { return Ok(()) };
+    let what = format!("{} is read and written on one node alone, not on YARN", format.title);
+    Err(Error::new(Code::Usage, what).hint("leave out --on yarn, or read it there with a reader of Java"))
 }
 
-/// Loads the library. Errors: `Input` if it is not there; `UserCode` if it cannot be loaded.
-pub fn load() -> Result<Arc<dyn ClassSource>> {
+/// Loads the library for files of a format. Errors: `Input` if it is not there; `UserCode` if it cannot be loaded.
+pub fn load(format: &FileFormat) -> Result<Arc<dyn ClassSource>> {
     match find() {
         Some(path) => abi::load(&path),
-        None => Err(Error::new(Code::Input, format!("Parquet needs {FILE}, which is not beside this program"))
-            .hint(format!("build it with make formats, or name it in {VARIABLE}"))),
+        None => {
+            let what = format!("{} needs {FILE}, which is not beside this program", format.title);
+            Err(Error::new(Code::Input, what).hint(format!("build it with make formats, or name it in {VARIABLE}")))
+        }
     }
 }
 
-/// Returns the description of a Parquet file: its schema, columns and statistics.
+/// Returns the description of a file of columns: its schema, columns and statistics.
 ///
 /// Errors: those of `load`; `Corrupt` and `Input` of the file.
-pub fn description(path: &Path, env: &Env) -> Result<Value> {
-    let class = find_class(&[load()?], PARQUET_SOURCE, &[Kind::Source])?;
+pub fn description(path: &Path, format: &FileFormat, env: &Env) -> Result<Value> {
+    let class = find_class(&[load(format)?], format.source, &[Kind::Source])?;
     serde_json::from_str(&describe(path, &class, env)?)
         .map_err(|e| Error::new(Code::Internal, format!("the description of a file is no JSON ({e})")))
 }

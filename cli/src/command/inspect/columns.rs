@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use yunti_base::Result;
 use yunti_engine::env::Env;
+use yunti_engine::format::file_formats::FileFormat;
 
 use super::{InspectFlags, Inspection};
 use crate::command::columns::library;
@@ -14,16 +15,17 @@ use crate::text::table::{Side, Table, cut};
 /// Columns in the tables; the rest are counted.
 const ROWS: usize = 200;
 
-pub fn columns(flags: &InspectFlags, env: &Env) -> Result<Inspection> {
-    let file = library::description(&flags.path, env)?;
+pub fn columns(flags: &InspectFlags, format: &FileFormat, env: &Env) -> Result<Inspection> {
+    let file = library::description(&flags.path, format, env)?;
     let bytes = env.files.meta(&flags.path).map_or(0, |meta| meta.len);
     let mut text = format!(
-        "{}: a {} file, {}: {} in {}, {}\n",
+        "{}: {} {} file, {}: {} in {}, {}\n",
         flags.path.display(),
+        if string(&file["format"]).starts_with(['A', 'O']) { "an" } else { "a" },
         string(&file["format"]),
         numbers::bytes(bytes),
         numbers::several(number(&file["rows"]), "row"),
-        numbers::several(number(&file["row_groups"]), "row group"),
+        numbers::several(number(&file["units"]), file["unit"].as_str().unwrap_or("row group")),
         numbers::several(list(&file["columns"]).len() as u64, "column"),
     );
     let writer = string(&file["created_by"]);

@@ -4,7 +4,7 @@
 //!   first bytes  ->  JSON with a format of Yunti  report, facts of a cluster's job, limits, comparison    documents.rs
 //!                    format = "yunti-job/..       job file                                               documents.rs
 //!                    24 n + 8 bytes and a sum     index of Hadoop's map output, with its segments        map_output.rs
-//!                    PAR1                         columns of a Parquet file                          columns.rs
+//!                    PAR1, Obj1, ..               columns of a file, as of Parquet                   columns.rs
 //!                    a known beginning            files that local jobs do not read                      recognise.rs
 //!                    anything else                records, as `yunti run` would read them                records.rs
 //! ```
@@ -27,8 +27,9 @@ use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Env, NamedFile};
 use yunti_engine::job::spec::InputFormat;
-use yunti_engine::job::spec::change::parse_input_format;
+use yunti_engine::job::spec::change::{input_formats, parse_input_format};
 
+use crate::command::columns::library;
 use crate::console::{self, stdout};
 use crate::failure::Outcome;
 use recognise::Kind;
@@ -37,16 +38,15 @@ use recognise::Kind;
 ///
 /// Reports, facts of a cluster's jobs, limits, job files, the index and the segments of Hadoop's map output, and any
 /// input of `yunti run`: its compression, whether several workers can read it in parallel, its first records. Of a
-/// Parquet file: its rows, schema and statistics.
+/// file of columns, such as Parquet: its rows, schema and statistics.
 /// A damaged file gives a one-line error with exit code 4.
 #[derive(Debug, Args)]
 pub struct InspectFlags {
     /// File to inspect
     pub path: PathBuf,
 
-    /// Format of the records, as in yunti run: text[:DELIMITER], kv[:SEPARATOR], fixed:RECORD_BYTES:KEY_BYTES
-    /// or framed
-    #[arg(long, value_name = "FORMAT", value_parser = parse_input_format)]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_input_format,
+          help = format!("Format of the records, as in yunti run: {}", input_formats()))]
     pub input_format: Option<InputFormat>,
 
     /// Number of records to show
@@ -104,12 +104,15 @@ fn identify(flags: &InspectFlags, env: &Env) -> Result<Inspection> {
     let mut head = vec![0; HEAD_BYTES];
     let n = file.read_up_to(&mut head, 0)?;
     head.truncate(n);
-    let kind = if flags.input_format.is_some() { Kind::Records } else { recognise::kind(path, &head, meta.len) };
+    let kind = match &flags.input_format {
+        Some(format) => library::read_format(format).map_or(Kind::Records, Kind::Columns),
+        None => recognise::kind(path, &head, meta.len),
+    };
     match kind {
         Kind::Document => documents::document(path, &*env.files, console::width()),
         Kind::JobFile => documents::job_file(path, &file),
         Kind::MapOutputIndex => map_output::index(path, &file, meta.len, env),
-        Kind::Columns => columns::columns(flags, env),
+        Kind::Columns(format) => columns::columns(flags, format, env),
         Kind::Foreign(what, hint) => Ok(documents::foreign(path, meta.len, what, hint)),
         Kind::Records => records::records(flags, &head, env),
     }

@@ -1,6 +1,9 @@
 //! Identification of a file by its first bytes; its name decides only if they cannot.
 
+use std::ffi::OsStr;
 use std::path::Path;
+
+use yunti_engine::format::file_formats::{self, FileFormat};
 
 use super::map_output::{has_length_of_index, index_of, is_sound};
 
@@ -13,7 +16,7 @@ pub enum Kind {
     /// `file.out.index`, or a `file.out` beside one.
     MapOutputIndex,
     /// A file of columns, which the class library for formats describes.
-    Columns,
+    Columns(&'static FileFormat),
     /// Description of the file, and a hint how to read it.
     Foreign(&'static str, &'static str),
     Records,
@@ -50,11 +53,17 @@ pub fn kind(path: &Path, head: &[u8], len: u64) -> Kind {
     if is_index(head, len) || (is_named_index(path) && len > 0) || beside_an_index(path) {
         return Kind::MapOutputIndex;
     }
-    if head.starts_with(b"PAR1") || head.starts_with(b"PARE") {
-        return Kind::Columns;
+    if let Some(format) = file_formats::beginning(head).find(|format| !format.needs_extension || is_of(format, path)) {
+        return Kind::Columns(format);
     }
     let foreign = FOREIGN.into_iter().find(|(magic, ..)| head.starts_with(magic));
     foreign.map_or(Kind::Records, |(_, what, hint)| Kind::Foreign(what, hint))
+}
+
+/// Returns true if the name of a file has an extension of the format, or no extension.
+fn is_of(format: &FileFormat, path: &Path) -> bool {
+    let known = |extension: &OsStr| format.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known));
+    path.extension().is_none_or(known)
 }
 
 /// Returns the compressed format of the bytes, and the file name extension of that format.
@@ -106,7 +115,10 @@ mod tests {
         check("file.out.index", b"too short", Kind::MapOutputIndex);
         check("x", &[0; 32], Kind::Records);
         check("x", b"a line\n", Kind::Records);
-        check("x", b"PAR1....", Kind::Columns);
+        let parquet = Kind::Columns(file_formats::named("parquet").unwrap());
+        check("x", b"PAR1....", parquet);
+        check("x.pq", b"PAR1....", parquet);
+        check("x.txt", b"PAR1 is a word", Kind::Records);
         assert!(matches!(kind(Path::new("x"), b"SEQ\x06..", 6), Kind::Foreign(..)));
         assert_eq!(compressed(b"\x1f\x8b\x08\x00"), Some(("gzip", ".gz")));
         assert_eq!(compressed(b"text"), None);

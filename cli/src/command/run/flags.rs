@@ -6,7 +6,8 @@ use crate::command::numbers::whole;
 use clap::Args;
 use yunti_engine::job::applications;
 use yunti_engine::job::spec::change::{
-    SpecChange, parse_compress, parse_input_format, parse_mode, parse_output, parse_output_format, parse_partitioning,
+    SpecChange, input_formats, output_formats, parse_compress, parse_input_format, parse_mode, parse_output,
+    parse_output_format, parse_partitioning,
 };
 use yunti_engine::job::spec::{Compress, InputFormat, Mode, OutputFormat, OutputTarget, Partitioning, parse_size};
 use yunti_engine::operator::Type;
@@ -65,23 +66,23 @@ pub struct RunFlags {
     #[arg(long, help_heading = "Input and output")]
     pub no_mmap: bool,
 
-    /// Format of the input: text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json,
-    /// parquet, fixed:RECORD_BYTES:KEY_BYTES, framed, or a class as class:LIBRARY.CLASS [default: text; parquet
-    /// for Parquet files]
-    #[arg(long, value_name = "FORMAT", value_parser = parse_input_format, help_heading = "Input and output")]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_input_format, help_heading = "Input and output",
+          help = format!("Format of the input: {}, or a class as class:LIBRARY.CLASS [default: by the first file: its \
+                          format of columns, or text]", input_formats()))]
     pub input_format: Option<InputFormat>,
 
-    /// Columns of csv, json or parquet that form the key, as in id or user.name,city [default: the first; json: none]
+    /// Columns of csv, json or a file of columns that form the key, as in id or user.name,city [default: the first;
+    /// json: none]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub key_columns: Vec<String>,
 
-    /// Columns of csv, json or parquet that form the value [default: all others; json: the line]
+    /// Columns of csv, json or a file of columns that form the value [default: all others; json: the line]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub value_columns: Vec<String>,
 
-    /// Format of the output: text[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, raw, framed,
-    /// or a writer class as class:LIBRARY.CLASS [default: text]
-    #[arg(long, value_name = "FORMAT", value_parser = parse_output_format, help_heading = "Input and output")]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_output_format, help_heading = "Input and output",
+          help = format!("Format of the output: {}, or a writer class as class:LIBRARY.CLASS [default: text]",
+                         output_formats()))]
     pub output_format: Option<OutputFormat>,
 
     /// Columns of a csv or json output that take the key [default: none, if --output-value-columns is given]

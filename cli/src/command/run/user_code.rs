@@ -35,8 +35,8 @@ pub fn classes(flags: &RunFlags, spec: &JobSpec, env: &mut Env) -> Result<Vec<Ar
     if isolates {
         classes.push(isolation.libraries(&spec.libraries, &own_program()?, env)?);
     }
-    if library::needs(spec) {
-        classes.push(library::load()?);
+    if let Some(format) = library::needed(spec) {
+        classes.push(library::load(format)?);
     }
     classes.extend(guard::load(if isolates { &[] } else { &spec.libraries }, env)?);
     Ok(classes)

@@ -1,15 +1,15 @@
-//! Formats of inputs that the user left open: columns are recognised by the first file.
+//! Formats of inputs that the user left open: files of columns are recognised by the first file.
 
 use std::path::PathBuf;
 
 use super::inputs;
 use crate::env::Env;
-use crate::job::spec::{InputFormat, JobSpec, PARQUET_SOURCE, SourceSpec};
+use crate::env::stores::scheme_of;
+use crate::format::file_formats::FILE_FORMATS;
+use crate::job::spec::{InputFormat, JobSpec, SourceSpec};
 use crate::read::foreign;
+use crate::read::split::InputFile;
 use yunti_base::{Code, Error, Result};
-
-/// Extensions of Parquet files.
-const EXTENSIONS: [&str; 3] = ["parquet", "parq", "pq"];
 
 /// Returns the first file that `names` stand for. Errors: `Input` if there is none.
 pub fn first_file(names: &[String], env: &Env) -> Result<PathBuf> {
@@ -17,25 +17,38 @@ pub fn first_file(names: &[String], env: &Env) -> Result<PathBuf> {
     inputs::first(&*env.files, names, |_| true)?.map(|file| file.path).ok_or_else(none)
 }
 
-/// Sets the input format of each source of text whose first file is a Parquet file.
+/// Sets the input format of each source of text whose first file has a format of `FILE_FORMATS`.
 ///
 /// Errors: `Input` for an input that does not exist or cannot be read.
 pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
     for (number, SourceSpec { inputs: names, input_format, .. }) in spec.sources().into_iter().enumerate() {
-        if !matches!(&input_format, InputFormat::Text { .. }) || names.iter().any(|name| name == "-") {
+        if !matches!(&input_format, InputFormat::Text { delimiter: None }) || names.iter().any(|name| name == "-") {
             continue;
         }
         let Some(first) = inputs::first(&*env.files, &names, |file| !file.is_stream)? else { continue };
-        // Other files are not opened here: a job opens them under its guard.
-        let is_named =
-            first.path.extension().is_some_and(|e| EXTENSIONS.iter().any(|known| e.eq_ignore_ascii_case(known)));
-        if is_named && foreign::is_parquet(&*env.files, &first)? {
-            let slot = match spec.sources.get_mut(number) {
-                Some(source) => &mut source.input_format,
-                None => &mut spec.input_format,
-            };
-            *slot = InputFormat::Class(PARQUET_SOURCE.into());
-        }
+        let Some(class) = source_of(&first, env)? else { continue };
+        let slot = match spec.sources.get_mut(number) {
+            Some(source) => &mut source.input_format,
+            None => &mut spec.input_format,
+        };
+        *slot = InputFormat::Class(class.into());
     }
     Ok(())
+}
+
+/// Returns the class that reads a file, if it is recognised.
+fn source_of(file: &InputFile, env: &Env) -> Result<Option<&'static str>> {
+    let extension = file.path.extension().unwrap_or_default();
+    let is_named = |known: &[&str]| known.iter().any(|known| extension.eq_ignore_ascii_case(known));
+    let is_known = FILE_FORMATS.iter().any(|format| is_named(format.extensions));
+    // A file of a store costs a request.
+    if !is_known && scheme_of(&file.path).is_some() {
+        return Ok(None);
+    }
+    let found = match foreign::file_format(&*env.files, file) {
+        // The job reports it, as it does for each of its files.
+        Err(_) if !is_known => return Ok(None),
+        found => found?,
+    };
+    Ok(found.filter(|format| !format.needs_extension || is_named(format.extensions)).map(|format| format.source))
 }

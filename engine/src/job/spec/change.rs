@@ -9,11 +9,11 @@
 use std::path::PathBuf;
 
 use super::{
-    Compress, InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, PARQUET_SOURCE, PARQUET_WRITER, Partitioning,
-    SourceSpec, SpillCodec, parse_size,
+    Compress, InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SourceSpec, SpillCodec, parse_size,
 };
 use crate::bytes::escape::{escape, unescape};
 use crate::codec::encode::{Compression, Target};
+use crate::format::file_formats;
 use crate::operator::Type;
 use crate::run::ScratchDir;
 use yunti_base::{Code, Error, Result};
@@ -207,20 +207,35 @@ fn unknown(what: &str, text: &str, known: &str) -> Error {
     Error::new(Code::Usage, format!("unknown {what} '{text}'")).hint(format!("use {known}"))
 }
 
-/// Parses an input format: `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`,
-/// `csv-no-header:SEPARATOR`, `json`, `parquet`, `fixed:RECORD_BYTES:KEY_BYTES`, `framed` or `class:LIBRARY.CLASS`.
-/// Errors: `Usage`.
+/// Returns the spellings of input formats other than classes, for help and messages.
+pub fn input_formats() -> String {
+    format!(
+        "text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, {}, \
+         fixed:RECORD_BYTES:KEY_BYTES, framed",
+        file_formats::names()
+    )
+}
+
+/// Returns the spellings of output formats other than classes, for help and messages.
+pub fn output_formats() -> String {
+    format!(
+        "text[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, {}, raw, framed",
+        file_formats::names()
+    )
+}
+
+/// Parses an input format: one of `input_formats`, or `class:LIBRARY.CLASS`. Errors: `Usage`.
 pub fn parse_input_format(text: &str) -> Result<InputFormat> {
-    let known = "text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, \
-                 parquet, fixed:RECORD_BYTES:KEY_BYTES, framed or class:LIBRARY.CLASS";
-    let bad = || unknown("input format", text, known);
+    let bad = || unknown("input format", text, &format!("{} or class:LIBRARY.CLASS", input_formats()));
+    if let Some(format) = file_formats::named(text) {
+        return Ok(InputFormat::Class(format.source.into()));
+    }
     match text.split_once(':') {
         None if text == "text" => Ok(InputFormat::Text { delimiter: None }),
         None if text == "kv" => Ok(KV_DEFAULT),
         None if text == "framed" => Ok(InputFormat::Framed),
         Some(("text", delimiter)) => Ok(InputFormat::Text { delimiter: Some(unescape(delimiter)?) }),
         None if text == "json" => Ok(InputFormat::Json),
-        None if text == "parquet" => Ok(InputFormat::Class(PARQUET_SOURCE.into())),
         None if text == "csv" => Ok(InputFormat::Csv { separator: b',', header: true }),
         None if text == "csv-no-header" => Ok(InputFormat::Csv { separator: b',', header: false }),
         Some(("kv", separator)) => Ok(InputFormat::KeyValue { separator: one_byte(text, separator)? }),
@@ -253,9 +268,11 @@ fn one_byte(text: &str, separator: &str) -> Result<u8> {
     }
 }
 
-/// Parses an output format: `text`, `text:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`,
-/// `csv-no-header:SEPARATOR`, `json`, `parquet`, `raw`, `framed` or `class:LIBRARY.CLASS`. Errors: `Usage`.
+/// Parses an output format: one of `output_formats`, or `class:LIBRARY.CLASS`. Errors: `Usage`.
 pub fn parse_output_format(text: &str) -> Result<OutputFormat> {
+    if let Some(format) = file_formats::named(text) {
+        return Ok(OutputFormat::Class(format.writer.into()));
+    }
     match text.split_once(':') {
         None if text == "text" => Ok(default_output_format()),
         None if text == "raw" => Ok(OutputFormat::Raw),
@@ -263,17 +280,12 @@ pub fn parse_output_format(text: &str) -> Result<OutputFormat> {
         Some(("text", separator)) => Ok(OutputFormat::Text { separator: unescape(separator)? }),
         Some(("class", name)) if name.contains('.') => Ok(OutputFormat::Class(name.into())),
         None if text == "json" => Ok(OutputFormat::Json),
-        None if text == "parquet" => Ok(OutputFormat::Class(PARQUET_WRITER.into())),
         None if text == "csv" => Ok(OutputFormat::Csv { separator: b',', header: true }),
         None if text == "csv-no-header" => Ok(OutputFormat::Csv { separator: b',', header: false }),
         Some((name @ ("csv" | "csv-no-header"), separator)) => {
             Ok(OutputFormat::Csv { separator: csv_separator(text, separator)?, header: name == "csv" })
         }
-        _ => {
-            let known = "text[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, parquet, raw, framed or \
-                         class:LIBRARY.CLASS";
-            Err(unknown("output format", text, known))
-        }
+        _ => Err(unknown("output format", text, &format!("{} or class:LIBRARY.CLASS", output_formats()))),
     }
 }
 
@@ -355,8 +367,10 @@ pub(super) fn input_format_text(format: &InputFormat) -> String {
         InputFormat::Fixed { record_bytes, key_bytes } => format!("fixed:{record_bytes}:{key_bytes}"),
         InputFormat::Framed => "framed".into(),
         InputFormat::Json => "json".into(),
-        InputFormat::Class(name) if name == PARQUET_SOURCE => "parquet".into(),
-        InputFormat::Class(name) => format!("class:{name}"),
+        InputFormat::Class(name) => match file_formats::of_source(name) {
+            Some(format) => format.name.into(),
+            None => format!("class:{name}"),
+        },
         InputFormat::Csv { separator, header } => csv_text(*separator, *header),
     }
 }
@@ -373,8 +387,10 @@ pub(super) fn output_format_text(format: &OutputFormat) -> String {
         OutputFormat::Text { separator } => format!("text:{}", escape(separator)),
         OutputFormat::Raw => "raw".into(),
         OutputFormat::Framed => "framed".into(),
-        OutputFormat::Class(name) if name == PARQUET_WRITER => "parquet".into(),
-        OutputFormat::Class(name) => format!("class:{name}"),
+        OutputFormat::Class(name) => match file_formats::of_writer(name) {
+            Some(format) => format.name.into(),
+            None => format!("class:{name}"),
+        },
         OutputFormat::Json => "json".into(),
         OutputFormat::Csv { separator, header } => csv_text(*separator, *header),
     }

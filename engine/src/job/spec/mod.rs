@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::codec::encode::Compression;
 use crate::format::columns::Columns;
+use crate::format::file_formats::names_with_columns;
 use crate::operator::Type;
 use crate::operator::context::Settings;
 use crate::run::ScratchDir;
@@ -165,11 +166,6 @@ pub struct JobSpec {
     pub input_types: Option<(Type, Type)>,
 }
 
-/// Class that reads Parquet: the input format `parquet`.
-pub const PARQUET_SOURCE: &str = "Formats.ParquetSource";
-/// Class that writes Parquet: the output format `parquet`.
-pub const PARQUET_WRITER: &str = "Formats.ParquetWriter";
-
 /// Setting: no part file without records, as by LazyOutputFormat.
 pub const LAZY_PARTS: &str = "output.lazy";
 
@@ -296,7 +292,7 @@ impl JobSpec {
             OutputFormat::Csv { .. } | OutputFormat::Json | OutputFormat::Class(_) => {}
             _ if named => {
                 return usage(
-                    "only csv, json and parquet have columns",
+                    &format!("only {} have columns", names_with_columns()),
                     "leave out --output-key-columns and --output-value-columns",
                 );
             }
@@ -355,7 +351,10 @@ impl SourceSpec {
             // A class has columns if it is a source: the plan knows.
             InputFormat::Csv { .. } | InputFormat::Json | InputFormat::Class(_) => {}
             _ if named => {
-                return usage("only csv, json and parquet have columns", "leave out --key-columns and --value-columns");
+                return usage(
+                    &format!("only {} have columns", names_with_columns()),
+                    "leave out --key-columns and --value-columns",
+                );
             }
             _ => {}
         }
