@@ -89,6 +89,12 @@ impl OpenBatch {
 
 /// Returns the values of the column at a path.
 fn cells(batch: &RecordBatch, path: &[String]) -> Result<Cells> {
+    let (array, above) = column(batch, path)?;
+    Cells::of(&array, above.as_ref()).map_err(|e| failure::of_value(&e))
+}
+
+/// Returns the column at a path, and the nulls of the structs that it is in.
+pub fn column(batch: &RecordBatch, path: &[String]) -> Result<(ArrayRef, Option<NullBuffer>)> {
     let missing = || Error::damaged("a column of its schema has no values");
     let (first, below) = path.split_first().ok_or_else(missing)?;
     let mut column = batch.column_by_name(first).ok_or_else(missing)?.clone();
@@ -98,7 +104,7 @@ fn cells(batch: &RecordBatch, path: &[String]) -> Result<Cells> {
         nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
         column = parent.column_by_name(name).ok_or_else(missing)?.clone();
     }
-    Cells::of(&column, nulls.as_ref()).map_err(|e| failure::of_value(&e))
+    Ok((column, nulls))
 }
 
 /// Returns the columns of a row as one byte string, in `space` unless the only column has bytes of its own.

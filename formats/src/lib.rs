@@ -6,6 +6,7 @@
 //!   Formats.ParquetWriter   writes a part as a Parquet file            parquet/writer.rs
 //! ```
 
+mod block;
 mod cells;
 mod emit;
 mod failure;

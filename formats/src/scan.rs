@@ -28,6 +28,9 @@ impl Picked {
         let all = || schema.fields().iter().map(|field| vec![field.name().clone()]);
         let find = |names: &[String]| names.iter().map(|name| path(name, schema)).collect::<Result<Vec<_>>>();
         let (mut key, mut value) = (find(&scan.key)?, find(&scan.value)?);
+        if scan.blocks {
+            return Ok(Picked { key: Vec::new(), value });
+        }
         if key.is_empty() && value.is_empty() {
             key.extend(all().take(1));
         }

@@ -3,18 +3,15 @@
 use std::sync::Arc;
 
 use super::block::BlockReader;
-use super::expression::Field;
+use super::expression::{Field, Typed, bind, parse};
 use super::kind::Kind;
+use super::settings::{NAMES, TYPES, WHERE};
 use super::text::Builder;
 use super::vector::Vector;
 use crate::format::columns::put_unescaped;
 use crate::operator::{Batch, TaskContext};
 use yunti_base::{Code, Error, Result};
 
-/// Setting: names of the columns in a record's value, a line each, in their order.
-pub const NAMES: &str = "columns.names";
-/// Setting: their types, a line each, as Arrow spells them.
-pub const TYPES: &str = "columns.types";
 /// Setting: skip records that break their format, instead of failing.
 const SKIP_BAD_RECORDS: &str = "skip.bad.records";
 
@@ -27,6 +24,12 @@ pub fn fields(context: &TaskContext) -> Result<Vec<Field>> {
         return Err(Error::new(Code::Usage, what));
     }
     names.zip(types).map(|(name, kind)| Ok(Field { name: name.into(), kind: Kind::parse(kind)? })).collect()
+}
+
+/// Returns the condition of a job, over its columns. Errors: `Usage`.
+pub fn condition(context: &TaskContext, fields: &[Field]) -> Result<Option<Typed>> {
+    let Some(text) = context.setting(WHERE) else { return Ok(None) };
+    bind(&parse(text)?, fields)?.into_condition().map(Some)
 }
 
 /// Reads the rows of one split.
@@ -61,10 +64,31 @@ impl ColumnInput {
         &self.fields
     }
 
+    /// Calls `f` with the rows that meet a condition: their columns, their number, and the rows read for them.
+    ///
+    /// Errors: those of `each`, of the condition and of `f`.
+    pub fn each_where(
+        &mut self,
+        batch: &Batch<'_>,
+        condition: Option<&Typed>,
+        mut f: impl FnMut(&[Vector], usize, usize) -> Result<()>,
+    ) -> Result<()> {
+        self.each(batch, |columns, rows| {
+            let kept = condition.map(|condition| condition.rows(columns, rows)).transpose()?;
+            match kept {
+                Some(kept) if kept.len() < rows => {
+                    let chosen: Vec<Vector> = columns.iter().map(|column| column.select(&kept)).collect();
+                    f(&chosen, kept.len(), rows)
+                }
+                _ => f(columns, rows, rows),
+            }
+        })
+    }
+
     /// Calls `f` with the columns of some rows, and their number, until all rows of the batch are passed on.
     ///
     /// Errors: `Corrupt` with the file for a text that is no value of its type, unless bad records are skipped.
-    pub fn each(&mut self, batch: &Batch<'_>, mut f: impl FnMut(&[Vector], usize) -> Result<()>) -> Result<()> {
+    fn each(&mut self, batch: &Batch<'_>, mut f: impl FnMut(&[Vector], usize) -> Result<()>) -> Result<()> {
         if batch.has_blocks() {
             for record in 0..batch.len() {
                 let (columns, rows) = self.blocks.read(batch.record(record).1, &self.kinds)?;

@@ -13,5 +13,7 @@ pub mod grouping;
 pub mod input;
 pub mod kind;
 pub mod normal;
+pub mod select;
+pub mod settings;
 pub mod text;
 pub mod vector;

@@ -224,10 +224,9 @@ pub fn put(kind: Kind, value: &Value, out: &mut Vec<u8>) {
 }
 
 /// Appends values as the columns of a key or a value: escaped and divided by tabs if there are several. A null is empty,
-/// or `\\N` if nulls are marked; then a single column is escaped too.
+/// or `\N` if nulls are marked; then a single column is escaped too.
 pub fn put_columns(values: &[(Kind, Value)], marks_nulls: bool, out: &mut Vec<u8>) {
     let is_escaped = values.len() > 1 || marks_nulls;
-    let mut text = Vec::new();
     for (number, (kind, value)) in values.iter().enumerate() {
         if number > 0 {
             out.push(b'\t');
@@ -235,12 +234,24 @@ pub fn put_columns(values: &[(Kind, Value)], marks_nulls: bool, out: &mut Vec<u8
         match value {
             Value::Null if marks_nulls => out.extend_from_slice(b"\\N"),
             Value::Bytes(bytes) if is_escaped => put_escaped(bytes, out),
-            Value::Bytes(bytes) => out.extend_from_slice(bytes),
-            value => {
-                text.clear();
-                put(*kind, value, &mut text);
-                out.extend_from_slice(&text);
-            }
+            // The texts of other types have nothing to escape.
+            value => put(*kind, value, out),
+        }
+    }
+}
+
+/// Appends the columns of a row, as `put_columns` does.
+pub fn put_row(columns: &[(Kind, &Vector)], row: usize, marks_nulls: bool, out: &mut Vec<u8>) {
+    let is_escaped = columns.len() > 1 || marks_nulls;
+    for (number, (kind, column)) in columns.iter().enumerate() {
+        if number > 0 {
+            out.push(b'\t');
+        }
+        match &column.data {
+            _ if column.is_null(row) => out.extend_from_slice(if marks_nulls { b"\\N" } else { b"" }),
+            Data::Bytes(_) | Data::Codes(..) if is_escaped => put_escaped(column.bytes(row), out),
+            Data::Bytes(_) | Data::Codes(..) => out.extend_from_slice(column.bytes(row)),
+            _ => put(*kind, &column.value(row), out),
         }
     }
 }

@@ -17,6 +17,7 @@ use super::identity::IdentityReducer;
 use super::inverse::Inverse;
 use super::tokenize::Tokenizer;
 use crate::columns::aggregate::classes::{AggregateRows, MergeStates};
+use crate::columns::select::SelectRows;
 use crate::map::identity::IdentityMapper;
 use crate::operator::folder::KnownFolder;
 use crate::operator::{
@@ -120,6 +121,11 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     let mut info = base("ColumnsAggregateMapper", Kind::Mapper);
     info.flags.takes_blocks = true;
     add(info, Make::Mapper(|context| Ok(Box::new(AggregateRows::new(context)?))));
+    for (name, value_type) in [("SelectMapper", Type::Bytes), ("SelectOneMapper", Type::None)] {
+        let mut info = base(name, Kind::Mapper);
+        (info.flags.takes_blocks, info.value_type) = (true, value_type);
+        add(info, Make::Mapper(|context| Ok(Box::new(SelectRows::new(context)?))));
+    }
     for (name, kind, value_type, new) in [
         (
             "ColumnsAggregateCombiner",

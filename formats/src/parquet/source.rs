@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, FieldRef, Schema, TimeUnit};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Encoding, Type as PhysicalType};
@@ -14,6 +15,7 @@ use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source,
 use super::failure::{guarded, of_parquet, of_text};
 use super::input::Input;
 use super::{columns, describe, metadata};
+use crate::block::BlockWriter;
 use crate::emit::{OpenBatch, SeenCodes};
 use crate::scan::Picked;
 
@@ -42,6 +44,8 @@ struct OpenUnit {
     batch: Option<OpenBatch>,
     /// For records of a single column without values: the codes that were emitted.
     seen: Option<SeenCodes>,
+    /// For a scan of blocks.
+    blocks: Option<BlockWriter>,
 }
 
 impl Class for ParquetSource {
@@ -53,6 +57,7 @@ impl Class for ParquetSource {
 impl Source for ParquetSource {
     type Key = Bytes;
     type Value = Bytes;
+    const GIVES_BLOCKS: bool = true;
 
     fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
         let (foot, _) = metadata::load(file, metadata::options())?;
@@ -95,14 +100,27 @@ impl Source for ParquetSource {
             rows_left: group.num_rows() as u64,
             batch: None,
             seen,
+            blocks: scan.blocks.then(BlockWriter::default),
         });
         Ok(())
     }
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
         let Some(unit) = &mut self.unit else { return Ok(false) };
+        if let Some(mut blocks) = unit.blocks.take() {
+            let Some(batch) = guarded(|| unit.next_batch())? else {
+                self.unit = None;
+                return Ok(false);
+            };
+            out.emit(b"", blocks.block(&batch, &unit.picked)?)?;
+            unit.blocks = Some(blocks);
+            return Ok(true);
+        }
         if unit.batch.is_none() {
-            unit.batch = guarded(|| unit.next_batch())?;
+            unit.batch = guarded(|| {
+                let batch = unit.next_batch()?;
+                batch.map(|batch| OpenBatch::of(&batch, &unit.picked)).transpose()
+            })?;
         }
         let Some(batch) = &mut unit.batch else {
             self.unit = None;
@@ -200,13 +218,13 @@ fn has_only_codes(column: &ColumnChunkMetaData) -> bool {
 
 impl OpenUnit {
     /// Decodes the next batch; None at the end of the row group.
-    fn next_batch(&mut self) -> Result<Option<OpenBatch>> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let miscounted = || of_text("a row group has another number of rows than its metadata say");
         let Some(batch) = self.reader.next() else {
             return if self.rows_left == 0 { Ok(None) } else { Err(miscounted()) };
         };
         let batch = batch.map_err(|e| of_text(&e.to_string()))?;
         self.rows_left = self.rows_left.checked_sub(batch.num_rows() as u64).ok_or_else(miscounted)?;
-        Ok(Some(OpenBatch::of(&batch, &self.picked)?))
+        Ok(Some(batch))
     }
 }

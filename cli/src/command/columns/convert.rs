@@ -10,16 +10,15 @@
 use std::path::Path;
 
 use clap::Args;
-use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::format::file_formats::{self, FileFormat};
 use yunti_engine::job;
 use yunti_engine::job::spec::change::{parse_input_format, parse_output, parse_output_format};
-use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat};
+use yunti_engine::job::spec::{InputFormat, OutputFormat};
 
-use super::infer::{self, Fields};
-use super::library;
+use super::infer::Fields;
+use super::{library, table};
 use crate::command::run::common_flags::{ReportingFlags, ResourceFlags};
 use crate::command::run::flags::RunFlags;
 use crate::command::run::run;
@@ -73,7 +72,7 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
     let (output, inputs) = flags.paths.split_last().expect("the parser requires two paths");
     let format = match &flags.input_format {
         Some(format) => format.clone(),
-        None => recognised(inputs, &env)?,
+        None => table::format_of(inputs, &env)?,
     };
     let (read, written) = (library::read_format(&format), library::written_format(&flags.output_format));
     if !(written.is_some() || matches!(flags.output_format, OutputFormat::Csv { .. } | OutputFormat::Json)) {
@@ -124,70 +123,20 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
     })
 }
 
-/// Returns the format of inputs by the first file. Errors: `Usage` for a file that has no known columns.
-fn recognised(inputs: &[String], env: &Env) -> Result<InputFormat> {
-    let mut spec = JobSpec { inputs: inputs.to_vec(), ..JobSpec::default() };
-    job::recognise_formats(&mut spec, env)?;
-    if let InputFormat::Class(_) = spec.input_format {
-        return Ok(spec.input_format);
-    }
-    let name = Path::new(&inputs[0]).file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let is = |extension: &str| name.ends_with(extension) || name.contains(&format!("{extension}."));
-    match () {
-        () if is(".csv") => Ok(InputFormat::Csv { separator: b',', header: true }),
-        () if is(".tsv") => Ok(InputFormat::Csv { separator: b'\t', header: true }),
-        () if is(".json") || is(".jsonl") || is(".ndjson") => Ok(InputFormat::Json),
-        () => Err(Error::new(Code::Usage, "the format of the input is not known")
-            .at_path(inputs[0].as_str())
-            .hint(format!("name it with --input-format: csv, json, {}", file_formats::names()))),
-    }
-}
-
 /// Returns the columns of the first input, or the columns that the flags name, with their types if `typed`.
 fn fields(flags: &ConvertFlags, first: &Path, format: &InputFormat, typed: bool, env: &Env) -> Result<Fields> {
-    let of_schema = match format {
-        InputFormat::Class(_) if let Some(read) = library::read_format(format) => schema(first, read, env)?,
-        InputFormat::Csv { separator, header: true } => {
-            infer::of_csv(&first.to_string_lossy(), *separator, typed, env)?
-        }
-        InputFormat::Json if !flags.columns.is_empty() => {
-            infer::of_json(&first.to_string_lossy(), &flags.columns, typed, env)?
-        }
-        InputFormat::Json => {
-            let error = Error::new(Code::Usage, "no column of the JSON lines is named");
-            return Err(error.hint("as in --columns id,user.name"));
-        }
-        _ => {
-            let error = Error::new(Code::Usage, "the input has no named columns");
-            let hint = format!("convert reads csv with a header, json, {}", file_formats::names());
-            return Err(error.hint(hint));
-        }
-    };
+    let all = table::fields(first, format, &flags.columns, typed, env)?;
     if flags.columns.is_empty() {
-        return Ok(of_schema);
+        return Ok(all);
     }
-    let kind =
-        |name: &String| of_schema.iter().find(|(n, _)| n == name).map_or(String::new(), |(_, kind)| kind.clone());
+    let kind = |name: &String| all.iter().find(|(n, _)| n == name).map_or(String::new(), |(_, kind)| kind.clone());
     Ok(flags.columns.iter().map(|name| (name.clone(), kind(name))).collect())
 }
 
 /// Returns the columns of a file whose texts are JSON values.
 fn json_values(path: &Path, format: &FileFormat, env: &Env) -> Result<Vec<String>> {
     const KINDS: [&str; 8] = ["Int", "UInt", "Float", "Boolean", "Decimal", "List", "Struct", "Map"];
-    let fields = fields_of(path, format, "type", env)?;
+    let fields = table::fields_of(path, format, "type", env)?;
     let is_value = |kind: &str| KINDS.iter().any(|known| kind.starts_with(known) && !kind.starts_with("Interval"));
     Ok(fields.into_iter().filter(|(_, kind)| is_value(kind)).map(|(name, _)| name).collect())
-}
-
-/// Returns the columns of a file with the types of their texts.
-fn schema(path: &Path, format: &FileFormat, env: &Env) -> Result<Fields> {
-    fields_of(path, format, "text_type", env)
-}
-
-/// Returns the columns of a file, each with a member of its description.
-fn fields_of(path: &Path, format: &FileFormat, member: &str, env: &Env) -> Result<Fields> {
-    let document = library::description(path, format, env)?;
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
-    let fields = document["fields"].as_array().into_iter().flatten();
-    Ok(fields.map(|field| (text(&field["name"]), text(&field[member]))).collect())
 }

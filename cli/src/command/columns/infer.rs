@@ -14,18 +14,24 @@ pub type Fields = Vec<(String, String)>;
 /// Records of the sample, at most.
 const SAMPLE: usize = 10_000;
 
-/// Returns the columns of a CSV file with a header. Errors: `Input` for a file without a record.
-pub fn of_csv(path: &str, separator: u8, typed: bool, env: &Env) -> Result<Fields> {
+/// Returns the columns of a CSV file, numbered from 1 if it has no header. Errors: `Input` for a file without a record.
+pub fn of_csv(path: &str, separator: u8, header: bool, typed: bool, env: &Env) -> Result<Fields> {
     let format = InputFormat::Csv { separator, header: false };
     let n = if typed { SAMPLE } else { 0 } + 1;
     let sample = inspect(path, &format, n, false, env, &Cancel::default())?;
     let mut records = sample.records.iter();
-    let Some(header) = records.next() else {
-        return Err(Error::new(Code::Input, "the CSV data has no header").at_path(path));
+    let Some(first) = sample.records.first() else {
+        let what = if header { "the CSV data has no header" } else { "the CSV data has no record" };
+        return Err(Error::new(Code::Input, what).at_path(path));
     };
-    let mut names = vec![text(&header.key)];
-    if !header.value.is_empty() {
-        names.extend(columns(&header.value));
+    let mut names = vec![text(&first.key)];
+    if !first.value.is_empty() {
+        names.extend(columns(&first.value));
+    }
+    if header {
+        records.next();
+    } else {
+        names = (1..=names.len()).map(|number| number.to_string()).collect();
     }
     let mut kinds = vec![Kind::default(); names.len()];
     for record in records {

@@ -3,3 +3,5 @@
 pub mod convert;
 mod infer;
 pub mod library;
+pub mod resolve;
+mod table;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::command::numbers::whole;
 use clap::Args;
+use yunti_engine::columns::settings;
 use yunti_engine::job::applications;
 use yunti_engine::job::spec::change::{
     SpecChange, input_formats, output_formats, parse_compress, parse_input_format, parse_mode, parse_output,
@@ -79,6 +80,26 @@ pub struct RunFlags {
     /// Columns of csv, json or a file of columns that form the value [default: all others; json: the line]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub value_columns: Vec<String>,
+
+    /// Columns by which aggregate groups rows, as in city,month [default: all rows are one group]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Columns (aggregate, select, filter)")]
+    pub by: Vec<String>,
+
+    /// Aggregates, as in 'sum(amount) as total, count' (docs/guide/columns.md lists the functions)
+    #[arg(long, value_name = "LIST", help_heading = "Columns (aggregate, select, filter)")]
+    pub agg: Option<String>,
+
+    /// Columns and expressions to select, as in 'city, amount * 1.2 as gross' [default: all columns]
+    #[arg(long, value_name = "LIST", help_heading = "Columns (aggregate, select, filter)")]
+    pub columns: Option<String>,
+
+    /// Condition that rows must meet, in SQL, as in "amount > 10 and city like 'P%'"
+    #[arg(long = "where", value_name = "CONDITION", help_heading = "Columns (aggregate, select, filter)")]
+    pub condition: Option<String>,
+
+    /// Type of a column of csv or json, as in 'amount=Decimal128(10, 2)' [default: inferred]; may be repeated
+    #[arg(long, value_name = "NAME=TYPE", help_heading = "Columns (aggregate, select, filter)")]
+    pub r#type: Vec<String>,
 
     #[arg(long, value_name = "FORMAT", value_parser = parse_output_format, help_heading = "Input and output",
           help = format!("Format of the output: {}, or a writer class as class:LIBRARY.CLASS [default: text]",
@@ -252,7 +273,12 @@ fn parse_named_output(text: &str) -> yunti_base::Result<(String, OutputFormat)> 
 impl RunFlags {
     /// Returns the settings of `-D` and of the flags that stand for a setting.
     fn settings(&self) -> Vec<(String, String)> {
-        self.settings.iter().cloned().chain(self.tasks.settings()).collect()
+        let lists = [(settings::BY, &self.by), (settings::TYPES_GIVEN, &self.r#type)];
+        let lists = lists.into_iter().filter(|(_, list)| !list.is_empty()).map(|(key, list)| (key, list.join("\n")));
+        let texts = [(settings::OF, &self.agg), (settings::SELECT, &self.columns), (settings::WHERE, &self.condition)];
+        let texts = texts.into_iter().filter_map(|(key, text)| Some((key, text.clone()?)));
+        let columns = lists.chain(texts).map(|(key, text)| (key.to_string(), text));
+        self.settings.iter().cloned().chain(columns).chain(self.tasks.settings()).collect()
     }
 
     /// Returns the changes that the flags make to a job. Lists replace the job file's lists; settings are added to its

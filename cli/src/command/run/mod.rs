@@ -20,7 +20,7 @@ use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
 use yunti_engine::job::{Control, Outcome as JobOutcome};
 
-use crate::command::columns::library;
+use crate::command::columns::{library, resolve};
 use crate::command::part::stores;
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
@@ -56,6 +56,7 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
     if flags.input_format.is_none() && flags.on != Cluster::Yarn {
         job::recognise_formats(&mut spec, &env)?;
     }
+    resolve::resolve(&mut spec, &env)?;
     spec.check()?;
     if flags.on == Cluster::Yarn {
         library::refuse_on_cluster(&spec)?;

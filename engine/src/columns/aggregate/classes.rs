@@ -4,22 +4,14 @@ use std::sync::Arc;
 
 use super::accumulator::{Accumulator, Origin};
 use super::{Aggregate, List};
-use crate::columns::expression::{Field, Typed, bind, parse};
+use crate::columns::expression::{Field, Typed};
 use crate::columns::grouping::Grouping;
-use crate::columns::input::{ColumnInput, fields};
+use crate::columns::input::{ColumnInput, condition, fields};
+use crate::columns::settings::{BY, MARK_NULLS, OF};
 use crate::columns::vector::Vector;
 use crate::columns::{normal, text};
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 use yunti_base::{Code, Error, Result};
-
-/// Setting: columns by which rows are grouped, a line each.
-pub const BY: &str = "aggregate.by";
-/// Setting: the aggregates, as `sum(amount) as total, count`.
-pub const OF: &str = "aggregate.of";
-/// Setting: condition that rows must meet.
-pub const WHERE: &str = "columns.where";
-/// Setting: write a null as `\N`, and escape all columns.
-const MARK_NULLS: &str = "columns.mark.nulls";
 
 /// Bytes of the groups and states of a worker, at most: as many as the processor's caches hold.
 const TABLE_BYTES: usize = 8 << 20;
@@ -46,13 +38,6 @@ impl Work {
     fn accumulators(&self) -> Vec<Accumulator> {
         self.aggregates.iter().map(|of| Accumulator::new(of.function, of.argument_kind())).collect()
     }
-}
-
-/// Returns the condition of a job, over its columns. Errors: `Usage`.
-pub fn condition(context: &TaskContext, fields: &[Field]) -> Result<Option<Typed>> {
-    let Some(text) = context.setting(WHERE) else { return Ok(None) };
-    let typed = bind(&parse(text)?, fields)?;
-    typed.into_condition().map(Some)
 }
 
 /// Mapper that groups rows, and emits the states of each group.
@@ -113,18 +98,9 @@ impl Mapper for AggregateRows {
 
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         let AggregateRows { input, work, condition, by, grouping, accumulators, groups, origin } = self;
-        input.each(batch, |columns, rows| {
+        input.each_where(batch, condition.as_ref(), |columns, rows, read| {
             let first = *origin;
-            origin.2 += rows as u64;
-            let kept = condition.as_ref().map(|condition| condition.rows(columns, rows)).transpose()?;
-            let chosen: Vec<Vector>;
-            let (columns, rows) = match &kept {
-                Some(kept) if kept.len() < rows => {
-                    chosen = columns.iter().map(|column| column.select(kept)).collect();
-                    (&chosen[..], kept.len())
-                }
-                _ => (columns, rows),
-            };
+            origin.2 += read as u64;
             let keys: Vec<&Vector> = by.iter().map(|&place| &columns[place]).collect();
             grouping.assign(&keys, rows, groups);
             for (accumulator, aggregate) in accumulators.iter_mut().zip(&work.aggregates) {

@@ -128,6 +128,28 @@ pub fn applications() -> &'static [Application] {
             settings: &[],
         },
         Application {
+            name: "select",
+            summary: "write columns and expressions of the rows that meet a condition (--columns, --where)",
+            spec: || JobSpec {
+                name: "select".into(),
+                mapper: Some("Yunti.SelectMapper".into()),
+                mode: Mode::None,
+                ..JobSpec::default()
+            },
+            settings: &[],
+        },
+        Application {
+            name: "filter",
+            summary: "write all columns of the rows that meet a condition (--where)",
+            spec: || JobSpec {
+                name: "filter".into(),
+                mapper: Some("Yunti.SelectMapper".into()),
+                mode: Mode::None,
+                ..JobSpec::default()
+            },
+            settings: &[],
+        },
+        Application {
             name: "top",
             summary: "find the lines with the largest numbers in a column",
             spec: || JobSpec {

@@ -1,0 +1,232 @@
+//! Columns of a job over columns: which it needs, of which types, and the names of its results.
+//!
+//! The job's settings have the names as the user wrote them. What is found here is written into settings too, so that
+//! each task has it, wherever it runs.
+
+use yunti_base::{Code, Error, Result};
+use yunti_engine::columns::aggregate::List;
+use yunti_engine::columns::expression::{Field, Tree, Typed, bind, parse, parse_list};
+use yunti_engine::columns::kind::Kind;
+use yunti_engine::columns::settings::{BY, NAMES, OF, SELECT, TYPES, TYPES_GIVEN, WHERE};
+use yunti_engine::env::Env;
+use yunti_engine::job;
+use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat};
+
+use super::infer::Fields;
+use super::{library, table};
+
+const AGGREGATE: &str = "Yunti.ColumnsAggregateMapper";
+const SELECT_ROWS: &str = "Yunti.SelectMapper";
+
+/// Completes a job whose mapper takes columns; leaves others alone. Errors: `Usage`, and those of the first file.
+pub fn resolve(spec: &mut JobSpec, env: &Env) -> Result<()> {
+    let mapper = spec.mapper.clone().unwrap_or_default();
+    if !(mapper == AGGREGATE || mapper == SELECT_ROWS) || spec.settings.contains_key(NAMES) {
+        return Ok(());
+    }
+    if matches!(spec.input_format, InputFormat::Text { .. }) {
+        spec.input_format = table::format_of(&spec.inputs, env)?;
+    }
+    let needed = needed(spec, &mapper)?;
+    let given = given_types(spec)?;
+    let all = all_fields(spec, &needed, &given, env)?;
+    // A selection of all columns is the list of their names.
+    if mapper == SELECT_ROWS && !spec.settings.contains_key(SELECT) {
+        let names: Vec<String> = all.iter().map(|(name, _)| quoted(name)).collect();
+        spec.settings.insert(SELECT.into(), names.join(", "));
+    }
+    let is_text = library::read_format(&spec.input_format).is_none();
+    let mut chosen: Fields = Vec::new();
+    let mut sources = Vec::new();
+    if mapper == SELECT_ROWS && is_text {
+        // A column that is passed on keeps its text: 1.50 stays 1.50, though it is the number 1.5 in a condition.
+        sources = pass_on_texts(spec)?;
+        chosen.extend(sources.iter().map(|name| (as_text(name), "Utf8".to_string())));
+    }
+    for name in if mapper == SELECT_ROWS { self::needed(spec, &mapper)? } else { needed } {
+        if chosen.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let kind = kind_of(&name, &all);
+        chosen.push((name.clone(), kind));
+        sources.push(name);
+    }
+    if let Some(name) = sources.iter().find(|name| !all.iter().any(|(known, _)| known == *name)) {
+        let known = all.iter().map(|(name, _)| &name[..]).collect::<Vec<_>>().join(", ");
+        let error = Error::new(Code::Usage, format!("there is no column {name}"));
+        return Err(error.hint(format!("the input has {known}")));
+    }
+    let fields: Vec<Field> = chosen
+        .iter()
+        .map(|(name, kind)| Ok(Field { name: name.clone(), kind: Kind::parse(kind)? }))
+        .collect::<Result<_>>()?;
+    let results =
+        if mapper == AGGREGATE { aggregates(spec, &chosen, &fields)? } else { selected(spec, &fields, &all)? };
+    if let Some(condition) = spec.settings.get(WHERE) {
+        bind(&parse(condition)?, &fields)?.into_condition()?;
+    }
+    let lines = |of: fn(&(String, String)) -> &String| chosen.iter().map(of).cloned().collect::<Vec<_>>().join("\n");
+    spec.settings.insert(NAMES.into(), lines(|(name, _)| name));
+    spec.settings.insert(TYPES.into(), lines(|(_, kind)| kind));
+    spec.columns.key = Vec::new();
+    spec.columns.value = sources;
+    name_results(spec, results);
+    Ok(())
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Behind the name of a column that is passed on as it is.
+const AS_TEXT: &str = " as text";
+
+fn as_text(name: &str) -> String {
+    format!("{name}{AS_TEXT}")
+}
+
+fn kind_of(name: &str, fields: &Fields) -> String {
+    fields.iter().find(|(known, _)| known == name).map_or("Utf8".into(), |(_, kind)| kind.clone())
+}
+
+/// Selects the text of each column that is selected alone. Returns these columns.
+fn pass_on_texts(spec: &mut JobSpec) -> Result<Vec<String>> {
+    let list = parse_list(spec.settings.get(SELECT).map_or("", |list| list))?;
+    let mut passed: Vec<String> = Vec::new();
+    let of = |(tree, name, text): (Tree, Option<String>, String)| match tree {
+        Tree::Column(column) => {
+            let item = format!("{} as {}", quoted(&as_text(&column)), quoted(name.as_ref().unwrap_or(&column)));
+            if !passed.contains(&column) {
+                passed.push(column);
+            }
+            item
+        }
+        _ => format!("{text} as {}", quoted(name.as_ref().unwrap_or(&text))),
+    };
+    let list: Vec<String> = list.into_iter().map(of).collect();
+    spec.settings.insert(SELECT.into(), list.join(", "));
+    Ok(passed)
+}
+
+/// Names and types of the columns of the result's key and value.
+struct Results {
+    key: Fields,
+    value: Fields,
+}
+
+/// Returns the names of the columns that a job uses, each once.
+fn needed(spec: &JobSpec, mapper: &str) -> Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    let mut add = |name: &str| {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_string());
+        }
+    };
+    if mapper == AGGREGATE {
+        spec.settings.get(BY).iter().flat_map(|by| by.lines()).for_each(&mut add);
+        let missing = || Error::new(Code::Usage, "no aggregate is named").hint("as in --agg 'sum(amount), count'");
+        List::parse(spec.settings.get(OF).ok_or_else(missing)?)?.columns(&mut add);
+    } else if let Some(list) = spec.settings.get(SELECT) {
+        parse_list(list)?.iter().for_each(|(tree, ..)| tree.columns(&mut add));
+    }
+    if let Some(condition) = spec.settings.get(WHERE) {
+        parse(condition)?.columns(&mut add);
+    }
+    Ok(names)
+}
+
+/// Returns the types that the user names.
+fn given_types(spec: &JobSpec) -> Result<Fields> {
+    let one = |line: &str| {
+        let (name, kind) = line.split_once('=').ok_or_else(|| {
+            Error::new(Code::Usage, format!("'{line}' names no type")).hint("as in --type 'amount=Decimal128(10, 2)'")
+        })?;
+        Kind::parse(kind)?;
+        Ok((name.trim().to_string(), kind.trim().to_string()))
+    };
+    spec.settings.get(TYPES_GIVEN).iter().flat_map(|lines| lines.lines()).map(one).collect()
+}
+
+/// Returns the columns of the input with their types, those that the user names first.
+fn all_fields(spec: &JobSpec, needed: &[String], given: &Fields, env: &Env) -> Result<Fields> {
+    let is_given = |name: &String| given.iter().any(|(known, _)| known == name);
+    let is_schema = library::read_format(&spec.input_format).is_some();
+    if !is_schema && !needed.is_empty() && needed.iter().all(is_given) {
+        return Ok(given.clone());
+    }
+    if spec.inputs.iter().any(|name| name == "-") {
+        let error = Error::new(Code::Usage, "standard input cannot be sampled for the types of its columns");
+        return Err(error.hint("name the type of each column: --type amount=Float64"));
+    }
+    let first = job::first_file(&spec.inputs, env)?;
+    let mut all = table::fields(&first, &spec.input_format, needed, true, env)?;
+    for (name, kind) in all.iter_mut() {
+        if let (Some((_, given)), false) = (given.iter().find(|(known, _)| known == name), is_schema) {
+            kind.clone_from(given);
+        }
+    }
+    Ok(all)
+}
+
+fn aggregates(spec: &mut JobSpec, chosen: &Fields, fields: &[Field]) -> Result<Results> {
+    let by: Vec<String> = spec.settings.get(BY).iter().flat_map(|by| by.lines()).map(str::to_string).collect();
+    let list = spec.settings.get(OF).cloned().unwrap_or_default();
+    let aggregates = List::parse(&list)?.bind(fields)?;
+    let value = aggregates.iter().map(|of| (of.name.clone(), result_type(of.kind))).collect();
+    if by.is_empty() {
+        spec.reducer = Some("Yunti.ColumnsTotalReducer".into());
+        return Ok(Results { key: value, value: Vec::new() });
+    }
+    Ok(Results { key: by.iter().map(|name| (name.clone(), kind_of(name, chosen))).collect(), value })
+}
+
+/// Returns the type in which a result is written. A sum of integers is one, as long as it fits.
+fn result_type(kind: Kind) -> String {
+    match kind {
+        Kind::Decimal { scale: 0 } => "Int64".into(),
+        kind => kind.to_string(),
+    }
+}
+
+fn selected(spec: &mut JobSpec, fields: &[Field], all: &Fields) -> Result<Results> {
+    let list = parse_list(spec.settings.get(SELECT).map_or("", |list| list))?;
+    let one = |(tree, name, text): &(_, Option<String>, String)| {
+        let typed: Typed = bind(tree, fields)?;
+        let own = typed.column().map(|place| fields[place].name.clone());
+        let passed = own.as_ref().and_then(|own| own.strip_suffix(AS_TEXT));
+        let kind = passed.map_or_else(|| typed.kind.to_string(), |name| kind_of(name, all));
+        Ok((name.clone().or(own).unwrap_or_else(|| text.clone()), kind))
+    };
+    let mut key: Fields = list.iter().map(one).collect::<Result<_>>()?;
+    let value = key.split_off(1);
+    if value.is_empty() {
+        spec.mapper = Some("Yunti.SelectOneMapper".into());
+    }
+    Ok(Results { key, value })
+}
+
+/// Names the columns of the output, unless the user does.
+fn name_results(spec: &mut JobSpec, results: Results) {
+    let names = |fields: &Fields| fields.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let written = library::written_format(&spec.output_format);
+    let has_names = matches!(spec.output_format, OutputFormat::Csv { .. } | OutputFormat::Json) || written.is_some();
+    let is_named = !spec.output_columns.key.is_empty() || !spec.output_columns.value.is_empty();
+    if !has_names || is_named {
+        return;
+    }
+    (spec.output_columns.key, spec.output_columns.value) = (names(&results.key), names(&results.value));
+    let all = || results.key.iter().chain(&results.value);
+    match written {
+        Some(written) => {
+            spec.settings.insert(job::MARK_NULLS.into(), "true".into());
+            let types: Vec<String> = all().map(|(name, kind)| format!("{name}={kind}")).collect();
+            spec.settings.entry(format!("{}.types", written.settings)).or_insert(types.join("\n"));
+        }
+        None => {
+            let is_value =
+                |kind: &str| ["Int", "UInt", "Float", "Decimal", "Boolean"].iter().any(|k| kind.starts_with(k));
+            let values: Vec<String> = all().filter(|(_, kind)| is_value(kind)).map(|(name, _)| name.clone()).collect();
+            spec.settings.entry(job::JSON_VALUES.into()).or_insert(values.join("\n"));
+        }
+    }
+}

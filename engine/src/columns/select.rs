@@ -1,0 +1,54 @@
+//! Mapper of `yunti run select` and `filter`: rows that meet a condition, as columns and expressions over them.
+
+use std::sync::Arc;
+
+use super::expression::{Typed, bind, parse_list};
+use super::input::{ColumnInput, condition};
+use super::settings::{MARK_NULLS, SELECT};
+use super::text;
+use super::vector::Vector;
+use crate::operator::{Batch, Mapper, Out, TaskContext};
+use yunti_base::{Code, Error, Result};
+
+/// Mapper that emits the first expression as the key, and the others as the value.
+pub struct SelectRows {
+    input: ColumnInput,
+    condition: Option<Typed>,
+    list: Vec<Typed>,
+    marks_nulls: bool,
+}
+
+impl SelectRows {
+    /// Reads the settings. Errors: `Usage`.
+    pub fn new(context: &Arc<TaskContext>) -> Result<Self> {
+        let input = ColumnInput::new(context)?;
+        let missing = || Error::new(Code::Usage, format!("the setting {SELECT} is missing"));
+        let list = parse_list(context.setting(SELECT).ok_or_else(missing)?)?;
+        Ok(SelectRows {
+            condition: condition(context, input.fields())?,
+            list: list.iter().map(|(tree, ..)| bind(tree, input.fields())).collect::<Result<_>>()?,
+            marks_nulls: context.setting(MARK_NULLS).is_some_and(|value| value.trim() == "true"),
+            input,
+        })
+    }
+}
+
+impl Mapper for SelectRows {
+    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+        let SelectRows { input, condition, list, marks_nulls } = self;
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        input.each_where(batch, condition.as_ref(), |columns, rows, _| {
+            let columns = list.iter().map(|typed| typed.evaluate(columns, rows)).collect::<Result<Vec<_>>>()?;
+            let columns: Vec<(_, &Vector)> = list.iter().zip(&columns).map(|(typed, v)| (typed.kind, &**v)).collect();
+            let (first, others) = columns.split_at(1);
+            for row in 0..rows {
+                key.clear();
+                value.clear();
+                text::put_row(first, row, *marks_nulls, &mut key);
+                text::put_row(others, row, *marks_nulls, &mut value);
+                out.emit(&key, &value)?;
+            }
+            Ok(())
+        })
+    }
+}
