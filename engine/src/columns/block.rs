@@ -47,7 +47,8 @@ impl<'a> Rest<'a> {
         Some(u32::from_le_bytes(*bytes) as usize)
     }
 
-    fn values<const N: usize, T>(&mut self, n: usize, of: fn([u8; N]) -> T) -> Option<Vec<T>> {
+    #[inline(always)]
+    fn values<const N: usize, T>(&mut self, n: usize, of: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
         let (values, _) = self.take(n.checked_mul(N)?)?.as_chunks::<N>();
         Some(values.iter().map(|bytes| of(*bytes)).collect())
     }

@@ -7,6 +7,7 @@
 //!   the words of a row --> hash --> slot --> group          few texts: their numbers side by side --> group
 //! ```
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::kind::Kind;
@@ -257,8 +258,8 @@ impl Grouping {
         }
     }
 
-    /// Appends the key of a group, in normal form.
-    pub fn put_key(&self, group: usize, out: &mut Vec<u8>) {
+    /// Appends some columns of the key of a group, in normal form.
+    pub fn put_key(&self, group: usize, columns: Range<usize>, out: &mut Vec<u8>) {
         if self.kinds.is_empty() {
             return;
         }
@@ -278,7 +279,9 @@ impl Grouping {
                 Kind::Decimal { .. } => Value::Decimal(i128::from(words[place + 1] as i64) << 64 | i128::from(word)),
                 _ => Value::Int(word as i64),
             };
-            normal::put(&value, out);
+            if columns.contains(&number) {
+                normal::put(&value, out);
+            }
             place += if matches!(kind, Kind::Decimal { .. }) { 2 } else { 1 };
         }
     }
@@ -368,7 +371,7 @@ mod tests {
                     let mut key = Vec::new();
                     columns.iter().for_each(|column| normal::put_row(column, row, &mut key));
                     let mut of_group = Vec::new();
-                    grouping.put_key(group as usize, &mut of_group);
+                    grouping.put_key(group as usize, 0..n, &mut of_group);
                     assert_eq!(key, of_group, "{kinds:?}");
                     assert_eq!(*groups_of.entry(key).or_insert(group), group, "{kinds:?}");
                 }

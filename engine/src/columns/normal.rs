@@ -70,6 +70,19 @@ pub fn float_of(ordered: u64) -> f64 {
     f64::from_bits(if ordered >> 63 == 1 { ordered ^ 1 << 63 } else { !ordered })
 }
 
+/// Takes a value from the front of a key without making it; None if the key is no normal form.
+pub fn skip(kind: Kind, key: &mut &[u8]) -> Option<()> {
+    let len = match (key.first()?, kind) {
+        (0, _) => 1,
+        (_, Kind::Boolean) => 2,
+        (_, Kind::Decimal { .. }) => 17,
+        (_, Kind::Text) => return take(kind, key).map(drop),
+        _ => 9,
+    };
+    *key = key.get(len..)?;
+    Some(())
+}
+
 /// Takes the value of a column from the front of a key; None if the key is no normal form.
 pub fn take(kind: Kind, key: &mut &[u8]) -> Option<Value> {
     let (mark, rest) = key.split_first()?;
@@ -137,6 +150,8 @@ mod tests {
                 let mut rest = &both[..];
                 assert_eq!(take(kind, &mut rest).as_ref(), Some(value));
                 assert_eq!(rest, b"\x01rest");
+                rest = &both[..];
+                assert!(skip(kind, &mut rest).is_some() && rest == b"\x01rest");
                 assert!((0..form.len()).all(|len| take(kind, &mut &form[..len]).is_none() || form[0] == 0));
             }
         }

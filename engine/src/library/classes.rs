@@ -17,6 +17,7 @@ use super::identity::IdentityReducer;
 use super::inverse::Inverse;
 use super::tokenize::Tokenizer;
 use crate::columns::aggregate::classes::{AggregateRows, MergeStates};
+use crate::columns::aggregate::exact;
 use crate::columns::select::SelectRows;
 use crate::map::identity::IdentityMapper;
 use crate::operator::folder::KnownFolder;
@@ -126,6 +127,9 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         (info.flags.takes_blocks, info.value_type) = (true, value_type);
         add(info, Make::Mapper(|context| Ok(Box::new(SelectRows::new(context)?))));
     }
+    let mut info = base("ColumnsExactOrder", Kind::KeyOrder);
+    info.flags.groups = true;
+    add(info, Make::KeyOrder(exact::order_of));
     for (name, kind, value_type, new) in [
         (
             "ColumnsAggregateCombiner",

@@ -22,7 +22,7 @@ use crate::scan::Picked;
 /// Bytes of decoded columns in a batch, about.
 const BATCH_BYTES: u64 = 1 << 20;
 /// Rows of a batch, at most.
-const BATCH_ROWS_MAX: u64 = 8192;
+const BATCH_ROWS_MAX: u64 = 4096;
 /// Bytes of a column's open page and dictionary, at most, as far as the budget is concerned.
 const PAGE_BYTES: u64 = 3 << 20;
 

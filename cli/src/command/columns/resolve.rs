@@ -4,7 +4,7 @@
 //! each task has it, wherever it runs.
 
 use yunti_base::{Code, Error, Result};
-use yunti_engine::columns::aggregate::List;
+use yunti_engine::columns::aggregate::{List, exact};
 use yunti_engine::columns::expression::{Field, Tree, Typed, bind, parse, parse_list};
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::settings::{BY, NAMES, OF, SELECT, TYPES, TYPES_GIVEN, WHERE};
@@ -172,6 +172,10 @@ fn aggregates(spec: &mut JobSpec, chosen: &Fields, fields: &[Field]) -> Result<R
     let by: Vec<String> = spec.settings.get(BY).iter().flat_map(|by| by.lines()).map(str::to_string).collect();
     let list = spec.settings.get(OF).cloned().unwrap_or_default();
     let aggregates = List::parse(&list)?.bind(fields)?;
+    if let Some(order) = exact::key_order(&aggregates) {
+        // Values arrive in order, so that nothing is left to combine.
+        (spec.key_order, spec.combiner) = (Some(order.into()), None);
+    }
     let value = aggregates.iter().map(|of| (of.name.clone(), result_type(of.kind))).collect();
     if by.is_empty() {
         spec.reducer = Some("Yunti.ColumnsTotalReducer".into());

@@ -39,7 +39,10 @@ impl Accumulator {
     /// Returns no states of a function of values of a type.
     pub fn new(function: Function, kind: Kind) -> Accumulator {
         let states = match (function, kind) {
-            (Function::Count, _) => States::Counts(Vec::new()),
+            // Of exact ones the states have the number of values alone.
+            (Function::Count | Function::Distinct | Function::Quantile(_) | Function::Median, _) => {
+                States::Counts(Vec::new())
+            }
             (Function::Sum | Function::Mean, Kind::Float) => States::FloatSums(Vec::new(), Vec::new()),
             (Function::Sum | Function::Mean, _) => States::Sums(Vec::new(), Vec::new()),
             (Function::Min | Function::Max, Kind::Float) => States::Floats(Vec::new()),

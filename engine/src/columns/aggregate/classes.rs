@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::accumulator::{Accumulator, Origin};
+use super::exact::{self, Meaning, MetValues, SortedValues};
 use super::{Aggregate, List};
 use crate::columns::expression::{Field, Typed};
 use crate::columns::grouping::Grouping;
 use crate::columns::input::{ColumnInput, condition, fields};
 use crate::columns::settings::{BY, MARK_NULLS, OF};
-use crate::columns::vector::Vector;
+use crate::columns::vector::{Value, Vector};
 use crate::columns::{normal, text};
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 use yunti_base::{Code, Error, Result};
@@ -49,6 +50,8 @@ pub struct AggregateRows {
     by: Vec<usize>,
     grouping: Grouping,
     accumulators: Vec<Accumulator>,
+    /// Values of exact aggregates.
+    met: Vec<MetValues>,
     groups: Vec<u32>,
     origin: Origin,
 }
@@ -57,12 +60,14 @@ impl AggregateRows {
     /// Reads the settings. Errors: `Usage`.
     pub fn new(context: &Arc<TaskContext>) -> Result<Self> {
         let (input, work) = (ColumnInput::new(context)?, Work::of(context)?);
+        let kinds: Vec<_> = work.by.iter().map(|field| field.kind).collect();
         let place = |field: &Field| input.fields().iter().position(|other| other.name == field.name);
         Ok(AggregateRows {
             condition: condition(context, input.fields())?,
             by: work.by.iter().filter_map(place).collect(),
-            grouping: Grouping::new(&work.by.iter().map(|field| field.kind).collect::<Vec<_>>()),
+            grouping: Grouping::new(&kinds),
             accumulators: work.accumulators(),
+            met: MetValues::of(&work.aggregates, &kinds),
             groups: Vec::new(),
             origin: (0, 0, 0),
             input,
@@ -72,18 +77,28 @@ impl AggregateRows {
 
     fn table_bytes(&self) -> usize {
         let states: usize = self.accumulators.iter().map(Accumulator::state_bytes).sum();
-        self.grouping.used_bytes() + self.grouping.groups() * states
+        let met: usize = self.met.iter().map(MetValues::used_bytes).sum();
+        self.grouping.used_bytes() + self.grouping.groups() * states + met
     }
 
     /// Emits the states of all groups, and forgets them.
     fn hand_over(&mut self, out: &mut Out) -> Result<()> {
-        let (mut key, mut states) = (Vec::new(), Vec::new());
+        let (mut key, mut of_states, mut states) = (Vec::new(), Vec::new(), Vec::new());
         for group in 0..self.grouping.groups() {
             key.clear();
             states.clear();
-            self.grouping.put_key(group, &mut key);
+            self.grouping.put_key(group, 0..self.by.len(), &mut key);
             self.accumulators.iter().for_each(|one| one.encode(group, &mut states));
-            out.emit(&key, &states)?;
+            if self.met.is_empty() {
+                out.emit(&key, &states)?;
+                continue;
+            }
+            of_states.clear();
+            exact::key_of_states(&key, &mut of_states);
+            out.emit(&of_states, &states)?;
+        }
+        for met in &mut self.met {
+            met.hand_over(self.by.len(), out)?;
         }
         self.grouping.clear();
         self.accumulators.iter_mut().for_each(Accumulator::clear);
@@ -97,17 +112,20 @@ impl Mapper for AggregateRows {
     }
 
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
-        let AggregateRows { input, work, condition, by, grouping, accumulators, groups, origin } = self;
+        let AggregateRows { input, work, condition, by, grouping, accumulators, met, groups, origin } = self;
         input.each_where(batch, condition.as_ref(), |columns, rows, read| {
             let first = *origin;
             origin.2 += read as u64;
             let keys: Vec<&Vector> = by.iter().map(|&place| &columns[place]).collect();
             grouping.assign(&keys, rows, groups);
-            for (accumulator, aggregate) in accumulators.iter_mut().zip(&work.aggregates) {
+            for (number, (accumulator, aggregate)) in accumulators.iter_mut().zip(&work.aggregates).enumerate() {
                 accumulator.grow(grouping.groups());
                 let values =
                     aggregate.argument.as_ref().map(|argument| argument.evaluate(columns, rows)).transpose()?;
                 accumulator.add(groups, values.as_deref(), first)?;
+                if let (Some(met), Some(values)) = (met.iter_mut().find(|met| met.number() == number), &values) {
+                    met.add(&keys, values, rows);
+                }
             }
             Ok(())
         })?;
@@ -133,6 +151,9 @@ pub struct MergeStates {
     accumulators: Vec<Accumulator>,
     is_combiner: bool,
     marks_nulls: bool,
+    /// Values of exact aggregates; None for the others.
+    sorted: Vec<Option<SortedValues>>,
+    is_exact: bool,
 }
 
 impl MergeStates {
@@ -140,7 +161,15 @@ impl MergeStates {
     pub fn new(context: &Arc<TaskContext>, is_combiner: bool) -> Result<Self> {
         let work = Work::of(context)?;
         let marks_nulls = context.setting(MARK_NULLS).is_some_and(|value| value.trim() == "true");
-        Ok(MergeStates { accumulators: work.accumulators(), work, is_combiner, marks_nulls })
+        let is_exact = exact::is_needed(&work.aggregates);
+        Ok(MergeStates {
+            accumulators: work.accumulators(),
+            work,
+            is_combiner,
+            marks_nulls,
+            sorted: Vec::new(),
+            is_exact,
+        })
     }
 
     fn begin_group(&mut self) {
@@ -148,6 +177,30 @@ impl MergeStates {
             accumulator.clear();
             accumulator.grow(1);
         }
+        let sorted = |of: &Aggregate| of.function.is_exact().then(|| SortedValues::new(of));
+        self.sorted = self.work.aggregates.iter().map(sorted).collect();
+    }
+
+    fn merge(&mut self, mut states: &[u8]) -> Result<()> {
+        self.accumulators.iter_mut().try_for_each(|accumulator| accumulator.merge(0, &mut states))
+    }
+
+    /// Adds a record of a group whose values come in order, behind its states.
+    fn merge_exact(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let damaged = || Error::new(Code::Corrupt, "the key of an aggregate is damaged");
+        let (_, meaning) = exact::split(key, &self.work.by).ok_or_else(damaged)?;
+        let (number, form) = match meaning {
+            Meaning::States => return self.merge(value),
+            Meaning::Value(number, form) => (number, form),
+        };
+        let times = value.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes)).ok_or_else(damaged)?;
+        let (Some(Some(sorted)), Some(states)) = (self.sorted.get_mut(number), self.accumulators.get(number)) else {
+            return Err(damaged());
+        };
+        if let Value::Int(values) = states.finish(0)? {
+            sorted.expect(values as u64);
+        }
+        sorted.add(form, times)
     }
 
     fn end_group(&self, key: &[u8], out: &mut Out) -> Result<()> {
@@ -160,8 +213,13 @@ impl MergeStates {
         let (mut rest, damaged) = (key, || Error::new(Code::Corrupt, "the key of an aggregate is damaged"));
         let keys = self.work.by.iter().map(|field| Some((field.kind, normal::take(field.kind, &mut rest)?)));
         let keys: Vec<_> = keys.collect::<Option<_>>().ok_or_else(damaged)?;
-        let results = self.work.aggregates.iter().zip(&self.accumulators);
-        let results: Vec<_> = results.map(|(of, state)| Ok((of.kind, state.finish(0)?))).collect::<Result<_>>()?;
+        let results = self.work.aggregates.iter().zip(&self.accumulators).zip(&self.sorted);
+        let results: Vec<_> = results
+            .map(|((of, state), sorted)| {
+                let value = sorted.as_ref().map_or_else(|| state.finish(0), |sorted| Ok(sorted.finish()))?;
+                Ok((of.kind, value))
+            })
+            .collect::<Result<_>>()?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
         text::put_columns(&keys, self.marks_nulls, &mut key);
         text::put_columns(&results, self.marks_nulls, &mut value);
@@ -180,13 +238,19 @@ impl Reducer for MergeStates {
                 self.begin_group();
             }
             for n in groups.range(i) {
-                let mut states = groups.value(n);
-                for accumulator in &mut self.accumulators {
-                    accumulator.merge(0, &mut states)?;
+                match self.is_exact {
+                    true => self.merge_exact(groups.value_key(n).unwrap_or(groups.key(i)), groups.value(n))?,
+                    false => self.merge(groups.value(n))?,
                 }
             }
             if groups.completes(i) {
-                self.end_group(groups.key(i), out)?;
+                let key = groups.key(i);
+                let damaged = || Error::new(Code::Corrupt, "the key of an aggregate is damaged");
+                let key = match self.is_exact {
+                    true => exact::split(key, &self.work.by).ok_or_else(damaged)?.0,
+                    false => key,
+                };
+                self.end_group(key, out)?;
             }
         }
         Ok(())

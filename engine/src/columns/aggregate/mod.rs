@@ -11,6 +11,7 @@
 mod accumulator;
 pub mod classes;
 mod distinct_sketch;
+pub mod exact;
 mod float_sum;
 mod quantile_sketch;
 
@@ -33,6 +34,19 @@ pub enum Function {
     ApproxDistinct,
     /// Approximate quantile: its share as the bits of a float.
     ApproxQuantile(u64),
+    /// Number of distinct values.
+    Distinct,
+    /// Least value with at least a share of the values up to it; the share as the bits of a float.
+    Quantile(u64),
+    /// Value in the middle, or the mean of the two there.
+    Median,
+}
+
+impl Function {
+    /// Returns true if it needs the values of a group in order.
+    pub fn is_exact(self) -> bool {
+        matches!(self, Function::Distinct | Function::Quantile(_) | Function::Median)
+    }
 }
 
 /// An aggregate of a job.
@@ -75,11 +89,17 @@ impl List {
 
     /// Returns the aggregates over columns. Errors: `Usage` for an unknown function, or types that do not fit.
     pub fn bind(&self, fields: &[Field]) -> Result<Vec<Aggregate>> {
+        if self.0.len() > AGGREGATES_MAX {
+            return Err(Error::new(Code::Usage, format!("there are more than {AGGREGATES_MAX} aggregates")));
+        }
         self.0.iter().map(|(tree, name, text)| one(tree, name.as_deref().unwrap_or(text), fields)).collect()
     }
 }
 
-const NAMES: &str = "count, sum, min, max, mean (avg), first, last, approx_distinct, approx_quantile";
+const NAMES: &str = "count, count(distinct x), sum, min, max, mean (avg), median, quantile, first, last, approx_distinct, \
+                     approx_quantile";
+/// Aggregates of a job, at most.
+const AGGREGATES_MAX: usize = 200;
 
 fn one(tree: &Tree, name: &str, fields: &[Field]) -> Result<Aggregate> {
     let name = name.to_string();
@@ -87,6 +107,9 @@ fn one(tree: &Tree, name: &str, fields: &[Field]) -> Result<Aggregate> {
     let (function, arguments) = match tree {
         Tree::Column(word) if word.eq_ignore_ascii_case("count") => return of(Function::Count, None, Kind::Int),
         Tree::CallAll(word) if word == "count" => return of(Function::Count, None, Kind::Int),
+        Tree::CallDistinct(word, argument) if word == "count" => {
+            return of(Function::Distinct, Some(bind(argument, fields)?), Kind::Int);
+        }
         Tree::Call(function, arguments) => (&function[..], &arguments[..]),
         _ => {
             let error = Error::new(Code::Usage, format!("'{name}' is no aggregate"));
@@ -95,13 +118,21 @@ fn one(tree: &Tree, name: &str, fields: &[Field]) -> Result<Aggregate> {
     };
     let wrong =
         |n: usize| Error::new(Code::Usage, format!("{function} needs {n} argument{}", if n == 1 { "" } else { "s" }));
-    let n = if function == "approx_quantile" { 2 } else { 1 };
+    let n = if matches!(function, "approx_quantile" | "quantile") { 2 } else { 1 };
     if arguments.len() != n && !(function == "count" && arguments.is_empty()) {
         return Err(wrong(n));
     }
     let Some(first) = arguments.first() else { return of(Function::Count, None, Kind::Int) };
     let argument = bind(first, fields)?;
     let kind = argument.kind;
+    let share = |tree: &Tree| {
+        let share = match tree {
+            Tree::Number(text) => text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share)),
+            _ => None,
+        };
+        let wrong = || Error::new(Code::Usage, format!("{name}: the second argument must be a number from 0 to 1"));
+        share.map(f64::to_bits).ok_or_else(wrong)
+    };
     let number = |argument: Typed| match kind.is_number() {
         true => Ok(argument),
         false => Err(Error::new(Code::Usage, format!("{function} needs numbers, and {name} has {kind}"))
@@ -122,16 +153,12 @@ fn one(tree: &Tree, name: &str, fields: &[Field]) -> Result<Aggregate> {
         "first" => of(Function::First, Some(argument), kind),
         "last" => of(Function::Last, Some(argument), kind),
         "approx_distinct" => of(Function::ApproxDistinct, Some(argument), Kind::Int),
+        "median" => of(Function::Median, Some(number(argument)?), Kind::Float),
+        "quantile" => of(Function::Quantile(share(&arguments[1])?), Some(argument), kind),
         "approx_quantile" => {
-            let share = match &arguments[1] {
-                Tree::Number(text) => text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share)),
-                _ => None,
-            };
-            let share = share.ok_or_else(|| {
-                Error::new(Code::Usage, format!("{name}: the second argument must be a number from 0 to 1"))
-            })?;
+            let share = share(&arguments[1])?;
             let floats = Typed::to_float(number(argument)?)?;
-            of(Function::ApproxQuantile(share.to_bits()), Some(floats), Kind::Float)
+            of(Function::ApproxQuantile(share), Some(floats), Kind::Float)
         }
         other => {
             Err(Error::new(Code::Usage, format!("there is no aggregate {other}")).hint(format!("there are {NAMES}")))
