@@ -11,7 +11,7 @@
 
 mod json;
 
-pub use json::put_string;
+pub use json::{put_string, texts as json_texts};
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use arrow_array::types::*;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Int32Array, PrimitiveArray, StringArray,
 };
-use arrow_buffer::NullBuffer;
-use arrow_schema::{ArrowError, DataType};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, FieldRef};
 
 /// Result of reading a column.
 type Result<T> = std::result::Result<T, ArrowError>;
@@ -51,6 +51,12 @@ enum Values {
     U64(PrimitiveArray<UInt64Type>),
     /// A column of the type null.
     Nothing,
+    /// Values of several types: the type of each, its place among the values of this type, and these.
+    Union {
+        kinds: ScalarBuffer<i8>,
+        offsets: Option<ScalarBuffer<i32>>,
+        branches: Vec<(i8, Cells)>,
+    },
 }
 
 impl Cells {
@@ -78,6 +84,12 @@ impl Cells {
                     _ => Values::BytesCodes(codes.keys().clone(), codes.values().as_binary().clone()),
                 }
             }
+            DataType::Union(fields, _) => {
+                let union = array.as_union();
+                let branch = |(kind, _): (i8, &FieldRef)| Ok((kind, Cells::of(union.child(kind), None)?));
+                let branches = fields.iter().map(branch).collect::<Result<_>>()?;
+                Values::Union { kinds: union.type_ids().clone(), offsets: union.offsets().cloned(), branches }
+            }
             kind if kind.is_nested() => Values::Text(json::texts(array)?),
             _ => Values::Text(arrow_cast::cast(array, &DataType::Utf8)?.as_string().clone()),
         };
@@ -101,6 +113,10 @@ impl Cells {
             Values::BytesCodes(codes, values) => Some(values.value(codes.value(row) as usize)),
             Values::Boolean(values) => Some(if values.value(row) { b"true" } else { b"false" }),
             Values::Nothing => Some(b""),
+            Values::Union { kinds, offsets, branches } => {
+                let (cells, row) = branch(kinds, offsets.as_ref(), branches, row)?;
+                cells.bytes(row)
+            }
             _ => None,
         }
     }
@@ -126,7 +142,23 @@ impl Cells {
             Values::U16(values) => space.format(values.value(row)).as_bytes(),
             Values::U32(values) => space.format(values.value(row)).as_bytes(),
             Values::U64(values) => space.format(values.value(row)).as_bytes(),
+            Values::Union { kinds, offsets, branches } => match branch(kinds, offsets.as_ref(), branches, row) {
+                Some((cells, row)) => cells.text(row, space),
+                None => b"",
+            },
             _ => self.bytes(row).unwrap_or_default(),
         }
     }
+}
+
+/// Returns the values of the type that a row of a union has, and its place there; None for a null of this type.
+fn branch<'a>(
+    kinds: &[i8],
+    offsets: Option<&ScalarBuffer<i32>>,
+    branches: &'a [(i8, Cells)],
+    row: usize,
+) -> Option<(&'a Cells, usize)> {
+    let (_, cells) = branches.iter().find(|(kind, _)| *kind == kinds[row])?;
+    let row = offsets.map_or(row, |offsets| offsets[row] as usize);
+    (!cells.is_null(row)).then_some((cells, row))
 }

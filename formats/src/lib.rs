@@ -4,22 +4,39 @@
 //!   class                   what it is                                 starts at
 //!   Formats.ParquetSource   reads the columns that a job asks for      parquet/source.rs
 //!   Formats.ParquetWriter   writes a part as a Parquet file            parquet/writer.rs
+//!   Formats.AvroSource      reads the columns that a job asks for      avro/source.rs
+//!   Formats.AvroWriter      writes a part as an Avro file              avro/writer.rs
+//!   Formats.SequenceSource  reads keys and values                      sequence/source.rs
+//!   Formats.SequenceWriter  writes a part as a SequenceFile            sequence/writer.rs
 //! ```
 
+mod avro;
 mod block;
 mod cells;
+mod codec;
+mod describe;
 mod emit;
 mod failure;
 mod parquet;
 mod record;
 mod rows;
 mod scan;
+mod sequence;
+mod stretch;
 
+use avro::source::AvroSource;
+use avro::writer::AvroWriter;
 use parquet::source::ParquetSource;
 use parquet::writer::ParquetWriter;
+use sequence::source::SequenceSource;
+use sequence::writer::SequenceWriter;
 
 yunti_api::library! {
     c"Formats", c"0.1.0",
     yunti_api::source::<ParquetSource>(c"Formats.ParquetSource"),
     yunti_api::writer::<ParquetWriter>(c"Formats.ParquetWriter"),
+    yunti_api::source::<AvroSource>(c"Formats.AvroSource"),
+    yunti_api::writer::<AvroWriter>(c"Formats.AvroWriter"),
+    yunti_api::source::<SequenceSource>(c"Formats.SequenceSource"),
+    yunti_api::writer::<SequenceWriter>(c"Formats.SequenceWriter"),
 }

@@ -37,19 +37,70 @@ pub struct FileFormat {
 }
 
 /// All formats, in the order of messages.
-pub const FILE_FORMATS: &[FileFormat] = &[FileFormat {
-    name: "parquet",
-    title: "Parquet",
-    source: "Formats.ParquetSource",
-    writer: "Formats.ParquetWriter",
-    settings: "parquet",
-    codecs: &["zstd", "none", "snappy", "gzip", "lz4", "brotli"],
-    extensions: &["parquet", "parq", "pq"],
-    // PARE: encrypted.
-    begins: |head| head.starts_with(b"PAR1") || head.starts_with(b"PARE"),
-    ends: |head, tail| tail.ends_with(&head[..4]),
-    needs_extension: true,
-}];
+pub const FILE_FORMATS: &[FileFormat] = &[
+    FileFormat {
+        name: "parquet",
+        title: "Parquet",
+        source: "Formats.ParquetSource",
+        writer: "Formats.ParquetWriter",
+        settings: "parquet",
+        codecs: &["zstd", "none", "snappy", "gzip", "lz4", "brotli"],
+        extensions: &["parquet", "parq", "pq"],
+        // PARE: encrypted.
+        begins: |head| head.starts_with(b"PAR1") || head.starts_with(b"PARE"),
+        ends: |head, tail| tail.ends_with(&head[..4]),
+        needs_extension: true,
+    },
+    FileFormat {
+        name: "avro",
+        title: "Avro",
+        source: "Formats.AvroSource",
+        writer: "Formats.AvroWriter",
+        settings: "avro",
+        codecs: &["zstd", "none", "deflate", "snappy", "bzip2", "xz"],
+        extensions: &["avro"],
+        begins: |head| head.starts_with(b"Obj\x01"),
+        ends: |_, _| true,
+        needs_extension: false,
+    },
+    FileFormat {
+        name: "arrow",
+        title: "Arrow",
+        source: "Formats.ArrowSource",
+        writer: "Formats.ArrowWriter",
+        settings: "arrow",
+        codecs: &["lz4", "none", "zstd"],
+        extensions: &["arrow", "feather"],
+        begins: |head| head.starts_with(b"ARROW1\0\0"),
+        ends: |_, _| true,
+        needs_extension: false,
+    },
+    FileFormat {
+        name: "arrow-stream",
+        title: "Arrow stream",
+        source: "Formats.ArrowSource",
+        writer: "Formats.ArrowStreamWriter",
+        settings: "arrow",
+        codecs: &["lz4", "none", "zstd"],
+        extensions: &["arrows"],
+        // A mark, and the length of the schema's message: a multiple of 8 below 16 MiB.
+        begins: |head| matches!(head, [0xff, 0xff, 0xff, 0xff, low, _, _, 0] if low % 8 == 0),
+        ends: |_, _| true,
+        needs_extension: true,
+    },
+    FileFormat {
+        name: "sequence",
+        title: "Hadoop sequence",
+        source: "Formats.SequenceSource",
+        writer: "Formats.SequenceWriter",
+        settings: "sequence",
+        codecs: &["deflate", "none", "gzip", "bzip2", "snappy", "lz4", "zstd"],
+        extensions: &["seq"],
+        begins: |head| matches!(head, [b'S', b'E', b'Q', 0..16, ..]),
+        ends: |_, _| true,
+        needs_extension: false,
+    },
+];
 
 impl PartialEq for FileFormat {
     fn eq(&self, other: &FileFormat) -> bool {

@@ -3,8 +3,6 @@
 //! ```text
 //!   the formats of format/file_formats.rs
 //!   ORC            'ORC' at the beginning, and before the last byte
-//!   Avro           'Obj' 01
-//!   SequenceFile   'SEQ' and a version below 16
 //! ```
 //!
 //! Text may begin with any of these letters. So the end of the file is checked too, if all bytes of the beginning can
@@ -68,11 +66,7 @@ fn tail<'a>(file: &NamedFile, len: u64, space: &'a mut [u8; END_BYTES]) -> Resul
 }
 
 fn may_be(head: &[u8]) -> bool {
-    may_begin(head) || head.starts_with(b"ORC") || head.starts_with(b"Obj\x01") || is_sequence(head)
-}
-
-fn is_sequence(head: &[u8]) -> bool {
-    matches!(head, [b'S', b'E', b'Q', 0..16, ..])
+    may_begin(head) || head.starts_with(b"ORC")
 }
 
 fn refuse_one(file: &NamedFile, head: &[u8], len: u64) -> Result<()> {
@@ -89,8 +83,6 @@ fn refuse_one(file: &NamedFile, head: &[u8], len: u64) -> Result<()> {
     }
     let (name, tool) = match (head, tail) {
         ([b'O', b'R', b'C', ..], [.., b'O', b'R', b'C', _]) => ("ORC", "orc-tools data"),
-        ([b'O', b'b', b'j', 1, ..], _) => ("Avro", "avro-tools tojson"),
-        _ if is_sequence(head) => ("Hadoop sequence", "hadoop fs -text"),
         _ => return Ok(()),
     };
     Err(Error::new(Code::Input, format!("{name} files are not supported"))
@@ -124,9 +116,12 @@ mod tests {
         check(b"PAR1 is a word\n", None);
         check(b"ORC\x0a\x0b..\x82\xf4\x03\x03ORC\x17", Some("ORC files are not supported"));
         check(b"ORC\nORCHARD\n", None);
-        check(b"Obj\x01\x04\x14avro.codec", Some("Avro files are not supported"));
+        check(b"Obj\x01\x04\x14avro.codec", Some("this is an Avro file, not text"));
+        check(b"ARROW1\0\0..", Some("this is an Arrow file, not text"));
+        check(b"ARROW1 is a word\n", None);
+        check(b"\xff\xff\xff\xff\x08\0\0\0", Some("this is an Arrow stream file, not text"));
         check(b"Obj 1\n", None);
-        check(b"SEQ\x06\x19org.apache.hadoop.io.Text", Some("Hadoop sequence files are not supported"));
+        check(b"SEQ\x06\x19org.apache.hadoop.io.Text", Some("this is a Hadoop sequence file, not text"));
         check(b"SEQUENCE\n", None);
         for short in [&b""[..], b"S", b"ORC", b"PAR"] {
             check(short, None);

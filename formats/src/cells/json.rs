@@ -2,9 +2,9 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_array::{Array, ArrayRef, StringArray, UnionArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, FieldRef};
 
 use super::Result;
 
@@ -38,6 +38,8 @@ enum Writer<'a> {
     List(&'a ArrayRef, Box<Writer<'a>>),
     Struct(&'a ArrayRef, Vec<(&'a str, Writer<'a>)>),
     Map(&'a ArrayRef, Box<Writer<'a>>, Box<Writer<'a>>),
+    /// Writers of the types of a union by their numbers.
+    Union(&'a UnionArray, Vec<(i8, Writer<'a>)>),
     Null,
 }
 
@@ -58,6 +60,11 @@ impl<'a> Writer<'a> {
                 let map = array.as_map();
                 Writer::Map(array, Box::new(Writer::of(map.keys())?), Box::new(Writer::of(map.values())?))
             }
+            DataType::Union(fields, _) => {
+                let union = array.as_union();
+                let branch = |(kind, _): (i8, &'a FieldRef)| Ok((kind, Writer::of(union.child(kind))?));
+                Writer::Union(union, fields.iter().map(branch).collect::<Result<_>>()?)
+            }
             DataType::Float16 | DataType::Float32 | DataType::Float64 => Writer::Float(array, formatter()?),
             DataType::Boolean | DataType::Decimal128(..) | DataType::Decimal256(..) => {
                 Writer::Plain(array, formatter()?)
@@ -75,6 +82,10 @@ impl<'a> Writer<'a> {
         use std::fmt::Write;
         match self {
             Writer::Null => to.push_str("null"),
+            Writer::Union(array, branches) => match branches.iter().find(|(kind, _)| *kind == array.type_id(row)) {
+                Some((_, branch)) => branch.put(array.value_offset(row), to)?,
+                None => to.push_str("null"),
+            },
             Writer::Text(values) if values.is_null(row) => to.push_str("null"),
             Writer::Text(values) => put_string(values.value(row), to),
             Writer::Plain(array, _)

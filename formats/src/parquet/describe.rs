@@ -1,12 +1,12 @@
 //! Description of a file as JSON: rows, row groups, columns with their types, sizes, encodings and statistics.
 
-use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::statistics::Statistics;
 use parquet::schema::printer::print_schema;
 
 use crate::cells::put_string;
+use crate::describe::fields;
 
 /// Returns the JSON document of a file's metadata.
 pub fn document(foot: &ArrowReaderMetadata) -> String {
@@ -35,29 +35,9 @@ pub fn document(foot: &ArrowReaderMetadata) -> String {
         })
         .collect();
     member("columns", &format!("[{}]", columns.join(",")));
-    let top = foot.schema().fields().iter();
-    let top: Vec<String> = top
-        .map(|field| {
-            let (kind, texts) = (field.data_type().to_string(), text_type(field.data_type()).to_string());
-            format!("{{\"name\":{},\"type\":{},\"text_type\":{}}}", string(field.name()), string(&kind), string(&texts))
-        })
-        .collect();
-    member("fields", &format!("[{}]", top.join(",")));
+    member("fields", &fields(foot.schema()).to_string());
     out.push('}');
     out
-}
-
-/// Returns the type as which the texts of a column are read back without loss.
-fn text_type(kind: &DataType) -> DataType {
-    match kind {
-        // JSON stays JSON.
-        kind if kind.is_nested() => DataType::Utf8,
-        DataType::Null | DataType::Interval(_) | DataType::Duration(_) => DataType::Utf8,
-        DataType::FixedSizeBinary(_) => DataType::Binary,
-        DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some("+00:00".into())),
-        DataType::Float16 => DataType::Float32,
-        other => other.clone(),
-    }
 }
 
 fn column(foot: &ArrowReaderMetadata, leaf: usize, chunks: &[&ColumnChunkMetaData]) -> String {

@@ -23,10 +23,8 @@ pub enum Kind {
 }
 
 /// Files that jobs on one machine do not read, by their first bytes.
-const FOREIGN: [(&[u8], &str, &str); 5] = [
-    (b"SEQ\x06", "a SequenceFile of Hadoop", "a job on a cluster reads it, with --input-format of its own reader"),
+const FOREIGN: [(&[u8], &str, &str); 3] = [
     (b"ORC", "an ORC file", "write it as text, or read it on a cluster with its own reader"),
-    (b"Obj\x01", "an Avro file", "write it as text, or read it on a cluster with its own reader"),
     (b"\x7fELF", "a program or a library", "a class library is loaded with yunti run --lib"),
     (b"PK\x03\x04", "a zip or jar file", "unpack it first"),
 ];
@@ -119,7 +117,8 @@ mod tests {
         check("x", b"PAR1....", parquet);
         check("x.pq", b"PAR1....", parquet);
         check("x.txt", b"PAR1 is a word", Kind::Records);
-        assert!(matches!(kind(Path::new("x"), b"SEQ\x06..", 6), Kind::Foreign(..)));
+        check("part-r-00000", b"SEQ\x06..", Kind::Columns(file_formats::named("sequence").unwrap()));
+        assert!(matches!(kind(Path::new("x"), b"ORC..", 5), Kind::Foreign(..)));
         assert_eq!(compressed(b"\x1f\x8b\x08\x00"), Some(("gzip", ".gz")));
         assert_eq!(compressed(b"text"), None);
     }

@@ -1,0 +1,13 @@
+//! Avro object container files: blocks as units, columns by name or path.
+
+mod builder;
+mod column;
+mod describe;
+mod encode;
+mod header;
+mod input;
+mod json;
+mod names;
+mod schema;
+pub mod source;
+pub mod writer;

@@ -1,0 +1,220 @@
+//! The source: stretches of blocks as units, records from the columns that the job asks for.
+//!
+//! ```text
+//!   unit      blocks that begin in a stretch of the file; its number: offset of the first one, stretch in 64 KiB
+//!   block     read, decompressed, and decoded in batches of about a megabyte
+//! ```
+//!
+//! A plan walks the headers of the blocks, and has some tens of thousands of units at most, whatever the file's size.
+
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, cast::AsArray};
+use yunti_api::{Bytes, Class, Context, Counter, Error, Out, Result, Scan, Sink, Source, SourceFile, Unit};
+
+use super::column::Column;
+use super::header::{Block, Header};
+use super::input::{Input, damaged};
+use super::{builder, describe};
+use crate::emit::{OpenBatch, SeenCodes};
+use crate::failure::guarded;
+use crate::scan::Picked;
+use crate::stretch::Stretch;
+
+/// Memory of decoded columns in a batch, about.
+const BATCH_BYTES: u64 = 1 << 20;
+/// Rows of a batch, at most.
+const BATCH_ROWS_MAX: usize = 8192;
+
+/// Reader of Avro files.
+pub struct AvroSource {
+    /// Rows of the blocks that were decoded.
+    rows: Counter,
+    header: Option<(Header, Arc<super::schema::Schema>)>,
+    unit: Option<OpenUnit>,
+}
+
+/// Blocks that are being read.
+struct OpenUnit {
+    file: SourceFile,
+    picked: Picked,
+    marks_nulls: bool,
+    columns: Column,
+    /// Offset of the next block, and the end of the stretch.
+    next: u64,
+    end: u64,
+    block: Option<OpenBlock>,
+    batch: Option<OpenBatch>,
+    /// For records of a single column without values: the codes that were emitted.
+    seen: Option<SeenCodes>,
+    stored: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+/// A block that is being decoded.
+struct OpenBlock {
+    at: usize,
+    rows_left: u64,
+}
+
+impl Class for AvroSource {
+    fn create(context: &Context) -> Result<Self> {
+        Ok(AvroSource { rows: context.counter("Formats", "ROWS")?, header: None, unit: None })
+    }
+}
+
+fn of_panic(text: &str) -> Error {
+    Error::damaged(format!("the Avro file is damaged ({})", crate::failure::line(text)))
+}
+
+impl AvroSource {
+    fn header(&mut self, file: &SourceFile) -> Result<&(Header, Arc<super::schema::Schema>)> {
+        if self.header.is_none() {
+            let header = guarded(of_panic, || Header::load(file))?;
+            let schema = Arc::new(header.schema.clone());
+            self.header = Some((header, schema));
+        }
+        Ok(self.header.as_ref().expect("it was just loaded"))
+    }
+}
+
+impl Source for AvroSource {
+    type Key = Bytes;
+    type Value = Bytes;
+
+    fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
+        let (header, schema) = self.header(file)?;
+        Picked::find(scan, &builder::arrow_schema(schema)?)?;
+        let stretch = Stretch::of_file(file.len());
+        let (mut units, mut offset) = (Vec::new(), header.end);
+        let mut end = 0;
+        while let Some(block) = header.block(file, offset)? {
+            if block.offset >= end {
+                let number = stretch.number(block.offset)?;
+                end = Stretch::range(number).end;
+                units.push(Unit { number, position: block.offset, bytes: 0, records: 0 });
+            }
+            if let Some(unit) = units.last_mut() {
+                unit.bytes += block.bytes;
+                unit.records = unit.records.saturating_add(block.records);
+            }
+            offset = block.next();
+        }
+        units.retain(|unit| unit.records > 0);
+        Ok(units)
+    }
+
+    fn open(&mut self, file: &SourceFile, scan: &Scan, unit: u64) -> Result<()> {
+        self.unit = None;
+        let (header, schema) = self.header(file)?;
+        file.hold(header.memory)?;
+        let picked = Picked::find(scan, &builder::arrow_schema(schema)?)?;
+        let columns = builder::columns(schema, &picked)?;
+        let range = Stretch::range(unit);
+        if range.start < header.end {
+            return Err(damaged("fewer blocks than before"));
+        }
+        let seen = SeenCodes::for_keys_alone(scan, &picked);
+        self.unit = Some(OpenUnit {
+            file: file.clone(),
+            picked,
+            marks_nulls: scan.marks_nulls,
+            columns,
+            next: range.start,
+            end: range.end,
+            block: None,
+            batch: None,
+            seen,
+            stored: Vec::new(),
+            plain: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
+        let (Some(unit), Some((header, _))) = (&mut self.unit, &self.header) else { return Ok(false) };
+        if unit.batch.is_none() {
+            unit.batch = guarded(of_panic, || unit.next_batch(header, &self.rows))?;
+        }
+        let Some(batch) = &mut unit.batch else {
+            self.unit = None;
+            return Ok(false);
+        };
+        if !batch.emit(unit.marks_nulls, &mut unit.seen, out)? {
+            unit.batch = None;
+        }
+        Ok(true)
+    }
+
+    fn describe(&mut self, file: &SourceFile, out: &mut Sink<'_>) -> Result<()> {
+        let (header, schema) = self.header(file)?;
+        out.put(describe::document(file, header, &builder::arrow_schema(schema)?)?.as_bytes())?;
+        Ok(())
+    }
+}
+
+impl OpenUnit {
+    /// Decodes the next batch; None at the end of the unit.
+    fn next_batch(&mut self, header: &Header, rows: &Counter) -> Result<Option<OpenBatch>> {
+        while self.block.is_none() {
+            if self.next >= self.end {
+                return Ok(None);
+            }
+            let Some(block) = header.block(&self.file, self.next)? else { return Ok(None) };
+            self.next = block.next();
+            self.read(header, block)?;
+            rows.add(block.records);
+            if block.records > 0 {
+                self.block = Some(OpenBlock { at: 0, rows_left: block.records });
+            } else if !self.plain.is_empty() {
+                return Err(damaged("a block without records that has bytes"));
+            }
+        }
+        let Some(block) = &mut self.block else { return Ok(None) };
+        let held = header.memory + (self.stored.capacity() + self.plain.capacity()) as u64;
+        let file = &self.file;
+        let mut hold = |bytes| file.hold(held + bytes);
+        let mut input = Input::new(&self.plain, block.at, &mut hold);
+        let mut decoded = 0;
+        while block.rows_left > 0 && decoded < BATCH_ROWS_MAX && input.spent() < BATCH_BYTES {
+            self.columns.decode(&mut input)?;
+            block.rows_left -= 1;
+            decoded += 1;
+        }
+        block.at = input.at();
+        if block.rows_left == 0 {
+            if input.left() > 0 {
+                return Err(damaged("a block with more bytes than its records have"));
+            }
+            self.block = None;
+        }
+        let batch = RecordBatch::from(self.columns.finish(None)?.as_struct().clone());
+        Ok(Some(OpenBatch::of(&batch, &self.picked)?))
+    }
+
+    /// Reads a block and decompresses it.
+    fn read(&mut self, header: &Header, block: Block) -> Result<()> {
+        // Nothing of the block before is needed, and its place is used again unless it was large.
+        self.plain.clear();
+        if self.plain.capacity() as u64 > 4 * BATCH_BYTES.max(block.bytes) {
+            self.plain = Vec::new();
+        }
+        let held = header.memory + block.bytes.max(self.stored.capacity() as u64);
+        self.file.hold(held + self.plain.capacity() as u64 + 2 * BATCH_BYTES)?;
+        self.stored.clear();
+        self.stored.resize(block.bytes as usize, 0);
+        self.file.read_at(&mut self.stored, block.start)?;
+        let mut stored = &self.stored[..];
+        let mut checksum = None;
+        if header.codec == crate::codec::Codec::Snappy {
+            let (before, sum) = stored.split_last_chunk().ok_or_else(|| damaged("a block without its checksum"))?;
+            (stored, checksum) = (before, Some(u32::from_be_bytes(*sum)));
+        }
+        let file = &self.file;
+        header.codec.decode(stored, &mut self.plain, &mut |bytes| file.hold(held + 2 * BATCH_BYTES + bytes))?;
+        if checksum.is_some_and(|sum| sum != crc32fast::hash(&self.plain)) {
+            return Err(damaged(&format!("a block with a wrong checksum at byte {}", block.offset)));
+        }
+        Ok(())
+    }
+}
