@@ -57,7 +57,11 @@ fn put_shape(shape: u8, nulls: Option<&NullBuffer>, out: &mut Vec<u8>) {
 }
 
 /// Writes the values of a column of numbers.
-fn put_as<T: ArrowPrimitiveType, const N: usize>(array: &ArrayRef, of: impl Fn(T::Native) -> [u8; N], out: &mut Vec<u8>) {
+fn put_as<T: ArrowPrimitiveType, const N: usize>(
+    array: &ArrayRef,
+    of: impl Fn(T::Native) -> [u8; N],
+    out: &mut Vec<u8>,
+) {
     let values = array.as_primitive::<T>().values();
     let start = out.len();
     out.resize(start + N * values.len(), 0);
@@ -76,7 +80,12 @@ fn put_texts<'a>(texts: impl ExactSizeIterator<Item = &'a [u8]> + Clone, out: &m
     texts.for_each(|text| out.extend_from_slice(text));
 }
 
-fn put(array: &ArrayRef, above: Option<&NullBuffer>, dictionary: &mut Option<ArrayRef>, out: &mut Vec<u8>) -> Result<()> {
+fn put(
+    array: &ArrayRef,
+    above: Option<&NullBuffer>,
+    dictionary: &mut Option<ArrayRef>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let nulls = NullBuffer::union(array.logical_nulls().as_ref(), above);
     let nulls = nulls.as_ref().filter(|nulls| nulls.null_count() > 0);
     macro_rules! numbers {

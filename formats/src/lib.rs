@@ -12,6 +12,7 @@
 
 mod avro;
 mod block;
+mod bounds;
 mod cells;
 mod codec;
 mod describe;

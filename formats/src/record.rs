@@ -30,7 +30,8 @@ pub fn split(text: &[u8]) -> impl Iterator<Item = Option<std::borrow::Cow<'_, [u
     })
 }
 
-fn unescape(column: &[u8]) -> std::borrow::Cow<'_, [u8]> {
+/// Returns a column without its escapes.
+pub fn unescape(column: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     if !column.contains(&b'\\') {
         return column.into();
     }

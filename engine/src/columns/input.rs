@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::block::BlockReader;
-use super::expression::{Field, Typed, bind, parse};
+use super::expression::{Field, Typed, bind, bounds, parse};
 use super::kind::Kind;
 use super::settings::{NAMES, TYPES, WHERE};
 use super::text::Builder;
 use super::vector::Vector;
 use crate::format::columns::put_unescaped;
+use crate::operator::context::Settings;
 use crate::operator::{Batch, TaskContext};
 use yunti_base::{Code, Error, Result};
 
@@ -17,13 +18,25 @@ const SKIP_BAD_RECORDS: &str = "skip.bad.records";
 
 /// Returns the columns of a job from its settings. Errors: `Usage`.
 pub fn fields(context: &TaskContext) -> Result<Vec<Field>> {
-    let lines = |key: &str| context.setting(key).unwrap_or_default().lines();
+    fields_of(|key| context.setting(key))
+}
+
+/// Returns the columns that settings name. Errors: `Usage`.
+fn fields_of<'s>(setting: impl Fn(&str) -> Option<&'s str>) -> Result<Vec<Field>> {
+    let lines = |key: &str| setting(key).unwrap_or_default().lines();
     let (names, types) = (lines(NAMES), lines(TYPES));
     if names.clone().count() != types.clone().count() {
         let what = format!("the settings {NAMES} and {TYPES} have different numbers of lines");
         return Err(Error::new(Code::Usage, what));
     }
     names.zip(types).map(|(name, kind)| Ok(Field { name: name.into(), kind: Kind::parse(kind)? })).collect()
+}
+
+/// Returns the bounds of a job's condition, for sources. Errors: `Usage`.
+pub fn bounds_of(settings: &Settings) -> Result<String> {
+    let Some(text) = settings.get(WHERE) else { return Ok(String::new()) };
+    let fields = fields_of(|key| settings.get(key).map(String::as_str))?;
+    Ok(bounds(&bind(&parse(text)?, &fields)?, &fields))
 }
 
 /// Returns the condition of a job, over its columns. Errors: `Usage`.

@@ -14,5 +14,5 @@ pub const SELECT: &str = "columns.select";
 pub const BY: &str = "aggregate.by";
 /// Aggregates: `sum(amount) as total, count`.
 pub const OF: &str = "aggregate.of";
-/// Whether a null is written as `\N`, and all columns are escaped.
+/// True if a null is written as `\N`, and all columns are escaped.
 pub const MARK_NULLS: &str = "columns.mark.nulls";

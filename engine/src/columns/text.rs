@@ -223,8 +223,9 @@ pub fn put(kind: Kind, value: &Value, out: &mut Vec<u8>) {
     };
 }
 
-/// Appends values as the columns of a key or a value: escaped and divided by tabs if there are several. A null is empty,
-/// or `\N` if nulls are marked; then a single column is escaped too.
+/// Appends values as the columns of a key or a value: escaped and divided by tabs if there are several.
+///
+/// A null is empty, or `\N` if nulls are marked; then a single column is escaped too.
 pub fn put_columns(values: &[(Kind, Value)], marks_nulls: bool, out: &mut Vec<u8>) {
     let is_escaped = values.len() > 1 || marks_nulls;
     for (number, (kind, value)) in values.iter().enumerate() {

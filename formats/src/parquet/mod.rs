@@ -5,5 +5,6 @@ mod describe;
 mod failure;
 mod input;
 mod metadata;
+mod prune;
 pub mod source;
 pub mod writer;

@@ -14,8 +14,9 @@ use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source,
 
 use super::failure::{guarded, of_parquet, of_text};
 use super::input::Input;
-use super::{columns, describe, metadata};
+use super::{columns, describe, metadata, prune};
 use crate::block::BlockWriter;
+use crate::bounds;
 use crate::emit::{OpenBatch, SeenCodes};
 use crate::scan::Picked;
 
@@ -63,7 +64,9 @@ impl Source for ParquetSource {
         let (foot, _) = metadata::load(file, metadata::options())?;
         let picked = Picked::find(scan, foot.schema())?;
         let leaves = columns::leaves(&picked, foot.parquet_schema());
-        let groups = foot.metadata().row_groups().iter().enumerate().filter(|(_, group)| group.num_rows() > 0);
+        let bounds = bounds::parse(&scan.condition);
+        let is_wanted = |group: &RowGroupMetaData| group.num_rows() > 0 && !prune::excludes(&bounds, &foot, group);
+        let groups = foot.metadata().row_groups().iter().enumerate().filter(|(_, group)| is_wanted(group));
         Ok(groups.map(|(number, group)| unit(number, group, &leaves)).collect())
     }
 

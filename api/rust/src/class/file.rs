@@ -80,8 +80,8 @@ pub struct Scan {
     pub no_value: bool,
     /// True if a null is `\N`, and all columns are escaped, even a single one.
     pub marks_nulls: bool,
-    /// True for blocks of the value's columns instead of records; see docs/formats/column-block.md. The value may have no
-    /// column: then a block has rows alone.
+    /// True for blocks of the value's columns instead of records; see docs/formats/column-block.md. The value may have
+    /// no column: then a block has rows alone.
     pub blocks: bool,
     /// Condition that records must meet; empty: all records.
     pub condition: String,

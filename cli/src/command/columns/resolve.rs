@@ -147,7 +147,7 @@ fn given_types(spec: &JobSpec) -> Result<Fields> {
     spec.settings.get(TYPES_GIVEN).iter().flat_map(|lines| lines.lines()).map(one).collect()
 }
 
-/// Returns the columns of the input with their types, those that the user names first.
+/// Returns the columns of the input with their types: the user's where there is one.
 fn all_fields(spec: &JobSpec, needed: &[String], given: &Fields, env: &Env) -> Result<Fields> {
     let is_given = |name: &String| given.iter().any(|(known, _)| known == name);
     let is_schema = library::read_format(&spec.input_format).is_some();
@@ -178,7 +178,7 @@ fn aggregates(spec: &mut JobSpec, chosen: &Fields, fields: &[Field]) -> Result<R
     }
     let value = aggregates.iter().map(|of| (of.name.clone(), result_type(of.kind))).collect();
     if by.is_empty() {
-        spec.reducer = Some("Yunti.ColumnsTotalReducer".into());
+        (spec.reducer, spec.reduces) = (Some("Yunti.ColumnsTotalReducer".into()), 1);
         return Ok(Results { key: value, value: Vec::new() });
     }
     Ok(Results { key: by.iter().map(|name| (name.clone(), kind_of(name, chosen))).collect(), value })

@@ -17,7 +17,7 @@ use yunti_base::{Code, Error, Result};
 /// Bytes of the groups and states of a worker, at most: as many as the processor's caches hold.
 const TABLE_BYTES: usize = 8 << 20;
 
-/// What a job aggregates.
+/// Groups and aggregates of a job.
 struct Work {
     by: Vec<Field>,
     aggregates: Vec<Aggregate>,
@@ -154,6 +154,7 @@ pub struct MergeStates {
     /// Values of exact aggregates; None for the others.
     sorted: Vec<Option<SortedValues>>,
     is_exact: bool,
+    has_groups: bool,
 }
 
 impl MergeStates {
@@ -169,6 +170,7 @@ impl MergeStates {
             marks_nulls,
             sorted: Vec::new(),
             is_exact,
+            has_groups: false,
         })
     }
 
@@ -234,6 +236,7 @@ impl MergeStates {
 impl Reducer for MergeStates {
     fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
         for i in 0..groups.len() {
+            self.has_groups = true;
             if i > 0 || !groups.continues() {
                 self.begin_group();
             }
@@ -254,5 +257,14 @@ impl Reducer for MergeStates {
             }
         }
         Ok(())
+    }
+
+    fn flush(&mut self, out: &mut Out) -> Result<()> {
+        if self.has_groups || self.is_combiner || !self.work.by.is_empty() {
+            return Ok(());
+        }
+        // Nothing was read: a source may have known that no row counts.
+        self.begin_group();
+        self.end_group(&[], out)
     }
 }

@@ -1,5 +1,5 @@
 //! Approximate number of distinct values: exact for few, HyperLogLog for many (Flajolet and others, 2007), with the
-//! estimator of O. Ertl ("New cardinality estimation algorithms for HyperLogLog sketches", 2017), which needs no tables.
+//! estimator of O. Ertl ("New cardinality estimation algorithms for HyperLogLog sketches", 2017). It needs no tables.
 //!
 //! With 4,096 registers the standard error is 1.6 %. A sketch depends on the set of values alone.
 

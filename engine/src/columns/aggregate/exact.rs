@@ -106,7 +106,7 @@ pub fn key_of_states(group: &[u8], out: &mut Vec<u8>) {
     out.push(STATES);
 }
 
-/// What a key of a job with exact aggregates stands for.
+/// Meaning of a key of a job with exact aggregates.
 pub enum Meaning<'k> {
     States,
     /// A value of an aggregate, in normal form.

@@ -102,7 +102,7 @@ pub fn bind(tree: &Tree, fields: &[Field]) -> Result<Typed> {
             Typed { kind: Kind::Boolean, node: Node::Like(inner.into(), Pattern::of(pattern)) }
         }
         Tree::Cast(inner, kind) => convert(one(inner)?, *kind)?,
-        Tree::Call(name, arguments) => Function::bind(name, arguments.iter().map(one).collect::<Result<_>>()?)?,
+        Tree::Call(name, arguments) => call(name, arguments.iter().map(one).collect::<Result<_>>()?)?,
         Tree::CallAll(name) | Tree::CallDistinct(name, _) => return Err(no_function(name)),
         Tree::Case(branches, rest) => {
             let conditions = branches.iter().map(|(when, _)| condition(one(when)?)).collect::<Result<Vec<_>>>()?;
@@ -114,8 +114,65 @@ pub fn bind(tree: &Tree, fields: &[Field]) -> Result<Typed> {
     })
 }
 
+/// Returns a call of a function. Errors: `Usage` for an unknown name, or arguments that do not fit.
+fn call(name: &str, arguments: Vec<Typed>) -> Result<Typed> {
+    use Function::*;
+    let function = Function::named(name).ok_or_else(|| no_function(name))?;
+    let n = arguments.len();
+    let right = match function {
+        Coalesce | Concat => n >= 1,
+        Nullif => n == 2,
+        Round => n == 1 || n == 2,
+        Substr => n == 2 || n == 3,
+        _ => n == 1,
+    };
+    if !right {
+        return Err(Error::new(Code::Usage, format!("{name} cannot have {n} arguments")));
+    }
+    let of = |arguments: Vec<Typed>, kind| Ok(Typed { kind, node: Node::Call(function, arguments) });
+    let each = |arguments: Vec<Typed>, kind: Kind| -> Result<Vec<Typed>> {
+        arguments.into_iter().map(|argument| convert(argument, kind)).collect()
+    };
+    match function {
+        Coalesce | Nullif => {
+            let arguments = all_alike(arguments)?;
+            let kind = arguments[0].kind;
+            of(arguments, kind)
+        }
+        Concat | Lower | Upper | Trim => of(each(arguments, Kind::Text)?, Kind::Text),
+        Length => of(each(arguments, Kind::Text)?, Kind::Int),
+        Substr => {
+            let mut arguments = arguments.into_iter();
+            let text = convert(arguments.next().expect("the text"), Kind::Text)?;
+            let numbers = each(arguments.collect(), Kind::Int)?;
+            of([vec![text], numbers].concat(), Kind::Text)
+        }
+        Abs | Round | Floor | Ceil => {
+            let kind = arguments[0].kind;
+            if !kind.is_number() {
+                return Err(Error::new(Code::Usage, format!("{name} needs a number, not {kind}")));
+            }
+            let mut arguments = arguments.into_iter();
+            let number = arguments.next().expect("the number");
+            of([vec![number], each(arguments.collect(), Kind::Int)?].concat(), kind)
+        }
+        Year | Month | Day | Hour | Minute => {
+            let kind = arguments[0].kind;
+            let fits = matches!(
+                (kind, function),
+                (Kind::Date | Kind::Timestamp { .. }, Year | Month | Day)
+                    | (Kind::Time(_) | Kind::Timestamp { .. }, Hour | Minute)
+            );
+            if !fits {
+                return Err(Error::new(Code::Usage, format!("{name} needs a date or a time, not {kind}")));
+            }
+            of(arguments, Kind::Int)
+        }
+    }
+}
+
 /// Returns the error for a function that is not known where values are computed.
-pub(super) fn no_function(name: &str) -> Error {
+fn no_function(name: &str) -> Error {
     let hint = match name {
         "count" | "sum" | "min" | "max" | "avg" | "mean" => "aggregates are for yunti run aggregate --agg".to_string(),
         _ => format!("there are {}", Function::names()),
@@ -209,7 +266,7 @@ fn alike(a: Typed, b: Typed) -> Result<(Typed, Typed)> {
 }
 
 /// Returns values in one type.
-pub(super) fn all_alike(values: Vec<Typed>) -> Result<Vec<Typed>> {
+fn all_alike(values: Vec<Typed>) -> Result<Vec<Typed>> {
     let is_open = |typed: &Typed| matches!((&typed.node, typed.kind), (Node::Constant(_), Kind::Text));
     let mut kinds = values.iter().filter(|typed| !is_open(typed)).map(|typed| typed.kind);
     let kind = match kinds.next() {
@@ -222,7 +279,7 @@ pub(super) fn all_alike(values: Vec<Typed>) -> Result<Vec<Typed>> {
 }
 
 /// Returns a value in another type. Constants are converted at once.
-pub(super) fn convert(typed: Typed, kind: Kind) -> Result<Typed> {
+fn convert(typed: Typed, kind: Kind) -> Result<Typed> {
     if typed.kind == kind {
         return Ok(typed);
     }

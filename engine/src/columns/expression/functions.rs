@@ -1,6 +1,5 @@
 //! Functions of expressions, under the names that SQL dialects share.
 
-use super::bind::{Node, Typed, all_alike, convert, no_function};
 use super::pattern::char_len;
 use crate::columns::kind::Kind;
 use crate::columns::text::civil_of;
@@ -57,62 +56,9 @@ impl Function {
         NAMES.map(|(name, _)| name).join(", ")
     }
 
-    /// Returns a call. Errors: `Usage` for an unknown name, or arguments that do not fit.
-    pub fn bind(name: &str, arguments: Vec<Typed>) -> Result<Typed> {
-        use Function::*;
-        let function =
-            NAMES.iter().find(|(known, _)| *known == name).map(|(_, f)| *f).ok_or_else(|| no_function(name))?;
-        let n = arguments.len();
-        let right = match function {
-            Coalesce | Concat => n >= 1,
-            Nullif => n == 2,
-            Round => n == 1 || n == 2,
-            Substr => n == 2 || n == 3,
-            _ => n == 1,
-        };
-        if !right {
-            return Err(Error::new(Code::Usage, format!("{name} cannot have {n} arguments")));
-        }
-        let of = |arguments: Vec<Typed>, kind| Ok(Typed { kind, node: Node::Call(function, arguments) });
-        let each = |arguments: Vec<Typed>, kind: Kind| -> Result<Vec<Typed>> {
-            arguments.into_iter().map(|argument| convert(argument, kind)).collect()
-        };
-        match function {
-            Coalesce | Nullif => {
-                let arguments = all_alike(arguments)?;
-                let kind = arguments[0].kind;
-                of(arguments, kind)
-            }
-            Concat | Lower | Upper | Trim => of(each(arguments, Kind::Text)?, Kind::Text),
-            Length => of(each(arguments, Kind::Text)?, Kind::Int),
-            Substr => {
-                let mut arguments = arguments.into_iter();
-                let text = convert(arguments.next().expect("the text"), Kind::Text)?;
-                let numbers = each(arguments.collect(), Kind::Int)?;
-                of([vec![text], numbers].concat(), Kind::Text)
-            }
-            Abs | Round | Floor | Ceil => {
-                let kind = arguments[0].kind;
-                if !kind.is_number() {
-                    return Err(Error::new(Code::Usage, format!("{name} needs a number, not {kind}")));
-                }
-                let mut arguments = arguments.into_iter();
-                let number = arguments.next().expect("the number");
-                of([vec![number], each(arguments.collect(), Kind::Int)?].concat(), kind)
-            }
-            Year | Month | Day | Hour | Minute => {
-                let kind = arguments[0].kind;
-                let fits = matches!(
-                    (kind, function),
-                    (Kind::Date | Kind::Timestamp { .. }, Year | Month | Day)
-                        | (Kind::Time(_) | Kind::Timestamp { .. }, Hour | Minute)
-                );
-                if !fits {
-                    return Err(Error::new(Code::Usage, format!("{name} needs a date or a time, not {kind}")));
-                }
-                of(arguments, Kind::Int)
-            }
-        }
+    /// Returns the function of a name.
+    pub fn named(name: &str) -> Option<Function> {
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, function)| *function)
     }
 
     /// Returns the values of a call of some rows. `arguments` have the types that `bind` gave them.

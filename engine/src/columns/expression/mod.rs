@@ -6,6 +6,7 @@
 //! ```
 
 pub mod bind;
+mod bounds;
 mod evaluate;
 mod functions;
 mod lexer;
@@ -13,6 +14,7 @@ pub mod parse;
 mod pattern;
 
 pub use bind::{Field, Typed, bind};
+pub use bounds::bounds;
 pub use parse::{Tree, parse, parse_list};
 
 #[cfg(test)]

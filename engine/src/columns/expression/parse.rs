@@ -1,4 +1,4 @@
-//! The tree of an expression. The grammar is that of SQL:2016, cut to values:
+//! The tree of an expression. The grammar is SQL's (ISO/IEC 9075), cut to values:
 //!
 //! ```text
 //!   weakest   or | and | not | comparison, is [not] null, [not] between/in/like | || | + - | * / % | sign   strongest

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::columns::input::bounds_of;
 use crate::format::LineEnd;
 use crate::format::columns::{BadRecords, Columns};
 use crate::format::csv::CsvShape;
@@ -86,7 +87,9 @@ fn format(
         }
         InputFormat::Framed => RecordFormat::Framed,
         InputFormat::Class(_) if reader.is_some_and(|r| r.info().kind == Kind::Source) => {
-            let (key, value, condition) = (columns.key.clone(), columns.value.clone(), String::new());
+            let (key, value) = (columns.key.clone(), columns.value.clone());
+            // The mapper checks the condition; the source may leave out what surely does not meet it.
+            let condition = if blocks { bounds_of(&spec.settings)? } else { String::new() };
             // Named columns of the value are wanted even if the folder ignores them.
             let no_value = no_value && value.is_empty();
             RecordFormat::Source(Scan { key, value, no_value, marks_nulls: marks_nulls(spec)?, blocks, condition })

@@ -1,10 +1,8 @@
 //! The ready applications compared with plain programs on random lines, for several numbers of splits and threads.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use support::Dir;
+use crate::support::Dir;
 
 /// Returns lines `name TAB number TAB words`, some without a number.
 fn lines() -> Vec<String> {

@@ -1,11 +1,9 @@
 //! `yunti run aggregate`, `select` and `filter` on random tables, compared with a plain program, for several numbers of
 //! splits and threads and little memory.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use support::Dir;
+use crate::support::Dir;
 
 /// Row of the table: city, empty or not; number of thousandths, or none; whole number; name.
 struct Row {
@@ -23,7 +21,8 @@ fn rows(n: usize, cities: u64) -> Vec<Row> {
     };
     (0..n)
         .map(|_| Row {
-            city: ["", "Paris", "Köln, \"am\" Rhein", "Rome\tEternal"][draw(4) as usize].repeat(1 + draw(cities) as usize),
+            city: ["", "Paris", "Köln, \"am\" Rhein", "Rome\tEternal"][draw(4) as usize]
+                .repeat(1 + draw(cities) as usize),
             amount: (draw(9) > 0).then(|| draw(4_000_000) as i64 - 1_000_000),
             n: draw(1000) as i64 - 300,
             name: format!("name {}", draw(60)),
@@ -154,7 +153,8 @@ fn aggregates_of_all_rows() {
     // Of no rows there is still one line.
     let none = [&job[..], &["--where", "n > 1000"]].concat();
     assert_eq!(gives(&dir, &none), ["0\t0\t\t\t\t\t0\t\t\t\t\t\t"]);
-    let by = [&["aggregate", "table.jsonl", "--by", "place.city", "--agg", "count", "--where", "n > 1000"][..]].concat();
+    let by =
+        [&["aggregate", "table.jsonl", "--by", "place.city", "--agg", "count", "--where", "n > 1000"][..]].concat();
     assert_eq!(gives(&dir, &by), [""; 0]);
 }
 
@@ -200,12 +200,14 @@ fn selects_and_filters_rows() {
     assert_eq!(sorted(found), sorted(kept_rows.into_iter().map(raw).collect()));
     let columns = "n, n * 2 as twice, upper(name) as who, amount is null as gone";
     let found = gives(&dir, &["select", "table.csv", "--columns", columns, "--output-format", "csv"]);
-    let rows = table.iter().map(|row| {
-        format!("{},{},{},{}", row.n, row.n * 2, row.name.to_uppercase(), row.amount.is_none())
-    });
+    let rows =
+        table.iter().map(|row| format!("{},{},{},{}", row.n, row.n * 2, row.name.to_uppercase(), row.amount.is_none()));
     let expect: Vec<String> = std::iter::once("n,twice,who,gone".to_string()).chain(rows).collect();
     assert_eq!(found, expect);
-    assert_eq!(gives(&dir, &["select", "table.csv", "--columns", "n"]), table.iter().map(|row| row.n.to_string()).collect::<Vec<_>>());
+    assert_eq!(
+        gives(&dir, &["select", "table.csv", "--columns", "n"]),
+        table.iter().map(|row| row.n.to_string()).collect::<Vec<_>>()
+    );
 }
 
 #[test]

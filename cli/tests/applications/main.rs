@@ -1,0 +1,6 @@
+//! The ready applications compared with plain programs: over lines, and over columns.
+
+mod columns;
+mod lines;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,115 @@
+//! Bounds of a scan: comparisons of columns with constants, of which each must hold for a row to count.
+//!
+//! A line each: `name TAB operator TAB value`, the value in the shape of a block of columns: numbers in the units of
+//! the column, texts escaped. A unit whose statistics exclude one of them has no row of the scan.
+
+use std::cmp::Ordering;
+
+use crate::record::unescape;
+
+/// A comparison of a column with a constant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// Name of the column, as the scan has it.
+    pub column: String,
+    op: Op,
+    value: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Op {
+    Equal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// Least and largest value of a column in a unit, in the shape of the column. Either may be beyond the real one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Range {
+    Whole(i128, i128),
+    /// Without NaN, which is larger than all others and of which nothing is known.
+    Float(f64, f64),
+    Bytes(Vec<u8>, Vec<u8>),
+}
+
+/// Returns the bounds of a scan's condition; lines that are none are left out, which only reads more.
+pub fn parse(condition: &str) -> Vec<Bound> {
+    let one = |line: &str| {
+        let mut parts = line.splitn(3, '\t');
+        let (column, op, value) = (parts.next()?, parts.next()?, parts.next()?);
+        let op = match op {
+            "=" => Op::Equal,
+            "<" => Op::Less,
+            "<=" => Op::LessOrEqual,
+            ">" => Op::Greater,
+            ">=" => Op::GreaterOrEqual,
+            _ => return None,
+        };
+        let plain = String::from_utf8(unescape(column.as_bytes()).into_owned()).ok()?;
+        Some(Bound { column: plain, op, value: value.into() })
+    };
+    condition.lines().filter_map(one).collect()
+}
+
+impl Bound {
+    /// Returns true if no value of the range can meet the bound.
+    pub fn excludes(&self, range: &Range) -> bool {
+        // Order of the least and of the largest value to the constant.
+        let orders = match range {
+            Range::Whole(least, most) => self.value.parse::<i128>().ok().map(|v| (least.cmp(&v), most.cmp(&v))),
+            Range::Float(least, most) => self.value.parse::<f64>().ok().and_then(|v| {
+                let order = |a: f64| a.partial_cmp(&v);
+                // A NaN may be in the unit, and it is larger.
+                Some((order(*least)?, order(*most).map(|_| Ordering::Greater)?))
+            }),
+            Range::Bytes(least, most) => {
+                let v = unescape(self.value.as_bytes());
+                Some((least[..].cmp(&v), most[..].cmp(&v)))
+            }
+        };
+        let Some((least, most)) = orders else { return false };
+        match self.op {
+            Op::Equal => least.is_gt() || most.is_lt(),
+            Op::Less => least.is_ge(),
+            Op::LessOrEqual => least.is_gt(),
+            Op::Greater => most.is_le(),
+            Op::GreaterOrEqual => most.is_lt(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_that_a_bound_excludes() {
+        let whole = Range::Whole(3, 7);
+        let bytes = Range::Bytes(b"b".to_vec(), b"d".to_vec());
+        for (line, range, expect) in [
+            ("n\t=\t2", &whole, true),
+            ("n\t=\t3", &whole, false),
+            ("n\t=\t8", &whole, true),
+            ("n\t<\t3", &whole, true),
+            ("n\t<=\t3", &whole, false),
+            ("n\t>\t7", &whole, true),
+            ("n\t>=\t7", &whole, false),
+            ("n\t>=\t8", &whole, true),
+            ("n\t>\tx", &whole, false),
+            ("n\t=\ta", &bytes, true),
+            ("n\t<\tb", &bytes, true),
+            ("n\t>\tc", &bytes, false),
+            ("n\t>=\tda", &bytes, true),
+            ("x\t<\t1.5", &Range::Float(1.5, 2.0), true),
+            ("x\t>\t2.5", &Range::Float(1.5, 2.0), false),
+            ("x\t=\t1.0", &Range::Float(1.5, 2.0), true),
+            ("x\t<\tNaN", &Range::Float(1.5, 2.0), false),
+        ] {
+            assert_eq!(parse(line)[0].excludes(range), expect, "{line}");
+        }
+        assert_eq!(parse("a\\tb\t=\tx\\ty\nbroken\nn\t?\t1").len(), 1);
+        assert_eq!(parse("a\\tb\t=\tx")[0].column, "a\tb");
+    }
+}
