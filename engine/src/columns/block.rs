@@ -86,7 +86,7 @@ impl BlockReader {
                 (&vector.data, kind),
                 (Data::Bools(_), Kind::Boolean)
                     | (Data::Ints(_), Kind::Int | Kind::Date | Kind::Time(_) | Kind::Timestamp { .. })
-                    | (Data::Floats(_), Kind::Float)
+                    | (Data::Floats(_), Kind::Float | Kind::Float32)
                     | (Data::Decimals(_), Kind::Decimal { .. })
                     | (Data::Bytes(_) | Data::Codes(..), Kind::Text)
             );

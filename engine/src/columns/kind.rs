@@ -4,7 +4,7 @@
 //!   Boolean                                  bool
 //!   Int8 .. Int64, UInt8 .. UInt32           i64
 //!   Date32, Time32, Time64, Timestamp        i64: days; units since midnight; units since 1970
-//!   Float16 .. Float64                       f64
+//!   Float16 .. Float64                       f64; the text of those below Float64 has single precision
 //!   Decimal32 .. Decimal128, UInt64          i128, with a scale
 //!   Utf8, Binary, and all others             bytes
 //! ```
@@ -54,6 +54,8 @@ pub enum Kind {
     Boolean,
     Int,
     Float,
+    /// A float of single precision, or half.
+    Float32,
     /// Digits behind the point.
     Decimal {
         scale: u8,
@@ -90,7 +92,8 @@ impl Kind {
             "Boolean" => Kind::Boolean,
             "Int8" | "Int16" | "Int32" | "Int64" | "UInt8" | "UInt16" | "UInt32" => Kind::Int,
             "UInt64" => Kind::Decimal { scale: 0 },
-            "Float16" | "Float32" | "Float64" => Kind::Float,
+            "Float16" | "Float32" => Kind::Float32,
+            "Float64" => Kind::Float,
             "Decimal32" | "Decimal64" | "Decimal128" => {
                 let digits: u8 = arguments.next().and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
                 let scale: i8 = arguments.next().and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
@@ -118,7 +121,7 @@ impl Kind {
 
     /// Returns true for a type of numbers.
     pub fn is_number(self) -> bool {
-        matches!(self, Kind::Int | Kind::Float | Kind::Decimal { .. })
+        matches!(self, Kind::Int | Kind::Float | Kind::Float32 | Kind::Decimal { .. })
     }
 }
 
@@ -129,6 +132,7 @@ impl fmt::Display for Kind {
             Kind::Boolean => f.write_str("Boolean"),
             Kind::Int => f.write_str("Int64"),
             Kind::Float => f.write_str("Float64"),
+            Kind::Float32 => f.write_str("Float32"),
             Kind::Decimal { scale } => write!(f, "Decimal128({DECIMAL_DIGITS}, {scale})"),
             Kind::Text => f.write_str("Utf8"),
             Kind::Date => f.write_str("Date32"),

@@ -97,7 +97,7 @@ pub fn take(kind: Kind, key: &mut &[u8]) -> Option<Value> {
     }
     Some(match kind {
         Kind::Boolean => Value::Bool(number::<1>(key)?[0] != 0),
-        Kind::Float => Value::Float(float_of(u64::from_be_bytes(number(key)?))),
+        Kind::Float | Kind::Float32 => Value::Float(float_of(u64::from_be_bytes(number(key)?))),
         Kind::Decimal { .. } => Value::Decimal((u128::from_be_bytes(number(key)?) ^ 1 << 127) as i128),
         Kind::Int | Kind::Date | Kind::Time(_) | Kind::Timestamp { .. } => {
             Value::Int((u64::from_be_bytes(number(key)?) ^ 1 << 63) as i64)

@@ -3,8 +3,8 @@
 //! ```text
 //!   integer, decimal     decimal digits            float    the shortest digits that read back: 1.0, 1e300
 //!   boolean              true, false               null     nothing
-//!   date                 2026-11-25                time     17:03:59.5
-//!   timestamp            2026-11-25T17:03:59.5, with a Z at the end if it counts from UTC
+//!   date                 2026-11-25                time     17:03:59.500
+//!   timestamp            2026-11-25T17:03:59.500, with a Z at the end if it counts from UTC
 //! ```
 
 use std::io::Write;
@@ -44,11 +44,8 @@ impl Builder {
                 b"false" => values.push(false),
                 _ => return false,
             },
-            Data::Floats(values) => match std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok()) {
-                Some(value) => values.push(value),
-                None => return false,
-            },
             data => match (parse(self.kind, text), data) {
+                (Some(Value::Float(value)), Data::Floats(values)) => values.push(value),
                 (Some(Value::Int(value)), Data::Ints(values)) => values.push(value),
                 (Some(Value::Decimal(value)), Data::Decimals(values)) => values.push(value),
                 _ => return false,
@@ -107,6 +104,7 @@ pub fn parse(kind: Kind, text: &[u8]) -> Option<Value> {
         },
         Kind::Int => Value::Int(words()?.parse().ok()?),
         Kind::Float => Value::Float(words()?.parse().ok()?),
+        Kind::Float32 => Value::Float(words()?.parse::<f32>().ok()?.into()),
         Kind::Decimal { scale } => Value::Decimal(parse_decimal(words()?, scale)?),
         Kind::Date => Value::Int(parse_date(words()?)?),
         Kind::Time(unit) => Value::Int(parse_time(words()?, unit)?),
@@ -211,6 +209,7 @@ pub fn put(kind: Kind, value: &Value, out: &mut Vec<u8>) {
     // Writing to a vector cannot fail.
     let _ = match (value, kind) {
         (Value::Null, _) => Ok(()),
+        (Value::Float(v), Kind::Float32) => put_float32(*v as f32, out),
         (Value::Bool(v), _) => write!(out, "{v}"),
         (Value::Float(v), _) => put_float(*v, out),
         (Value::Bytes(v), _) => out.write_all(v),
@@ -264,6 +263,13 @@ fn put_float(value: f64, out: &mut Vec<u8>) -> std::io::Result<()> {
     }
 }
 
+fn put_float32(value: f32, out: &mut Vec<u8>) -> std::io::Result<()> {
+    match value {
+        v if v.is_nan() => out.write_all(b"NaN"),
+        v => write!(out, "{v:?}"),
+    }
+}
+
 fn put_decimal(units: i128, scale: u8, out: &mut Vec<u8>) -> std::io::Result<()> {
     if scale == 0 {
         return write!(out, "{units}");
@@ -288,8 +294,10 @@ fn put_time(units: i64, unit: Unit, out: &mut Vec<u8>) -> std::io::Result<()> {
     if part == 0 {
         return Ok(());
     }
-    let text = format!("{part:0width$}", width = unit.digits());
-    write!(out, ".{}", text.trim_end_matches('0'))
+    // As Arrow writes it: 3, 6 or 9 digits.
+    let digits = [3, 6, 9].into_iter().find(|&digits| part % 10i64.pow((unit.digits().max(digits) - digits) as u32) == 0);
+    let digits = digits.unwrap_or(9).min(unit.digits());
+    write!(out, ".{:0digits$}", part / 10i64.pow((unit.digits() - digits) as u32))
 }
 
 fn put_timestamp(units: i64, unit: Unit, utc: bool, out: &mut Vec<u8>) -> std::io::Result<()> {
@@ -317,10 +325,11 @@ mod tests {
             (Kind::Boolean, &["true", "false"][..]),
             (Kind::Int, &["0", "-9223372036854775808", "9223372036854775807"]),
             (Kind::Float, &["1.0", "-0.0", "1e300", "5e-324", "NaN", "inf", "-inf", "0.1"]),
+            (Kind::Float32, &["1.0", "0.1", "10.337575", "3.4028235e38", "1e-45"]),
             (Kind::Decimal { scale: 2 }, &["0.00", "-0.01", "12.50", "999999999999999999999999999999999999.99"]),
             (Kind::Decimal { scale: 0 }, &["18446744073709551615"]),
             (Kind::Date, &["1970-01-01", "2000-02-29", "1582-10-15", "0000-03-01", "9999-12-31", "1969-12-31"]),
-            (Kind::Time(Unit::Microsecond), &["00:00:00", "17:03:59.5", "23:59:59.999999"]),
+            (Kind::Time(Unit::Microsecond), &["00:00:00", "17:03:59.500", "00:00:00.000001", "23:59:59.999999"]),
             (stamp(Unit::Nanosecond, false), &["2026-11-25T17:03:59.000000001", "1677-09-22T00:00:00"]),
             (stamp(Unit::Second, true), &["2026-11-25T17:03:59Z", "1901-01-01T00:00:00Z"]),
         ] {

@@ -213,7 +213,7 @@ impl Data {
     pub fn zeros(kind: Kind, rows: usize) -> Data {
         match kind {
             Kind::Boolean => Data::Bools(vec![false; rows]),
-            Kind::Float => Data::Floats(vec![0.0; rows]),
+            Kind::Float | Kind::Float32 => Data::Floats(vec![0.0; rows]),
             Kind::Decimal { .. } => Data::Decimals(vec![0; rows]),
             Kind::Text => Data::Codes(vec![0; rows], Arc::new([&b""[..]].into_iter().collect())),
             Kind::Int | Kind::Date | Kind::Time(_) | Kind::Timestamp { .. } => Data::Ints(vec![0; rows]),
