@@ -264,6 +264,48 @@ fn members_are_mapped_side_by_side_and_each_record_once() {
     }
 }
 
+/// Mode none writes each split by one worker, the other modes write a part by several.
+#[test]
+fn what_is_written_is_cut_when_it_is_read_and_passes_the_tool() {
+    let temp = Temp::new("written");
+    let data = lines(10, 20_000);
+    let input = temp.write("in", &data);
+    for target in Target::ALL {
+        for mode in [Mode::None, Mode::Sorted] {
+            let write = JobSpec {
+                inputs: vec![input.clone()],
+                mode,
+                compress: Some(Compression { target, level: None }),
+                memory_bytes: Some(if target == Target::Xz { 1 << 30 } else { 64 << 20 }),
+                threads: Some(2),
+                ..JobSpec::default()
+            };
+            let parts = parts_of(&write, &temp.path("packed")).unwrap();
+            assert_eq!(parts.len(), 1);
+            let letter = if mode == Mode::None { 'm' } else { 'r' };
+            let part = temp.path(&format!("packed/part-{letter}-00000{}", target.extension()));
+            let kind = CodecKind::from_path(&part).unwrap();
+            let is_stock = !matches!(target, Target::HadoopLz4 | Target::HadoopSnappy);
+            if let Some(tool) = kind.tool().filter(|_| is_stock)
+                && let Ok(tested) = std::process::Command::new(tool).arg("-t").arg(&part).output()
+            {
+                assert!(tested.status.success(), "{target:?}: {}", String::from_utf8_lossy(&tested.stderr));
+            }
+            let read = JobSpec {
+                inputs: vec![part.to_string_lossy().into_owned()],
+                mode: Mode::None,
+                split_bytes: 3000,
+                compress: None,
+                memory_bytes: Some(64 << 20),
+                ..write
+            };
+            let (back, splits) = run_over(&temp, &read).unwrap();
+            assert!(splits > 3, "{target:?} {mode:?}: {splits} splits of {} bytes", parts[0].len());
+            assert!(if mode == Mode::None { back == data } else { back == sorted(&data) }, "{target:?} {mode:?}");
+        }
+    }
+}
+
 #[test]
 fn hostile_and_damaged_files_give_what_one_worker_gives() {
     let temp = Temp::new("hostile");
