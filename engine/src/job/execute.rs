@@ -92,6 +92,9 @@ pub fn run(
         } else if failure.error.code() == Code::Memory && attempt.threads > 1 && may_begin_again(spec, env) {
             // The error of the second attempt names the memory that is enough.
             attempt.threads = 1;
+        } else if failure.error.code() == Code::Memory && attempt.cuts_parts && may_begin_again(spec, env) {
+            // A reader in order needs its decoder alone.
+            attempt.cuts_parts = false;
         } else if failure.has_lost && lost < LOST_MAX {
             env.messages.show(&format!("resume: {}; the splits of these records are mapped again", failure.error));
         } else {

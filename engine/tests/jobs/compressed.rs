@@ -306,6 +306,56 @@ fn what_is_written_is_cut_when_it_is_read_and_passes_the_tool() {
     }
 }
 
+/// A budget that is enough for a reader in order is enough for the job.
+#[test]
+fn little_memory_reads_in_order() {
+    let temp = Temp::new("little");
+    let data = lines(11, 20_000);
+    for target in [Target::Zstd, Target::Lz4] {
+        let input = temp.write(&format!("in{}", target.extension()), &many_members(target, &data, 9000));
+        let whole = JobSpec { inputs: vec![input], threads: Some(1), split_bytes: 1 << 30, ..JobSpec::default() };
+        let mut fits = 0;
+        for memory in 6..20 {
+            let whole = JobSpec { memory_bytes: Some(memory << 20), ..whole.clone() };
+            let cut = JobSpec { threads: Some(2), split_bytes: 5000, ..whole.clone() };
+            match run_over(&temp, &whole) {
+                Ok((expect, _)) => {
+                    fits += 1;
+                    assert!(run_over(&temp, &cut).unwrap().0 == expect, "{target:?}, {memory} MiB");
+                }
+                Err(error) => assert_eq!(error.code(), yunti_base::Code::Memory),
+            }
+        }
+        assert!((2..14).contains(&fits), "{target:?}: {fits}");
+    }
+}
+
+/// The first attempt leaves a journal of cuts that were wrong; the next one must not go on from it.
+#[test]
+fn a_doubt_forgets_what_a_journal_kept() {
+    let temp = Temp::new("doubt-resume");
+    let inner = encoded(Target::Gzip, &lines(8, 300));
+    let hidden: Vec<u8> = (0..40).flat_map(|n| [noise(n, 3000), inner.clone(), inner.clone()].concat()).collect();
+    let plain = lines(9, 3000);
+    let file =
+        [many_members(Target::Gzip, &plain, 4000), encoded(Target::Gzip, &hidden), encoded(Target::Gzip, &plain)];
+    let whole = JobSpec {
+        inputs: vec![temp.write("in.gz", &file.concat())],
+        memory_bytes: Some(64 << 20),
+        threads: Some(1),
+        split_bytes: 1 << 30,
+        ..JobSpec::default()
+    };
+    for mode in [Mode::None, Mode::Sorted] {
+        let whole = JobSpec { mode, ..whole.clone() };
+        let (expect, _) = run_over(&temp, &whole).unwrap();
+        for split_bytes in [3000, 20_000] {
+            let cut = JobSpec { split_bytes, threads: Some(2), resume: true, ..whole.clone() };
+            assert!(run_over(&temp, &cut).unwrap().0 == expect, "{mode:?}, splits of {split_bytes}");
+        }
+    }
+}
+
 #[test]
 fn hostile_and_damaged_files_give_what_one_worker_gives() {
     let temp = Temp::new("hostile");

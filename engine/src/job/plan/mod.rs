@@ -4,7 +4,7 @@ mod classes;
 mod early_fold;
 pub(super) mod inputs;
 mod lines;
-mod parts;
+pub(super) mod parts;
 pub(super) mod recognise;
 pub mod sizing;
 pub mod source;
@@ -46,6 +46,8 @@ pub struct Plan {
     pub splits: Vec<Split>,
     pub input_bytes: u64,
     pub split_bytes: u64,
+    /// True if the plan cut compressed files where it could.
+    pub cuts_parts: bool,
     /// Sources of records, at least one. Each split belongs to one source.
     pub sources: Vec<Source>,
     pub combiner: Option<Arc<dyn Class>>,
@@ -105,6 +107,7 @@ impl Plan {
             files: Arc::new(files),
             splits,
             split_bytes,
+            cuts_parts: cut_parts,
             sources: all,
             combiner,
             reducer,
@@ -258,11 +261,6 @@ impl Plan {
             let file = NamedFile::open(&*env.files, &input.path, Code::Input);
             file.map_or(true, |file| is_doubtful(&file, kind, parts, cancel))
         })
-    }
-
-    /// Returns true if a compressed file is cut into parts.
-    pub fn has_parts(&self) -> bool {
-        self.files.iter().any(|file| file.parts.is_some())
     }
 
     /// Returns the number of splits with a compressed file that cannot be cut.
