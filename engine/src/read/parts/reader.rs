@@ -18,7 +18,7 @@ use crate::memory::{Budget, Buffer};
 use yunti_base::{Cancel, Code, Error, Result};
 
 /// Compressed bytes read at a time.
-pub const INPUT_BYTES: usize = if cfg!(debug_assertions) { 100 } else { 256 << 10 };
+pub const INPUT_BYTES: usize = if cfg!(debug_assertions) { 1 << 10 } else { 256 << 10 };
 /// Bytes of the buffer for decoded bytes that only prove a part.
 const DISCARD_BYTES: usize = 64 << 10;
 

@@ -21,7 +21,7 @@ use crate::env::NamedFile;
 use yunti_base::Result;
 
 /// Bytes searched at a time.
-const SCAN_BYTES: usize = if cfg!(debug_assertions) { 300 } else { 256 << 10 };
+const SCAN_BYTES: usize = if cfg!(debug_assertions) { 4000 } else { 256 << 10 };
 /// Stored bytes of a trial, and decoded ones.
 const TRIAL_BYTES: usize = if cfg!(debug_assertions) { 200 } else { 64 << 10 };
 /// Trials in a file, at most: a file full of false members costs no more.

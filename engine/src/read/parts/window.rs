@@ -4,7 +4,7 @@ use crate::env::NamedFile;
 use yunti_base::Result;
 
 /// Bytes read at once by a walk from header to header.
-pub const WALK_BYTES: usize = if cfg!(debug_assertions) { 64 } else { 4 << 10 };
+pub const WALK_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 4 << 10 };
 
 /// A moving window of a file.
 pub struct Window<'a> {
