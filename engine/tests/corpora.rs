@@ -26,6 +26,7 @@ fn decoders() {
     }
     replay("lz4_block", checks::lz4_block::check);
     replay("bzip2_split", checks::bzip2_split::check);
+    replay("parts", checks::parts::check);
 }
 
 #[test]

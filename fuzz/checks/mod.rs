@@ -9,5 +9,6 @@ pub mod job_file;
 pub mod job_journal;
 pub mod json;
 pub mod lz4_block;
+pub mod parts;
 pub mod run_block;
 pub mod typed_bytes;

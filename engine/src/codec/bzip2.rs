@@ -5,7 +5,7 @@
 //!   file:    stream ... stream
 //! ```
 //!
-//! Limit: one core per file, about as fast as `bzip2 -d` (15 to 40 MB/s). If records are lines, `read/bzip2_split.rs`
+//! Limit: one core per file, about as fast as `bzip2 -d` (15 to 40 MB/s). If records are lines, `read/bzip2/split.rs`
 //! reads files in splits.
 
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};

@@ -8,8 +8,7 @@
 //!
 //! Rejected: liblzma's `LZMA_CONCATENATED`, which does the same but cannot report where a stream ended.
 //!
-//! Limit: one core per file, a little faster than `xz -dT1`. Files of several blocks (`xz -T`) could be decoded in
-//! parallel.
+//! Limit: one core per stream, a little faster than `xz -dT1`. `read/parts/xz.rs` cuts files into blocks and streams.
 
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
 use liblzma::stream::{Action, Error as XzError, Status, Stream, TELL_UNSUPPORTED_CHECK};

@@ -17,7 +17,7 @@ use super::report::memory_trace::MemoryTrace;
 use super::report::meter::Meter;
 use super::report::partitions::{self, PartitionMeter};
 use super::report::{Report, build};
-use super::spec::{JobSpec, Mode, OutputTarget};
+use super::spec::{JobSpec, Mode, OutputFormat, OutputTarget};
 use super::task_files::named_outputs::NamedOutputs;
 use super::task_files::side_files;
 use crate::env::sync::Mutex;
@@ -80,15 +80,21 @@ pub fn run(
         }
         (_, claim) => claim,
     };
-    let mut threads = threads;
+    let mut attempt = Attempt { threads, cuts_parts: may_cut_parts(spec, env) };
     for lost in 0.. {
-        let failure = match run_with(spec, threads, env, classes, control, before, claim.clone()) {
+        let failure = match run_with(spec, attempt, env, classes, control, before, claim.clone()) {
             Ok(outcome) => return Ok(outcome),
             Err(failure) => failure,
         };
-        if failure.error.code() == Code::Memory && threads > 1 && may_begin_again(spec, env) {
+        if failure.is_doubtful {
+            // A reader in order gives the right records, and the right error for a damaged file.
+            attempt.cuts_parts = false;
+        } else if failure.error.code() == Code::Memory && attempt.threads > 1 && may_begin_again(spec, env) {
             // The error of the second attempt names the memory that is enough.
-            threads = 1;
+            attempt.threads = 1;
+        } else if failure.error.code() == Code::Memory && attempt.cuts_parts && may_begin_again(spec, env) {
+            // A reader in order needs its decoder alone.
+            attempt.cuts_parts = false;
         } else if failure.has_lost && lost < LOST_MAX {
             env.messages.show(&format!("resume: {}; the splits of these records are mapped again", failure.error));
         } else {
@@ -101,27 +107,49 @@ pub fn run(
 /// Attempts that a job makes of itself after spilled records are lost.
 const LOST_MAX: u32 = 3;
 
+/// How an attempt differs from the one before.
+#[derive(Clone, Copy)]
+struct Attempt {
+    threads: usize,
+    /// True if compressed files are cut into parts, which may prove wrong.
+    cuts_parts: bool,
+}
+
 /// End of an attempt.
 struct Failure {
     error: Error,
     /// True if spilled records are lost, and the journal says whose.
     has_lost: bool,
+    /// True if a cut of a compressed file may be wrong.
+    is_doubtful: bool,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        Failure { error, has_lost: false }
+        Failure { error, has_lost: false, is_doubtful: false }
     }
 }
 
 fn may_begin_again(spec: &JobSpec, env: &Env) -> bool {
+    spec.output != OutputTarget::Stdout && can_read_again(spec, env)
+}
+
+fn can_read_again(spec: &JobSpec, env: &Env) -> bool {
     let read_once = |name: &String| name == "-" || env.files.meta(Path::new(name)).is_ok_and(|m| m.is_stream);
-    spec.output != OutputTarget::Stdout && !spec.sources().iter().flat_map(|source| &source.inputs).any(read_once)
+    !spec.sources().iter().flat_map(|source| &source.inputs).any(read_once)
+}
+
+/// Returns true if the job can begin again after a wrong cut of a compressed file. Cuts are proven when all is mapped,
+/// so standard output must not show anything before.
+fn may_cut_parts(spec: &JobSpec, env: &Env) -> bool {
+    let has_head = matches!(spec.output_format, OutputFormat::Csv { .. } | OutputFormat::Class(_));
+    let shows_early = spec.output == OutputTarget::Stdout && (spec.mode == Mode::None || has_head);
+    !shows_early && can_read_again(spec, env)
 }
 
 fn run_with(
     spec: &JobSpec,
-    threads: usize,
+    attempt: Attempt,
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
@@ -131,7 +159,7 @@ fn run_with(
     control.enter(ProgressStage::Start);
     let watch = build::ResourceWatch::begin(env);
     let env = watch.env();
-    let plan = Plan::make(spec, env, classes)?;
+    let plan = Plan::make_with(spec, env, classes, attempt.cuts_parts)?;
     if plan.sources.iter().all(|source| source.reader.is_none()) {
         foreign::refuse(&*env.files, &plan.files)?;
     }
@@ -152,12 +180,16 @@ fn run_with(
         journal.iter().filter(|journal| !journal.has_work()).for_each(|journal| journal.remove());
     })?;
     let run = Run { spec, plan: &plan, env, control, watch: &watch, chain };
-    let result = run.to_end(threads, &mut pending, journal.clone(), kept, &part_name);
+    let result = run.to_end(attempt.threads, &mut pending, journal.clone(), kept, &part_name);
+    let is_doubtful = match &result {
+        Err(error) => error.code() != Code::Cancelled && plan.is_doubtful(env, control.cancelled()),
+        Ok(_) => false,
+    };
     if let (Some(journal), Some(claim), Some(pending)) = (journal, claim, &mut pending) {
-        if result.is_err() && journal.has_work() {
+        if result.is_err() && journal.has_work() && !is_doubtful {
             pending.keep();
             if journal.has_lost() {
-                return result.map_err(|error| Failure { error, has_lost: true });
+                return result.map_err(|error| Failure { error, has_lost: true, is_doubtful: false });
             }
             env.messages.show("resume: what is done is kept: give the same command again to go on");
         } else {
@@ -165,7 +197,7 @@ fn run_with(
             claim.keep_nothing();
         }
     }
-    Ok(result?)
+    result.map_err(|error| Failure { error, has_lost: false, is_doubtful })
 }
 
 /// One run of a job: what its steps share.
@@ -205,6 +237,10 @@ impl Run<'_> {
             _ => sorted::run(&running, &output)?,
         }
 
+        if plan.is_doubtful(env, control.cancelled()) {
+            // A program may leave a part before its end, which is proven here.
+            return Err(Error::new(Code::Internal, "parts of a compressed file do not fit together"));
+        }
         let bad_records = bad_records(&running)?;
         running.enter(ProgressStage::Commit);
         running.write_edges(&output, Edge::Foot)?;

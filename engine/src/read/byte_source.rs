@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::bzip2_split::Bzip2Split;
+use super::bzip2::split::Bzip2Split;
 use super::decoded_file::DecodedFile;
+use super::parts::reader::PartReader;
 use super::read_ahead::{LEFT_BYTES_MIN, ReadAhead, ReadAheadSource};
 use crate::env::NamedFile;
 use crate::memory::Budget;
@@ -16,8 +17,10 @@ pub enum ByteSource {
         at: u64,
     },
     Decoded(CompressedSource),
-    /// A split of a compressed file that can be cut.
+    /// Blocks of a bzip2 file.
     Blocks(Box<Bzip2Split>),
+    /// Members of another compressed file.
+    Part(Box<PartReader>),
 }
 
 /// A compressed file, decoded here or by a helper.
@@ -56,6 +59,7 @@ impl ByteSource {
                 Reader::Nobody => "",
             },
             ByteSource::Blocks(split) => split.file().path(),
+            ByteSource::Part(part) => part.file().path(),
         }
     }
 
@@ -64,6 +68,7 @@ impl ByteSource {
     pub fn boundary(&self) -> Option<u64> {
         match self {
             ByteSource::Blocks(split) => split.boundary(),
+            ByteSource::Part(part) => part.boundary(),
             _ => None,
         }
     }
@@ -72,6 +77,7 @@ impl ByteSource {
     pub fn ended(&self) -> bool {
         match self {
             ByteSource::Blocks(split) => split.ended(),
+            ByteSource::Part(part) => part.ended(),
             _ => true,
         }
     }
@@ -86,6 +92,7 @@ impl ByteSource {
             }
             ByteSource::Decoded(compressed) => compressed.read(to),
             ByteSource::Blocks(split) => split.read(to),
+            ByteSource::Part(part) => part.read(to),
         }
     }
 }

@@ -102,7 +102,14 @@ mod tests {
         let check = |bytes: &[u8], expect: Option<&str>| {
             let path = dir.join("file");
             std::fs::write(&path, bytes).unwrap();
-            let input = InputFile { path, len: bytes.len() as u64, codec: None, is_stream: false, marks: Vec::new() };
+            let input = InputFile {
+                path,
+                len: bytes.len() as u64,
+                codec: None,
+                is_stream: false,
+                marks: Vec::new(),
+                parts: None,
+            };
             let error = refuse(&RealFiles, std::slice::from_ref(&input)).err();
             assert_eq!(refuse_begun(&RealFiles, &input, bytes).err(), error, "{bytes:?}");
             assert_eq!(

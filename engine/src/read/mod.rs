@@ -1,13 +1,13 @@
 //! Floor 7: from splits of the input to batches of records.
 
 pub mod byte_source;
-pub mod bzip2_split;
-mod bzip2_walk;
+pub mod bzip2;
 pub mod class_parser;
 mod decoded_file;
 pub mod fixed_reader;
 pub mod foreign;
 pub mod mapped_input;
+pub mod parts;
 pub mod read_ahead;
 pub mod reader;
 pub mod source_reader;

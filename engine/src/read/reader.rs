@@ -10,10 +10,11 @@
 use std::sync::Arc;
 
 use super::byte_source::ByteSource;
-use super::bzip2_split::Bzip2Split;
+use super::bzip2::split::Bzip2Split;
 use super::class_parser::{ClassParser, FirstRecord, ReadProgress, ReaderClass};
 use super::decoded_file::{DECODE_INPUT_BYTES, DecodedFile};
 use super::foreign;
+use super::parts::reader::PartReader;
 use super::read_ahead::ReadAhead;
 use super::source_reader::{SourceReader, UnitInput};
 use super::split::{InputFile, Piece, RecordFormat, Split};
@@ -67,6 +68,13 @@ impl ReadSetup {
         let to = if input.codec.is_some() { u64::MAX } else { piece.end.saturating_add(LAST_RECORD_BYTES) };
         file.file().expect(start, to);
         let Some(kind) = input.codec else { return Ok(ByteSource::plain(file, start)) };
+        if let (true, Some(parts)) = (piece.end != u64::MAX, &input.parts) {
+            let number = parts.number_at(piece.start);
+            let number =
+                number.ok_or_else(|| Error::new(Code::Internal, "no part begins here").at_path(file.path()))?;
+            let part = PartReader::new(file, kind, parts.clone(), number, &self.budget)?;
+            return Ok(ByteSource::Part(Box::new(part)));
+        }
         if input.cut_by_blocks(piece) {
             return Ok(ByteSource::Blocks(Box::new(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?)));
         }

@@ -1,7 +1,9 @@
 //! Splits: the pieces of the input that tasks read. They depend only on the input and the split size.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use super::parts::part::Parts;
 use crate::codec::CodecKind;
 use crate::format::LineEnd;
 use crate::format::csv::CsvShape;
@@ -104,12 +106,14 @@ pub struct InputFile {
     pub is_stream: bool,
     /// Positions at which the file may be cut although its format has none.
     pub marks: Vec<u64>,
+    /// Parts that decode alone, if the plan cuts the compressed file into them.
+    pub parts: Option<Arc<Parts>>,
 }
 
 impl InputFile {
-    /// Returns true if the piece is the blocks of a compressed file that begin in it, not the whole file.
+    /// Returns true if the piece is some blocks or members of a compressed file, not the whole file.
     pub fn cut_by_blocks(&self, piece: &Piece) -> bool {
-        self.codec == Some(CodecKind::Bzip2) && piece.end != u64::MAX
+        (self.codec == Some(CodecKind::Bzip2) || self.parts.is_some()) && piece.end != u64::MAX
     }
 }
 
@@ -202,7 +206,7 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64,
         let whole = match file.codec {
             None => !format.splittable() && file.marks.is_empty(),
             Some(CodecKind::Bzip2) => !format.splittable_by_blocks(),
-            Some(_) => true,
+            Some(_) => file.parts.is_none() || !format.splittable_by_blocks(),
         };
         if file.is_stream {
             close(&mut open, &mut open_bytes);
@@ -212,6 +216,15 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64,
         }
         // A compressed file without a byte is damaged: its reader reports that.
         if file.len == 0 && file.codec.is_none() && sharing == Sharing::Shared {
+            continue;
+        }
+        if let (false, Some(parts)) = (whole, &file.parts) {
+            close(&mut open, &mut open_bytes);
+            for part in parts.all() {
+                open.push(Piece { file: file_number, start: part.start, end: part.end });
+                open_bytes = part.end - part.start;
+                close(&mut open, &mut open_bytes);
+            }
             continue;
         }
         if whole || file.len as f64 <= target as f64 * SLOP {
@@ -259,6 +272,7 @@ mod tests {
             codec: None,
             is_stream: false,
             marks: marks.to_vec(),
+            parts: None,
         };
         let splits = split_at_lines(&[file(10, &[1, 4]), file(0, &[]), file(5, &[])]);
         let pieces: Vec<_> = splits.iter().map(|s| (s.number, s.pieces[0].file, s.pieces[0].start, s.bytes)).collect();
@@ -267,7 +281,8 @@ mod tests {
 
     #[test]
     fn large_files_are_cut_and_small_ones_share() {
-        let file = |len, codec| InputFile { path: "f".into(), len, codec, is_stream: false, marks: Vec::new() };
+        let file =
+            |len, codec| InputFile { path: "f".into(), len, codec, is_stream: false, marks: Vec::new(), parts: None };
         let files = [file(105, None), file(250, None), file(0, None), file(30, None), file(30, None), file(50, None)];
         let lines = RecordFormat::Lines { end: LineEnd::Any };
         let cut: Vec<Vec<(u32, u64, u64)>> = split_files(&files, &lines, 100, Sharing::Shared)

@@ -19,11 +19,14 @@ pub struct CompressorPool {
     empty_file: Vec<u8>,
 }
 
-/// A member of a compressed file in the making.
+/// A stretch of a compressed file in the making: one member, or several if it is long.
 pub struct Member {
     encoder: Box<dyn Encoder>,
     /// Compressed bytes to write.
     pub packed: Vec<u8>,
+    /// Bytes compressed since the encoder began a member of the file.
+    raw_bytes: u64,
+    raw_bytes_max: u64,
 }
 
 impl CompressorPool {
@@ -40,7 +43,10 @@ impl CompressorPool {
     /// Takes an idle compressor, or makes one.
     pub fn begin(&self) -> Result<Member> {
         let idle = self.idle.lock().unwrap_or_else(|e| e.into_inner()).pop();
-        idle.map_or_else(|| Ok(Member { encoder: self.compression.encoder()?, packed: Vec::new() }), Ok)
+        let raw_bytes_max = self.compression.member_bytes();
+        let make =
+            || Ok(Member { encoder: self.compression.encoder()?, packed: Vec::new(), raw_bytes: 0, raw_bytes_max });
+        idle.map_or_else(make, Ok)
     }
 
     /// Returns the compressor of a finished member, whose bytes are written.
@@ -51,13 +57,24 @@ impl CompressorPool {
 }
 
 impl Member {
-    /// Compresses `bytes`.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.encoder.write(bytes, &mut self.packed)
+    /// Compresses `bytes`. A long member becomes several, so that readers can cut the file.
+    pub fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            if self.raw_bytes >= self.raw_bytes_max {
+                self.finish()?;
+            }
+            let room = (self.raw_bytes_max - self.raw_bytes).min(bytes.len() as u64);
+            let (now, rest) = bytes.split_at(room as usize);
+            self.raw_bytes += room;
+            self.encoder.write(now, &mut self.packed)?;
+            bytes = rest;
+        }
+        Ok(())
     }
 
     /// Ends the member.
     pub fn finish(&mut self) -> Result<()> {
+        self.raw_bytes = 0;
         self.encoder.finish(&mut self.packed)
     }
 }

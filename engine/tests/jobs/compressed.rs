@@ -210,3 +210,190 @@ fn workers_without_splits_help_with_the_remaining_splits() {
         assert!(sorted_lines.concat() == sorted(&expect), "{threads} threads");
     }
 }
+
+/// Returns a file of many members, whose lines cross them.
+fn many_members(target: Target, data: &[u8], member_bytes: usize) -> Vec<u8> {
+    data.chunks(member_bytes).flat_map(|piece| encoded(target, piece)).collect()
+}
+
+/// Runs a job over one file and returns all its parts, and the number of its splits.
+fn run_over(temp: &Temp, spec: &JobSpec) -> yunti_base::Result<(Vec<u8>, u64)> {
+    let spec = JobSpec { output: OutputTarget::Directory(temp.path("out")), overwrite: true, ..spec.clone() };
+    let outcome = run_in(&Env::real(), &spec)?;
+    Ok((read_parts(&temp.path("out")).concat(), outcome.report.job.splits))
+}
+
+#[test]
+fn members_are_mapped_side_by_side_and_each_record_once() {
+    let temp = Temp::new("members");
+    let data = lines(7, 20_000);
+    let keyed: Vec<u8> = data.iter().map(|&b| if b == b' ' { b'\t' } else { b }).collect();
+    let json: Vec<u8> = (0..9000).flat_map(|n| format!("{{\"k\":\"{}\",\"v\":{n}}}\n", n % 70).into_bytes()).collect();
+    let columns = yunti_engine::format::columns::Columns { key: vec!["k".into()], value: vec!["v".into()] };
+    let forms = [
+        (InputFormat::Text { delimiter: None }, &data),
+        (InputFormat::Text { delimiter: Some(b"\n".to_vec()) }, &data),
+        (InputFormat::KeyValue { separator: b'\t' }, &keyed),
+        (InputFormat::Json, &json),
+        // Not cut: a delimiter of two bytes may cross the end of a member.
+        (InputFormat::Text { delimiter: Some(b"1 ".to_vec()) }, &data),
+    ];
+    for target in Target::ALL.into_iter().filter(|t| *t != Target::Bzip2) {
+        for (number, (input_format, data)) in forms.iter().enumerate() {
+            let file = many_members(target, data, 3001);
+            let columns = if number == 3 { columns.clone() } else { Default::default() };
+            let base = JobSpec {
+                inputs: vec![temp.write(&format!("in{number}{}", target.extension()), &file)],
+                input_format: input_format.clone(),
+                columns,
+                memory_bytes: Some(256 << 20),
+                ..JobSpec::default()
+            };
+            for mode in [Mode::None, Mode::Sorted] {
+                let whole = JobSpec { mode, threads: Some(1), split_bytes: 1 << 30, ..base.clone() };
+                let (expect, splits) = run_over(&temp, &whole).unwrap();
+                assert_eq!(splits, 1);
+                for (split_bytes, threads) in [(1000, 1), (1000, 2), (7000, 3)] {
+                    let cut = JobSpec { split_bytes, threads: Some(threads), ..whole.clone() };
+                    let (got, splits) = run_over(&temp, &cut).unwrap();
+                    assert_eq!(splits > 1, number < 4, "{target:?} {number}: {splits} splits of {split_bytes}");
+                    assert!(got == expect, "{target:?} {number} {mode:?}: splits of {split_bytes}, {threads} threads");
+                }
+            }
+        }
+    }
+}
+
+/// Mode none writes each split by one worker, the other modes write a part by several.
+#[test]
+fn what_is_written_is_cut_when_it_is_read_and_passes_the_tool() {
+    let temp = Temp::new("written");
+    let data = lines(10, 20_000);
+    let input = temp.write("in", &data);
+    for target in Target::ALL {
+        for mode in [Mode::None, Mode::Sorted] {
+            let write = JobSpec {
+                inputs: vec![input.clone()],
+                mode,
+                compress: Some(Compression { target, level: None }),
+                memory_bytes: Some(if target == Target::Xz { 1 << 30 } else { 64 << 20 }),
+                threads: Some(2),
+                ..JobSpec::default()
+            };
+            let parts = parts_of(&write, &temp.path("packed")).unwrap();
+            assert_eq!(parts.len(), 1);
+            let letter = if mode == Mode::None { 'm' } else { 'r' };
+            let part = temp.path(&format!("packed/part-{letter}-00000{}", target.extension()));
+            let kind = CodecKind::from_path(&part).unwrap();
+            let is_stock = !matches!(target, Target::HadoopLz4 | Target::HadoopSnappy);
+            if let Some(tool) = kind.tool().filter(|_| is_stock)
+                && let Ok(tested) = std::process::Command::new(tool).arg("-t").arg(&part).output()
+            {
+                assert!(tested.status.success(), "{target:?}: {}", String::from_utf8_lossy(&tested.stderr));
+            }
+            let read = JobSpec {
+                inputs: vec![part.to_string_lossy().into_owned()],
+                mode: Mode::None,
+                split_bytes: 3000,
+                compress: None,
+                memory_bytes: Some(64 << 20),
+                ..write
+            };
+            let (back, splits) = run_over(&temp, &read).unwrap();
+            assert!(splits > 3, "{target:?} {mode:?}: {splits} splits of {} bytes", parts[0].len());
+            assert!(if mode == Mode::None { back == data } else { back == sorted(&data) }, "{target:?} {mode:?}");
+        }
+    }
+}
+
+/// A budget that is enough for a reader in order is enough for the job.
+#[test]
+fn little_memory_reads_in_order() {
+    let temp = Temp::new("little");
+    let data = lines(11, 20_000);
+    for target in [Target::Zstd, Target::Lz4] {
+        let input = temp.write(&format!("in{}", target.extension()), &many_members(target, &data, 9000));
+        let whole = JobSpec { inputs: vec![input], threads: Some(1), split_bytes: 1 << 30, ..JobSpec::default() };
+        let mut fits = 0;
+        for memory in 6..20 {
+            let whole = JobSpec { memory_bytes: Some(memory << 20), ..whole.clone() };
+            let cut = JobSpec { threads: Some(2), split_bytes: 5000, ..whole.clone() };
+            match run_over(&temp, &whole) {
+                Ok((expect, _)) => {
+                    fits += 1;
+                    assert!(run_over(&temp, &cut).unwrap().0 == expect, "{target:?}, {memory} MiB");
+                }
+                Err(error) => assert_eq!(error.code(), yunti_base::Code::Memory),
+            }
+        }
+        assert!((2..14).contains(&fits), "{target:?}: {fits}");
+    }
+}
+
+/// The first attempt leaves a journal of cuts that were wrong; the next one must not go on from it.
+#[test]
+fn a_doubt_forgets_what_a_journal_kept() {
+    let temp = Temp::new("doubt-resume");
+    let inner = encoded(Target::Gzip, &lines(8, 300));
+    let hidden: Vec<u8> = (0..40).flat_map(|n| [noise(n, 3000), inner.clone(), inner.clone()].concat()).collect();
+    let plain = lines(9, 3000);
+    let file =
+        [many_members(Target::Gzip, &plain, 4000), encoded(Target::Gzip, &hidden), encoded(Target::Gzip, &plain)];
+    let whole = JobSpec {
+        inputs: vec![temp.write("in.gz", &file.concat())],
+        memory_bytes: Some(64 << 20),
+        threads: Some(1),
+        split_bytes: 1 << 30,
+        ..JobSpec::default()
+    };
+    for mode in [Mode::None, Mode::Sorted] {
+        let whole = JobSpec { mode, ..whole.clone() };
+        let (expect, _) = run_over(&temp, &whole).unwrap();
+        for split_bytes in [3000, 20_000] {
+            let cut = JobSpec { split_bytes, threads: Some(2), resume: true, ..whole.clone() };
+            assert!(run_over(&temp, &cut).unwrap().0 == expect, "{mode:?}, splits of {split_bytes}");
+        }
+    }
+}
+
+#[test]
+fn hostile_and_damaged_files_give_what_one_worker_gives() {
+    let temp = Temp::new("hostile");
+    // A member whose stored data are members: noise is stored, and so are the compressed files in it.
+    let inner = encoded(Target::Gzip, &lines(8, 300));
+    let hidden: Vec<u8> = (0..40).flat_map(|n| [noise(n, 3000), inner.clone(), inner.clone()].concat()).collect();
+    let plain = lines(9, 3000);
+    let gzip = [encoded(Target::Gzip, &plain), encoded(Target::Gzip, &hidden), encoded(Target::Gzip, &plain)].concat();
+    let zeros = [many_members(Target::Gzip, &plain, 5000), vec![0; 100], encoded(Target::Gzip, &plain)].concat();
+    let mut cases = vec![("hidden.gz".to_string(), gzip), ("zeros.gz".into(), zeros)];
+    for target in Target::ALL.into_iter().filter(|t| *t != Target::Bzip2) {
+        let file = many_members(target, &plain, 4000);
+        let mut damaged = file.clone();
+        damaged[file.len() * 2 / 3] ^= 0x55;
+        let rest = [&file[..], b"what is this?"].concat();
+        let cut = file[..file.len() - 3].to_vec();
+        for (name, bytes) in [("damaged", damaged), ("rest", rest), ("cut", cut)] {
+            cases.push((format!("{name}{}{}", target.name(), target.extension()), bytes));
+        }
+    }
+    let mut failed = 0;
+    for (name, bytes) in cases {
+        let base =
+            JobSpec { inputs: vec![temp.write(&name, &bytes)], memory_bytes: Some(256 << 20), ..JobSpec::default() };
+        for mode in [Mode::None, Mode::Sorted] {
+            let whole = JobSpec { mode, threads: Some(1), split_bytes: 1 << 30, ..base.clone() };
+            let expect = run_over(&temp, &whole).map(|(data, _)| data);
+            for (split_bytes, threads) in [(700, 2), (5000, 1), (20_000, 3)] {
+                let cut = JobSpec { split_bytes, threads: Some(threads), ..whole.clone() };
+                let got = run_over(&temp, &cut).map(|(data, _)| data);
+                match (&got, &expect) {
+                    (Ok(got), Ok(expect)) => assert!(got == expect, "{name}, splits of {split_bytes}: other records"),
+                    (Err(got), Err(expect)) => assert_eq!(got, expect, "{name}, splits of {split_bytes}"),
+                    _ => panic!("{name}, splits of {split_bytes}: {:?}, {:?}", got.is_ok(), expect.is_ok()),
+                }
+                failed += usize::from(got.is_err());
+            }
+        }
+    }
+    assert!(failed > 100, "{failed} files are damaged");
+}

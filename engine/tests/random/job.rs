@@ -52,12 +52,25 @@ pub struct Random {
     pub older: bool,
 }
 
-fn compress(target: Target, bytes: &[u8]) -> Vec<u8> {
+/// Returns a compressed file of one member, or of several that end anywhere in the records; some members are empty.
+fn compress(target: Target, bytes: &[u8], random: &mut Numbers) -> Vec<u8> {
     let mut out = Vec::new();
     let mut encoder = Compression { target, level: None }.encoder().unwrap();
-    encoder.write(bytes, &mut out).unwrap();
-    encoder.finish(&mut out).unwrap();
-    out
+    let longest = pick(random, &[bytes.len(), bytes.len() / 3, bytes.len() / 30]) as u64;
+    let mut rest = bytes;
+    loop {
+        let n = if longest == bytes.len() as u64 { rest.len() } else { 1 + random.below(longest + 1) as usize };
+        let (member, behind) = rest.split_at(n.min(rest.len()));
+        encoder.write(member, &mut out).unwrap();
+        encoder.finish(&mut out).unwrap();
+        rest = behind;
+        if rest.is_empty() {
+            return out;
+        }
+        if chance(random, 5) {
+            encoder.finish(&mut out).unwrap();
+        }
+    }
 }
 
 fn decompress(kind: CodecKind, file: &[u8]) -> Vec<u8> {
@@ -122,8 +135,9 @@ impl Random {
         let codecs: &[Option<Target>] = &[None, None, None, Some(pick(random, &Target::ALL))];
         let codec_in = pick(random, codecs);
         let mut files = Vec::new();
+        let members = &mut Numbers::new(random.next_u64());
         for (number, (file, mapper)) in input.files.into_iter().zip(mappers).enumerate() {
-            let bytes = codec_in.map_or(file.bytes.clone(), |target| compress(target, &file.bytes));
+            let bytes = codec_in.map_or(file.bytes.clone(), |target| compress(target, &file.bytes, members));
             let name = format!("{number}{}", codec_in.map_or("", Target::extension));
             spec.sources.push(SourceSpec {
                 inputs: vec![name.clone()],

@@ -43,7 +43,7 @@ fn walk(files: &dyn Files, names: &[String], see: &mut dyn FnMut(InputFile) -> S
     for name in names {
         let path = Path::new(name);
         let step = if name == "-" {
-            see(InputFile { path: "-".into(), len: 0, codec: None, is_stream: true, marks: Vec::new() })
+            see(InputFile { path: "-".into(), len: 0, codec: None, is_stream: true, marks: Vec::new(), parts: None })
         } else {
             match files.meta(path) {
                 Ok(_) => walk_path(files, path, see)?,
@@ -94,7 +94,14 @@ fn walk_path(files: &dyn Files, path: &Path, see: &mut dyn FnMut(InputFile) -> S
         let mut marks = files.marks(path);
         // One mark a stretch, the least: this choice does not depend on how the writers divided the file.
         marks.dedup_by_key(|mark| *mark / MARK_BYTES);
-        return Ok(see(InputFile { path: path.into(), len: meta.len, codec, is_stream: meta.is_stream, marks }));
+        return Ok(see(InputFile {
+            path: path.into(),
+            len: meta.len,
+            codec,
+            is_stream: meta.is_stream,
+            marks,
+            parts: None,
+        }));
     }
     for child in files.list(path).map_err(|e| cannot_read(path, &e))? {
         if hidden(&child) {

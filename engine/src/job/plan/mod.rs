@@ -4,6 +4,7 @@ mod classes;
 mod early_fold;
 pub(super) mod inputs;
 mod lines;
+pub(super) mod parts;
 pub(super) mod recognise;
 pub mod sizing;
 pub mod source;
@@ -15,18 +16,19 @@ use self::classes::JobClasses;
 use self::early_fold::fold_in_workers;
 use self::source::Source;
 use crate::bytes::{KeyKind, KeyOrder};
-use crate::env::Env;
+use crate::env::{Env, NamedFile};
 use crate::format::columns::Columns;
 use crate::job::spec::{JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT, SourceSpec};
 use crate::operator::context::attempts_max;
 use crate::operator::{Class, ClassSource, Type};
 use crate::read::class_parser;
+use crate::read::parts::{is_doubtful, reader as part_reader};
 use crate::read::reader::READ_BYTES;
 use crate::read::split::{InputFile, Piece, RecordFormat, Sharing, Split, split_at_lines, split_at_units, split_files};
 use crate::write::column_encoder::ColumnEncoder;
 use crate::write::{Encoder, class_encoder};
 use yunti_base::directory_health::FailureRule;
-use yunti_base::{Code, Error, Result};
+use yunti_base::{Cancel, Code, Error, Result};
 
 /// Split size of a job without a reduce, where each split becomes a file.
 const MAP_ONLY_SPLIT_BYTES: u64 = 64 << 20;
@@ -44,6 +46,8 @@ pub struct Plan {
     pub splits: Vec<Split>,
     pub input_bytes: u64,
     pub split_bytes: u64,
+    /// True if the plan cut compressed files where it could.
+    pub cuts_parts: bool,
     /// Sources of records, at least one. Each split belongs to one source.
     pub sources: Vec<Source>,
     pub combiner: Option<Arc<dyn Class>>,
@@ -75,6 +79,12 @@ impl Plan {
     /// Errors: `Usage` for parts that do not fit together. `UserCode` for a class that does not exist or is of another
     /// kind. `Input` for a file that cannot be read.
     pub fn make(spec: &JobSpec, env: &Env, sources: &[Arc<dyn ClassSource>]) -> Result<Plan> {
+        Plan::make_with(spec, env, sources, false)
+    }
+
+    /// Makes the plan of a job as `make` does. `cut_parts`: compressed files are cut into parts, and the caller can
+    /// begin again without cuts if `is_doubtful`.
+    pub fn make_with(spec: &JobSpec, env: &Env, sources: &[Arc<dyn ClassSource>], cut_parts: bool) -> Result<Plan> {
         let named = spec.sources();
         let mut all: Vec<Source> =
             named.iter().map(|source| Source::make(spec, source, sources)).collect::<Result<_>>()?;
@@ -86,7 +96,8 @@ impl Plan {
         let order = order(spec, &classes, map_types.0)?;
         classes.check_writer(output_types)?;
         let folds_early = fold_in_workers(&mut all, &mut classes, &mut map_types);
-        let CutInput { files, splits, split_bytes } = files_and_splits(spec, &named, &all, folds_early, env)?;
+        let CutInput { files, splits, split_bytes } =
+            files_and_splits(spec, &named, &all, folds_early, cut_parts, env)?;
         let encoder = encoder(&spec.output_columns, &spec.output_format, output_types)?;
         let json_values: Vec<&str> = spec.settings.get(JSON_VALUES).iter().flat_map(|names| names.lines()).collect();
         let encoder = encoder.with_json_values(&spec.output_columns, &json_values);
@@ -96,6 +107,7 @@ impl Plan {
             files: Arc::new(files),
             splits,
             split_bytes,
+            cuts_parts: cut_parts,
             sources: all,
             combiner,
             reducer,
@@ -161,6 +173,7 @@ fn files_and_splits(
     named: &[SourceSpec],
     sources: &[Source],
     folds_early: bool,
+    cut_parts: bool,
     env: &Env,
 ) -> Result<CutInput> {
     let (mut files, mut splits): (Vec<InputFile>, Vec<Split>) = Default::default();
@@ -175,7 +188,7 @@ fn files_and_splits(
         false => folds_early.then_some(FOLDED_SPLITS_A_WORKER),
     };
     let split_bytes = split_bytes(spec, splits_a_worker, found.iter().flatten().map(|file| file.len).sum(), env);
-    for (number, (own, source)) in found.into_iter().zip(sources).enumerate() {
+    for (number, (mut own, source)) in found.into_iter().zip(sources).enumerate() {
         // Each file has a process of its own anyway.
         let sharing = if source.starts_processes() { Sharing::FileEach } else { Sharing::Shared };
         let cut = match (&source.format, lines) {
@@ -183,7 +196,12 @@ fn files_and_splits(
                 split_at_units(&units::plan(spec, source, scan, &own, env)?, split_bytes)
             }
             (_, Some(_)) => split_at_lines(&own),
-            (format, None) => split_files(&own, format, split_bytes, sharing),
+            (format, None) => {
+                if cut_parts {
+                    parts::cut(spec, env, &mut own, format, split_bytes)?;
+                }
+                split_files(&own, format, split_bytes, sharing)
+            }
         };
         for mut split in cut {
             split.pieces.iter_mut().for_each(|piece| piece.file += files.len() as u32);
@@ -225,13 +243,24 @@ impl Plan {
         self.writer.as_ref().is_some_and(|w| w.info().flags.whole_part)
     }
 
-    /// Returns the bytes of a worker's memory for classes that read and write.
+    /// Returns the bytes of a worker's memory for decoders of parts, and for classes that read and write.
     pub fn formats_bytes(&self) -> u64 {
         let reader = match self.sources.iter().any(|source| source.reader.is_some()) {
             true => class_parser::memory_bytes(READ_BYTES),
             false => 0,
         };
-        reader + self.writer.as_ref().map_or(0, |_| class_encoder::MEMORY_BYTES)
+        let parts =
+            self.files.iter().filter_map(|file| file.parts.as_ref()).map(|parts| part_reader::memory_bytes(parts));
+        reader + self.writer.as_ref().map_or(0, |_| class_encoder::MEMORY_BYTES) + parts.max().unwrap_or(0)
+    }
+
+    /// Returns true if the records of a cut compressed file may be others than a reader in order gives.
+    pub fn is_doubtful(&self, env: &Env, cancel: &Cancel) -> bool {
+        self.files.iter().any(|input| {
+            let (Some(kind), Some(parts)) = (input.codec, &input.parts) else { return false };
+            let file = NamedFile::open(&*env.files, &input.path, Code::Input);
+            file.map_or(true, |file| is_doubtful(&file, kind, parts, cancel))
+        })
     }
 
     /// Returns the number of splits with a compressed file that cannot be cut.

@@ -8,12 +8,13 @@ use super::bottleneck::{self, ResourceTimes};
 use super::limits::{self, Limits};
 use super::processors::{self, ProcessorCounters, WorkerTime};
 use super::{FileUse, Input, JobInfo, Memory, REPORT_FORMAT, Report, Stage, Waits, WholeFile, advice};
+use crate::codec::CodecKind;
 use crate::env::metered::Place;
 use crate::env::{Env, MeteredFiles, MeteredThreads, StorageKind};
 use crate::job::machine;
 use crate::job::phase::map_setup::TASK_COUNTERS;
 use crate::job::phase::running_job::RunningJob;
-use crate::job::plan::Plan;
+use crate::job::plan::{Plan, parts};
 use crate::job::spec::{JobSpec, Mode, OutputFormat, OutputTarget, Partitioning};
 use crate::read::split::RecordFormat;
 
@@ -120,7 +121,7 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
             classes: classes(spec, running.plan),
         },
         machine: machine::describe(&*running.env.system, running.env.threads.processors()),
-        input: Some(Input { largest_record, ..input(running.plan) }),
+        input: Some(Input { largest_record, ..input(running.spec, running.plan) }),
         stages: running.meter.stages(),
         workers: running.meter.workers(),
         tasks: Vec::new(),
@@ -308,21 +309,28 @@ fn classes(spec: &JobSpec, plan: &Plan) -> std::collections::BTreeMap<String, St
     own.chain(order).chain(mapper).collect()
 }
 
-fn input(plan: &Plan) -> Input {
+fn input(spec: &JobSpec, plan: &Plan) -> Input {
     let mut input = Input { files: plan.files.len() as u64, split_bytes: plan.split_bytes, ..Input::default() };
     if plan.sources.iter().any(|source| matches!(source.format, RecordFormat::Source(_))) {
         input.file_bytes = Some(plan.files.iter().map(|file| file.len).sum());
     }
-    let mut pieces = vec![0u32; plan.files.len()];
-    for piece in plan.splits.iter().flat_map(|s| &s.pieces) {
-        pieces[piece.file as usize] += 1;
+    // Number of pieces and source of each file.
+    let mut pieces = vec![(0u32, 0); plan.files.len()];
+    for (split, piece) in plan.splits.iter().flat_map(|s| s.pieces.iter().map(move |piece| (s, piece))) {
+        let (n, source) = &mut pieces[piece.file as usize];
+        (*n, *source) = (*n + 1, split.source);
     }
-    for (file, pieces) in plan.files.iter().zip(pieces) {
+    for (file, (pieces, source)) in plan.files.iter().zip(pieces) {
+        let is_bzip2 = file.codec == Some(CodecKind::Bzip2);
+        let split_bytes = match file.codec {
+            Some(_) if !is_bzip2 => parts::target_bytes(spec, plan.split_bytes),
+            _ => plan.split_bytes,
+        };
         if let Some(codec) = file.codec {
             *input.compressed.entry(codec.name().into()).or_insert(0) += 1;
         }
         // The last split of a file may be half as long again without harm.
-        if pieces == 1 && file.len > plan.split_bytes.saturating_mul(3) / 2 {
+        if pieces == 1 && file.len > split_bytes.saturating_mul(3) / 2 {
             input.whole_files += 1;
             input.whole_bytes += file.len;
             if input.longest_whole.as_ref().is_none_or(|longest| file.len > longest.bytes) {
@@ -330,6 +338,9 @@ fn input(plan: &Plan) -> Input {
                     path: file.path.to_string_lossy().into_owned(),
                     bytes: file.len,
                     codec: file.codec.map(|codec| codec.name().into()),
+                    reason: file.codec.map_or_else(String::new, |_| {
+                        parts::reason_for_none(file, &plan.sources[source].format, plan.cuts_parts).into()
+                    }),
                 });
             }
         }

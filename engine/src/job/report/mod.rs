@@ -244,6 +244,9 @@ pub struct WholeFile {
     pub bytes: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codec: Option<String>,
+    /// Reason why the file was not cut.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 /// Machine that ran the job.

@@ -11,15 +11,22 @@ pub(super) fn whole_files(report: &Report) -> Option<Advice> {
     if !is_long(report) || !bound_by(report, "input") || longest.bytes <= even + even / 10 {
         return None;
     }
-    let why = match &longest.codec {
-        Some(codec) => format!("{codec} cannot be split"),
-        None => "pipes, CSV and framed records cannot be split".into(),
+    let why = match longest.reason.as_str() {
+        "" => "pipes, CSV and framed records cannot be split",
+        reason => reason,
     };
     let n = input.whole_files;
     let others = if n > 1 { format!(" (and {} more files like it)", n - 1) } else { String::new() };
+    let as_parts = match longest.codec.as_deref() {
+        Some("gzip" | "deflate") => "with bgzip, which writes members that can be split",
+        Some("zstd") => "with pzstd, which writes frames that can be split",
+        Some("xz") => "with xz --block-size=24MiB, which writes blocks that can be split",
+        Some("lz4") => "with lz4 --no-frame-crc, which writes blocks that can be split",
+        Some(_) => "as zstd by yunti run identity --compress zstd, which can be split",
+        None => "as bzip2, which can be split, or as uncompressed lines",
+    };
     let change = format!(
-        "store it as {} files or more, one for each of the {} threads; as bzip2, which can be split; or as \
-         uncompressed lines",
+        "store it as {} files or more, one for each of the {} threads; or {as_parts}",
         report.job.threads.max(2),
         report.job.threads
     );
@@ -124,13 +131,18 @@ mod tests {
     #[test]
     fn one_large_compressed_file() {
         let mut report = quiet();
-        let file = WholeFile { path: "logs.gz".into(), bytes: 3 << 30, codec: Some("gzip".into()) };
+        let file = WholeFile {
+            path: "logs.gz".into(),
+            bytes: 3 << 30,
+            codec: Some("gzip".into()),
+            reason: "it is one gzip member".into(),
+        };
         report.input = Some(Input { whole_files: 1, longest_whole: Some(file), ..Input::default() });
         report.job.splits = 1;
         // Other work kept the processors busy.
         is_quiet(&report);
         report.bottleneck.resource = "input".into();
-        fires(&report, "whole-files", &["all of logs.gz", "gzip cannot be split", "2 files or more"]);
+        fires(&report, "whole-files", &["all of logs.gz", "it is one gzip member", "2 files or more", "bgzip"]);
         // One of several similar files.
         report.job.input_bytes = 6 << 30;
         is_quiet(&report);

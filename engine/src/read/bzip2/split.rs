@@ -12,7 +12,7 @@
 //! belongs to the first split. A false mark is skipped only with proof: a block that begins before it and ends after
 //! it. Without that proof the block counts as damaged, so that no data is lost silently.
 
-use super::bzip2_walk::{Event, INPUT_BYTES, MEMORY_BYTES, Walk, first_block};
+use super::walk::{Event, INPUT_BYTES, MEMORY_BYTES, Walk, first_block};
 use crate::codec::bzip2_blocks::{BLOCK_BYTES_MAX, Mark, find_mark};
 use crate::env::NamedFile;
 use crate::memory::Budget;
@@ -173,5 +173,5 @@ fn prove_that_none_is(file: &NamedFile, candidate: u64, damage: Error) -> Result
 }
 
 #[cfg(test)]
-#[path = "bzip2_split_test.rs"]
+#[path = "split_test.rs"]
 mod tests;
