@@ -4,8 +4,8 @@
 //!   string, binary       its bytes
 //!   integer, decimal     decimal digits            float    the shortest digits that read back: 1.0, 1e300
 //!   boolean              true, false               null     nothing
-//!   date                 2026-11-25                time     17:03:59.5
-//!   timestamp            2026-11-25T17:03:59.5, with a Z at the end if it counts from UTC
+//!   date                 2026-11-25                time     17:03:59.500
+//!   timestamp            2026-11-25T17:03:59.500, with a Z at the end if it counts from UTC
 //!   list, struct, map    JSON without spaces
 //! ```
 
@@ -90,6 +90,7 @@ impl Cells {
                 let branches = fields.iter().map(branch).collect::<Result<_>>()?;
                 Values::Union { kinds: union.type_ids().clone(), offsets: union.offsets().cloned(), branches }
             }
+            DataType::Float16 => return Cells::of(&arrow_cast::cast(array, &DataType::Float32)?, above),
             kind if kind.is_nested() => Values::Text(json::texts(array)?),
             _ => Values::Text(arrow_cast::cast(array, &DataType::Utf8)?.as_string().clone()),
         };

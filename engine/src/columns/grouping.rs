@@ -275,7 +275,7 @@ impl Grouping {
                 _ if is_null => Value::Null,
                 Kind::Text => Value::Bytes(self.texts[number].texts.get(word as usize - 1).to_vec()),
                 Kind::Boolean => Value::Bool(word != 0),
-                Kind::Float => Value::Float(normal::float_of(word)),
+                Kind::Float | Kind::Float32 => Value::Float(normal::float_of(word)),
                 Kind::Decimal { .. } => Value::Decimal(i128::from(words[place + 1] as i64) << 64 | i128::from(word)),
                 _ => Value::Int(word as i64),
             };

@@ -43,9 +43,9 @@ impl Accumulator {
             (Function::Count | Function::Distinct | Function::Quantile(_) | Function::Median, _) => {
                 States::Counts(Vec::new())
             }
-            (Function::Sum | Function::Mean, Kind::Float) => States::FloatSums(Vec::new(), Vec::new()),
+            (Function::Sum | Function::Mean, Kind::Float | Kind::Float32) => States::FloatSums(Vec::new(), Vec::new()),
             (Function::Sum | Function::Mean, _) => States::Sums(Vec::new(), Vec::new()),
-            (Function::Min | Function::Max, Kind::Float) => States::Floats(Vec::new()),
+            (Function::Min | Function::Max, Kind::Float | Kind::Float32) => States::Floats(Vec::new()),
             (Function::Min | Function::Max, Kind::Text | Kind::Boolean | Kind::Decimal { .. }) => {
                 States::Values(Vec::new())
             }

@@ -143,6 +143,7 @@ fn one(tree: &Tree, name: &str, fields: &[Field]) -> Result<Aggregate> {
         "sum" => {
             let kind = match kind {
                 Kind::Int => Kind::Decimal { scale: 0 },
+                Kind::Float32 => Kind::Float,
                 kind => kind,
             };
             of(Function::Sum, Some(number(argument)?), kind)

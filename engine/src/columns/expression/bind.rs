@@ -67,7 +67,7 @@ pub fn bind(tree: &Tree, fields: &[Field]) -> Result<Typed> {
                 return Err(mismatch("- needs a number", inner.kind));
             }
             let zero = match inner.kind {
-                Kind::Float => Typed::constant(Kind::Float, Value::Float(-0.0)),
+                Kind::Float | Kind::Float32 => Typed::constant(inner.kind, Value::Float(-0.0)),
                 Kind::Decimal { .. } => Typed::constant(inner.kind, Value::Decimal(0)),
                 _ => Typed::constant(Kind::Int, Value::Int(0)),
             };
@@ -248,7 +248,7 @@ fn common(a: Kind, b: Kind) -> Option<Kind> {
     use Kind::*;
     Some(match (a, b) {
         (a, b) if a == b => a,
-        (Float, other) | (other, Float) if other.is_number() => Float,
+        (Float | Float32, other) | (other, Float | Float32) if other.is_number() => Float,
         (Decimal { scale: a }, Decimal { scale: b }) => Decimal { scale: a.max(b) },
         (Decimal { scale }, Int) | (Int, Decimal { scale }) => Decimal { scale },
         (Date, Timestamp { unit, utc }) | (Timestamp { unit, utc }, Date) => Timestamp { unit, utc },
@@ -330,7 +330,7 @@ fn arithmetic(op: Op, left: Typed, right: Typed) -> Result<Typed> {
         (a, b) if !a.is_number() || !b.is_number() => {
             return Err(mismatch("arithmetic needs numbers", if a.is_number() { b } else { a }));
         }
-        (a, b) if op == Op::Divide || a == Float || b == Float => {
+        (a, b) if op == Op::Divide || [a, b].iter().any(|kind| matches!(kind, Float | Float32)) => {
             (Float, node(convert(left, Float)?, convert(right, Float)?))
         }
         (Int, Int) => (Int, node(left, right)),

@@ -368,8 +368,10 @@ fn converted(from: &Vector, of: Kind, kind: Kind) -> Result<Vector> {
         _ => 1,
     };
     let data = match (&from.data, kind) {
-        (Data::Ints(values), Kind::Float) => Data::Floats(values.iter().map(|&v| v as f64).collect()),
-        (Data::Decimals(values), Kind::Float) => {
+        (Data::Floats(values), Kind::Float) => Data::Floats(values.clone()),
+        (Data::Floats(values), Kind::Float32) => Data::Floats(values.iter().map(|&v| f64::from(v as f32)).collect()),
+        (Data::Ints(values), Kind::Float | Kind::Float32) => Data::Floats(values.iter().map(|&v| v as f64).collect()),
+        (Data::Decimals(values), Kind::Float | Kind::Float32) => {
             let one = 10f64.powi(scale(of).into());
             Data::Floats(values.iter().map(|&v| v as f64 / one).collect())
         }
@@ -437,7 +439,9 @@ fn by_value(from: &Vector, of: Kind, kind: Kind, wrong: impl Fn(usize) -> Error)
             (Value::Null, _) => Vec::new(),
             (Value::Bytes(text), _) if text.is_empty() => return Err(wrong(row)),
             (Value::Bytes(text), _) => text.clone(),
-            (Value::Bool(v), Kind::Int | Kind::Decimal { .. } | Kind::Float) => vec![b'0' + u8::from(*v)],
+            (Value::Bool(v), Kind::Int | Kind::Decimal { .. } | Kind::Float | Kind::Float32) => {
+                vec![b'0' + u8::from(*v)]
+            }
             (Value::Float(v), Kind::Int) if v.is_finite() => format!("{:.0}", v.round()).into_bytes(),
             (Value::Float(v), Kind::Decimal { scale }) if v.is_finite() => {
                 format!("{v:.0$}", usize::from(scale)).into_bytes()
