@@ -23,8 +23,9 @@
 use crate::bytes::simd::{self, Level};
 use crate::env::random::Random;
 
+/// Hash function of keys, with the seed of a job.
 #[derive(Clone, Copy)]
-pub(super) struct Hasher {
+pub struct Hasher {
     s0: u64,
     s1: u64,
     level: Level,
@@ -34,7 +35,8 @@ pub(super) struct Hasher {
 }
 
 impl Hasher {
-    pub(super) fn new(seed: u64) -> Self {
+    /// Returns the function of a seed.
+    pub fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         Hasher {
             s0: random.next_u64(),
@@ -54,6 +56,16 @@ impl Hasher {
     #[inline(always)]
     pub(super) fn level(&self) -> Level {
         self.level
+    }
+
+    /// Returns the hash of one key. The kernels of the fold hash short keys otherwise, in batches.
+    #[inline]
+    pub fn of(&self, key: &[u8]) -> u64 {
+        if key.len() > 16 {
+            return self.long(key);
+        }
+        let (k0, k1) = two_words(key);
+        self.short_by_multiplying(k0, k1, key.len() as u32)
     }
 
     /// Hashes a key of at most 16 bytes, padded with zeros to `k0` and `k1`.
@@ -98,6 +110,24 @@ impl Hasher {
     }
 }
 
+/// Returns a key of at most 16 bytes as two words, padded with zeros. Loads overlap instead of a loop over bytes.
+#[inline(always)]
+fn two_words(key: &[u8]) -> (u64, u64) {
+    let n = key.len();
+    let eight = |at: usize| key[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
+    let four = |at: usize| key[at..at + 4].try_into().map_or(0, u32::from_le_bytes);
+    match n {
+        0 => (0, 0),
+        1..=3 => {
+            let byte = |at: usize| u64::from(key[at]) << (8 * at);
+            (byte(0) | byte(n / 2) | byte(n - 1), 0)
+        }
+        4..=7 => (u64::from(four(0)) | u64::from(four(n - 4)) << (8 * (n - 4)), 0),
+        8 => (eight(0), 0),
+        _ => (eight(0), eight(n - 8) >> (8 * (16 - n))),
+    }
+}
+
 const FINAL: u64 = 0xd6e8_feb8_6659_fd93;
 
 #[inline(always)]
@@ -109,6 +139,18 @@ fn fold_mul(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_keys_are_padded_with_zeros() {
+        let bytes: Vec<u8> = (1..=16).collect();
+        for n in 0..=16 {
+            let mut padded = [0u8; 16];
+            padded[..n].copy_from_slice(&bytes[..n]);
+            let (k0, k1) = padded.split_at(8);
+            let word = |w: &[u8]| u64::from_le_bytes(w.try_into().unwrap());
+            assert_eq!(two_words(&bytes[..n]), (word(k0), word(k1)), "{n} bytes");
+        }
+    }
 
     /// Leading bits of `order` must spread clustered keys: (a name, the keys).
     #[test]

@@ -61,6 +61,7 @@ pub mod table;
 pub mod window;
 
 pub use batch::Share;
+pub use hash::Hasher;
 pub use merge::{Merge, MergeFailure, Worker};
 pub use spill::HashRanges;
 pub use table::{FoldProgress, FoldTable};

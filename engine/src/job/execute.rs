@@ -1,5 +1,6 @@
 //! One job from its specification to its committed output: plan, map, sort or fold, reduce, commit, report.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,6 +10,7 @@ use super::control::{Control, ProgressStage};
 use super::journal::frame::Frame;
 use super::journal::{Journal, Kept};
 use super::machine::elastic::Elastic;
+use super::phase::join_table::{self, SmallSide};
 use super::phase::running_job::RunningJob;
 use super::phase::{map_only, resume, sorted};
 use super::plan::Plan;
@@ -16,7 +18,7 @@ use super::plan::sizing::Sizing;
 use super::report::memory_trace::MemoryTrace;
 use super::report::meter::Meter;
 use super::report::partitions::{self, PartitionMeter};
-use super::report::{Report, build};
+use super::report::{JoinTableUse, Report, build};
 use super::spec::{JobSpec, Mode, OutputFormat, OutputTarget};
 use super::task_files::named_outputs::NamedOutputs;
 use super::task_files::side_files;
@@ -24,10 +26,11 @@ use crate::env::sync::Mutex;
 use crate::env::{Crew, Env, NamedFile, OpenFilePool, UninterruptedFiles};
 use crate::format::columns::Columns;
 use crate::format::framed;
-use crate::memory::Budget;
+use crate::memory::{Budget, Grant};
 use crate::operator::ClassSource;
-use crate::operator::context::{BadRecord, BadRecords, Host, JobContext, Settings};
+use crate::operator::context::{BadRecord, BadRecords, Host, JobContext, Settings, Workspace};
 use crate::read::foreign;
+use crate::run::ScratchSpace;
 use crate::write::output::{Edge, OutputTotals};
 use crate::write::top::Top;
 use crate::write::{CompressorPool, Output, PartFile};
@@ -159,10 +162,17 @@ fn run_with(
     control.enter(ProgressStage::Start);
     let watch = build::ResourceWatch::begin(env);
     let env = watch.env();
-    let plan = Plan::make_with(spec, env, classes, attempt.cuts_parts)?;
+    let mut plan = Plan::make_with(spec, env, classes, attempt.cuts_parts)?;
     if plan.sources.iter().all(|source| source.reader.is_none()) {
         foreign::refuse(&*env.files, &plan.files)?;
     }
+    let mut memory = JobMemory::take(spec, &plan, attempt.threads, env, control)?;
+    let sorted = if memory.holds_table(spec, &plan, attempt.threads) { None } else { join_table::sorted(spec) };
+    if let Some(sorted) = &sorted {
+        plan = Plan::make_with(sorted, env, classes, attempt.cuts_parts)?;
+        memory = memory.without_table((spec, sorted), env)?;
+    }
+    let spec = sorted.as_ref().unwrap_or(spec);
     let part_name = part_names(spec, &plan);
     let (journal, kept) = match &claim {
         Some(claim) if spec.resume => {
@@ -180,7 +190,7 @@ fn run_with(
         journal.iter().filter(|journal| !journal.has_work()).for_each(|journal| journal.remove());
     })?;
     let run = Run { spec, plan: &plan, env, control, watch: &watch, chain };
-    let result = run.to_end(attempt.threads, &mut pending, journal.clone(), kept, &part_name);
+    let result = run.to_end((attempt.threads, memory), &mut pending, journal.clone(), kept, &part_name);
     let is_doubtful = match &result {
         Err(error) => error.code() != Code::Cancelled && plan.is_doubtful(env, control.cancelled()),
         Ok(_) => false,
@@ -214,14 +224,14 @@ impl Run<'_> {
     /// Runs the phases and commits the output.
     fn to_end(
         &self,
-        threads: usize,
+        (threads, memory): (usize, JobMemory),
         pending: &mut Option<PendingOutput>,
         journal: Option<Arc<Journal>>,
         kept: Kept,
         part_name: &dyn Fn(usize) -> String,
     ) -> Result<Outcome> {
         let Run { spec, plan, env, control, watch, chain } = *self;
-        let mut running = start(spec, plan, threads, env, control)?;
+        let mut running = start_with(spec, plan, threads, env, control, memory)?;
         if let Some(pending) = &pending {
             running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.directory(), running.budget.clone())));
         }
@@ -302,7 +312,9 @@ fn quarantine(records: &[BadRecord]) -> Vec<u8> {
     bytes
 }
 
-/// Sets up a job or task that begins: divides its memory, sets all counts to zero.
+/// Sets up a task that begins, as `start_with` does.
+///
+/// Errors: `Memory` also for a table that does not fit.
 pub(super) fn start<'a>(
     spec: &'a JobSpec,
     plan: &'a Plan,
@@ -310,24 +322,52 @@ pub(super) fn start<'a>(
     env: &'a Env,
     control: &'a Control,
 ) -> Result<RunningJob<'a>> {
-    let limit = spec.memory_bytes.unwrap_or_else(|| super::machine::default_budget_bytes(&*env.system));
-    let budget = Budget::new(limit);
-    let (side_files, side_memory) = side_files::load(&spec.side_files, &*env.files, &budget)?;
-    let (splits, helpers) = (plan.splits.len(), plan.whole_compressed());
-    // Reading ahead from stores takes its memory before all other buffers.
-    let transfers = budget.grant(env.files.transfer_bytes(limit), "reading from stores")?;
-    let memory = limit - side_memory.bytes() - transfers.bytes();
-    let sizing = Sizing::make(memory, threads, splits, helpers, spec.compress, plan.formats_bytes())?;
+    start_with(spec, plan, threads, env, control, JobMemory::take(spec, plan, threads, env, control)?)
+}
+
+/// Sets up a job or task that begins: divides its memory, sets all counts to zero.
+fn start_with<'a>(
+    spec: &'a JobSpec,
+    plan: &'a Plan,
+    threads: usize,
+    env: &'a Env,
+    control: &'a Control,
+    memory: JobMemory,
+) -> Result<RunningJob<'a>> {
+    if let Some(error) = memory.too_large {
+        return Err(error);
+    }
+    let limit = memory.budget.limit_bytes();
+    let pairs = join_table::pairs_bytes(plan, limit, threads);
+    let sizing = memory.sizing(spec, plan, threads, pairs)?;
+    let workspace = (pairs > 0).then(|| memory.budget.grant(pairs * sizing.workers as u64, "the lines of a join"));
+    let workspace = workspace.transpose()?;
+    let scratch_dirs = spec.scratch_dirs_or(&env.temp_dir);
+    let scratch = workspace.as_ref().map(|_| {
+        let (files, clock) = (env.files.clone(), env.clock.clone());
+        ScratchSpace::with_rule(files, clock, scratch_dirs.clone(), plan.scratch_rule)
+    });
+    let for_records = memory.for_records();
+    let JobMemory { budget, side_files, side_memory, transfers, table, missed, started_ns, .. } = memory;
+    let join_table = table.as_ref().map(|table| table.describe(limit - for_records, false)).or(missed);
+    let space = match &scratch {
+        Some(scratch) => Workspace {
+            budget: budget.clone(),
+            reserved_bytes: join_table::held_bytes(pairs),
+            scratch: scratch.clone(),
+        },
+        None => Workspace::default(),
+    };
     let inputs = plan.files.iter().map(|f| f.path.to_string_lossy().into_owned()).collect();
     let parts = partitions::counted(spec, plan);
-    Ok(RunningJob {
+    let running = RunningJob {
         spec,
         plan,
         env,
         control,
         crew: Crew { threads: &*env.threads, workers: sizing.workers, cancel: control.cancelled() },
         budget,
-        meter: Meter::new(sizing.workers, &*env.clock),
+        meter: Meter::new(sizing.workers, started_ns),
         memory: MemoryTrace::default(),
         elastic: Elastic::new(spec.memory_bytes.is_none()),
         partitions: PartitionMeter::new(parts),
@@ -336,23 +376,103 @@ pub(super) fn start<'a>(
         counters: Mutex::default(),
         worker_counters: (0..sizing.workers.max(1)).map(|_| Mutex::default()).collect(),
         job: JobContext::with_host(
-            settings_of_writer(spec, plan, memory / (4 * sizing.workers.max(1) as u64)),
+            settings_of_writer(spec, plan, for_records / (4 * sizing.workers.max(1) as u64)),
             side_files,
             inputs,
             Host::of(env, control.cancelled()),
             BadRecords::of(&spec.settings)?,
+            space,
         ),
         outputs: None,
         side_memory,
         _transfers: transfers,
-        scratch_dirs: spec.scratch_dirs_or(&env.temp_dir),
+        _workspace: workspace,
+        scratch,
+        join_table,
+        scratch_dirs,
         bounds: None,
         spill: Mutex::default(),
         workload_stats: Mutex::default(),
         compressors: spec.compress.map(CompressorPool::new).transpose()?,
         journal: None,
         kept: Kept::default(),
-    })
+    };
+    if let Some(table) = table {
+        table.build(&running)?;
+    }
+    Ok(running)
+}
+
+/// Memory of a job before its first record: what is loaded, and what is known of the rest.
+struct JobMemory {
+    budget: Arc<Budget>,
+    side_files: BTreeMap<String, Vec<u8>>,
+    side_memory: Grant,
+    /// Memory of reading ahead from stores.
+    transfers: Grant,
+    /// Small side of a hash join, measured.
+    table: Option<SmallSide>,
+    /// Error for a small side that cannot be measured in the budget.
+    too_large: Option<Error>,
+    /// Table of a hash join that did not fit.
+    missed: Option<JoinTableUse>,
+    started_ns: u64,
+}
+
+impl JobMemory {
+    /// Loads the side files, and measures the small side of a hash join.
+    fn take(spec: &JobSpec, plan: &Plan, threads: usize, env: &Env, control: &Control) -> Result<JobMemory> {
+        let started_ns = env.clock.now_ns();
+        let limit = spec.memory_bytes.unwrap_or_else(|| super::machine::default_budget_bytes(&*env.system));
+        let budget = Budget::new(limit);
+        let (table, too_large) = match join_table::measure(spec, plan, env, control, (&budget, threads)) {
+            Err(error) if error.code() == Code::Memory => (None, Some(error)),
+            measured => (measured?, None),
+        };
+        let is_table = table.is_some() || too_large.is_some();
+        let except = if is_table { join_table::not_loaded(spec) } else { None };
+        let (side_files, side_memory) = side_files::load(&spec.side_files, except, &*env.files, &budget)?;
+        // Reading ahead from stores takes its memory before all other buffers.
+        let transfers = budget.grant(env.files.transfer_bytes(limit), "reading from stores")?;
+        Ok(JobMemory { budget, side_files, side_memory, transfers, table, too_large, missed: None, started_ns })
+    }
+
+    /// Returns the bytes that side files and transfers leave.
+    fn for_records(&self) -> u64 {
+        self.budget.limit_bytes() - self.side_memory.bytes() - self.transfers.bytes()
+    }
+
+    /// Divides the memory. `pairs`: bytes that each worker reserves for the lines of a join.
+    ///
+    /// Errors: `Memory` if it is too little for one worker, or for the table.
+    fn sizing(&self, spec: &JobSpec, plan: &Plan, threads: usize, pairs: u64) -> Result<Sizing> {
+        let (splits, helpers) = (plan.splits.len(), plan.whole_compressed());
+        let table = self.table.as_ref().map_or(0, SmallSide::table_bytes);
+        let Some(memory) = self.for_records().checked_sub(table) else {
+            return Err(self.budget.too_small(table, join_table::PURPOSE));
+        };
+        Sizing::make(memory, threads, splits, helpers, spec.compress, plan.formats_bytes() + pairs)
+    }
+
+    /// Returns true if the table of a hash join fits beside the buffers of the workers.
+    fn holds_table(&self, spec: &JobSpec, plan: &Plan, threads: usize) -> bool {
+        let Some(table) = &self.table else { return self.too_large.is_none() };
+        let limit = self.budget.limit_bytes();
+        table.budget_bytes(limit - self.for_records()) <= limit && self.sizing(spec, plan, threads, 0).is_ok()
+    }
+
+    /// Returns the memory of the same job, which sorts what the table would have held.
+    fn without_table(self, (spec, sorted): (&JobSpec, &JobSpec), env: &Env) -> Result<JobMemory> {
+        let others = self.budget.limit_bytes() - self.for_records();
+        let missed = match self.table {
+            Some(table) => Some(table.describe(others, true)),
+            None => join_table::describe_unmeasured(spec, env),
+        };
+        let JobMemory { budget, side_files, side_memory, transfers, started_ns, .. } = self;
+        drop((side_files, side_memory));
+        let (side_files, side_memory) = side_files::load(&sorted.side_files, None, &*env.files, &budget)?;
+        Ok(JobMemory { budget, side_files, side_memory, transfers, table: None, too_large: None, missed, started_ns })
+    }
 }
 
 /// Returns the settings of a job; a class that writes its output finds types and columns of the records there, and the

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::applications::{
     CountColumn, Distinct, DistinctReducer, DistinctValues, First, Grep, HashJoin, InvertedIndex, Join, JoinReducer,
-    KMeans, KMeansReducer, Matches, PageRank, PageRankCombiner, PageRankReducer, Sample, Top, WordLengths,
+    KMeans, KMeansReducer, Matches, OneSide, PageRank, PageRankCombiner, PageRankReducer, Sample, Top, WordLengths,
 };
 use super::field_order::FieldOrder;
 use super::fold::KnownReducer;
@@ -109,6 +109,13 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("JoinMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| Ok(Box::new(Join::new(context)?))),
         ("HashJoinMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
             Ok(Box::new(HashJoin::new(context)?))
+        }),
+        // A hash join whose table does not fit is a sorted one, of two sources with these mappers.
+        ("LeftSideMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
+            Ok(Box::new(OneSide::left(context)?))
+        }),
+        ("RightSideMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
+            Ok(Box::new(OneSide::right(context)?))
         }),
         ("KMeansMapper", Flags::default(), (Type::I64, Type::Bytes), |context| Ok(Box::new(KMeans::new(context)?))),
         ("PageRankMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {

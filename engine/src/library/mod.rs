@@ -1,6 +1,6 @@
 //! Floor 8: content of the engine: classes by name (`Yunti.X`), generators of data and their validators.
 
-mod applications;
+pub mod applications;
 pub mod classes;
 mod field_order;
 pub mod fold;

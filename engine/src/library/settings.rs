@@ -38,7 +38,12 @@ pub fn side_file<'a>(context: &'a TaskContext, key: &str, example: &str) -> Resu
     let name = required(context, key, &format!("{example} --side-file {example}"))?;
     match context.job.side_files.get(name) {
         Some(content) => Ok((name, content)),
-        None => Err(Error::new(Code::Usage, format!("{key} is {name}, but no side file has this name"))
-            .hint(format!("add --side-file {name}"))),
+        None => Err(no_side_file(key, name)),
     }
+}
+
+/// Returns the error for a setting that names a side file that the job does not have.
+pub fn no_side_file(key: &str, name: &str) -> Error {
+    Error::new(Code::Usage, format!("{key} is {name}, but no side file has this name"))
+        .hint(format!("add --side-file {name}"))
 }

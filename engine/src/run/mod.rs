@@ -12,6 +12,7 @@ pub mod passes;
 pub mod reader;
 pub mod scratch;
 pub mod scratch_choice;
+pub mod spilled_bytes;
 pub mod writer;
 
 #[cfg(test)]

@@ -62,9 +62,10 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
     let KeySample { bounds, routes } = key_sample::collect(running, store.place_bits())?;
     let (files, clock) = (running.env.files.clone(), running.env.clock.clone());
     let dirs = running.scratch_dirs.clone();
-    let scratch = match &running.journal {
-        Some(journal) => ScratchSpace::named(files, clock, dirs, journal.own_scratch_files(), plan.scratch_rule),
-        None => ScratchSpace::with_rule(files, clock, dirs, plan.scratch_rule),
+    let scratch = match (&running.journal, &running.scratch) {
+        (Some(journal), _) => ScratchSpace::named(files, clock, dirs, journal.own_scratch_files(), plan.scratch_rule),
+        (None, Some(shared)) => shared.clone(),
+        (None, None) => ScratchSpace::with_rule(files, clock, dirs, plan.scratch_rule),
     };
     let folding = folds_early(running)?;
     let (runs, table_runs) = journal::open_runs(running.env, &running.kept, plan.order)?;

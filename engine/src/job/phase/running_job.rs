@@ -12,19 +12,19 @@ use crate::job::journal::{Journal, Kept};
 use crate::job::machine::elastic::Elastic;
 use crate::job::plan::Plan;
 use crate::job::plan::sizing::Sizing;
-use crate::job::report::Spill;
 use crate::job::report::memory_trace::MemoryTrace;
 use crate::job::report::meter::Meter;
 use crate::job::report::partitions::PartitionMeter;
 use crate::job::report::spill_rows;
 use crate::job::report::workload_stats::WorkloadStats;
+use crate::job::report::{JoinTableUse, Spill};
 use crate::job::spec::{JobSpec, Mode};
 use crate::job::task_files::named_outputs::{DiscardedOutputs, NamedOutputs};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
 use crate::operator::context::{CounterTable, JobContext, Outputs, add_counters};
-use crate::run::ScratchDir;
 use crate::run::passes::FinishedMerge;
+use crate::run::{ScratchDir, ScratchSpace};
 use crate::write::class_encoder::WriterClass;
 use crate::write::output::{Edge, OutputTotals, WriterSetup};
 use crate::write::{CompressorPool, Output, OutputWriter};
@@ -60,6 +60,12 @@ pub struct RunningJob<'a> {
     pub side_memory: Grant,
     /// Memory of reading ahead from stores.
     pub _transfers: Grant,
+    /// Memory of the workspace of operators.
+    pub _workspace: Option<Grant>,
+    /// Scratch space of operators, if they have a workspace.
+    pub scratch: Option<Arc<ScratchSpace>>,
+    /// Table of a hash join, for the report.
+    pub join_table: Option<JoinTableUse>,
     pub scratch_dirs: Vec<ScratchDir>,
     /// Bounds of a total order, if they were sampled elsewhere.
     pub bounds: Option<Arc<Vec<Vec<u8>>>>,

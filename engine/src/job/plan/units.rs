@@ -4,7 +4,7 @@ use crate::env::Env;
 use crate::job::plan::source::Source;
 use crate::job::spec::JobSpec;
 use crate::memory::Budget;
-use crate::operator::context::{BadRecords, Host, JobContext};
+use crate::operator::context::{BadRecords, Host, JobContext, Workspace};
 use crate::operator::{Scan, Unit};
 use crate::read::class_parser::ReaderClass;
 use crate::read::source_reader::plan_units;
@@ -24,7 +24,7 @@ pub fn plan(spec: &JobSpec, source: &Source, scan: &Scan, files: &[InputFile], e
     let inputs = files.iter().map(|file| file.path.to_string_lossy().into_owned()).collect();
     let host = Host::of(env, &Cancel::default());
     let bad = BadRecords::of(&spec.settings)?;
-    let job = JobContext::with_host(spec.settings.clone(), Default::default(), inputs, host, bad);
+    let job = JobContext::with_host(spec.settings.clone(), Default::default(), inputs, host, bad, Workspace::default());
     let limit = spec.memory_bytes.unwrap_or_else(|| crate::job::machine::default_budget_bytes(&*env.system));
     let of = ReaderClass { class: class.clone(), job, partitions: spec.reduces.max(1) };
     plan_units(&of, scan, files, &*env.files, &Budget::new(limit))

@@ -140,6 +140,7 @@ pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_byt
         files: files(running, before),
         stores: running.env.files.traffic(),
         groups,
+        join_table: running.join_table.clone(),
         counters,
         ..Report::default()
     };

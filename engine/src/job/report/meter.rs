@@ -2,12 +2,13 @@
 //! task.
 
 use super::{Span, Stage, Worker};
-use crate::env::Clock;
 use crate::env::sync::Mutex;
 
 /// Stages of a job that have a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageKind {
+    /// Building the table of a hash join.
+    Prepare,
     Read,
     Map,
     Collect,
@@ -19,7 +20,8 @@ pub enum StageKind {
     Write,
 }
 
-const STAGES: [(StageKind, &str, &str); 9] = [
+const STAGES: [(StageKind, &str, &str); 10] = [
+    (StageKind::Prepare, "prepare", "cpu"),
     (StageKind::Read, "read", "disk_read"),
     (StageKind::Map, "map", "cpu"),
     (StageKind::Collect, "collect", "cpu"),
@@ -59,9 +61,9 @@ pub struct Meter {
 const SPANS_MAX: usize = 2000;
 
 impl Meter {
-    /// Begins to meter a job of `workers` workers.
-    pub fn new(workers: usize, clock: &dyn Clock) -> Meter {
-        Meter { start_ns: clock.now_ns(), workers: (0..workers).map(|_| Mutex::default()).collect() }
+    /// Returns the meter of a job of `workers` workers that began at `start_ns` of its clock.
+    pub fn new(workers: usize, start_ns: u64) -> Meter {
+        Meter { start_ns, workers: (0..workers).map(|_| Mutex::default()).collect() }
     }
 
     /// Adds time and work of a worker to a stage.

@@ -51,6 +51,9 @@ pub struct Report {
     /// Sizes of a reducer's groups, and their cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<GroupUse>,
+    /// Table of a hash join, if the job is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join_table: Option<JoinTableUse>,
     /// Resources that the job wanted and did not get.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
@@ -189,6 +192,20 @@ pub struct FileUse {
     /// Free bytes of the file system after the job, if the job wrote to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
+}
+
+/// Table of a hash join.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JoinTableUse {
+    /// Bytes of the side file.
+    pub side_bytes: u64,
+    /// Rows: lines of the side file that have the column.
+    pub rows: u64,
+    pub table_bytes: u64,
+    /// Budget with which the job holds the table.
+    pub budget_bytes: u64,
+    /// True if the table did not fit, and the job sorted both sides instead.
+    pub sorted: bool,
 }
 
 /// Groups of a reducer.

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub mod bad_records;
+pub mod workspace;
 
 pub use bad_records::{BadRecord, BadRecords};
+pub use workspace::{SpillSpace, SpilledBytes, Workspace};
 
 use crate::env::sync::Mutex;
 use crate::env::{Clock, Env, Messages, Processes};
@@ -77,6 +79,8 @@ pub struct JobContext {
     pub host: Host,
     /// Records that user code fails at.
     pub bad_records: BadRecords,
+    /// Memory and scratch space of operators.
+    pub workspace: Workspace,
 }
 
 /// Part of the outside world that operators see.
@@ -106,7 +110,7 @@ impl JobContext {
     pub fn new(settings: Settings, side_files: BTreeMap<String, Vec<u8>>, inputs: Vec<String>) -> Arc<Self> {
         let env = Env { messages: Arc::new(()), ..Env::real() };
         let host = Host::of(&env, &Cancel::default());
-        Self::with_host(settings, side_files, inputs, host, BadRecords::default())
+        Self::with_host(settings, side_files, inputs, host, BadRecords::default(), Workspace::default())
     }
 
     /// Returns a context without settings and files, as `new`.
@@ -121,8 +125,14 @@ impl JobContext {
         inputs: Vec<String>,
         host: Host,
         bad_records: BadRecords,
+        workspace: Workspace,
     ) -> Arc<Self> {
-        Arc::new(JobContext { shared: Mutex::default(), settings, side_files, inputs, host, bad_records })
+        Arc::new(JobContext { shared: Mutex::default(), settings, side_files, inputs, host, bad_records, workspace })
+    }
+
+    /// Shares a value that the job made before its tasks.
+    pub fn share<T: Any + Send + Sync>(&self, name: &'static str, value: T) {
+        self.shared.lock().unwrap_or_else(|e| e.into_inner()).insert(name, Arc::new(value));
     }
 
     /// Returns the shared value `name`. The first task that requests it makes it; fails with the error of `make`, or

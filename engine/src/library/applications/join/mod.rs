@@ -1,0 +1,127 @@
+//! Lines of two inputs with the same text in a column, paired as join(1) does: by sorting both, or with the small one
+//! in memory.
+//!
+//! ```text
+//!   join        lines -> sorted.rs (column as the key, side as a tag) -> sort -> pairs.rs -> pairs
+//!   hash-join   small side -> measure.rs, build.rs -> table.rs;  lines -> hashed.rs (lookups) -> pairs
+//!               a table that does not fit: the job runs as `join` (job/phase/join_table.rs)
+//! ```
+//!
+//! An output record has the common text as its key. Its value is the other columns of the left line, then of the right
+//! line. A line without a partner, if requested, has only its own columns.
+
+mod build;
+mod hashed;
+mod held_lines;
+mod measure;
+mod pairs;
+mod side_lines;
+mod sorted;
+mod table;
+
+#[cfg(test)]
+mod table_test;
+
+pub use build::build;
+pub use hashed::{HashJoin, TABLE, small_side};
+pub use measure::{Measured, measure};
+pub use pairs::JoinReducer;
+pub use side_lines::SideLines;
+pub use sorted::{Join, OneSide};
+pub use table::JoinTable;
+
+use std::ops::Range;
+
+use super::columns::{Column, separator};
+use crate::operator::TaskContext;
+use yunti_base::{Code, Error, Result};
+
+/// Tag of a left line.
+const LEFT: u8 = b'L';
+/// Tag of a right line.
+const RIGHT: u8 = b'R';
+
+/// Sides whose lines without a partner are emitted.
+#[derive(Clone, Copy)]
+struct Outer {
+    left: bool,
+    right: bool,
+}
+
+impl Outer {
+    fn new(context: &TaskContext) -> Result<Self> {
+        let (left, right) = match context.setting("join.kind").unwrap_or("inner") {
+            "inner" => (false, false),
+            "left" => (true, false),
+            "right" => (false, true),
+            "full" => (true, true),
+            other => {
+                return Err(Error::new(Code::Usage, format!("the setting join.kind is '{other}'"))
+                    .hint("use inner, left, right or full"));
+            }
+        };
+        Ok(Outer { left, right })
+    }
+}
+
+/// Column of a side, and its separator.
+#[derive(Clone, Copy)]
+pub struct Side {
+    column: Column,
+    separator: u8,
+}
+
+/// A line cut at its column.
+#[derive(Clone, Copy)]
+struct Cut<'a> {
+    /// Text of the column.
+    key: &'a [u8],
+    /// Columns before it, without the separator that follows them.
+    before: &'a [u8],
+    /// Separator between the columns before and after, if there are both; otherwise empty.
+    glue: &'a [u8],
+    after: &'a [u8],
+}
+
+impl Cut<'_> {
+    /// Returns the bytes of the other columns.
+    fn rest_len(&self) -> usize {
+        self.before.len() + self.glue.len() + self.after.len()
+    }
+
+    /// Appends the other columns.
+    fn append_rest(&self, to: &mut Vec<u8>) {
+        to.extend_from_slice(self.before);
+        to.extend_from_slice(self.glue);
+        to.extend_from_slice(self.after);
+    }
+}
+
+impl Side {
+    fn new(context: &TaskContext, setting: &str) -> Result<Self> {
+        Ok(Side { column: Column::named(context, setting)?, separator: separator(context)? })
+    }
+
+    /// Cuts a line; None if the line has fewer columns.
+    #[inline]
+    fn cut<'a>(&self, line: &'a [u8]) -> Option<Cut<'a>> {
+        let Range { start, end } = self.column.range(line)?;
+        let has_both = start > 0 && end < line.len();
+        Some(Cut {
+            key: &line[start..end],
+            before: &line[..start.saturating_sub(1)],
+            glue: if has_both { &line[end..end + 1] } else { &[] },
+            after: line.get(end + 1..).unwrap_or_default(),
+        })
+    }
+}
+
+/// Appends the right line to a record that ends with the left one, which has `left_len` bytes. A side without other
+/// columns leaves no separator.
+#[inline]
+fn append_pair(record: &mut Vec<u8>, left_len: usize, right: &[u8], separator: u8) {
+    if left_len > 0 && !right.is_empty() {
+        record.push(separator);
+    }
+    record.extend_from_slice(right);
+}

@@ -1,0 +1,5 @@
+//! Inputs of jobs: compressed files, several sources, splits.
+
+mod compressed;
+mod sources;
+mod splits;
