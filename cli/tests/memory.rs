@@ -107,6 +107,53 @@ fn mixed(i: u64) -> u64 {
     n ^ (n >> 29)
 }
 
+/// Joins: tables that fit and that do not, equal keys, and one key with many lines on both sides.
+#[test]
+fn a_join_stays_within_its_memory() {
+    let dir = Dir::new();
+    let Some(group) = Group::limited("joins") else { return };
+    let row = |i: u64, side: &str| format!("k{i:08}\t{side} {:016x}", mixed(i));
+    make(&dir, "probe", 600_000, |i, line| line.extend_from_slice(row(mixed(i) % 900_000, "left").as_bytes()));
+    make(&dir, "fits", 500_000, |i, line| line.extend_from_slice(row(i, "right").as_bytes()));
+    make(&dir, "large", 3_000_000, |i, line| line.extend_from_slice(row(i, "right").as_bytes()));
+    make(&dir, "equal", 2_000_000, |i, line| line.extend_from_slice(format!("hot\tright {i:012}").as_bytes()));
+    make(&dir, "hot", 300_000, |i, line| line.extend_from_slice(format!("hot\tleft {}", mixed(i)).as_bytes()));
+    make(&dir, "few", 3, |i, line| line.extend_from_slice(format!("hot\tleft {i}").as_bytes()));
+    make(&dir, "many", 1_000_000, |i, line| {
+        line.extend_from_slice(format!("{}\tleft {i}", if i % 400_000 == 7 { "hot" } else { "cold" }).as_bytes());
+    });
+    let hash = |input: &str, side: &str| {
+        format!("hash-join {input} --side-file {side} -D join.small={side} -D join.kind=left")
+    };
+    let sorted = |left: &str, right: &str| format!("join {left} {right} -D join.left={left} -D join.kind=full");
+    for (name, job, parts) in [
+        ("a table", hash("probe", "fits"), "part-m-"),
+        ("a table that does not fit", hash("probe", "large"), "part-r-"),
+        ("equal keys", hash("few", "equal"), "part-"),
+        ("a hot key on the right", sorted("few", "equal"), "part-r-"),
+        ("a hot key on the left", sorted("equal", "few"), "part-r-"),
+        ("a hot key on both sides", sorted("many", "hot"), "part-r-"),
+    ] {
+        let run = format!("run {job} --threads 2 --overwrite -q");
+        let (code, stderr, most) = group.run(&dir, &format!("{run} --memory {BUDGET} --scratch . --output tight"));
+        eprintln!("{name}: {:.1} MiB", most as f64 / 1048576.0);
+        assert_eq!(code, Some(0), "{name}: {stderr}");
+        assert!(most <= LIMIT_BYTES, "{name}: {most} bytes of memory");
+        dir.ok(&format!("{run} --memory 2GiB --output free"));
+        let lines = |out: &str| {
+            let names: Vec<String> =
+                dir.names().into_iter().filter(|n| n.starts_with(&format!("{out}/part-"))).collect();
+            let text: Vec<u8> = names.iter().flat_map(|name| dir.read(name)).collect();
+            let mut lines: Vec<Vec<u8>> = text.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
+            lines.sort();
+            (names, lines)
+        };
+        let ((tight, found), (_, expected)) = (lines("tight"), lines("free"));
+        assert!(tight.iter().all(|part| part.starts_with(&format!("tight/{parts}"))), "{name}: {tight:?}");
+        assert!(found == expected, "{name}: {} lines, expected {}", found.len(), expected.len());
+    }
+}
+
 #[test]
 fn a_job_stays_within_its_memory() {
     let dir = Dir::new();

@@ -28,9 +28,10 @@ const FILE_OUTPUT: &str = "org.apache.hadoop.mapreduce.lib.output.FileOutputForm
 const YUNTI: &str = "Yunti";
 
 /// Stages in the order in which a record passes them.
-const STAGES: [&str; 13] = [
+const STAGES: [&str; 14] = [
     "launch",
     "jvm-start",
+    "prepare",
     "read",
     "map",
     "collect",

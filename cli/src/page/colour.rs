@@ -1,7 +1,8 @@
 //! Colours by the kind of work, the same in all drawings. `style.css` has their values, light and dark.
 
 /// Kinds of spans and stages that have a colour of their own.
-const KINDS: [&str; 17] = [
+const KINDS: [&str; 18] = [
+    "prepare",
     "read",
     "map",
     "collect",

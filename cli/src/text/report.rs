@@ -286,6 +286,7 @@ pub fn memory_sentence(report: &Report) -> String {
     let resident = numbers::memory(memory.peak_resident_bytes);
     if report.job.id.is_none() {
         let text = format!("{peak} of {budget} used; process peak {resident}, file pages included");
+        let text = text + &join_table_clause(report);
         match memory.limits.iter().min_by_key(|limit| limit.limit_bytes) {
             Some(least) => {
                 let (bytes, at) = (numbers::memory(least.limit_bytes), numbers::milliseconds(least.at_ms));
@@ -297,6 +298,21 @@ pub fn memory_sentence(report: &Report) -> String {
         "unknown".into()
     } else {
         format!("peak of a task's processes {resident}, in a container of {budget}")
+    }
+}
+
+/// Returns what became of the table of a hash join.
+fn join_table_clause(report: &Report) -> String {
+    match &report.join_table {
+        Some(table) if table.sorted => {
+            let budget = numbers::memory(table.budget_bytes);
+            format!("; the join table needs a budget of {budget}, so both sides were sorted")
+        }
+        Some(table) => {
+            let (rows, bytes) = (numbers::several(table.rows, "row"), numbers::memory(table.table_bytes));
+            format!("; the join table has {rows} in {bytes}")
+        }
+        None => String::new(),
     }
 }
 

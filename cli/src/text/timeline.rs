@@ -12,7 +12,8 @@ use super::numbers;
 use yunti_program::terminal::paint::Paint;
 
 /// Kinds of spans, their letters and colours.
-const KINDS: [(&str, char, u8); 10] = [
+const KINDS: [(&str, char, u8); 11] = [
+    ("prepare", 't', 6),
     ("map", 'm', 2),
     ("spill", 'p', 1),
     ("sort", 's', 3),

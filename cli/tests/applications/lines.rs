@@ -273,7 +273,45 @@ fn joins() {
         "two side files have the name a",
     );
     dir.write("large", &vec![b'x'; 40 << 20]);
-    dir.fails("run hash-join people -o x --side-file large -D join.small=large -m 64MiB", 7, "side files");
+    dir.fails("run grep people -o x --side-file large -D grep.pattern=x -m 64MiB", 7, "side files");
+    let small = "run hash-join people -o x --side-file large -D join.small=large -m";
+    dir.fails(&format!("{small} 64MiB"), 7, "a record of more than");
+    dir.ok(&format!("{small} 192MiB -q"));
+    dir.write("names.gz", b"c1\tone\n");
+    let words = "run hash-join people -o y --side-file names.gz -D join.small=names.gz";
+    dir.fails(words, 3, "the small side of a hash join is compressed: names.gz");
+    dir.write("names", &[&b"PAR1"[..], &[0; 40], b"PAR1"].concat());
+    dir.fails("run hash-join people -o y --side-file names -D join.small=names", 3, "names");
+}
+
+/// A table that does not fit becomes a sorted join with the same records, and the report says so.
+#[test]
+fn a_hash_join_in_little_memory() {
+    let dir = Dir::new();
+    let line = |i: usize| format!("k{}\tvalue {i} {}\n", i % 40_000, "x".repeat(i % 70));
+    dir.write("in", (0..30_000).map(line).collect::<String>().as_bytes());
+    dir.write("side", (0..90_000).map(line).collect::<String>().as_bytes());
+    let job = "run hash-join in --side-file side -D join.small=side -D join.kind=left --threads 2 -q -m";
+    let sorted_lines = |out: &str, part: &str| {
+        let names = dir.names().into_iter().filter(|name| name.starts_with(&format!("{out}/{part}")));
+        let text: String = names.map(|name| String::from_utf8(dir.read(&name)).unwrap()).collect();
+        let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+        lines.sort();
+        lines
+    };
+    dir.ok(&format!("{job} 128MiB -o roomy"));
+    dir.ok(&format!("{job} 4MiB -o tight"));
+    let expected = sorted_lines("roomy", "part-m-");
+    assert!(expected.len() >= 30_000 && sorted_lines("tight", "part-r-") == expected);
+    let [roomy, tight] = ["roomy", "tight"].map(|out| dir.json(&format!("report {out} --json")));
+    assert_eq!(roomy["join_table"]["rows"], 90_000);
+    assert_eq!((&roomy["join_table"]["sorted"], &tight["join_table"]["sorted"]), (&false.into(), &true.into()));
+    assert_eq!(roomy["stages"][0]["name"], "prepare");
+    for (report, words) in [("roomy", "the join table has 90,000 rows in"), ("tight", "so both sides were sorted")] {
+        let text = dir.ok(&format!("report {report}"));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words), "{text}");
+    }
 }
 
 #[test]

@@ -338,8 +338,14 @@ fn start_with<'a>(
         return Err(error);
     }
     let limit = memory.budget.limit_bytes();
-    let pairs = join_table::pairs_bytes(plan, limit, threads);
-    let sizing = memory.sizing(spec, plan, threads, pairs)?;
+    let mut pairs = join_table::pairs_bytes(plan, limit, threads);
+    let sizing = loop {
+        match memory.sizing(spec, plan, threads, pairs) {
+            // A join needs no larger budget than another job.
+            Err(_) if pairs > join_table::PAIRS_BYTES_LEAST => pairs /= 2,
+            sizing => break sizing?,
+        }
+    };
     let workspace = (pairs > 0).then(|| memory.budget.grant(pairs * sizing.workers as u64, "the lines of a join"));
     let workspace = workspace.transpose()?;
     let scratch_dirs = spec.scratch_dirs_or(&env.temp_dir);

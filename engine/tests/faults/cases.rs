@@ -335,6 +335,22 @@ pub fn all() -> Vec<Make> {
         Case::new("side files, a glob", &files, Out::Fresh, spec)
     }));
     add(Box::new(move || {
+        let settings = [("join.small".to_string(), "small".to_string()), ("separator".into(), " ".into())].into();
+        let spec = JobSpec {
+            side_files: vec!["small".into()],
+            memory_bytes: Some(8 << 20),
+            settings,
+            ..application("hash-join")
+        };
+        Case::new("hash join", &[("in", &lines(60)), ("small", &lines(40))], Out::Fresh, spec)
+    }));
+    add(Box::new(move || {
+        // One key, with more lines on both sides than a debug build holds in memory.
+        let settings = [("join.left".to_string(), "in/l".to_string()), ("separator".into(), " ".into())].into();
+        let spec = JobSpec { settings, ..application("join") };
+        Case::new("join, a hot key on scratch", &[("in/l", &lines(90)), ("in/r", &lines(110))], Out::Fresh, spec)
+    }));
+    add(Box::new(move || {
         let then = vec![JobSpec { mode: Mode::None, ..spec() }, JobSpec { descending: true, ..spec() }];
         Case::new(
             "a chain, in memory",

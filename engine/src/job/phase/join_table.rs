@@ -39,6 +39,8 @@ pub const PURPOSE: &str = "the table of a hash join";
 /// Bytes of one worker for the lines of one key: of all of the budget, and the bounds.
 const PAIRS_SHARE: u64 = 8;
 const PAIRS_BYTES: (u64, u64) = (64 << 10, 16 << 20);
+/// The same, if the budget has no room for more.
+pub const PAIRS_BYTES_LEAST: u64 = 4 << 10;
 /// Bytes that a debug build lets the reducer hold, so that ordinary tests spill.
 const PAIRS_BYTES_DEBUG: u64 = 800;
 
@@ -61,6 +63,7 @@ fn path_of<'s>(
     if !mappers().any(|mapper| mapper.info().name == HASH_JOIN) {
         return Ok(None);
     }
+    side_files::check(&spec.side_files, &*env.files)?;
     let (host, bad) = (Host::of(env, control.cancelled()), BadRecords::default());
     let settings = spec.settings.clone();
     let job = JobContext::with_host(settings, Default::default(), Vec::new(), host, bad, Workspace::default());

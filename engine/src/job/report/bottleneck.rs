@@ -17,6 +17,7 @@
 //! about one half each; the timeline shows which was when.
 
 use super::{Bottleneck, Report};
+use crate::memory::budget;
 
 /// Times in use of each resource, summed over all workers. Unknown is 0 or `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -252,9 +253,21 @@ pub fn resource_text(name: &str) -> &str {
     }
 }
 
+/// Returns what a stage of a hash join did with its table.
+fn join_clause(stage: &str, report: &Report) -> String {
+    let Some(table) = report.join_table.as_ref().filter(|table| !table.sorted) else { return String::new() };
+    let size = budget::size(table.table_bytes);
+    match stage {
+        "prepare" => format!(": it built a table of {size}"),
+        "map" => format!(": it looked up rows in a table of {size}"),
+        _ => String::new(),
+    }
+}
+
 fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
     let percent = (b.utilisation * 100.0).round();
     let mostly = if b.stage.is_empty() { String::new() } else { format!(", mostly in {}", b.stage) };
+    let mostly = mostly + &join_clause(&b.stage, report);
     let n = b.parallelism;
     let what = match b.resource.as_str() {
         "cpu" => {

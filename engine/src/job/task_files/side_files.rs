@@ -1,6 +1,6 @@
 //! Side files: files that every task of a job gets whole, such as stop words or the small side of a join.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,14 +35,32 @@ pub fn load(paths: &[PathBuf], except: Option<&Path>, files: &dyn Files, budget:
             file.read_exact(&mut bytes, 0)?;
         }
         if found.insert(name.clone(), bytes).is_some() {
-            return Err(Error::new(Code::Usage, format!("two side files have the name {name}"))
-                .hint("classes find side files by name: rename one"));
+            return Err(same_name(&name));
         }
     }
     if let Some(name) = except.map(name_of) {
         found.remove(&name?);
     }
     Ok((found, memory))
+}
+
+/// Checks side files without reading them. Errors: `Input` and `Usage` as from `load`.
+pub fn check(paths: &[PathBuf], files: &dyn Files) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for path in paths {
+        meta(files, path)?;
+        let name = name_of(path)?;
+        if names.contains(&name) {
+            return Err(same_name(&name));
+        }
+        names.insert(name);
+    }
+    Ok(())
+}
+
+fn same_name(name: &str) -> Error {
+    Error::new(Code::Usage, format!("two side files have the name {name}"))
+        .hint("classes find side files by name: rename one")
 }
 
 /// Returns the metadata of a side file. Errors: `Input` for a file that cannot be read, or a directory.

@@ -6,7 +6,9 @@ use super::*;
 pub(super) fn spills(report: &Report) -> Option<Advice> {
     let spill = &report.spill;
     let took = share(report, &["spill", "merge"]);
-    if on_cluster(report) || spill.runs == 0 || took < LITTLE || !is_long(report) {
+    // A table instead of a sort needs less memory than a sort without spills.
+    let wants_table = joins::sorted_instead(report).is_some();
+    if on_cluster(report) || spill.runs == 0 || took < LITTLE || !is_long(report) || wants_table {
         return None;
     }
     let passes = match spill.merge_passes {
@@ -22,8 +24,7 @@ pub(super) fn spills(report: &Report) -> Option<Advice> {
         let change = format!("about {memory} of memory would avoid {} spills{passes}", spill.runs);
         return advice("spills", seen, change, Some(format!("--memory {memory}")));
     }
-    let classes = &report.job.classes;
-    let (change, flag) = if classes.contains_key("reducer") && !classes.contains_key("combiner") {
+    let (change, flag) = if wants_combiner(report) {
         ("use a combiner or a folder, which makes fewer records", "--combiner CLASS")
     } else {
         ("use scratch directories on several fast disks, and as much memory as possible", "--scratch DIR")

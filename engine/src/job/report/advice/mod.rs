@@ -7,6 +7,7 @@ mod classes;
 mod cluster;
 mod disks;
 mod input;
+mod joins;
 mod machine;
 mod memory;
 mod parallelism;
@@ -17,7 +18,7 @@ use crate::memory::budget;
 
 type Rule = fn(&Report) -> Option<Advice>;
 
-const RULES: [Rule; 30] = [
+const RULES: [Rule; 32] = [
     cluster::lost_attempts,
     disks::failed_scratch,
     disks::bad_reads,
@@ -33,6 +34,8 @@ const RULES: [Rule; 30] = [
     input::long_split,
     disks::cold_cache,
     disks::slow_disk,
+    joins::sorted_instead,
+    joins::large_side,
     parallelism::hot_key,
     parallelism::skew,
     parallelism::few_reduces,
@@ -78,6 +81,13 @@ fn share(report: &Report, names: &[&str]) -> f64 {
         |of: &dyn Fn(&str) -> bool| -> f64 { report.stages.iter().filter(|s| of(&s.name)).map(|s| s.busy_ms).sum() };
     let all = sum(&|_| true);
     if all > 0.0 { sum(&|name| names.contains(&name)) / all } else { 0.0 }
+}
+
+/// Returns true if a combiner could make fewer records for the job's reducer.
+fn wants_combiner(report: &Report) -> bool {
+    let classes = &report.job.classes;
+    let reducer = classes.get("reducer").filter(|name| *name != joins::REDUCER);
+    reducer.is_some() && !classes.contains_key("combiner") && !classes.contains_key("folder")
 }
 
 /// Returns the busy time of all workers.

@@ -21,7 +21,7 @@ pub(super) fn skew(report: &Report) -> Option<Advice> {
         percent(fair)
     );
     let classes = &report.job.classes;
-    if classes.contains_key("reducer") && !classes.contains_key("combiner") {
+    if wants_combiner(report) {
         let change = "use a combiner or a folder, which makes one record of many before the sort";
         return advice("skew", seen, change.into(), Some("--combiner CLASS".into()));
     }
@@ -63,11 +63,9 @@ pub(super) fn few_threads(report: &Report) -> Option<Advice> {
 
 /// Fires if many records a key go through a sort, and no class combines them.
 pub(super) fn combine(report: &Report) -> Option<Advice> {
-    let classes = &report.job.classes;
     let (records, groups) = (counter(report, "REDUCE_INPUT_RECORDS"), counter(report, "REDUCE_INPUT_GROUPS"));
     let sorting = share(report, &["collect", "spill", "sort", "merge", "shuffle"]);
-    let combines = classes.contains_key("combiner") || classes.contains_key("folder");
-    if !is_long(report) || !classes.contains_key("reducer") || combines || groups == 0 || sorting < LITTLE * 3.0 {
+    if !is_long(report) || !wants_combiner(report) || groups == 0 || sorting < LITTLE * 3.0 {
         return None;
     }
     let each = records / groups;
@@ -119,7 +117,9 @@ pub(super) fn hot_key(report: &Report) -> Option<Advice> {
     }
     let classes = &report.job.classes;
     let combines = classes.contains_key("combiner") || classes.contains_key("folder");
-    let (change, flag) = if combines {
+    let (change, flag) = if classes.get("reducer").is_some_and(|name| name == joins::REDUCER) {
+        ("one worker pairs its lines: leave the key out if its pairs are not wanted, or use hash-join", None)
+    } else if combines {
         ("split the key into several (key and number), and merge them in a second job", None)
     } else {
         ("use a combiner or a folder, which makes one record of many before the sort", Some("--combiner CLASS".into()))
@@ -191,6 +191,8 @@ mod tests {
         count(&mut report, "REDUCE_INPUT_RECORDS", 5_000_000);
         count(&mut report, "REDUCE_INPUT_GROUPS", 1000);
         is_quiet(&report);
+        class(&mut report, "reducer", "Yunti.JoinReducer");
+        is_quiet(&report);
         class(&mut report, "reducer", "Mine.Reducer");
         fires(&report, "combine", &["5000 records on average", "26 %", "--combiner CLASS"]);
         count(&mut report, "REDUCE_INPUT_GROUPS", 1_000_000);
@@ -233,6 +235,9 @@ mod tests {
         fires(&report, "hot-key", &["'the' of partition 0 has 80 % of 100000 records", "--combiner CLASS"]);
         class(&mut report, "combiner", "Mine.Reducer");
         fires(&report, "hot-key", &["split the key into several"]);
+        report.job.classes.remove("combiner");
+        class(&mut report, "reducer", "Yunti.JoinReducer");
+        fires(&report, "hot-key", &["one worker pairs its lines", "hash-join"]);
         report.groups.as_mut().unwrap().largest_records = 24_999;
         is_quiet(&report);
     }
