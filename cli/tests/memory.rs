@@ -115,12 +115,12 @@ fn a_join_stays_within_its_memory() {
     let row = |i: u64, side: &str| format!("k{i:08}\t{side} {:016x}", mixed(i));
     make(&dir, "probe", 600_000, |i, line| line.extend_from_slice(row(mixed(i) % 900_000, "left").as_bytes()));
     make(&dir, "fits", 500_000, |i, line| line.extend_from_slice(row(i, "right").as_bytes()));
-    make(&dir, "large", 3_000_000, |i, line| line.extend_from_slice(row(i, "right").as_bytes()));
-    make(&dir, "equal", 2_000_000, |i, line| line.extend_from_slice(format!("hot\tright {i:012}").as_bytes()));
-    make(&dir, "hot", 300_000, |i, line| line.extend_from_slice(format!("hot\tleft {}", mixed(i)).as_bytes()));
+    make(&dir, "large", 1_600_000, |i, line| line.extend_from_slice(row(i, "right").as_bytes()));
+    make(&dir, "equal", 1_000_000, |i, line| line.extend_from_slice(format!("hot\tright {i:012}").as_bytes()));
+    make(&dir, "hot", 200_000, |i, line| line.extend_from_slice(format!("hot\tleft {}", mixed(i)).as_bytes()));
     make(&dir, "few", 3, |i, line| line.extend_from_slice(format!("hot\tleft {i}").as_bytes()));
-    make(&dir, "many", 1_000_000, |i, line| {
-        line.extend_from_slice(format!("{}\tleft {i}", if i % 400_000 == 7 { "hot" } else { "cold" }).as_bytes());
+    make(&dir, "many", 700_000, |i, line| {
+        line.extend_from_slice(format!("{}\tleft {i}", if i % 300_000 == 7 { "hot" } else { "cold" }).as_bytes());
     });
     let hash = |input: &str, side: &str| {
         format!("hash-join {input} --side-file {side} -D join.small={side} -D join.kind=left")
