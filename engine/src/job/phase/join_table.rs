@@ -117,7 +117,7 @@ fn open(path: &Path, env: &Env) -> Result<NamedFile> {
     if CodecKind::from_path(path).is_some() {
         return wrong("the small side of a hash join is compressed", "decompress it, or use the application join");
     }
-    let file = InputFile { path: path.into(), len, codec: None, is_stream: false, marks: Vec::new() };
+    let file = InputFile { path: path.into(), len, codec: None, is_stream: false, marks: Vec::new(), parts: None };
     foreign::refuse(&*env.files, &[file])?;
     NamedFile::open(&*env.files, path, Code::Input)
 }
