@@ -18,7 +18,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 SECONDS = 120
 # Damaged files of each kind; YUNTI_TEST_ALL=1 tries every one.
-DAMAGED_CASES = 150
+DAMAGED_CASES = 50
 # Exit codes of a job on a damaged file: nothing was found, its kind, its bytes, its memory.
 CODES = (0, 3, 4, 7)
 
