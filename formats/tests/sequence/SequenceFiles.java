@@ -12,7 +12,7 @@ import org.apache.hadoop.util.ReflectionUtils;
  * Writes and reads SequenceFiles by Hadoop's own classes, for the test beside it.
  *
  * <pre>
- *   write DIR RECORDS              a file for each pair of classes, compression and codec; its records as text beside it
+ *   write DIR RECORDS              a file for each pair of classes, compression, codec; its records as text beside it
  *   read FILE                      the classes and records of a file, as text
  * </pre>
  */
