@@ -25,7 +25,7 @@ help:
 	@echo 'make test-changed        the parts whose files differ from main (BASE=REV: from that commit)'
 	@echo 'make test-engine         test engine and command: units, whole jobs, tidy, licences of dependencies'
 	@echo 'make test-api            test the C ABI and C++ API; run the examples by gcc and clang as jobs'
-	@echo 'make test-formats        read and write Parquet files, damaged ones too; compare with pyarrow (pip)'
+	@echo 'make test-formats        read and write Parquet, Avro, Arrow, SequenceFile; compare with pyarrow, fastavro, Hadoop'
 	@echo 'make test-conformance    compare records and checksums with Hadoop (JDK 17, Maven)'
 	@echo 'make test-benches        run every benchmark once on tiny data'
 	@echo 'make test-hadoop         test the plug-ins for Hadoop against stock jobs, also on a cluster (JDK 17, Maven)'
@@ -52,7 +52,7 @@ help:
 	@echo 'make install PREFIX=DIR  copy dist/ (default /usr/local)'
 	@echo 'make namenode            build yunti nn and the plug-ins for a NameNode (JDK 17, Maven)'
 	@echo 'make observe             build yunti observe and yunti machine (JDK, Maven, clang)'
-	@echo 'make formats             build the class library for Parquet'
+	@echo 'make formats             build the class library for Parquet, Avro, Arrow and SequenceFile'
 	@echo 'make hadoop              build yunti-hadoop.jar, the plug-ins for stock Hadoop (JDK 17, Maven)'
 	@echo 'make stores              build yunti-stores: s3://, gs://, az://, http(s):// and hdfs://'
 	@echo 'make python              build the wheel for Python, with yunti inside (pip)'
@@ -269,7 +269,7 @@ python: yunti
 python-environment: python
 	@$(PYTHON) -m venv --clear build/python-environment
 	@build/python-environment/bin/pip install --quiet --disable-pip-version-check $(DIST)/yunti-*.whl numpy pyarrow pandas \
-	  polars mypy
+	  polars mypy fastavro cramjam backports.zstd
 
 # ---- measurements ----
 

@@ -98,11 +98,15 @@ fn names_formats_that_are_not_supported() {
             "this is a Parquet file, not text: books/z.parquet: read it with --input-format parquet",
         ),
         ("a.orc", b"ORC\x0a\x0b..\x82\xf4\x03\x03ORC\x17", "ORC files are not supported: books/a.orc: "),
-        ("a.avro", b"Obj\x01\x04\x14avro.codec", "Avro files are not supported: books/a.avro: "),
         (
-            "part-00000",
+            "z.avro",
+            b"Obj\x01\x04\x14avro.codec",
+            "this is an Avro file, not text: books/z.avro: read it with --input-format avro, apart from other files",
+        ),
+        (
+            "z-00000",
             b"SEQ\x06\x19org.apache.hadoop.io.Text",
-            "Hadoop sequence files are not supported: books/part-00000: ",
+            "this is a Hadoop sequence file, not text: books/z-00000: read it with --input-format sequence",
         ),
     ] {
         let name = format!("books/{name}");

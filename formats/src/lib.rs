@@ -4,27 +4,31 @@
 //!   class                   what it is                                 starts at
 //!   Formats.ParquetSource   reads the columns that a job asks for      parquet/source.rs
 //!   Formats.ParquetWriter   writes a part as a Parquet file            parquet/writer.rs
+//!   Formats.ArrowSource     reads the columns that a job asks for      arrow/source.rs
+//!   Formats.ArrowWriter     writes a part as an Arrow file             arrow/writer.rs
+//!   Formats.ArrowStreamWriter  the same as a stream                    arrow/writer.rs
 //!   Formats.AvroSource      reads the columns that a job asks for      avro/source.rs
 //!   Formats.AvroWriter      writes a part as an Avro file              avro/writer.rs
 //!   Formats.SequenceSource  reads keys and values                      sequence/source.rs
 //!   Formats.SequenceWriter  writes a part as a SequenceFile            sequence/writer.rs
 //! ```
 
+mod arrow;
 mod avro;
 mod block;
 mod bounds;
 mod cells;
-mod codec;
-mod describe;
 mod emit;
 mod failure;
+mod file;
 mod parquet;
 mod record;
 mod rows;
 mod scan;
 mod sequence;
-mod stretch;
 
+use arrow::source::ArrowSource;
+use arrow::writer::{ArrowStreamWriter, ArrowWriter};
 use avro::source::AvroSource;
 use avro::writer::AvroWriter;
 use parquet::source::ParquetSource;
@@ -36,6 +40,9 @@ yunti_api::library! {
     c"Formats", c"0.1.0",
     yunti_api::source::<ParquetSource>(c"Formats.ParquetSource"),
     yunti_api::writer::<ParquetWriter>(c"Formats.ParquetWriter"),
+    yunti_api::source::<ArrowSource>(c"Formats.ArrowSource"),
+    yunti_api::writer::<ArrowWriter>(c"Formats.ArrowWriter"),
+    yunti_api::writer::<ArrowStreamWriter>(c"Formats.ArrowStreamWriter"),
     yunti_api::source::<AvroSource>(c"Formats.AvroSource"),
     yunti_api::writer::<AvroWriter>(c"Formats.AvroWriter"),
     yunti_api::source::<SequenceSource>(c"Formats.SequenceSource"),

@@ -178,7 +178,7 @@ SUITES = [
     Suite("formats", "licences, bans and sources of dependencies",
           [["cargo", "deny", "--locked", "--manifest-path", "formats/Cargo.toml", "check", "licenses", "bans",
             "sources"]]),
-    Suite("formats", "Parquet files of many writers, as jobs",
+    Suite("formats", "files of columns of many writers, as jobs",
           [["make", "-s", "formats", "python-environment"],
            [os.path.join(BUILD, "python-environment/bin/python"), "-m", "unittest", "discover", "-v", "-s",
             "formats/tests", "-p", "*_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}, skip=no_pypi, shares=("python",)),

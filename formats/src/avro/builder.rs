@@ -59,10 +59,16 @@ impl Builder<'_> {
 
     /// Returns a column; JSON if its type contains itself.
     fn top(&mut self, node: &Node, wanted: Wanted<'_>) -> Result<Column> {
-        match self.column(node, wanted, &mut Vec::new(), 0)? {
-            Some(column) => Ok(column),
-            None => Ok(Column::Json(Texts::default(), self.schema.clone(), node.clone())),
+        if let Some(column) = self.column(node, wanted, &mut Vec::new(), 0)? {
+            return Ok(column);
         }
+        let json = |node: &Node| Column::Json(Texts::default(), self.schema.clone(), node.clone());
+        Ok(match node.nullable() {
+            Some((inner, null_branch)) => {
+                Column::Nullable { valid: Vec::new(), null_branch, inner: Box::new(json(inner)) }
+            }
+            None => json(node),
+        })
     }
 
     /// Returns a column; None for a type that contains itself. `within`: the records around it.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use yunti_api::{Result, SourceFile};
 
 use super::header::Header;
-use crate::describe;
+use crate::file::describe;
 
 /// Returns the JSON document of a file, whose blocks are counted.
 pub fn document(file: &SourceFile, header: &Header, columns: &ArrowSchema) -> Result<String> {

@@ -9,7 +9,7 @@ use yunti_api::{Error, Result, SourceFile};
 
 use super::input::{Input, damaged};
 use super::schema::Schema;
-use crate::codec::Codec;
+use crate::file::codec::Codec;
 
 /// Bytes of the marker behind the header and behind each block.
 pub const SYNC_BYTES: u64 = 16;

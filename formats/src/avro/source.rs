@@ -18,13 +18,16 @@ use super::input::{Input, damaged};
 use super::{builder, describe};
 use crate::emit::{OpenBatch, SeenCodes};
 use crate::failure::guarded;
+use crate::file::stretch::Stretch;
 use crate::scan::Picked;
-use crate::stretch::Stretch;
 
 /// Memory of decoded columns in a batch, about.
 const BATCH_BYTES: u64 = 1 << 20;
 /// Rows of a batch, at most.
 const BATCH_ROWS_MAX: usize = 8192;
+
+/// Records of a block that take no byte, at most.
+const EMPTY_RECORDS_MAX: u64 = 1 << 24;
 
 /// Reader of Avro files.
 pub struct AvroSource {
@@ -163,6 +166,11 @@ impl OpenUnit {
             let Some(block) = header.block(&self.file, self.next)? else { return Ok(None) };
             self.next = block.next();
             self.read(header, block)?;
+            // Only records of nulls take no byte.
+            let (records, bytes) = (block.records, self.plain.len() as u64);
+            if records > bytes && (bytes > 0 || records > EMPTY_RECORDS_MAX) {
+                return Err(damaged("a block with more records than bytes"));
+            }
             rows.add(block.records);
             if block.records > 0 {
                 self.block = Some(OpenBlock { at: 0, rows_left: block.records });
@@ -206,7 +214,7 @@ impl OpenUnit {
         self.file.read_at(&mut self.stored, block.start)?;
         let mut stored = &self.stored[..];
         let mut checksum = None;
-        if header.codec == crate::codec::Codec::Snappy {
+        if header.codec == crate::file::codec::Codec::Snappy {
             let (before, sum) = stored.split_last_chunk().ok_or_else(|| damaged("a block without its checksum"))?;
             (stored, checksum) = (before, Some(u32::from_be_bytes(*sum)));
         }

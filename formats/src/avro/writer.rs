@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 use yunti_api::{Any, Class, Context, Result, Sink, Writer, fail};
 
 use super::encode;
-use crate::codec::Codec;
+use crate::file::codec::Codec;
 use crate::rows::Rows;
 
 /// Plain bytes of a block, about, unless `avro.block.bytes` sets them.

@@ -6,7 +6,7 @@ use parquet::file::statistics::Statistics;
 use parquet::schema::printer::print_schema;
 
 use crate::cells::put_string;
-use crate::describe::fields;
+use crate::file::describe::fields;
 
 /// Returns the JSON document of a file's metadata.
 pub fn document(foot: &ArrowReaderMetadata) -> String {

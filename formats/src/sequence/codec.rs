@@ -6,7 +6,7 @@
 
 use yunti_api::{Error, Result};
 
-use crate::codec::{Codec, Hold};
+use crate::file::codec::{Codec, Hold};
 
 /// Codec of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

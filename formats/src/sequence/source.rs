@@ -7,8 +7,8 @@ use super::header::Header;
 use super::records::Records;
 use super::writable::Writable;
 use crate::failure::{guarded, line};
+use crate::file::stretch::Stretch;
 use crate::record::put_escaped;
-use crate::stretch::Stretch;
 
 /// Bytes of records that a call emits, about.
 const EMIT_BYTES: usize = 256 << 10;

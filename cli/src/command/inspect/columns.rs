@@ -52,12 +52,9 @@ fn table(columns: &[Value], statistics: bool) -> String {
     let room = (console::width() / 6).max(16);
     for column in columns.iter().take(ROWS) {
         let text = |name: &str| cut(&super::printable(string(&column[name]).as_bytes()), room);
-        let mut row = vec![
-            text("path"),
-            text("type"),
-            numbers::bytes(number(&column["stored_bytes"])),
-            numbers::bytes(number(&column["plain_bytes"])),
-        ];
+        // Not every format counts the bytes of a column.
+        let size = |name: &str| column[name].as_u64().map_or("-".into(), numbers::bytes);
+        let mut row = vec![text("path"), text("type"), size("stored_bytes"), size("plain_bytes")];
         if statistics {
             let nulls = column["nulls"].as_u64().map_or("-".into(), numbers::count);
             let has = |name: &str| column[name].as_bool().unwrap_or(false);

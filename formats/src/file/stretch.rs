@@ -26,7 +26,12 @@ pub struct Stretch {
 impl Stretch {
     /// Returns the length for a file: 1 MiB, or more for a large file.
     pub fn of_file(len: u64) -> Stretch {
-        let pieces = len.div_ceil(UNITS_MAX).div_ceil(PIECE_BYTES);
+        Stretch::of_units(len, UNITS_MAX)
+    }
+
+    /// Returns the length for a file of about `units` stretches, or of fewer.
+    pub fn of_units(len: u64, units: u64) -> Stretch {
+        let pieces = len.div_ceil(units.min(UNITS_MAX)).div_ceil(PIECE_BYTES);
         Stretch { pieces: pieces.clamp(PIECES_MIN, u64::from(u16::MAX)) }
     }
 
