@@ -4,6 +4,8 @@
 //!   class                   what it is                                 starts at
 //!   Formats.ParquetSource   reads the columns that a job asks for      parquet/source.rs
 //!   Formats.ParquetWriter   writes a part as a Parquet file            parquet/writer.rs
+//!   Formats.OrcSource       reads the columns that a job asks for      orc/source.rs
+//!   Formats.OrcWriter       writes a part as an ORC file               orc/writer.rs
 //!   Formats.AvroSource      reads the columns that a job asks for      avro/source.rs
 //!   Formats.AvroWriter      writes a part as an Avro file              avro/writer.rs
 //!   Formats.SequenceSource  reads keys and values                      sequence/source.rs
@@ -18,6 +20,7 @@ mod codec;
 mod describe;
 mod emit;
 mod failure;
+mod orc;
 mod parquet;
 mod record;
 mod rows;
@@ -27,6 +30,8 @@ mod stretch;
 
 use avro::source::AvroSource;
 use avro::writer::AvroWriter;
+use orc::source::OrcSource;
+use orc::writer::OrcWriter;
 use parquet::source::ParquetSource;
 use parquet::writer::ParquetWriter;
 use sequence::source::SequenceSource;
@@ -36,6 +41,8 @@ yunti_api::library! {
     c"Formats", c"0.1.0",
     yunti_api::source::<ParquetSource>(c"Formats.ParquetSource"),
     yunti_api::writer::<ParquetWriter>(c"Formats.ParquetWriter"),
+    yunti_api::source::<OrcSource>(c"Formats.OrcSource"),
+    yunti_api::writer::<OrcWriter>(c"Formats.OrcWriter"),
     yunti_api::source::<AvroSource>(c"Formats.AvroSource"),
     yunti_api::writer::<AvroWriter>(c"Formats.AvroWriter"),
     yunti_api::source::<SequenceSource>(c"Formats.SequenceSource"),

@@ -56,7 +56,7 @@ fn table(columns: &[Value], statistics: bool) -> String {
             text("path"),
             text("type"),
             numbers::bytes(number(&column["stored_bytes"])),
-            numbers::bytes(number(&column["plain_bytes"])),
+            column["plain_bytes"].as_u64().map_or("-".into(), numbers::bytes),
         ];
         if statistics {
             let nulls = column["nulls"].as_u64().map_or("-".into(), numbers::count);
