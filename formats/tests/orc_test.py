@@ -97,8 +97,8 @@ class Tables(Scratch):
             table, path = random_table(seed), self.path("t.orc")
             codec, version = r.choice(CODECS), r.choice(["0.11", "0.12"])
             po.write_table(table, path, compression=codec, file_version=version, stripe_size=r.choice([1000, 1 << 26]),
-                           batch_size=r.choice([64, 1024]), compression_block_size=r.choice([1 << 10, 1 << 16]),
-                           dictionary_key_size_threshold=r.choice([0, 1.0]), row_index_stride=r.choice([0, 1000]))
+                           batch_size=r.choice([64, 1024]), compression_block_size=r.choice([1 << 16, 1 << 18]),
+                           dictionary_key_size_threshold=r.choice([0, 1.0]), row_index_stride=r.choice([1000, 10000]))
             with self.subTest(seed=seed, codec=codec, version=version):
                 self.compare(path, table)
 
@@ -146,7 +146,7 @@ class Tables(Scratch):
         union = pa.UnionArray.from_sparse(kinds, values)
         po.write_table(pa.table({"u": union, "l": pa.array([[1], None, [], [2]])}), self.path("t.orc"))
         out, _ = yunti("run", "identity", self.path("t.orc"), "-o", "-", "--quiet")
-        self.assertEqual(out, b"5\t[1]\n\"a\\\\\"b\"\t\n7\t[]\n\"c\"\t[2]\n".replace(b"\\\\", b"\\"))
+        self.assertEqual(out, b'5\t[1]\na"b\t\n7\t[]\nc\t[2]\n')
 
     def test_an_empty_file_has_no_row(self):
         open(self.path("e.orc"), "wb").close()

@@ -1,4 +1,4 @@
-//! What a job wants of the columns: all of them, or some members of structs.
+//! Columns that a job wants: all of them, or some members of structs.
 
 use yunti_api::Result;
 

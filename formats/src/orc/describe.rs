@@ -140,7 +140,7 @@ fn column(tail: &Tail, path: &str, of: &Type, stored: &mut Stored) -> Result<Str
     ))
 }
 
-/// What the statistics of a column say.
+/// Statistics of a column, as texts.
 #[derive(Default)]
 struct Bounds {
     values: Option<u64>,

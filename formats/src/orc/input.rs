@@ -26,10 +26,13 @@ impl Input {
         match self {
             Input::File(file) => file.read_at(to, offset),
             #[cfg(test)]
-            Input::Bytes(bytes, _) => {
-                to.copy_from_slice(&bytes[offset as usize..][..to.len()]);
-                Ok(())
-            }
+            Input::Bytes(bytes, _) => match bytes.get(offset as usize..offset as usize + to.len()) {
+                Some(from) => {
+                    to.copy_from_slice(from);
+                    Ok(())
+                }
+                None => yunti_api::fail("the file ends before"),
+            },
         }
     }
 

@@ -2,7 +2,7 @@
 //! (docs/decisions/columns.md); names are those of the specification.
 //!
 //! ```text
-//!   'ORC' | stripe: index streams, data streams, stripe footer | .. | statistics | footer | postscript | its length: u8
+//!   'ORC' | stripe: index streams, data streams, its footer | .. | statistics | footer | postscript | its length: u8
 //! ```
 
 mod columns;
@@ -12,7 +12,6 @@ mod encode;
 mod failure;
 mod input;
 mod proto;
-mod reader;
 mod schema;
 pub mod source;
 mod store;

@@ -1,7 +1,7 @@
 //! Messages of Protocol Buffers, as ORC's metadata are written: fields in any order, unknown ones skipped.
 //!
 //! ```text
-//!   field = varint(number << 3 | kind), value        kind 0: varint   1: 8 bytes   2: varint length, bytes   5: 4 bytes
+//!   field = varint(number << 3 | kind), value       kind 0: varint   1: 8 bytes   2: varint length, bytes   5: 4 bytes
 //! ```
 
 use yunti_api::Result;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source, SourceFile, Unit};
 
 use super::columns::Want;
+use super::decode::StripeReader;
 use super::describe;
 use super::failure::guarded;
 use super::input::Input;
-use super::reader::StripeReader;
 use super::stripe::Stripe;
 use super::tail::Tail;
 use crate::emit::{OpenBatch, SeenCodes};

@@ -1,7 +1,7 @@
 //! Stored bytes of a stream, and the blocks in which they are compressed.
 //!
 //! ```text
-//!   block = u24 little-endian: length << 1 | is stored as it is, then the bytes          no codec: bytes without blocks
+//!   block = u24 little-endian: length << 1 | is stored as it is, then the bytes      no codec: bytes without blocks
 //! ```
 //!
 //! A block never has more plain bytes than the file declares, so that a small file cannot become large in memory.

@@ -32,7 +32,7 @@ pub struct StripePlace {
     pub rows: u64,
 }
 
-/// What the end of a file says.
+/// Contents of the end of a file.
 pub struct Tail {
     pub unpacker: Unpacker,
     pub version: Vec<u32>,

@@ -6,7 +6,7 @@
 //!   version 2   00 width:3 n:3              short repeat   n + 3 times one number of width + 1 bytes
 //!               01 width:5 n:9              direct         n + 1 numbers of `width` bits
 //!               10 width:5 n:9 ..           patched base   n + 1 numbers above a base, some with further bits
-//!               11 width:5 n:9              delta          varint of the first, of the first difference, then differences
+//!               11 width:5 n:9              delta          varints of the first and its difference, then differences
 //! ```
 //!
 //! Sums wrap around, as in the other readers: a damaged number is a number.

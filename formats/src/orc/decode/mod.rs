@@ -8,19 +8,23 @@
 //! Texts are arrays of bytes at the top, where nothing needs them to be UTF-8, and arrays of text below. Memory is
 //! taken from the budget before it is allocated, by what the lengths and counts say.
 
+#[cfg(test)]
+mod damage_test;
 mod ints;
 mod memory;
 mod nested;
+mod reader;
 mod runs;
 mod times;
 mod values;
 mod zone;
 
 pub use memory::Memory;
+pub use reader::StripeReader;
 pub use times::decimal_text;
 
 use arrow_array::{Array, ArrayRef};
-use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
 use yunti_api::Result;
 
 use super::columns::Want;
@@ -78,6 +82,18 @@ fn spread<T: Copy + Default>(values: Vec<T>, n: usize, rows: Option<&NullBuffer>
     let Some(rows) = rows else { return values };
     let mut values = values.into_iter();
     (0..n).map(|row| if rows.is_valid(row) { values.next().unwrap_or_default() } else { T::default() }).collect()
+}
+
+/// Returns the offsets of rows, from the lengths of the rows that have a value. Their sum fits 32 bits.
+fn offsets(lengths: Vec<i64>, n: usize, rows: Option<&NullBuffer>) -> OffsetBuffer<i32> {
+    let mut offsets = Vec::with_capacity(n + 1);
+    let mut at = 0i32;
+    offsets.push(0);
+    for length in spread(lengths, n, rows) {
+        at += length as i32;
+        offsets.push(at);
+    }
+    OffsetBuffer::new(offsets.into())
 }
 
 /// Returns the number of rows that have a value.

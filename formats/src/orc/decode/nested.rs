@@ -7,7 +7,6 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, FieldRef, Fields, UnionFields};
 use yunti_api::Result;
 
-use super::values::offsets;
 use super::*;
 
 /// Items of lists in a batch, at most: offsets are 32 bits.

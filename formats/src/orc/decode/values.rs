@@ -7,7 +7,7 @@ use arrow_array::{
     ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int32Array,
     PrimitiveArray, StringArray,
 };
-use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use yunti_api::Result;
 
 use super::nested::Nested;
@@ -156,16 +156,4 @@ fn texts(
         true => Arc::new(StringArray::try_new(offsets, all.into(), rows).map_err(|_| damaged("a text is not UTF-8"))?),
         false => Arc::new(BinaryArray::try_new(offsets, all.into(), rows).map_err(|e| damaged(e))?),
     })
-}
-
-/// Returns the offsets of rows, from the lengths of the rows that have a value. Their sum fits 32 bits.
-pub fn offsets(lengths: Vec<i64>, n: usize, rows: Option<&NullBuffer>) -> OffsetBuffer<i32> {
-    let mut offsets = Vec::with_capacity(n + 1);
-    let mut at = 0i32;
-    offsets.push(0);
-    for length in spread(lengths, n, rows) {
-        at += length as i32;
-        offsets.push(at);
-    }
-    OffsetBuffer::new(offsets.into())
 }

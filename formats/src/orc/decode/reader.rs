@@ -7,12 +7,12 @@ use arrow_array::{RecordBatch, RecordBatchOptions, cast::AsArray};
 use arrow_schema::Schema;
 use yunti_api::Result;
 
-use super::columns::Want;
-use super::decode::{Column, Memory};
-use super::failure::damaged;
-use super::input::Input;
-use super::stripe::Stripe;
-use super::tail::Tail;
+use super::{Column, Memory};
+use crate::orc::columns::Want;
+use crate::orc::failure::damaged;
+use crate::orc::input::Input;
+use crate::orc::stripe::Stripe;
+use crate::orc::tail::Tail;
 
 /// Bytes of decoded columns in a batch, about.
 const BATCH_BYTES: u64 = 1 << 20;
