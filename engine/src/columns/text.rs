@@ -295,7 +295,8 @@ fn put_time(units: i64, unit: Unit, out: &mut Vec<u8>) -> std::io::Result<()> {
         return Ok(());
     }
     // As Arrow writes it: 3, 6 or 9 digits.
-    let digits = [3, 6, 9].into_iter().find(|&digits| part % 10i64.pow((unit.digits().max(digits) - digits) as u32) == 0);
+    let digits =
+        [3, 6, 9].into_iter().find(|&digits| part % 10i64.pow((unit.digits().max(digits) - digits) as u32) == 0);
     let digits = digits.unwrap_or(9).min(unit.digits());
     write!(out, ".{:0digits$}", part / 10i64.pow((unit.digits() - digits) as u32))
 }
