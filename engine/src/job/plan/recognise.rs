@@ -23,7 +23,8 @@ pub fn first_file(names: &[String], env: &Env) -> Result<PathBuf> {
 pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
     for (number, SourceSpec { inputs: names, input_format, .. }) in spec.sources().into_iter().enumerate() {
         // Some applications name the end of a line.
-        let is_open = matches!(&input_format, InputFormat::Text { delimiter } if matches!(delimiter.as_deref(), None | Some(b"\n")));
+        let is_line_end = |delimiter: &Option<Vec<u8>>| matches!(delimiter.as_deref(), None | Some(b"\n"));
+        let is_open = matches!(&input_format, InputFormat::Text { delimiter } if is_line_end(delimiter));
         if !is_open || names.iter().any(|name| name == "-") {
             continue;
         }
