@@ -60,7 +60,7 @@ fn command_lines() {
         ("run wordcount books --key-type i128", "unknown type 'i128'"),
         ("run wordcount books --input-format cvs", "unknown input format 'cvs'"),
         ("run wordcount books --input-format json", "no column of the JSON lines is named: as in --key-columns"),
-        ("run wordcount books --key-columns a", "only csv, json and parquet have columns"),
+        ("run wordcount books --key-columns a", "only csv, json, parquet, orc"),
         (
             "run wordcount books --input-format csv -D skip.bad.records=yes",
             "skip.bad.records: 'yes' is neither true nor false",

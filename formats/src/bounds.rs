@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use crate::record::unescape;
+use crate::cells::record::unescape;
 
 /// A comparison of a column with a constant.
 #[derive(Clone, Debug, PartialEq)]

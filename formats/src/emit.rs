@@ -7,8 +7,8 @@ use arrow_buffer::NullBuffer;
 use yunti_api::{Bytes, Error, Out, Result, Scan};
 
 use crate::cells::Cells;
+use crate::cells::record::put_escaped;
 use crate::failure;
-use crate::record::put_escaped;
 use crate::scan::Picked;
 
 /// Bytes of records that a call emits, about.

@@ -7,6 +7,8 @@
 //!   Formats.ArrowSource     reads the columns that a job asks for      arrow/source.rs
 //!   Formats.ArrowWriter     writes a part as an Arrow file             arrow/writer.rs
 //!   Formats.ArrowStreamWriter  the same as a stream                    arrow/writer.rs
+//!   Formats.OrcSource       reads the columns that a job asks for      orc/source.rs
+//!   Formats.OrcWriter       writes a part as an ORC file               orc/writer.rs
 //!   Formats.AvroSource      reads the columns that a job asks for      avro/source.rs
 //!   Formats.AvroWriter      writes a part as an Avro file              avro/writer.rs
 //!   Formats.SequenceSource  reads keys and values                      sequence/source.rs
@@ -21,8 +23,8 @@ mod cells;
 mod emit;
 mod failure;
 mod file;
+mod orc;
 mod parquet;
-mod record;
 mod rows;
 mod scan;
 mod sequence;
@@ -31,6 +33,8 @@ use arrow::source::ArrowSource;
 use arrow::writer::{ArrowStreamWriter, ArrowWriter};
 use avro::source::AvroSource;
 use avro::writer::AvroWriter;
+use orc::source::OrcSource;
+use orc::writer::OrcWriter;
 use parquet::source::ParquetSource;
 use parquet::writer::ParquetWriter;
 use sequence::source::SequenceSource;
@@ -43,6 +47,8 @@ yunti_api::library! {
     yunti_api::source::<ArrowSource>(c"Formats.ArrowSource"),
     yunti_api::writer::<ArrowWriter>(c"Formats.ArrowWriter"),
     yunti_api::writer::<ArrowStreamWriter>(c"Formats.ArrowStreamWriter"),
+    yunti_api::source::<OrcSource>(c"Formats.OrcSource"),
+    yunti_api::writer::<OrcWriter>(c"Formats.OrcWriter"),
     yunti_api::source::<AvroSource>(c"Formats.AvroSource"),
     yunti_api::writer::<AvroWriter>(c"Formats.AvroWriter"),
     yunti_api::source::<SequenceSource>(c"Formats.SequenceSource"),

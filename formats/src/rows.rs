@@ -15,7 +15,7 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, Schema};
 use yunti_api::{Context, Error, Result, fail};
 
-use crate::record;
+use crate::cells::record;
 
 /// Rows of a batch for the encoder.
 const BATCH_ROWS: usize = 8192;

@@ -285,9 +285,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Server:
     """Running stand-in; `address` is its URL."""
 
+    handler = Handler
+
     def __init__(self, is_s3=True):
         self.store = Store()
-        handler = type("Bound", (Handler,), {"store": self.store, "is_s3": is_s3})
+        handler = type("Bound", (self.handler,), {"store": self.store, "is_s3": is_s3})
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.http.daemon_threads = True
         self.http.request_queue_size = 256

@@ -15,10 +15,12 @@ import threading
 import time
 import unittest
 
+import azure
 from stand_in import Answer, Faults, KEY, Object, Reset, SECRET, Server, cut_at, raises, reads
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = os.path.abspath(os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti")))
+FORMATS = os.environ.get("YUNTI_FORMATS") or glob.glob(os.path.join(os.path.dirname(YUNTI), "../lib/yunti/libyunti_formats.so"))
 SLOW_DOWN = raises(lambda: Answer(503, "SlowDown", "Please reduce your request rate."))
 
 
@@ -105,6 +107,9 @@ class Jobs(StoreTest):
             self.store.put("bucket", name, f"{name.split('/')[1]}\n".encode())
         self.yunti("run", "wordcount", "s3://bucket/logs/2026/*/*.log", "-o", "out")
         self.assertEqual(self.parts("out"), b"2026\t39\n")
+        # Only what is below the part without a wildcard is listed.
+        lists = [query["prefix"] for *_, query, _ in self.store.log if query.get("list-type") == "2"]
+        self.assertTrue(lists and all(prefix.startswith("logs/2026/") for prefix in lists), lists)
         self.yunti("run", "wordcount", "s3://bucket/logs/{2025,2026}/01", "-o", "out2")
         self.assertEqual(self.parts("out2"), b"2025\t1\n2026\t21\n")
 
@@ -506,6 +511,118 @@ class Google(StoreTest):
         self.assertEqual(self.uploaded("out"), self.local(data))
         self.assertEqual(self.store.uploads, {})
         self.yunti("run", "sort", "gs://bucket/in", "-o", "gs://bucket/out", code=8)
+
+
+class Azure(StoreTest):
+    """Azure Blob Storage, over a stand-in that checks signatures."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = azure.AzureServer()
+        self.addCleanup(self.server.__exit__)
+        self.store = self.server.store
+        self.store.buckets.add("bucket")
+        self.env.update(AZURE_STORAGE_ACCOUNT_NAME=azure.ACCOUNT, AZURE_STORAGE_ACCOUNT_KEY=azure.SECRET)
+        self.option = ["--store-option", f"az.endpoint={self.server.address}"]
+
+    def run_job(self, *words, **more):
+        done = self.yunti("run", *words, *self.option, **more)
+        self.assertNotIn(azure.SECRET, done.stdout + done.stderr)
+        return done
+
+    def test_a_job_from_a_container_to_a_container(self):
+        data = lines_of(9, 400_000)
+        cut = data.index(b"\n", 3_000_000) + 1
+        self.store.put("bucket", "in/a b+é.txt", data[:cut])
+        self.store.put("bucket", "in/sub/b.txt", data[cut:])
+        self.run_job("sort", "az://bucket/in", "-o", "az://bucket/out")
+        self.assertEqual(self.uploaded("out"), self.local(data))
+        self.assertTrue(any(query.get("comp") == "blocklist" for _, _, query, _ in self.store.log))
+        self.run_job("sort", "az://bucket/in", "-o", "az://bucket/out", code=8)
+        self.run_job("sort", "az://bucket/in", "-o", "az://bucket/out", "--overwrite")
+        self.assertEqual(self.uploaded("out"), self.local(data))
+        self.run_job("wordcount", f"abfs://bucket@{azure.ACCOUNT}/in/sub", "-o", "counts", "-q")
+
+    def test_globs_and_lists_of_many_pages(self):
+        self.store.max_keys = 7
+        for month in (1, 2):
+            for day in range(1, 20):
+                self.store.put("bucket", f"logs/2026/{month:02}/{day:02}.log", b"2026\n")
+        self.store.put("bucket", "logs/2025/01/x.log", b"2025\n")
+        self.run_job("wordcount", "az://bucket/logs/2026/*/*.log", "-o", "out")
+        self.assertEqual(self.parts("out"), b"2026\t38\n")
+
+    def test_wrong_names_and_credentials(self):
+        self.store.put("bucket", "in.txt", b"a\n")
+        self.assertIn("az://bucket/no.txt", self.run_job("wordcount", "az://bucket/no.txt", "-o", "o", code=3).stderr)
+        self.assertIn("az://none/in.txt", self.run_job("wordcount", "az://none/in.txt", "-o", "o", code=3).stderr)
+        self.env["AZURE_STORAGE_ACCOUNT_KEY"] = "d3Jvbmc="
+        self.assertIn("check the credentials", self.run_job("wordcount", "az://bucket/in.txt", "-o", "o", code=3).stderr)
+        self.store.private = False
+        self.run_job("wordcount", "az://bucket/in.txt", "-o", "o", "--store-option", "az.anonymous=true")
+
+    def test_faults_that_pass(self):
+        data = lines_of(10, 300_000)
+        self.store.put("bucket", "in.txt", data)
+        want = self.local(data)
+        for act in (SLOW_DOWN, raises(Reset), cut_at(1000)):
+            self.store.fault = Faults(act, times=3, matches=reads)
+            self.run_job("sort", "az://bucket/in.txt", "-o", "out", "--overwrite")
+            self.assertEqual(self.parts("out"), want)
+            self.assertGreater(self.store.fault.struck, 0)
+
+    def test_an_object_that_changes(self):
+        self.store.put("bucket", "in.txt", lines_of(11, 300_000))
+        self.store.fault = Faults(lambda *_: self.store.put("bucket", "in.txt", lines_of(12, 300_000)), matches=reads,
+                                  skip=1)
+        self.run_job("sort", "az://bucket/in.txt", "-o", "az://bucket/out", code=3)
+        self.assertEqual(self.store.keys("bucket", "out"), [])
+
+
+class Names(StoreTest):
+    """Names that are wrong, and commands besides `run`."""
+
+    def setUp(self):
+        super().setUp()
+        self.store.put("bucket", "in.csv", b"city,n\nparis,1\nrome,2\n")
+
+    def test_wrong_names_are_one_line(self):
+        wordcount = lambda name, **more: self.yunti("run", "wordcount", name, "-o", "out", **more).stderr
+        self.assertIn("s3://none/in.csv", wordcount("s3://none/in.csv", code=3))
+        self.assertIn("s3://bucket/no.csv", wordcount("s3://bucket/no.csv", code=3))
+        for typo in ("s4://bucket/in.csv", "htp://host/in.csv", "S3://bucket/in.csv"):
+            self.assertIn(f"no such scheme: {typo}", wordcount(typo, code=3))
+
+    def test_convert_between_stores(self):
+        self.yunti("convert", "s3://bucket/in.csv", "s3://bucket/out", "--output-format", "json", "-q")
+        self.assertEqual(self.uploaded("out"), b'{"city":"paris","n":"1"}\n{"city":"rome","n":"2"}\n')
+        for name, code in (("s3://bucket/no.csv", 3), ("s3://none/in.csv", 3)):
+            self.yunti("convert", name, "out", "--output-format", "json", code=code)
+        self.yunti("convert", "s3://bucket/in.csv", "s3://bucket/out", "--output-format", "json", code=8)
+
+    @unittest.skipUnless(FORMATS, "libyunti_formats.so is not built: make formats")
+    def test_files_of_columns(self):
+        rows = b"".join(b"c%d,%d,%s\n" % (n % 7, n, b"%d" % (n * n) * 20) for n in range(30_000))
+        self.store.put("bucket", "big.csv", b"city,n,long\n" + rows)
+        for name in ("parquet", "orc"):
+            with self.subTest(name):
+                out = f"s3://bucket/{name}"
+                self.yunti("convert", "s3://bucket/big.csv", out, "--output-format", name, "--codec", "none", "-q")
+                part = f"{out}/part-m-00000.{name}"
+                shown = self.yunti("inspect", part, "--schema", "--statistics").stdout
+                self.assertIn("30,000 rows", shown)
+                done = self.yunti("run", "distinct", f"{out}/*.{name}", "--key-columns", "city", "-o", "d", "--overwrite")
+                self.assertRegex(done.stderr, r"distinct: read [\d.]+ kB of [\d.]+ MB in ")
+                self.assertEqual(self.parts("d"), b"".join(b"c%d\n" % n for n in range(7)))
+                self.yunti("convert", out, "back", "--output-format", "csv", "-q", "--overwrite")
+                self.assertEqual(self.parts("back"), b"city,n,long\n" + rows)
+
+    def test_streaming(self):
+        self.yunti("streaming", "-input", "s3://bucket/in.csv", "-output", "s3://bucket/out", "-mapper", "cat",
+                   "-reducer", "cat")
+        self.assertEqual(self.uploaded("out"), b"city,n\t\nparis,1\t\nrome,2\t\n")
+        done = self.yunti("streaming", "-input", "s4://bucket/in.csv", "-output", "o", "-mapper", "cat", code=2)
+        self.assertIn("no such scheme", done.stderr)
 
 
 class Resume(StoreTest):

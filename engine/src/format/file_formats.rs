@@ -52,6 +52,19 @@ pub const FILE_FORMATS: &[FileFormat] = &[
         needs_extension: true,
     },
     FileFormat {
+        name: "orc",
+        title: "ORC",
+        source: "Formats.OrcSource",
+        writer: "Formats.OrcWriter",
+        settings: "orc",
+        codecs: &["zstd", "none", "zlib", "snappy", "lz4"],
+        extensions: &["orc"],
+        begins: |head| head.starts_with(b"ORC"),
+        // The last byte is the length of the postscript, which no text ends with. Hive's files have no extension.
+        ends: |_, tail| matches!(tail, [.., b'O', b'R', b'C', 1..=8 | 11..=12 | 14..=31]),
+        needs_extension: false,
+    },
+    FileFormat {
         name: "avro",
         title: "Avro",
         source: "Formats.AvroSource",

@@ -2,7 +2,6 @@
 //!
 //! ```text
 //!   the formats of format/file_formats.rs
-//!   ORC            'ORC' at the beginning, and before the last byte
 //! ```
 //!
 //! Text may begin with any of these letters. So the end of the file is checked too, if all bytes of the beginning can
@@ -66,7 +65,7 @@ fn tail<'a>(file: &NamedFile, len: u64, space: &'a mut [u8; END_BYTES]) -> Resul
 }
 
 fn may_be(head: &[u8]) -> bool {
-    may_begin(head) || head.starts_with(b"ORC")
+    may_begin(head)
 }
 
 fn refuse_one(file: &NamedFile, head: &[u8], len: u64) -> Result<()> {
@@ -81,13 +80,7 @@ fn refuse_one(file: &NamedFile, head: &[u8], len: u64) -> Result<()> {
         let error = Error::new(Code::Input, format!("this is {article} {title} file, not text")).at_path(file.path());
         return Err(error.hint(format!("read it with --input-format {name}, apart from other files")));
     }
-    let (name, tool) = match (head, tail) {
-        ([b'O', b'R', b'C', ..], [.., b'O', b'R', b'C', _]) => ("ORC", "orc-tools data"),
-        _ => return Ok(()),
-    };
-    Err(Error::new(Code::Input, format!("{name} files are not supported"))
-        .at_path(file.path())
-        .hint(format!("convert to text first, for example with {tool}")))
+    Ok(())
 }
 
 #[cfg(test)]
@@ -121,7 +114,7 @@ mod tests {
         check(b"PAR1\x15\x04..\x08\0\0\0PAR1", Some("this is a Parquet file, not text"));
         check(b"PARE\x15\x04..\x08\0\0\0PARE", Some("this is a Parquet file, not text"));
         check(b"PAR1 is a word\n", None);
-        check(b"ORC\x0a\x0b..\x82\xf4\x03\x03ORC\x17", Some("ORC files are not supported"));
+        check(b"ORC\x0a\x0b..\x82\xf4\x03\x03ORC\x17", Some("this is an ORC file, not text"));
         check(b"ORC\nORCHARD\n", None);
         check(b"Obj\x01\x04\x14avro.codec", Some("this is an Avro file, not text"));
         check(b"ARROW1\0\0..", Some("this is an Arrow file, not text"));

@@ -217,5 +217,5 @@ fn every_part_begins_with_the_names_of_its_columns() {
     assert!(error.to_string().starts_with("a value of type i64 is one column, but 2 are named"), "{error}");
     words.output_format = OutputFormat::Framed;
     let error = run_in(&Env::real(), &words).err().unwrap();
-    assert!(error.to_string().starts_with("only csv, json and parquet have columns"), "{error}");
+    assert!(error.to_string().starts_with("only csv, json, parquet, orc"), "{error}");
 }

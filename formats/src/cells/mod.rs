@@ -10,6 +10,7 @@
 //! ```
 
 mod json;
+pub mod record;
 
 pub use json::{put_string, texts as json_texts};
 

@@ -6,9 +6,9 @@ use yunti_api::{Bytes, Class, Context, Counter, Error, Out, Result, Scan, Sink, 
 use super::header::Header;
 use super::records::Records;
 use super::writable::Writable;
+use crate::cells::record::put_escaped;
 use crate::failure::{guarded, line};
 use crate::file::stretch::Stretch;
-use crate::record::put_escaped;
 
 /// Bytes of records that a call emits, about.
 const EMIT_BYTES: usize = 256 << 10;

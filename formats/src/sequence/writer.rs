@@ -13,7 +13,7 @@ use yunti_api::{Any, Class, Context, Error, Result, Sink, Writer, fail};
 use super::codec;
 use super::header::{Header, SYNC_BYTES};
 use super::writable::{Writable, put_vlong};
-use crate::record;
+use crate::cells::record;
 
 /// Bytes between two markers of a plain file, as Hadoop has them.
 const SYNC_INTERVAL_BYTES: u64 = 5 * 1024 * 20;

@@ -19,7 +19,8 @@ use yunti_engine::job::spec::{InputFormat, OutputFormat};
 
 use super::infer::Fields;
 use super::{library, table};
-use crate::command::run::common_flags::{ReportingFlags, ResourceFlags};
+use crate::command::part::stores::StoreFlags;
+use crate::command::run::common_flags::{ReportingFlags, ResourceFlags, TaskFlags};
 use crate::command::run::flags::RunFlags;
 use crate::command::run::run;
 use crate::failure::Outcome;
@@ -61,6 +62,9 @@ pub struct ConvertFlags {
     pub overwrite: bool,
 
     #[command(flatten)]
+    pub stores: StoreFlags,
+
+    #[command(flatten)]
     pub resources: ResourceFlags,
 
     #[command(flatten)]
@@ -68,7 +72,7 @@ pub struct ConvertFlags {
 }
 
 pub fn convert(flags: ConvertFlags) -> Outcome {
-    let env = Env::real();
+    let env = flags.stores.env();
     let (output, inputs) = flags.paths.split_last().expect("the parser requires two paths");
     let format = match &flags.input_format {
         Some(format) => format.clone(),
@@ -117,6 +121,7 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
         output_value_columns: value.to_vec(),
         settings,
         name: Some("convert".into()),
+        tasks: TaskFlags { stores: flags.stores, ..TaskFlags::default() },
         resources: flags.resources,
         reports: flags.reports,
         ..RunFlags::default()

@@ -26,6 +26,7 @@ use clap::Args;
 use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Env, NamedFile};
+use yunti_engine::format::file_formats::END_BYTES;
 use yunti_engine::job::spec::InputFormat;
 use yunti_engine::job::spec::change::{input_formats, parse_input_format};
 
@@ -106,7 +107,11 @@ fn identify(flags: &InspectFlags, env: &Env) -> Result<Inspection> {
     head.truncate(n);
     let kind = match &flags.input_format {
         Some(format) => library::read_format(format).map_or(Kind::Records, Kind::Columns),
-        None => recognise::kind(path, &head, meta.len),
+        None => {
+            let mut tail = [0; END_BYTES];
+            let n = file.read_up_to(&mut tail, meta.len.saturating_sub(END_BYTES as u64))?;
+            recognise::kind(path, &head, &tail[..n], meta.len)
+        }
     };
     match kind {
         Kind::Document => documents::document(path, &*env.files, console::width()),

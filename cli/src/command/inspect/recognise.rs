@@ -23,8 +23,7 @@ pub enum Kind {
 }
 
 /// Files that jobs on one machine do not read, by their first bytes.
-const FOREIGN: [(&[u8], &str, &str); 3] = [
-    (b"ORC", "an ORC file", "write it as text, or read it on a cluster with its own reader"),
+const FOREIGN: [(&[u8], &str, &str); 2] = [
     (b"\x7fELF", "a program or a library", "a class library is loaded with yunti run --lib"),
     (b"PK\x03\x04", "a zip or jar file", "unpack it first"),
 ];
@@ -39,7 +38,7 @@ const COMPRESSED: [(&[u8], &str, &str); 6] = [
     (b"\xff\x06\x00\x00sNaPpY", "snappy", ".sz"),
 ];
 
-pub fn kind(path: &Path, head: &[u8], len: u64) -> Kind {
+pub fn kind(path: &Path, head: &[u8], tail: &[u8], len: u64) -> Kind {
     let text = head.trim_ascii_start();
     if text.first() == Some(&b'{') && names_a_format(text) {
         return Kind::Document;
@@ -51,17 +50,19 @@ pub fn kind(path: &Path, head: &[u8], len: u64) -> Kind {
     if is_index(head, len) || (is_named_index(path) && len > 0) || beside_an_index(path) {
         return Kind::MapOutputIndex;
     }
-    if let Some(format) = file_formats::beginning(head).find(|format| !format.needs_extension || is_of(format, path)) {
+    // A file with the name of a format is one, even if its end is cut.
+    let whole = file_formats::with_ends(head, tail).filter(|format| !format.needs_extension);
+    if let Some(format) = file_formats::beginning(head).find(|format| whole == Some(*format) || is_of(format, path)) {
         return Kind::Columns(format);
     }
     let foreign = FOREIGN.into_iter().find(|(magic, ..)| head.starts_with(magic));
     foreign.map_or(Kind::Records, |(_, what, hint)| Kind::Foreign(what, hint))
 }
 
-/// Returns true if the name of a file has an extension of the format, or no extension.
+/// Returns true if the name of a file has an extension of the format; or none, if its bytes alone do not decide.
 fn is_of(format: &FileFormat, path: &Path) -> bool {
     let known = |extension: &OsStr| format.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known));
-    path.extension().is_none_or(known)
+    path.extension().map_or(format.needs_extension, known)
 }
 
 /// Returns the compressed format of the bytes, and the file name extension of that format.
@@ -103,7 +104,7 @@ mod tests {
     #[test]
     fn content_decides_before_the_name() {
         let check = |path: &str, head: &[u8], expect: Kind| {
-            assert_eq!(kind(Path::new(path), head, head.len() as u64), expect, "{path}");
+            assert_eq!(kind(Path::new(path), head, head, head.len() as u64), expect, "{path}");
         };
         check("x", b"  {\n \"format\": \"yunti-report/1\" }", Kind::Document);
         check("x.json", b"{\"format\": \"mine\"}", Kind::Records);
@@ -118,7 +119,8 @@ mod tests {
         check("x.pq", b"PAR1....", parquet);
         check("x.txt", b"PAR1 is a word", Kind::Records);
         check("part-r-00000", b"SEQ\x06..", Kind::Columns(file_formats::named("sequence").unwrap()));
-        assert!(matches!(kind(Path::new("x"), b"ORC..", 5), Kind::Foreign(..)));
+        check("x", b"ORC\n", Kind::Records);
+        check("x.txt", b"ORC \x03ORC\x17", Kind::Columns(file_formats::named("orc").unwrap()));
         assert_eq!(compressed(b"\x1f\x8b\x08\x00"), Some(("gzip", ".gz")));
         assert_eq!(compressed(b"text"), None);
     }

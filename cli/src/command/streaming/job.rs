@@ -1,6 +1,9 @@
 //! The job of the streaming flags, as flags of `yunti run`.
 
+use std::path::Path;
+
 use yunti_base::{Code, Error, Result};
+use yunti_engine::env::stores::scheme_of;
 use yunti_engine::job::spec::change::parse_output;
 use yunti_engine::job::spec::{InputFormat, Mode, Partitioning};
 
@@ -210,14 +213,17 @@ fn named(archive: &str) -> String {
     }
 }
 
-/// Returns the path of a local URI. Errors: `Usage` for another file system.
+/// Returns the path of a local URI, or the name of a store as it is. Errors: `Usage` for another file system.
 fn local_path(uri: String) -> Result<String> {
+    if scheme_of(Path::new(&uri)).is_some() {
+        return Ok(uri);
+    }
     let path = uri.strip_prefix("file://").or_else(|| uri.strip_prefix("file:")).unwrap_or(&uri);
     match path.split_once("://") {
         Some((scheme, _)) if scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
-            let what = format!("{uri}: this command reads and writes local files");
+            let what = format!("{uri}: no such scheme");
             Err(Error::new(Code::Usage, what)
-                .hint("copy the data with hadoop fs -get, or run on a cluster with --on yarn"))
+                .hint("use s3://, gs://, az://, http://, https://, hdfs:// or a path; --on yarn takes Hadoop's names"))
         }
         _ => Ok(path.into()),
     }
@@ -307,7 +313,7 @@ mod tests {
             (&["-mapper", "m", "-inputreader", "X"], "-inputreader"),
             (&["-mapper", "m", "-fs", "hdfs://n"], "-fs, -dfs and -jt"),
             (&["-mapper", "m", "--on", "yarn", "-cacheFile", "a"], "-cacheFile takes the URI"),
-            (&["-mapper", "m", "-input", "hdfs://n/a"], "hdfs://n/a: this command reads"),
+            (&["-mapper", "m", "-input", "viewfs://n/a"], "viewfs://n/a: no such scheme"),
             (&["-mapper", "org.example.Map"], "-mapper: the Java class org.example.Map"),
         ] {
             let error = with(words).unwrap_err();

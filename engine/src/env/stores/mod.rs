@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use yunti_base::store_protocol::{Answer, Ask, Entry, TEMPORARY, Traffic};
+use yunti_base::{Code, Error, Result};
 
 use super::files::storage::{Storage, StorageKind};
 use super::files::{File, Files, Meta};
@@ -41,6 +42,19 @@ pub fn scheme_of(path: &Path) -> Option<&'static str> {
     let text = path.to_str()?;
     let (scheme, rest) = text.split_once(':')?;
     SCHEMES.into_iter().find(|known| *known == scheme && rest.starts_with('/'))
+}
+
+/// Returns the error of a name such as `s4://bucket/key`, whose scheme is none: it is not a path of this machine.
+pub fn refuse_unknown_scheme(path: &Path, code: Code) -> Result<()> {
+    let text = path.to_string_lossy();
+    let Some((scheme, _)) = text.split_once("://") else { return Ok(()) };
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+    if !is_scheme || scheme_of(path).is_some() {
+        return Ok(());
+    }
+    let error = Error::new(code, "no such scheme").at_path(text.as_ref());
+    Err(error.hint("use s3://, gs://, az://, http://, https:// or hdfs://, in small letters, or a path"))
 }
 
 /// Returns `s3://BUCKET` of a name that belongs to a store, and the rest.

@@ -32,7 +32,7 @@ use super::holder::{BEAT_MS, Holder};
 use super::locked_directory::LockedDirectory;
 use super::other_job::OtherJob;
 use super::{FRESH, LOCK, OLDER};
-use crate::env::stores::scheme_of;
+use crate::env::stores::{refuse_unknown_scheme, scheme_of};
 use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile, System};
 use yunti_base::store_protocol::TEMPORARY;
 use yunti_base::{Code, Error, Result};
@@ -204,6 +204,7 @@ impl Claim {
     }
 
     fn refuse_existing(&self, overwrite: bool) -> Result<()> {
+        refuse_unknown_scheme(&self.output, Code::Usage)?;
         if overwrite || !exists(&*self.files, &self.output)? {
             return Ok(());
         }

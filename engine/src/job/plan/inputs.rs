@@ -47,6 +47,13 @@ fn walk(files: &dyn Files, names: &[String], see: &mut dyn FnMut(InputFile) -> S
         } else {
             match files.meta(path) {
                 Ok(_) => walk_path(files, path, see)?,
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound && stores::scheme_of(path).is_none() => {
+                    stores::refuse_unknown_scheme(path, Code::Input)?;
+                    match name.contains(['*', '?', '[', '{']) {
+                        true => walk_glob(files, name, see)?,
+                        false => return Err(cannot_read(path, &e)),
+                    }
+                }
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound && name.contains(['*', '?', '[', '{']) => {
                     walk_glob(files, name, see)?
                 }
@@ -128,8 +135,15 @@ fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
         None => (String::from(if pattern.starts_with('/') { "/" } else { "" }), pattern),
     };
     let mut paths = vec![PathBuf::from(root)];
-    for part in split_components(rest) {
+    let is_far = stores::scheme_of(Path::new(pattern)).is_some();
+    let mut parts = split_components(rest).peekable();
+    while let Some(part) = parts.next() {
         if !part.contains(['*', '?', '[', '{']) {
+            // A lookup in a store lists all that is below: what follows finds out if there is something.
+            if is_far && parts.peek().is_some() {
+                paths.iter_mut().for_each(|path| path.push(part));
+                continue;
+            }
             let mut there = Vec::new();
             for mut path in paths {
                 path.push(part);

@@ -22,7 +22,10 @@ pub fn first_file(names: &[String], env: &Env) -> Result<PathBuf> {
 /// Errors: `Input` for an input that does not exist or cannot be read.
 pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
     for (number, SourceSpec { inputs: names, input_format, .. }) in spec.sources().into_iter().enumerate() {
-        if !matches!(&input_format, InputFormat::Text { delimiter: None }) || names.iter().any(|name| name == "-") {
+        // Some applications name the end of a line.
+        let is_line_end = |delimiter: &Option<Vec<u8>>| matches!(delimiter.as_deref(), None | Some(b"\n"));
+        let is_open = matches!(&input_format, InputFormat::Text { delimiter } if is_line_end(delimiter));
+        if !is_open || names.iter().any(|name| name == "-") {
             continue;
         }
         let Some(first) = inputs::first(&*env.files, &names, |file| !file.is_stream)? else { continue };

@@ -1,0 +1,49 @@
+//! Bytes of a file, and the memory that is held for it: of the engine, or of a test.
+
+use yunti_api::{Result, SourceFile};
+
+/// A file. A clone is the same file.
+#[derive(Clone)]
+pub enum Input {
+    File(SourceFile),
+    /// Bytes, and the memory that may be held for them.
+    #[cfg(test)]
+    Bytes(bytes::Bytes, u64),
+}
+
+impl Input {
+    /// Returns the length in bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Input::File(file) => file.len(),
+            #[cfg(test)]
+            Input::Bytes(bytes, _) => bytes.len() as u64,
+        }
+    }
+
+    /// Fills `to` with the bytes at `offset`.
+    pub fn read_at(&self, to: &mut [u8], offset: u64) -> Result<()> {
+        match self {
+            Input::File(file) => file.read_at(to, offset),
+            #[cfg(test)]
+            Input::Bytes(bytes, _) => match bytes.get(offset as usize..offset as usize + to.len()) {
+                Some(from) => {
+                    to.copy_from_slice(from);
+                    Ok(())
+                }
+                None => yunti_api::fail("the file ends before"),
+            },
+        }
+    }
+
+    /// Sets the memory that is held for the file, before it is allocated.
+    pub fn hold(&self, bytes: u64) -> Result<()> {
+        match self {
+            Input::File(file) => file.hold(bytes),
+            #[cfg(test)]
+            Input::Bytes(_, most) if bytes > *most => yunti_api::fail("the memory budget has too little"),
+            #[cfg(test)]
+            Input::Bytes(..) => Ok(()),
+        }
+    }
+}
