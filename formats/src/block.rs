@@ -9,9 +9,8 @@ use arrow_schema::{DataType, TimeUnit};
 use yunti_api::Result;
 
 use crate::cells::Cells;
-use crate::emit::column;
 use crate::failure;
-use crate::scan::Picked;
+use crate::scan::{Picked, column};
 
 const MAGIC: &[u8; 4] = b"YCB1";
 const BOOLS: u8 = 1;
@@ -30,8 +29,13 @@ pub struct BlockWriter {
 }
 
 impl BlockWriter {
-    /// Returns the block of a batch. Fails if it lacks a column, or a value has no text.
-    pub fn block(&mut self, batch: &RecordBatch, picked: &Picked) -> Result<&[u8]> {
+    /// Returns the block that was written last.
+    pub fn block(&self) -> &[u8] {
+        &self.block
+    }
+
+    /// Writes the block of a batch. Fails if it lacks a column, or a value has no text.
+    pub fn write(&mut self, batch: &RecordBatch, picked: &Picked) -> Result<()> {
         self.dictionaries.resize(picked.value.len(), None);
         self.block.clear();
         self.block.extend_from_slice(MAGIC);
@@ -41,7 +45,7 @@ impl BlockWriter {
             let (array, above) = column(batch, path)?;
             put(&array, above.as_ref(), dictionary, &mut self.block)?;
         }
-        Ok(&self.block)
+        Ok(())
     }
 }
 

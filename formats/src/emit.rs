@@ -1,32 +1,36 @@
-//! Records of a decoded batch: keys and values from its columns, as the scan of a job wants them.
+//! Records of a decoded batch: keys and values from its columns, or a block of them, as the scan of a job wants.
 //!
 //! A column of codes has each of its values once. A job that needs the set of keys alone gets each code once a unit.
 
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray, cast::AsArray};
-use arrow_buffer::NullBuffer;
-use yunti_api::{Bytes, Error, Out, Result, Scan};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use yunti_api::{Bytes, Out, Result, Scan};
 
+use crate::block::BlockWriter;
 use crate::cells::Cells;
 use crate::cells::record::put_escaped;
 use crate::failure;
-use crate::scan::Picked;
+use crate::scan::{Picked, column};
 
 /// Bytes of records that a call emits, about.
 const EMIT_BYTES: usize = 256 << 10;
 
+/// Records of a unit.
+pub struct Emission {
+    marks_nulls: bool,
+    seen: Option<SeenCodes>,
+    /// For a scan of blocks.
+    blocks: Option<BlockWriter>,
+    batch: Option<OpenBatch>,
+}
+
 /// Codes that were emitted, of the values to which they belong; the last place is the null's.
 #[derive(Default)]
-pub struct SeenCodes {
+struct SeenCodes {
     values: Option<ArrayRef>,
     codes: Vec<bool>,
 }
 
 impl SeenCodes {
-    /// Returns the codes of a unit's records, if the job needs the set of keys alone and the key is one column.
-    pub fn for_keys_alone(scan: &Scan, picked: &Picked) -> Option<SeenCodes> {
-        (scan.no_value && picked.key.len() == 1).then(SeenCodes::default)
-    }
-
     /// Prepares for codes of `values`. Batches of a unit share them as a rule.
     fn of(&mut self, values: ArrayRef) {
         let same = |before: &ArrayRef| before.to_data().ptr_eq(&values.to_data());
@@ -38,30 +42,57 @@ impl SeenCodes {
 }
 
 /// A batch that is being emitted.
-pub struct OpenBatch {
-    key: Vec<Cells>,
-    value: Vec<Cells>,
-    row: usize,
-    rows: usize,
+enum OpenBatch {
+    Records { key: Vec<Cells>, value: Vec<Cells>, row: usize, rows: usize },
+    Block,
 }
 
-impl OpenBatch {
-    /// Begins a batch. Fails if it lacks a column, or a value has no text.
-    pub fn of(batch: &RecordBatch, picked: &Picked) -> Result<OpenBatch> {
-        let cells = |paths: &[Vec<String>]| paths.iter().map(|path| cells(batch, path)).collect::<Result<Vec<_>>>();
-        Ok(OpenBatch { key: cells(&picked.key)?, value: cells(&picked.value)?, row: 0, rows: batch.num_rows() })
+impl Emission {
+    /// Begins a unit.
+    pub fn of(scan: &Scan, picked: &Picked) -> Emission {
+        // A job that needs the set of keys alone gets each code of a column once.
+        let seen = (scan.no_value && picked.key.len() == 1).then(SeenCodes::default);
+        let blocks = scan.blocks.then(BlockWriter::default);
+        Emission { marks_nulls: scan.marks_nulls, seen, blocks, batch: None }
     }
 
-    /// Emits records. Returns false when all are emitted.
-    pub fn emit(
-        &mut self,
-        marks_nulls: bool,
-        seen: &mut Option<SeenCodes>,
-        out: &mut Out<'_, Bytes, Bytes>,
-    ) -> Result<bool> {
+    /// Returns true while a batch is being emitted.
+    pub fn is_open(&self) -> bool {
+        self.batch.is_some()
+    }
+
+    /// Begins a batch. Fails if it lacks a column, or a value has no text.
+    pub fn begin(&mut self, batch: &RecordBatch, picked: &Picked) -> Result<()> {
+        let cells = |paths: &[Vec<String>]| paths.iter().map(|path| cells(batch, path)).collect::<Result<Vec<_>>>();
+        self.batch = Some(match &mut self.blocks {
+            Some(blocks) => {
+                blocks.write(batch, picked)?;
+                OpenBatch::Block
+            }
+            None => OpenBatch::Records {
+                key: cells(&picked.key)?,
+                value: cells(&picked.value)?,
+                row: 0,
+                rows: batch.num_rows(),
+            },
+        });
+        Ok(())
+    }
+
+    /// Emits records of the batch, about a quarter of a megabyte, or its block.
+    pub fn emit(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<()> {
+        let (key_columns, value_columns, row, rows) = match &mut self.batch {
+            Some(OpenBatch::Records { key, value, row, rows }) => (&*key, &*value, row, *rows),
+            Some(OpenBatch::Block) => {
+                out.emit(b"", self.blocks.as_ref().map_or(b"", BlockWriter::block))?;
+                self.batch = None;
+                return Ok(());
+            }
+            None => return Ok(()),
+        };
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let mut emitted = 0;
-        let codes = match (seen, &self.key[..]) {
+        let codes = match (&mut self.seen, &key_columns[..]) {
             (Some(seen), [only]) => only.codes().map(|(codes, values)| (codes, values, seen)),
             _ => None,
         };
@@ -69,21 +100,25 @@ impl OpenBatch {
             let null = values.len();
             seen.of(values);
             for (row, &code) in codes.iter().enumerate() {
-                let code = if self.key[0].is_null(row) { null } else { code as usize };
+                let code = if key_columns[0].is_null(row) { null } else { code as usize };
                 if !std::mem::replace(&mut seen.codes[code], true) {
-                    out.emit(put(&self.key, row, marks_nulls, &mut key), b"")?;
+                    out.emit(put(key_columns, row, self.marks_nulls, &mut key), b"")?;
                 }
             }
-            return Ok(false);
+            self.batch = None;
+            return Ok(());
         }
-        while self.row < self.rows && emitted < EMIT_BYTES {
-            let key = put(&self.key, self.row, marks_nulls, &mut key);
-            let value = put(&self.value, self.row, marks_nulls, &mut value);
+        while *row < rows && emitted < EMIT_BYTES {
+            let key = put(key_columns, *row, self.marks_nulls, &mut key);
+            let value = put(value_columns, *row, self.marks_nulls, &mut value);
             out.emit(key, value)?;
             emitted += key.len() + value.len() + 8;
-            self.row += 1;
+            *row += 1;
         }
-        Ok(self.row < self.rows)
+        if *row == rows {
+            self.batch = None;
+        }
+        Ok(())
     }
 }
 
@@ -91,20 +126,6 @@ impl OpenBatch {
 fn cells(batch: &RecordBatch, path: &[String]) -> Result<Cells> {
     let (array, above) = column(batch, path)?;
     Cells::of(&array, above.as_ref()).map_err(|e| failure::of_value(&e))
-}
-
-/// Returns the column at a path, and the nulls of the structs that it is in.
-pub fn column(batch: &RecordBatch, path: &[String]) -> Result<(ArrayRef, Option<NullBuffer>)> {
-    let missing = || Error::damaged("a column of its schema has no values");
-    let (first, below) = path.split_first().ok_or_else(missing)?;
-    let mut column = batch.column_by_name(first).ok_or_else(missing)?.clone();
-    let mut nulls: Option<NullBuffer> = None;
-    for name in below {
-        let parent: StructArray = column.as_struct().clone();
-        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
-        column = parent.column_by_name(name).ok_or_else(missing)?.clone();
-    }
-    Ok((column, nulls))
 }
 
 /// Returns the columns of a row as one byte string, in `space` unless the only column has bytes of its own.

@@ -5,6 +5,8 @@
 //!   user.address.zip  a member of structs; a column of just this name comes first
 //! ```
 
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray, cast::AsArray};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Fields, Schema};
 use yunti_api::{Error, Result, Scan};
 
@@ -46,6 +48,20 @@ impl Picked {
     pub fn paths(&self) -> impl Iterator<Item = &Vec<String>> {
         self.key.iter().chain(&self.value)
     }
+}
+
+/// Returns the column at a path, and the nulls of the structs that it is in.
+pub fn column(batch: &RecordBatch, path: &[String]) -> Result<(ArrayRef, Option<NullBuffer>)> {
+    let missing = || Error::damaged("a column of its schema has no values");
+    let (first, below) = path.split_first().ok_or_else(missing)?;
+    let mut column = batch.column_by_name(first).ok_or_else(missing)?.clone();
+    let mut nulls: Option<NullBuffer> = None;
+    for name in below {
+        let parent: StructArray = column.as_struct().clone();
+        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
+        column = parent.column_by_name(name).ok_or_else(missing)?.clone();
+    }
+    Ok((column, nulls))
 }
 
 /// Returns the path of a column by its name.

@@ -19,7 +19,7 @@ use super::dictionaries::Dictionaries;
 use super::messages::{self, Kind, Layout, Message, damaged, of_text};
 use super::plain::{Texts, coded, plain};
 use super::{describe, messages::Place};
-use crate::emit::{OpenBatch, SeenCodes};
+use crate::emit::Emission;
 use crate::failure::guarded;
 use crate::file::stretch::Stretch;
 use crate::scan::Picked;
@@ -45,15 +45,12 @@ pub struct ArrowSource {
 struct OpenUnit {
     file: SourceFile,
     picked: Picked,
-    marks_nulls: bool,
     wanted: Wanted,
     place: Next,
     batch: Option<OpenRecords>,
-    slice: Option<OpenBatch>,
     /// Texts of the codes of each wanted column.
     texts: Vec<Texts>,
-    /// For records of a single column without values: the codes that were emitted.
-    seen: Option<SeenCodes>,
+    emission: Emission,
 }
 
 /// Where the next batch of a unit is.
@@ -148,6 +145,7 @@ impl ArrowSource {
 impl Source for ArrowSource {
     type Key = Bytes;
     type Value = Bytes;
+    const GIVES_BLOCKS: bool = true;
 
     fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
         let layout = self.layout(file)?;
@@ -183,17 +181,15 @@ impl Source for ArrowSource {
         };
         let offset = if let Next::Stream { offset, .. } = place { offset } else { 0 };
         self.load_dictionaries(file, &wanted, offset)?;
-        let seen = SeenCodes::for_keys_alone(scan, &picked);
+        let emission = Emission::of(scan, &picked);
         self.unit = Some(OpenUnit {
             file: file.clone(),
             picked,
-            marks_nulls: scan.marks_nulls,
             texts: wanted.columns.iter().map(|_| Texts::default()).collect(),
             wanted,
             place,
             batch: None,
-            slice: None,
-            seen,
+            emission,
         });
         Ok(())
     }
@@ -204,16 +200,11 @@ impl Source for ArrowSource {
         else {
             return Ok(false);
         };
-        if unit.slice.is_none() {
-            unit.slice = guarded(of_text, || unit.next_slice(layout, dictionaries, &self.rows))?;
-        }
-        let Some(slice) = &mut unit.slice else {
+        if !unit.emission.is_open() && !guarded(of_text, || unit.begin_slice(layout, dictionaries, &self.rows))? {
             self.unit = None;
             return Ok(false);
-        };
-        if !slice.emit(unit.marks_nulls, &mut unit.seen, out)? {
-            unit.slice = None;
         }
+        unit.emission.emit(out)?;
         Ok(true)
     }
 
@@ -258,24 +249,20 @@ fn plan_stream(file: &SourceFile, layout: &Layout, wanted: &Wanted, start: u64) 
 }
 
 impl OpenUnit {
-    /// Returns the next slice; None at the end of the unit.
-    fn next_slice(
-        &mut self,
-        layout: &Layout,
-        dictionaries: &mut Dictionaries,
-        rows: &Counter,
-    ) -> Result<Option<OpenBatch>> {
+    /// Begins the next slice; returns false at the end of the unit.
+    fn begin_slice(&mut self, layout: &Layout, dictionaries: &mut Dictionaries, rows: &Counter) -> Result<bool> {
         loop {
             if let Some(open) = &mut self.batch {
                 let left = open.batch.num_rows() - open.row;
                 if left > 0 {
                     let slice = open.batch.slice(open.row, left.min(open.slice_rows));
                     open.row += slice.num_rows();
-                    return Ok(Some(OpenBatch::of(&plain_rows(&slice)?, &self.picked)?));
+                    self.emission.begin(&plain_rows(&slice)?, &self.picked)?;
+                    return Ok(true);
                 }
                 self.batch = None;
             }
-            let Some(message) = self.next_message(layout, dictionaries)? else { return Ok(None) };
+            let Some(message) = self.next_message(layout, dictionaries)? else { return Ok(false) };
             let parsed = message.parsed()?;
             let Some(batch) = parsed.header_as_record_batch() else { return Err(damaged("a record batch is none")) };
             let held = layout.memory + dictionaries.memory() + 2 * SLICE_BYTES;

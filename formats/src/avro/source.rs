@@ -16,7 +16,7 @@ use super::column::Column;
 use super::header::{Block, Header};
 use super::input::{Input, damaged};
 use super::{builder, describe};
-use crate::emit::{OpenBatch, SeenCodes};
+use crate::emit::Emission;
 use crate::failure::guarded;
 use crate::file::stretch::Stretch;
 use crate::scan::Picked;
@@ -41,15 +41,12 @@ pub struct AvroSource {
 struct OpenUnit {
     file: SourceFile,
     picked: Picked,
-    marks_nulls: bool,
     columns: Column,
     /// Offset of the next block, and the end of the stretch.
     next: u64,
     end: u64,
     block: Option<OpenBlock>,
-    batch: Option<OpenBatch>,
-    /// For records of a single column without values: the codes that were emitted.
-    seen: Option<SeenCodes>,
+    emission: Emission,
     stored: Vec<u8>,
     plain: Vec<u8>,
 }
@@ -84,6 +81,7 @@ impl AvroSource {
 impl Source for AvroSource {
     type Key = Bytes;
     type Value = Bytes;
+    const GIVES_BLOCKS: bool = true;
 
     fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
         let (header, schema) = self.header(file)?;
@@ -117,17 +115,15 @@ impl Source for AvroSource {
         if range.start < header.end {
             return Err(damaged("fewer blocks than before"));
         }
-        let seen = SeenCodes::for_keys_alone(scan, &picked);
+        let emission = Emission::of(scan, &picked);
         self.unit = Some(OpenUnit {
             file: file.clone(),
             picked,
-            marks_nulls: scan.marks_nulls,
             columns,
             next: range.start,
             end: range.end,
             block: None,
-            batch: None,
-            seen,
+            emission,
             stored: Vec::new(),
             plain: Vec::new(),
         });
@@ -136,16 +132,18 @@ impl Source for AvroSource {
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
         let (Some(unit), Some((header, _))) = (&mut self.unit, &self.header) else { return Ok(false) };
-        if unit.batch.is_none() {
-            unit.batch = guarded(of_panic, || unit.next_batch(header, &self.rows))?;
+        if !unit.emission.is_open() {
+            let more = guarded(of_panic, || {
+                let Some(batch) = unit.next_batch(header, &self.rows)? else { return Ok(false) };
+                unit.emission.begin(&batch, &unit.picked)?;
+                Ok(true)
+            })?;
+            if !more {
+                self.unit = None;
+                return Ok(false);
+            }
         }
-        let Some(batch) = &mut unit.batch else {
-            self.unit = None;
-            return Ok(false);
-        };
-        if !batch.emit(unit.marks_nulls, &mut unit.seen, out)? {
-            unit.batch = None;
-        }
+        unit.emission.emit(out)?;
         Ok(true)
     }
 
@@ -158,7 +156,7 @@ impl Source for AvroSource {
 
 impl OpenUnit {
     /// Decodes the next batch; None at the end of the unit.
-    fn next_batch(&mut self, header: &Header, rows: &Counter) -> Result<Option<OpenBatch>> {
+    fn next_batch(&mut self, header: &Header, rows: &Counter) -> Result<Option<RecordBatch>> {
         while self.block.is_none() {
             if self.next >= self.end {
                 return Ok(None);
@@ -196,8 +194,7 @@ impl OpenUnit {
             }
             self.block = None;
         }
-        let batch = RecordBatch::from(self.columns.finish(None)?.as_struct().clone());
-        Ok(Some(OpenBatch::of(&batch, &self.picked)?))
+        Ok(Some(RecordBatch::from(self.columns.finish(None)?.as_struct().clone())))
     }
 
     /// Reads a block and decompresses it.

@@ -1,15 +1,25 @@
 //! Fields of a file for its description: names, types, and the types of their texts.
 
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, FieldRef, Fields, Schema};
 use serde_json::{Value, json};
 
-/// Returns the columns of a schema with their types, and the types as which their texts are read back.
+/// Returns the columns of a schema with their types, and the types as which their texts are read back. A struct has its
+/// members beside them.
 pub fn fields(schema: &Schema) -> Value {
-    let field = |field: &arrow_schema::FieldRef| {
+    all(schema.fields())
+}
+
+fn all(fields: &Fields) -> Value {
+    let field = |field: &FieldRef| {
         let kind = described(field.data_type());
-        json!({ "name": field.name(), "type": kind.to_string(), "text_type": text_type(&kind).to_string() })
+        let mut one =
+            json!({ "name": field.name(), "type": kind.to_string(), "text_type": text_type(&kind).to_string() });
+        if let DataType::Struct(members) = &kind {
+            one["members"] = all(members);
+        }
+        one
     };
-    schema.fields().iter().map(field).collect()
+    fields.iter().map(field).collect()
 }
 
 /// Returns the type of the values of a column of codes, or the type.

@@ -13,7 +13,7 @@ use super::failure::guarded;
 use super::input::Input;
 use super::stripe::Stripe;
 use super::tail::Tail;
-use crate::emit::{OpenBatch, SeenCodes};
+use crate::emit::Emission;
 use crate::scan::Picked;
 
 /// Reader of ORC files.
@@ -27,11 +27,8 @@ pub struct OrcSource {
 /// A stripe that is being read.
 struct OpenUnit {
     picked: Picked,
-    marks_nulls: bool,
     reader: StripeReader,
-    batch: Option<OpenBatch>,
-    /// For records of a single column without values: the codes that were emitted.
-    seen: Option<SeenCodes>,
+    emission: Emission,
 }
 
 impl Class for OrcSource {
@@ -51,6 +48,7 @@ fn pick(scan: &Scan, tail: &Tail) -> Result<(Picked, Want)> {
 impl Source for OrcSource {
     type Key = Bytes;
     type Value = Bytes;
+    const GIVES_BLOCKS: bool = true;
 
     fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
         guarded(|| {
@@ -84,26 +82,21 @@ impl Source for OrcSource {
         let (picked, want) = pick(scan, &tail)?;
         let reader = guarded(|| StripeReader::open(&Input::File(file.clone()), &tail, unit, &want))?;
         self.rows.add(reader.rows_left());
-        let seen = SeenCodes::for_keys_alone(scan, &picked);
-        self.unit = Some(OpenUnit { picked, marks_nulls: scan.marks_nulls, reader, batch: None, seen });
+        let emission = Emission::of(scan, &picked);
+        self.unit = Some(OpenUnit { picked, reader, emission });
         Ok(())
     }
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
         let Some(unit) = &mut self.unit else { return Ok(false) };
-        if unit.batch.is_none() {
-            unit.batch = match guarded(|| unit.reader.next())? {
-                Some(batch) => Some(OpenBatch::of(&batch, &unit.picked)?),
-                None => None,
+        if !unit.emission.is_open() {
+            let Some(batch) = guarded(|| unit.reader.next())? else {
+                self.unit = None;
+                return Ok(false);
             };
+            unit.emission.begin(&batch, &unit.picked)?;
         }
-        let Some(batch) = &mut unit.batch else {
-            self.unit = None;
-            return Ok(false);
-        };
-        if !batch.emit(unit.marks_nulls, &mut unit.seen, out)? {
-            unit.batch = None;
-        }
+        unit.emission.emit(out)?;
         Ok(true)
     }
 

@@ -5,6 +5,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::statistics::Statistics;
 use parquet::schema::printer::print_schema;
 
+use super::schema::given_schema;
 use crate::cells::put_string;
 use crate::file::describe::fields;
 
@@ -35,7 +36,7 @@ pub fn document(foot: &ArrowReaderMetadata) -> String {
         })
         .collect();
     member("columns", &format!("[{}]", columns.join(",")));
-    member("fields", &fields(foot.schema()).to_string());
+    member("fields", &fields(&given_schema(foot)).to_string());
     out.push('}');
     out
 }

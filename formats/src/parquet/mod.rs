@@ -6,5 +6,6 @@ mod failure;
 mod input;
 mod metadata;
 mod prune;
+mod schema;
 pub mod source;
 pub mod writer;

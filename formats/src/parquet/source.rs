@@ -3,21 +3,17 @@
 //! Each unit is read in batches of about a megabyte, whatever its rows are. A column whose pages all have a dictionary
 //! arrives as codes: its values stand in memory once, and are written as text only for the records that are emitted.
 
-use std::sync::Arc;
-
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Field, FieldRef, Schema, TimeUnit};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source, SourceFile, Unit};
 
 use super::failure::{guarded, of_parquet, of_text};
 use super::input::Input;
+use super::schema::schema_to_decode;
 use super::{columns, describe, metadata, prune};
-use crate::block::BlockWriter;
 use crate::bounds;
-use crate::emit::{OpenBatch, SeenCodes};
+use crate::emit::Emission;
 use crate::scan::Picked;
 
 /// Bytes of decoded columns in a batch, about.
@@ -38,15 +34,10 @@ pub struct ParquetSource {
 /// A row group that is being read.
 struct OpenUnit {
     picked: Picked,
-    marks_nulls: bool,
     reader: ParquetRecordBatchReader,
     /// Rows of the row group that were not decoded yet.
     rows_left: u64,
-    batch: Option<OpenBatch>,
-    /// For records of a single column without values: the codes that were emitted.
-    seen: Option<SeenCodes>,
-    /// For a scan of blocks.
-    blocks: Option<BlockWriter>,
+    emission: Emission,
 }
 
 impl Class for ParquetSource {
@@ -95,43 +86,25 @@ impl Source for ParquetSource {
                 .build()
                 .map_err(of_parquet)
         })?;
-        let seen = SeenCodes::for_keys_alone(scan, &picked);
-        self.unit = Some(OpenUnit {
-            picked,
-            marks_nulls: scan.marks_nulls,
-            reader,
-            rows_left: group.num_rows() as u64,
-            batch: None,
-            seen,
-            blocks: scan.blocks.then(BlockWriter::default),
-        });
+        let emission = Emission::of(scan, &picked);
+        self.unit = Some(OpenUnit { picked, reader, rows_left: group.num_rows() as u64, emission });
         Ok(())
     }
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
         let Some(unit) = &mut self.unit else { return Ok(false) };
-        if let Some(mut blocks) = unit.blocks.take() {
-            let Some(batch) = guarded(|| unit.next_batch())? else {
+        if !unit.emission.is_open() {
+            let more = guarded(|| {
+                let Some(batch) = unit.next_batch()? else { return Ok(false) };
+                unit.emission.begin(&batch, &unit.picked)?;
+                Ok(true)
+            })?;
+            if !more {
                 self.unit = None;
                 return Ok(false);
-            };
-            out.emit(b"", blocks.block(&batch, &unit.picked)?)?;
-            unit.blocks = Some(blocks);
-            return Ok(true);
+            }
         }
-        if unit.batch.is_none() {
-            unit.batch = guarded(|| {
-                let batch = unit.next_batch()?;
-                batch.map(|batch| OpenBatch::of(&batch, &unit.picked)).transpose()
-            })?;
-        }
-        let Some(batch) = &mut unit.batch else {
-            self.unit = None;
-            return Ok(false);
-        };
-        if !batch.emit(unit.marks_nulls, &mut unit.seen, out)? {
-            unit.batch = None;
-        }
+        unit.emission.emit(out)?;
         Ok(true)
     }
 
@@ -165,58 +138,6 @@ fn batch_rows(group: &RowGroupMetaData, leaves: &[usize]) -> usize {
     // Codes and offsets of a column take four bytes a row, however small its pages are.
     let each = (bytes / (group.num_rows().max(1) as u64)).max(4 * leaves.len() as u64).max(1);
     (BATCH_BYTES / each).clamp(1, BATCH_ROWS_MAX) as usize
-}
-
-/// Returns the schema as this source decodes it: columns with nothing but dictionary pages are codes, and UTC is an
-/// offset, for which no table of time zones is needed.
-fn schema_to_decode(schema: &Schema, group: &RowGroupMetaData, picked: &Picked) -> Arc<Schema> {
-    let coded = |field: &Field| {
-        let is_text = matches!(field.data_type(), DataType::Utf8 | DataType::Binary);
-        let path = [field.name().clone()];
-        let column = group.columns().iter().find(|column| column.column_path().parts() == path);
-        is_text && picked.paths().any(|p| p[..] == path) && column.is_some_and(has_only_codes)
-    };
-    let old_times: Vec<&[String]> = group
-        .columns()
-        .iter()
-        .filter(|column| column.column_type() == PhysicalType::INT96)
-        .map(|column| column.column_path().parts())
-        .collect();
-    let fields = schema.fields().iter().map(|field| match coded(field) {
-        true => {
-            let codes = DataType::Dictionary(Box::new(DataType::Int32), Box::new(field.data_type().clone()));
-            Arc::new(field.as_ref().clone().with_data_type(codes))
-        }
-        false => Arc::new(with_times(field, &mut Vec::new(), &old_times)),
-    });
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
-}
-
-/// Returns the field with UTC as an offset, and with microseconds for `old_times`, wherever it is nested.
-///
-/// Nanoseconds since 1970 end in 2262, and dates such as 9999-12-31 are frequent in files with INT96.
-fn with_times(field: &Field, path: &mut Vec<String>, old_times: &[&[String]]) -> Field {
-    path.push(field.name().clone());
-    let is_old = old_times.contains(&&path[..]);
-    let mut below = |field: &FieldRef| Arc::new(with_times(field, path, old_times));
-    let kind = match field.data_type() {
-        DataType::Timestamp(_, None) if is_old => DataType::Timestamp(TimeUnit::Microsecond, None),
-        DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some("+00:00".into())),
-        DataType::List(item) => DataType::List(below(item)),
-        DataType::Map(entries, sorted) => DataType::Map(below(entries), *sorted),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(below).collect()),
-        other => other.clone(),
-    };
-    path.pop();
-    field.clone().with_data_type(kind)
-}
-
-/// Returns true if every data page of a column chunk has codes, as far as the metadata say.
-fn has_only_codes(column: &ColumnChunkMetaData) -> bool {
-    let codes = |encoding: Encoding| matches!(encoding, Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
-    column.column_type() == PhysicalType::BYTE_ARRAY
-        && column.dictionary_page_offset().is_some()
-        && column.page_encoding_stats_mask().is_some_and(|mask| mask.encodings().all(codes))
 }
 
 impl OpenUnit {

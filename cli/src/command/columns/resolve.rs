@@ -29,13 +29,24 @@ pub fn resolve(spec: &mut JobSpec, env: &Env) -> Result<()> {
     }
     let needed = needed(spec, &mapper)?;
     let given = given_types(spec)?;
-    let all = all_fields(spec, &needed, &given, env)?;
+    let mut all = all_fields(spec, &needed, &given, env)?;
     // A selection of all columns is the list of their names.
     if mapper == SELECT_ROWS && !spec.settings.contains_key(SELECT) {
         let names: Vec<String> = all.iter().map(|(name, _)| quoted(name)).collect();
         spec.settings.insert(SELECT.into(), names.join(", "));
     }
-    let is_text = library::read_format(&spec.input_format).is_none();
+    let schema = library::read_format(&spec.input_format);
+    let is_text = schema.is_none();
+    if let Some(format) = schema {
+        // Members of structs are columns by their path.
+        for name in self::needed(spec, &mapper)? {
+            if !all.iter().any(|(known, _)| *known == name)
+                && let Some(kind) = table::type_at(&name, &job::first_file(&spec.inputs, env)?, format, env)?
+            {
+                all.push((name, kind));
+            }
+        }
+    }
     let mut chosen: Fields = Vec::new();
     let mut sources = Vec::new();
     if mapper == SELECT_ROWS && is_text {

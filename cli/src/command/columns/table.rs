@@ -65,6 +65,21 @@ fn schema(path: &Path, format: &FileFormat, env: &Env) -> Result<Fields> {
     fields_of(path, format, "text_type", env)
 }
 
+/// Returns the type of the member of structs at a path of names with dots, if a file has it.
+pub fn type_at(path: &str, first: &Path, format: &FileFormat, env: &Env) -> Result<Option<String>> {
+    fn below(fields: &Value, path: &str) -> Option<String> {
+        fields.as_array()?.iter().find_map(|field| {
+            let rest = path.strip_prefix(field["name"].as_str()?)?;
+            match rest.strip_prefix('.') {
+                Some(rest) => below(&field["members"], rest),
+                None if rest.is_empty() => Some(field["text_type"].as_str()?.to_string()),
+                None => None,
+            }
+        })
+    }
+    Ok(below(&library::description(first, format, env)?["fields"], path))
+}
+
 /// Returns the columns of a file, each with a member of its description.
 pub fn fields_of(path: &Path, format: &FileFormat, member: &str, env: &Env) -> Result<Fields> {
     let document = library::description(path, format, env)?;

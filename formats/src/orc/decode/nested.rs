@@ -61,7 +61,7 @@ impl Nested {
                 let items = items.read(sum, None, memory)?;
                 let offsets = offsets(lengths, n, rows.as_ref());
                 let list = ListArray::try_new(field("item", &items), offsets, items, rows);
-                Arc::new(list.map_err(|e| damaged(e))?)
+                Arc::new(list.map_err(damaged)?)
             }
             Nested::Map { lengths, keys, values } => {
                 let (lengths, sum) = lengths_of(lengths, valid)?;
@@ -72,10 +72,10 @@ impl Nested {
                 let key = Arc::new(Field::new("key", keys.data_type().clone(), false));
                 let fields = Fields::from(vec![key, field("value", &values)]);
                 let entries = StructArray::try_new_with_length(fields, vec![keys, values], None, sum);
-                let entries = entries.map_err(|e| damaged(e))?;
+                let entries = entries.map_err(damaged)?;
                 let entry = Arc::new(Field::new("entries", entries.data_type().clone(), false));
                 let map = MapArray::try_new(entry, offsets(lengths, n, rows.as_ref()), entries, rows, false);
-                Arc::new(map.map_err(|e| damaged(e))?)
+                Arc::new(map.map_err(damaged)?)
             }
             Nested::Struct { members } => {
                 let (mut fields, mut columns) = (Vec::new(), Vec::new());
@@ -85,7 +85,7 @@ impl Nested {
                     columns.push(column);
                 }
                 let of = StructArray::try_new_with_length(fields.into(), columns, rows, n);
-                Arc::new(of.map_err(|e| damaged(e))?)
+                Arc::new(of.map_err(damaged)?)
             }
             Nested::Union { tags, members } => union(tags, members, n, rows, memory)?,
         })
@@ -140,5 +140,5 @@ fn union(
         })
         .collect();
     let union = UnionArray::try_new(fields, numbers.into(), Some(offsets.into()), columns);
-    Ok(Arc::new(union.map_err(|e| damaged(e))?))
+    Ok(Arc::new(union.map_err(damaged)?))
 }

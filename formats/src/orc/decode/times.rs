@@ -108,7 +108,7 @@ impl Decimals {
             return Err(damaged(format!("a decimal has more than {precision} digits")));
         }
         let values = Decimal128Array::new(spread(values, n, rows.as_ref()).into(), rows);
-        Ok(Arc::new(values.with_precision_and_scale(precision, scale).map_err(|e| damaged(e))?))
+        Ok(Arc::new(values.with_precision_and_scale(precision, scale).map_err(damaged)?))
     }
 }
 

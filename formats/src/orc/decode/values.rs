@@ -116,7 +116,7 @@ impl Values {
                 }
                 let codes = Int32Array::new(spread(codes, n, rows.as_ref()).into(), rows);
                 let array = DictionaryArray::try_new(codes, dictionary.clone());
-                Arc::new(array.map_err(|e| damaged(e))?)
+                Arc::new(array.map_err(damaged)?)
             }
             Values::Times(times) => times.read(n, rows, memory)?,
             Values::Decimals(decimals) => decimals.read(n, rows, memory)?,
@@ -154,6 +154,6 @@ fn texts(
     bytes.fill(&mut all)?;
     Ok(match is_text {
         true => Arc::new(StringArray::try_new(offsets, all.into(), rows).map_err(|_| damaged("a text is not UTF-8"))?),
-        false => Arc::new(BinaryArray::try_new(offsets, all.into(), rows).map_err(|e| damaged(e))?),
+        false => Arc::new(BinaryArray::try_new(offsets, all.into(), rows).map_err(damaged)?),
     })
 }

@@ -302,7 +302,8 @@ impl ColumnWriter {
             }
             Values::Times { seconds, nanos } => {
                 encoding = Message::default().number(1, 2);
-                (seconds.flush(), nanos.flush());
+                seconds.flush();
+                nanos.flush();
             }
             Values::Decimals { scales, .. } => {
                 encoding = Message::default().number(1, 2);
