@@ -32,6 +32,21 @@ class Blocks(Scratch):
                 # A single column is a key alone, and with a value that is empty.
                 self.assertEqual([line.rstrip(b"\t") for line in blocks], [line.rstrip(b"\t") for line in records])
 
+    def test_rows_of_other_formats(self):
+        for seed in range(8):
+            table = random_table(seed)
+            parquet = self.path(f"{seed}.parquet")
+            pq.write_table(table, parquet, row_group_size=100)
+            for name in ("arrow", "arrow-stream", "avro", "orc"):
+                out = self.path(f"{seed}-{name}")
+                yunti("convert", parquet, out, "--output-format", name)
+                if table.num_rows == 0:
+                    continue
+                path = glob.glob(os.path.join(out, "part-*"))[0]
+                with self.subTest(seed=seed, format=name, schema=table.schema):
+                    blocks, records = lines("filter", path, "--where", "true"), lines("identity", path)
+                    self.assertEqual([line.rstrip(b"\t") for line in blocks], [line.rstrip(b"\t") for line in records])
+
     def test_rows_of_the_corpus_too(self):
         paths = glob.glob(os.path.join(CORPUS, "*.parquet"))
         if not paths:
@@ -162,5 +177,5 @@ class Aggregates(Scratch):
         written = pq.read_table(glob.glob(os.path.join(out, "part-*"))[0])
         self.assertEqual(written.column_names, ["city", "day", "total", "last", "count", "mean(x)"])
         self.assertEqual([str(field.type) for field in written.schema],
-                         ["string", "date32[day]", "decimal128(38, 2)", "timestamp[us, tz=UTC]", "int64", "double"])
+                         ["string", "date32[day]", "decimal128(38, 2)", "timestamp[us, tz=+00:00]", "int64", "double"])
         self.assertEqual(sum(written["count"].to_pylist()), 2000)
