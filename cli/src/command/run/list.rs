@@ -6,9 +6,10 @@ use yunti_engine::job::{application, applications};
 use crate::text::named_line;
 
 /// Groups of applications by the user's task, with the names of the applications.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Sort and copy", &["sort", "terasort", "distinct", "identity", "top", "sample"]),
     ("Search", &["grep", "inverted-index"]),
+    ("Columns", &["aggregate", "select", "filter"]),
     ("Count", &["wordcount", "count-column", "count-matches", "word-lengths"]),
     ("Join", &["join", "hash-join"]),
     ("Iterate", &["kmeans", "pagerank"]),

@@ -53,12 +53,9 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
     if flags.reports.print_job {
         return stdout::print(&spec_to_toml(&spec)?);
     }
-    if flags.input_format.is_none() && flags.on != Cluster::Yarn {
-        job::recognise_formats(&mut spec, &env)?;
-    }
-    resolve::resolve(&mut spec, &env)?;
-    spec.check()?;
     if flags.on == Cluster::Yarn {
+        resolve::resolve(&mut spec, &env)?;
+        spec.check()?;
         library::refuse_on_cluster(&spec)?;
         let control = Control::new();
         signals::cancel_on_signals(control.cancelled());
@@ -80,12 +77,14 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
     signals::cancel_on_signals(control.cancelled());
     let show =
         ErrorOutput { json: flags.reports.json, bar: !flags.reports.quiet && console::is_rich(&std::io::stderr()) };
-    let outcome = guard::watch(env, show, |env| {
+    let (spec, outcome) = guard::watch(env, show, |env| {
         let outcome = {
+            // Files are opened under the guard alone.
+            complete(&flags, &mut spec, &env)?;
             let _display = progress::show_job(&control, flags.reports.quiet);
             run_job(&flags, &spec, &env, &control)
         };
-        outcome.map_err(|e| {
+        outcome.map(|outcome| (spec.clone(), outcome)).map_err(|e| {
             let gone = closed.is_set() && spec.output == OutputTarget::Stdout && !control.is_cancelled();
             if gone { Failure::OutputClosed } else { e.into() }
         })
@@ -93,6 +92,15 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
     let output = &outcome.report.job.output;
     let more = output.as_ref().map_or(String::new(), |path| format!("; see yunti report {path}"));
     write_and_print(&flags, &spec, &outcome, &more)
+}
+
+/// Completes a job by its first files: their format, and the types of their columns.
+fn complete(flags: &RunFlags, spec: &mut JobSpec, env: &Env) -> yunti_base::Result<()> {
+    if flags.input_format.is_none() {
+        job::recognise_formats(spec, env)?;
+    }
+    resolve::resolve(spec, env)?;
+    spec.check()
 }
 
 fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {
