@@ -169,8 +169,8 @@ fn damaged_documents_and_paths_that_are_not_files() {
     dir.fails("inspect job.toml", CORRUPT, "did you mean 'reduces'?");
     dir.write("frames", b"\0\0\0\x02\0\0\0\x01ab");
     dir.fails("inspect frames --input-format framed", CORRUPT, "ends within a framed record");
-    dir.write("some.avro", b"Obj\x01....");
-    check(&dir, "some.avro", "foreign", &["an Avro file"]);
+    dir.write("some.jar", b"PK\x03\x04....");
+    check(&dir, "some.jar", "foreign", &["a zip or jar file"]);
     dir.fails("inspect books", USAGE, "this is a directory");
     dir.fails("inspect nowhere", INPUT, "check the path");
     dir.fails("inspect /dev/null", USAGE, "not a regular file");

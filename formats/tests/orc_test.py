@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.orc as po
 import pyarrow.parquet as pq
 
-import parquet_test
-from parquet_test import YUNTI, SECONDS, expected, read, same, yunti
+import tables
+from tables import YUNTI, SECONDS, expected, read, same, yunti
 
 CODECS = ["uncompressed", "zlib", "snappy", "lz4", "zstd"]
 
@@ -23,11 +23,11 @@ def rows(path, *more, columns=0):
     """Returns the rows of a file: lists of bytes, None for a null, all columns in the order of the file."""
     out, _ = yunti("run", "identity", path, "--input-format", "orc", "-o", "-", "--quiet", "--split-size", "1000",
                    "-D", "columns.mark.nulls=true", *more)
-    found = [[parquet_test.cell(c) for c in line.split(b"\t")] for line in out.split(b"\n")[:-1]]
+    found = [[tables.cell(c) for c in line.split(b"\t")] for line in out.split(b"\n")[:-1]]
     return [row[:1] for row in found] if columns == 1 else found
 
 
-class Scratch(parquet_test.Scratch):
+class Scratch(tables.Scratch):
     def compare(self, path, table, *more):
         found, wanted = rows(path, *more, columns=table.num_columns), expected(table)
         self.assertEqual(len(found), len(wanted), path)
