@@ -85,19 +85,23 @@ class Bench(unittest.TestCase):
         self.assertEqual(run.returncode, 130, err)
         self.assertEqual((os.listdir(self.folder), leftovers(self.folder)), ([], set()))
 
+    def has_mounts_below(self, pid):
+        """True if a process sees a mount below the folder."""
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/mountinfo") as f:
+            return any(line.split()[4].startswith(self.folder) for line in f)
+        return False
+
     def test_the_next_run_removes_files_of_a_killed_run(self):
         run = subprocess.Popen(
             [YUNTI, "machine", "bench", "--dir", self.folder, "no-journal"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        # A busy disk takes long to make the file system.
+        # The bench has a mount namespace of its own. A busy disk takes long to make the file system.
         end = time.monotonic() + 90
-        while (
-            not any(os.path.exists(os.path.join(self.folder, name, "at/files")) for name in os.listdir(self.folder))
-            and time.monotonic() < end
-        ):
-            time.sleep(0.05)
+        while not self.has_mounts_below(run.pid) and time.monotonic() < end:
+            self.assertIsNone(run.poll(), "the bench ended before it was killed")
+            time.sleep(0.01)
         run.kill()
         run.wait()
         # The kernel removes mounts with the namespace, and loop devices with the mounts, after the last program has
