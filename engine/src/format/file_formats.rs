@@ -115,6 +115,19 @@ pub const FILE_FORMATS: &[FileFormat] = &[
     },
 ];
 
+impl FileFormat {
+    /// Returns false if other files can begin so, and the end of a file shows nothing.
+    pub fn is_certain(&self) -> bool {
+        !(self.needs_extension && (self.ends)(&[0; END_BYTES], &[]))
+    }
+
+    /// Returns true if the name of a file has an extension of the format.
+    pub fn has_extension(&self, path: &str) -> bool {
+        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+        self.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
+    }
+}
+
 impl PartialEq for FileFormat {
     fn eq(&self, other: &FileFormat) -> bool {
         self.name == other.name

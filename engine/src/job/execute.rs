@@ -15,6 +15,7 @@ use super::phase::running_job::RunningJob;
 use super::phase::{map_only, resume, sorted};
 use super::plan::Plan;
 use super::plan::sizing::Sizing;
+use super::plan::source::Source;
 use super::report::memory_trace::MemoryTrace;
 use super::report::meter::Meter;
 use super::report::partitions::{self, PartitionMeter};
@@ -30,6 +31,7 @@ use crate::memory::{Budget, Grant};
 use crate::operator::ClassSource;
 use crate::operator::context::{BadRecord, BadRecords, Host, JobContext, Settings, Workspace};
 use crate::read::foreign;
+use crate::read::split::RecordFormat;
 use crate::run::ScratchSpace;
 use crate::write::output::{Edge, OutputTotals};
 use crate::write::top::Top;
@@ -163,7 +165,11 @@ fn run_with(
     let watch = build::ResourceWatch::begin(env);
     let env = watch.env();
     let mut plan = Plan::make_with(spec, env, classes, attempt.cuts_parts)?;
-    if plan.sources.iter().all(|source| source.reader.is_none()) {
+    // Records of fixed length and framed ones may be any bytes.
+    let is_text = |source: &Source| {
+        source.reader.is_none() && !matches!(source.format, RecordFormat::Fixed { .. } | RecordFormat::Framed)
+    };
+    if plan.sources.iter().all(is_text) {
         foreign::refuse(&*env.files, &plan.files)?;
     }
     let mut memory = JobMemory::take(spec, &plan, attempt.threads, env, control)?;
