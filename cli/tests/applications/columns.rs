@@ -150,7 +150,7 @@ fn aggregates_of_all_rows() {
     let list = AGGREGATES.replace("name)", "place.name)");
     let job = [&["aggregate", "table.jsonl", "--agg", &list][..], &types].concat();
     assert_eq!(gives(&dir, &job), [expected(&table.iter().collect::<Vec<_>>())]);
-    // Of no rows there is still one line.
+    // Without a row there is still one line.
     let none = [&job[..], &["--where", "n > 1000"]].concat();
     assert_eq!(gives(&dir, &none), ["0\t0\t\t\t\t\t0\t\t\t\t\t\t"]);
     let by =

@@ -148,15 +148,19 @@ impl Texts {
     }
 }
 
+/// Returns the words of a value in a row's key.
+fn words_of(kind: &Kind) -> usize {
+    if matches!(kind, Kind::Decimal { .. }) { 2 } else { 1 }
+}
+
 impl Grouping {
     /// Returns no groups of columns of these types.
     pub fn new(kinds: &[Kind]) -> Grouping {
-        let words = |kind: &Kind| if matches!(kind, Kind::Decimal { .. }) { 2 } else { 1 };
         let only_texts = !kinds.is_empty() && kinds.iter().all(|kind| *kind == Kind::Text);
         let is_direct = only_texts && kinds.len() as u32 <= DIRECT_BITS / 4;
         Grouping {
             texts: kinds.iter().map(|_| Texts::default()).collect(),
-            width: kinds.iter().map(words).sum::<usize>() + usize::from(!only_texts),
+            width: kinds.iter().map(words_of).sum::<usize>() + usize::from(!only_texts),
             kinds: kinds.to_vec(),
             table: Table::default(),
             keys: Vec::new(),
@@ -247,7 +251,7 @@ impl Grouping {
             for (row, word) in high.into_iter().enumerate() {
                 words[row * width + place + 1] = word;
             }
-            let own = if matches!(kind, Kind::Decimal { .. }) { 2 } else { 1 };
+            let own = words_of(kind);
             if let (Some(nulls), false) = (&column.nulls, *kind == Kind::Text) {
                 for (row, _) in nulls.iter().enumerate().filter(|(_, null)| **null) {
                     words[row * width + place..][..own].fill(0);
@@ -280,9 +284,9 @@ impl Grouping {
                 _ => Value::Int(word as i64),
             };
             if columns.contains(&number) {
-                normal::put(&value, out);
+                normal::put(value.cell(), out);
             }
-            place += if matches!(kind, Kind::Decimal { .. }) { 2 } else { 1 };
+            place += words_of(kind);
         }
     }
 }
@@ -369,7 +373,7 @@ mod tests {
                 assert_eq!(groups.len(), rows);
                 for (row, &group) in groups.iter().enumerate() {
                     let mut key = Vec::new();
-                    columns.iter().for_each(|column| normal::put_row(column, row, &mut key));
+                    columns.iter().for_each(|column| normal::put(column.cell(row), &mut key));
                     let mut of_group = Vec::new();
                     grouping.put_key(group as usize, 0..n, &mut of_group);
                     assert_eq!(key, of_group, "{kinds:?}");

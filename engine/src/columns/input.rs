@@ -5,16 +5,13 @@ use std::sync::Arc;
 use super::block::BlockReader;
 use super::expression::{Field, Typed, bind, bounds, parse};
 use super::kind::Kind;
-use super::settings::{NAMES, TYPES, WHERE};
+use super::settings::{NAMES, SKIP_BAD_RECORDS, TYPES, WHERE, is_true};
 use super::text::Builder;
 use super::vector::Vector;
 use crate::format::columns::put_unescaped;
 use crate::operator::context::Settings;
 use crate::operator::{Batch, TaskContext};
 use yunti_base::{Code, Error, Result};
-
-/// Setting: skip records that break their format, instead of failing.
-const SKIP_BAD_RECORDS: &str = "skip.bad.records";
 
 /// Returns the columns of a job from its settings. Errors: `Usage`.
 pub fn fields(context: &TaskContext) -> Result<Vec<Field>> {
@@ -68,7 +65,7 @@ impl ColumnInput {
             fields,
             blocks: BlockReader::default(),
             cell: Vec::new(),
-            skips_bad: context.setting(SKIP_BAD_RECORDS).is_some_and(|value| value.trim() == "true"),
+            skips_bad: is_true(context, SKIP_BAD_RECORDS),
         })
     }
 

@@ -10,37 +10,20 @@
 //! ```
 
 use super::kind::Kind;
-use super::vector::{Data, Value, Vector};
+use super::vector::{Cell, Value};
 use crate::bytes::ordered_bytes::OrderedBytes;
 
 /// Appends the form of a value.
-pub fn put(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Null => return out.push(0),
-        _ => out.push(1),
-    }
-    match value {
-        Value::Null => {}
-        Value::Bool(v) => out.push((*v).into()),
-        Value::Int(v) => put_int(*v, out),
-        Value::Float(v) => put_float(*v, out),
-        Value::Decimal(v) => put_decimal(*v, out),
-        Value::Bytes(v) => OrderedBytes(out).text(v, false),
-    }
-}
-
-/// Appends the form of a value of a column.
-pub fn put_row(column: &Vector, row: usize, out: &mut Vec<u8>) {
-    if column.is_null(row) {
-        return out.push(0);
-    }
-    out.push(1);
-    match &column.data {
-        Data::Bools(v) => out.push(v[row].into()),
-        Data::Ints(v) => put_int(v[row], out),
-        Data::Floats(v) => put_float(v[row], out),
-        Data::Decimals(v) => put_decimal(v[row], out),
-        Data::Bytes(_) | Data::Codes(..) => OrderedBytes(out).text(column.bytes(row), false),
+pub fn put(cell: Cell<'_>, out: &mut Vec<u8>) {
+    out.push(u8::from(!matches!(cell, Cell::Null | Cell::Other(Value::Null))));
+    match cell {
+        Cell::Null | Cell::Other(Value::Null) => {}
+        Cell::Other(Value::Bool(v)) => out.push(v.into()),
+        Cell::Other(Value::Int(v)) => put_int(v, out),
+        Cell::Other(Value::Float(v)) => put_float(v, out),
+        Cell::Other(Value::Decimal(v)) => put_decimal(v, out),
+        Cell::Other(Value::Bytes(v)) => OrderedBytes(out).text(&v, false),
+        Cell::Bytes(v) => OrderedBytes(out).text(v, false),
     }
 }
 
@@ -139,7 +122,7 @@ mod tests {
                 .iter()
                 .map(|value| {
                     let mut form = Vec::new();
-                    put(value, &mut form);
+                    put(value.cell(), &mut form);
                     form
                 })
                 .collect();

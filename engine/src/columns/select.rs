@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::expression::{Typed, bind, parse_list};
 use super::input::{ColumnInput, condition};
-use super::settings::{MARK_NULLS, SELECT};
+use super::kind::Kind;
+use super::settings::{MARK_NULLS, SELECT, is_true};
 use super::text;
 use super::vector::Vector;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
@@ -27,7 +28,7 @@ impl SelectRows {
         Ok(SelectRows {
             condition: condition(context, input.fields())?,
             list: list.iter().map(|(tree, ..)| bind(tree, input.fields())).collect::<Result<_>>()?,
-            marks_nulls: context.setting(MARK_NULLS).is_some_and(|value| value.trim() == "true"),
+            marks_nulls: is_true(context, MARK_NULLS),
             input,
         })
     }
@@ -39,13 +40,17 @@ impl Mapper for SelectRows {
         let (mut key, mut value) = (Vec::new(), Vec::new());
         input.each_where(batch, condition.as_ref(), |columns, rows, _| {
             let columns = list.iter().map(|typed| typed.evaluate(columns, rows)).collect::<Result<Vec<_>>>()?;
-            let columns: Vec<(_, &Vector)> = list.iter().zip(&columns).map(|(typed, v)| (typed.kind, &**v)).collect();
+            let columns: Vec<(Kind, &Vector)> =
+                list.iter().zip(&columns).map(|(typed, v)| (typed.kind, &**v)).collect();
             let (first, others) = columns.split_at(1);
+            let put_row = |columns: &[(Kind, &Vector)], row: usize, out: &mut Vec<u8>| {
+                text::put_columns(columns.iter().map(|(kind, column)| (*kind, column.cell(row))), *marks_nulls, out);
+            };
             for row in 0..rows {
                 key.clear();
                 value.clear();
-                text::put_row(first, row, *marks_nulls, &mut key);
-                text::put_row(others, row, *marks_nulls, &mut value);
+                put_row(first, row, &mut key);
+                put_row(others, row, &mut value);
                 out.emit(&key, &value)?;
             }
             Ok(())

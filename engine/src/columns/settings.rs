@@ -1,5 +1,7 @@
 //! Settings of jobs over columns.
 
+use crate::operator::TaskContext;
+
 /// Names of the columns in a record's value, a line each, in their order.
 pub const NAMES: &str = "columns.names";
 /// Their types, a line each, as Arrow spells them.
@@ -16,3 +18,10 @@ pub const BY: &str = "aggregate.by";
 pub const OF: &str = "aggregate.of";
 /// True if a null is written as `\N`, and all columns are escaped.
 pub const MARK_NULLS: &str = "columns.mark.nulls";
+/// True if records that break their format are skipped, instead of failing.
+pub const SKIP_BAD_RECORDS: &str = "skip.bad.records";
+
+/// Returns true if a setting is true. The plan has checked that it is true or false.
+pub fn is_true(context: &TaskContext, key: &str) -> bool {
+    context.setting(key).is_some_and(|value| value.trim() == "true")
+}

@@ -10,7 +10,7 @@
 use std::io::Write;
 
 use super::kind::{Kind, Unit};
-use super::vector::{Bytes, Data, Value, Vector};
+use super::vector::{Bytes, Cell, Data, Value, Vector};
 use crate::format::columns::put_escaped;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -57,17 +57,33 @@ impl Builder {
         true
     }
 
+    /// Adds a value of the shape of the type; others count as zero or empty.
+    pub fn push_value(&mut self, value: Value) {
+        if value == Value::Null {
+            return self.push_null();
+        }
+        self.put(value);
+        if let Some(nulls) = &mut self.vector.nulls {
+            nulls.push(false);
+        }
+    }
+
     /// Adds a null.
     pub fn push_null(&mut self) {
         let rows = self.vector.len();
         self.vector.nulls.get_or_insert_with(|| vec![false; rows]).push(true);
-        match &mut self.vector.data {
-            Data::Bools(v) => v.push(false),
-            Data::Ints(v) => v.push(0),
-            Data::Floats(v) => v.push(0.0),
-            Data::Decimals(v) => v.push(0),
-            Data::Bytes(v) => v.push(b""),
-            Data::Codes(v, _) => v.push(0),
+        self.put(Value::Null);
+    }
+
+    fn put(&mut self, value: Value) {
+        match (&mut self.vector.data, value) {
+            (Data::Bools(v), value) => v.push(value == Value::Bool(true)),
+            (Data::Ints(v), value) => v.push(if let Value::Int(n) = value { n } else { 0 }),
+            (Data::Floats(v), value) => v.push(if let Value::Float(n) = value { n } else { 0.0 }),
+            (Data::Decimals(v), value) => v.push(if let Value::Decimal(n) = value { n } else { 0 }),
+            (Data::Bytes(v), Value::Bytes(text)) => v.push(&text),
+            (Data::Bytes(v), _) => v.push(b""),
+            (Data::Codes(v, _), _) => v.push(0),
         }
     }
 
@@ -225,33 +241,19 @@ pub fn put(kind: Kind, value: &Value, out: &mut Vec<u8>) {
 /// Appends values as the columns of a key or a value: escaped and divided by tabs if there are several.
 ///
 /// A null is empty, or `\N` if nulls are marked; then a single column is escaped too.
-pub fn put_columns(values: &[(Kind, Value)], marks_nulls: bool, out: &mut Vec<u8>) {
-    let is_escaped = values.len() > 1 || marks_nulls;
-    for (number, (kind, value)) in values.iter().enumerate() {
+pub fn put_columns<'a>(cells: impl ExactSizeIterator<Item = (Kind, Cell<'a>)>, marks_nulls: bool, out: &mut Vec<u8>) {
+    let is_escaped = cells.len() > 1 || marks_nulls;
+    for (number, (kind, cell)) in cells.enumerate() {
         if number > 0 {
             out.push(b'\t');
         }
-        match value {
-            Value::Null if marks_nulls => out.extend_from_slice(b"\\N"),
-            Value::Bytes(bytes) if is_escaped => put_escaped(bytes, out),
+        match cell {
+            Cell::Null if marks_nulls => out.extend_from_slice(b"\\N"),
+            Cell::Null => {}
+            Cell::Bytes(bytes) if is_escaped => put_escaped(bytes, out),
+            Cell::Bytes(bytes) => out.extend_from_slice(bytes),
             // The texts of other types have nothing to escape.
-            value => put(*kind, value, out),
-        }
-    }
-}
-
-/// Appends the columns of a row, as `put_columns` does.
-pub fn put_row(columns: &[(Kind, &Vector)], row: usize, marks_nulls: bool, out: &mut Vec<u8>) {
-    let is_escaped = columns.len() > 1 || marks_nulls;
-    for (number, (kind, column)) in columns.iter().enumerate() {
-        if number > 0 {
-            out.push(b'\t');
-        }
-        match &column.data {
-            _ if column.is_null(row) => out.extend_from_slice(if marks_nulls { b"\\N" } else { b"" }),
-            Data::Bytes(_) | Data::Codes(..) if is_escaped => put_escaped(column.bytes(row), out),
-            Data::Bytes(_) | Data::Codes(..) => out.extend_from_slice(column.bytes(row)),
-            _ => put(*kind, &column.value(row), out),
+            Cell::Other(value) => put(kind, &value, out),
         }
     }
 }

@@ -99,6 +99,14 @@ pub struct Vector {
     pub nulls: Option<Vec<bool>>,
 }
 
+/// One value where it stands.
+pub enum Cell<'a> {
+    Null,
+    Bytes(&'a [u8]),
+    /// A value of another shape, which costs nothing to copy.
+    Other(Value),
+}
+
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -108,6 +116,17 @@ pub enum Value {
     Float(f64),
     Decimal(i128),
     Bytes(Vec<u8>),
+}
+
+impl Value {
+    /// Returns the value as a cell.
+    pub fn cell(&self) -> Cell<'_> {
+        match self {
+            Value::Null => Cell::Null,
+            Value::Bytes(bytes) => Cell::Bytes(bytes),
+            other => Cell::Other(other.clone()),
+        }
+    }
 }
 
 impl Vector {
@@ -149,17 +168,25 @@ impl Vector {
         }
     }
 
+    /// Returns a value where it stands.
+    #[inline]
+    pub fn cell(&self, row: usize) -> Cell<'_> {
+        match &self.data {
+            _ if self.is_null(row) => Cell::Null,
+            Data::Bools(v) => Cell::Other(Value::Bool(v[row])),
+            Data::Ints(v) => Cell::Other(Value::Int(v[row])),
+            Data::Floats(v) => Cell::Other(Value::Float(v[row])),
+            Data::Decimals(v) => Cell::Other(Value::Decimal(v[row])),
+            Data::Bytes(_) | Data::Codes(..) => Cell::Bytes(self.bytes(row)),
+        }
+    }
+
     /// Returns a value.
     pub fn value(&self, row: usize) -> Value {
-        if self.is_null(row) {
-            return Value::Null;
-        }
-        match &self.data {
-            Data::Bools(v) => Value::Bool(v[row]),
-            Data::Ints(v) => Value::Int(v[row]),
-            Data::Floats(v) => Value::Float(v[row]),
-            Data::Decimals(v) => Value::Decimal(v[row]),
-            Data::Bytes(_) | Data::Codes(..) => Value::Bytes(self.bytes(row).to_vec()),
+        match self.cell(row) {
+            Cell::Null => Value::Null,
+            Cell::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
+            Cell::Other(value) => value,
         }
     }
 

@@ -14,13 +14,13 @@ pub mod spec;
 pub mod task;
 mod task_files;
 
+pub use crate::columns::settings::MARK_NULLS;
 pub use chain::{run, stages};
 pub use control::{Control, Progress};
 pub use execute::Outcome;
 pub use machine::default_budget_bytes_below;
 pub use plan::JSON_VALUES;
 pub use plan::recognise::{first_file, recognise_formats};
-pub use plan::source::MARK_NULLS;
 pub use report::Report;
 pub use spec::applications::{Application, application, application_names, applications};
 pub use spec::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec};

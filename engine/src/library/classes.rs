@@ -151,7 +151,7 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("ColumnsTotalReducer", Kind::Reducer, Type::None, |context| Ok(Box::new(MergeStates::new(context, false)?))),
     ] {
         let mut info = base(name, kind);
-        // Of no groups a total has a line too, so that it needs to see a whole partition.
+        // A total has a line even without a group, so that it must see a whole partition.
         (info.value_type, info.in_value_type, info.flags.pure) = (value_type, Type::Bytes, value_type != Type::None);
         add(info, Make::Reducer(new));
     }

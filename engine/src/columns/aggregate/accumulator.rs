@@ -39,7 +39,7 @@ impl Accumulator {
     /// Returns no states of a function of values of a type.
     pub fn new(function: Function, kind: Kind) -> Accumulator {
         let states = match (function, kind) {
-            // Of exact ones the states have the number of values alone.
+            // The values of exact aggregates are sorted; their states only count them.
             (Function::Count | Function::Distinct | Function::Quantile(_) | Function::Median, _) => {
                 States::Counts(Vec::new())
             }
@@ -78,9 +78,25 @@ impl Accumulator {
         }
     }
 
-    /// Removes all states.
+    /// Removes all states, and keeps their memory.
     pub fn clear(&mut self) {
-        self.states = Accumulator::new(self.function, self.kind).states;
+        match &mut self.states {
+            States::Counts(v) => v.clear(),
+            States::Sums(v, n) => {
+                v.clear();
+                n.clear();
+            }
+            States::FloatSums(v, n) => {
+                v.clear();
+                n.clear();
+            }
+            States::Ints(v) => v.clear(),
+            States::Floats(v) => v.clear(),
+            States::Values(v) => v.clear(),
+            States::Edges(v) => v.clear(),
+            States::Distinct(v) => v.clear(),
+            States::Quantiles(v) => v.clear(),
+        }
     }
 
     /// Returns the bytes of a group's state, about.
@@ -105,7 +121,7 @@ impl Accumulator {
             }
             return Ok(());
         };
-        let largest = matches!(self.function, Function::Max);
+        let largest = matches!(self.function, Function::Max | Function::Last);
         match (&mut self.states, &column.data) {
             (States::Counts(counts), _) => each(groups, column, |group, _| counts[group] += 1),
             (States::Sums(sums, counts), Data::Ints(values)) => {
@@ -150,26 +166,19 @@ impl Accumulator {
             }),
             (States::Values(states), Data::Bytes(_) | Data::Codes(..)) => each(groups, column, |group, row| {
                 let text = column.bytes(row);
-                let keeps = match &states[group] {
-                    Value::Bytes(before) => {
-                        if largest {
-                            &before[..] >= text
-                        } else {
-                            &before[..] <= text
-                        }
-                    }
-                    _ => false,
+                let wins = match &states[group] {
+                    Value::Bytes(before) => is_better(text, before, largest),
+                    _ => true,
                 };
-                if !keeps {
+                if wins {
                     states[group] = Value::Bytes(text.to_vec());
                 }
             }),
             (States::Edges(states), _) => {
-                let last = matches!(self.function, Function::Last);
                 for (row, &group) in groups.iter().enumerate() {
                     let place = (first.0, first.1, first.2 + row as u64);
                     let state = &mut states[group as usize];
-                    if state.as_ref().is_none_or(|(before, _)| (place > *before) == last) {
+                    if state.as_ref().is_none_or(|(before, _)| is_better(&place, before, largest)) {
                         *state = Some((place, column.value(row)));
                     }
                 }
@@ -181,7 +190,7 @@ impl Accumulator {
                 let mut form = Vec::new();
                 each(groups, column, |group, row| {
                     form.clear();
-                    normal::put_row(column, row, &mut form);
+                    normal::put(column.cell(row), &mut form);
                     sketches[group].add(hash_bytes(&form));
                 });
             }
@@ -195,7 +204,7 @@ impl Accumulator {
 
     /// Appends the state of a group.
     pub fn encode(&self, group: usize, out: &mut Vec<u8>) {
-        let put_value = |value: &Value, out: &mut Vec<u8>| normal::put(value, out);
+        let put_value = |value: &Value, out: &mut Vec<u8>| normal::put(value.cell(), out);
         match &self.states {
             States::Counts(v) => out.extend_from_slice(&v[group].to_le_bytes()),
             States::Sums(v, n) => {
@@ -228,93 +237,72 @@ impl Accumulator {
 
     /// Takes a state from the front of `from`, and adds it to a group's. Errors: `Corrupt` if it is none.
     pub fn merge(&mut self, group: usize, from: &mut &[u8]) -> Result<()> {
-        self.merge_encoded(group, from)?
-            .ok_or_else(|| Error::new(Code::Corrupt, "the state of an aggregate is damaged"))
+        let damaged = || Error::new(Code::Corrupt, "the state of an aggregate is damaged");
+        self.merge_encoded(group, from).unwrap_or_else(|| Err(damaged()))
     }
 
-    fn merge_encoded(&mut self, group: usize, from: &mut &[u8]) -> Result<Option<()>> {
-        let (kind, largest) = (self.kind, matches!(self.function, Function::Max));
+    /// Returns None for a state that is damaged.
+    fn merge_encoded(&mut self, group: usize, from: &mut &[u8]) -> Option<Result<()>> {
+        let (kind, largest) = (self.kind, matches!(self.function, Function::Max | Function::Last));
         fn number<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
             let (bytes, rest) = from.split_first_chunk::<N>()?;
             *from = rest;
             Some(*bytes)
         }
-        let mut merge = || -> Option<Result<()>> {
-            match &mut self.states {
-                States::Counts(v) => v[group] += u64::from_le_bytes(number(from)?),
-                States::Sums(v, n) => {
-                    let (sum, is_over) = v[group].overflowing_add(i128::from_le_bytes(number(from)?));
-                    if is_over {
-                        return Some(Err(too_large()));
-                    }
-                    v[group] = sum;
-                    n[group] += u64::from_le_bytes(number(from)?);
+        match &mut self.states {
+            States::Counts(v) => v[group] += u64::from_le_bytes(number(from)?),
+            States::Sums(v, n) => {
+                let (sum, is_over) = v[group].overflowing_add(i128::from_le_bytes(number(from)?));
+                if is_over {
+                    return Some(Err(too_large()));
                 }
-                States::FloatSums(v, n) => {
-                    v[group].merge(&FloatSum::decode(from)?);
-                    n[group] += u64::from_le_bytes(number(from)?);
-                }
-                States::Ints(v) => {
-                    if let Value::Int(value) = normal::take(kind, from)? {
-                        v[group] = Some(better(v[group], value, largest));
-                    }
-                }
-                States::Floats(v) => {
-                    if let Value::Float(value) = normal::take(kind, from)? {
-                        v[group] = Some(better(v[group], normal::ordered_float(value), largest));
-                    }
-                }
-                States::Values(v) => {
-                    let value = normal::take(kind, from)?;
-                    let keeps = value == Value::Null
-                        || match (&v[group], &value) {
-                            (Value::Bytes(a), Value::Bytes(b)) => {
-                                if largest {
-                                    a >= b
-                                } else {
-                                    a <= b
-                                }
-                            }
-                            (Value::Decimal(a), Value::Decimal(b)) => {
-                                if largest {
-                                    a >= b
-                                } else {
-                                    a <= b
-                                }
-                            }
-                            (Value::Bool(a), Value::Bool(b)) => {
-                                if largest {
-                                    a >= b
-                                } else {
-                                    a <= b
-                                }
-                            }
-                            _ => false,
-                        };
-                    if !keeps {
-                        v[group] = value;
-                    }
-                }
-                States::Edges(v) => {
-                    if number::<1>(from)?[0] == 1 {
-                        let place = (
-                            u64::from_le_bytes(number(from)?),
-                            u64::from_le_bytes(number(from)?),
-                            u64::from_le_bytes(number(from)?),
-                        );
-                        let value = normal::take(kind, from)?;
-                        let last = matches!(self.function, Function::Last);
-                        if v[group].as_ref().is_none_or(|(before, _)| (place > *before) == last) {
-                            v[group] = Some((place, value));
-                        }
-                    }
-                }
-                States::Distinct(v) => v[group].merge(&DistinctSketch::decode(from)?),
-                States::Quantiles(v) => v[group].merge(&QuantileSketch::decode(from)?),
+                v[group] = sum;
+                n[group] += u64::from_le_bytes(number(from)?);
             }
-            Some(Ok(()))
-        };
-        merge().transpose()
+            States::FloatSums(v, n) => {
+                v[group].merge(&FloatSum::decode(from)?);
+                n[group] += u64::from_le_bytes(number(from)?);
+            }
+            States::Ints(v) => {
+                if let Value::Int(value) = normal::take(kind, from)? {
+                    v[group] = Some(better(v[group], value, largest));
+                }
+            }
+            States::Floats(v) => {
+                if let Value::Float(value) = normal::take(kind, from)? {
+                    v[group] = Some(better(v[group], normal::ordered_float(value), largest));
+                }
+            }
+            States::Values(v) => {
+                let value = normal::take(kind, from)?;
+                let wins = match (&v[group], &value) {
+                    (_, Value::Null) => false,
+                    (Value::Bytes(a), Value::Bytes(b)) => is_better(b, a, largest),
+                    (Value::Decimal(a), Value::Decimal(b)) => is_better(b, a, largest),
+                    (Value::Bool(a), Value::Bool(b)) => is_better(b, a, largest),
+                    _ => true,
+                };
+                if wins {
+                    v[group] = value;
+                }
+            }
+            States::Edges(v) => {
+                if number::<1>(from)?[0] == 1 {
+                    let place = (
+                        u64::from_le_bytes(number(from)?),
+                        u64::from_le_bytes(number(from)?),
+                        u64::from_le_bytes(number(from)?),
+                    );
+                    let value = normal::take(kind, from)?;
+                    if v[group].as_ref().is_none_or(|(before, _)| is_better(&place, before, largest)) {
+                        v[group] = Some((place, value));
+                    }
+                }
+            }
+            States::Distinct(v) => v[group].merge(&DistinctSketch::decode(from)?),
+            States::Quantiles(v) => v[group].merge(&QuantileSketch::decode(from)?),
+        }
+        Some(Ok(()))
     }
 
     /// Returns the result of a group.
@@ -367,16 +355,16 @@ fn each(groups: &[u32], column: &Vector, mut f: impl FnMut(usize, usize)) {
     }
 }
 
+/// Returns true if a value takes the place of the one before.
+#[inline(always)]
+fn is_better<T: Ord + ?Sized>(value: &T, before: &T, largest: bool) -> bool {
+    if largest { value > before } else { value < before }
+}
+
 #[inline(always)]
 fn better<T: Ord>(before: Option<T>, value: T, largest: bool) -> T {
     match before {
-        None => value,
-        Some(before) => {
-            if largest {
-                before.max(value)
-            } else {
-                before.min(value)
-            }
-        }
+        Some(before) if !is_better(&value, &before, largest) => before,
+        _ => value,
     }
 }

@@ -8,7 +8,8 @@ use super::{Aggregate, List};
 use crate::columns::expression::{Field, Typed};
 use crate::columns::grouping::Grouping;
 use crate::columns::input::{ColumnInput, condition, fields};
-use crate::columns::settings::{BY, MARK_NULLS, OF};
+use crate::columns::kind::Kind;
+use crate::columns::settings::{BY, MARK_NULLS, OF, is_true};
 use crate::columns::vector::{Value, Vector};
 use crate::columns::{normal, text};
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
@@ -161,7 +162,7 @@ impl MergeStates {
     /// Reads the settings. Errors: `Usage`.
     pub fn new(context: &Arc<TaskContext>, is_combiner: bool) -> Result<Self> {
         let work = Work::of(context)?;
-        let marks_nulls = context.setting(MARK_NULLS).is_some_and(|value| value.trim() == "true");
+        let marks_nulls = is_true(context, MARK_NULLS);
         let is_exact = exact::is_needed(&work.aggregates);
         Ok(MergeStates {
             accumulators: work.accumulators(),
@@ -180,7 +181,8 @@ impl MergeStates {
             accumulator.grow(1);
         }
         let sorted = |of: &Aggregate| of.function.is_exact().then(|| SortedValues::new(of));
-        self.sorted = self.work.aggregates.iter().map(sorted).collect();
+        self.sorted.clear();
+        self.sorted.extend(self.work.aggregates.iter().map(sorted));
     }
 
     fn merge(&mut self, mut states: &[u8]) -> Result<()> {
@@ -189,8 +191,8 @@ impl MergeStates {
 
     /// Adds a record of a group whose values come in order, behind its states.
     fn merge_exact(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let damaged = || Error::new(Code::Corrupt, "the key of an aggregate is damaged");
-        let (_, meaning) = exact::split(key, &self.work.by).ok_or_else(damaged)?;
+        let damaged = exact::damaged_key;
+        let (_, meaning) = exact::split(key, &self.work.by)?;
         let (number, form) = match meaning {
             Meaning::States => return self.merge(value),
             Meaning::Value(number, form) => (number, form),
@@ -212,9 +214,9 @@ impl MergeStates {
             out.emit(key, &states)?;
             return Ok(());
         }
-        let (mut rest, damaged) = (key, || Error::new(Code::Corrupt, "the key of an aggregate is damaged"));
+        let mut rest = key;
         let keys = self.work.by.iter().map(|field| Some((field.kind, normal::take(field.kind, &mut rest)?)));
-        let keys: Vec<_> = keys.collect::<Option<_>>().ok_or_else(damaged)?;
+        let keys: Vec<_> = keys.collect::<Option<_>>().ok_or_else(exact::damaged_key)?;
         let results = self.work.aggregates.iter().zip(&self.accumulators).zip(&self.sorted);
         let results: Vec<_> = results
             .map(|((of, state), sorted)| {
@@ -223,8 +225,11 @@ impl MergeStates {
             })
             .collect::<Result<_>>()?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        text::put_columns(&keys, self.marks_nulls, &mut key);
-        text::put_columns(&results, self.marks_nulls, &mut value);
+        let put = |values: &[(Kind, Value)], out: &mut Vec<u8>| {
+            text::put_columns(values.iter().map(|(kind, value)| (*kind, value.cell())), self.marks_nulls, out);
+        };
+        put(&keys, &mut key);
+        put(&results, &mut value);
         match self.work.by.is_empty() {
             true => out.emit(&value, b"")?,
             false => out.emit(&key, &value)?,
@@ -248,9 +253,8 @@ impl Reducer for MergeStates {
             }
             if groups.completes(i) {
                 let key = groups.key(i);
-                let damaged = || Error::new(Code::Corrupt, "the key of an aggregate is damaged");
                 let key = match self.is_exact {
-                    true => exact::split(key, &self.work.by).ok_or_else(damaged)?.0,
+                    true => exact::split(key, &self.work.by)?.0,
                     false => key,
                 };
                 self.end_group(key, out)?;

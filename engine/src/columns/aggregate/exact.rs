@@ -113,8 +113,17 @@ pub enum Meaning<'k> {
     Value(usize, &'k [u8]),
 }
 
-/// Returns the group of a key, in normal form, and what the key stands for; None if it is no such key.
-pub fn split<'k>(key: &'k [u8], by: &[Field]) -> Option<(&'k [u8], Meaning<'k>)> {
+/// Returns the error for a key that no mapper has made.
+pub fn damaged_key() -> Error {
+    Error::new(Code::Corrupt, "the key of an aggregate is damaged")
+}
+
+/// Returns the group of a key, in normal form, and what the key stands for. Errors: `Corrupt` if it is no such key.
+pub fn split<'k>(key: &'k [u8], by: &[Field]) -> Result<(&'k [u8], Meaning<'k>)> {
+    split_whole(key, by).ok_or_else(damaged_key)
+}
+
+fn split_whole<'k>(key: &'k [u8], by: &[Field]) -> Option<(&'k [u8], Meaning<'k>)> {
     let (_, whole) = key.split_first()?;
     let mut rest = whole;
     for field in by {
@@ -230,8 +239,7 @@ impl KeyOrderer for ExactOrder {
     fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
         for (record, group) in group.iter_mut().enumerate() {
             let (key, _) = batch.record(record);
-            let damaged = || Error::new(Code::Corrupt, "the key of an aggregate is damaged");
-            let (of, _) = split(key, &self.by).ok_or_else(damaged)?;
+            let (of, _) = split(key, &self.by)?;
             *group = 1 + of.len() as u32;
             out.emit(key, b"")?;
         }

@@ -49,26 +49,17 @@ impl FloatSum {
             (self.sum, self.exponent) = (number, exponent);
             return;
         }
-        let shift = exponent - self.exponent;
-        if (0..NARROW_BITS as i32).contains(&shift) && bits(number) + (shift as u32) < NARROW_BITS {
-            if let Some(sum) = self.sum.checked_add(number << shift).filter(|sum| bits(*sum) < NARROW_BITS) {
-                self.sum = sum;
-                return;
-            }
+        match shifted_sum(number, exponent - self.exponent, self.sum) {
+            Some(sum) => self.sum = sum,
+            None => self.add_apart(number, exponent),
         }
-        self.add_apart(number, exponent);
     }
 
     #[cold]
     fn add_apart(&mut self, number: i128, exponent: i32) {
-        let shift = self.exponent - exponent;
-        if (1..NARROW_BITS as i32).contains(&shift) && bits(self.sum) + (shift as u32) < NARROW_BITS {
-            if let Some(sum) = (self.sum << shift).checked_add(number) {
-                if bits(sum) < NARROW_BITS {
-                    (self.sum, self.exponent) = (sum, exponent);
-                    return;
-                }
-            }
+        if let Some(sum) = shifted_sum(self.sum, self.exponent - exponent, number) {
+            (self.sum, self.exponent) = (sum, exponent);
+            return;
         }
         let wide = self.wide.get_or_insert_with(|| Box::new([0; WORDS]));
         add_wide(wide, self.sum, self.exponent);
@@ -141,6 +132,14 @@ impl FloatSum {
         let exponent = i16::from_le_bytes(*exponent).into();
         Some(FloatSum { sum: i128::from_le_bytes(*sum), exponent, special: flags & 7, wide })
     }
+}
+
+/// Returns `number` x 2^`shift` + `other`, if the narrow sum may use as many bits.
+#[inline]
+fn shifted_sum(number: i128, shift: i32, other: i128) -> Option<i128> {
+    let fits = (0..NARROW_BITS as i32).contains(&shift) && bits(number) + (shift as u32) < NARROW_BITS;
+    let sum = if fits { (number << shift).checked_add(other) } else { None };
+    sum.filter(|sum| bits(*sum) < NARROW_BITS)
 }
 
 /// Returns the bits of a number without its sign.

@@ -16,6 +16,7 @@ use crate::columns::vector::{Bytes, Data, Value, Vector, either};
 use yunti_base::{Code, Error, Result};
 
 /// Values of one side of an operator.
+#[derive(Clone, Copy)]
 enum Side<'a, T> {
     Many(&'a [T]),
     One(T),
@@ -172,8 +173,7 @@ impl Typed {
                 Op::Multiply => zip(a, b, rows, |a, b| a * b),
                 Op::Divide | Op::Remainder => {
                     // A division by zero is null.
-                    let zeros =
-                        zip(floats(left).expect("floats"), floats(right).expect("floats"), rows, |_, b| b == 0.0);
+                    let zeros = zip(a, b, rows, |_, b| b == 0.0);
                     nulls = with_more(nulls, zeros);
                     if op == Op::Divide { zip(a, b, rows, |a, b| a / b) } else { zip(a, b, rows, |a, b| a % b) }
                 }
@@ -185,7 +185,7 @@ impl Typed {
                 Op::Subtract => zip(a, b, rows, i64::overflowing_sub),
                 Op::Multiply => zip(a, b, rows, i64::overflowing_mul),
                 Op::Remainder => {
-                    let zeros = zip(ints(left).expect("integers"), ints(right).expect("integers"), rows, |_, b| b == 0);
+                    let zeros = zip(a, b, rows, |_, b| b == 0);
                     nulls = with_more(nulls, zeros);
                     zip(a, b, rows, |a, b| (if b == 0 { 0 } else { a.wrapping_rem(b) }, false))
                 }
@@ -199,8 +199,7 @@ impl Typed {
                 Op::Subtract => zip(a, b, rows, |a, b| bounded(a.overflowing_sub(b))),
                 Op::Multiply => zip(a, b, rows, |a, b| bounded(a.overflowing_mul(b))),
                 Op::Remainder => {
-                    let zeros =
-                        zip(decimals(left).expect("decimals"), decimals(right).expect("decimals"), rows, |_, b| b == 0);
+                    let zeros = zip(a, b, rows, |_, b| b == 0);
                     nulls = with_more(nulls, zeros);
                     zip(a, b, rows, |a, b| (if b == 0 { 0 } else { a.wrapping_rem(b) }, false))
                 }

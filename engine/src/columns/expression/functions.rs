@@ -2,7 +2,7 @@
 
 use super::pattern::char_len;
 use crate::columns::kind::Kind;
-use crate::columns::text::civil_of;
+use crate::columns::text::{Builder, civil_of};
 use crate::columns::vector::{Bytes, Data, Value, Vector};
 use yunti_base::{Code, Error, Result};
 
@@ -100,10 +100,7 @@ impl Function {
     /// Computes row by row; null if an argument is.
     fn by_row(self, arguments: &[(Kind, &Vector)], rows: usize) -> Result<Vector> {
         let kind = self.result(arguments[0].0);
-        let mut built = Builder { data: Data::zeros(kind, 0), nulls: Vec::with_capacity(rows) };
-        if kind == Kind::Text {
-            built.data = Data::Bytes(Bytes::with_capacity(rows, 0));
-        }
+        let mut built = Builder::new(kind);
         for row in 0..rows {
             let values: Vec<Value> = arguments.iter().map(|(_, vector)| vector.value(row)).collect();
             let value = match self {
@@ -113,10 +110,9 @@ impl Function {
                     Error::new(Code::UserCode, format!("{} of a number is out of range", self.name()))
                 })?,
             };
-            built.push(value);
+            built.push_value(value);
         }
-        let has_nulls = built.nulls.contains(&true);
-        Ok(Vector { data: built.data, nulls: has_nulls.then_some(built.nulls) })
+        Ok(built.take())
     }
 
     fn name(self) -> &'static str {
@@ -239,26 +235,6 @@ fn concat(values: &[Value]) -> Value {
     Value::Bytes(joined)
 }
 
-struct Builder {
-    data: Data,
-    nulls: Vec<bool>,
-}
-
-impl Builder {
-    fn push(&mut self, value: Value) {
-        self.nulls.push(value == Value::Null);
-        match (&mut self.data, value) {
-            (Data::Bools(v), value) => v.push(value == Value::Bool(true)),
-            (Data::Ints(v), value) => v.push(if let Value::Int(n) = value { n } else { 0 }),
-            (Data::Floats(v), value) => v.push(if let Value::Float(n) = value { n } else { 0.0 }),
-            (Data::Decimals(v), value) => v.push(if let Value::Decimal(n) = value { n } else { 0 }),
-            (Data::Bytes(v), Value::Bytes(text)) => v.push(&text),
-            (Data::Bytes(v), _) => v.push(b""),
-            (Data::Codes(v, _), _) => v.push(0),
-        }
-    }
-}
-
 /// Returns for each row the first value that is no null.
 fn coalesce(arguments: &[(Kind, &Vector)], rows: usize) -> Vector {
     let choose = |row: usize| arguments.iter().position(|(_, v)| !v.is_null(row));
@@ -274,12 +250,9 @@ fn nullif(arguments: &[(Kind, &Vector)], rows: usize) -> Vector {
 
 /// Returns for each row the value of the vector that `choose` names; null for none.
 pub(super) fn merged(vectors: &[(Kind, &Vector)], rows: usize, choose: impl Fn(usize) -> Option<usize>) -> Vector {
-    let kind = vectors[0].0;
-    let data = if kind == Kind::Text { Data::Bytes(Bytes::with_capacity(rows, 0)) } else { Data::zeros(kind, 0) };
-    let mut built = Builder { data, nulls: Vec::with_capacity(rows) };
+    let mut built = Builder::new(vectors[0].0);
     for row in 0..rows {
-        built.push(choose(row).map_or(Value::Null, |n| vectors[n].1.value(row)));
+        built.push_value(choose(row).map_or(Value::Null, |n| vectors[n].1.value(row)));
     }
-    let has_nulls = built.nulls.contains(&true);
-    Vector { data: built.data, nulls: has_nulls.then_some(built.nulls) }
+    built.take()
 }

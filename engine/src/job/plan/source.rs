@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::columns::input::bounds_of;
+use crate::columns::settings::{MARK_NULLS, SKIP_BAD_RECORDS};
 use crate::format::LineEnd;
 use crate::format::columns::{BadRecords, Columns};
 use crate::format::csv::CsvShape;
@@ -92,7 +93,14 @@ fn format(
             let condition = if blocks { bounds_of(&spec.settings)? } else { String::new() };
             // Named columns of the value are wanted even if the folder ignores them.
             let no_value = no_value && value.is_empty();
-            RecordFormat::Source(Scan { key, value, no_value, marks_nulls: marks_nulls(spec)?, blocks, condition })
+            RecordFormat::Source(Scan {
+                key,
+                value,
+                no_value,
+                marks_nulls: is_true(spec, MARK_NULLS)?,
+                blocks,
+                condition,
+            })
         }
         InputFormat::Class(name) => {
             if *columns != Columns::default() {
@@ -114,27 +122,17 @@ fn format(
 
 /// Returns what happens to records that break their format.
 fn bad_records(spec: &JobSpec) -> Result<BadRecords> {
-    match spec.settings.get(SKIP_BAD_RECORDS).map(|value| value.trim()) {
-        None | Some("false") => Ok(BadRecords::Fail),
-        Some("true") => Ok(BadRecords::Skip),
-        Some(other) => Err(Error::new(Code::Usage, format!("{SKIP_BAD_RECORDS}: '{other}' is neither true nor false"))),
-    }
+    Ok(if is_true(spec, SKIP_BAD_RECORDS)? { BadRecords::Skip } else { BadRecords::Fail })
 }
 
-/// Returns true if columns mark their nulls.
-fn marks_nulls(spec: &JobSpec) -> Result<bool> {
-    match spec.settings.get(MARK_NULLS).map(|value| value.trim()) {
+/// Returns the value of a setting that is true or false, by default false.
+fn is_true(spec: &JobSpec, key: &str) -> Result<bool> {
+    match spec.settings.get(key).map(|value| value.trim()) {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
-        Some(other) => Err(Error::new(Code::Usage, format!("{MARK_NULLS}: '{other}' is neither true nor false"))),
+        Some(other) => Err(Error::new(Code::Usage, format!("{key}: '{other}' is neither true nor false"))),
     }
 }
-
-/// Setting: write a null column as `\\N`, where records come from a source.
-pub const MARK_NULLS: &str = "columns.mark.nulls";
-
-/// Setting: skip records that break their format, instead of failing.
-const SKIP_BAD_RECORDS: &str = "skip.bad.records";
 
 fn line_end(delimiter: &Option<Vec<u8>>) -> LineEnd {
     match delimiter {
