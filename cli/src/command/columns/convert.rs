@@ -7,18 +7,17 @@
 //!   JSON       named by --columns                  the same
 //! ```
 
-use std::path::Path;
-
 use clap::Args;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
-use yunti_engine::format::file_formats::{self, FileFormat};
+use yunti_engine::format::file_formats;
 use yunti_engine::job;
 use yunti_engine::job::spec::change::{parse_input_format, parse_output, parse_output_format};
 use yunti_engine::job::spec::{InputFormat, OutputFormat};
 
 use super::infer::Fields;
-use super::{library, table};
+use super::library;
+use super::table::{self, Table};
 use crate::command::part::stores::StoreFlags;
 use crate::command::run::common_flags::{ReportingFlags, ResourceFlags, TaskFlags};
 use crate::command::run::flags::RunFlags;
@@ -85,10 +84,10 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
             format!("use --output-format csv, json, {}; yunti run identity writes others", file_formats::names());
         return Err(error.hint(hint).into());
     }
-    let first = job::first_file(inputs, &env)?;
-    let fields = fields(&flags, &first, &format, written.is_some(), &env)?;
+    let table = Table::of(inputs, &format, &env)?;
+    let fields = fields(&flags, &table, written.is_some(), &env)?;
     if fields.is_empty() {
-        return Err(Error::new(Code::Input, "the input has no column").at_path(first.to_string_lossy()).into());
+        return Err(Error::new(Code::Input, "the input has no column").at_path(table.path.to_string_lossy()).into());
     }
     let names: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
     let (key, value) = names.split_at(1);
@@ -105,8 +104,8 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
         settings.push((format!("{}.types", written.settings), types.join("\n")));
         settings.extend(flags.codec.iter().map(|codec| (format!("{}.compression", written.settings), codec.clone())));
     }
-    if let (OutputFormat::Json, Some(read)) = (&flags.output_format, read) {
-        settings.push((job::JSON_VALUES.into(), json_values(&first, read, &env)?.join("\n")));
+    if flags.output_format == OutputFormat::Json && read.is_some() {
+        settings.push((job::JSON_VALUES.into(), table.json_values().join("\n")));
     }
     run(RunFlags {
         application: Some("identity".into()),
@@ -129,19 +128,11 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
 }
 
 /// Returns the columns of the first input, or the columns that the flags name, with their types if `typed`.
-fn fields(flags: &ConvertFlags, first: &Path, format: &InputFormat, typed: bool, env: &Env) -> Result<Fields> {
-    let all = table::fields(first, format, &flags.columns, typed, env)?;
+fn fields(flags: &ConvertFlags, table: &Table, typed: bool, env: &Env) -> Result<Fields> {
+    let all = table.fields(&flags.columns, typed, env)?;
     if flags.columns.is_empty() {
         return Ok(all);
     }
     let kind = |name: &String| all.iter().find(|(n, _)| n == name).map_or(String::new(), |(_, kind)| kind.clone());
     Ok(flags.columns.iter().map(|name| (name.clone(), kind(name))).collect())
-}
-
-/// Returns the columns of a file whose texts are JSON values.
-fn json_values(path: &Path, format: &FileFormat, env: &Env) -> Result<Vec<String>> {
-    const KINDS: [&str; 8] = ["Int", "UInt", "Float", "Boolean", "Decimal", "List", "Struct", "Map"];
-    let fields = table::fields_of(path, format, "type", env)?;
-    let is_value = |kind: &str| KINDS.iter().any(|known| kind.starts_with(known) && !kind.starts_with("Interval"));
-    Ok(fields.into_iter().filter(|(_, kind)| is_value(kind)).map(|(name, _)| name).collect())
 }

@@ -1,7 +1,7 @@
 //! The class library for files of others, such as Parquet: loaded from beside this program when a job needs it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use yunti_base::{Code, Error, Result};
@@ -44,15 +44,20 @@ pub fn refuse_on_cluster(spec: &JobSpec) -> Result<()> {
     Err(Error::new(Code::Usage, what).hint("leave out --on yarn, or read it there with a reader of Java"))
 }
 
-/// Loads the library for files of a format. Errors: `Input` if it is not there; `UserCode` if it cannot be loaded.
+/// Returns the library for files of a format, which is loaded once.
+///
+/// Errors: `Input` if it is not there; `UserCode` if it cannot be loaded.
 pub fn load(format: &FileFormat) -> Result<Arc<dyn ClassSource>> {
-    match find() {
-        Some(path) => abi::load(&path),
-        None => {
-            let what = format!("{} needs {FILE}, which is not beside this program", format.title);
-            Err(Error::new(Code::Input, what).hint(format!("build it with make formats, or name it in {VARIABLE}")))
-        }
+    static LOADED: OnceLock<Arc<dyn ClassSource>> = OnceLock::new();
+    if let Some(loaded) = LOADED.get() {
+        return Ok(loaded.clone());
     }
+    let Some(path) = find() else {
+        let what = format!("{} needs {FILE}, which is not beside this program", format.title);
+        return Err(Error::new(Code::Input, what).hint(format!("build it with make formats, or name it in {VARIABLE}")));
+    };
+    let loaded = abi::load(&path)?;
+    Ok(LOADED.get_or_init(|| loaded).clone())
 }
 
 /// Returns the description of a file of columns: its schema, columns and statistics.

@@ -13,39 +13,39 @@ use yunti_engine::job;
 use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat};
 
 use super::infer::Fields;
-use super::{library, table};
+use super::library;
+use super::table::{self, Table};
 
 const AGGREGATE: &str = "Yunti.ColumnsAggregateMapper";
 const SELECT_ROWS: &str = "Yunti.SelectMapper";
 
+/// Returns true for a job whose mapper takes columns that are not resolved yet. Its input format is resolved with them.
+pub fn is_open(spec: &JobSpec) -> bool {
+    let takes_columns = spec.mapper.as_ref().is_some_and(|mapper| [AGGREGATE, SELECT_ROWS].contains(&&mapper[..]));
+    takes_columns && !spec.settings.contains_key(NAMES)
+}
+
 /// Completes a job whose mapper takes columns; leaves others alone. Errors: `Usage`, and those of the first file.
 pub fn resolve(spec: &mut JobSpec, env: &Env) -> Result<()> {
-    let mapper = spec.mapper.clone().unwrap_or_default();
-    if !(mapper == AGGREGATE || mapper == SELECT_ROWS) || spec.settings.contains_key(NAMES) {
+    if !is_open(spec) {
         return Ok(());
     }
+    let mapper = spec.mapper.clone().unwrap_or_default();
     if matches!(spec.input_format, InputFormat::Text { .. }) {
         spec.input_format = table::format_of(&spec.inputs, env)?;
     }
-    let needed = needed(spec, &mapper)?;
-    let given = given_types(spec)?;
-    let mut all = all_fields(spec, &needed, &given, env)?;
+    let (mut all, table) = all_fields(spec, &needed(spec, &mapper)?, env)?;
     // A selection of all columns is the list of their names.
     if mapper == SELECT_ROWS && !spec.settings.contains_key(SELECT) {
         let names: Vec<String> = all.iter().map(|(name, _)| quoted(name)).collect();
         spec.settings.insert(SELECT.into(), names.join(", "));
     }
-    let schema = library::read_format(&spec.input_format);
-    let is_text = schema.is_none();
-    if let Some(format) = schema {
-        // Members of structs are columns by their path.
-        for name in self::needed(spec, &mapper)? {
-            if !all.iter().any(|(known, _)| *known == name)
-                && let Some(kind) = table::type_at(&name, &job::first_file(&spec.inputs, env)?, format, env)?
-            {
-                all.push((name, kind));
-            }
-        }
+    let is_text = library::read_format(&spec.input_format).is_none();
+    // Members of structs are columns by their path.
+    for name in needed(spec, &mapper)? {
+        let is_known = all.iter().any(|(known, _)| *known == name);
+        let member = table.as_ref().filter(|_| !is_known).and_then(|table| table.type_at(&name));
+        all.extend(member.map(|kind| (name, kind)));
     }
     let mut chosen: Fields = Vec::new();
     let mut sources = Vec::new();
@@ -54,7 +54,7 @@ pub fn resolve(spec: &mut JobSpec, env: &Env) -> Result<()> {
         sources = pass_on_texts(spec)?;
         chosen.extend(sources.iter().map(|name| (as_text(name), "Utf8".to_string())));
     }
-    for name in if mapper == SELECT_ROWS { self::needed(spec, &mapper)? } else { needed } {
+    for name in needed(spec, &mapper)? {
         if chosen.iter().any(|(known, _)| *known == name) {
             continue;
         }
@@ -158,25 +158,27 @@ fn given_types(spec: &JobSpec) -> Result<Fields> {
     spec.settings.get(TYPES_GIVEN).iter().flat_map(|lines| lines.lines()).map(one).collect()
 }
 
-/// Returns the columns of the input with their types: the user's where there is one.
-fn all_fields(spec: &JobSpec, needed: &[String], given: &Fields, env: &Env) -> Result<Fields> {
+/// Returns the columns of the input with their types, the user's where there is one; and the table, unless the user
+/// names all types.
+fn all_fields(spec: &JobSpec, needed: &[String], env: &Env) -> Result<(Fields, Option<Table>)> {
+    let given = given_types(spec)?;
     let is_given = |name: &String| given.iter().any(|(known, _)| known == name);
     let is_schema = library::read_format(&spec.input_format).is_some();
     if !is_schema && !needed.is_empty() && needed.iter().all(is_given) {
-        return Ok(given.clone());
+        return Ok((given, None));
     }
     if spec.inputs.iter().any(|name| name == "-") {
         let error = Error::new(Code::Usage, "standard input cannot be sampled for the types of its columns");
         return Err(error.hint("name the type of each column: --type amount=Float64"));
     }
-    let first = job::first_file(&spec.inputs, env)?;
-    let mut all = table::fields(&first, &spec.input_format, needed, true, env)?;
+    let table = Table::of(&spec.inputs, &spec.input_format, env)?;
+    let mut all = table.fields(needed, true, env)?;
     for (name, kind) in all.iter_mut() {
         if let (Some((_, given)), false) = (given.iter().find(|(known, _)| known == name), is_schema) {
             kind.clone_from(given);
         }
     }
-    Ok(all)
+    Ok((all, Some(table)))
 }
 
 fn aggregates(spec: &mut JobSpec, chosen: &Fields, fields: &[Field]) -> Result<Results> {
@@ -238,9 +240,8 @@ fn name_results(spec: &mut JobSpec, results: Results) {
             spec.settings.entry(format!("{}.types", written.settings)).or_insert(types.join("\n"));
         }
         None => {
-            let is_value =
-                |kind: &str| ["Int", "UInt", "Float", "Decimal", "Boolean"].iter().any(|k| kind.starts_with(k));
-            let values: Vec<String> = all().filter(|(_, kind)| is_value(kind)).map(|(name, _)| name.clone()).collect();
+            let values = all().filter(|(_, kind)| table::is_json_value(kind)).map(|(name, _)| name.clone());
+            let values: Vec<String> = values.collect();
             spec.settings.entry(job::JSON_VALUES.into()).or_insert(values.join("\n"));
         }
     }

@@ -1,11 +1,11 @@
 //! Tables as inputs: their format, and the names and types of their columns by the first file.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
-use yunti_engine::format::file_formats::{self, FileFormat};
+use yunti_engine::format::file_formats;
 use yunti_engine::job;
 use yunti_engine::job::spec::{InputFormat, JobSpec};
 
@@ -38,52 +38,76 @@ pub fn format_of(inputs: &[String], env: &Env) -> Result<InputFormat> {
     }
 }
 
-/// Returns the columns of a file: all of them, or for JSON those of `names`. A type is empty unless `typed`, or known
-/// from a schema.
-///
-/// Errors: `Usage` for a format without columns, or JSON without names; those of the file.
-pub fn fields(first: &Path, format: &InputFormat, names: &[String], typed: bool, env: &Env) -> Result<Fields> {
-    match format {
-        InputFormat::Class(_) if let Some(read) = library::read_format(format) => schema(first, read, env),
-        InputFormat::Csv { separator, header } => {
-            infer::of_csv(&first.to_string_lossy(), *separator, *header, typed, env)
-        }
-        InputFormat::Json if !names.is_empty() => infer::of_json(&first.to_string_lossy(), names, typed, env),
-        InputFormat::Json => {
-            let error = Error::new(Code::Usage, "no column of the JSON lines is named");
-            Err(error.hint("as in --columns id,user.name"))
-        }
-        _ => {
-            let error = Error::new(Code::Usage, "the input has no named columns");
-            Err(error.hint(format!("formats with columns are csv, json, {}", file_formats::names())))
-        }
+/// The first file of inputs, whose columns are those of all.
+pub struct Table {
+    pub path: PathBuf,
+    format: InputFormat,
+    /// Fields of its description, if a class of the library reads its format.
+    schema: Option<Value>,
+}
+
+impl Table {
+    /// Finds the first file and describes it. Errors: `Input` if there is none; those of the library and of the file.
+    pub fn of(inputs: &[String], format: &InputFormat, env: &Env) -> Result<Table> {
+        let path = job::first_file(inputs, env)?;
+        let described = library::read_format(format).map(|read| library::description(&path, read, env)).transpose()?;
+        Ok(Table { path, format: format.clone(), schema: described.map(|mut document| document["fields"].take()) })
     }
-}
 
-/// Returns the columns of a file with the types of their texts.
-fn schema(path: &Path, format: &FileFormat, env: &Env) -> Result<Fields> {
-    fields_of(path, format, "text_type", env)
-}
-
-/// Returns the type of the member of structs at a path of names with dots, if a file has it.
-pub fn type_at(path: &str, first: &Path, format: &FileFormat, env: &Env) -> Result<Option<String>> {
-    fn below(fields: &Value, path: &str) -> Option<String> {
-        fields.as_array()?.iter().find_map(|field| {
-            let rest = path.strip_prefix(field["name"].as_str()?)?;
-            match rest.strip_prefix('.') {
-                Some(rest) => below(&field["members"], rest),
-                None if rest.is_empty() => Some(field["text_type"].as_str()?.to_string()),
-                None => None,
+    /// Returns the columns: all of them, or for JSON those of `names`. A type is empty unless `typed`, or known from a
+    /// schema.
+    ///
+    /// Errors: `Usage` for a format without columns, or JSON without names; those of the file.
+    pub fn fields(&self, names: &[String], typed: bool, env: &Env) -> Result<Fields> {
+        if self.schema.is_some() {
+            return Ok(self.described("text_type"));
+        }
+        let path = self.path.to_string_lossy();
+        match self.format {
+            InputFormat::Csv { separator, header } => infer::of_csv(&path, separator, header, typed, env),
+            InputFormat::Json if !names.is_empty() => infer::of_json(&path, names, typed, env),
+            InputFormat::Json => {
+                let error = Error::new(Code::Usage, "no column of the JSON lines is named");
+                Err(error.hint("as in --columns id,user.name"))
             }
-        })
+            _ => {
+                let error = Error::new(Code::Usage, "the input has no named columns");
+                Err(error.hint(format!("formats with columns are csv, json, {}", file_formats::names())))
+            }
+        }
     }
-    Ok(below(&library::description(first, format, env)?["fields"], path))
+
+    /// Returns the columns whose texts are JSON values, by the schema.
+    pub fn json_values(&self) -> Vec<String> {
+        let values = self.described("type").into_iter().filter(|(_, kind)| is_json_value(kind));
+        values.map(|(name, _)| name).collect()
+    }
+
+    /// Returns the type of the member of structs at a path of names with dots, if the schema has it.
+    pub fn type_at(&self, path: &str) -> Option<String> {
+        fn below(fields: &Value, path: &str) -> Option<String> {
+            fields.as_array()?.iter().find_map(|field| {
+                let rest = path.strip_prefix(field["name"].as_str()?)?;
+                match rest.strip_prefix('.') {
+                    Some(rest) => below(&field["members"], rest),
+                    None if rest.is_empty() => Some(field["text_type"].as_str()?.to_string()),
+                    None => None,
+                }
+            })
+        }
+        below(self.schema.as_ref()?, path)
+    }
+
+    /// Returns the columns of the schema, each with a member of its description.
+    fn described(&self, member: &str) -> Fields {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let fields = self.schema.as_ref().and_then(Value::as_array).into_iter().flatten();
+        fields.map(|field| (text(&field["name"]), text(&field[member]))).collect()
+    }
 }
 
-/// Returns the columns of a file, each with a member of its description.
-pub fn fields_of(path: &Path, format: &FileFormat, member: &str, env: &Env) -> Result<Fields> {
-    let document = library::description(path, format, env)?;
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
-    let fields = document["fields"].as_array().into_iter().flatten();
-    Ok(fields.map(|field| (text(&field["name"]), text(&field[member]))).collect())
+/// Returns true for a type whose texts are JSON values. `kind`: the type as Arrow spells it.
+pub fn is_json_value(kind: &str) -> bool {
+    const KINDS: [&str; 8] = ["Int", "UInt", "Float", "Boolean", "Decimal", "List", "Struct", "Map"];
+    KINDS.iter().any(|known| kind.starts_with(known)) && !kind.starts_with("Interval")
 }

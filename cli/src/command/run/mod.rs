@@ -96,7 +96,7 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
 
 /// Completes a job by its first files: their format, and the types of their columns.
 fn complete(flags: &RunFlags, spec: &mut JobSpec, env: &Env) -> yunti_base::Result<()> {
-    if flags.input_format.is_none() {
+    if flags.input_format.is_none() && !resolve::is_open(spec) {
         job::recognise_formats(spec, env)?;
     }
     resolve::resolve(spec, env)?;
