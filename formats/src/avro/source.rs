@@ -16,7 +16,7 @@ use super::column::Column;
 use super::header::{Block, Header};
 use super::input::{Input, damaged};
 use super::{builder, describe};
-use crate::emit::Emission;
+use crate::emit::{self, Emission};
 use crate::failure::guarded;
 use crate::file::stretch::Stretch;
 use crate::scan::Picked;
@@ -40,7 +40,6 @@ pub struct AvroSource {
 /// Blocks that are being read.
 struct OpenUnit {
     file: SourceFile,
-    picked: Picked,
     columns: Column,
     /// Offset of the next block, and the end of the stretch.
     next: u64,
@@ -115,10 +114,9 @@ impl Source for AvroSource {
         if range.start < header.end {
             return Err(damaged("fewer blocks than before"));
         }
-        let emission = Emission::of(scan, &picked);
+        let emission = Emission::of(scan, picked);
         self.unit = Some(OpenUnit {
             file: file.clone(),
-            picked,
             columns,
             next: range.start,
             end: range.end,
@@ -131,20 +129,9 @@ impl Source for AvroSource {
     }
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
-        let (Some(unit), Some((header, _))) = (&mut self.unit, &self.header) else { return Ok(false) };
-        if !unit.emission.is_open() {
-            let more = guarded(of_panic, || {
-                let Some(batch) = unit.next_batch(header, &self.rows)? else { return Ok(false) };
-                unit.emission.begin(&batch, &unit.picked)?;
-                Ok(true)
-            })?;
-            if !more {
-                self.unit = None;
-                return Ok(false);
-            }
-        }
-        unit.emission.emit(out)?;
-        Ok(true)
+        let Some((header, _)) = &self.header else { return Ok(false) };
+        let decode = |unit: &mut OpenUnit| unit.next_batch(header, &self.rows);
+        emit::next(&mut self.unit, |unit| &mut unit.emission, of_panic, decode, out)
     }
 
     fn describe(&mut self, file: &SourceFile, out: &mut Sink<'_>) -> Result<()> {

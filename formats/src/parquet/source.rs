@@ -13,7 +13,7 @@ use super::input::Input;
 use super::schema::schema_to_decode;
 use super::{columns, describe, metadata, prune};
 use crate::bounds;
-use crate::emit::Emission;
+use crate::emit::{self, Emission};
 use crate::scan::Picked;
 
 /// Bytes of decoded columns in a batch, about.
@@ -33,7 +33,6 @@ pub struct ParquetSource {
 
 /// A row group that is being read.
 struct OpenUnit {
-    picked: Picked,
     reader: ParquetRecordBatchReader,
     /// Rows of the row group that were not decoded yet.
     rows_left: u64,
@@ -86,26 +85,13 @@ impl Source for ParquetSource {
                 .build()
                 .map_err(of_parquet)
         })?;
-        let emission = Emission::of(scan, &picked);
-        self.unit = Some(OpenUnit { picked, reader, rows_left: group.num_rows() as u64, emission });
+        let emission = Emission::of(scan, picked);
+        self.unit = Some(OpenUnit { reader, rows_left: group.num_rows() as u64, emission });
         Ok(())
     }
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
-        let Some(unit) = &mut self.unit else { return Ok(false) };
-        if !unit.emission.is_open() {
-            let more = guarded(|| {
-                let Some(batch) = unit.next_batch()? else { return Ok(false) };
-                unit.emission.begin(&batch, &unit.picked)?;
-                Ok(true)
-            })?;
-            if !more {
-                self.unit = None;
-                return Ok(false);
-            }
-        }
-        unit.emission.emit(out)?;
-        Ok(true)
+        emit::next(&mut self.unit, |unit| &mut unit.emission, of_text, OpenUnit::next_batch, out)
     }
 
     fn describe(&mut self, file: &SourceFile, out: &mut Sink<'_>) -> Result<()> {
