@@ -4,6 +4,7 @@
 //! arrives as codes: its values stand in memory once, and are written as text only for the records that are emitted.
 
 use arrow_array::RecordBatch;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source, SourceFile, Unit};
@@ -79,7 +80,7 @@ impl Source for ParquetSource {
             let options = metadata::options().with_schema(schema);
             let typed = ArrowReaderMetadata::try_new(foot.metadata().clone(), options).map_err(of_parquet)?;
             ParquetRecordBatchReaderBuilder::new_with_metadata(Input(file.clone()), typed)
-                .with_projection(columns::mask(&picked, foot.parquet_schema()))
+                .with_projection(ProjectionMask::leaves(foot.parquet_schema(), leaves.iter().copied()))
                 .with_row_groups(vec![number])
                 .with_batch_size(batch_rows(group, &leaves))
                 .build()
