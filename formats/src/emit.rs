@@ -3,7 +3,7 @@
 //! A column of codes has each of its values once. A job that needs the set of keys alone gets each code once a unit.
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use yunti_api::{Bytes, Out, Result, Scan};
+use yunti_api::{Bytes, Error, Out, Result, Scan};
 
 use crate::block::BlockWriter;
 use crate::cells::Cells;
@@ -16,6 +16,7 @@ const EMIT_BYTES: usize = 256 << 10;
 
 /// Records of a unit.
 pub struct Emission {
+    picked: Picked,
     marks_nulls: bool,
     seen: Option<SeenCodes>,
     /// For a scan of blocks.
@@ -49,20 +50,16 @@ enum OpenBatch {
 
 impl Emission {
     /// Begins a unit.
-    pub fn of(scan: &Scan, picked: &Picked) -> Emission {
+    pub fn of(scan: &Scan, picked: Picked) -> Emission {
         // A job that needs the set of keys alone gets each code of a column once.
         let seen = (scan.no_value && picked.key.len() == 1).then(SeenCodes::default);
         let blocks = scan.blocks.then(BlockWriter::default);
-        Emission { marks_nulls: scan.marks_nulls, seen, blocks, batch: None }
-    }
-
-    /// Returns true while a batch is being emitted.
-    pub fn is_open(&self) -> bool {
-        self.batch.is_some()
+        Emission { picked, marks_nulls: scan.marks_nulls, seen, blocks, batch: None }
     }
 
     /// Begins a batch. Fails if it lacks a column, or a value has no text.
-    pub fn begin(&mut self, batch: &RecordBatch, picked: &Picked) -> Result<()> {
+    fn begin(&mut self, batch: &RecordBatch) -> Result<()> {
+        let picked = &self.picked;
         let cells = |paths: &[Vec<String>]| paths.iter().map(|path| cells(batch, path)).collect::<Result<Vec<_>>>();
         self.batch = Some(match &mut self.blocks {
             Some(blocks) => {
@@ -80,7 +77,7 @@ impl Emission {
     }
 
     /// Emits records of the batch, about a quarter of a megabyte, or its block.
-    pub fn emit(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<()> {
+    fn emit(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<()> {
         let (key_columns, value_columns, row, rows) = match &mut self.batch {
             Some(OpenBatch::Records { key, value, row, rows }) => (&*key, &*value, row, *rows),
             Some(OpenBatch::Block) => {
@@ -120,6 +117,32 @@ impl Emission {
         }
         Ok(())
     }
+}
+
+/// Emits records of an open unit; decodes its next batch if none is open. Returns false at the end, and closes the unit.
+///
+/// `failed`: the error for a panic of the decoder.
+pub fn next<U>(
+    unit: &mut Option<U>,
+    emission: fn(&mut U) -> &mut Emission,
+    failed: fn(&str) -> Error,
+    decode: impl FnOnce(&mut U) -> Result<Option<RecordBatch>>,
+    out: &mut Out<'_, Bytes, Bytes>,
+) -> Result<bool> {
+    let Some(open) = unit else { return Ok(false) };
+    if emission(open).batch.is_none() {
+        let more = failure::guarded(failed, || {
+            let Some(batch) = decode(open)? else { return Ok(false) };
+            emission(open).begin(&batch)?;
+            Ok(true)
+        })?;
+        if !more {
+            *unit = None;
+            return Ok(false);
+        }
+    }
+    emission(open).emit(out)?;
+    Ok(true)
 }
 
 /// Returns the values of the column at a path.

@@ -2,13 +2,18 @@
 aggregates against pyarrow.
 """
 
+import datetime
+import decimal
 import glob
 import math
 import os
 import random
 
+import fastavro
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.ipc as ipc
+import pyarrow.orc as po
 import pyarrow.parquet as pq
 
 from tables import ROOT, Scratch, cell, random_table, yunti
@@ -64,6 +69,82 @@ class Blocks(Scratch):
                                  [line.rstrip(b"\t") for line in records])
                 seen += 1
         self.assertGreater(seen, 20)
+
+
+class Members(Scratch):
+    """Members of structs as columns of expressions, with the types that they have in the file."""
+
+    FORMATS = ("parquet", "arrow", "arrow-stream", "avro", "orc")
+
+    def setUp(self):
+        super().setUp()
+        at = datetime.datetime(2026, 11, 25, 10)
+        users = [
+            {"age": 9, "at": at, "home": {"zip": "00100", "rent": decimal.Decimal("10.50")}},
+            {"age": 10, "at": at + datetime.timedelta(days=1), "home": None},
+            None,
+            {"age": None, "at": None, "home": {"zip": None, "rent": decimal.Decimal("-0.25")}},
+            {"age": -3, "at": at, "home": {"zip": "75001", "rent": None}},
+        ]
+        home = pa.struct([("zip", pa.string()), ("rent", pa.decimal128(9, 2))])
+        user = pa.struct([("age", pa.int32()), ("at", pa.timestamp("us")), ("home", home)])
+        # A column of just this name comes first.
+        self.table = pa.table({"user": pa.array(users, user), "user.age": pa.array([1, 1, 1, 1, 1], pa.int64()),
+                               "id": pa.array([0, 1, 2, 3, 4], pa.int64())})
+
+    def write(self, format, table):
+        path = self.path(f"members-{format}")
+        if format == "avro":
+            return self.write_avro(path, table)
+        if format == "parquet":
+            pq.write_table(table, path)
+        elif format == "orc":
+            po.write_table(table, path)
+        else:
+            make = ipc.new_file if format == "arrow" else ipc.new_stream
+            with make(path, table.schema) as writer:
+                writer.write_table(table)
+        return path
+
+    def write_avro(self, path, table):
+        amount = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+        moment = {"type": "long", "logicalType": "local-timestamp-micros"}
+        record = lambda name, **fields: {"type": "record", "name": name, "fields": [
+            {"name": field, "type": ["null", kind]} for field, kind in fields.items()]}
+        home = record("home", zip="string", rent=amount)
+        schema = record("row", user=record("user", age="int", at=moment, home=home), id="long")
+        with open(path, "wb") as f:
+            fastavro.writer(f, schema, table.to_pylist())
+        return path
+
+    def test_members_have_their_types_in_every_format(self):
+        table = self.table.drop_columns("user.age")
+        for format in self.FORMATS:
+            given = [self.write(format, table), "--input-format", format]
+            with self.subTest(format=format):
+                agg = "sum(user.age), min(user.age), max(user.age), sum(user.home.rent), max(user.home.zip), count(user.at)"
+                self.assertEqual(lines("aggregate", *given, "--agg", agg), [b"16\t-3\t10\t10.25\t75001\t3"])
+                where = "user.age < 10 and user.at >= timestamp '2026-11-25 10:00:00' and user.home.rent is null"
+                self.assertEqual(lines("select", *given, "--columns", "id, hour(user.at)", "--where", where), [b"4\t10"])
+                found = lines("select", *given, "--columns", "user.home.zip, user.age + 1")
+                self.assertEqual(found, [b"00100\t10", b"\\N\t11", b"\\N\t\\N", b"\\N\t\\N", b"75001\t-2"])
+
+    def test_a_column_with_a_point_in_its_name_comes_first(self):
+        for format in self.FORMATS:
+            if format == "avro":  # Names of Avro have no points.
+                continue
+            given = [self.write(format, self.table), "--input-format", format]
+            with self.subTest(format=format):
+                self.assertEqual(lines("aggregate", *given, "--agg", "sum(user.age)"), [b"5"])
+
+    def test_members_that_are_not_there_are_refused(self):
+        for format in self.FORMATS:
+            given = [self.write(format, self.table.drop_columns("user.age")), "--input-format", format]
+            for name in ("user.size", "user.home.age", "user.age.years", "id.age"):
+                with self.subTest(format=format, name=name):
+                    _, error = yunti("run", "aggregate", *given, "--agg", f"sum({name})", *MARKED, code=2)
+                    self.assertIn(name, error)
+                    self.assertEqual(error.count("\n"), 1)
 
 
 class Aggregates(Scratch):

@@ -127,14 +127,66 @@ pub fn of_arrow(error: &arrow_schema::ArrowError) -> Error {
 }
 
 /// Reads buffers of a body into one, and returns their places there, and the memory of all, plain.
-pub fn read_buffers(
+fn read_buffers(
     file: &SourceFile,
     place: Place,
     buffers: &[arrow_ipc::Buffer],
     compressed: bool,
     held: u64,
 ) -> Result<(Buffer, Vec<arrow_ipc::Buffer>, u64)> {
-    let outside = || damaged(&format!("a buffer lies outside of the message at byte {}", place.offset));
+    let (places, bytes) = places_of(place, buffers)?;
+    let mut memory = 2 * bytes as u64;
+    file.hold(held + memory)?;
+    let mut body = MutableBuffer::from_len_zeroed(bytes);
+    for (buffer, to) in buffers.iter().zip(&places) {
+        let to = &mut body[range(to)];
+        if !to.is_empty() {
+            file.read_at(to, place.offset + place.head + buffer.offset() as u64)?;
+        }
+        if compressed {
+            memory = memory.saturating_add(decompressed_memory(place, to)?);
+        }
+    }
+    file.hold(held.saturating_add(memory))?;
+    Ok((body.into(), places, memory))
+}
+
+/// Reads a body as it is, and takes the memory of it and of its buffers, plain, beside `held`.
+pub fn read_whole(
+    file: &SourceFile,
+    place: Place,
+    buffers: &[arrow_ipc::Buffer],
+    compressed: bool,
+    held: u64,
+) -> Result<Buffer> {
+    let (_, bytes) = places_of(place, buffers)?;
+    let mut memory = place.body + 2 * bytes as u64;
+    file.hold(held + memory)?;
+    let mut body = MutableBuffer::from_len_zeroed(place.body as usize);
+    if !body.is_empty() {
+        file.read_at(&mut body, place.offset + place.head)?;
+    }
+    if compressed {
+        for buffer in buffers {
+            memory = memory.saturating_add(decompressed_memory(place, &body[range(buffer)])?);
+        }
+    }
+    file.hold(held.saturating_add(memory))?;
+    Ok(body.into())
+}
+
+fn range(buffer: &arrow_ipc::Buffer) -> std::ops::Range<usize> {
+    let start = buffer.offset() as usize;
+    start..start + buffer.length() as usize
+}
+
+fn outside(place: Place) -> Error {
+    damaged(&format!("a buffer lies outside of the message at byte {}", place.offset))
+}
+
+/// Returns the places of buffers one behind another, and their bytes. Fails for a buffer outside of the body.
+fn places_of(place: Place, buffers: &[arrow_ipc::Buffer]) -> Result<(Vec<arrow_ipc::Buffer>, usize)> {
+    let outside = || outside(place);
     let mut bytes = 0usize;
     let mut places = Vec::with_capacity(buffers.len());
     for buffer in buffers {
@@ -147,30 +199,23 @@ pub fn read_buffers(
         // Buffers may overlap in a hostile file: the sum is bounded by the budget.
         bytes = bytes.checked_add(length as usize).ok_or_else(outside)?.next_multiple_of(ALIGNMENT);
     }
-    let mut memory = 2 * bytes as u64;
-    file.hold(held + memory)?;
-    let mut body = MutableBuffer::from_len_zeroed(bytes);
-    for (buffer, to) in buffers.iter().zip(&places) {
-        let (start, length) = (to.offset() as usize, to.length() as usize);
-        if length == 0 {
-            continue;
-        }
-        let to = &mut body[start..start + length];
-        file.read_at(to, place.offset + place.head + buffer.offset() as u64)?;
-        if compressed {
-            let Some(plain) = to.first_chunk::<LENGTH_BYTES>() else { return Err(outside()) };
-            // -1: this buffer is not compressed.
-            match i64::from_le_bytes(*plain) {
-                -1 => {}
-                plain => {
-                    let plain = u64::try_from(plain).map_err(|_| damaged("a buffer has a negative length"))?;
-                    memory = memory.saturating_add(plain.saturating_mul(2));
-                }
-            }
+    Ok((places, bytes))
+}
+
+/// Returns the memory that a compressed buffer takes beside its stored bytes: none if it is empty.
+fn decompressed_memory(place: Place, stored: &[u8]) -> Result<u64> {
+    if stored.is_empty() {
+        return Ok(0);
+    }
+    let plain = stored.first_chunk::<LENGTH_BYTES>().ok_or_else(|| outside(place))?;
+    match i64::from_le_bytes(*plain) {
+        // This buffer is not compressed.
+        -1 => Ok(0),
+        plain => {
+            let plain = u64::try_from(plain).map_err(|_| damaged("a buffer has a negative length"))?;
+            Ok(plain.saturating_mul(2))
         }
     }
-    file.hold(held.saturating_add(memory))?;
-    Ok((body.into(), places, memory))
 }
 
 /// Returns the message of a batch with some of its columns.

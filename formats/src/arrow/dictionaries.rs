@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use arrow_array::{Array, ArrayRef};
-use arrow_buffer::Buffer;
 use arrow_ipc::MetadataVersion;
 use arrow_schema::SchemaRef;
 use yunti_api::{Result, SourceFile};
 
-use super::body::{of_arrow, read_buffers};
+use super::body::{of_arrow, read_whole};
 use super::messages::{Message, Place, at, damaged, of_text};
 use crate::failure::guarded;
 
@@ -70,11 +69,7 @@ impl Dictionaries {
         let data = batch.data().ok_or_else(|| damaged("a dictionary has no data"))?;
         let buffers: Vec<arrow_ipc::Buffer> = data.buffers().iter().flatten().copied().collect();
         let held = held + self.memory();
-        // The lengths are checked here, and the crate gets the body as it is.
-        let whole = [arrow_ipc::Buffer::new(0, message.place.body as i64)];
-        read_buffers(file, message.place, &buffers, data.compression().is_some(), held + 2 * message.place.body)?;
-        let (body, ..) = read_buffers(file, message.place, &whole, false, held)?;
-        let body: Buffer = body.slice_with_length(0, message.place.body as usize);
+        let body = read_whole(file, message.place, &buffers, data.compression().is_some(), held)?;
         guarded(of_text, || {
             let (schema, version) = (&self.schema, &self.version);
             arrow_ipc::reader::read_dictionary(&body, batch, schema, &mut self.values, version)

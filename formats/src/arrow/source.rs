@@ -19,7 +19,7 @@ use super::dictionaries::Dictionaries;
 use super::messages::{self, Kind, Layout, Message, damaged, of_text};
 use super::plain::{Texts, coded, plain};
 use super::{describe, messages::Place};
-use crate::emit::Emission;
+use crate::emit::{self, Emission};
 use crate::failure::guarded;
 use crate::file::stretch::Stretch;
 use crate::scan::Picked;
@@ -44,7 +44,6 @@ pub struct ArrowSource {
 /// Batches that are being read.
 struct OpenUnit {
     file: SourceFile,
-    picked: Picked,
     wanted: Wanted,
     place: Next,
     batch: Option<OpenRecords>,
@@ -181,10 +180,9 @@ impl Source for ArrowSource {
         };
         let offset = if let Next::Stream { offset, .. } = place { offset } else { 0 };
         self.load_dictionaries(file, &wanted, offset)?;
-        let emission = Emission::of(scan, &picked);
+        let emission = Emission::of(scan, picked);
         self.unit = Some(OpenUnit {
             file: file.clone(),
-            picked,
             texts: wanted.columns.iter().map(|_| Texts::default()).collect(),
             wanted,
             place,
@@ -195,17 +193,9 @@ impl Source for ArrowSource {
     }
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
-        let (Some(unit), Some(layout), Some((_, dictionaries))) =
-            (&mut self.unit, &self.layout, &mut self.dictionaries)
-        else {
-            return Ok(false);
-        };
-        if !unit.emission.is_open() && !guarded(of_text, || unit.begin_slice(layout, dictionaries, &self.rows))? {
-            self.unit = None;
-            return Ok(false);
-        }
-        unit.emission.emit(out)?;
-        Ok(true)
+        let (Some(layout), Some((_, dictionaries))) = (&self.layout, &mut self.dictionaries) else { return Ok(false) };
+        let decode = |unit: &mut OpenUnit| unit.next_slice(layout, dictionaries, &self.rows);
+        emit::next(&mut self.unit, |unit| &mut unit.emission, of_text, decode, out)
     }
 
     fn describe(&mut self, file: &SourceFile, out: &mut Sink<'_>) -> Result<()> {
@@ -249,20 +239,24 @@ fn plan_stream(file: &SourceFile, layout: &Layout, wanted: &Wanted, start: u64) 
 }
 
 impl OpenUnit {
-    /// Begins the next slice; returns false at the end of the unit.
-    fn begin_slice(&mut self, layout: &Layout, dictionaries: &mut Dictionaries, rows: &Counter) -> Result<bool> {
+    /// Returns the next slice; None at the end of the unit.
+    fn next_slice(
+        &mut self,
+        layout: &Layout,
+        dictionaries: &mut Dictionaries,
+        rows: &Counter,
+    ) -> Result<Option<RecordBatch>> {
         loop {
             if let Some(open) = &mut self.batch {
                 let left = open.batch.num_rows() - open.row;
                 if left > 0 {
                     let slice = open.batch.slice(open.row, left.min(open.slice_rows));
                     open.row += slice.num_rows();
-                    self.emission.begin(&plain_rows(&slice)?, &self.picked)?;
-                    return Ok(true);
+                    return plain_rows(&slice).map(Some);
                 }
                 self.batch = None;
             }
-            let Some(message) = self.next_message(layout, dictionaries)? else { return Ok(false) };
+            let Some(message) = self.next_message(layout, dictionaries)? else { return Ok(None) };
             let parsed = message.parsed()?;
             let Some(batch) = parsed.header_as_record_batch() else { return Err(damaged("a record batch is none")) };
             let held = layout.memory + dictionaries.memory() + 2 * SLICE_BYTES;

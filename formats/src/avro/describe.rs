@@ -1,6 +1,6 @@
 //! Description of a file as JSON: records, blocks, columns with their types, and the schema.
 
-use arrow_schema::Schema as ArrowSchema;
+use arrow_schema::FieldRef;
 use serde_json::{Value, json};
 use yunti_api::{Result, SourceFile};
 
@@ -8,7 +8,7 @@ use super::header::Header;
 use crate::file::describe;
 
 /// Returns the JSON document of a file, whose blocks are counted.
-pub fn document(file: &SourceFile, header: &Header, columns: &ArrowSchema) -> Result<String> {
+pub fn document(file: &SourceFile, header: &Header) -> Result<String> {
     let (mut rows, mut blocks, mut stored) = (0u64, 0u64, 0u64);
     let mut offset = header.end;
     while let Some(block) = header.block(file, offset)? {
@@ -18,8 +18,7 @@ pub fn document(file: &SourceFile, header: &Header, columns: &ArrowSchema) -> Re
         offset = block.next();
     }
     let schema: Value = serde_json::from_slice(&header.text)?;
-    let types: Vec<String> = columns.fields().iter().map(|field| field.data_type().to_string()).collect();
-    let one = |(field, kind): (&arrow_schema::FieldRef, &String)| json!({ "path": field.name(), "type": kind, "codec": header.codec_name });
+    let column = |field: &FieldRef| json!({ "path": field.name(), "type": field.data_type().to_string(), "codec": header.codec_name });
     Ok(json!({
         "format": "Avro",
         "rows": rows,
@@ -27,8 +26,8 @@ pub fn document(file: &SourceFile, header: &Header, columns: &ArrowSchema) -> Re
         "unit": "block",
         "stored_bytes": stored,
         "schema": serde_json::to_string_pretty(&schema)? + "\n",
-        "columns": columns.fields().iter().zip(&types).map(one).collect::<Vec<_>>(),
-        "fields": describe::fields(columns),
+        "columns": header.columns.fields().iter().map(column).collect::<Vec<_>>(),
+        "fields": describe::fields(&header.columns),
     })
     .to_string())
 }

@@ -5,8 +5,12 @@
 //!   block ..:  records: long | stored bytes: long | stored bytes .. | sync
 //! ```
 
+use std::sync::Arc;
+
+use arrow_schema::Schema as ArrowSchema;
 use yunti_api::{Error, Result, SourceFile};
 
+use super::builder;
 use super::input::{Input, damaged};
 use super::schema::Schema;
 use crate::file::codec::Codec;
@@ -24,7 +28,9 @@ const PARSED_FACTOR: u64 = 40;
 
 /// Header of a file.
 pub struct Header {
-    pub schema: Schema,
+    pub schema: Arc<Schema>,
+    /// The same as its columns are built.
+    pub columns: ArrowSchema,
     /// JSON of the schema.
     pub text: Vec<u8>,
     pub codec: Codec,
@@ -106,14 +112,17 @@ impl Header {
         if entries.schema.is_empty() {
             return Err(damaged("no schema"));
         }
+        let schema = Arc::new(Schema::parse(&entries.schema)?);
+        let columns = builder::arrow_schema(&schema)?;
         Ok(Header {
-            schema: Schema::parse(&entries.schema)?,
+            schema,
             text: entries.schema,
             codec,
             codec_name: String::from_utf8_lossy(if entries.codec.is_empty() { b"null" } else { &entries.codec }).into(),
             sync,
             end: at + SYNC_BYTES,
-            memory,
+            memory: memory + columns.fields().size() as u64,
+            columns,
         })
     }
 

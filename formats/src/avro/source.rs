@@ -7,8 +7,6 @@
 //!
 //! A plan walks the headers of the blocks, and has some tens of thousands of units at most, whatever the file's size.
 
-use std::sync::Arc;
-
 use arrow_array::{RecordBatch, cast::AsArray};
 use yunti_api::{Bytes, Class, Context, Counter, Error, Out, Result, Scan, Sink, Source, SourceFile, Unit};
 
@@ -16,7 +14,7 @@ use super::column::Column;
 use super::header::{Block, Header};
 use super::input::{Input, damaged};
 use super::{builder, describe};
-use crate::emit::Emission;
+use crate::emit::{self, Emission};
 use crate::failure::guarded;
 use crate::file::stretch::Stretch;
 use crate::scan::Picked;
@@ -33,14 +31,13 @@ const EMPTY_RECORDS_MAX: u64 = 1 << 24;
 pub struct AvroSource {
     /// Rows of the blocks that were decoded.
     rows: Counter,
-    header: Option<(Header, Arc<super::schema::Schema>)>,
+    header: Option<Header>,
     unit: Option<OpenUnit>,
 }
 
 /// Blocks that are being read.
 struct OpenUnit {
     file: SourceFile,
-    picked: Picked,
     columns: Column,
     /// Offset of the next block, and the end of the stretch.
     next: u64,
@@ -68,11 +65,9 @@ fn of_panic(text: &str) -> Error {
 }
 
 impl AvroSource {
-    fn header(&mut self, file: &SourceFile) -> Result<&(Header, Arc<super::schema::Schema>)> {
+    fn header(&mut self, file: &SourceFile) -> Result<&Header> {
         if self.header.is_none() {
-            let header = guarded(of_panic, || Header::load(file))?;
-            let schema = Arc::new(header.schema.clone());
-            self.header = Some((header, schema));
+            self.header = Some(guarded(of_panic, || Header::load(file))?);
         }
         Ok(self.header.as_ref().expect("it was just loaded"))
     }
@@ -84,8 +79,8 @@ impl Source for AvroSource {
     const GIVES_BLOCKS: bool = true;
 
     fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
-        let (header, schema) = self.header(file)?;
-        Picked::find(scan, &builder::arrow_schema(schema)?)?;
+        let header = self.header(file)?;
+        Picked::find(scan, &header.columns)?;
         let stretch = Stretch::of_file(file.len());
         let (mut units, mut offset) = (Vec::new(), header.end);
         let mut end = 0;
@@ -107,18 +102,17 @@ impl Source for AvroSource {
 
     fn open(&mut self, file: &SourceFile, scan: &Scan, unit: u64) -> Result<()> {
         self.unit = None;
-        let (header, schema) = self.header(file)?;
+        let header = self.header(file)?;
         file.hold(header.memory)?;
-        let picked = Picked::find(scan, &builder::arrow_schema(schema)?)?;
-        let columns = builder::columns(schema, &picked)?;
+        let picked = Picked::find(scan, &header.columns)?;
+        let columns = builder::columns(&header.schema, &picked)?;
         let range = Stretch::range(unit);
         if range.start < header.end {
             return Err(damaged("fewer blocks than before"));
         }
-        let emission = Emission::of(scan, &picked);
+        let emission = Emission::of(scan, picked);
         self.unit = Some(OpenUnit {
             file: file.clone(),
-            picked,
             columns,
             next: range.start,
             end: range.end,
@@ -131,25 +125,14 @@ impl Source for AvroSource {
     }
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
-        let (Some(unit), Some((header, _))) = (&mut self.unit, &self.header) else { return Ok(false) };
-        if !unit.emission.is_open() {
-            let more = guarded(of_panic, || {
-                let Some(batch) = unit.next_batch(header, &self.rows)? else { return Ok(false) };
-                unit.emission.begin(&batch, &unit.picked)?;
-                Ok(true)
-            })?;
-            if !more {
-                self.unit = None;
-                return Ok(false);
-            }
-        }
-        unit.emission.emit(out)?;
-        Ok(true)
+        let Some(header) = &self.header else { return Ok(false) };
+        let decode = |unit: &mut OpenUnit| unit.next_batch(header, &self.rows);
+        emit::next(&mut self.unit, |unit| &mut unit.emission, of_panic, decode, out)
     }
 
     fn describe(&mut self, file: &SourceFile, out: &mut Sink<'_>) -> Result<()> {
-        let (header, schema) = self.header(file)?;
-        out.put(describe::document(file, header, &builder::arrow_schema(schema)?)?.as_bytes())?;
+        let header = self.header(file)?;
+        out.put(describe::document(file, header)?.as_bytes())?;
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use arrow_schema::{DataType, TimeUnit};
 use chrono::DateTime;
+use serde_json::json;
 use yunti_api::Result;
 
 use super::failure::damaged;
@@ -11,6 +12,7 @@ use super::schema::{Kind, Type};
 use super::stripe::Stripe;
 use super::tail::Tail;
 use crate::cells::put_string;
+use crate::file::describe;
 
 /// Milliseconds from 1970 whose nanoseconds fit 64 bits: the years 1678 to 2261.
 const NANOS_MAX: i64 = 9_214_646_400_000;
@@ -38,20 +40,11 @@ pub fn document(tail: &Tail, file: &Input) -> Result<String> {
         .zip(&mut stored)
         .map(|((path, leaf), stored)| column(tail, path, leaf, stored))
         .collect::<Result<_>>()?;
-    let fields: Vec<String> = tail
-        .top
-        .names
-        .iter()
-        .zip(&tail.top.below)
-        .map(|(name, of)| {
-            let (kind, texts) = (of.arrow().to_string(), text_type(of, tail)?.to_string());
-            Ok(format!("{{\"name\":{},\"type\":{},\"text_type\":{}}}", string(name), string(&kind), string(&texts)))
-        })
-        .collect::<Result<_>>()?;
+    let fields = fields(&tail.top, tail)?;
     let version = tail.version.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
     Ok(format!(
         "{{\"format\":\"ORC\",\"version\":{},\"created_by\":{},\"rows\":{},\"units\":{},\"unit\":\"stripe\",\
-         \"index_stride\":{},\"schema\":{},\"columns\":[{}],\"fields\":[{}]}}",
+         \"index_stride\":{},\"schema\":{},\"columns\":[{}],\"fields\":{}}}",
         string(&version),
         string(&tail.writer),
         tail.rows,
@@ -59,7 +52,7 @@ pub fn document(tail: &Tail, file: &Input) -> Result<String> {
         tail.index_stride,
         string(&schema(&tail.top)),
         columns.join(","),
-        fields.join(","),
+        fields,
     ))
 }
 
@@ -94,11 +87,22 @@ fn put_leaves<'a>(of: &'a Type, path: &mut String, to: &mut Vec<(String, &'a Typ
     }
 }
 
+/// Returns the members of a struct as `file::describe::fields` gives those of a schema.
+fn fields(of: &Type, tail: &Tail) -> Result<serde_json::Value> {
+    let field = |(name, of): (&String, &Type)| {
+        let (kind, texts) = (of.arrow().to_string(), text_type(of, tail)?.to_string());
+        let mut one = json!({ "name": name, "type": kind, "text_type": texts });
+        if of.kind == Kind::Struct {
+            one["members"] = fields(of, tail)?;
+        }
+        Ok(one)
+    };
+    of.names.iter().zip(&of.below).map(field).collect()
+}
+
 /// Returns the type as which the texts of a column are read back without loss.
 fn text_type(of: &Type, tail: &Tail) -> Result<DataType> {
     Ok(match of.kind {
-        // JSON stays JSON.
-        _ if of.is_nested() => DataType::Utf8,
         // Years such as 9999 have no nanoseconds of 64 bits.
         Kind::Timestamp | Kind::Instant => {
             let (least, most) = bounds(tail, of.number)?.times;
@@ -106,7 +110,7 @@ fn text_type(of: &Type, tail: &Tail) -> Result<DataType> {
             let unit = if is_near(least) && is_near(most) { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
             DataType::Timestamp(unit, (of.kind == Kind::Instant).then(|| "+00:00".into()))
         }
-        _ => of.arrow(),
+        _ => describe::text_type(&of.arrow()),
     })
 }
 

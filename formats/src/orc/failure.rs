@@ -12,7 +12,12 @@ pub fn unsupported(what: impl std::fmt::Display) -> Error {
     Error::unsupported(format!("this ORC file cannot be read: {what}"))
 }
 
+/// Returns the error of a panic of the decoder.
+pub fn of_panic(text: &str) -> Error {
+    damaged(crate::failure::line(text))
+}
+
 /// Runs a decoder. A panic is an error of the file.
 pub fn guarded<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
-    crate::failure::guarded(|text| damaged(crate::failure::line(text)), call)
+    crate::failure::guarded(of_panic, call)
 }

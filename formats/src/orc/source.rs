@@ -9,11 +9,11 @@ use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source,
 use super::columns::Want;
 use super::decode::StripeReader;
 use super::describe;
-use super::failure::guarded;
+use super::failure::{guarded, of_panic};
 use super::input::Input;
 use super::stripe::Stripe;
 use super::tail::Tail;
-use crate::emit::Emission;
+use crate::emit::{self, Emission};
 use crate::scan::Picked;
 
 /// Reader of ORC files.
@@ -26,7 +26,6 @@ pub struct OrcSource {
 
 /// A stripe that is being read.
 struct OpenUnit {
-    picked: Picked,
     reader: StripeReader,
     emission: Emission,
 }
@@ -82,22 +81,12 @@ impl Source for OrcSource {
         let (picked, want) = pick(scan, &tail)?;
         let reader = guarded(|| StripeReader::open(&Input::File(file.clone()), &tail, unit, &want))?;
         self.rows.add(reader.rows_left());
-        let emission = Emission::of(scan, &picked);
-        self.unit = Some(OpenUnit { picked, reader, emission });
+        self.unit = Some(OpenUnit { reader, emission: Emission::of(scan, picked) });
         Ok(())
     }
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
-        let Some(unit) = &mut self.unit else { return Ok(false) };
-        if !unit.emission.is_open() {
-            let Some(batch) = guarded(|| unit.reader.next())? else {
-                self.unit = None;
-                return Ok(false);
-            };
-            unit.emission.begin(&batch, &unit.picked)?;
-        }
-        unit.emission.emit(out)?;
-        Ok(true)
+        emit::next(&mut self.unit, |unit| &mut unit.emission, of_panic, |unit| unit.reader.next(), out)
     }
 
     fn describe(&mut self, file: &SourceFile, out: &mut Sink<'_>) -> Result<()> {

@@ -1,6 +1,5 @@
 //! Leaves of a Parquet schema that the columns of a scan need.
 
-use parquet::arrow::ProjectionMask;
 use parquet::schema::types::SchemaDescriptor;
 
 use crate::scan::Picked;
@@ -13,9 +12,4 @@ pub fn leaves(picked: &Picked, schema: &SchemaDescriptor) -> Vec<usize> {
         picked.paths().any(|path| parts.starts_with(path))
     };
     (0..schema.num_columns()).filter(needed).collect()
-}
-
-/// Returns the mask of these leaves.
-pub fn mask(picked: &Picked, schema: &SchemaDescriptor) -> ProjectionMask {
-    ProjectionMask::leaves(schema, leaves(picked, schema))
 }

@@ -4,6 +4,7 @@
 //! arrives as codes: its values stand in memory once, and are written as text only for the records that are emitted.
 
 use arrow_array::RecordBatch;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source, SourceFile, Unit};
@@ -13,7 +14,7 @@ use super::input::Input;
 use super::schema::schema_to_decode;
 use super::{columns, describe, metadata, prune};
 use crate::bounds;
-use crate::emit::Emission;
+use crate::emit::{self, Emission};
 use crate::scan::Picked;
 
 /// Bytes of decoded columns in a batch, about.
@@ -33,7 +34,6 @@ pub struct ParquetSource {
 
 /// A row group that is being read.
 struct OpenUnit {
-    picked: Picked,
     reader: ParquetRecordBatchReader,
     /// Rows of the row group that were not decoded yet.
     rows_left: u64,
@@ -80,32 +80,19 @@ impl Source for ParquetSource {
             let options = metadata::options().with_schema(schema);
             let typed = ArrowReaderMetadata::try_new(foot.metadata().clone(), options).map_err(of_parquet)?;
             ParquetRecordBatchReaderBuilder::new_with_metadata(Input(file.clone()), typed)
-                .with_projection(columns::mask(&picked, foot.parquet_schema()))
+                .with_projection(ProjectionMask::leaves(foot.parquet_schema(), leaves.iter().copied()))
                 .with_row_groups(vec![number])
                 .with_batch_size(batch_rows(group, &leaves))
                 .build()
                 .map_err(of_parquet)
         })?;
-        let emission = Emission::of(scan, &picked);
-        self.unit = Some(OpenUnit { picked, reader, rows_left: group.num_rows() as u64, emission });
+        let emission = Emission::of(scan, picked);
+        self.unit = Some(OpenUnit { reader, rows_left: group.num_rows() as u64, emission });
         Ok(())
     }
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
-        let Some(unit) = &mut self.unit else { return Ok(false) };
-        if !unit.emission.is_open() {
-            let more = guarded(|| {
-                let Some(batch) = unit.next_batch()? else { return Ok(false) };
-                unit.emission.begin(&batch, &unit.picked)?;
-                Ok(true)
-            })?;
-            if !more {
-                self.unit = None;
-                return Ok(false);
-            }
-        }
-        unit.emission.emit(out)?;
-        Ok(true)
+        emit::next(&mut self.unit, |unit| &mut unit.emission, of_text, OpenUnit::next_batch, out)
     }
 
     fn describe(&mut self, file: &SourceFile, out: &mut Sink<'_>) -> Result<()> {
