@@ -193,9 +193,13 @@ fn run_with(
     })?;
     let run = Run { spec, plan: &plan, env, control, watch: &watch, chain };
     let result = run.to_end((attempt.threads, memory), &mut pending, journal.clone(), kept, &part_name);
-    let is_doubtful = match &result {
-        Err(error) => error.code() != Code::Cancelled && plan.is_doubtful(env, control.cancelled()),
-        Ok(_) => false,
+    let doubt = match &result {
+        Err(error) if error.code() != Code::Cancelled => plan.is_doubtful(env, control.cancelled()),
+        _ => Ok(false),
+    };
+    let (result, is_doubtful) = match doubt {
+        Ok(is_doubtful) => (result, is_doubtful),
+        Err(cancelled) => (Err(cancelled), false),
     };
     if let (Some(journal), Some(claim), Some(pending)) = (journal, claim, &mut pending) {
         if result.is_err() && journal.has_work() && !is_doubtful {
@@ -249,7 +253,7 @@ impl Run<'_> {
             _ => sorted::run(&running, &output)?,
         }
 
-        if plan.is_doubtful(env, control.cancelled()) {
+        if plan.is_doubtful(env, control.cancelled())? {
             // A program may leave a part before its end, which is proven here.
             return Err(Error::new(Code::Internal, "parts of a compressed file do not fit together"));
         }

@@ -259,12 +259,21 @@ impl Plan {
     }
 
     /// Returns true if the records of a cut compressed file may be others than a reader in order gives.
-    pub fn is_doubtful(&self, env: &Env, cancel: &Cancel) -> bool {
-        self.files.iter().any(|input| {
+    ///
+    /// Errors: `Cancelled`, as a proof that is cancelled shows nothing.
+    pub fn is_doubtful(&self, env: &Env, cancel: &Cancel) -> Result<bool> {
+        let is_doubtful = self.files.iter().any(|input| {
             let (Some(kind), Some(parts)) = (input.codec, &input.parts) else { return false };
+            if parts.unproven().is_empty() {
+                return parts.has_failed();
+            }
             let file = NamedFile::open(&*env.files, &input.path, Code::Input);
             file.map_or(true, |file| is_doubtful(&file, kind, parts, cancel))
-        })
+        });
+        if is_doubtful {
+            cancel.check()?;
+        }
+        Ok(is_doubtful)
     }
 
     /// Returns the number of splits with a compressed file that cannot be cut.
