@@ -12,13 +12,16 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use yunti_base::Result;
+use yunti_base::{Code, Result};
+use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation, Place, Step};
 use yunti_engine::env::real::RealFiles;
 use yunti_engine::env::{Env, Messages};
 use yunti_engine::job::journal::frame::{Frame, decode_all};
-use yunti_engine::job::{InputFormat, JobSpec, Mode, Outcome, OutputTarget, Partitioning};
+use yunti_engine::job::{Control, InputFormat, JobSpec, Mode, Outcome, OutputTarget, Partitioning, run};
+use yunti_engine::library::builtin_classes;
 
+use classes::test_classes;
 use support::{Temp, read_parts, run_in};
 
 #[derive(Default)]
@@ -355,4 +358,37 @@ fn errors_keep_what_is_done_and_say_so() {
     let error = resume(&stream).0.unwrap_err();
     assert!(error.to_string().contains("--resume needs input that can be read again"), "{error}");
     assert!(temp.names().iter().all(|name| !name.starts_with('.')), "{:?}", temp.names());
+}
+
+/// The parts that an earlier attempt mapped are proven when all is reduced: the user may lose patience then.
+#[test]
+fn a_cancelled_proof_of_parts_keeps_what_is_done() {
+    let temp = Temp::new("resume-proof");
+    let mut encoder = Compression { target: Target::Gzip, level: None }.encoder().unwrap();
+    let mut file = Vec::new();
+    for member in text(3, 12_000).chunks(9000) {
+        encoder.write(member, &mut file).unwrap();
+        encoder.finish(&mut file).unwrap();
+    }
+    let spec = JobSpec { inputs: vec![temp.write("in.gz", &file)], ..job(&temp) };
+    let answer = answer(&spec, &temp);
+    kill_at_spill(&spec, 6);
+    let (control, lines) = (Control::new(), Arc::new(Lines::default()));
+    let canceller = control.clone();
+    let files = FaultyFiles::only(Arc::new(RealFiles), 0, false, Fault::Killed, move |step| {
+        let is_proof = canceller.progress().stage == "reduce" && step.path.ends_with("in.gz");
+        if is_proof {
+            canceller.cancel();
+        }
+        is_proof
+    });
+    let files = Arc::new(files);
+    let env = Env { files: files.clone(), messages: lines.clone(), ..Env::real() };
+    let error = run(&spec, &env, &[builtin_classes(), test_classes()], &control).unwrap_err();
+    assert_eq!(error.code(), Code::Cancelled);
+    assert!(files.operations() > 0, "nothing was proven");
+    let lines = lines.0.lock().unwrap().clone();
+    assert_eq!(lines.last().unwrap(), "resume: what is done is kept: give the same command again to go on");
+    let (outcome, _) = expect(&temp, &spec, &answer);
+    assert_eq!(kept(&outcome).0, outcome.report.job.splits);
 }

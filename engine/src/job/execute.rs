@@ -85,7 +85,7 @@ pub fn run(
         }
         (_, claim) => claim,
     };
-    let mut attempt = Attempt { threads, cuts_parts: may_cut_parts(spec, env) };
+    let mut attempt = Attempt { threads, cuts_parts: may_cut_parts(spec) };
     for lost in 0.. {
         let failure = match run_with(spec, attempt, env, classes, control, before, claim.clone()) {
             Ok(outcome) => return Ok(outcome),
@@ -136,20 +136,16 @@ impl From<Error> for Failure {
 }
 
 fn may_begin_again(spec: &JobSpec, env: &Env) -> bool {
-    spec.output != OutputTarget::Stdout && can_read_again(spec, env)
-}
-
-fn can_read_again(spec: &JobSpec, env: &Env) -> bool {
     let read_once = |name: &String| name == "-" || env.files.meta(Path::new(name)).is_ok_and(|m| m.is_stream);
-    !spec.sources().iter().flat_map(|source| &source.inputs).any(read_once)
+    spec.output != OutputTarget::Stdout && !spec.sources().iter().flat_map(|source| &source.inputs).any(read_once)
 }
 
-/// Returns true if the job can begin again after a wrong cut of a compressed file. Cuts are proven when all is mapped,
-/// so standard output must not show anything before.
-fn may_cut_parts(spec: &JobSpec, env: &Env) -> bool {
+/// Returns true if the output allows to begin again after a wrong cut of a compressed file. Cuts are proven when all is
+/// mapped, so standard output must not show anything before.
+fn may_cut_parts(spec: &JobSpec) -> bool {
     let has_head = matches!(spec.output_format, OutputFormat::Csv { .. } | OutputFormat::Class(_));
     let shows_early = spec.output == OutputTarget::Stdout && (spec.mode == Mode::None || has_head);
-    !shows_early && can_read_again(spec, env)
+    !shows_early
 }
 
 fn run_with(
@@ -197,9 +193,13 @@ fn run_with(
     })?;
     let run = Run { spec, plan: &plan, env, control, watch: &watch, chain };
     let result = run.to_end((attempt.threads, memory), &mut pending, journal.clone(), kept, &part_name);
-    let is_doubtful = match &result {
-        Err(error) => error.code() != Code::Cancelled && plan.is_doubtful(env, control.cancelled()),
-        Ok(_) => false,
+    let doubt = match &result {
+        Err(error) if error.code() != Code::Cancelled => plan.is_doubtful(env, control.cancelled()),
+        _ => Ok(false),
+    };
+    let (result, is_doubtful) = match doubt {
+        Ok(is_doubtful) => (result, is_doubtful),
+        Err(cancelled) => (Err(cancelled), false),
     };
     if let (Some(journal), Some(claim), Some(pending)) = (journal, claim, &mut pending) {
         if result.is_err() && journal.has_work() && !is_doubtful {
@@ -253,7 +253,7 @@ impl Run<'_> {
             _ => sorted::run(&running, &output)?,
         }
 
-        if plan.is_doubtful(env, control.cancelled()) {
+        if plan.is_doubtful(env, control.cancelled())? {
             // A program may leave a part before its end, which is proven here.
             return Err(Error::new(Code::Internal, "parts of a compressed file do not fit together"));
         }

@@ -83,7 +83,7 @@ impl Plan {
     }
 
     /// Makes the plan of a job as `make` does. `cut_parts`: compressed files are cut into parts, and the caller can
-    /// begin again without cuts if `is_doubtful`.
+    /// begin again without cuts if `is_doubtful`. No file is cut if any is a pipe, which cannot be read again.
     pub fn make_with(spec: &JobSpec, env: &Env, sources: &[Arc<dyn ClassSource>], cut_parts: bool) -> Result<Plan> {
         let named = spec.sources();
         let mut all: Vec<Source> =
@@ -96,7 +96,7 @@ impl Plan {
         let order = order(spec, &classes, map_types.0)?;
         classes.check_writer(output_types)?;
         let folds_early = fold_in_workers(&mut all, &mut classes, &mut map_types);
-        let CutInput { files, splits, split_bytes } =
+        let CutInput { files, splits, split_bytes, cuts_parts } =
             files_and_splits(spec, &named, &all, folds_early, cut_parts, env)?;
         let encoder = encoder(&spec.output_columns, &spec.output_format, output_types)?;
         let json_values: Vec<&str> = spec.settings.get(JSON_VALUES).iter().flat_map(|names| names.lines()).collect();
@@ -107,7 +107,7 @@ impl Plan {
             files: Arc::new(files),
             splits,
             split_bytes,
-            cuts_parts: cut_parts,
+            cuts_parts,
             sources: all,
             combiner,
             reducer,
@@ -165,6 +165,8 @@ struct CutInput {
     splits: Vec<Split>,
     /// Target size of a split.
     split_bytes: u64,
+    /// True if compressed files are cut where they can be.
+    cuts_parts: bool,
 }
 
 /// Finds the files of all sources and cuts them into splits, numbered through.
@@ -180,6 +182,8 @@ fn files_and_splits(
     let lines = lines::lines_of_split(spec)?;
     let mut found: Vec<Vec<InputFile>> =
         named.iter().map(|named| inputs::find(&*env.files, &named.inputs)).collect::<Result<_>>()?;
+    // A job that reads a pipe cannot begin again after a wrong cut.
+    let cuts_parts = cut_parts && !found.iter().flatten().any(|file| file.is_stream);
     if let Some(lines) = lines {
         found.iter_mut().zip(sources).try_for_each(|(own, s)| lines::mark(&*env.files, own, &s.format, lines))?;
     }
@@ -197,7 +201,7 @@ fn files_and_splits(
             }
             (_, Some(_)) => split_at_lines(&own),
             (format, None) => {
-                if cut_parts {
+                if cuts_parts {
                     parts::cut(spec, env, &mut own, format, split_bytes)?;
                 }
                 split_files(&own, format, split_bytes, sharing)
@@ -209,7 +213,7 @@ fn files_and_splits(
         }
         files.extend(own);
     }
-    Ok(CutInput { files, splits, split_bytes })
+    Ok(CutInput { files, splits, split_bytes, cuts_parts })
 }
 
 /// Returns the bytes of a split, unless the job sets them: larger ones for output files, and for few splits a worker.
@@ -255,12 +259,21 @@ impl Plan {
     }
 
     /// Returns true if the records of a cut compressed file may be others than a reader in order gives.
-    pub fn is_doubtful(&self, env: &Env, cancel: &Cancel) -> bool {
-        self.files.iter().any(|input| {
+    ///
+    /// Errors: `Cancelled`, as a proof that is cancelled shows nothing.
+    pub fn is_doubtful(&self, env: &Env, cancel: &Cancel) -> Result<bool> {
+        let is_doubtful = self.files.iter().any(|input| {
             let (Some(kind), Some(parts)) = (input.codec, &input.parts) else { return false };
+            if parts.unproven().is_empty() {
+                return parts.has_failed();
+            }
             let file = NamedFile::open(&*env.files, &input.path, Code::Input);
             file.map_or(true, |file| is_doubtful(&file, kind, parts, cancel))
-        })
+        });
+        if is_doubtful {
+            cancel.check()?;
+        }
+        Ok(is_doubtful)
     }
 
     /// Returns the number of splits with a compressed file that cannot be cut.

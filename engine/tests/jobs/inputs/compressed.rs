@@ -2,12 +2,17 @@
 //! Compressed inputs read by many workers give the same records as by one.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::codec::{CodecKind, State, decoder, memory_bytes};
 use yunti_engine::env::Env;
-use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning};
+use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation, Step};
+use yunti_engine::env::real::RealFiles;
+use yunti_engine::job::{Control, InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, run};
+use yunti_engine::library::builtin_classes;
 
+use crate::classes::test_classes;
 use crate::support::{Temp, noise, parts_of, read_parts, run_in};
 
 /// Decompresses a file with this extension.
@@ -354,6 +359,30 @@ fn a_doubt_forgets_what_a_journal_kept() {
             assert!(run_over(&temp, &cut).unwrap().0 == expect, "{mode:?}, splits of {split_bytes}");
         }
     }
+}
+
+#[test]
+fn a_file_whose_parts_are_proven_is_not_opened_again() {
+    let temp = Temp::new("opened");
+    let name = temp.write("in.gz", &many_members(Target::Gzip, &lines(10, 6000), 4000));
+    let spec = JobSpec {
+        inputs: vec![name.clone()],
+        output: OutputTarget::Directory(temp.path("out")),
+        split_bytes: 4000,
+        threads: Some(2),
+        ..JobSpec::default()
+    };
+    let control = Control::new();
+    let progress = control.clone();
+    let opens = move |step: &Step| {
+        let is_open = step.operation == Operation::Open && step.path == Path::new(&name);
+        is_open && progress.progress().stage == "reduce"
+    };
+    let files = Arc::new(FaultyFiles::only(Arc::new(RealFiles), 0, false, Fault::Killed, opens));
+    let env = Env { files: files.clone(), ..Env::real() };
+    let outcome = run(&spec, &env, &[builtin_classes(), test_classes()], &control).unwrap();
+    assert!(outcome.report.job.splits > 3);
+    assert_eq!(files.operations(), 0, "the input is opened after the map phase");
 }
 
 #[test]
