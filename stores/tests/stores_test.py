@@ -397,11 +397,14 @@ class Writes(StoreTest):
                 self.assert_nothing_written()
 
     def test_a_job_that_is_killed(self):
-        for number, at in ((signal.SIGTERM, 1), (signal.SIGKILL, 1), (signal.SIGKILL, 2)):
+        # After a second the job has written all, and waits for the store.
+        for number, at, after in ((signal.SIGTERM, 1, 0), (signal.SIGTERM, 1, 1), (signal.SIGKILL, 1, 0),
+                                  (signal.SIGKILL, 2, 0)):
             held = threading.Event()
             running = []
 
             def kill(handler, path, query):
+                time.sleep(after)
                 running[0].send_signal(number)
                 held.wait(2)
             self.store.fault = Faults(kill, matches=lambda h, p, q: h.command == "PUT" and "partNumber" in q,

@@ -282,6 +282,7 @@ impl Run<'_> {
             if spec.durable {
                 file.sync()?;
             }
+            pending.finish_uploads()?;
             control.cancelled().check()?;
             if let Some(journal) = &running.journal {
                 journal.append(&Frame::Commit)?;

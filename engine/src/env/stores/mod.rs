@@ -297,7 +297,10 @@ impl Files for StoreFiles {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        if scheme_of(path).is_none() { self.local.sync_dir(path) } else { Ok(()) }
+        if scheme_of(path).is_none() {
+            return self.local.sync_dir(path);
+        }
+        self.pending_at(path).map_or(Ok(()), |(pending, _)| pending.finish().map(|_| ()))
     }
 
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use yunti_base::store_protocol::Ask;
+use yunti_base::store_protocol::{Ask, UploadedFile};
 
 use super::link::Link;
 use super::upload::Upload;
@@ -100,10 +100,15 @@ impl Pending {
         files.iter().try_for_each(|file| file.abort())
     }
 
+    /// Sends what is left of all files, and waits until the store has it.
+    pub fn finish(&self) -> io::Result<Vec<UploadedFile>> {
+        let files: Vec<Arc<Upload>> = self.lock().files.values().cloned().collect();
+        files.iter().map(|file| file.finish()).collect()
+    }
+
     /// Makes the output visible.
     pub fn commit(&self, overwrite: bool) -> io::Result<()> {
-        let files: Vec<Arc<Upload>> = self.lock().files.values().cloned().collect();
-        let files = files.iter().map(|file| file.finish()).collect::<io::Result<Vec<_>>>()?;
+        let files = self.finish()?;
         let (output, base) = (self.output.clone(), self.base.clone());
         self.link.call(Ask::Commit { output, base, files, overwrite })?;
         let mut tree = self.lock();

@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub use self::claim::{Claim, ClaimOptions};
 use self::claim::{exists, parent_of, remove_any};
 
+use crate::env::stores::scheme_of;
 use crate::env::{Files, NamedFile, OpenFilePool};
 use yunti_base::store_protocol::TEMPORARY;
 use yunti_base::{Code, Error, Result};
@@ -157,6 +158,17 @@ impl PendingOutput {
             .map_err(|e| Error::io(Code::Output, "cannot make the directory", &e).at_path(path.to_string_lossy()))?;
         self.dirs.push(path);
         Ok(())
+    }
+
+    /// Waits until a store has the bytes of all files. This may take minutes, in which a job can be cancelled; the commit
+    /// is short.
+    pub fn finish_uploads(&self) -> Result<()> {
+        if scheme_of(&self.output).is_none() {
+            return Ok(());
+        }
+        self.files.sync_dir(&self.temporary).map_err(|e| {
+            Error::io(Code::Output, "cannot put the output in place", &e).at_path(self.output.to_string_lossy())
+        })
     }
 
     /// Makes the output appear under its name. On an error the earlier state is restored.
