@@ -44,9 +44,13 @@ const SETTINGS: &str = "[defaults]
 
 fn run(program: &str, arguments: &[&str]) -> String {
     let path = format!("/usr/sbin:/sbin:{}", std::env::var("PATH").unwrap_or_default());
-    let settings = std::env::temp_dir().join(format!("yunti-ext4-{}-mke2fs.conf", std::process::id()));
-    fs::write(&settings, SETTINGS).unwrap();
-    let out = Command::new(program).args(arguments).env("PATH", path).env("MKE2FS_CONFIG", settings).output();
+    // Once for all threads: a program must not read half a file.
+    static PATH_OF_SETTINGS: LazyLock<PathBuf> = LazyLock::new(|| {
+        let path = std::env::temp_dir().join(format!("yunti-ext4-{}-mke2fs.conf", std::process::id()));
+        fs::write(&path, SETTINGS).unwrap();
+        path
+    });
+    let out = Command::new(program).args(arguments).env("PATH", path).env("MKE2FS_CONFIG", &*PATH_OF_SETTINGS).output();
     let out = out.unwrap_or_else(|e| panic!("{program} of e2fsprogs: {e}"));
     assert!(out.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap()
