@@ -58,7 +58,8 @@ def make(n):
             os.rename(f"{folder}/f{i}", f"{folder}/g{i}")
         for i in range(2000):
             os.unlink(f"{folder}/g{i}")
-threads(3, make)
+# More than a few: on a fast disk each waits for a part of the time alone.
+threads(8, make)
 ready()
 """
 SCAN = """
