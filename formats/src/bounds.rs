@@ -80,6 +80,58 @@ impl Bound {
     }
 }
 
+/// A bound as a test of single values. What it cannot compare passes: the engine has the whole condition.
+#[derive(Clone, Debug)]
+pub struct Test {
+    op: Op,
+    whole: Option<i128>,
+    float: Option<f64>,
+    bytes: Vec<u8>,
+}
+
+impl Bound {
+    /// Returns the bound as a test of values.
+    pub fn test(&self) -> Test {
+        Test {
+            op: self.op,
+            whole: self.value.parse().ok(),
+            float: self.value.parse().ok(),
+            bytes: unescape(self.value.as_bytes()).into_owned(),
+        }
+    }
+}
+
+impl Test {
+    #[inline]
+    fn holds(&self, order: Ordering) -> bool {
+        match self.op {
+            Op::Equal => order.is_eq(),
+            Op::Less => order.is_lt(),
+            Op::LessOrEqual => order.is_le(),
+            Op::Greater => order.is_gt(),
+            Op::GreaterOrEqual => order.is_ge(),
+        }
+    }
+
+    /// Tests an integer, a date, a time, or the units of a decimal.
+    #[inline]
+    pub fn whole(&self, value: i128) -> bool {
+        self.whole.is_none_or(|constant| self.holds(value.cmp(&constant)))
+    }
+
+    /// Tests a float. NaN has no order here.
+    #[inline]
+    pub fn float(&self, value: f64) -> bool {
+        self.float.and_then(|constant| value.partial_cmp(&constant)).is_none_or(|order| self.holds(order))
+    }
+
+    /// Tests a text.
+    #[inline]
+    pub fn bytes(&self, value: &[u8]) -> bool {
+        self.holds(value.cmp(&self.bytes))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

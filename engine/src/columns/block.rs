@@ -20,12 +20,38 @@ mod shape {
     pub const CODES: u8 = 6;
     /// Codes in the dictionary of the block before.
     pub const CODES_AS_BEFORE: u8 = 7;
+    pub const SMALL_DECIMALS: u8 = 8;
+    /// Codes in a dictionary of another shape.
+    pub const CODES_OF_NUMBERS: u8 = 9;
+}
+
+/// Values that codes number.
+#[derive(Clone)]
+enum Dictionary {
+    Texts(Arc<Bytes>),
+    Numbers(Arc<Data>),
+}
+
+impl Dictionary {
+    fn len(&self) -> usize {
+        match self {
+            Dictionary::Texts(values) => values.len(),
+            Dictionary::Numbers(values) => values.len(),
+        }
+    }
+
+    fn coded(&self, codes: Vec<u32>) -> Data {
+        match self {
+            Dictionary::Texts(values) => Data::Codes(codes, values.clone()),
+            Dictionary::Numbers(values) => Data::NumberCodes(codes, values.clone()),
+        }
+    }
 }
 
 /// Reads the blocks of a split. Dictionaries stay for the blocks behind them.
 #[derive(Default)]
 pub struct BlockReader {
-    dictionaries: Vec<Option<Arc<Bytes>>>,
+    dictionaries: Vec<Option<Dictionary>>,
 }
 
 /// Bytes of a block that are not read yet.
@@ -82,14 +108,7 @@ impl BlockReader {
         let mut all = Vec::with_capacity(columns);
         for (kind, dictionary) in kinds.iter().zip(&mut self.dictionaries) {
             let vector = column(&mut rest, rows, dictionary).ok_or_else(wrong)?;
-            let fits = matches!(
-                (&vector.data, kind),
-                (Data::Bools(_), Kind::Boolean)
-                    | (Data::Ints(_), Kind::Int | Kind::Date | Kind::Time(_) | Kind::Timestamp { .. })
-                    | (Data::Floats(_), Kind::Float | Kind::Float32)
-                    | (Data::Decimals(_), Kind::Decimal { .. })
-                    | (Data::Bytes(_) | Data::Codes(..), Kind::Text)
-            );
+            let fits = has_shape_of(&vector.data, *kind);
             if !fits {
                 let what = format!("a column is no {kind}, which it is in the first file of the job");
                 return Err(Error::new(Code::Input, what).hint("the files of a job must have the same types"));
@@ -100,35 +119,59 @@ impl BlockReader {
     }
 }
 
-fn column(rest: &mut Rest<'_>, rows: usize, dictionary: &mut Option<Arc<Bytes>>) -> Option<Vector> {
+fn has_shape_of(data: &Data, kind: Kind) -> bool {
+    match data {
+        Data::Bools(_) => kind == Kind::Boolean,
+        Data::Ints(_) => matches!(kind, Kind::Int | Kind::Date | Kind::Time(_) | Kind::Timestamp { .. }),
+        Data::Floats(_) => matches!(kind, Kind::Float | Kind::Float32),
+        Data::Decimals(_) | Data::SmallDecimals(_) => matches!(kind, Kind::Decimal { .. }),
+        Data::Bytes(_) | Data::Codes(..) => kind == Kind::Text,
+        Data::NumberCodes(_, values) => has_shape_of(values, kind),
+    }
+}
+
+fn column(rest: &mut Rest<'_>, rows: usize, dictionary: &mut Option<Dictionary>) -> Option<Vector> {
     let (shape, has_nulls) = (rest.byte()?, rest.byte()? != 0);
     let nulls = if has_nulls { Some(rest.bools(rows)?) } else { None };
     let data = match shape {
-        shape::BOOLS => Data::Bools(rest.bools(rows)?),
-        shape::INTS => Data::Ints(rest.values(rows, i64::from_le_bytes)?),
-        shape::FLOATS => Data::Floats(rest.values(rows, f64::from_le_bytes)?),
-        shape::DECIMALS => Data::Decimals(rest.values(rows, i128::from_le_bytes)?),
-        shape::BYTES => Data::Bytes(rest.bytes(rows)?),
-        shape::CODES | shape::CODES_AS_BEFORE => {
+        shape::CODES | shape::CODES_AS_BEFORE | shape::CODES_OF_NUMBERS => {
             if shape == shape::CODES {
                 let n = rest.number()?;
-                *dictionary = Some(Arc::new(rest.bytes(n)?));
+                *dictionary = Some(Dictionary::Texts(Arc::new(rest.bytes(n)?)));
+            } else if shape == shape::CODES_OF_NUMBERS {
+                let (n, shape) = (rest.number()?, rest.byte()?);
+                *dictionary = Some(Dictionary::Numbers(Arc::new(numbers(rest, shape, n)?)));
             }
-            let values = dictionary.clone()?;
+            let values = dictionary.as_ref()?;
             let codes = rest.values(rows, u32::from_le_bytes)?;
-            if !codes.iter().all(|&code| (code as usize) < values.len()) {
+            let most = codes.iter().fold(0, |most, code| most.max(*code));
+            if most as usize >= values.len() && !codes.is_empty() {
                 return None;
             }
-            Data::Codes(codes, values)
+            values.coded(codes)
         }
-        _ => return None,
+        shape::BYTES => Data::Bytes(rest.bytes(rows)?),
+        shape => numbers(rest, shape, rows)?,
     };
     Some(Vector { data, nulls })
+}
+
+/// Returns values of a fixed length.
+fn numbers(rest: &mut Rest<'_>, shape: u8, n: usize) -> Option<Data> {
+    Some(match shape {
+        shape::BOOLS => Data::Bools(rest.bools(n)?),
+        shape::INTS => Data::Ints(rest.values(n, i64::from_le_bytes)?),
+        shape::FLOATS => Data::Floats(rest.values(n, f64::from_le_bytes)?),
+        shape::DECIMALS => Data::Decimals(rest.values(n, i128::from_le_bytes)?),
+        shape::SMALL_DECIMALS => Data::SmallDecimals(rest.values(n, i64::from_le_bytes)?),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::vector::Value;
 
     fn block(rows: u32, columns: &[Vec<u8>]) -> Vec<u8> {
         let head = [&MAGIC[..], &rows.to_le_bytes(), &(columns.len() as u32).to_le_bytes()].concat();
@@ -142,16 +185,23 @@ mod tests {
         let text = [vec![shape::BYTES, 0], words(&[0, 1, 3]), b"abc".to_vec()].concat();
         let codes = [vec![shape::CODES, 0], words(&[2, 0, 1, 2]), b"xy".to_vec(), words(&[1, 0])].concat();
         let before = [vec![shape::CODES_AS_BEFORE, 0], words(&[1, 1])].concat();
-        let kinds = [Kind::Int, Kind::Text, Kind::Text];
-        let whole = block(2, &[ints.clone(), text.clone(), codes]);
+        let kinds = [Kind::Int, Kind::Text, Kind::Text, Kind::Decimal { scale: 2 }, Kind::Decimal { scale: 2 }];
+        let of = |values: &[i64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+        let small = [vec![shape::SMALL_DECIMALS, 0], of(&[-7, 8])].concat();
+        let coded = [vec![shape::CODES_OF_NUMBERS, 0], words(&[2]), vec![shape::SMALL_DECIMALS], of(&[3, 4])];
+        let coded = [coded.concat(), words(&[1, 0])].concat();
+        let whole = block(2, &[ints.clone(), text.clone(), codes, small.clone(), coded]);
         let mut reader = BlockReader::default();
         let (columns, rows) = reader.read(&whole, &kinds).unwrap();
         assert_eq!(
             (rows, columns[0].is_null(1), columns[1].bytes(1), columns[2].bytes(0)),
             (2, true, &b"bc"[..], &b"y"[..])
         );
-        let (columns, _) = reader.read(&block(2, &[ints, text, before.clone()]), &kinds).unwrap();
-        assert_eq!(columns[2].bytes(0), b"y");
+        assert_eq!(columns[3].value(0), Value::Decimal(-7));
+        assert_eq!((columns[4].value(0), columns[4].value(1)), (Value::Decimal(4), Value::Decimal(3)));
+        assert_eq!(*columns[4].decoded(), Vector::of(Data::SmallDecimals(vec![4, 3])));
+        let (columns, _) = reader.read(&block(2, &[ints, text, before.clone(), small, before.clone()]), &kinds).unwrap();
+        assert_eq!((columns[2].bytes(0), columns[4].value(1)), (&b"y"[..], Value::Decimal(4)));
         for len in 0..whole.len() {
             assert!(BlockReader::default().read(&whole[..len], &kinds).is_err(), "{len} bytes");
         }
@@ -162,6 +212,9 @@ mod tests {
             let _ = BlockReader::default().read(&damaged, &kinds);
         }
         assert!(BlockReader::default().read(&block(2, &[before]), &[Kind::Text]).is_err());
-        assert!(reader.read(&whole, &[Kind::Float, Kind::Text, Kind::Text]).is_err());
+        for other in [Kind::Float, Kind::Text] {
+            let kinds = [kinds[0], kinds[1], kinds[2], kinds[3], other];
+            assert!(reader.read(&whole, &kinds).is_err());
+        }
     }
 }

@@ -6,6 +6,9 @@
 //!   nulls           a word of flags behind them
 //!   the words of a row --> hash --> slot --> group          few texts: their numbers side by side --> group
 //! ```
+//!
+//! Columns that are all codes of small dictionaries need no words: the codes of a row side by side are a place, which
+//! has its group after the first row. So has the number of an only column if the numbers are of a small range.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,6 +19,129 @@ use super::vector::{Bytes, Data, Value, Vector};
 
 /// Bits of the direct index of groups.
 const DIRECT_BITS: u32 = 16;
+
+/// Combinations of codes, at most, that have a place of their own.
+const CODE_PLACES_MAX: usize = 1 << 16;
+
+/// Groups of combinations of codes, in the dictionaries of the last rows.
+#[derive(Default)]
+struct CodeIndex {
+    dictionaries: Vec<Codes>,
+    /// Group of each place, plus one; 0: not known.
+    groups: Vec<u32>,
+    /// Places of the rows of a call.
+    places: Vec<u32>,
+}
+
+/// Dictionary of a column.
+#[derive(Clone)]
+enum Codes {
+    Texts(Arc<Bytes>),
+    Numbers(Arc<Data>),
+}
+
+impl Codes {
+    fn of(column: &Vector) -> Option<(&[u32], Codes)> {
+        match &column.data {
+            Data::Codes(codes, values) => Some((codes, Codes::Texts(values.clone()))),
+            Data::NumberCodes(codes, values) => Some((codes, Codes::Numbers(values.clone()))),
+            _ => None,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Codes::Texts(values) => values.len(),
+            Codes::Numbers(values) => values.len(),
+        }
+    }
+
+    fn is(&self, other: &Codes) -> bool {
+        match (self, other) {
+            (Codes::Texts(a), Codes::Texts(b)) => Arc::ptr_eq(a, b),
+            (Codes::Numbers(a), Codes::Numbers(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+impl CodeIndex {
+    /// Finds the place of each row; false if a column has no codes, or the dictionaries are large.
+    fn find(&mut self, columns: &[&Vector]) -> bool {
+        let codes: Option<Vec<_>> = columns.iter().map(|column| Codes::of(column)).collect();
+        let Some(codes) = codes else { return false };
+        // A null is one more value.
+        let places = codes.iter().try_fold(1usize, |n, (_, of)| n.checked_mul(of.len() + 1));
+        let Some(places) = places.filter(|places| *places <= CODE_PLACES_MAX) else { return false };
+        let is_known = self.dictionaries.len() == codes.len()
+            && self.dictionaries.iter().zip(&codes).all(|(before, (_, of))| before.is(of));
+        if !is_known {
+            self.groups.clear();
+            self.groups.resize(places, 0);
+            self.dictionaries = codes.iter().map(|(_, of)| of.clone()).collect();
+        }
+        self.places.clear();
+        let mut stride = 1;
+        for ((codes, of), column) in codes.iter().zip(columns) {
+            let null = of.len() as u32;
+            let code = |row: usize| if column.is_null(row) { null } else { codes[row] };
+            match (stride, &column.nulls) {
+                (1, None) => self.places.extend_from_slice(codes),
+                (1, Some(_)) => self.places.extend((0..codes.len()).map(code)),
+                (_, None) => self.places.iter_mut().zip(*codes).for_each(|(place, code)| *place += stride * code),
+                (_, Some(_)) => {
+                    self.places.iter_mut().enumerate().for_each(|(row, place)| *place += stride * code(row));
+                }
+            }
+            stride *= null + 1;
+        }
+        true
+    }
+}
+
+/// Numbers of a range, at most, that have a place of their own, and for each group.
+const NUMBER_PLACES_MAX: u64 = 1 << 22;
+const NUMBER_PLACES_A_GROUP: u64 = 16;
+
+/// Groups of the numbers of an only column, if they are of a small range.
+#[derive(Default)]
+struct NumberIndex {
+    /// Number of the first place.
+    base: i64,
+    /// Group of each place, plus one; 0: not known.
+    groups: Vec<u32>,
+    is_off: bool,
+}
+
+impl NumberIndex {
+    /// Makes places for some numbers; false if their range is too large, then and from now on.
+    fn covers(&mut self, values: &[i64], groups: usize) -> bool {
+        let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else { return false };
+        if self.is_off {
+            return false;
+        }
+        let (mut from, mut to) = (i128::from(*least), i128::from(*most) + 1);
+        let (base, len) = (i128::from(self.base), self.groups.len() as i128);
+        if len > 0 && from >= base && to <= base + len {
+            return true;
+        }
+        if len > 0 {
+            // Twice as many at once, so that numbers in order do not cost a copy each time.
+            from = if from < base { (base - len).min(from).max(i64::MIN.into()) } else { base };
+            to = if to > base + len { (base + 2 * len).max(to).min(i128::from(i64::MAX) + 1) } else { base + len };
+        }
+        let most = (groups + values.len()) as u64 * NUMBER_PLACES_A_GROUP;
+        if to - from > i128::from(NUMBER_PLACES_MAX.min(most)) {
+            *self = NumberIndex { is_off: true, ..NumberIndex::default() };
+            return false;
+        }
+        let mut all = vec![0; (to - from) as usize];
+        let start = if len > 0 { (base - from) as usize } else { 0 };
+        all[start..start + self.groups.len()].copy_from_slice(&self.groups);
+        *self = NumberIndex { base: from as i64, groups: all, is_off: false };
+        true
+    }
+}
 
 /// Groups of rows.
 pub struct Grouping {
@@ -29,6 +155,8 @@ pub struct Grouping {
     groups: usize,
     /// Group of each combination of small numbers, plus one; 0: not known. Empty if a column is no text.
     direct: Vec<u32>,
+    codes: CodeIndex,
+    numbers: NumberIndex,
     /// Words of the rows of a call.
     words: Vec<u64>,
 }
@@ -166,6 +294,8 @@ impl Grouping {
             keys: Vec::new(),
             groups: 0,
             direct: if is_direct { vec![0; 1 << DIRECT_BITS] } else { Vec::new() },
+            codes: CodeIndex::default(),
+            numbers: NumberIndex::default(),
             words: Vec::new(),
         }
     }
@@ -177,7 +307,8 @@ impl Grouping {
 
     /// Returns the bytes that the groups take.
     pub fn used_bytes(&self) -> usize {
-        self.table.used_bytes() + 8 * self.keys.len() + self.texts.iter().map(Texts::used_bytes).sum::<usize>()
+        let index = 4 * self.numbers.groups.len();
+        index + self.table.used_bytes() + 8 * self.keys.len() + self.texts.iter().map(Texts::used_bytes).sum::<usize>()
     }
 
     /// Forgets all groups.
@@ -186,6 +317,8 @@ impl Grouping {
         self.table.clear();
         self.keys.clear();
         self.direct.fill(0);
+        self.codes.dictionaries.clear();
+        self.numbers = NumberIndex::default();
         self.groups = 0;
     }
 
@@ -197,6 +330,62 @@ impl Grouping {
             to.resize(rows, 0);
             return;
         }
+        if let [column] = columns {
+            let column = column.decoded();
+            if let (Data::Ints(values) | Data::SmallDecimals(values), None) = (&column.data, &column.nulls) {
+                let mut index = std::mem::take(&mut self.numbers);
+                let is_found = index.covers(values, self.groups);
+                if is_found {
+                    let place = |row: usize| values[row].wrapping_sub(index.base) as usize;
+                    self.assign_by(&mut index.groups, place, &[&column], rows, to);
+                }
+                self.numbers = index;
+                if is_found {
+                    return;
+                }
+            }
+        }
+        if self.codes.find(columns) {
+            let mut index = std::mem::take(&mut self.codes);
+            let places = &index.places;
+            self.assign_by(&mut index.groups, |row| places[row] as usize, columns, rows, to);
+            self.codes = index;
+            return;
+        }
+        self.assign_words(columns, rows, to);
+    }
+
+    /// Appends the group of each row to `to`, by an index: a row's place has its group plus one, or 0.
+    fn assign_by(
+        &mut self,
+        index: &mut [u32],
+        place: impl Fn(usize) -> usize,
+        columns: &[&Vector],
+        rows: usize,
+        to: &mut Vec<u32>,
+    ) {
+        let mut missing = Vec::new();
+        to.extend((0..rows).map(|row| {
+            let known = index[place(row)];
+            if known == 0 {
+                missing.push(row as u32);
+            }
+            known.wrapping_sub(1)
+        }));
+        if missing.is_empty() {
+            return;
+        }
+        let columns: Vec<Vector> = columns.iter().map(|column| column.select(&missing)).collect();
+        let mut found = Vec::with_capacity(missing.len());
+        self.assign_words(&columns.iter().collect::<Vec<_>>(), missing.len(), &mut found);
+        for (&row, group) in missing.iter().zip(found) {
+            to[row as usize] = group;
+            index[place(row as usize)] = group + 1;
+        }
+    }
+
+    /// Appends the group of each row to `to`, by the words of its key.
+    fn assign_words(&mut self, columns: &[&Vector], rows: usize, to: &mut Vec<u32>) {
         self.put_words(columns, rows);
         let bits = DIRECT_BITS / self.kinds.len() as u32;
         for row in 0..rows {
@@ -234,13 +423,21 @@ impl Grouping {
         for (number, ((column, kind), texts)) in columns.iter().zip(&*kinds).zip(texts).enumerate() {
             let mut put = |row: usize, word: u64| words[row * width + place] = word;
             let mut high = Vec::new();
-            match &column.data {
+            match &column.decoded().data {
                 Data::Bytes(_) | Data::Codes(..) => texts.numbers(column, |row, number| put(row, number.into())),
                 Data::Bools(values) => values.iter().enumerate().for_each(|(row, &v)| put(row, v.into())),
                 Data::Ints(values) => values.iter().enumerate().for_each(|(row, &v)| put(row, v as u64)),
                 Data::Floats(values) => {
                     values.iter().enumerate().for_each(|(row, &v)| put(row, normal::ordered_float(v)));
                 }
+                Data::SmallDecimals(values) => {
+                    for (row, &v) in values.iter().enumerate() {
+                        put(row, v as u64);
+                        high.push((v >> 63) as u64);
+                    }
+                }
+                // Decoded above.
+                Data::NumberCodes(..) => {}
                 Data::Decimals(values) => {
                     for (row, &v) in values.iter().enumerate() {
                         put(row, v as u64);
@@ -336,14 +533,43 @@ mod tests {
         Vector { data, nulls }
     }
 
-    /// Gives the texts of a column as codes, in a dictionary with values that no row has.
+    /// Gives a column as codes, in a dictionary with values that no row has.
     fn coded(column: &Vector) -> Vector {
+        if !matches!(column.data, Data::Bytes(_)) {
+            let codes = (0..column.len() as u32).rev().collect();
+            let backwards: Vec<u32> = (0..column.len() as u32).rev().collect();
+            let values = match column.data.select(&backwards) {
+                Data::Decimals(values) if values.iter().all(|v| i64::try_from(*v).is_ok()) => {
+                    Data::SmallDecimals(values.iter().map(|v| *v as i64).collect())
+                }
+                values => values,
+            };
+            return Vector { data: Data::NumberCodes(codes, Arc::new(values)), nulls: column.nulls.clone() };
+        }
         let texts: Vec<&[u8]> = (0..column.len()).map(|row| column.bytes(row)).collect();
         let mut values: Vec<&[u8]> = [texts.clone(), vec![b"unused"]].concat();
         values.sort_unstable();
         values.dedup();
         let codes = texts.iter().map(|text| values.binary_search(text).unwrap() as u32).collect();
         Vector { data: Data::Codes(codes, Arc::new(values.into_iter().collect())), nulls: column.nulls.clone() }
+    }
+
+    #[test]
+    fn numbers_of_a_small_range_have_places() {
+        let mut index = NumberIndex::default();
+        assert!(index.covers(&[100, 90], 0));
+        assert_eq!((index.base, index.groups.len()), (90, 11));
+        index.groups[10] = 7;
+        assert!(index.covers(&[80], 4) && index.covers(&[130], 4));
+        assert_eq!(index.groups[(100 - index.base) as usize], 7);
+        assert!(index.base <= 80 && index.base + index.groups.len() as i64 > 130);
+        assert!(!index.covers(&[i64::MIN, i64::MAX], 1));
+        // Groups are found without it from now on.
+        assert!(!index.covers(&[100], 1));
+        let ends: Vec<i64> = (0..1000).map(|n| i64::MAX - n).collect();
+        assert!(NumberIndex::default().covers(&ends, 0));
+        let mut index = NumberIndex::default();
+        assert!(index.covers(&[i64::MIN, i64::MIN + 9], 0) && index.covers(&[i64::MIN + 20], 4));
     }
 
     #[test]
@@ -366,7 +592,7 @@ mod tests {
                     .iter()
                     .map(|&kind| {
                         let column = random_column(kind, rows, 1 + random.below(300), random);
-                        if kind == Kind::Text && batch % 2 == 0 { coded(&column) } else { column }
+                        if batch % 2 == 0 { coded(&column) } else { column }
                     })
                     .collect();
                 grouping.assign(&columns.iter().collect::<Vec<_>>(), rows, &mut groups);

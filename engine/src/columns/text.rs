@@ -83,7 +83,8 @@ impl Builder {
             (Data::Decimals(v), value) => v.push(if let Value::Decimal(n) = value { n } else { 0 }),
             (Data::Bytes(v), Value::Bytes(text)) => v.push(&text),
             (Data::Bytes(v), _) => v.push(b""),
-            (Data::Codes(v, _), _) => v.push(0),
+            // A builder begins with zeros, which have none of these shapes.
+            (Data::SmallDecimals(_) | Data::Codes(..) | Data::NumberCodes(..), _) => {}
         }
     }
 
@@ -211,7 +212,7 @@ pub fn days_of(year: i64, month: i64, day: i64) -> i64 {
 
 /// Returns year, month and day of a number of days from 1970.
 pub fn civil_of(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
+    let days = days.saturating_add(719_468);
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year + year / 4 - year / 100);

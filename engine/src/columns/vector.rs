@@ -1,5 +1,6 @@
-//! Values of a column for some thousand rows, in one of five shapes, with their nulls.
+//! Values of a column for some thousand rows, in one of a few shapes, with their nulls.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::kind::Kind;
@@ -86,9 +87,13 @@ pub enum Data {
     Ints(Vec<i64>),
     Floats(Vec<f64>),
     Decimals(Vec<i128>),
+    /// Decimals whose units fit 64 bits.
+    SmallDecimals(Vec<i64>),
     Bytes(Bytes),
-    /// The number of each value in a dictionary.
+    /// The number of each value in a dictionary of texts.
     Codes(Vec<u32>, Arc<Bytes>),
+    /// The number of each value in a dictionary of numbers, which has no codes itself.
+    NumberCodes(Vec<u32>, Arc<Data>),
 }
 
 /// Values of a column, with their nulls.
@@ -137,14 +142,7 @@ impl Vector {
 
     /// Returns the number of values.
     pub fn len(&self) -> usize {
-        match &self.data {
-            Data::Bools(v) => v.len(),
-            Data::Ints(v) => v.len(),
-            Data::Floats(v) => v.len(),
-            Data::Decimals(v) => v.len(),
-            Data::Bytes(v) => v.len(),
-            Data::Codes(v, _) => v.len(),
-        }
+        self.data.len()
     }
 
     /// Returns true if there is no value.
@@ -173,11 +171,18 @@ impl Vector {
     pub fn cell(&self, row: usize) -> Cell<'_> {
         match &self.data {
             _ if self.is_null(row) => Cell::Null,
-            Data::Bools(v) => Cell::Other(Value::Bool(v[row])),
-            Data::Ints(v) => Cell::Other(Value::Int(v[row])),
-            Data::Floats(v) => Cell::Other(Value::Float(v[row])),
-            Data::Decimals(v) => Cell::Other(Value::Decimal(v[row])),
             Data::Bytes(_) | Data::Codes(..) => Cell::Bytes(self.bytes(row)),
+            data => Cell::Other(data.number(row)),
+        }
+    }
+
+    /// Returns the vector without codes of numbers.
+    pub fn decoded(&self) -> Cow<'_, Vector> {
+        match &self.data {
+            Data::NumberCodes(codes, values) => {
+                Cow::Owned(Vector { data: values.select(codes), nulls: self.nulls.clone() })
+            }
+            _ => Cow::Borrowed(self),
         }
     }
 
@@ -197,8 +202,10 @@ impl Vector {
             Data::Ints(v) => v.truncate(rows),
             Data::Floats(v) => v.truncate(rows),
             Data::Decimals(v) => v.truncate(rows),
+            Data::SmallDecimals(v) => v.truncate(rows),
             Data::Bytes(v) => v.truncate(rows),
             Data::Codes(v, _) => v.truncate(rows),
+            Data::NumberCodes(v, _) => v.truncate(rows),
         }
         if let Some(nulls) = &mut self.nulls {
             nulls.truncate(rows);
@@ -207,18 +214,7 @@ impl Vector {
 
     /// Returns the values of some rows, in the order of `rows`.
     pub fn select(&self, rows: &[u32]) -> Vector {
-        fn pick<T: Copy>(from: &[T], rows: &[u32]) -> Vec<T> {
-            rows.iter().map(|&row| from[row as usize]).collect()
-        }
-        let data = match &self.data {
-            Data::Bools(v) => Data::Bools(pick(v, rows)),
-            Data::Ints(v) => Data::Ints(pick(v, rows)),
-            Data::Floats(v) => Data::Floats(pick(v, rows)),
-            Data::Decimals(v) => Data::Decimals(pick(v, rows)),
-            Data::Bytes(v) => Data::Bytes(rows.iter().map(|&row| v.get(row as usize)).collect()),
-            Data::Codes(codes, values) => Data::Codes(pick(codes, rows), values.clone()),
-        };
-        Vector { data, nulls: self.nulls.as_ref().map(|nulls| pick(nulls, rows)) }
+        Vector { data: self.data.select(rows), nulls: self.nulls.as_ref().map(|nulls| pick(nulls, rows)) }
     }
 
     /// Returns the same value for a number of rows.
@@ -235,7 +231,56 @@ impl Vector {
     }
 }
 
+fn pick<T: Copy>(from: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| from[row as usize]).collect()
+}
+
 impl Data {
+    /// Returns the number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Data::Bools(v) => v.len(),
+            Data::Ints(v) | Data::SmallDecimals(v) => v.len(),
+            Data::Floats(v) => v.len(),
+            Data::Decimals(v) => v.len(),
+            Data::Bytes(v) => v.len(),
+            Data::Codes(v, _) | Data::NumberCodes(v, _) => v.len(),
+        }
+    }
+
+    /// Returns true if there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns a value that is no text.
+    #[inline]
+    fn number(&self, row: usize) -> Value {
+        match self {
+            Data::Bools(v) => Value::Bool(v[row]),
+            Data::Ints(v) => Value::Int(v[row]),
+            Data::Floats(v) => Value::Float(v[row]),
+            Data::Decimals(v) => Value::Decimal(v[row]),
+            Data::SmallDecimals(v) => Value::Decimal(v[row].into()),
+            Data::NumberCodes(codes, values) => values.number(codes[row] as usize),
+            Data::Bytes(_) | Data::Codes(..) => Value::Null,
+        }
+    }
+
+    /// Returns the values of some rows, in the order of `rows`.
+    pub fn select(&self, rows: &[u32]) -> Data {
+        match self {
+            Data::Bools(v) => Data::Bools(pick(v, rows)),
+            Data::Ints(v) => Data::Ints(pick(v, rows)),
+            Data::Floats(v) => Data::Floats(pick(v, rows)),
+            Data::Decimals(v) => Data::Decimals(pick(v, rows)),
+            Data::SmallDecimals(v) => Data::SmallDecimals(pick(v, rows)),
+            Data::Bytes(v) => Data::Bytes(rows.iter().map(|&row| v.get(row as usize)).collect()),
+            Data::Codes(codes, values) => Data::Codes(pick(codes, rows), values.clone()),
+            Data::NumberCodes(codes, values) => Data::NumberCodes(pick(codes, rows), values.clone()),
+        }
+    }
+
     /// Returns values of the shape of a type, all zero or empty.
     pub fn zeros(kind: Kind, rows: usize) -> Data {
         match kind {

@@ -17,6 +17,13 @@ pub struct Input(pub SourceFile);
 #[derive(Debug)]
 pub struct ReadFailed(String);
 
+impl ReadFailed {
+    /// Returns the failure for an error of the engine.
+    pub fn new(error: &yunti_api::Error) -> ReadFailed {
+        ReadFailed(error.to_string())
+    }
+}
+
 impl std::fmt::Display for ReadFailed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
@@ -59,7 +66,7 @@ impl ChunkReader for Input {
             return Err(ParquetError::EOF(format!("{length} bytes at {start} are beyond its end")));
         }
         let mut bytes = vec![0; length];
-        self.0.read_at(&mut bytes, start).map_err(|e| ParquetError::External(Box::new(ReadFailed(e.to_string()))))?;
+        self.0.read_at(&mut bytes, start).map_err(|e| ParquetError::External(Box::new(ReadFailed::new(&e))))?;
         Ok(bytes.into())
     }
 }

@@ -5,6 +5,7 @@ mod describe;
 mod failure;
 mod input;
 mod metadata;
+mod pages;
 mod prune;
 mod schema;
 pub mod source;

@@ -12,7 +12,7 @@ use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source,
 use super::failure::{guarded, of_parquet, of_text};
 use super::input::Input;
 use super::schema::schema_to_decode;
-use super::{columns, describe, metadata, prune};
+use super::{columns, describe, metadata, pages, prune};
 use crate::bounds;
 use crate::emit::{self, Emission};
 use crate::scan::Picked;
@@ -29,10 +29,17 @@ pub struct ParquetSource {
     /// Rows of the units that were opened.
     rows: Counter,
     foot: Option<(ArrowReaderMetadata, u64)>,
-    unit: Option<OpenUnit>,
+    unit: Reading,
 }
 
 /// A row group that is being read.
+enum Reading {
+    /// Flat columns, as blocks.
+    Pages(pages::Unit),
+    Batches(Option<OpenUnit>),
+}
+
+/// A row group that the crate's decoder reads.
 struct OpenUnit {
     reader: ParquetRecordBatchReader,
     /// Rows of the row group that were not decoded yet.
@@ -42,7 +49,7 @@ struct OpenUnit {
 
 impl Class for ParquetSource {
     fn create(context: &Context) -> Result<Self> {
-        Ok(ParquetSource { rows: context.counter("Formats", "ROWS")?, foot: None, unit: None })
+        Ok(ParquetSource { rows: context.counter("Formats", "ROWS")?, foot: None, unit: Reading::Batches(None) })
     }
 }
 
@@ -62,7 +69,7 @@ impl Source for ParquetSource {
     }
 
     fn open(&mut self, file: &SourceFile, scan: &Scan, unit: u64) -> Result<()> {
-        self.unit = None;
+        self.unit = Reading::Batches(None);
         if self.foot.is_none() {
             self.foot = Some(metadata::load(file, metadata::options())?);
         }
@@ -75,6 +82,13 @@ impl Source for ParquetSource {
         let leaves = columns::leaves(&picked, foot.parquet_schema());
         file.hold(foot_bytes + memory_bytes(group, &leaves))?;
         self.rows.add(group.num_rows() as u64);
+        if scan.blocks {
+            let open = || pages::Unit::open(file, foot, group, (scan, &picked), batch_rows(group, &leaves));
+            if let Some(unit) = guarded(open)? {
+                self.unit = Reading::Pages(unit);
+                return Ok(());
+            }
+        }
         let schema = schema_to_decode(foot.schema(), group, &picked);
         let reader = guarded(|| {
             let options = metadata::options().with_schema(schema);
@@ -87,12 +101,26 @@ impl Source for ParquetSource {
                 .map_err(of_parquet)
         })?;
         let emission = Emission::of(scan, picked);
-        self.unit = Some(OpenUnit { reader, rows_left: group.num_rows() as u64, emission });
+        self.unit = Reading::Batches(Some(OpenUnit { reader, rows_left: group.num_rows() as u64, emission }));
         Ok(())
     }
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
-        emit::next(&mut self.unit, |unit| &mut unit.emission, of_text, OpenUnit::next_batch, out)
+        match &mut self.unit {
+            Reading::Batches(unit) => {
+                emit::next(unit, |unit| &mut unit.emission, of_text, OpenUnit::next_batch, out)
+            }
+            Reading::Pages(unit) => match guarded(|| unit.next_block())? {
+                Some(block) => {
+                    out.emit(b"", block)?;
+                    Ok(true)
+                }
+                None => {
+                    self.unit = Reading::Batches(None);
+                    Ok(false)
+                }
+            },
+        }
     }
 
     fn describe(&mut self, file: &SourceFile, out: &mut Sink<'_>) -> Result<()> {
@@ -116,7 +144,9 @@ fn unit(number: usize, group: &RowGroupMetaData, leaves: &[usize]) -> Unit {
 /// Returns the memory of reading columns of a row group: pages, dictionaries and batches.
 fn memory_bytes(group: &RowGroupMetaData, leaves: &[usize]) -> u64 {
     let pages = leaves.iter().map(|&leaf| (group.column(leaf).uncompressed_size().max(0) as u64).min(PAGE_BYTES));
-    pages.sum::<u64>() + 2 * BATCH_BYTES
+    let window = pages::window_bytes(leaves.len());
+    let windows = leaves.iter().map(|&leaf| (group.column(leaf).compressed_size().max(0) as u64).min(window));
+    pages.sum::<u64>() + windows.sum::<u64>() + 2 * BATCH_BYTES
 }
 
 /// Returns the rows of a batch: about `BATCH_BYTES` of decoded columns.

@@ -35,6 +35,42 @@ enum States {
     Quantiles(Vec<QuantileSketch>),
 }
 
+/// Rows of a batch, and the group of each.
+#[derive(Default)]
+pub struct Rows {
+    pub groups: Vec<u32>,
+    /// Rows of each group, if the groups are few.
+    tally: Option<Vec<u64>>,
+}
+
+/// Groups whose sums of a batch gather in a table of their own, at most.
+const FEW_GROUPS: usize = 512;
+/// Tables of sums that take turns: rows of one group do not wait for each other.
+const LANES: usize = 4;
+
+impl Rows {
+    /// Counts the rows of each of `groups` groups.
+    pub fn count(&mut self, groups: usize) {
+        self.tally = (groups <= FEW_GROUPS && groups * LANES <= self.groups.len())
+            .then(|| by_lanes(&self.groups, groups, |_| 1).map(|n| n as u64).collect());
+    }
+}
+
+/// Returns the sum of `value` over the rows of each group.
+fn by_lanes(rows: &[u32], groups: usize, value: impl Fn(usize) -> i64) -> impl Iterator<Item = i64> {
+    let mut lanes = vec![0i64; groups * LANES];
+    let (four, rest) = rows.as_chunks::<LANES>();
+    for (n, groups) in four.iter().enumerate() {
+        for (lane, &group) in groups.iter().enumerate() {
+            lanes[group as usize * LANES + lane] += value(n * LANES + lane);
+        }
+    }
+    for (n, &group) in rest.iter().enumerate() {
+        lanes[group as usize * LANES] += value(four.len() * LANES + n);
+    }
+    (0..groups).map(move |group| lanes[group * LANES..][..LANES].iter().sum())
+}
+
 impl Accumulator {
     /// Returns no states of a function of values of a type.
     pub fn new(function: Function, kind: Kind) -> Accumulator {
@@ -114,7 +150,14 @@ impl Accumulator {
     }
 
     /// Adds the values of rows to the states of their groups. `column` is None for a count of rows.
-    pub fn add(&mut self, groups: &[u32], column: Option<&Vector>, first: Origin) -> Result<()> {
+    pub fn add(&mut self, rows: &Rows, column: Option<&Vector>, first: Origin) -> Result<()> {
+        let groups = &rows.groups[..];
+        let without_nulls = column.is_none_or(|column| column.nulls.is_none());
+        let tally = rows.tally.as_ref().filter(|_| without_nulls);
+        if let (States::Counts(counts), Some(tally)) = (&mut self.states, tally) {
+            counts.iter_mut().zip(tally).for_each(|(count, rows)| *count += rows);
+            return Ok(());
+        }
         let Some(column) = column else {
             if let States::Counts(counts) = &mut self.states {
                 groups.iter().for_each(|&group| counts[group as usize] += 1);
@@ -124,7 +167,16 @@ impl Accumulator {
         let largest = matches!(self.function, Function::Max | Function::Last);
         match (&mut self.states, &column.data) {
             (States::Counts(counts), _) => each(groups, column, |group, _| counts[group] += 1),
-            (States::Sums(sums, counts), Data::Ints(values)) => {
+            (States::Sums(sums, counts), Data::Ints(values) | Data::SmallDecimals(values)) => {
+                // A sum of all rows of a batch must fit.
+                let all = values.iter().fold(0, |all, v| all | (v ^ v >> 63));
+                let fits = all.leading_zeros() > (groups.len() + 1).ilog2() + 2;
+                if let (Some(tally), true) = (tally, fits) {
+                    let of_batch = by_lanes(groups, tally.len(), |row| values[row]);
+                    sums.iter_mut().zip(of_batch).for_each(|(sum, more)| *sum += i128::from(more));
+                    counts.iter_mut().zip(tally).for_each(|(count, rows)| *count += rows);
+                    return Ok(());
+                }
                 each(groups, column, |group, row| {
                     sums[group] += i128::from(values[row]);
                     counts[group] += 1;
@@ -159,6 +211,10 @@ impl Accumulator {
             (States::Values(states), Data::Decimals(values)) => each(groups, column, |group, row| {
                 let before = if let Value::Decimal(before) = states[group] { Some(before) } else { None };
                 states[group] = Value::Decimal(better(before, values[row], largest));
+            }),
+            (States::Values(states), Data::SmallDecimals(values)) => each(groups, column, |group, row| {
+                let before = if let Value::Decimal(before) = states[group] { Some(before) } else { None };
+                states[group] = Value::Decimal(better(before, values[row].into(), largest));
             }),
             (States::Values(states), Data::Bools(values)) => each(groups, column, |group, row| {
                 let before = if let Value::Bool(before) = states[group] { Some(before) } else { None };

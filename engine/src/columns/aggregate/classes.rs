@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::accumulator::{Accumulator, Origin};
+use super::accumulator::{Accumulator, Origin, Rows};
 use super::exact::{self, Meaning, MetValues, SortedValues};
 use super::{Aggregate, List};
 use crate::columns::expression::{Field, Typed};
@@ -12,11 +12,18 @@ use crate::columns::kind::Kind;
 use crate::columns::settings::{BY, MARK_NULLS, OF, is_true};
 use crate::columns::vector::{Value, Vector};
 use crate::columns::{normal, text};
+use crate::memory::Grant;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 use yunti_base::{Code, Error, Result};
 
-/// Bytes of the groups and states of a worker, at most: as many as the processor's caches hold.
+/// Bytes of the groups and states of a worker, at least: as many as the processor's caches hold.
 const TABLE_BYTES: usize = 8 << 20;
+/// Share of the job's memory that a table may take if it reduces the rows.
+const SHARE_OF_MEMORY: u64 = 64;
+/// A table whose rows are fewer than this many times its groups costs more than it saves.
+const ROWS_PER_GROUP_MIN: f64 = 1.3;
+/// Bytes of the states of a row that is passed on by itself, at most.
+const STATES_BYTES_BY_ROW: usize = 512;
 
 /// Groups and aggregates of a job.
 struct Work {
@@ -53,8 +60,17 @@ pub struct AggregateRows {
     accumulators: Vec<Accumulator>,
     /// Values of exact aggregates.
     met: Vec<MetValues>,
-    groups: Vec<u32>,
+    rows: Rows,
     origin: Origin,
+    context: Arc<TaskContext>,
+    /// Bytes that the table may take.
+    table_bytes: usize,
+    /// Those beyond `TABLE_BYTES`.
+    more: Option<Grant>,
+    /// Rows in the table.
+    rows_in_table: u64,
+    /// True if groups are hardly larger than a row: each row is passed on by itself.
+    is_by_row: bool,
 }
 
 impl AggregateRows {
@@ -69,17 +85,40 @@ impl AggregateRows {
             grouping: Grouping::new(&kinds),
             accumulators: work.accumulators(),
             met: MetValues::of(&work.aggregates, &kinds),
-            groups: Vec::new(),
+            rows: Rows::default(),
             origin: (0, 0, 0),
+            context: context.clone(),
+            table_bytes: TABLE_BYTES,
+            more: None,
+            rows_in_table: 0,
+            is_by_row: false,
             input,
             work,
         })
     }
 
-    fn table_bytes(&self) -> usize {
+    fn used_bytes(&self) -> usize {
         let states: usize = self.accumulators.iter().map(Accumulator::state_bytes).sum();
         let met: usize = self.met.iter().map(MetValues::used_bytes).sum();
         self.grouping.used_bytes() + self.grouping.groups() * states + met
+    }
+
+    /// Makes the table larger, or empties it.
+    fn make_room(&mut self, out: &mut Out) -> Result<()> {
+        let reduced = self.rows_in_table as f64 / self.grouping.groups().max(1) as f64;
+        let states: usize = self.accumulators.iter().map(Accumulator::state_bytes).sum();
+        self.is_by_row = reduced < ROWS_PER_GROUP_MIN && self.met.is_empty() && states <= STATES_BYTES_BY_ROW;
+        let budget = &self.context.job.workspace.budget;
+        let larger = 2 * self.table_bytes;
+        if !self.is_by_row && larger as u64 <= budget.limit_bytes() / SHARE_OF_MEMORY {
+            self.more = None;
+            self.more = budget.try_grant((larger - TABLE_BYTES) as u64);
+            self.table_bytes = if self.more.is_some() { larger } else { TABLE_BYTES };
+            if self.more.is_some() {
+                return Ok(());
+            }
+        }
+        self.hand_over(out)
     }
 
     /// Emits the states of all groups, and forgets them.
@@ -103,6 +142,7 @@ impl AggregateRows {
         }
         self.grouping.clear();
         self.accumulators.iter_mut().for_each(Accumulator::clear);
+        self.rows_in_table = 0;
         Ok(())
     }
 }
@@ -113,25 +153,46 @@ impl Mapper for AggregateRows {
     }
 
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
-        let AggregateRows { input, work, condition, by, grouping, accumulators, met, groups, origin } = self;
+        let is_by_row = self.is_by_row;
+        let AggregateRows { input, work, condition, by, grouping, accumulators, met, rows: of, origin, .. } = self;
+        let (mut key, mut states) = (Vec::new(), Vec::new());
+        let mut added = 0;
         input.each_where(batch, condition.as_ref(), |columns, rows, read| {
             let first = *origin;
             origin.2 += read as u64;
+            added += rows as u64;
             let keys: Vec<&Vector> = by.iter().map(|&place| &columns[place]).collect();
-            grouping.assign(&keys, rows, groups);
+            let groups = if is_by_row {
+                of.groups.clear();
+                of.groups.extend(0..rows as u32);
+                accumulators.iter_mut().for_each(Accumulator::clear);
+                rows
+            } else {
+                grouping.assign(&keys, rows, &mut of.groups);
+                grouping.groups()
+            };
+            of.count(groups);
             for (number, (accumulator, aggregate)) in accumulators.iter_mut().zip(&work.aggregates).enumerate() {
-                accumulator.grow(grouping.groups());
+                accumulator.grow(groups);
                 let values =
                     aggregate.argument.as_ref().map(|argument| argument.evaluate(columns, rows)).transpose()?;
-                accumulator.add(groups, values.as_deref(), first)?;
+                accumulator.add(of, values.as_deref(), first)?;
                 if let (Some(met), Some(values)) = (met.iter_mut().find(|met| met.number() == number), &values) {
                     met.add(&keys, values, rows);
                 }
             }
+            for row in 0..if is_by_row { rows } else { 0 } {
+                key.clear();
+                states.clear();
+                keys.iter().for_each(|column| normal::put(column.cell(row), &mut key));
+                accumulators.iter().for_each(|one| one.encode(row, &mut states));
+                out.emit(&key, &states)?;
+            }
             Ok(())
         })?;
-        if self.table_bytes() > TABLE_BYTES {
-            self.hand_over(out)?;
+        self.rows_in_table += added;
+        if self.used_bytes() > self.table_bytes {
+            self.make_room(out)?;
         }
         Ok(())
     }
@@ -139,7 +200,7 @@ impl Mapper for AggregateRows {
     fn flush(&mut self, out: &mut Out) -> Result<()> {
         if self.by.is_empty() {
             // All rows are one group, even if there are none.
-            self.grouping.assign(&[], 0, &mut self.groups);
+            self.grouping.assign(&[], 0, &mut self.rows.groups);
             self.accumulators.iter_mut().for_each(|one| one.grow(1));
         }
         self.hand_over(out)

@@ -1,7 +1,7 @@
 //! Values of a typed expression for the rows of some vectors.
 //!
 //! Loops run over whole columns, and a constant is no column. What depends on one column of codes alone is computed
-//! once for each value of its dictionary.
+//! once for each value of its dictionary. Decimals of 64 bits stay so small as long as no result can be larger.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -39,6 +39,27 @@ enum Operand<'a> {
 }
 
 impl Operand<'_> {
+    fn without_codes(&self) -> Operand<'_> {
+        match self {
+            Operand::Vector(vector) => Operand::Vector(vector.decoded()),
+            Operand::Constant(value) => Operand::Constant(value),
+        }
+    }
+
+    /// Returns the operand with decimals of 128 bits.
+    fn widened(&self) -> Operand<'_> {
+        match self {
+            Operand::Vector(vector) => match &vector.data {
+                Data::SmallDecimals(values) => {
+                    let data = Data::Decimals(values.iter().map(|&value| value.into()).collect());
+                    Operand::Vector(Cow::Owned(Vector { data, nulls: vector.nulls.clone() }))
+                }
+                _ => Operand::Vector(Cow::Borrowed(vector)),
+            },
+            Operand::Constant(value) => Operand::Constant(value),
+        }
+    }
+
     fn nulls(&self) -> Option<&Vec<bool>> {
         match self {
             Operand::Vector(vector) => vector.nulls.as_ref(),
@@ -70,13 +91,86 @@ side!(ints, i64, Ints, Int);
 side!(floats, f64, Floats, Float);
 side!(decimals, i128, Decimals, Decimal);
 
+/// Returns decimals whose units fit 64 bits; None if neither side of the operator has them.
+fn small_decimals<'a>(left: &'a Operand<'_>, right: &'a Operand<'_>) -> Option<(Side<'a, i64>, Side<'a, i64>)> {
+    let small = |operand: &'a Operand<'_>| match operand {
+        Operand::Vector(vector) => match &vector.data {
+            Data::SmallDecimals(values) => Some(Side::Many(&values[..])),
+            _ => None,
+        },
+        Operand::Constant(Value::Decimal(value)) => i64::try_from(*value).ok().map(Side::One),
+        Operand::Constant(_) => None,
+    };
+    let sides = (small(left)?, small(right)?);
+    (!matches!(sides, (Side::One(_), Side::One(_)))).then_some(sides)
+}
+
+/// Returns the bits that the largest value needs, without its sign.
+fn bits(side: Side<'_, i64>) -> u32 {
+    let of = |value: i64| (value ^ value >> 63) as u64;
+    let all = match side {
+        Side::Many(values) => values.iter().fold(0, |all, value| all | of(*value)),
+        Side::One(value) => of(value),
+    };
+    64 - all.leading_zeros()
+}
+
+/// Computes `f` for each value of a dictionary instead of each row, if one side has codes and the other is a constant.
+/// None also if that fails: it may for a value that no row has.
+fn by_dictionary(
+    left: &Operand<'_>,
+    right: &Operand<'_>,
+    f: impl FnOnce(&Operand<'_>, &Operand<'_>, usize) -> Result<Vector>,
+) -> Option<Vector> {
+    let (vector, is_left) = match (left, right) {
+        (Operand::Vector(vector), Operand::Constant(_)) => (vector, true),
+        (Operand::Constant(_), Operand::Vector(vector)) => (vector, false),
+        _ => return None,
+    };
+    each_code(vector, |values, n| {
+        let values = Operand::Vector(Cow::Borrowed(values));
+        if is_left { f(&values, right, n) } else { f(left, &values, n) }
+    })
+}
+
+/// Computes `f` for each value of a dictionary of numbers. None if there is none, it is large, or `f` fails.
+fn each_code(vector: &Vector, f: impl FnOnce(&Vector, usize) -> Result<Vector>) -> Option<Vector> {
+    let Data::NumberCodes(codes, values) = &vector.data else { return None };
+    if values.len() > codes.len() {
+        return None;
+    }
+    let of_values = f(&Vector::of((**values).clone()), values.len()).ok()?;
+    let more = of_values.nulls.map(|nulls| codes.iter().map(|&code| nulls[code as usize]).collect());
+    let data = match of_values.data {
+        Data::Bools(values) => Data::Bools(codes.iter().map(|&code| values[code as usize]).collect()),
+        Data::Bytes(values) => Data::Codes(codes.clone(), values.into()),
+        data @ (Data::Codes(..) | Data::NumberCodes(..)) => data.select(codes),
+        numbers => Data::NumberCodes(codes.clone(), numbers.into()),
+    };
+    Some(Vector { data, nulls: either(vector.nulls.as_ref(), more.as_ref()) })
+}
+
+/// Returns values without codes of numbers.
+fn decoded(values: Cow<'_, Vector>) -> Cow<'_, Vector> {
+    match values {
+        Cow::Borrowed(values) => values.decoded(),
+        Cow::Owned(values) if matches!(values.data, Data::NumberCodes(..)) => Cow::Owned(values.decoded().into_owned()),
+        owned => owned,
+    }
+}
+
 fn shapes_differ() -> Error {
     Error::new(Code::Internal, "the sides of an operator have different shapes")
 }
 
 impl Typed {
-    /// Returns the value of each row. Errors: `UserCode` for a result that is out of range.
+    /// Returns the value of each row, numbers without codes. Errors: `UserCode` for a result that is out of range.
     pub fn evaluate<'v>(&'v self, columns: &'v [Vector], rows: usize) -> Result<Cow<'v, Vector>> {
+        self.values(columns, rows).map(decoded)
+    }
+
+    /// Returns the value of each row, in any shape of its type.
+    fn values<'v>(&'v self, columns: &'v [Vector], rows: usize) -> Result<Cow<'v, Vector>> {
         let one = |typed: &'v Typed| typed.evaluate(columns, rows);
         Ok(Cow::Owned(match &self.node {
             Node::Column(place) => return Ok(Cow::Borrowed(&columns[*place])),
@@ -90,23 +184,41 @@ impl Typed {
             Node::Or(left, right) => logic(&*one(left)?, &*one(right)?, true)?,
             Node::Compare(op, left, right) => {
                 let (left, right) = (left.operand(columns, rows)?, right.operand(columns, rows)?);
-                compare(*op, &left, &right, rows)?
+                let by_codes = by_dictionary(&left, &right, |left, right, n| compare(*op, left, right, n));
+                match by_codes {
+                    Some(values) => values,
+                    None => compare(*op, &left.without_codes(), &right.without_codes(), rows)?,
+                }
             }
             Node::Arithmetic(op, left, right) => {
                 let (left, right) = (left.operand(columns, rows)?, right.operand(columns, rows)?);
-                self.arithmetic(*op, &left, &right, rows)?
+                let by_codes = by_dictionary(&left, &right, |left, right, n| self.arithmetic(*op, left, right, n));
+                match by_codes {
+                    Some(values) => values,
+                    None => self.arithmetic(*op, &left.without_codes(), &right.without_codes(), rows)?,
+                }
             }
             Node::IsNull(inner) => {
                 let nulls = one(inner)?.nulls.clone();
                 Vector::of(Data::Bools(nulls.unwrap_or_else(|| vec![false; rows])))
             }
-            Node::In(inner, values) => among(&*one(inner)?, values),
+            Node::In(inner, values) => {
+                let inner = inner.values(columns, rows)?;
+                let by_codes = each_code(&inner, |all, _| Ok(among(all, values)));
+                by_codes.unwrap_or_else(|| among(&inner.decoded(), values))
+            }
             Node::Like(inner, pattern) => {
                 let inner = one(inner)?;
                 let data = Data::Bools(by_text(&inner, |text| pattern.matches(text)));
                 Vector { data, nulls: inner.nulls.clone() }
             }
-            Node::Convert(inner) => converted(&*one(inner)?, inner.kind, self.kind)?,
+            Node::Convert(inner) => {
+                let values = inner.values(columns, rows)?;
+                match each_code(&values, |all, _| converted(all, inner.kind, self.kind)) {
+                    Some(values) => values,
+                    None => converted(&values.decoded(), inner.kind, self.kind)?,
+                }
+            }
             Node::Call(function, arguments) => {
                 let values = arguments.iter().map(one).collect::<Result<Vec<_>>>()?;
                 let values: Vec<(Kind, &Vector)> =
@@ -157,7 +269,7 @@ impl Typed {
     fn operand<'v>(&'v self, columns: &'v [Vector], rows: usize) -> Result<Operand<'v>> {
         Ok(match &self.node {
             Node::Constant(value) => Operand::Constant(value),
-            _ => Operand::Vector(self.evaluate(columns, rows)?),
+            _ => Operand::Vector(self.values(columns, rows)?),
         })
     }
 
@@ -192,7 +304,9 @@ impl Typed {
                 _ => return Err(shapes_differ()),
             };
             Data::Ints(in_range(pairs, nulls.as_ref(), self.kind)?)
-        } else if let (Some(a), Some(b)) = (decimals(left), decimals(right)) {
+        } else if let Some(values) = small_arithmetic(op, left, right, rows) {
+            Data::SmallDecimals(values)
+        } else if let (Some(a), Some(b)) = (decimals(&left.widened()), decimals(&right.widened())) {
             let bounded = |(value, over): (i128, bool)| (value, over || value.unsigned_abs() >= 10u128.pow(38));
             let pairs = match op {
                 Op::Add => zip(a, b, rows, |a, b| bounded(a.overflowing_add(b))),
@@ -211,6 +325,21 @@ impl Typed {
         };
         Ok(Vector { data, nulls })
     }
+}
+
+/// Computes decimals of 64 bits; None if a result may be larger.
+fn small_arithmetic(op: Op, left: &Operand<'_>, right: &Operand<'_>, rows: usize) -> Option<Vec<i64>> {
+    let (a, b) = small_decimals(left, right)?;
+    let bits = match op {
+        Op::Add | Op::Subtract => bits(a).max(bits(b)) + 1,
+        Op::Multiply => bits(a) + bits(b),
+        _ => return None,
+    };
+    (bits < 64).then(|| match op {
+        Op::Add => zip(a, b, rows, i64::wrapping_add),
+        Op::Subtract => zip(a, b, rows, i64::wrapping_sub),
+        _ => zip(a, b, rows, i64::wrapping_mul),
+    })
 }
 
 fn with_more(nulls: Option<Vec<bool>>, more: Vec<bool>) -> Option<Vec<bool>> {
@@ -278,7 +407,9 @@ fn compare(op: Op, left: &Operand<'_>, right: &Operand<'_>, rows: usize) -> Resu
             true => zip(a, b, rows, |a, b| holds(op, ordered_float(a).cmp(&ordered_float(b)))),
             false => ordered(op, a, b, rows),
         }
-    } else if let (Some(a), Some(b)) = (decimals(left), decimals(right)) {
+    } else if let Some((a, b)) = small_decimals(left, right) {
+        ordered(op, a, b, rows)
+    } else if let (Some(a), Some(b)) = (decimals(&left.widened()), decimals(&right.widened())) {
         ordered(op, a, b, rows)
     } else if let (Some(a), Some(b)) = (bools(left), bools(right)) {
         ordered(op, a, b, rows)
@@ -373,6 +504,17 @@ fn converted(from: &Vector, of: Kind, kind: Kind) -> Result<Vector> {
         (Data::Decimals(values), Kind::Float | Kind::Float32) => {
             let one = 10f64.powi(scale(of).into());
             Data::Floats(values.iter().map(|&v| v as f64 / one).collect())
+        }
+        (Data::SmallDecimals(values), Kind::Float | Kind::Float32) => {
+            let one = 10f64.powi(scale(of).into());
+            Data::Floats(values.iter().map(|&v| v as f64 / one).collect())
+        }
+        (Data::SmallDecimals(values), Kind::Decimal { scale: digits })
+            if (scale(of)..scale(of) + 18).contains(&digits)
+                && bits(Side::Many(values)) + bits(Side::One(10i64.pow((digits - scale(of)).into()))) < 64 =>
+        {
+            let one = 10i64.pow((digits - scale(of)).into());
+            Data::SmallDecimals(values.iter().map(|&v| v * one).collect())
         }
         (Data::Ints(values), Kind::Decimal { scale }) => {
             let one = 10i128.pow(scale.into());

@@ -1,10 +1,13 @@
 //! Tests of expressions: each as text, with its result as text.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use super::parse::{parse, parse_list};
 use super::{Field, bind};
 use crate::columns::kind::{Kind, Unit};
 use crate::columns::text::{Builder, put};
-use crate::columns::vector::Vector;
+use crate::columns::vector::{Data, Vector};
 use yunti_base::Result;
 
 /// Columns of three rows; the last one is null, or empty text.
@@ -32,13 +35,45 @@ fn table() -> (Vec<Field>, Vec<Vector>) {
 fn results(text: &str) -> Result<Vec<String>> {
     let (fields, columns) = table();
     let typed = bind(&parse(text)?, &fields)?;
-    let values = typed.evaluate(&columns, 3)?;
-    let show = |row: usize| {
+    let shown = |values: &Vector, row: usize| {
         let mut out = Vec::new();
         put(typed.kind, &values.value(row), &mut out);
         if values.is_null(row) { "null".into() } else { String::from_utf8(out).unwrap() }
     };
-    Ok((0..3).map(show).collect())
+    let of = |columns: &[Vector], rows: usize| {
+        let values = typed.evaluate(columns, rows)?;
+        Ok((0..rows).map(|row| shown(&values, row)).collect::<Vec<String>>())
+    };
+    let plain: Result<Vec<String>> = of(&columns, 3);
+    // Other shapes of the same values give the same.
+    let turns: Vec<u32> = [0, 1, 2].repeat(4);
+    for shape in [Vector::decoded, small, coded] {
+        let columns: Vec<Vector> = columns.iter().map(|column| shape(&column.select(&turns)).into_owned()).collect();
+        match (&plain, of(&columns, 12)) {
+            (Ok(plain), other) => assert_eq!(vec![plain.clone(); 4].concat(), other.unwrap(), "{text}"),
+            (Err(plain), other) => assert_eq!(plain.to_string(), other.unwrap_err().to_string(), "{text}"),
+        }
+    }
+    plain
+}
+
+/// Gives decimals in 64 bits.
+fn small(column: &Vector) -> Cow<'_, Vector> {
+    let Data::Decimals(values) = &column.data else { return Cow::Borrowed(column) };
+    let data = Data::SmallDecimals(values.iter().map(|v| i64::try_from(*v).unwrap()).collect());
+    Cow::Owned(Vector { data, nulls: column.nulls.clone() })
+}
+
+/// Gives the values of three rows as codes, in a dictionary with one that no row has.
+fn coded(column: &Vector) -> Cow<'_, Vector> {
+    let mut values = small(column).data.select(&[2, 1, 0]);
+    match &mut values {
+        Data::Ints(v) | Data::SmallDecimals(v) => v.push(i64::MAX),
+        Data::Floats(v) => v.push(f64::NAN),
+        _ => return Cow::Borrowed(column),
+    }
+    let codes = (0..column.len() as u32).map(|row| 2 - row % 3).collect();
+    Cow::Owned(Vector { data: Data::NumberCodes(codes, Arc::new(values)), nulls: column.nulls.clone() })
 }
 
 #[test]

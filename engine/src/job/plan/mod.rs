@@ -20,7 +20,7 @@ use crate::env::{Env, NamedFile};
 use crate::format::columns::Columns;
 use crate::job::spec::{JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT, SourceSpec};
 use crate::operator::context::attempts_max;
-use crate::operator::{Class, ClassSource, Type};
+use crate::operator::{Class, ClassSource, Type, Unit};
 use crate::read::class_parser;
 use crate::read::parts::{is_doubtful, reader as part_reader};
 use crate::read::reader::READ_BYTES;
@@ -39,6 +39,10 @@ const PROCESS_SPLIT_BYTES_MAX: u64 = 128 << 20;
 const PROCESSES_A_WORKER: u64 = 4;
 /// Splits of a worker that emits the state of each key of a split, about. A failed attempt costs one.
 const FOLDED_SPLITS_A_WORKER: u64 = 2;
+
+/// Splits of a worker that reads typed columns, about, and their bytes: few have many rows.
+const COLUMN_SPLITS_A_WORKER: u64 = 6;
+const COLUMN_SPLIT_BYTES: std::ops::RangeInclusive<u64> = 2 << 20..=64 << 20;
 
 /// The plan of a job: all decisions that depend on the specification, the classes and the input files.
 pub struct Plan {
@@ -197,7 +201,9 @@ fn files_and_splits(
         let sharing = if source.starts_processes() { Sharing::FileEach } else { Sharing::Shared };
         let cut = match (&source.format, lines) {
             (RecordFormat::Source(scan), _) => {
-                split_at_units(&units::plan(spec, source, scan, &own, env)?, split_bytes)
+                let units = units::plan(spec, source, scan, &own, env)?;
+                let bytes = if scan.blocks { column_split_bytes(spec, &units, env) } else { split_bytes };
+                split_at_units(&units, bytes)
             }
             (_, Some(_)) => split_at_lines(&own),
             (format, None) => {
@@ -229,6 +235,17 @@ fn split_bytes(spec: &JobSpec, splits_a_worker: Option<u64>, input_bytes: u64, e
         }
         _ => spec.split_bytes,
     }
+}
+
+/// Returns the bytes of a split of typed columns, unless the job sets them: an aggregation passes on its groups once a
+/// split.
+fn column_split_bytes(spec: &JobSpec, units: &[(u32, Unit)], env: &Env) -> u64 {
+    if spec.split_bytes != SPLIT_BYTES_DEFAULT {
+        return spec.split_bytes;
+    }
+    let workers = spec.threads.unwrap_or_else(|| env.threads.processors()) as u64;
+    let bytes: u64 = units.iter().map(|(_, unit)| unit.bytes).sum();
+    (bytes / (COLUMN_SPLITS_A_WORKER * workers.max(1))).clamp(*COLUMN_SPLIT_BYTES.start(), *COLUMN_SPLIT_BYTES.end())
 }
 
 impl Plan {

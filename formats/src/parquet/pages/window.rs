@@ -1,0 +1,121 @@
+//! A column chunk as the input of the crate `parquet`: read in large pieces, of which pages are slices.
+
+use std::io::Read;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
+use yunti_api::SourceFile;
+
+use crate::parquet::input::ReadFailed;
+
+/// Bytes of a page's header without its statistics, at most.
+const HEADER_BYTES: u64 = 1 << 10;
+
+/// Input of one column chunk.
+pub struct Window {
+    file: SourceFile,
+    /// End of the column chunk.
+    end: u64,
+    /// Bytes that are read at a time.
+    bytes: u64,
+    held: Mutex<Held>,
+}
+
+/// The piece that was read last.
+#[derive(Clone, Default)]
+struct Held {
+    start: u64,
+    bytes: Bytes,
+}
+
+impl Held {
+    fn slice(&self, start: u64, len: usize) -> Option<Bytes> {
+        let from = usize::try_from(start.checked_sub(self.start)?).ok()?;
+        let to = from.checked_add(len)?;
+        (to <= self.bytes.len()).then(|| self.bytes.slice(from..to))
+    }
+}
+
+impl Window {
+    /// Returns the input of a column chunk that ends at `end`.
+    pub fn new(file: &SourceFile, end: u64, bytes: u64) -> Arc<Window> {
+        Arc::new(Window { file: file.clone(), end: end.min(file.len()), bytes, held: Mutex::default() })
+    }
+
+    /// Fails for bytes beyond the end, before memory is allocated for them.
+    fn check(&self, start: u64, len: usize) -> Result<()> {
+        match start.checked_add(len as u64) {
+            Some(end) if end <= self.file.len() => Ok(()),
+            _ => Err(ParquetError::EOF(format!("{len} bytes at {start} are beyond its end"))),
+        }
+    }
+
+    fn read_to(&self, start: u64, to: &mut [u8]) -> Result<()> {
+        self.file.read_at(to, start).map_err(|e| ParquetError::External(Box::new(ReadFailed::new(&e))))
+    }
+
+    /// Returns the bytes at `start`, and keeps those behind them.
+    fn fetch(&self, start: u64, len: usize) -> Result<Bytes> {
+        let mut held = self.held.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(bytes) = held.slice(start, len) {
+            return Ok(bytes);
+        }
+        self.check(start, len)?;
+        if len as u64 >= self.bytes {
+            let mut bytes = vec![0; len];
+            self.read_to(start, &mut bytes)?;
+            return Ok(bytes.into());
+        }
+        let ahead = self.end.saturating_sub(start).min(self.bytes).max(len as u64);
+        // Memory that no page uses any more is used again: a fresh one costs a page fault each 4 KB.
+        let mut space = std::mem::take(&mut held.bytes).try_into_mut().unwrap_or_default();
+        space.resize(ahead as usize, 0);
+        self.read_to(start, &mut space)?;
+        *held = Held { start, bytes: space.freeze() };
+        Ok(held.bytes.slice(..len))
+    }
+}
+
+impl Length for Window {
+    fn len(&self) -> u64 {
+        self.file.len()
+    }
+}
+
+/// Bytes of a page's header, and those behind it.
+pub struct Header {
+    first: Bytes,
+    file: SourceFile,
+    at: u64,
+}
+
+impl Read for Header {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        if !self.first.is_empty() {
+            let n = to.len().min(self.first.len());
+            to[..n].copy_from_slice(&self.first.split_to(n));
+            self.at += n as u64;
+            return Ok(n);
+        }
+        let n = (to.len() as u64).min(self.file.len().saturating_sub(self.at)) as usize;
+        self.file.read_at(&mut to[..n], self.at).map_err(|e| std::io::Error::other(e.to_string()))?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+impl ChunkReader for Window {
+    type T = std::io::BufReader<Header>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        let len = self.end.saturating_sub(start).min(HEADER_BYTES);
+        let header = Header { first: self.fetch(start, len as usize)?, file: self.file.clone(), at: start };
+        Ok(std::io::BufReader::with_capacity(HEADER_BYTES as usize, header))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        self.fetch(start, length)
+    }
+}
