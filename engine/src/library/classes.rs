@@ -139,16 +139,13 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     add(info, Make::KeyOrder(exact::order_of));
     for (name, kind, value_type, new) in [
         (
-            "ColumnsAggregateCombiner",
-            Kind::Combiner,
+            "ColumnsAggregateReducer",
+            Kind::Reducer,
             Type::Bytes,
-            (|context| Ok(Box::new(MergeStates::new(context, true)?))) as New<dyn Reducer>,
+            (|context| Ok(Box::new(MergeStates::new(context)?))) as New<dyn Reducer>,
         ),
-        ("ColumnsAggregateReducer", Kind::Reducer, Type::Bytes, |context| {
-            Ok(Box::new(MergeStates::new(context, false)?))
-        }),
         // Without columns to group by, a record is one line of results.
-        ("ColumnsTotalReducer", Kind::Reducer, Type::None, |context| Ok(Box::new(MergeStates::new(context, false)?))),
+        ("ColumnsTotalReducer", Kind::Reducer, Type::None, |context| Ok(Box::new(MergeStates::new(context)?))),
     ] {
         let mut info = base(name, kind);
         // A total has a line even without a group, so that it must see a whole partition.

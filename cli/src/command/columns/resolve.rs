@@ -186,8 +186,7 @@ fn aggregates(spec: &mut JobSpec, chosen: &Fields, fields: &[Field]) -> Result<R
     let list = spec.settings.get(OF).cloned().unwrap_or_default();
     let aggregates = List::parse(&list)?.bind(fields)?;
     if let Some(order) = exact::key_order(&aggregates) {
-        // Values arrive in order, so that nothing is left to combine.
-        (spec.key_order, spec.combiner) = (Some(order.into()), None);
+        spec.key_order = Some(order.into());
     }
     let value = aggregates.iter().map(|of| (of.name.clone(), result_type(of.kind))).collect();
     if by.is_empty() {

@@ -121,7 +121,9 @@ impl Fill {
                 if bytes.len() > u32::MAX as usize {
                     return Err("rows of a block have more than 4 GB of text".into());
                 }
-                if self.form == Form::Text && !is_text(&bytes[start..], ends[first..].iter().map(|end| *end as usize - start)) {
+                if self.form == Form::Text
+                    && !is_text(&bytes[start..], ends[first..].iter().map(|end| *end as usize - start))
+                {
                     return Err("a text is not UTF-8".into());
                 }
             }

@@ -25,7 +25,9 @@ impl Dictionary {
             None => Some(Texts::find(&stored, len)?),
         };
         if let (Form::Text, Some(texts)) = (form, &texts) {
-            (0..len).all(|n| texts.get(&stored, n).is_some_and(|text| std::str::from_utf8(text).is_ok())).then_some(())?;
+            (0..len)
+                .all(|n| texts.get(&stored, n).is_some_and(|text| std::str::from_utf8(text).is_ok()))
+                .then_some(())?;
         }
         let mut passes = Vec::new();
         if !tests.is_empty() {
