@@ -95,7 +95,7 @@ impl Unit {
         }
         self.block.clear();
         put_head(filled, self.columns.len(), &mut self.block);
-        self.columns.iter_mut().for_each(|column| column.put(&mut self.block));
+        self.columns.iter_mut().try_for_each(|column| column.put(&mut self.block))?;
         Ok(Some(&self.block))
     }
 
@@ -114,6 +114,10 @@ impl Unit {
         }
         for &number in &*tested {
             rows = rows.min(columns[number].page_rows()?);
+            if columns[number].has_none() {
+                *rows_left = 0;
+                return Ok(0);
+            }
         }
         *rows_left -= rows;
         if tested.is_empty() {
