@@ -119,7 +119,7 @@ impl Emission {
     }
 }
 
-/// Emits records of an open unit; decodes its next batch if none is open. Returns false at the end, and closes the unit.
+/// Emits records of an open unit; decodes its next batch if none is open. Closes it at the end, and returns false.
 ///
 /// `failed`: the error for a panic of the decoder.
 pub fn next<U>(

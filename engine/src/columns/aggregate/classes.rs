@@ -209,7 +209,7 @@ impl Mapper for AggregateRows {
 
 /// Reducer that merges states and emits results.
 ///
-/// There is no combiner: a mapper has a table of all groups of its split, or found that they are hardly larger than rows.
+/// There is no combiner: a mapper has a table of all groups of its split, or found that they hardly have two rows.
 pub struct MergeStates {
     work: Work,
     accumulators: Vec<Accumulator>,

@@ -160,8 +160,7 @@ impl PendingOutput {
         Ok(())
     }
 
-    /// Waits until a store has the bytes of all files. This may take minutes, in which a job can be cancelled; the commit
-    /// is short.
+    /// Waits until a store has the bytes of all files. This may take minutes, after which a job can still be cancelled.
     pub fn finish_uploads(&self) -> Result<()> {
         if scheme_of(&self.output).is_none() {
             return Ok(());

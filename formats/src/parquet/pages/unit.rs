@@ -26,7 +26,7 @@ const TEXTS_BYTES_MAX: i64 = 2 << 30;
 /// A row group that is being read.
 pub struct Unit {
     columns: Vec<Column>,
-    /// Numbers of the columns with bounds; those that cost least first.
+    /// Numbers of the columns with bounds, the cheapest first.
     tested: Vec<usize>,
     rows_left: usize,
     /// Rows that no bound allows, as the distance of their start and end from the last row; the first ones last.

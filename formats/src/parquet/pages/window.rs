@@ -14,7 +14,7 @@ use crate::parquet::input::ReadFailed;
 /// Bytes of a page's header without its statistics, at most.
 const HEADER_BYTES: u64 = 1 << 10;
 
-/// Pieces of closed windows that a thread keeps, at most. Fresh memory costs a page fault each 4 KB, and a fill of zeros.
+/// Pieces of closed windows that a thread keeps, at most. Fresh memory costs a page fault each 4 KB, and zeros.
 const SPARE_MAX: usize = 8;
 
 thread_local! {
