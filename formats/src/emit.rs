@@ -119,7 +119,8 @@ impl Emission {
     }
 }
 
-/// Emits records of an open unit; decodes its next batch if none is open. Returns false at the end, and closes the unit.
+/// Emits records of an open unit; decodes its next batch if none is open. Returns false at the end, and closes the
+/// unit.
 ///
 /// `failed`: the error for a panic of the decoder.
 pub fn next<U>(

@@ -51,10 +51,6 @@ impl Source for OrcSource {
 
     fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
         guarded(|| {
-            // An empty file is a table without rows, which Hive writes.
-            if file.is_empty() {
-                return Ok(Vec::new());
-            }
             let file = Input::File(file.clone());
             let tail = Tail::load(&file)?;
             let (_, want) = pick(scan, &tail)?;
