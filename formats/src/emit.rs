@@ -12,7 +12,7 @@ use crate::failure;
 use crate::scan::{Picked, column};
 
 /// Bytes of records that a call emits, about.
-const EMIT_BYTES: usize = 256 << 10;
+pub const EMIT_BYTES: usize = 256 << 10;
 
 /// Records of a unit.
 pub struct Emission {

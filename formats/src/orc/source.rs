@@ -10,10 +10,10 @@ use super::columns::Want;
 use super::decode::StripeReader;
 use super::describe;
 use super::failure::{guarded, of_panic};
-use super::input::Input;
 use super::stripe::Stripe;
 use super::tail::Tail;
 use crate::emit::{self, Emission};
+use crate::file::input::Input;
 use crate::scan::Picked;
 
 /// Reader of ORC files.
