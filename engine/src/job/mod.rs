@@ -15,6 +15,8 @@ pub mod task;
 mod task_files;
 
 pub use crate::columns::settings::MARK_NULLS;
+pub use crate::write::directories::KEY_DIRECTORIES;
+pub use crate::write::top::TopRecord;
 pub use chain::{run, stages};
 pub use control::{Control, Progress};
 pub use execute::Outcome;

@@ -15,6 +15,7 @@ use super::hadoop::key_hash_partitioner::KeyHashPartitioner;
 use super::hadoop::offsets::OffsetMapper;
 use super::identity::IdentityReducer;
 use super::inverse::Inverse;
+use super::key_directories::KeyDirectories;
 use super::tokenize::Tokenizer;
 use crate::columns::aggregate::classes::{AggregateRows, MergeStates};
 use crate::columns::aggregate::exact;
@@ -101,6 +102,9 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("CountColumnMapper", refs, (Type::Bytes, Type::I64), |context| Ok(Box::new(CountColumn::new(context)?))),
         ("MatchMapper", Flags::default(), (Type::Bytes, Type::I64), |context| Ok(Box::new(Matches::new(context)?))),
         ("OffsetMapper", Flags::default(), (Type::I64, Type::Bytes), |_| Ok(Box::new(OffsetMapper))),
+        ("KeyDirectoriesMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
+            Ok(Box::new(KeyDirectories::new(context)?))
+        }),
         ("InverseMapper", Flags::default(), (Type::I64, Type::Bytes), |_| Ok(Box::new(Inverse))),
         ("TopMapper", Flags::default(), (Type::F64, Type::Bytes), |context| Ok(Box::new(Top::new(context)?))),
         ("InvertedIndexMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {

@@ -39,6 +39,10 @@ pub fn written_format(format: &OutputFormat) -> Option<&'static FileFormat> {
 
 /// Refuses a job of a cluster that names a class of the library. Errors: `Usage`.
 pub fn refuse_on_cluster(spec: &JobSpec) -> Result<()> {
+    if spec.has_directories() {
+        let error = Error::new(Code::Usage, "directories by keys are written on one node alone, not on YARN");
+        return Err(error.hint("leave out --on yarn"));
+    }
     let Some(format) = needed(spec) else { return Ok(()) };
     let what = format!("{} is read and written on one node alone, not on YARN", format.title);
     Err(Error::new(Code::Usage, what).hint("leave out --on yarn, or read it there with a reader of Java"))

@@ -7,7 +7,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::aggregate::{List, exact};
 use yunti_engine::columns::expression::{Field, Tree, Typed, bind, parse, parse_list};
 use yunti_engine::columns::kind::Kind;
-use yunti_engine::columns::settings::{BY, NAMES, OF, SELECT, TYPES, TYPES_GIVEN, WHERE};
+use yunti_engine::columns::settings::{BY, NAMES, OF, RESULT_KEYS, RESULTS, SELECT, TYPES, TYPES_GIVEN, WHERE};
 use yunti_engine::env::Env;
 use yunti_engine::job;
 use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat};
@@ -224,6 +224,8 @@ fn selected(spec: &mut JobSpec, fields: &[Field], all: &Fields) -> Result<Result
 /// Names the columns of the output, unless the user does.
 fn name_results(spec: &mut JobSpec, results: Results) {
     let names = |fields: &Fields| fields.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    spec.settings.insert(RESULTS.into(), [names(&results.key), names(&results.value)].concat().join("\n"));
+    spec.settings.insert(RESULT_KEYS.into(), results.key.len().to_string());
     let written = library::written_format(&spec.output_format);
     let has_names = matches!(spec.output_format, OutputFormat::Csv { .. } | OutputFormat::Json) || written.is_some();
     let is_named = !spec.output_columns.key.is_empty() || !spec.output_columns.value.is_empty();
