@@ -5,7 +5,7 @@
 //! depends on the side file, `--memory` and the job, never on the clock. Rejected: partitions of both sides on scratch
 //! (a hybrid hash join). `docs/decisions/joins-in-memory.md` has the reasons.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::running_job::RunningJob;
@@ -31,10 +31,6 @@ const HASH_JOIN: &str = "Yunti.HashJoinMapper";
 /// Classes of the same join with both sides sorted.
 const LEFT_SIDE: &str = "Yunti.LeftSideMapper";
 const RIGHT_SIDE: &str = "Yunti.RightSideMapper";
-const JOIN: &str = "Yunti.JoinReducer";
-
-/// Purpose of the memory, for messages.
-pub const PURPOSE: &str = "the table of a hash join";
 
 /// Bytes of one worker for the lines of one key: of all of the budget, and the bounds.
 const PAIRS_SHARE: u64 = 8;
@@ -98,7 +94,7 @@ pub fn measure(
     let started_ns = env.clock.now_ns();
     let lines = join::SideLines::new(open(path, env)?)?;
     if lines.len() > budget.limit_bytes() {
-        return Err(budget.too_small(lines.len(), PURPOSE));
+        return Err(budget.too_small(lines.len(), join::TABLE_PURPOSE));
     }
     let crew = Crew { threads: &*env.threads, workers: threads.max(1), cancel: control.cancelled() };
     let measured = join::measure(&context, lines, budget, &crew, env.seed)?;
@@ -117,7 +113,7 @@ fn open(path: &Path, env: &Env) -> Result<NamedFile> {
     if CodecKind::from_path(path).is_some() {
         return wrong("the small side of a hash join is compressed", "decompress it, or use the application join");
     }
-    let file = InputFile { path: path.into(), len, codec: None, is_stream: false, marks: Vec::new(), parts: None };
+    let file = InputFile { path: path.into(), len, ..InputFile::default() };
     foreign::refuse(&*env.files, &[file])?;
     NamedFile::open(&*env.files, path, Code::Input)
 }
@@ -190,8 +186,7 @@ pub fn describe_unmeasured(spec: &JobSpec, env: &Env) -> Option<JoinTableUse> {
 
 /// Returns the path of the small side among the side files.
 fn small_path(spec: &JobSpec) -> Option<&Path> {
-    let name = spec.settings.get("join.small")?;
-    spec.side_files.iter().map(PathBuf::as_path).find(|path| path.file_name().is_some_and(|own| own == &**name))
+    join::small_path(spec.settings.get(join::SMALL)?, &spec.side_files)
 }
 
 /// Returns the same join with both sides sorted; None if the job does more than a hash join.
@@ -216,7 +211,7 @@ pub fn sorted(spec: &JobSpec) -> Option<JobSpec> {
         mapper: None,
         sources,
         side_files,
-        reducer: Some(JOIN.into()),
+        reducer: Some(join::REDUCER.into()),
         mode: Mode::Sorted,
         reduces: spec.reduces.max(1),
         ..spec.clone()
@@ -225,7 +220,7 @@ pub fn sorted(spec: &JobSpec) -> Option<JobSpec> {
 
 /// Returns the bytes that each worker reserves for the lines of one key of a join; 0 for other jobs.
 pub fn pairs_bytes(plan: &Plan, limit_bytes: u64, threads: usize) -> u64 {
-    match plan.reducer.as_ref().is_some_and(|reducer| reducer.info().name == JOIN) {
+    match plan.reducer.as_ref().is_some_and(|reducer| reducer.info().name == join::REDUCER) {
         true => (limit_bytes / PAIRS_SHARE / threads.max(1) as u64).clamp(PAIRS_BYTES.0, PAIRS_BYTES.1),
         false => 0,
     }

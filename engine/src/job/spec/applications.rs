@@ -1,6 +1,7 @@
 //! Applications: ready jobs by name, from which `yunti run NAME` starts.
 
 use super::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning};
+use crate::library::applications::join;
 
 /// A ready job.
 pub struct Application {
@@ -208,7 +209,7 @@ pub fn applications() -> &'static [Application] {
             spec: || JobSpec {
                 name: "join".into(),
                 mapper: Some("Yunti.JoinMapper".into()),
-                reducer: Some("Yunti.JoinReducer".into()),
+                reducer: Some(join::REDUCER.into()),
                 ..JobSpec::default()
             },
             settings: &[
@@ -228,7 +229,7 @@ pub fn applications() -> &'static [Application] {
                 mode: Mode::None,
                 ..JobSpec::default()
             },
-            settings: &[("join.small", "the name of the side file"), JOIN[0], JOIN[1], JOIN[2], COLUMN[1]],
+            settings: &[(join::SMALL, "the name of the side file"), JOIN[0], JOIN[1], JOIN[2], COLUMN[1]],
         },
         Application {
             name: "kmeans",

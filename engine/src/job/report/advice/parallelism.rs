@@ -191,7 +191,7 @@ mod tests {
         count(&mut report, "REDUCE_INPUT_RECORDS", 5_000_000);
         count(&mut report, "REDUCE_INPUT_GROUPS", 1000);
         is_quiet(&report);
-        class(&mut report, "reducer", "Yunti.JoinReducer");
+        class(&mut report, "reducer", joins::REDUCER);
         is_quiet(&report);
         class(&mut report, "reducer", "Mine.Reducer");
         fires(&report, "combine", &["5000 records on average", "26 %", "--combiner CLASS"]);
@@ -236,7 +236,7 @@ mod tests {
         class(&mut report, "combiner", "Mine.Reducer");
         fires(&report, "hot-key", &["split the key into several"]);
         report.job.classes.remove("combiner");
-        class(&mut report, "reducer", "Yunti.JoinReducer");
+        class(&mut report, "reducer", joins::REDUCER);
         fires(&report, "hot-key", &["one worker pairs its lines", "hash-join"]);
         report.groups.as_mut().unwrap().largest_records = 24_999;
         is_quiet(&report);

@@ -23,7 +23,7 @@ mod table;
 mod table_test;
 
 pub use build::build;
-pub use hashed::{HashJoin, TABLE, small_side};
+pub use hashed::{HashJoin, TABLE, small_path, small_side};
 pub use measure::{Measured, measure};
 pub use pairs::JoinReducer;
 pub use side_lines::SideLines;
@@ -35,6 +35,15 @@ use std::ops::Range;
 use super::columns::{Column, separator};
 use crate::operator::TaskContext;
 use yunti_base::{Code, Error, Result};
+
+/// Name of the reducer of sorted joins.
+pub const REDUCER: &str = "Yunti.JoinReducer";
+
+/// Setting: the name of the side file of a hash join.
+pub const SMALL: &str = "join.small";
+
+/// Purpose of the memory of a table, for messages.
+pub const TABLE_PURPOSE: &str = "the table of a hash join";
 
 /// Tag of a left line.
 const LEFT: u8 = b'L';
@@ -114,6 +123,11 @@ impl Side {
             after: line.get(end + 1..).unwrap_or_default(),
         })
     }
+}
+
+/// Returns a line without the CR at its end.
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Appends the right line to a record that ends with the left one, which has `left_len` bytes. A side without other
