@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::columns::ShortLines;
-use super::{Cut, JoinTable, Outer, SMALL, Side, append_pair};
+use super::{Cut, JoinKind, JoinTable, SMALL, Side, append_pair};
 use crate::library::settings;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
 use yunti_base::{Code, Error, Result};
@@ -13,11 +13,11 @@ use yunti_base::{Code, Error, Result};
 /// Name of the table among the values that the tasks of a job share.
 pub const TABLE: &str = "join.table";
 /// Lookups of a batch.
-const BATCH: usize = 32;
+pub const BATCH: usize = 32;
 
 /// Returns the side file of a hash join among those of its job. Errors: `Usage` for bad settings.
 pub fn small_side<'p>(context: &TaskContext, side_files: &'p [PathBuf]) -> Result<&'p Path> {
-    if Outer::new(context)?.right {
+    if JoinKind::new(context)?.right {
         return Err(Error::new(Code::Usage, "a hash join cannot find lines of the small side without a partner")
             .hint("use the application join"));
     }
@@ -31,6 +31,11 @@ pub fn small_path<'p>(name: &str, side_files: &'p [PathBuf]) -> Option<&'p Path>
     side_files.iter().map(PathBuf::as_path).find(|path| path.file_name().is_some_and(|own| own == name))
 }
 
+/// Returns the table that the job has built.
+pub fn shared_table(context: &TaskContext) -> Result<Arc<JoinTable>> {
+    context.job.shared(TABLE, || Err(Error::new(Code::Internal, "a hash join without its table")))
+}
+
 /// A line that looks for partners.
 struct Lookup<'a> {
     line: Cut<'a>,
@@ -41,7 +46,7 @@ struct Lookup<'a> {
 /// Mapper that pairs the lines of the input, the left side, with rows of the table.
 pub struct HashJoin {
     table: Arc<JoinTable>,
-    outer: Outer,
+    kind: JoinKind,
     left: Side,
     /// The record: key, columns of the left line, columns of the right line.
     record: Vec<u8>,
@@ -51,10 +56,9 @@ pub struct HashJoin {
 impl HashJoin {
     /// Reads the settings. The job has built the table. Errors: `Usage`.
     pub fn new(context: &Arc<TaskContext>) -> Result<Self> {
-        let missing = || Error::new(Code::Internal, "a hash join without its table");
         Ok(HashJoin {
-            table: context.job.shared(TABLE, || Err(missing()))?,
-            outer: Outer::new(context)?,
+            table: shared_table(context)?,
+            kind: JoinKind::new(context)?,
             left: Side::new(context, "join.left.column")?,
             record: Vec::new(),
             short: ShortLines::new(context),
@@ -80,7 +84,7 @@ impl Mapper for HashJoin {
                 lookup.place = self.table.find(lookup.hash);
             }
             for Lookup { line, place, .. } in &lookups {
-                if place.is_none() && !self.outer.left {
+                if place.is_none() && !self.kind.left {
                     continue;
                 }
                 let key_len = line.key.len();
@@ -91,12 +95,17 @@ impl Mapper for HashJoin {
                 let mut found = 0;
                 if let Some(place) = *place {
                     found = self.table.each(place, line.key, |right| {
+                        if !self.kind.pairs {
+                            return Ok(());
+                        }
                         self.record.truncate(left_end);
                         append_pair(&mut self.record, left_end - key_len, right, self.left.separator);
                         out.emit_adjacent(&self.record, key_len)
                     })?;
                 }
-                if found == 0 && self.outer.left {
+                let is_alone = if found == 0 { self.kind.left } else { self.kind.matched };
+                if is_alone {
+                    self.record.truncate(left_end);
                     out.emit_adjacent(&self.record, key_len)?;
                 }
             }
