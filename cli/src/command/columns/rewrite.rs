@@ -66,7 +66,8 @@ pub fn rewrite(spec: &mut JobSpec, env: &Env) -> Result<()> {
 
 /// Lets a sample of files of columns have the format of its input, unless it goes to standard output.
 pub fn keep_format(spec: &mut JobSpec) {
-    if spec.mapper.as_deref() != Some(SAMPLE) || !matches!(spec.output, OutputTarget::Directory(_)) {
+    let is_open = spec.output_format == JobSpec::default().output_format;
+    if spec.mapper.as_deref() != Some(SAMPLE) || !is_open || !matches!(spec.output, OutputTarget::Directory(_)) {
         return;
     }
     match (library::read_format(&spec.input_format), &spec.input_format) {
