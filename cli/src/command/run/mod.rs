@@ -21,7 +21,7 @@ use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
 use yunti_engine::job::{Control, Outcome as JobOutcome, TopRecord};
 
-use crate::command::columns::{library, resolve};
+use crate::command::columns::{self, library};
 use crate::command::part::stores;
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
@@ -56,9 +56,10 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
         return stdout::print(&spec_to_toml(&spec)?);
     }
     if flags.on == Cluster::Yarn {
-        resolve::resolve(&mut spec, &env)?;
+        columns::complete(&mut spec, &env)?;
         spec.check()?;
         library::refuse_on_cluster(&spec)?;
+        columns::refuse_on_cluster(&spec)?;
         let control = Control::new();
         signals::cancel_on_signals(control.cancelled());
         let show = ErrorOutput { json: flags.reports.json, bar: false };
@@ -98,10 +99,13 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
 
 /// Completes a job by its first files: their format, and the types of their columns.
 fn complete(flags: &RunFlags, spec: &mut JobSpec, env: &Env) -> yunti_base::Result<()> {
-    if flags.input_format.is_none() && !resolve::is_open(spec) {
+    if flags.input_format.is_none() && !columns::is_open(spec) {
         job::recognise_formats(spec, env)?;
     }
-    resolve::resolve(spec, env)?;
+    if flags.output_format.is_none() {
+        columns::keep_format(spec);
+    }
+    columns::complete(spec, env)?;
     spec.check()
 }
 
