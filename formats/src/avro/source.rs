@@ -5,7 +5,8 @@
 //!   block     read, decompressed, and decoded in batches of about a megabyte
 //! ```
 //!
-//! A plan walks the headers of the blocks, and has some tens of thousands of units at most, whatever the file's size.
+//! A plan walks the headers of the blocks, and has some tens of thousands of units at most, whatever the file's size. A
+//! plan of a range searches for the first marker in it, as Avro's own readers do.
 
 use arrow_array::{RecordBatch, cast::AsArray};
 use yunti_api::{Bytes, Class, Context, Counter, Error, Out, Result, Scan, Sink, Source, SourceFile, Unit};
@@ -82,11 +83,12 @@ impl Source for AvroSource {
         let header = self.header(file)?;
         Picked::find(scan, &header.columns)?;
         let stretch = Stretch::of_file(file.len());
-        let (mut units, mut offset) = (Vec::new(), header.end);
-        let mut end = 0;
-        while let Some(block) = header.block(file, offset)? {
+        let Some(mut offset) = header.first_block(file, scan.from)? else { return Ok(Vec::new()) };
+        let (mut units, mut end) = (Vec::new(), 0);
+        // The marker behind the last block is checked too: the next range searches for it.
+        while let Some(block) = header.block(file, offset)?.filter(|block| block.offset < scan.end()) {
             if block.offset >= end {
-                let number = stretch.number(block.offset)?;
+                let number = stretch.number_within(block.offset, scan.end())?;
                 end = Stretch::range(number).end;
                 units.push(Unit { number, position: block.offset, bytes: 0, records: 0 });
             }
@@ -115,7 +117,8 @@ impl Source for AvroSource {
             file: file.clone(),
             columns,
             next: range.start,
-            end: range.end,
+            // A stretch without a length is one block.
+            end: range.end.max(range.start + 1),
             block: None,
             emission,
             stored: Vec::new(),

@@ -65,7 +65,8 @@ impl Source for ParquetSource {
         let bounds = bounds::parse(&scan.condition);
         let is_wanted = |group: &RowGroupMetaData| group.num_rows() > 0 && !prune::excludes(&bounds, &foot, group);
         let groups = foot.metadata().row_groups().iter().enumerate().filter(|(_, group)| is_wanted(group));
-        Ok(groups.map(|(number, group)| unit(number, group, &leaves)).collect())
+        let units = groups.map(|(number, group)| unit(number, group, &leaves));
+        Ok(units.filter(|unit| scan.covers(unit.position)).collect())
     }
 
     fn open(&mut self, file: &SourceFile, scan: &Scan, unit: u64) -> Result<()> {
