@@ -263,6 +263,7 @@ def hadoop(_):
         cluster_suite("jobs on a cluster, every test", "jobs", part="full"),
         cluster_suite("job files on a cluster, every test", "job_files", part="full"),
         cluster_suite("code of any language on a cluster, every test", "user_code", part="full"),
+        cluster_suite("files of columns on a cluster, every test", "columns", part="full", shares=("formats",)),
         faults("faults: killed tasks and nodes", "killed"),
         faults("faults: native code that fails", "fallback"),
         faults("faults: failing ShuffleHandlers and corrupt map outputs", "shuffle_server"),

@@ -200,7 +200,8 @@ mod tests {
         assert_eq!(columns[3].value(0), Value::Decimal(-7));
         assert_eq!((columns[4].value(0), columns[4].value(1)), (Value::Decimal(4), Value::Decimal(3)));
         assert_eq!(*columns[4].decoded(), Vector::of(Data::SmallDecimals(vec![4, 3])));
-        let (columns, _) = reader.read(&block(2, &[ints, text, before.clone(), small, before.clone()]), &kinds).unwrap();
+        let (columns, _) =
+            reader.read(&block(2, &[ints, text, before.clone(), small, before.clone()]), &kinds).unwrap();
         assert_eq!((columns[2].bytes(0), columns[4].value(1)), (&b"y"[..], Value::Decimal(4)));
         for len in 0..whole.len() {
             assert!(BlockReader::default().read(&whole[..len], &kinds).is_err(), "{len} bytes");

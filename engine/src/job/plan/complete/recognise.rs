@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::inputs;
 use crate::env::Env;
 use crate::env::stores::scheme_of;
 use crate::format::file_formats::FILE_FORMATS;
+use crate::job::plan::inputs;
 use crate::job::spec::{InputFormat, JobSpec, SourceSpec};
 use crate::read::foreign;
 use crate::read::split::InputFile;
@@ -19,8 +19,9 @@ pub fn first_file(names: &[String], env: &Env) -> Result<PathBuf> {
 
 /// Sets the input format of each source of text whose first file has a format of `FILE_FORMATS`.
 ///
-/// Errors: `Input` for an input that does not exist or cannot be read.
-pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
+/// `stores_are_near`: files of stores are opened whatever their names are. Errors: `Input` for an input that does not
+/// exist or cannot be read.
+pub fn recognise_formats(spec: &mut JobSpec, env: &Env, stores_are_near: bool) -> Result<()> {
     for (number, SourceSpec { inputs: names, input_format, .. }) in spec.sources().into_iter().enumerate() {
         // Some applications name the end of a line.
         let is_line_end = |delimiter: &Option<Vec<u8>>| matches!(delimiter.as_deref(), None | Some(b"\n"));
@@ -29,7 +30,7 @@ pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
             continue;
         }
         let Some(first) = inputs::first(&*env.files, &names, |file| !file.is_stream)? else { continue };
-        let Some(class) = source_of(&first, env)? else { continue };
+        let Some(class) = source_of(&first, env, stores_are_near)? else { continue };
         let slot = match spec.sources.get_mut(number) {
             Some(source) => &mut source.input_format,
             None => &mut spec.input_format,
@@ -40,12 +41,12 @@ pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
 }
 
 /// Returns the class that reads a file, if it is recognised.
-fn source_of(file: &InputFile, env: &Env) -> Result<Option<&'static str>> {
+fn source_of(file: &InputFile, env: &Env, stores_are_near: bool) -> Result<Option<&'static str>> {
     let extension = file.path.extension().unwrap_or_default();
     let is_named = |known: &[&str]| known.iter().any(|known| extension.eq_ignore_ascii_case(known));
     let is_known = FILE_FORMATS.iter().any(|format| is_named(format.extensions));
     // A file of a store costs a request.
-    if !is_known && scheme_of(&file.path).is_some() {
+    if !is_known && !stores_are_near && scheme_of(&file.path).is_some() {
         return Ok(None);
     }
     let found = match foreign::file_format(&*env.files, file) {

@@ -2,11 +2,11 @@
 //!
 //! A type is inferred only if every text of the sample can be one and comes back the same: `007` stays text.
 
+use crate::env::Env;
+use crate::format::columns::put_unescaped;
+use crate::job::inspect::inspect;
+use crate::job::spec::InputFormat;
 use yunti_base::{Cancel, Code, Error, Result};
-use yunti_engine::env::Env;
-use yunti_engine::format::columns::put_unescaped;
-use yunti_engine::job::inspect::inspect;
-use yunti_engine::job::spec::InputFormat;
 
 /// Names and types of the columns; a type is empty if it is not known.
 pub type Fields = Vec<(String, String)>;
