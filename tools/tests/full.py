@@ -338,8 +338,8 @@ def main():
         found = run.run(suite)
         ends.after(suite)
         total.add(found)
-        for failure in found.failures:
-            print(f"  failed: {failure} ({suite.log})\n{run.tail(suite.log)}", flush=True)
+        if found.failures:
+            print(f"  failed: {'; '.join(found.failures)}\n{run.excerpt(suite.log, found.failures)}", flush=True)
         # Written after each suite, so that an interrupted run keeps its results.
         results.keep(options.part, suite, found, f"{time.monotonic() - begin:.0f}", commit, [s.name for s in suites])
     print(f"{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped", flush=True)
