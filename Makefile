@@ -45,6 +45,7 @@ help:
 	@echo 'make bench               compare with all peers and limit programs; bench-quick: chdb and limit programs'
 	@echo 'make bench-hadoop        compare stock Hadoop, settings and native tasks on a cluster of one machine'
 	@echo 'make bench-code          isolated classes, programs, Python, crashes and resume beside peers (pip, JDK, Maven)'
+	@echo 'make bench-columns       queries over Parquet and CSV beside DuckDB, Polars and chdb (ARGS=--quick; pip; 20 GB disk)'
 	@echo 'make bench-web           compare pages: Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17, 25)'
 	@echo 'make bench-namenode      compare NameNodes with and without plug-ins, in turn (ARGS=--quick; JDK 17; 30 min)'
 	@echo 'make bench-observe       measure the overhead of yunti observe (ARGS=--quick; JDK 17 or 25, Maven)'
@@ -295,6 +296,11 @@ bench-web:
 bench-code: python examples-built
 	@tools/setup bench
 	$(PYTHON) benches/code/run.py $(ARGS)
+
+# Queries over Parquet and CSV beside DuckDB, Polars and chdb: benches/README.md, "Columns"
+.PHONY: bench-columns
+bench-columns: formats
+	$(PYTHON) benches/columns/run.py $(ARGS)
 
 # The overhead of yunti observe for the observed program: benches/README.md, "Overhead of yunti observe"
 .PHONY: bench-observe

@@ -90,6 +90,11 @@ pub struct Test {
 }
 
 impl Bound {
+    /// Returns the constant that a column must equal; None for another comparison.
+    pub fn equal_to(&self) -> Option<&str> {
+        (self.op == Op::Equal).then_some(&self.value)
+    }
+
     /// Returns the bound as a test of values.
     pub fn test(&self) -> Test {
         Test {
@@ -102,6 +107,19 @@ impl Bound {
 }
 
 impl Test {
+    /// Returns the least and the largest whole number that meet all tests; none if the first is larger.
+    pub fn whole_range(tests: &[Test]) -> (i128, i128) {
+        let one = |(least, most): (i128, i128), test: &Test| match (test.whole, test.op) {
+            (None, _) => (least, most),
+            (Some(v), Op::Equal) => (least.max(v), most.min(v)),
+            (Some(v), Op::Less) => (least, v.checked_sub(1).map_or(i128::MIN, |v| most.min(v))),
+            (Some(v), Op::LessOrEqual) => (least, most.min(v)),
+            (Some(v), Op::Greater) => (v.checked_add(1).map_or(i128::MAX, |v| least.max(v)), most),
+            (Some(v), Op::GreaterOrEqual) => (least.max(v), most),
+        };
+        tests.iter().fold((i128::MIN, i128::MAX), one)
+    }
+
     #[inline]
     fn holds(&self, order: Ordering) -> bool {
         match self.op {
@@ -160,6 +178,18 @@ mod tests {
             ("x\t<\tNaN", &Range::Float(1.5, 2.0), false),
         ] {
             assert_eq!(parse(line)[0].excludes(range), expect, "{line}");
+        }
+        for (lines, expect) in [
+            ("n\t>\t3\nn\t<=\t7\nn\t>=\t-5", (4, 7)),
+            ("n\t=\t3\nn\t<\t3", (3, 2)),
+            ("n\t>\tx", (i128::MIN, i128::MAX)),
+        ] {
+            let tests: Vec<Test> = parse(lines).iter().map(Bound::test).collect();
+            let range = Test::whole_range(&tests);
+            assert_eq!(range, expect, "{lines}");
+            for v in -9..9 {
+                assert_eq!(range.0 <= v && v <= range.1, tests.iter().all(|test| test.whole(v)), "{lines}: {v}");
+            }
         }
         assert_eq!(parse("a\\tb\t=\tx\\ty\nbroken\nn\t?\t1").len(), 1);
         assert_eq!(parse("a\\tb\t=\tx")[0].column, "a\tb");

@@ -12,7 +12,7 @@ use crate::failure;
 use crate::scan::{Picked, column};
 
 /// Bytes of records that a call emits, about.
-const EMIT_BYTES: usize = 256 << 10;
+pub const EMIT_BYTES: usize = 256 << 10;
 
 /// Records of a unit.
 pub struct Emission {
@@ -119,7 +119,8 @@ impl Emission {
     }
 }
 
-/// Emits records of an open unit; decodes its next batch if none is open. Returns false at the end, and closes the unit.
+/// Emits records of an open unit; decodes its next batch if none is open. Returns false at the end, and closes the
+/// unit.
 ///
 /// `failed`: the error for a panic of the decoder.
 pub fn next<U>(

@@ -40,6 +40,14 @@ use parquet::writer::ParquetWriter;
 use sequence::source::SequenceSource;
 use sequence::writer::SequenceWriter;
 
+/// Checks of any bytes as files, for the targets of `fuzz/`: values or an error, within the memory that is held.
+#[cfg(fuzzing)]
+pub mod checks {
+    pub use crate::avro::check::check as avro;
+    pub use crate::orc::check::check as orc;
+    pub use crate::sequence::check::check as sequence;
+}
+
 yunti_api::library! {
     c"Formats", c"0.1.0",
     yunti_api::source::<ParquetSource>(c"Formats.ParquetSource"),

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import functools
 import json
 import os
 import random
@@ -14,28 +15,17 @@ import pyarrow.orc as po
 import pyarrow.parquet as pq
 
 import tables
-from tables import YUNTI, SECONDS, expected, read, same, yunti
+from tables import YUNTI, SECONDS, expected, read, yunti
 
 CODECS = ["uncompressed", "zlib", "snappy", "lz4", "zstd"]
 
 
-def rows(path, *more, columns=0):
-    """Returns the rows of a file: lists of bytes, None for a null, all columns in the order of the file."""
-    out, _ = yunti("run", "identity", path, "--input-format", "orc", "-o", "-", "--quiet", "--split-size", "1000",
-                   "-D", "columns.mark.nulls=true", *more)
-    found = [[tables.cell(c) for c in line.split(b"\t")] for line in out.split(b"\n")[:-1]]
-    return [row[:1] for row in found] if columns == 1 else found
+rows = functools.partial(tables.rows, format="orc")
 
 
 class Scratch(tables.Scratch):
     def compare(self, path, table, *more):
-        found, wanted = rows(path, *more, columns=table.num_columns), expected(table)
-        self.assertEqual(len(found), len(wanted), path)
-        for number, (a, b) in enumerate(zip(found, wanted)):
-            self.assertEqual(len(a), len(b), f"{path}, row {number}")
-            for field, x, y in zip(table.schema, a, b):
-                if y != "beyond":
-                    self.assertTrue(same(x, y), f"{path}, row {number}, column {field.name}: {x!r}, not {y!r}")
+        super().compare(path, table, *more, format="orc")
 
 
 def random_table(seed, nested=True):

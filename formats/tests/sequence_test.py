@@ -90,7 +90,7 @@ class Versions(Scratch):
                 (header(6) + record(b"\x05k", text(b"v")), 4, "are no Text"),
                 (header(6, key="IntWritable") + record(b"abc", text(b"v")), 4, "3 bytes are no IntWritable"),
                 (header(6) + struct.pack(">ii", 2**31 - 1, 2**31 - 1), 4, "wrong lengths"),
-                (b"SEQ", 4, "beyond its end"), (b"", 4, "beyond its end")):
+                (b"SEQ", 4, "beyond its end")):
             with self.subTest(what):
                 _, error = self.run_file(content, code)
                 self.assertIn(what, error)

@@ -114,20 +114,21 @@ class Scratch(unittest.TestCase):
                 if not pa.types.is_nested(kind) or leaf_is_plain(kind):
                     self.assertTrue(same(x, y), f"{path}, row {number}, column {name}: {x!r}, not {y!r}")
 
-    def damage(self, whole, format, memory="64MiB"):
-        """Changes bytes of a file, and cuts it: the job ends with rows, or with one line and its code."""
+    def damage(self, whole, format, memory="64MiB", job=("identity",), end=None):
+        """Changes bytes of a file up to `end`, and cuts it: the job ends with rows, or with one line and its code."""
         path = self.path("damaged")
-        cases = [whole[:n] for n in range(len(whole))]
-        cases += [whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1:] for at in range(len(whole)) for flip in (1, 0x80)]
+        end = end or len(whole)
+        cases = [whole[:n] for n in range(end)]
+        cases += [whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1:] for at in range(end) for flip in (1, 0x80)]
         # Runs of the largest numbers, where lengths may be.
-        cases += [whole[:at] + b"\xff" * 8 + whole[at + 8:] for at in range(0, len(whole) - 8, 3)]
+        cases += [whole[:at] + b"\xff" * 8 + whole[at + 8:] for at in range(0, end - 8, 3)]
         if not os.environ.get("YUNTI_TEST_ALL"):
             cases = random.Random(len(whole)).sample(cases, min(DAMAGED_CASES, len(cases)))
         refused = 0
         for number, case in enumerate(cases):
             with open(path, "wb") as f:
                 f.write(case)
-            done = subprocess.run([YUNTI, "run", "identity", path, "--input-format", format, "-o", "-", "--quiet",
+            done = subprocess.run([YUNTI, "run", job[0], path, *job[1:], "--input-format", format, "-o", "-", "--quiet",
                                    "--memory", memory], capture_output=True, timeout=SECONDS, check=False)
             with self.subTest(format=format, case=number):
                 self.assertIn(done.returncode, CODES, done.stderr)

@@ -10,6 +10,8 @@ use object_store::client::{
 };
 use yunti_base::store_protocol::Traffic;
 
+use crate::failure::in_region;
+
 /// Counts of the process.
 #[derive(Debug, Default)]
 pub struct Counts {
@@ -78,6 +80,7 @@ impl HttpService for CountedClient {
         let Counted { counts, timeout } = &self.counted;
         counts.requests.fetch_add(1, Ordering::Relaxed);
         let sent = request.body().content_length() as u64;
+        let region = signed_region(&request);
         let at_most = *timeout + Duration::from_secs(sent / SENT_BYTES_A_SECOND_MIN);
         let answer = match tokio::time::timeout(at_most, self.client.execute(request)).await {
             Ok(answer) => answer,
@@ -93,6 +96,30 @@ impl HttpService for CountedClient {
             }
             Err(_) => counts.note_broken(),
         }
-        answer
+        match answer {
+            Ok(response) => match other_region(&region, &response) {
+                Some(other) => Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(in_region(&other)))),
+                None => Ok(response),
+            },
+            failed => failed,
+        }
     }
+}
+
+/// Returns the region for which a request of S3 is signed.
+fn signed_region(request: &HttpRequest) -> Option<String> {
+    let signed = request.headers().get("authorization")?.to_str().ok()?;
+    signed.split_once("Credential=")?.1.split('/').nth(2).map(str::to_string)
+}
+
+/// Returns the region of the bucket if a store of S3 refused the request because of it. The answer has no other text
+/// when there is no body, as to HEAD.
+fn other_region(signed: &Option<String>, response: &HttpResponse) -> Option<String> {
+    let is_refused = match response.status().as_u16() {
+        301 => !response.headers().contains_key("location"),
+        400 => true,
+        _ => false,
+    };
+    let region = response.headers().get("x-amz-bucket-region").filter(|_| is_refused)?.to_str().ok()?;
+    (signed.as_deref() != Some(region)).then(|| region.to_string())
 }

@@ -52,6 +52,9 @@ pub fn of_store(error: &object_store::Error) -> Failure {
         _ => FailureKind::Other,
     };
     let chain = chain(error);
+    if let Some(region) = wrong_region(&chain) {
+        return usage(region);
+    }
     let text = said(&chain);
     let text = if text.trim().is_empty() { "the store refused the request".to_string() } else { text };
     let expired = ["ExpiredToken", "RequestExpired", "TokenRefreshRequired"].iter().any(|word| chain.contains(word));
@@ -69,6 +72,31 @@ pub fn of_store(error: &object_store::Error) -> Failure {
         FailureKind::NotFound => failure(kind, "no such file or directory"),
         kind => failure(kind, text),
     }
+}
+
+/// Returns the text about a bucket of another region, which names it.
+pub fn in_region(region: &str) -> String {
+    format!("{IN_REGION}{region}; set it with --store-option s3.region={region}")
+}
+
+const IN_REGION: &str = "the bucket is in the region ";
+
+/// Returns the text for a request that S3 refuses because the bucket is in another region.
+fn wrong_region(chain: &str) -> Option<String> {
+    let is_wrong = ["PermanentRedirect", "AuthorizationHeaderMalformed", "incorrectly configured region", IN_REGION];
+    if !is_wrong.iter().any(|word| chain.contains(word)) {
+        return None;
+    }
+    let behind = |open: &str, close: char| Some(chain.split_once(open)?.1.split_once(close)?.0);
+    let region = behind("<Region>", '<').or_else(|| behind("expecting '", '\'')).or_else(|| behind(IN_REGION, ';'));
+    let is_name = |name: &&str| {
+        let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        (1..=40).contains(&name.len()) && name.bytes().all(known)
+    };
+    Some(match region.filter(is_name) {
+        Some(region) => in_region(region),
+        None => "the bucket is in another region; name it with --store-option s3.region=REGION".into(),
+    })
 }
 
 /// Returns the texts of an error and its causes.
@@ -167,6 +195,37 @@ mod tests {
             assert_eq!(one_line(&said(&chain)), line);
         }
         assert_eq!(one_line("a (b)\n c"), "a (b) c");
+    }
+
+    #[test]
+    fn a_wrong_region_names_the_right_one() {
+        let unknown = "the bucket is in another region; name it with --store-option s3.region=REGION";
+        let known = "the bucket is in the region eu-west-3; set it with --store-option s3.region=eu-west-3";
+        for (chain, expect) in [
+            (
+                "<Code>AuthorizationHeaderMalformed</Code><Message>the region 'us-east-1' is wrong; expecting \
+              'eu-west-3'</Message><Region>eu-west-3</Region>",
+                Some(known),
+            ),
+            (
+                "<Code>AuthorizationHeaderMalformed</Code><Message>is wrong; expecting 'eu-west-3'</Message>",
+                Some(known),
+            ),
+            ("Generic S3 error: the bucket is in the region eu-west-3; set it with ..", Some(known)),
+            ("<Code>PermanentRedirect</Code><Endpoint>b.s3.amazonaws.com</Endpoint>", Some(unknown)),
+            ("<Code>PermanentRedirect</Code><Region>a b\x1b[1m</Region>", Some(unknown)),
+            (
+                "Received redirect without LOCATION, this normally indicates an incorrectly configured region",
+                Some(unknown),
+            ),
+            ("<Code>AccessDenied</Code>", None),
+        ] {
+            assert_eq!(wrong_region(chain).as_deref(), expect, "{chain}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
         assert_eq!(one_line(&"x".repeat(999)).len(), TEXT_BYTES_MAX + 3);
     }
 }

@@ -596,9 +596,32 @@ class Names(StoreTest):
         for typo in ("s4://bucket/in.csv", "htp://host/in.csv", "S3://bucket/in.csv"):
             self.assertIn(f"no such scheme: {typo}", wordcount(typo, code=3))
 
+    def test_a_wrong_region_is_named(self):
+        """S3 names the region in a header, also to HEAD, or redirects without a place."""
+        answer = lambda *words: raises(lambda: Answer(*words))
+        right = {"x-amz-bucket-region": "eu-west-3"}
+        known = "the bucket is in the region eu-west-3; set it with --store-option s3.region=eu-west-3"
+        unknown = "the bucket is in another region; name it with --store-option s3.region=REGION"
+        for act, expect in ((answer(400, "AuthorizationHeaderMalformed", "The region is wrong", right), known),
+                            (answer(301, "PermanentRedirect", "Use the endpoint", right), known),
+                            (answer(301, "PermanentRedirect", "Use the endpoint"), unknown)):
+            self.store.fault = Faults(act, times=99)
+            for words in (("run", "wordcount", "s3://bucket/in.csv", "-o", "out"), ("inspect", "s3://bucket/in.csv"),
+                          ("run", "wordcount", "s3://bucket/*.csv", "-o", "out")):
+                with self.subTest(expect=expect, words=words):
+                    self.assertIn(expect, self.yunti(*words, code=2).stderr)
+
     def test_convert_between_stores(self):
         self.yunti("convert", "s3://bucket/in.csv", "s3://bucket/out", "--output-format", "json", "-q")
         self.assertEqual(self.uploaded("out"), b'{"city":"paris","n":"1"}\n{"city":"rome","n":"2"}\n')
+        self.store.put("bucket", "odd.csv", b"city,n\nparis,1\na/b=%41,2\n,3\nparis,4\n")
+        self.yunti("convert", "s3://bucket/odd.csv", "s3://bucket/by", "--output-format", "csv", "--partition-by", "city", "-q")
+        found = {key: self.store.get("bucket", key) for key in self.store.keys("bucket", "by/city=")}
+        self.assertEqual(found, {"by/city=paris/part-r-00000": b"n\n1\n4\n", "by/city=a%2Fb%3D%2541/part-r-00000": b"n\n2\n",
+                                 "by/city=__HIVE_DEFAULT_PARTITION__/part-r-00000": b"n\n3\n"})
+        self.assertIn("by/_SUCCESS", self.store.keys("bucket"))
+        self.yunti("convert", "s3://bucket/by", "back", "--input-format", "csv", "--output-format", "csv-no-header", "-q")
+        self.assertEqual(sorted(self.parts("back").split()), [b"1", b"2", b"3", b"4"])
         for name, code in (("s3://bucket/no.csv", 3), ("s3://none/in.csv", 3)):
             self.yunti("convert", name, "out", "--output-format", "json", code=code)
         self.yunti("convert", "s3://bucket/in.csv", "s3://bucket/out", "--output-format", "json", code=8)

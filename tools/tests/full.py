@@ -56,7 +56,9 @@ def fuzzing(target, minutes):
     folder = os.path.join(BUILD, "full-fuzz")
     env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": f"--cfg fuzzing -Zsanitizer=address -Cdebug-assertions {COVERAGE}",
            "CARGO_TARGET_DIR": folder}
-    corpus, found = os.path.join(ROOT, "fuzz/corpus", target), os.path.join(BUILD, "fuzz-found", target)
+    # The targets of formats/ are a workspace of their own, as the library is.
+    workspace = "formats/fuzz" if target in OF_FORMATS else "fuzz"
+    corpus, found = os.path.join(ROOT, workspace, "corpus", target), os.path.join(BUILD, "fuzz-found", target)
     for path in (corpus, found):
         os.makedirs(path, exist_ok=True)
     program = os.path.join(folder, HOST, "release", target)
@@ -64,7 +66,7 @@ def fuzzing(target, minutes):
     fuzz = [program, found, corpus, f"-max_total_time={int(minutes * 60)}", "-timeout=20", "-rss_limit_mb=2048",
             "-print_final_stats=1",
             f"-artifact_prefix={found}/"]
-    build = ["cargo", "build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", target, "--target", HOST]
+    build = ["cargo", "build", "--release", "--manifest-path", f"{workspace}/Cargo.toml", "--bin", target, "--target", HOST]
     return Suite("full", f"fuzz {target}", [build, fuzz], counts.read_exit, env, minutes=minutes + 30)
 
 
@@ -184,13 +186,15 @@ def masked(level):
                  minutes=60)
 
 
-# Fuzz targets of observe; the engine has all others.
+# Fuzz targets of observe and of formats; the engine has all others.
 OF_OBSERVE = ("ext4", "hs_err", "kernel_log")
+OF_FORMATS = ("avro", "orc", "sequence")
 
 
 def fuzz_targets():
     return sorted(os.path.basename(path)[:-3]
-                  for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
+                  for folder in ("fuzz", "formats/fuzz")
+                  for path in glob.glob(os.path.join(ROOT, folder, "fuzz_targets/**/*.rs"), recursive=True))
 
 
 def engine(minutes):

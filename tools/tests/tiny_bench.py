@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every row of a bench once on tiny data: tiny_bench.py engine | code. It compares outputs and ignores speeds."""
+"""Runs every row of a bench once on tiny data: tiny_bench.py engine | code | columns. It compares outputs and ignores speeds."""
 
 import os
 import re
@@ -15,10 +15,13 @@ CODE = "isolated-wordcount-folder,isolated-maxbykey,isolated-wordcount-sorted,is
        "crash-ten,streaming-words-50,streaming-joined-50,streaming-awk-50,streaming-words-200,streaming-joined-200," \
        "streaming-awk-200,python-words-1000,python-words-200,python-sessions-100,python-maximum-100," \
        "python-maximum-1000,start,resume"
-# Script, rows, and flags. No peers: they come from registries.
+COLUMNS = "count,sum,q1,q6,filter,point,day,shipmode,suppkey,orderkey,comment,max-text,distinct,csv-aggregate," \
+          "csv-to-parquet"
+# Script, rows, and flags. No peers, which come from registries; but DuckDB checks the answers of queries over columns.
 BENCHES = {
     "engine": ("benches/run.py", ENGINE, ["--size", "0.004", "--pairs", "1", "--peers", "none"]),
     "code": ("benches/code/run.py", CODE, ["--size", "0.002", "--rounds", "1", "--no-peers"]),
+    "columns": ("benches/columns/run.py", COLUMNS, ["--scales", "0.01", "--rounds", "1", "--peers", "duckdb"]),
 }
 
 script, rows, flags = BENCHES[sys.argv[1]]

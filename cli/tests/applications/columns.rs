@@ -241,3 +241,46 @@ fn wrong_requests_have_one_line() {
     let typed = ["aggregate", "late.csv", "--agg", "count, max(amount)", "--type", "amount=Utf8"];
     assert_eq!(gives(&dir, &typed), ["20001\tsoon"]);
 }
+
+#[test]
+fn without_an_output_the_rows_are_a_table_with_names() {
+    let dir = Dir::new();
+    dir.write("t.csv", "city,amount,note\nParis,1,\nRome,12,\nRome,3,a\\b\n\"a\tb\",7,\n".as_bytes());
+    let table = |words: &str| -> Vec<String> {
+        let text = dir.ok(words);
+        let lines = text.lines().take_while(|line| !line.is_empty());
+        lines.map(str::to_string).collect()
+    };
+    for (words, expect) in [
+        (
+            "aggregate t.csv --by city --agg sum(amount),count",
+            &[
+                "  city   sum(amount)  count",
+                "  Paris            1      1",
+                "  Rome            15      2",
+                "  a\\tb             7      1",
+            ][..],
+        ),
+        (
+            "aggregate t.csv --by city,note --agg count --top 2",
+            &[
+                "  city   note  count",
+                "  Paris            1",
+                "  Rome             1",
+                "  the first 2 of 4 rows; --top N prints more, --output DIR writes all",
+            ],
+        ),
+        ("aggregate t.csv --agg max(amount)", &["  max(amount)", "           12"]),
+        ("filter t.csv --where amount=3", &["  city  amount  note", "  Rome       3  a\\b"]),
+        // A column without a value stays.
+        ("select t.csv --columns note,city --where amount<2", &["  note  city", "        Paris"]),
+        ("select t.csv --columns city --where amount>99", &["  city", "  no rows"]),
+    ] {
+        assert_eq!(table(&format!("run {words}")), expect, "{words}");
+    }
+    let rows = dir.json("run aggregate t.csv --by city --agg count --json")["rows"].take();
+    let expect = serde_json::json!([
+        { "city": "Paris", "count": "1" }, { "city": "Rome", "count": "2" }, { "city": "a\\tb", "count": "1" }
+    ]);
+    assert_eq!(rows, expect);
+}

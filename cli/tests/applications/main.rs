@@ -2,5 +2,6 @@
 
 mod columns;
 mod lines;
+mod partitions;
 #[path = "../support/mod.rs"]
 mod support;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -127,33 +128,33 @@ unsafe fn classes_of(table: *const LibraryTable) -> Result<BTreeMap<String, Arc<
 /// Rejects a library truncated during a copy: the loader would map missing pages and die of SIGBUS. Only the segments
 /// that the loader maps are checked.
 fn check_whole(path: &Path) -> Result<()> {
-    match std::fs::read(path) {
-        Ok(bytes) if is_cut(&bytes) => {
-            Err(Error::new(Code::UserCode, "the class library is truncated: its end is missing")
-                .at_path(path.to_string_lossy())
-                .at_offset(bytes.len() as u64)
-                .hint("copy or build it again"))
-        }
-        _ => Ok(()),
+    let Ok(file) = std::fs::File::open(path) else { return Ok(()) };
+    let Ok(len) = file.metadata().map(|file| file.len()) else { return Ok(()) };
+    let read = |at: u64, n: usize| {
+        let mut bytes = vec![0; n];
+        file.read_exact_at(&mut bytes, at).ok().map(|()| bytes)
+    };
+    match is_cut(len, read) {
+        true => Err(Error::new(Code::UserCode, "the class library is truncated: its end is missing")
+            .at_path(path.to_string_lossy())
+            .at_offset(len)
+            .hint("copy or build it again")),
+        false => Ok(()),
     }
 }
 
-fn is_cut(bytes: &[u8]) -> bool {
-    if bytes.len() < 64 || !bytes.starts_with(b"\x7fELF\x02\x01") {
-        return false;
-    }
-    let number = |at: usize, len: usize| {
-        let field = bytes.get(at..at + len).unwrap_or(&[0xff; 8][..len]);
-        field.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b))
+/// Returns true if a segment of a library ends beyond its `len` bytes.
+fn is_cut(len: u64, read: impl Fn(u64, usize) -> Option<Vec<u8>>) -> bool {
+    let Some(head) = read(0, 64).filter(|head| head.starts_with(b"\x7fELF\x02\x01")) else { return false };
+    let number = |bytes: &[u8], at: usize, n: usize| {
+        bytes[at..at + n].iter().rev().fold(0u64, |all, &b| all << 8 | u64::from(b))
     };
     // ELF-64: e_phoff, e_phentsize, e_phnum; in a program header p_type (1: loadable), p_offset and p_filesz.
-    let (table, entry, n) = (number(32, 8), number(54, 2), number(56, 2));
-    let end = (0..n)
-        .map(|i| table.saturating_add(i * entry).min(bytes.len() as u64) as usize)
-        .filter(|&at| at + 56 > bytes.len() || number(at, 4) == 1)
-        .map(|at| number(at + 8, 8).saturating_add(number(at + 32, 8)))
-        .max();
-    end.is_some_and(|end| end > bytes.len() as u64)
+    let (table, entry, n) = (number(&head, 32, 8), number(&head, 54, 2), number(&head, 56, 2));
+    (0..n).any(|i| match read(table.saturating_add(i * entry), 56) {
+        Some(of) => number(&of, 0, 4) == 1 && number(&of, 8, 8).saturating_add(number(&of, 32, 8)) > len,
+        None => true,
+    })
 }
 
 fn dl_error() -> String {
@@ -324,7 +325,10 @@ pub fn fuzz(bytes: &[u8]) {
     ) -> i32 {
         0
     }
-    is_cut(bytes);
+    is_cut(bytes.len() as u64, |at, n| {
+        let at = usize::try_from(at).ok()?;
+        bytes.get(at..at.checked_add(n)?).map(<[u8]>::to_vec)
+    });
     let mut rest = bytes;
     let mut number = || match rest.split_first_chunk::<4>() {
         Some((first, behind)) => {

@@ -102,6 +102,10 @@ impl CodeIndex {
 /// Numbers of a range, at most, that have a place of their own, and for each group.
 const NUMBER_PLACES_MAX: u64 = 1 << 22;
 const NUMBER_PLACES_A_GROUP: u64 = 16;
+/// Places that are worth a try with few groups.
+const NUMBER_PLACES_MIN: u64 = 1 << 18;
+/// Ranges that turn out to be too large, until numbers have no places any more.
+const LARGE_RANGES_MAX: u32 = 8;
 
 /// Groups of the numbers of an only column, if they are of a small range.
 #[derive(Default)]
@@ -110,14 +114,14 @@ struct NumberIndex {
     base: i64,
     /// Group of each place, plus one; 0: not known.
     groups: Vec<u32>,
-    is_off: bool,
+    large_ranges: u32,
 }
 
 impl NumberIndex {
-    /// Makes places for some numbers; false if their range is too large, then and from now on.
+    /// Makes places for some numbers; false if their range is too large. Groups without a place are found by words.
     fn covers(&mut self, values: &[i64], groups: usize) -> bool {
         let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else { return false };
-        if self.is_off {
+        if self.large_ranges > LARGE_RANGES_MAX {
             return false;
         }
         let (mut from, mut to) = (i128::from(*least), i128::from(*most) + 1);
@@ -130,15 +134,15 @@ impl NumberIndex {
             from = if from < base { (base - len).min(from).max(i64::MIN.into()) } else { base };
             to = if to > base + len { (base + 2 * len).max(to).min(i128::from(i64::MAX) + 1) } else { base + len };
         }
-        let most = (groups + values.len()) as u64 * NUMBER_PLACES_A_GROUP;
+        let most = ((groups + values.len()) as u64 * NUMBER_PLACES_A_GROUP).max(NUMBER_PLACES_MIN);
         if to - from > i128::from(NUMBER_PLACES_MAX.min(most)) {
-            *self = NumberIndex { is_off: true, ..NumberIndex::default() };
+            *self = NumberIndex { large_ranges: self.large_ranges + 1, ..NumberIndex::default() };
             return false;
         }
         let mut all = vec![0; (to - from) as usize];
         let start = if len > 0 { (base - from) as usize } else { 0 };
         all[start..start + self.groups.len()].copy_from_slice(&self.groups);
-        *self = NumberIndex { base: from as i64, groups: all, is_off: false };
+        (self.base, self.groups) = (from as i64, all);
         true
     }
 }
@@ -564,7 +568,11 @@ mod tests {
         assert_eq!(index.groups[(100 - index.base) as usize], 7);
         assert!(index.base <= 80 && index.base + index.groups.len() as i64 > 130);
         assert!(!index.covers(&[i64::MIN, i64::MAX], 1));
-        // Groups are found without it from now on.
+        // Another range begins anew, as long as there are few of them.
+        assert!(index.covers(&[100], 1));
+        for _ in 0..LARGE_RANGES_MAX {
+            assert!(!index.covers(&[i64::MIN, i64::MAX], 1));
+        }
         assert!(!index.covers(&[100], 1));
         let ends: Vec<i64> = (0..1000).map(|n| i64::MAX - n).collect();
         assert!(NumberIndex::default().covers(&ends, 0));

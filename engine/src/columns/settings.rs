@@ -12,6 +12,9 @@ pub const TYPES_GIVEN: &str = "columns.type";
 pub const WHERE: &str = "columns.where";
 /// Columns and expressions to select: `city, amount * 2 as double`.
 pub const SELECT: &str = "columns.select";
+/// Names of the result's columns, those of the key first, a line each; and how many are those of the key.
+pub const RESULTS: &str = "columns.results";
+pub const RESULT_KEYS: &str = "columns.results.key";
 /// Columns by which rows are grouped, a line each.
 pub const BY: &str = "aggregate.by";
 /// Aggregates: `sum(amount) as total, count`.

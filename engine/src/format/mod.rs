@@ -7,6 +7,7 @@ pub mod emit_buffer;
 pub mod file_formats;
 pub mod fixed;
 pub mod framed;
+pub mod hive_path;
 pub mod json;
 pub mod key_value;
 pub mod text;

@@ -21,6 +21,7 @@ use super::report::meter::Meter;
 use super::report::partitions::{self, PartitionMeter};
 use super::report::{JoinTableUse, Report, build};
 use super::spec::{JobSpec, Mode, OutputFormat, OutputTarget};
+use super::task_files::key_directories::KeyDirectories;
 use super::task_files::named_outputs::NamedOutputs;
 use super::task_files::side_files;
 use crate::env::sync::Mutex;
@@ -34,7 +35,7 @@ use crate::read::foreign;
 use crate::read::split::RecordFormat;
 use crate::run::ScratchSpace;
 use crate::write::output::{Edge, OutputTotals};
-use crate::write::top::Top;
+use crate::write::top::{Top, TopRecord};
 use crate::write::{CompressorPool, Output, PartFile};
 use yunti_base::{Code, Error, Result};
 
@@ -53,8 +54,8 @@ pub struct EarlierJobs {
 #[derive(Debug)]
 pub struct Outcome {
     pub report: Report,
-    /// For `OutputTarget::Top`: printable keys and values, best first.
-    pub top: Vec<(String, String)>,
+    /// For `OutputTarget::Top`: the records that are shown, best first.
+    pub top: Vec<TopRecord>,
 }
 
 /// Runs one job to its end. On an error nothing of the output remains.
@@ -526,8 +527,14 @@ fn open_output(
 ) -> Result<Output> {
     let plan = running.plan;
     match (&running.spec.output, pending) {
+        (OutputTarget::Directory(_), Some(pending)) if running.spec.has_directories() => {
+            let files = KeyDirectories::new(pending.directory(), part_name(0), running.spec.durable);
+            Ok(Output::Directories(Box::new(files)))
+        }
         (OutputTarget::Directory(_), Some(pending)) => {
             let parts = match running.spec.mode {
+                // A table without rows is a file with its columns.
+                Mode::None if plan.has_schema() && !running.spec.is_lazy() => plan.splits.len().max(1),
                 Mode::None => plan.splits.len(),
                 _ => plan.partitions as usize,
             };
@@ -569,7 +576,7 @@ fn close_output(
     durable: bool,
     empty_file: &[u8],
     lazy: Option<&PendingOutput>,
-) -> Result<(u64, Vec<(String, String)>)> {
+) -> Result<(u64, Vec<TopRecord>)> {
     match output {
         Output::Parts(parts) => {
             let mut bytes = 0;
@@ -582,7 +589,8 @@ fn close_output(
             }
             Ok((bytes, Vec::new()))
         }
+        Output::Directories(files) => Ok((files.bytes(), Vec::new())),
         Output::Stream(file) => Ok((file.close(durable, empty_file)?, Vec::new())),
-        Output::Top(top) => Ok((0, top.into_printable())),
+        Output::Top(top) => Ok((0, top.into_records())),
     }
 }

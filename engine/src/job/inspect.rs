@@ -12,8 +12,7 @@ use crate::operator::context::{JobContext, Settings};
 use crate::operator::{Class, Form, SourceFile, TaskContext};
 use crate::read::reader::READ_BYTES;
 use crate::read::{ReadSetup, SplitReader};
-use yunti_base::Cancel;
-use yunti_base::Result;
+use yunti_base::{Cancel, Code, Error, Result};
 
 use super::plan::Plan;
 use super::spec::{InputFormat, JobSpec, Mode};
@@ -60,6 +59,10 @@ pub struct RecordCount {
 pub fn describe(path: &Path, class: &Arc<dyn Class>, env: &Env) -> Result<String> {
     let budget = Budget::new(MEMORY_BYTES);
     let file = Arc::new(SourceFile::open(&*env.files, path, 0, &budget)?);
+    if file.len() == 0 {
+        let error = Error::new(Code::Input, "the file is empty, so it has no columns").at_path(path.to_string_lossy());
+        return Err(error.hint("name a file with columns"));
+    }
     let job = JobContext::new(Settings::new(), BTreeMap::new(), vec![path.to_string_lossy().into_owned()]);
     let mut source = class.source(&TaskContext::new(job, false, 0, 1))?;
     let grant = budget.grant(DESCRIPTION_BYTES, "a description")?;

@@ -15,6 +15,8 @@ pub mod task;
 mod task_files;
 
 pub use crate::columns::settings::MARK_NULLS;
+pub use crate::write::directories::KEY_DIRECTORIES;
+pub use crate::write::top::TopRecord;
 pub use chain::{run, stages};
 pub use control::{Control, Progress};
 pub use execute::Outcome;
@@ -23,7 +25,7 @@ pub use plan::JSON_VALUES;
 pub use plan::complete::formats::{Load, description, needed, read_format, written_format};
 pub use plan::complete::infer::Fields;
 pub use plan::complete::resolve::is_open;
-pub use plan::complete::table::{Table, format_of, is_json_value};
+pub use plan::complete::table::{Table, format_of, is_json_value, is_nested};
 pub use plan::complete::{Completion, complete};
 pub use report::Report;
 pub use spec::applications::{Application, application, application_names, applications};

@@ -15,6 +15,7 @@ use super::hadoop::key_hash_partitioner::KeyHashPartitioner;
 use super::hadoop::offsets::OffsetMapper;
 use super::identity::IdentityReducer;
 use super::inverse::Inverse;
+use super::key_directories::KeyDirectories;
 use super::tokenize::Tokenizer;
 use crate::columns::aggregate::classes::{AggregateRows, MergeStates};
 use crate::columns::aggregate::exact;
@@ -101,6 +102,9 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("CountColumnMapper", refs, (Type::Bytes, Type::I64), |context| Ok(Box::new(CountColumn::new(context)?))),
         ("MatchMapper", Flags::default(), (Type::Bytes, Type::I64), |context| Ok(Box::new(Matches::new(context)?))),
         ("OffsetMapper", Flags::default(), (Type::I64, Type::Bytes), |_| Ok(Box::new(OffsetMapper))),
+        ("KeyDirectoriesMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
+            Ok(Box::new(KeyDirectories::new(context)?))
+        }),
         ("InverseMapper", Flags::default(), (Type::I64, Type::Bytes), |_| Ok(Box::new(Inverse))),
         ("TopMapper", Flags::default(), (Type::F64, Type::Bytes), |context| Ok(Box::new(Top::new(context)?))),
         ("InvertedIndexMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
@@ -139,16 +143,13 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     add(info, Make::KeyOrder(exact::order_of));
     for (name, kind, value_type, new) in [
         (
-            "ColumnsAggregateCombiner",
-            Kind::Combiner,
+            "ColumnsAggregateReducer",
+            Kind::Reducer,
             Type::Bytes,
-            (|context| Ok(Box::new(MergeStates::new(context, true)?))) as New<dyn Reducer>,
+            (|context| Ok(Box::new(MergeStates::new(context)?))) as New<dyn Reducer>,
         ),
-        ("ColumnsAggregateReducer", Kind::Reducer, Type::Bytes, |context| {
-            Ok(Box::new(MergeStates::new(context, false)?))
-        }),
         // Without columns to group by, a record is one line of results.
-        ("ColumnsTotalReducer", Kind::Reducer, Type::None, |context| Ok(Box::new(MergeStates::new(context, false)?))),
+        ("ColumnsTotalReducer", Kind::Reducer, Type::None, |context| Ok(Box::new(MergeStates::new(context)?))),
     ] {
         let mut info = base(name, kind);
         // A total has a line even without a group, so that it must see a whole partition.

@@ -8,6 +8,7 @@ pub mod generate;
 mod hadoop;
 pub mod identity;
 mod inverse;
+mod key_directories;
 mod settings;
 pub mod tokenize;
 pub mod validate;

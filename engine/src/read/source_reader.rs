@@ -129,7 +129,8 @@ pub fn plan_units(
 ) -> Result<Vec<(u32, Unit)>> {
     let context = TaskContext::new(of.job.clone(), false, 0, of.partitions);
     let mut units = Vec::new();
-    for (index, input) in inputs.iter().enumerate() {
+    // An empty file is a table without rows in every format, such as Hive and Spark leave them.
+    for (index, input) in inputs.iter().enumerate().filter(|(_, input)| input.len > 0) {
         // A new instance a file: it holds no more than one at a time.
         let mut source = of.class.source(&context)?;
         let file = Arc::new(SourceFile::open(files, &input.path, index as u32, budget)?);

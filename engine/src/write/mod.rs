@@ -3,6 +3,7 @@
 pub mod class_encoder;
 pub mod column_encoder;
 pub mod compressor_pool;
+pub mod directories;
 pub mod encoder;
 pub mod output;
 pub mod part_file;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::class_encoder::{ClassEncoder, WriterClass};
 use super::column_encoder::CellPlaces;
 use super::compressor_pool::{CompressorPool, Member, STEP_BYTES};
+use super::directories::{DirectoryFiles, OpenDirectory};
 use super::encoder::Encoder;
 use super::part_file::PartFile;
 use super::top::Top;
@@ -17,6 +18,8 @@ use yunti_base::{Code, Error, Result};
 pub enum Output {
     /// One file a partition (in mode none: a split).
     Parts(Vec<PartFile>),
+    /// One file a key, in the directory that the key names.
+    Directories(Box<dyn DirectoryFiles>),
     /// All tickets of all parts, one after the other.
     Stream(PartFile),
     Top(Top),
@@ -38,6 +41,8 @@ pub struct OutputWriter<'a> {
     /// Made with the first record, or at the beginning of a part that is written whole.
     writing: Option<Box<ClassEncoder<'a>>>,
     places: CellPlaces,
+    /// Open file of an output in directories.
+    open: Option<Box<OpenDirectory>>,
     part: usize,
     ticket: usize,
     ordered: bool,
@@ -153,6 +158,8 @@ impl<'a> OutputWriter<'a> {
         staging.reserve(staging_bytes);
         let bypasses_encoder =
             matches!(setup.output, Output::Top(_)) || setup.class.is_some() || setup.encoder.as_columns().is_some();
+        // A file of a directory has one writer.
+        let ticket = if matches!(setup.output, Output::Directories(_)) { Some(0) } else { ticket };
         OutputWriter {
             output: setup.output,
             encoder: setup.encoder,
@@ -161,6 +168,7 @@ impl<'a> OutputWriter<'a> {
             class: setup.class,
             writing: None,
             places: CellPlaces::default(),
+            open: None,
             part,
             ticket: ticket.unwrap_or(0),
             ordered: ticket.is_some(),
@@ -183,11 +191,11 @@ impl<'a> OutputWriter<'a> {
     /// a writer class.
     #[inline]
     pub fn write(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.encoder.check(key, value)?;
-        self.records += 1;
         if self.bypasses_encoder {
             return self.write_bypassing(key, value);
         }
+        self.encoder.check(key, value)?;
+        self.records += 1;
         let need = self.encoder.bytes_max(key, value);
         if self.staging.len() + need > self.staging_bytes {
             self.flush()?;
@@ -253,7 +261,13 @@ impl<'a> OutputWriter<'a> {
 
     /// Writes a record that is shown, or encoded as columns or by a class.
     #[inline(never)]
-    fn write_bypassing(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+    fn write_bypassing(&mut self, mut key: &[u8], value: &[u8]) -> Result<()> {
+        if let Output::Directories(files) = self.output {
+            self.turn_to(&**files, key)?;
+            key = b"";
+        }
+        self.encoder.check(key, value)?;
+        self.records += 1;
         if let Output::Top(top) = self.output {
             top.offer(key, value, (self.part << 32 | self.ticket, self.records));
             return Ok(());
@@ -275,6 +289,32 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
+    /// Turns to the file of the directory that `key` names.
+    fn turn_to(&mut self, files: &dyn DirectoryFiles, key: &[u8]) -> Result<()> {
+        if self.open.as_ref().is_some_and(|open| open.key == key) {
+            return Ok(());
+        }
+        self.cancel.check()?;
+        self.close_directory(files)?;
+        self.open = Some(Box::new(OpenDirectory { key: key.to_vec(), file: files.create(key)? }));
+        match self.encoder.as_columns() {
+            Some(columned) => self.stage(columned.head()),
+            None => Ok(()),
+        }
+    }
+
+    fn close_directory(&mut self, files: &dyn DirectoryFiles) -> Result<()> {
+        if self.open.is_some() {
+            self.finish_file()?;
+        }
+        self.open.take().map_or(Ok(()), |open| files.close(&open.file))
+    }
+
+    /// Returns true if one writer makes a file from start to end.
+    fn makes_whole_files(&self, class: WriterClass<'_>) -> bool {
+        class.class.info().flags.whole_part || matches!(self.output, Output::Directories(_))
+    }
+
     /// Takes the class encoder for a call, or makes it.
     fn begin_writing(&mut self) -> Result<Box<ClassEncoder<'a>>> {
         if let Some(writing) = self.writing.take() {
@@ -282,7 +322,7 @@ impl<'a> OutputWriter<'a> {
         }
         let Some(class) = self.class else { return Err(Error::new(Code::Internal, "no class writes the output")) };
         let mut writing = Box::new(ClassEncoder::new(class, self.part as u32)?);
-        if class.class.info().flags.whole_part {
+        if self.makes_whole_files(class) {
             self.call(&mut writing, ClassEncoder::begin)?;
         }
         Ok(writing)
@@ -318,7 +358,7 @@ impl<'a> OutputWriter<'a> {
     /// Passes the last records to the class.
     fn finish_writing(&mut self) -> Result<()> {
         let Some(class) = self.class.filter(|_| !matches!(self.output, Output::Top(_))) else { return Ok(()) };
-        let whole = class.class.info().flags.whole_part;
+        let whole = self.makes_whole_files(class);
         if self.writing.is_none() && !whole {
             return Ok(());
         }
@@ -346,10 +386,11 @@ impl<'a> OutputWriter<'a> {
         self.finish().map(drop)
     }
 
-    fn file(&self) -> Option<&'a PartFile> {
+    fn file(&self) -> Option<&PartFile> {
         match self.output {
             Output::Parts(parts) => Some(&parts[self.part]),
             Output::Stream(file) => Some(file),
+            Output::Directories(_) => self.open.as_ref().map(|open| &open.file),
             Output::Top(_) => None,
         }
     }
@@ -428,14 +469,21 @@ impl<'a> OutputWriter<'a> {
 
     /// Writes the staged rest.
     pub fn finish(mut self) -> Result<FinishedWriter> {
+        match self.output {
+            Output::Directories(files) => self.close_directory(&**files)?,
+            _ => self.finish_file()?,
+        }
+        self.finished()
+    }
+
+    fn finish_file(&mut self) -> Result<()> {
         self.finish_writing()?;
         if let Some(compressors) = self.compressors {
-            self.finish_compressed(compressors)?;
-            return self.finished();
+            return self.finish_compressed(compressors);
         }
         let staging = std::mem::take(&mut self.staging);
         self.staging = self.write_last(staging)?;
-        self.finished()
+        Ok(())
     }
 
     fn finish_compressed(&mut self, compressors: &CompressorPool) -> Result<()> {

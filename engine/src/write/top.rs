@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::value_text::put;
 use crate::env::sync::Mutex;
+use crate::format::columns::put_unescaped;
 use crate::operator::Type;
 
 /// The best `n` records, offered by any worker.
@@ -83,20 +84,78 @@ impl Top {
         }
     }
 
-    /// Returns the records as text, best first. Control characters and bytes that are not UTF-8 are escaped.
-    pub fn into_printable(self) -> Vec<(String, String)> {
+    /// Returns the records as text, best first.
+    pub fn into_records(self) -> Vec<TopRecord> {
         let mut ranked: Vec<Ranked> =
             self.heap.into_inner().unwrap_or_else(|e| e.into_inner()).into_iter().map(|r| r.0).collect();
         ranked.sort_by(|a, b| b.cmp(a));
-        let print = |kind: Type, bytes: &[u8]| {
+        let text = |kind: Type, bytes: &[u8]| {
             let mut out = Vec::new();
             put(kind, bytes, &mut out);
-            match String::from_utf8(out) {
-                Ok(text) if !text.chars().any(char::is_control) => text,
-                Ok(text) => text.escape_debug().to_string(),
-                Err(bad) => bad.as_bytes().escape_ascii().to_string(),
-            }
+            out
         };
-        ranked.into_iter().map(|r| (print(self.key_type, &r.key), print(self.value_type, &r.value))).collect()
+        let record = |r: Ranked| TopRecord { key: text(self.key_type, &r.key), value: text(self.value_type, &r.value) };
+        ranked.into_iter().map(record).collect()
+    }
+}
+
+/// A record that is shown, as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopRecord {
+    pub key: Vec<u8>,
+    pub value: Vec<u8>,
+}
+
+impl TopRecord {
+    /// Returns key and value for a line of their own.
+    pub fn printable(&self) -> (String, String) {
+        (printable(&self.key), printable(&self.value))
+    }
+
+    /// Returns the columns of a record that has several: `keys` of them in the key, `values` in the value.
+    /// `is_escaped`: even a single one is.
+    pub fn columns(&self, keys: usize, values: usize, is_escaped: bool) -> Vec<String> {
+        let mut cells = Vec::with_capacity(keys + values);
+        for (bytes, n) in [(&self.key, keys), (&self.value, values)] {
+            match n {
+                0 => {}
+                1 if !is_escaped => cells.push(printable(bytes)),
+                _ => cells.extend(bytes.split(|&byte| byte == b'\t').map(|cell| {
+                    let mut plain = Vec::new();
+                    put_unescaped(cell, &mut plain);
+                    printable(&plain)
+                })),
+            }
+        }
+        cells
+    }
+}
+
+/// Returns text for a line: control characters and bytes that are not UTF-8 are escaped.
+fn printable(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.chars().any(char::is_control) => text.into(),
+        Ok(text) => text.escape_debug().to_string(),
+        Err(_) => bytes.escape_ascii().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_shown_records() {
+        let record = |key: &[u8], value: &[u8]| TopRecord { key: key.to_vec(), value: value.to_vec() };
+        for (record, keys, values, is_escaped, expect) in [
+            (record(b"Rome", b"1\t2.5\t"), 1, 3, false, &["Rome", "1", "2.5", ""][..]),
+            (record(b"a\\tb\tc", b""), 2, 0, false, &["a\\tb", "c"]),
+            (record(b"a\\b", b"\\N"), 1, 1, false, &["a\\b", "\\N"]),
+            (record(b"a\\\\b", b"\\N"), 1, 1, true, &["a\\b", "\\N"]),
+            (record(b"x\ny", b"\xff"), 1, 1, false, &["x\\ny", "\\xff"]),
+            (record(b"", b""), 1, 0, false, &[""]),
+        ] {
+            assert_eq!(record.columns(keys, values, is_escaped), expect, "{record:?}");
+        }
     }
 }

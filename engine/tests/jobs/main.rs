@@ -4,6 +4,7 @@ mod budgets;
 mod chains;
 mod classes;
 mod columns;
+mod directories;
 mod folds;
 mod inputs;
 mod joins;

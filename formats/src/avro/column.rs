@@ -183,31 +183,17 @@ impl Column {
             }
             Column::List(offsets, items) => {
                 input.spend(4)?;
-                loop {
-                    let (count, _) = input.part()?;
-                    if count == 0 {
-                        break;
-                    }
-                    for _ in 0..count {
-                        items.decode(input)?;
-                    }
-                }
+                input.items(|input| items.decode(input))?;
                 offsets.push(offset(items.len())?);
             }
             Column::Map(offsets, keys, values) => {
                 input.spend(4)?;
-                loop {
-                    let (count, _) = input.part()?;
-                    if count == 0 {
-                        break;
-                    }
-                    for _ in 0..count {
-                        let key = input.bytes()?;
-                        input.spend(4 + key.len())?;
-                        keys.push(key)?;
-                        values.decode(input)?;
-                    }
-                }
+                input.items(|input| {
+                    let key = input.bytes()?;
+                    input.spend(4 + key.len())?;
+                    keys.push(key)?;
+                    values.decode(input)
+                })?;
                 offsets.push(offset(values.len())?);
             }
             Column::Struct(slots, rows) => {

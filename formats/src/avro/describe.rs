@@ -2,13 +2,14 @@
 
 use arrow_schema::FieldRef;
 use serde_json::{Value, json};
-use yunti_api::{Result, SourceFile};
+use yunti_api::Result;
 
 use super::header::Header;
 use crate::file::describe;
+use crate::file::input::Input;
 
 /// Returns the JSON document of a file, whose blocks are counted.
-pub fn document(file: &SourceFile, header: &Header) -> Result<String> {
+pub fn document(file: &Input, header: &Header) -> Result<String> {
     let (mut rows, mut blocks, mut stored) = (0u64, 0u64, 0u64);
     let mut offset = header.end;
     while let Some(block) = header.block(file, offset)? {

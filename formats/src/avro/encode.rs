@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use yunti_api::Result;
 
 use super::names;
+use crate::file::varint;
 
 /// Returns the JSON of a schema for columns.
 pub fn schema_text(schema: &Schema) -> Result<String> {
@@ -142,12 +143,7 @@ fn put_bytes(bytes: &[u8], to: &mut Vec<u8>) {
 
 /// Appends a number as a varint whose last bit is the sign.
 pub fn put_long(value: i64, to: &mut Vec<u8>) {
-    let mut rest = (value << 1 ^ value >> 63) as u64;
-    while rest >= 0x80 {
-        to.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    to.push(rest as u8);
+    varint::put(varint::zigzag(value), to);
 }
 
 #[cfg(test)]

@@ -8,12 +8,13 @@
 use std::sync::Arc;
 
 use arrow_schema::Schema as ArrowSchema;
-use yunti_api::{Error, Result, SourceFile};
+use yunti_api::{Error, Result};
 
 use super::builder;
-use super::input::{Input, damaged};
+use super::input::{Input as Values, damaged};
 use super::schema::Schema;
 use crate::file::codec::Codec;
+use crate::file::input::Input;
 
 /// Bytes of the marker behind the header and behind each block.
 pub const SYNC_BYTES: u64 = 16;
@@ -65,7 +66,7 @@ impl Block {
 
 impl Header {
     /// Reads the header of a file.
-    pub fn load(file: &SourceFile) -> Result<Header> {
+    pub fn load(file: &Input) -> Result<Header> {
         let mut magic = [0; 4];
         if file.len() < 4 {
             return Err(Error::damaged("this is not an Avro file: it is too short"));
@@ -129,7 +130,7 @@ impl Header {
     }
 
     /// Returns the offset of the first block that begins at `from` or behind, by its marker; None if there is none.
-    pub fn first_block(&self, file: &SourceFile, from: u64) -> Result<Option<u64>> {
+    pub fn first_block(&self, file: &Input, from: u64) -> Result<Option<u64>> {
         if from <= self.end {
             return Ok(Some(self.end));
         }
@@ -149,7 +150,7 @@ impl Header {
     }
 
     /// Reads the header of the block at an offset, and checks the marker before it; None at the end of the file.
-    pub fn block(&self, file: &SourceFile, offset: u64) -> Result<Option<Block>> {
+    pub fn block(&self, file: &Input, offset: u64) -> Result<Option<Block>> {
         let n = (SYNC_BYTES + NUMBERS_BYTES).min(file.len() - (offset - SYNC_BYTES));
         let mut bytes = [0; (SYNC_BYTES + NUMBERS_BYTES) as usize];
         let bytes = &mut bytes[..n as usize];
@@ -161,7 +162,7 @@ impl Header {
             return Ok(None);
         }
         let mut no_memory = |_| Ok(());
-        let mut input = Input::new(bytes, SYNC_BYTES as usize, &mut no_memory);
+        let mut input = Values::new(bytes, SYNC_BYTES as usize, &mut no_memory);
         let at_offset = |what: &str| damaged(&format!("{what} at byte {offset}"));
         let (records, stored) = match (input.long(), input.long()) {
             (Ok(records), Ok(stored)) if records >= 0 && stored >= 0 => (records as u64, stored as u64),
@@ -185,22 +186,17 @@ struct Entries {
 /// Returns the metadata that matter, and the offset of the marker.
 fn metadata(head: &[u8]) -> Result<(Entries, usize)> {
     let mut no_memory = |_| Ok(());
-    let mut input = Input::new(head, 4, &mut no_memory);
+    let mut input = Values::new(head, 4, &mut no_memory);
     let mut entries = Entries::default();
-    loop {
-        let (count, _) = input.part()?;
-        if count == 0 {
-            break;
+    input.items(|input| {
+        let (name, value) = (input.bytes()?, input.bytes()?);
+        match name {
+            b"avro.schema" => entries.schema = value.to_vec(),
+            b"avro.codec" => entries.codec = value.to_vec(),
+            _ => {}
         }
-        for _ in 0..count {
-            let (name, value) = (input.bytes()?, input.bytes()?);
-            match name {
-                b"avro.schema" => entries.schema = value.to_vec(),
-                b"avro.codec" => entries.codec = value.to_vec(),
-                _ => {}
-            }
-        }
-    }
+        Ok(())
+    })?;
     let at = input.at();
     input.take(SYNC_BYTES as usize)?;
     Ok((entries, at))

@@ -2,6 +2,8 @@
 
 use yunti_api::{Error, Result};
 
+use crate::file::varint;
+
 /// Values in a row that take no byte, at most: lists of nulls have any length.
 const IDLE_MAX: u32 = 1 << 24;
 /// Memory by which the request to the budget grows at a time.
@@ -81,18 +83,8 @@ impl<'a> Input<'a> {
     /// Returns a number of 64 bits.
     #[inline]
     pub fn long(&mut self) -> Result<i64> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                if shift == 63 && byte > 1 {
-                    break;
-                }
-                return Ok((value >> 1) as i64 ^ -((value & 1) as i64));
-            }
-        }
-        Err(damaged("a number of more than 64 bits"))
+        let n = varint::read(|| self.byte())?;
+        n.map(varint::unzigzag).ok_or_else(|| damaged("a number of more than 64 bits"))
     }
 
     /// Returns a number of 32 bits.
@@ -116,6 +108,16 @@ impl<'a> Input<'a> {
         }
         let bytes = u64::try_from(self.long()?).map_err(|_| damaged("a negative length"))?;
         Ok((count.unsigned_abs(), Some(bytes)))
+    }
+
+    /// Reads the items of an array or map, of all its parts.
+    pub fn items(&mut self, mut item: impl FnMut(&mut Input<'a>) -> Result<()>) -> Result<()> {
+        loop {
+            match self.part()? {
+                (0, _) => return Ok(()),
+                (count, _) => (0..count).try_for_each(|_| item(self))?,
+            }
+        }
     }
 
     /// Skips bytes.

@@ -91,34 +91,22 @@ pub fn put(
         }
         Kind::Array(of) => {
             to.push('[');
-            loop {
-                let (count, _) = input.part()?;
-                if count == 0 {
-                    break;
-                }
-                for _ in 0..count {
-                    comma(to);
-                    put(schema, of, input, leaf, depth + 1, to)?;
-                }
-            }
+            input.items(|input| {
+                comma(to);
+                put(schema, of, input, leaf, depth + 1, to)
+            })?;
             to.push(']');
         }
         Kind::Map(of) => {
             to.push('{');
-            loop {
-                let (count, _) = input.part()?;
-                if count == 0 {
-                    break;
-                }
-                for _ in 0..count {
-                    comma(to);
-                    let key = input.bytes()?;
-                    let key = std::str::from_utf8(key).map_err(|_| damaged("a string that is not UTF-8"))?;
-                    put_string(key, to);
-                    to.push(':');
-                    put(schema, of, input, leaf, depth + 1, to)?;
-                }
-            }
+            input.items(|input| {
+                comma(to);
+                let key = input.bytes()?;
+                let key = std::str::from_utf8(key).map_err(|_| damaged("a string that is not UTF-8"))?;
+                put_string(key, to);
+                to.push(':');
+                put(schema, of, input, leaf, depth + 1, to)
+            })?;
             to.push('}');
         }
         Kind::Union(branches) => {

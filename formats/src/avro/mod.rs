@@ -1,6 +1,9 @@
 //! Avro object container files: blocks as units, columns by name or path.
 
+mod blocks;
 mod builder;
+#[cfg(any(test, fuzzing))]
+pub mod check;
 mod column;
 mod describe;
 mod encode;

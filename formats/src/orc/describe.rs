@@ -6,13 +6,12 @@ use serde_json::json;
 use yunti_api::Result;
 
 use super::failure::damaged;
-use super::input::Input;
 use super::proto::{Fields, Value};
 use super::schema::{Kind, Type};
 use super::stripe::Stripe;
 use super::tail::Tail;
-use crate::cells::put_string;
 use crate::file::describe;
+use crate::file::input::Input;
 
 /// Milliseconds from 1970 whose nanoseconds fit 64 bits: the years 1678 to 2261.
 const NANOS_MAX: i64 = 9_214_646_400_000;
@@ -35,25 +34,25 @@ pub fn document(tail: &Tail, file: &Input) -> Result<String> {
         }
     }
     stored.resize_with(leaves.len(), Stored::default);
-    let columns: Vec<String> = leaves
+    let columns: Vec<serde_json::Value> = leaves
         .iter()
         .zip(&mut stored)
         .map(|((path, leaf), stored)| column(tail, path, leaf, stored))
         .collect::<Result<_>>()?;
-    let fields = fields(&tail.top, tail)?;
     let version = tail.version.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
-    Ok(format!(
-        "{{\"format\":\"ORC\",\"version\":{},\"created_by\":{},\"rows\":{},\"units\":{},\"unit\":\"stripe\",\
-         \"index_stride\":{},\"schema\":{},\"columns\":[{}],\"fields\":{}}}",
-        string(&version),
-        string(&tail.writer),
-        tail.rows,
-        tail.stripes.len(),
-        tail.index_stride,
-        string(&schema(&tail.top)),
-        columns.join(","),
-        fields,
-    ))
+    Ok(json!({
+        "format": "ORC",
+        "version": version,
+        "created_by": tail.writer,
+        "rows": tail.rows,
+        "units": tail.stripes.len(),
+        "unit": "stripe",
+        "index_stride": tail.index_stride,
+        "schema": schema(&tail.top),
+        "columns": columns,
+        "fields": fields(&tail.top, tail)?,
+    })
+    .to_string())
 }
 
 /// Stored bytes and encodings of a column in all stripes.
@@ -119,29 +118,28 @@ fn schema(top: &Type) -> String {
     format!("struct {{\n{}}}\n", lines.collect::<String>())
 }
 
-fn column(tail: &Tail, path: &str, of: &Type, stored: &mut Stored) -> Result<String> {
+fn column(tail: &Tail, path: &str, of: &Type, stored: &mut Stored) -> Result<serde_json::Value> {
     stored.encodings.sort_unstable();
     stored.encodings.dedup();
     let bounds = bounds(tail, of.number)?;
-    let text = |text: Option<String>| text.map_or("null".into(), |text| string(&text));
     let nulls = match (bounds.values, bounds.has_null) {
         (Some(values), _) if tail.rows >= values && !path.contains('.') => Some(tail.rows - values),
         (_, Some(false)) => Some(0),
         _ => None,
     };
-    Ok(format!(
-        "{{\"path\":{},\"type\":{},\"stored_bytes\":{},\"plain_bytes\":null,\"codec\":{},\"encodings\":{},\
-         \"nulls\":{},\"min\":{},\"max\":{},\"bloom_filter\":false,\"page_index\":{}}}",
-        string(path),
-        string(&of.text()),
-        stored.bytes,
-        string(tail.unpacker.codec.name()),
-        string(&stored.encodings.join(", ")),
-        nulls.map_or("null".into(), |n| n.to_string()),
-        text(bounds.least),
-        text(bounds.most),
-        tail.index_stride > 0,
-    ))
+    Ok(json!({
+        "path": path,
+        "type": of.text(),
+        "stored_bytes": stored.bytes,
+        "plain_bytes": null,
+        "codec": tail.unpacker.codec.name(),
+        "encodings": stored.encodings.join(", "),
+        "nulls": nulls,
+        "min": bounds.least,
+        "max": bounds.most,
+        "bloom_filter": false,
+        "page_index": tail.index_stride > 0,
+    }))
 }
 
 /// Statistics of a column, as texts.
@@ -217,10 +215,4 @@ fn date(days: i64) -> String {
 fn time(milliseconds: i64) -> String {
     let time = DateTime::from_timestamp_millis(milliseconds);
     time.map_or(format!("{milliseconds} ms"), |time| format!("{:?}", time.naive_utc()))
-}
-
-fn string(text: &str) -> String {
-    let mut out = String::new();
-    put_string(text, &mut out);
-    out
 }

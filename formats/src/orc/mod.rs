@@ -5,12 +5,13 @@
 //!   'ORC' | stripe: index streams, data streams, its footer | .. | statistics | footer | postscript | its length: u8
 //! ```
 
+#[cfg(any(test, fuzzing))]
+pub mod check;
 mod columns;
 mod decode;
 mod describe;
 mod encode;
 mod failure;
-mod input;
 mod proto;
 mod schema;
 pub mod source;

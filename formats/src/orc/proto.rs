@@ -7,6 +7,7 @@
 use yunti_api::Result;
 
 use super::failure::damaged;
+use crate::file::varint;
 
 /// Value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +29,7 @@ impl<'a> Value<'a> {
 
     /// Returns a number that is stored in zigzag form.
     pub fn signed(self) -> i64 {
-        unzigzag(self.number())
+        varint::unzigzag(self.number())
     }
 
     /// Returns a float of 8 bytes.
@@ -119,21 +120,9 @@ fn narrow(n: u64) -> Result<u32> {
 }
 
 /// Returns the varint at the beginning of `from`.
-pub fn varint(from: &mut &[u8]) -> Result<u64> {
-    let mut n = 0u64;
-    for shift in (0..64).step_by(7) {
-        let byte = take(from, 1)?[0];
-        n |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok(n);
-        }
-    }
-    Err(damaged("its metadata have a number that is too large"))
-}
-
-/// Returns the number that zigzag form stands for: 0, -1, 1, -2 ..
-pub fn unzigzag(n: u64) -> i64 {
-    (n >> 1) as i64 ^ -((n & 1) as i64)
+fn varint(from: &mut &[u8]) -> Result<u64> {
+    let n = varint::read(|| take(from, 1).map(|taken| taken[0]))?;
+    n.ok_or_else(|| damaged("its metadata have a number that is too large"))
 }
 
 #[cfg(test)]
@@ -157,12 +146,5 @@ mod tests {
         }
         assert!(Fields::of(b"\x12\x7fabc").next().unwrap().is_err());
         assert!(Fields::of(&[0xff; 11]).next().unwrap().is_err());
-    }
-
-    #[test]
-    fn zigzag() {
-        for (n, expect) in [(0, 0), (1, -1), (2, 1), (3, -2), (u64::MAX, i64::MIN), (u64::MAX - 1, i64::MAX)] {
-            assert_eq!(unzigzag(n), expect);
-        }
     }
 }

@@ -10,10 +10,10 @@ use super::columns::Want;
 use super::decode::StripeReader;
 use super::describe;
 use super::failure::{guarded, of_panic};
-use super::input::Input;
 use super::stripe::Stripe;
 use super::tail::{StripePlace, Tail};
 use crate::emit::{self, Emission};
+use crate::file::input::Input;
 use crate::scan::Picked;
 
 /// Reader of ORC files.
@@ -51,10 +51,6 @@ impl Source for OrcSource {
 
     fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
         guarded(|| {
-            // An empty file is a table without rows, which Hive writes.
-            if file.is_empty() {
-                return Ok(Vec::new());
-            }
             let file = Input::File(file.clone());
             let tail = Tail::load(&file)?;
             let (_, want) = pick(scan, &tail)?;

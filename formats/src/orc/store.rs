@@ -12,7 +12,7 @@ use bytes::Bytes;
 use yunti_api::Result;
 
 use super::failure::{damaged, unsupported};
-use super::input::Input;
+use crate::file::input::Input;
 
 /// Plain bytes for a stored byte, at most, of zlib and lz4.
 pub const RATIO_MAX: usize = 1100;

@@ -11,10 +11,10 @@ use bytes::Bytes;
 use yunti_api::Result;
 
 use super::failure::damaged;
-use super::input::Input;
 use super::proto::Fields;
 use super::store::{Codec, RATIO_MAX, Stored, Stream, Unpacker};
 use super::tail::{StripePlace, Tail, section};
+use crate::file::input::Input;
 
 /// Bytes of the windows of all streams, about.
 const WINDOWS_BYTES: u64 = 8 << 20;

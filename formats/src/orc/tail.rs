@@ -8,10 +8,10 @@ use bytes::Bytes;
 use yunti_api::Result;
 
 use super::failure::{damaged, unsupported};
-use super::input::Input;
 use super::proto::{Fields, Value};
 use super::schema::Type;
 use super::store::{Codec, Stored, Stream, Unpacker};
+use crate::file::input::Input;
 
 /// Bytes of the end that are read at once: the footer of most files is in them.
 const END_BYTES: u64 = 16 << 10;

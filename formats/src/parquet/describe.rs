@@ -4,44 +4,39 @@ use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::statistics::Statistics;
 use parquet::schema::printer::print_schema;
+use serde_json::{Value, json};
 
 use super::schema::given_schema;
-use crate::cells::put_string;
 use crate::file::describe::fields;
 
 /// Returns the JSON document of a file's metadata.
 pub fn document(foot: &ArrowReaderMetadata) -> String {
     let metadata = foot.metadata();
     let file = metadata.file_metadata();
-    let mut out = String::from("{\"format\":\"Parquet\"");
-    let mut member = |name: &str, value: &str| {
-        out.push(',');
-        put_string(name, &mut out);
-        out.push(':');
-        out.push_str(value);
-    };
-    member("version", &file.version().to_string());
-    member("created_by", &string(file.created_by().unwrap_or_default()));
-    member("rows", &file.num_rows().to_string());
-    member("units", &metadata.num_row_groups().to_string());
-    member("unit", "\"row group\"");
     let mut schema = Vec::new();
     print_schema(&mut schema, file.schema());
-    member("schema", &string(&String::from_utf8_lossy(&schema)));
-    let columns: Vec<String> = (0..foot.parquet_schema().num_columns())
+    let columns: Vec<Value> = (0..foot.parquet_schema().num_columns())
         .map(|leaf| {
             let chunks: Vec<&ColumnChunkMetaData> =
                 metadata.row_groups().iter().filter_map(|group| group.columns().get(leaf)).collect();
             column(foot, leaf, &chunks)
         })
         .collect();
-    member("columns", &format!("[{}]", columns.join(",")));
-    member("fields", &fields(&given_schema(foot)).to_string());
-    out.push('}');
-    out
+    json!({
+        "format": "Parquet",
+        "version": file.version(),
+        "created_by": file.created_by().unwrap_or_default(),
+        "rows": file.num_rows(),
+        "units": metadata.num_row_groups(),
+        "unit": "row group",
+        "schema": String::from_utf8_lossy(&schema),
+        "columns": columns,
+        "fields": fields(&given_schema(foot)),
+    })
+    .to_string()
 }
 
-fn column(foot: &ArrowReaderMetadata, leaf: usize, chunks: &[&ColumnChunkMetaData]) -> String {
+fn column(foot: &ArrowReaderMetadata, leaf: usize, chunks: &[&ColumnChunkMetaData]) -> Value {
     let described = foot.parquet_schema().column(leaf);
     let kind = match described.logical_type_ref() {
         Some(logical) => format!("{} ({logical:?})", described.physical_type()),
@@ -57,21 +52,19 @@ fn column(foot: &ArrowReaderMetadata, leaf: usize, chunks: &[&ColumnChunkMetaDat
     codecs.dedup();
     let nulls: Option<u64> = chunks.iter().map(|c| c.statistics()?.null_count_opt()).sum();
     let (least, most) = bounds(chunks);
-    format!(
-        "{{\"path\":{},\"type\":{},\"stored_bytes\":{},\"plain_bytes\":{},\"codec\":{},\"encodings\":{},\"nulls\":{},\
-         \"min\":{},\"max\":{},\"bloom_filter\":{},\"page_index\":{}}}",
-        string(&described.path().string()),
-        string(&kind),
-        sum(|c| c.compressed_size()),
-        sum(|c| c.uncompressed_size()),
-        string(&codecs.join(", ")),
-        string(&encodings.join(", ")),
-        nulls.map_or("null".into(), |n| n.to_string()),
-        least.map_or("null".into(), |text| string(&text)),
-        most.map_or("null".into(), |text| string(&text)),
-        chunks.iter().any(|c| c.bloom_filter_offset().is_some()),
-        chunks.iter().any(|c| c.column_index_offset().is_some()),
-    )
+    json!({
+        "path": described.path().string(),
+        "type": kind,
+        "stored_bytes": sum(|c| c.compressed_size()),
+        "plain_bytes": sum(|c| c.uncompressed_size()),
+        "codec": codecs.join(", "),
+        "encodings": encodings.join(", "),
+        "nulls": nulls,
+        "min": least,
+        "max": most,
+        "bloom_filter": chunks.iter().any(|c| c.bloom_filter_offset().is_some()),
+        "page_index": chunks.iter().any(|c| c.column_index_offset().is_some()),
+    })
 }
 
 fn codec(chunk: &ColumnChunkMetaData) -> String {
@@ -131,10 +124,4 @@ fn bound(statistics: &Statistics) -> Option<(Bound, Bound)> {
         // Other types are not ordered as their bytes.
         _ => return None,
     })
-}
-
-fn string(text: &str) -> String {
-    let mut out = String::new();
-    put_string(text, &mut out);
-    out
 }

@@ -1,5 +1,6 @@
 //! Parquet: row groups as units, columns by name or path.
 
+mod bloom;
 mod columns;
 mod describe;
 mod failure;

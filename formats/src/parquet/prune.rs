@@ -24,27 +24,51 @@ pub fn excludes(bounds: &[Bound], foot: &ArrowReaderMetadata, group: &RowGroupMe
     })
 }
 
+/// Least and largest value of a chunk or a page, as Parquet stores them.
+pub enum Ends<'a> {
+    Int32(i32, i32),
+    Int64(i64, i64),
+    Float(f64, f64),
+    Bytes(&'a [u8], &'a [u8]),
+}
+
 /// Returns the least and the largest value of a column chunk, in the shape of a block of columns.
 fn range(statistics: &Statistics, column: &ColumnChunkMetaData, kind: &DataType) -> Option<Range> {
-    let is_unsigned = matches!(kind, DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64);
     // Old writers compared bytes and unsigned numbers as signed ones.
     let is_old = statistics.is_min_max_deprecated();
-    Some(match statistics {
+    if is_old && (is_unsigned(kind) || !has_plain_order(column.column_type())) {
+        return None;
+    }
+    let ends = match statistics {
         Statistics::Boolean(_) | Statistics::Int96(_) => return None,
-        _ if is_old && (is_unsigned || !has_plain_order(column.column_type())) => return None,
-        Statistics::Int32(s) => {
-            let of = |v: i32| if is_unsigned { i128::from(v as u32) } else { v.into() };
-            whole(kind, of(*s.min_opt()?), of(*s.max_opt()?))?
+        Statistics::Int32(s) => Ends::Int32(*s.min_opt()?, *s.max_opt()?),
+        Statistics::Int64(s) => Ends::Int64(*s.min_opt()?, *s.max_opt()?),
+        Statistics::Float(s) => Ends::Float(f64::from(*s.min_opt()?), f64::from(*s.max_opt()?)),
+        Statistics::Double(s) => Ends::Float(*s.min_opt()?, *s.max_opt()?),
+        Statistics::ByteArray(s) => Ends::Bytes(s.min_opt()?.data(), s.max_opt()?.data()),
+        Statistics::FixedLenByteArray(s) => Ends::Bytes(s.min_opt()?.data(), s.max_opt()?.data()),
+    };
+    range_of(ends, column, kind)
+}
+
+/// Returns a range in the shape of a block of columns; None if the type has no order that is known.
+pub fn range_of(ends: Ends<'_>, column: &ColumnChunkMetaData, kind: &DataType) -> Option<Range> {
+    match ends {
+        Ends::Int32(least, most) => {
+            let of = |v: i32| if is_unsigned(kind) { i128::from(v as u32) } else { v.into() };
+            whole(kind, of(least), of(most))
         }
-        Statistics::Int64(s) => {
-            let of = |v: i64| if is_unsigned { i128::from(v as u64) } else { v.into() };
-            whole(kind, of(*s.min_opt()?), of(*s.max_opt()?))?
+        Ends::Int64(least, most) => {
+            let of = |v: i64| if is_unsigned(kind) { i128::from(v as u64) } else { v.into() };
+            whole(kind, of(least), of(most))
         }
-        Statistics::Float(s) => Range::Float(f64::from(*s.min_opt()?), f64::from(*s.max_opt()?)),
-        Statistics::Double(s) => Range::Float(*s.min_opt()?, *s.max_opt()?),
-        Statistics::ByteArray(s) => bytes(kind, column, s.min_opt()?.data(), s.max_opt()?.data())?,
-        Statistics::FixedLenByteArray(s) => bytes(kind, column, s.min_opt()?.data(), s.max_opt()?.data())?,
-    })
+        Ends::Float(least, most) => Some(Range::Float(least, most)),
+        Ends::Bytes(least, most) => bytes(kind, column, least, most),
+    }
+}
+
+fn is_unsigned(kind: &DataType) -> bool {
+    matches!(kind, DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64)
 }
 
 fn has_plain_order(kind: PhysicalType) -> bool {

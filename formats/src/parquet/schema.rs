@@ -63,9 +63,8 @@ fn with_times(field: &Field, path: &mut Vec<String>, old_times: &[&[String]]) ->
 }
 
 /// Returns true if every data page of a column chunk has codes, as far as the metadata say.
-fn has_only_codes(column: &ColumnChunkMetaData) -> bool {
+pub fn has_only_codes(column: &ColumnChunkMetaData) -> bool {
     let codes = |encoding: Encoding| matches!(encoding, Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
-    column.column_type() == PhysicalType::BYTE_ARRAY
-        && column.dictionary_page_offset().is_some()
+    column.dictionary_page_offset().is_some()
         && column.page_encoding_stats_mask().is_some_and(|mask| mask.encodings().all(codes))
 }

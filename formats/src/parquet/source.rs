@@ -12,7 +12,7 @@ use yunti_api::{Bytes, Class, Context, Counter, Out, Result, Scan, Sink, Source,
 use super::failure::{guarded, of_parquet, of_text};
 use super::input::Input;
 use super::schema::schema_to_decode;
-use super::{columns, describe, metadata, pages, prune};
+use super::{bloom, columns, describe, metadata, pages, prune};
 use crate::bounds;
 use crate::emit::{self, Emission};
 use crate::scan::Picked;
@@ -63,7 +63,11 @@ impl Source for ParquetSource {
         let picked = Picked::find(scan, foot.schema())?;
         let leaves = columns::leaves(&picked, foot.parquet_schema());
         let bounds = bounds::parse(&scan.condition);
-        let is_wanted = |group: &RowGroupMetaData| group.num_rows() > 0 && !prune::excludes(&bounds, &foot, group);
+        let is_wanted = |group: &RowGroupMetaData| {
+            group.num_rows() > 0
+                && !prune::excludes(&bounds, &foot, group)
+                && !bloom::excludes(file, &bounds, &foot, group)
+        };
         let groups = foot.metadata().row_groups().iter().enumerate().filter(|(_, group)| is_wanted(group));
         let units = groups.map(|(number, group)| unit(number, group, &leaves));
         Ok(units.filter(|unit| scan.covers(unit.position)).collect())
@@ -108,9 +112,7 @@ impl Source for ParquetSource {
 
     fn next(&mut self, out: &mut Out<'_, Bytes, Bytes>) -> Result<bool> {
         match &mut self.unit {
-            Reading::Batches(unit) => {
-                emit::next(unit, |unit| &mut unit.emission, of_text, OpenUnit::next_batch, out)
-            }
+            Reading::Batches(unit) => emit::next(unit, |unit| &mut unit.emission, of_text, OpenUnit::next_batch, out),
             Reading::Pages(unit) => match guarded(|| unit.next_block())? {
                 Some(block) => {
                     out.emit(b"", block)?;

@@ -7,11 +7,12 @@
 //!
 //! Names are texts with a vint before them; in version 3 they have 16 bits before them.
 
-use yunti_api::{Error, Result, SourceFile};
+use yunti_api::{Error, Result};
 
 use super::codec::{self, HadoopCodec};
 use super::window::Window;
 use super::writable::{Writable, put_vlong};
+use crate::file::input::Input;
 
 /// Bytes of a marker.
 pub const SYNC_BYTES: usize = 16;
@@ -19,7 +20,7 @@ pub const SYNC_BYTES: usize = 16;
 const VERSION: u8 = 6;
 /// First version that is read.
 const VERSION_MIN: u8 = 3;
-/// Bytes of a name or of a text of the metadata, at most.
+/// Bytes of a name or of a text of the metadata, at most, and of all metadata that are kept.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Header of a file.
@@ -39,7 +40,7 @@ pub struct Header {
 
 impl Header {
     /// Reads the header of a file. Fails for versions, classes and codecs that are not known.
-    pub fn load(file: &SourceFile) -> Result<Header> {
+    pub fn load(file: &Input) -> Result<Header> {
         let mut from = Window::new(file, 0);
         let head = from.take(4)?;
         let version = match head {
@@ -73,9 +74,11 @@ impl Header {
             if n < 0 || n as u64 > from.left() {
                 return Err(Error::damaged("the SequenceFile is damaged: its metadata have a wrong length"));
             }
+            let mut kept = 0usize;
             for _ in 0..n {
                 let (name, value) = (text(&mut from)?, text(&mut from)?);
-                if metadata.len() < 1000 {
+                kept += name.len() + value.len();
+                if metadata.len() < 1000 && kept <= TEXT_BYTES_MAX {
                     metadata.push((name, value));
                 }
             }

@@ -12,11 +12,12 @@
 
 use std::ops::Range;
 
-use yunti_api::{Error, Result, SourceFile};
+use yunti_api::{Error, Result};
 
 use super::header::{Header, SYNC_BYTES};
 use super::window::Window;
 use super::writable::vlong;
+use crate::file::input::Input;
 
 /// Bytes of a marker with the number before it.
 const MARK_BYTES: usize = 4 + SYNC_BYTES;
@@ -27,7 +28,7 @@ const RECORD_HEAD_BYTES: u64 = 8;
 
 /// Reader of a stretch.
 pub struct Records {
-    file: SourceFile,
+    file: Input,
     header: Header,
     window: Window,
     end: u64,
@@ -51,7 +52,7 @@ struct Block {
 
 impl Records {
     /// Begins at the first marker of a stretch, or behind the header. Fails if the file cannot be read.
-    pub fn open(file: &SourceFile, header: &Header, range: Range<u64>) -> Result<Records> {
+    pub fn open(file: &Input, header: &Header, range: Range<u64>) -> Result<Records> {
         let start = range.start.max(header.end);
         let mut records = Records {
             file: file.clone(),

@@ -1,5 +1,6 @@
 //! The source: stretches between markers as units, the columns `key` and `value`.
 
+use arrow_schema::{Field, Schema};
 use serde_json::json;
 use yunti_api::{Bytes, Class, Context, Counter, Error, Out, Result, Scan, Sink, Source, SourceFile, Unit};
 
@@ -7,11 +8,13 @@ use super::header::Header;
 use super::records::Records;
 use super::writable::Writable;
 use crate::cells::record::put_escaped;
+use crate::emit::EMIT_BYTES;
 use crate::failure::{guarded, line};
+use crate::file::describe;
+use crate::file::input::Input;
 use crate::file::stretch::Stretch;
+use crate::scan::Picked;
 
-/// Bytes of records that a call emits, about.
-const EMIT_BYTES: usize = 256 << 10;
 /// Names of the columns.
 const COLUMNS: [&str; 2] = ["key", "value"];
 
@@ -47,7 +50,7 @@ fn of_panic(text: &str) -> Error {
 impl SequenceSource {
     fn header(&mut self, file: &SourceFile) -> Result<&Header> {
         if self.header.is_none() {
-            self.header = Some(guarded(of_panic, || Header::load(file))?);
+            self.header = Some(guarded(of_panic, || Header::load(&Input::File(file.clone())))?);
         }
         Ok(self.header.as_ref().expect("it was just loaded"))
     }
@@ -59,7 +62,7 @@ impl Source for SequenceSource {
 
     fn plan(&mut self, file: &SourceFile, scan: &Scan) -> Result<Vec<Unit>> {
         let header = self.header(file)?;
-        places(scan)?;
+        places(scan, header)?;
         let stretch = Stretch::of_file(file.len());
         let mut units = Vec::new();
         let mut start = 0;
@@ -77,9 +80,9 @@ impl Source for SequenceSource {
     fn open(&mut self, file: &SourceFile, scan: &Scan, unit: u64) -> Result<()> {
         self.unit = None;
         let header = self.header(file)?;
-        let (key, value) = places(scan)?;
+        let (key, value) = places(scan, header)?;
         self.unit = Some(OpenUnit {
-            records: Records::open(file, header, Stretch::range(unit))?,
+            records: Records::open(&Input::File(file.clone()), header, Stretch::range(unit))?,
             classes: [header.key, header.value],
             key,
             value,
@@ -107,7 +110,7 @@ impl Source for SequenceSource {
 
     fn describe(&mut self, file: &SourceFile, out: &mut Sink<'_>) -> Result<()> {
         let header = self.header(file)?.clone();
-        let mut records = Records::open(file, &header, 0..u64::MAX)?;
+        let mut records = Records::open(&Input::File(file.clone()), &header, 0..u64::MAX)?;
         let (mut rows, mut plain) = (0u64, [0u64; 2]);
         while let Some((key, value)) = guarded(of_panic, || Ok(records.next()?.map(|(k, v)| (k.len(), v.len()))))? {
             rows += 1;
@@ -129,10 +132,6 @@ impl Source for SequenceSource {
         let described = columns.iter().map(|(name, class, plain)| {
             json!({ "path": name, "type": class.class(), "plain_bytes": plain, "codec": codec, "encodings": how })
         });
-        let fields = columns.iter().map(|(name, class, _)| {
-            let texts = if *class == Writable::Null { "Utf8" } else { class.kind() };
-            json!({ "name": name, "type": class.kind(), "text_type": texts })
-        });
         let document = json!({
             "format": "Hadoop sequence",
             "version": header.version,
@@ -142,31 +141,24 @@ impl Source for SequenceSource {
             "unit": "stretch",
             "schema": schema,
             "columns": described.collect::<Vec<_>>(),
-            "fields": fields.collect::<Vec<_>>(),
+            "fields": describe::fields(&schema_of(&header)),
         });
         out.put(document.to_string().as_bytes())?;
         Ok(())
     }
 }
 
+/// Returns the columns of a file as Arrow has them.
+fn schema_of(header: &Header) -> Schema {
+    let classes = COLUMNS.into_iter().zip([header.key, header.value]);
+    Schema::new(classes.map(|(name, class)| Field::new(name, class.kind(), true)).collect::<Vec<_>>())
+}
+
 /// Returns the columns of a scan's key and value. Fails for another name than `key` and `value`.
-fn places(scan: &Scan) -> Result<(Vec<usize>, Vec<usize>)> {
-    let place = |name: &String| {
-        COLUMNS.iter().position(|known| known == name).ok_or_else(|| {
-            Error::unsupported(format!("the file has no column '{name}': it has {}", COLUMNS.join(", ")))
-        })
-    };
-    let places = |names: &[String]| names.iter().map(place).collect::<Result<Vec<_>>>();
-    let (mut key, mut value) = (places(&scan.key)?, places(&scan.value)?);
-    if key.is_empty() && value.is_empty() {
-        key.push(0);
-    }
-    if scan.no_value {
-        value.clear();
-    } else if value.is_empty() {
-        value.extend((0..2).filter(|column| !key.contains(column)));
-    }
-    Ok((key, value))
+fn places(scan: &Scan, header: &Header) -> Result<(Vec<usize>, Vec<usize>)> {
+    let picked = Picked::find(scan, &schema_of(header))?;
+    let places = |paths: &[Vec<String>]| paths.iter().map(|path| usize::from(path[0] == COLUMNS[1])).collect();
+    Ok((places(&picked.key), places(&picked.value)))
 }
 
 impl OpenUnit {

@@ -1,13 +1,15 @@
 //! A moving window on a file: bytes from front to back, in one buffer that is used again.
 
-use yunti_api::{Error, Result, SourceFile};
+use yunti_api::{Error, Result};
+
+use crate::file::input::Input;
 
 /// Bytes that are read at a time.
 const READ_BYTES: usize = 256 << 10;
 
 /// Window of the bytes before the end of the file.
 pub struct Window {
-    file: SourceFile,
+    file: Input,
     buffer: Vec<u8>,
     /// Place in the buffer, and the offset of the buffer's first byte in the file.
     at: usize,
@@ -18,7 +20,7 @@ pub struct Window {
 
 impl Window {
     /// Begins at an offset.
-    pub fn new(file: &SourceFile, offset: u64) -> Window {
+    pub fn new(file: &Input, offset: u64) -> Window {
         Window { file: file.clone(), buffer: Vec::new(), at: 0, start: offset, other_memory: 0 }
     }
 

@@ -6,6 +6,7 @@
 //!   UTF8 (old)         length: 16 bits | bytes         NullWritable                   nothing
 //! ```
 
+use arrow_schema::DataType;
 use yunti_api::{Error, Result};
 
 /// Class of keys or values.
@@ -65,9 +66,9 @@ impl Writable {
         format!("{PACKAGE}{}", self.row().1)
     }
 
-    /// Returns the type of the values as Arrow spells it.
-    pub fn kind(self) -> &'static str {
-        self.row().2
+    /// Returns the type of the values.
+    pub fn kind(self) -> DataType {
+        self.row().2.parse().expect("the types of the table are Arrow's")
     }
 
     fn row(self) -> &'static (Writable, &'static str, &'static str) {

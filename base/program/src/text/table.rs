@@ -13,14 +13,21 @@ pub enum Side {
 
 /// Table under construction.
 pub struct Table {
-    columns: Vec<(&'static str, Side)>,
+    columns: Vec<(String, Side)>,
     rows: Vec<Vec<String>>,
+    shows_all: bool,
 }
 
 impl Table {
     /// Returns an empty table with these columns: the name and the alignment of each.
-    pub fn new(columns: &[(&'static str, Side)]) -> Table {
-        Table { columns: columns.to_vec(), rows: Vec::new() }
+    pub fn new(columns: &[(&str, Side)]) -> Table {
+        let columns = columns.iter().map(|(name, side)| (name.to_string(), *side)).collect();
+        Table { columns, rows: Vec::new(), shows_all: false }
+    }
+
+    /// Prints columns without an entry too.
+    pub fn with_all_columns(self) -> Table {
+        Table { shows_all: true, ..self }
     }
 
     /// Adds a row. Panics unless it has one cell for each column.
@@ -36,11 +43,11 @@ impl Table {
 
     /// Returns the lines of the table, indented by two. Columns without any entry are omitted.
     pub fn print(&self, paint: Paint) -> String {
-        let shown: Vec<usize> =
-            (0..self.columns.len()).filter(|&c| self.rows.iter().any(|r| !r[c].is_empty())).collect();
+        let is_shown = |&c: &usize| self.shows_all || self.rows.iter().any(|r| !r[c].is_empty());
+        let shown: Vec<usize> = (0..self.columns.len()).filter(is_shown).collect();
         let widths: Vec<usize> = shown
             .iter()
-            .map(|&c| self.rows.iter().map(|r| columns(&r[c])).chain([columns(self.columns[c].0)]).max().unwrap_or(0))
+            .map(|&c| self.rows.iter().map(|r| columns(&r[c])).chain([columns(&self.columns[c].0)]).max().unwrap_or(0))
             .collect();
         let line = |cells: &dyn Fn(usize) -> String| {
             let mut line = String::from(" ");
@@ -56,7 +63,7 @@ impl Table {
         };
         let mut out = String::new();
         if self.columns.iter().any(|(name, _)| !name.is_empty()) {
-            out += &paint.dim(&line(&|c| self.columns[c].0.to_string()));
+            out += &paint.dim(&line(&|c| self.columns[c].0.clone()));
             out.push('\n');
         }
         for row in &self.rows {

@@ -12,8 +12,8 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::format::file_formats;
 use yunti_engine::job::spec::change::{parse_input_format, parse_output, parse_output_format};
-use yunti_engine::job::spec::{InputFormat, OutputFormat};
-use yunti_engine::job::{self, Fields, Table};
+use yunti_engine::job::spec::{InputFormat, Mode, OutputFormat, OutputTarget};
+use yunti_engine::job::{self, Fields, Table, is_nested};
 
 use super::library;
 use crate::command::part::stores::StoreFlags;
@@ -45,6 +45,11 @@ pub struct ConvertFlags {
     /// Columns to write [default: all columns of the first file; JSON: required]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub columns: Vec<String>,
+
+    /// Columns whose values become directories, as Hive and Spark have them: day=2026-11-01/city=Rome. The files below
+    /// have the other columns
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub partition_by: Vec<String>,
 
     /// Types of columns in the output, as Arrow spells them, as in day=Date32,amount=Decimal128(12, 2) [default: of the
     /// input; CSV, JSON: inferred from the first records]; may be repeated
@@ -88,8 +93,15 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
         return Err(Error::new(Code::Input, "the input has no column").at_path(table.path.to_string_lossy()).into());
     }
     let names: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
-    let (key, value) = names.split_at(1);
+    let output = parse_output(output)?;
+    let layout = match flags.partition_by.is_empty() {
+        true => Layout::in_parts(&names),
+        false => Layout::in_directories(&flags, &names, &table, &output, &env)?,
+    };
     let mut settings = Vec::new();
+    if layout.directories {
+        settings.push((job::KEY_DIRECTORIES.to_string(), layout.key.join("\n")));
+    }
     if let Some(written) = written {
         // A null of a file is not an empty text.
         if read.is_some() {
@@ -108,14 +120,17 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
     run(RunFlags {
         application: Some("identity".into()),
         input: inputs.to_vec(),
-        output: Some(parse_output(output)?),
+        output: Some(output),
         overwrite: flags.overwrite,
         input_format: Some(format),
-        key_columns: key.to_vec(),
-        value_columns: value.to_vec(),
+        key_columns: layout.key,
+        value_columns: layout.value.clone(),
         output_format: Some(flags.output_format),
-        output_key_columns: key.to_vec(),
-        output_value_columns: value.to_vec(),
+        output_key_columns: layout.output_key,
+        output_value_columns: layout.value,
+        mapper: layout.directories.then(|| "Yunti.KeyDirectoriesMapper".into()),
+        mode: layout.directories.then_some(Mode::Sorted),
+        reduces: layout.reduces,
         settings,
         name: Some("convert".into()),
         tasks: TaskFlags { stores: flags.stores, ..TaskFlags::default() },
@@ -123,6 +138,73 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
         reports: flags.reports,
         ..RunFlags::default()
     })
+}
+
+/// Columns of the records on their way, and of the files.
+struct Layout {
+    key: Vec<String>,
+    value: Vec<String>,
+    /// Columns of the key in the files.
+    output_key: Vec<String>,
+    /// True if the key is the directory.
+    directories: bool,
+    reduces: Option<u32>,
+}
+
+/// Partitions for each thread: several share out directories of different sizes.
+const PARTITIONS_A_THREAD: usize = 4;
+const PARTITIONS_MAX: usize = 256;
+
+impl Layout {
+    /// Returns the layout in part files, one for each split.
+    fn in_parts(names: &[String]) -> Layout {
+        let (key, value) = names.split_at(1);
+        Layout { key: key.into(), value: value.into(), output_key: key.into(), directories: false, reduces: None }
+    }
+
+    /// Returns the layout in directories. The number of partitions changes no byte: a directory has one file.
+    fn in_directories(
+        flags: &ConvertFlags,
+        names: &[String],
+        table: &Table,
+        output: &OutputTarget,
+        env: &Env,
+    ) -> Result<Layout> {
+        let usage = |what: String, hint: &str| Err(Error::new(Code::Usage, what).hint(hint));
+        if *output == OutputTarget::Stdout {
+            return usage("--partition-by writes directories, not standard output".into(), "name a directory");
+        }
+        let by = &flags.partition_by;
+        for (number, name) in by.iter().enumerate() {
+            if !names.contains(name) {
+                let hint = format!("the columns of the output are {}", names.join(", "));
+                return usage(format!("there is no column {name} to partition by"), &hint);
+            }
+            if by[..number].contains(name) {
+                return usage(format!("--partition-by names the column {name} twice"), "name it once");
+            }
+            if let Some(kind) = table.own_type_at(name).filter(|kind| !names_directories(kind)) {
+                let hint = "use columns of texts, numbers, booleans, dates or times";
+                return usage(format!("the column {name} of the type {kind} cannot name directories"), hint);
+            }
+        }
+        let value: Vec<String> = names.iter().filter(|name| !by.contains(name)).cloned().collect();
+        if value.is_empty() {
+            return usage(
+                "all columns are named in --partition-by, so the files would have none".into(),
+                "leave one out",
+            );
+        }
+        let threads = flags.resources.threads.unwrap_or_else(|| env.threads.processors());
+        let reduces = Some((PARTITIONS_A_THREAD * threads).min(PARTITIONS_MAX) as u32);
+        Ok(Layout { key: by.clone(), value, output_key: Vec::new(), directories: true, reduces })
+    }
+}
+
+/// Returns true for a type whose values can name directories. `kind`: the type as Arrow spells it.
+fn names_directories(kind: &str) -> bool {
+    const OTHERS: [&str; 5] = ["Binary", "FixedSizeBinary", "LargeBinary", "Union", "Interval"];
+    !is_nested(kind) && !OTHERS.iter().any(|other| kind.starts_with(other))
 }
 
 /// Returns the columns of the first input, or the columns that the flags name, with their types if `typed`.

@@ -274,7 +274,9 @@ impl RunFlags {
     /// Returns the settings of `-D` and of the flags that stand for a setting.
     fn settings(&self) -> Vec<(String, String)> {
         let lists = [(settings::BY, &self.by), (settings::TYPES_GIVEN, &self.r#type)];
-        let lists = lists.into_iter().filter(|(_, list)| !list.is_empty()).map(|(key, list)| (key, list.join("\n")));
+        // A space behind a comma is no part of a name.
+        let joined = |list: &[String]| list.iter().map(|item| item.trim()).collect::<Vec<_>>().join("\n");
+        let lists = lists.into_iter().filter(|(_, list)| !list.is_empty()).map(|(key, list)| (key, joined(list)));
         let texts = [(settings::OF, &self.agg), (settings::SELECT, &self.columns), (settings::WHERE, &self.condition)];
         let texts = texts.into_iter().filter_map(|(key, text)| Some((key, text.clone()?)));
         let columns = lists.chain(texts).map(|(key, text)| (key.to_string(), text));

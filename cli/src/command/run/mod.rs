@@ -4,6 +4,7 @@ pub mod common_flags;
 pub mod flags;
 mod list;
 mod on_yarn;
+mod results;
 mod shipment;
 mod spec;
 mod user_code;
@@ -18,7 +19,7 @@ use yunti_engine::env::process::{Launcher, RealProcesses};
 use yunti_engine::job;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
-use yunti_engine::job::{Completion, Control, Outcome as JobOutcome};
+use yunti_engine::job::{Completion, Control, Outcome as JobOutcome, TopRecord};
 
 use crate::command::columns::library;
 use crate::command::part::stores;
@@ -29,6 +30,7 @@ use crate::text::table::{Side, Table, cut};
 use crate::text::{numbers, report};
 use crate::{page, whole_file};
 use flags::{Cluster, RunFlags};
+use results::Results;
 use shipment::Shipment;
 
 pub fn run(flags: RunFlags) -> Outcome {
@@ -120,13 +122,19 @@ fn print_result(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &s
     if flags.reports.json {
         let mut document = serde_json::to_value(report).expect("a report can be written as JSON");
         if matches!(spec.output, OutputTarget::Top(_)) {
-            document["top"] = outcome.top.iter().map(|(key, value)| json!({ "key": key, "value": value })).collect();
+            let records = outcome.top.iter().map(TopRecord::printable);
+            document["top"] = records.map(|(key, value)| json!({ "key": key, "value": value })).collect();
+            if let Some(results) = Results::of(spec, &outcome.top) {
+                document["rows"] = results.document();
+            }
         }
         return stdout::print_json(&document);
     }
     if matches!(spec.output, OutputTarget::Top(_)) {
         let (width, paint) = (console::width(), paint::for_stdout());
-        return stdout::print(&(top_table(&outcome.top, width) + "\n" + &report::brief(report, width, paint)));
+        let results = Results::of(spec, &outcome.top);
+        let table = results.map_or_else(|| top_table(&outcome.top, width), |r| r.table(report.job.output_records));
+        return stdout::print(&(table + "\n" + &report::brief(report, width, paint)));
     }
     if !flags.reports.quiet {
         eprintln_quietly(&(report::summary_line(report) + &more.replace(['\n', '\r'], " ")));
@@ -140,13 +148,13 @@ fn eprintln_quietly(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-fn top_table(top: &[(String, String)], width: usize) -> String {
+fn top_table(top: &[TopRecord], width: usize) -> String {
     let mut table = Table::new(&[("", Side::Right), ("", Side::Left)]);
-    for (key, value) in top {
+    for (key, value) in top.iter().map(TopRecord::printable) {
         let value = value.parse().map_or_else(|_| value.clone(), numbers::count);
         // Keys without values take the whole width.
         let room = width.saturating_sub(8 + value.chars().count()).max(20);
-        table.row(vec![value, cut(key, room)]);
+        table.row(vec![value, cut(&key, room)]);
     }
     if table.is_empty() { "  no records\n".into() } else { table.print(paint::Paint::OFF) }
 }

@@ -252,6 +252,9 @@ fn check<'s>(spec: &'s JobSpec, formats: Option<&Path>) -> Result<&'s Path> {
             "the cluster puts them into one directory: rename one",
         );
     }
+    if spec.has_directories() {
+        return usage("directories by keys are written on one node alone, not on YARN", "leave out --on yarn");
+    }
     if spec.sources().iter().flat_map(|source| &source.inputs).any(|i| i == "-") {
         return usage("a cluster cannot read this program's standard input", "put the data into HDFS first");
     }

@@ -207,32 +207,37 @@ impl Mapper for AggregateRows {
     }
 }
 
-/// Combiner that merges states, or reducer that emits results.
+/// Reducer that merges states and emits results.
+///
+/// There is no combiner: a mapper has a table of all groups of its split, or found that they hardly have two rows.
 pub struct MergeStates {
     work: Work,
     accumulators: Vec<Accumulator>,
-    is_combiner: bool,
     marks_nulls: bool,
     /// Values of exact aggregates; None for the others.
     sorted: Vec<Option<SortedValues>>,
     is_exact: bool,
     has_groups: bool,
+    /// Space of a group's values, and of the texts of its key and results.
+    values: Vec<(Kind, Value)>,
+    texts: (Vec<u8>, Vec<u8>),
 }
 
 impl MergeStates {
     /// Reads the settings. Errors: `Usage`.
-    pub fn new(context: &Arc<TaskContext>, is_combiner: bool) -> Result<Self> {
+    pub fn new(context: &Arc<TaskContext>) -> Result<Self> {
         let work = Work::of(context)?;
         let marks_nulls = is_true(context, MARK_NULLS);
         let is_exact = exact::is_needed(&work.aggregates);
         Ok(MergeStates {
             accumulators: work.accumulators(),
             work,
-            is_combiner,
             marks_nulls,
             sorted: Vec::new(),
             is_exact,
             has_groups: false,
+            values: Vec::new(),
+            texts: Default::default(),
         })
     }
 
@@ -268,32 +273,27 @@ impl MergeStates {
         sorted.add(form, times)
     }
 
-    fn end_group(&self, key: &[u8], out: &mut Out) -> Result<()> {
-        let mut states = Vec::new();
-        if self.is_combiner {
-            self.accumulators.iter().for_each(|one| one.encode(0, &mut states));
-            out.emit(key, &states)?;
-            return Ok(());
-        }
-        let mut rest = key;
-        let keys = self.work.by.iter().map(|field| Some((field.kind, normal::take(field.kind, &mut rest)?)));
-        let keys: Vec<_> = keys.collect::<Option<_>>().ok_or_else(exact::damaged_key)?;
-        let results = self.work.aggregates.iter().zip(&self.accumulators).zip(&self.sorted);
-        let results: Vec<_> = results
-            .map(|((of, state), sorted)| {
-                let value = sorted.as_ref().map_or_else(|| state.finish(0), |sorted| Ok(sorted.finish()))?;
-                Ok((of.kind, value))
-            })
-            .collect::<Result<_>>()?;
-        let (mut key, mut value) = (Vec::new(), Vec::new());
+    fn end_group(&mut self, key: &[u8], out: &mut Out) -> Result<()> {
+        let MergeStates { work, accumulators, marks_nulls, sorted, values, texts: (key_text, value_text), .. } = self;
         let put = |values: &[(Kind, Value)], out: &mut Vec<u8>| {
-            text::put_columns(values.iter().map(|(kind, value)| (*kind, value.cell())), self.marks_nulls, out);
+            out.clear();
+            text::put_columns(values.iter().map(|(kind, value)| (*kind, value.cell())), *marks_nulls, out);
         };
-        put(&keys, &mut key);
-        put(&results, &mut value);
-        match self.work.by.is_empty() {
-            true => out.emit(&value, b"")?,
-            false => out.emit(&key, &value)?,
+        let mut rest = key;
+        values.clear();
+        for field in &work.by {
+            values.push((field.kind, normal::take(field.kind, &mut rest).ok_or_else(exact::damaged_key)?));
+        }
+        put(values, key_text);
+        values.clear();
+        for ((of, state), sorted) in work.aggregates.iter().zip(accumulators).zip(sorted) {
+            let value = sorted.as_ref().map_or_else(|| state.finish(0), |sorted| Ok(sorted.finish()))?;
+            values.push((of.kind, value));
+        }
+        put(values, value_text);
+        match work.by.is_empty() {
+            true => out.emit(value_text, b"")?,
+            false => out.emit(key_text, value_text)?,
         }
         Ok(())
     }
@@ -325,7 +325,7 @@ impl Reducer for MergeStates {
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
-        if self.has_groups || self.is_combiner || !self.work.by.is_empty() {
+        if self.has_groups || !self.work.by.is_empty() {
             return Ok(());
         }
         // Nothing was read: a source may have known that no row counts.

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //!   mapper    rows --> groups and states of a split --> key in normal form, states      classes.rs
-//!   combiner                                            states of equal keys merged
-//!   reducer                                             key and results as text
+//!   reducer            states of equal keys merged  --> key and results as text
 //! ```
 //!
 //! States are exact or depend on the set of values alone, so that results are the same for any threads and memory.

@@ -38,8 +38,18 @@ impl OutputDirectory {
     }
 
     /// Creates a file in the directory. Errors: `Output`, with the path.
-    pub fn create(&self, name: &str) -> Result<NamedFile> {
+    pub fn create(&self, name: impl AsRef<Path>) -> Result<NamedFile> {
         NamedFile::create(&*self.files, &self.directory.join(name), Code::Output)
+    }
+
+    /// Creates a directory in the directory.
+    pub fn create_dir(&self, name: &Path) -> std::io::Result<()> {
+        self.files.create_dir(&self.directory.join(name))
+    }
+
+    /// Syncs the names in a directory below the directory.
+    pub fn sync_dir(&self, name: &Path) -> std::io::Result<()> {
+        self.files.sync_dir(&self.directory.join(name))
     }
 }
 
@@ -160,8 +170,8 @@ impl PendingOutput {
         Ok(())
     }
 
-    /// Waits until a store has the bytes of all files. This may take minutes, in which a job can be cancelled; the commit
-    /// is short.
+    /// Waits until a store has the bytes of all files. This may take minutes, in which a job can be cancelled; the
+    /// commit is short.
     pub fn finish_uploads(&self) -> Result<()> {
         if scheme_of(&self.output).is_none() {
             return Ok(());

@@ -26,6 +26,14 @@ pub fn run(running: &RunningJob<'_>, output: &Output) -> Result<()> {
             .hint("name a directory with --output, or use --mode sorted"));
     }
     running.enter(ProgressStage::Map);
+    let has_a_part = match output {
+        Output::Parts(parts) => !parts.is_empty(),
+        other => matches!(other, Output::Stream(_)),
+    };
+    if plan.splits.is_empty() && plan.writes_whole_parts() && has_a_part {
+        // Without a record, the class writes the columns alone.
+        OutputWriter::new(running.writer_setup(output, &|| false), 0, Some(0), Vec::new()).finish()?;
+    }
     let ahead = read_ahead(running);
     let next = AtomicUsize::new(0);
     let spare: Vec<Mutex<Vec<u8>>> = (0..running.crew.workers).map(|_| Mutex::default()).collect();

@@ -211,15 +211,15 @@ impl RunningJob<'_> {
 
     /// Writes the heads or the feet of all parts, when no task writes records.
     pub fn write_edges(&self, output: &Output, edge: Edge) -> Result<()> {
-        let has_head = self.plan.encoder.as_columns().is_some_and(|c| !c.head().is_empty());
-        if self.plan.writer.is_none() && !has_head {
+        if !self.plan.has_schema() {
             return Ok(());
         }
         // A part with bytes of an earlier attempt has its head.
         let parts: Vec<usize> = match output {
             Output::Parts(parts) => (0..parts.len()).filter(|&i| edge == Edge::Foot || parts[i].is_empty()).collect(),
             Output::Stream(_) => vec![0],
-            Output::Top(_) => Vec::new(),
+            // The writers of directories write them.
+            Output::Directories(_) | Output::Top(_) => Vec::new(),
         };
         let setup = WriterSetup { staging_bytes: EDGE_BYTES, ..self.writer_setup(output, &|| false) };
         parts.into_iter().try_for_each(|part| OutputWriter::new(setup, part, None, Vec::new()).write_edge(edge))

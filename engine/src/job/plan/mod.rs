@@ -95,7 +95,11 @@ impl Plan {
         let mut classes = JobClasses::find(spec, sources)?;
         let mut map_types = map_types(&all)?;
         classes.check_values(map_types)?;
-        let output_types = classes.output_types(map_types);
+        let mut output_types = classes.output_types(map_types);
+        if spec.has_directories() {
+            // The key is the directory.
+            output_types.0 = Type::None;
+        }
         classes.check_key_order(map_types)?;
         let order = order(spec, &classes, map_types.0)?;
         classes.check_writer(output_types)?;
@@ -262,6 +266,11 @@ impl Plan {
     /// Returns true if one writer must make each part of the output from start to end.
     pub fn writes_whole_parts(&self) -> bool {
         self.writer.as_ref().is_some_and(|w| w.info().flags.whole_part)
+    }
+
+    /// Returns true if a file without records has bytes, such as the names of its columns.
+    pub fn has_schema(&self) -> bool {
+        self.writer.is_some() || self.encoder.as_columns().is_some_and(|columns| !columns.head().is_empty())
     }
 
     /// Returns the bytes of a worker's memory for decoders of parts, and for classes that read and write.

@@ -121,7 +121,6 @@ pub fn applications() -> &'static [Application] {
             spec: || JobSpec {
                 name: "aggregate".into(),
                 mapper: Some("Yunti.ColumnsAggregateMapper".into()),
-                combiner: Some("Yunti.ColumnsAggregateCombiner".into()),
                 reducer: Some("Yunti.ColumnsAggregateReducer".into()),
                 ..JobSpec::default()
             },

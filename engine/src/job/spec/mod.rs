@@ -14,6 +14,7 @@ use crate::format::file_formats::names_with_columns;
 use crate::operator::Type;
 use crate::operator::context::Settings;
 use crate::run::ScratchDir;
+use crate::write::directories::KEY_DIRECTORIES;
 use yunti_base::{Code, Error, Result};
 
 /// Format of the input: how its bytes become records.
@@ -280,6 +281,9 @@ impl JobSpec {
         if self.split_bytes == 0 {
             return usage("the split size is 0", "use split.size of 1MiB or more");
         }
+        if self.has_directories() {
+            self.check_directories()?;
+        }
         self.sources().iter().try_for_each(SourceSpec::check)?;
         let named = !self.output_columns.key.is_empty() || !self.output_columns.value.is_empty();
         match self.output_format {
@@ -304,6 +308,30 @@ impl JobSpec {
     /// Returns true if the output has no part without records.
     pub fn is_lazy(&self) -> bool {
         self.settings.get(LAZY_PARTS).is_some_and(|v| v == "true")
+    }
+
+    /// Returns true if the keys are directories, and the output has the values alone.
+    pub fn has_directories(&self) -> bool {
+        self.settings.contains_key(KEY_DIRECTORIES)
+    }
+
+    /// Checks a job whose keys are directories: its records must come to the output in order.
+    fn check_directories(&self) -> Result<()> {
+        let is_passed_on = self.reducer.is_none() && self.folder.is_none() && self.combiner.is_none();
+        let is_sorted = self.mode == Mode::Sorted && self.key_order.is_none() && is_passed_on;
+        let has_format =
+            matches!(self.output_format, OutputFormat::Csv { .. } | OutputFormat::Json | OutputFormat::Class(_));
+        let (what, hint) = match () {
+            () if !is_sorted => ("needs sorted records without a reduce", "use --mode sorted and a mapper alone"),
+            () if !has_format => ("needs a format with columns", "use --output-format csv, json or a file of columns"),
+            () if !matches!(self.output, OutputTarget::Directory(_)) => {
+                ("makes directories in an output directory", "name one with --output DIR")
+            }
+            () if self.resume => ("cannot be resumed", "leave out --resume"),
+            () if !self.then.is_empty() => ("ends a chain of jobs", "name it in the last [[then]]"),
+            () => return Ok(()),
+        };
+        Err(Error::new(Code::Usage, format!("{KEY_DIRECTORIES}: a job whose keys are directories {what}")).hint(hint))
     }
 
     /// Returns the directories of spills; `default` if the job names none.

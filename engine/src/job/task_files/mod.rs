@@ -1,4 +1,6 @@
-//! Files of a job beside its input and its parts: side files that every task gets, named outputs that tasks write.
+//! Files of a job beside its input and its parts: side files that every task gets, named outputs that tasks write,
+//! directories by keys.
 
+pub mod key_directories;
 pub mod named_outputs;
 pub mod side_files;

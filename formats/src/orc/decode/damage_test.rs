@@ -7,39 +7,12 @@ use arrow_array::types::*;
 use arrow_array::*;
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
-use yunti_api::Result;
 
-use super::StripeReader;
-use crate::orc::columns::Want;
-use crate::orc::describe;
+use crate::orc::check::read;
 use crate::orc::encode::FileWriter;
-use crate::orc::input::Input;
-use crate::orc::tail::Tail;
 
 /// Lists, maps, structs, a union and a dictionary in 12 rows: pyarrow wrote it, without compression.
 const NESTED: &[u8] = include_bytes!("../../../tests/nested.orc");
-/// Memory that may be held for a file.
-const MEMORY: u64 = 64 << 20;
-/// Rows that are read of a damaged file: a number in its metadata may be any.
-const ROWS_MAX: usize = 100_000;
-
-fn read(file: &[u8]) -> Result<Vec<RecordBatch>> {
-    let file = Input::Bytes(bytes::Bytes::copy_from_slice(file), MEMORY);
-    let tail = Tail::load(&file)?;
-    describe::document(&tail, &file)?;
-    let (mut batches, mut rows) = (Vec::new(), 0);
-    for stripe in 0..tail.stripes.len() as u64 {
-        let mut reader = StripeReader::open(&file, &tail, stripe, &Want::All)?;
-        while let Some(batch) = reader.next()? {
-            rows += batch.num_rows();
-            batches.push(batch);
-            if rows > ROWS_MAX {
-                return Ok(batches);
-            }
-        }
-    }
-    Ok(batches)
-}
 
 /// Returns a table with a column of each type that is written, with nulls, runs and repeats.
 fn table(rows: usize) -> RecordBatch {

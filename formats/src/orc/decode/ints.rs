@@ -13,8 +13,8 @@
 
 use yunti_api::Result;
 
+use crate::file::varint;
 use crate::orc::failure::damaged;
-use crate::orc::proto::unzigzag;
 use crate::orc::store::Stream;
 
 /// Numbers of a run, at most.
@@ -102,7 +102,7 @@ impl Ints {
         let (width, n) = (width(head >> 1 & 31), self.count(head)?);
         self.unpack(width, n)?;
         if self.is_signed {
-            self.run.iter_mut().for_each(|n| *n = unzigzag(*n as u64));
+            self.run.iter_mut().for_each(|n| *n = varint::unzigzag(*n as u64));
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ impl Ints {
         let width = if code == 0 { 0 } else { width(code) };
         let n = self.count(head)?;
         let first = self.number()?;
-        let difference = unzigzag(self.varint()?);
+        let difference = varint::unzigzag(self.varint()?);
         if n > 2 && width > 0 {
             self.unpack(width, n - 2)?;
         } else {
@@ -167,7 +167,7 @@ impl Ints {
     }
 
     fn plain(&self, n: u64) -> i64 {
-        if self.is_signed { unzigzag(n) } else { n as i64 }
+        if self.is_signed { varint::unzigzag(n) } else { n as i64 }
     }
 
     fn number(&mut self) -> Result<i64> {
@@ -176,7 +176,8 @@ impl Ints {
     }
 
     fn varint(&mut self) -> Result<u64> {
-        varint(&mut self.stream)
+        let n = varint::read(|| self.stream.byte())?;
+        n.ok_or_else(|| damaged("a number of more than 64 bits"))
     }
 
     fn big_endian(&mut self, bytes: usize) -> Result<u64> {
@@ -205,19 +206,6 @@ impl Ints {
         }
         Ok(())
     }
-}
-
-/// Returns the next varint of a stream, of at most 64 bits.
-pub fn varint(stream: &mut Stream) -> Result<u64> {
-    let mut n = 0u64;
-    for shift in (0..70).step_by(7) {
-        let byte = stream.byte()?;
-        n |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok(n);
-        }
-    }
-    Err(damaged("a number of more than 64 bits"))
 }
 
 /// Returns the width in bits that 5 bits stand for.

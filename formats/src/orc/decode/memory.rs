@@ -2,7 +2,7 @@
 
 use yunti_api::Result;
 
-use crate::orc::input::Input;
+use crate::file::input::Input;
 
 /// Memory that the file of a stripe holds.
 pub struct Memory {

@@ -8,9 +8,9 @@ use arrow_schema::Schema;
 use yunti_api::Result;
 
 use super::{Column, Memory};
+use crate::file::input::Input;
 use crate::orc::columns::Want;
 use crate::orc::failure::damaged;
-use crate::orc::input::Input;
 use crate::orc::stripe::Stripe;
 use crate::orc::tail::Tail;
 

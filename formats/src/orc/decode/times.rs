@@ -14,6 +14,7 @@ use yunti_api::Result;
 
 use super::zone::Zone;
 use super::*;
+use crate::file::varint;
 use crate::orc::store::Stream;
 
 /// Memory of a value that is kept as text, about.
@@ -114,18 +115,8 @@ impl Decimals {
 
 /// Returns the next varint of at most 128 bits, which is in zigzag form.
 fn wide(stream: &mut Stream) -> Result<i128> {
-    let mut n = 0u128;
-    for shift in (0..133).step_by(7) {
-        let byte = stream.byte()?;
-        if shift == 126 && byte > 3 {
-            break;
-        }
-        n |= u128::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok((n >> 1) as i128 ^ -((n & 1) as i128));
-        }
-    }
-    Err(damaged("a decimal has more than 38 digits"))
+    let n = varint::read_wide(|| stream.byte())?;
+    n.map(varint::unzigzag_wide).ok_or_else(|| damaged("a decimal has more than 38 digits"))
 }
 
 /// Returns digits with another number of them after the point. Further ones are cut, as other readers do.

@@ -12,10 +12,10 @@ use arrow_schema::{DataType, TimeUnit};
 use yunti_api::{Result, fail};
 
 use super::ints::Ints;
-use super::message::put_varint;
 use super::runs::{Bits, ByteRuns};
 use super::statistics::Statistics;
 use super::{Message, OutStream, Packer};
+use crate::file::varint;
 
 /// Bytes of a dictionary's values, at most.
 const DICTIONARY_BYTES: usize = 1 << 20;
@@ -225,7 +225,7 @@ impl ColumnWriter {
                 for row in valid {
                     let value = array.as_primitive::<Decimal128Type>().value(row);
                     bounds.decimal(value, *scale);
-                    put_wide(value, &mut digits.plain);
+                    varint::put_wide(varint::zigzag_wide(value), &mut digits.plain);
                     scales.push(i64::from(*scale));
                 }
             }
@@ -414,14 +414,4 @@ fn put_time(second: i64, nano: u32, seconds: &mut Ints, nanos: &mut Ints) -> Res
     let (digits, code) = if zeros >= 2 { (digits, zeros - 1) } else { (i64::from(nano), 0) };
     nanos.push(digits << 3 | code);
     Ok(())
-}
-
-/// Appends a varint of the digits of a decimal, in zigzag form.
-fn put_wide(n: i128, to: &mut Vec<u8>) {
-    let mut n = (n << 1 ^ n >> 127) as u128;
-    while n > u128::from(u64::MAX) {
-        to.push(n as u8 | 0x80);
-        n >>= 7;
-    }
-    put_varint(n as u64, to);
 }

@@ -1,7 +1,7 @@
 //! Integers in runs, version 2 (decode/ints.rs has the drawing): repeats, numbers at equal distances, or plain bits.
 
 use super::OutStream;
-use super::message::{put_varint, zigzag};
+use crate::file::varint;
 
 /// Numbers of a run, at most.
 const RUN_MAX: usize = 512;
@@ -52,7 +52,7 @@ impl Ints {
     fn run(&mut self, run: &[i64]) {
         let (first, distance) = (run[0], run[1].wrapping_sub(run[0]));
         let out = &mut self.out.plain;
-        let plain = if self.is_signed { zigzag(first) } else { first as u64 };
+        let plain = if self.is_signed { varint::zigzag(first) } else { first as u64 };
         if distance == 0 && run.len() <= SHORT_MAX {
             let bytes = (64 - plain.leading_zeros()).div_ceil(8).max(1) as usize;
             out.push(((bytes - 1) << 3 | (run.len() - 3)) as u8);
@@ -61,8 +61,8 @@ impl Ints {
         }
         let n = run.len() - 1;
         out.extend_from_slice(&[0xc0 | (n >> 8) as u8, n as u8]);
-        put_varint(plain, out);
-        put_varint(zigzag(distance), out);
+        varint::put(plain, out);
+        varint::put(varint::zigzag(distance), out);
     }
 
     /// Appends any numbers.
@@ -70,7 +70,7 @@ impl Ints {
         if numbers.is_empty() {
             return;
         }
-        let plain = |&n: &i64| if self.is_signed { zigzag(n) } else { n as u64 };
+        let plain = |&n: &i64| if self.is_signed { varint::zigzag(n) } else { n as u64 };
         let all = numbers.iter().map(plain).fold(0, |all, n| all | n);
         let (code, width) = width(64 - all.leading_zeros());
         let n = numbers.len() - 1;

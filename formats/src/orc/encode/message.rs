@@ -1,5 +1,7 @@
 //! Messages of Protocol Buffers: fields in the order of the calls (proto.rs has the drawing).
 
+use crate::file::varint;
+
 /// A message that is being written.
 #[derive(Default)]
 pub struct Message(Vec<u8>);
@@ -11,25 +13,25 @@ impl Message {
     }
 
     pub fn number(mut self, field: u32, n: u64) -> Message {
-        put_varint(u64::from(field) << 3, &mut self.0);
-        put_varint(n, &mut self.0);
+        varint::put(u64::from(field) << 3, &mut self.0);
+        varint::put(n, &mut self.0);
         self
     }
 
     /// Adds a number in zigzag form.
     pub fn signed(self, field: u32, n: i64) -> Message {
-        self.number(field, zigzag(n))
+        self.number(field, varint::zigzag(n))
     }
 
     pub fn double(mut self, field: u32, n: f64) -> Message {
-        put_varint(u64::from(field) << 3 | 1, &mut self.0);
+        varint::put(u64::from(field) << 3 | 1, &mut self.0);
         self.0.extend_from_slice(&n.to_le_bytes());
         self
     }
 
     pub fn bytes_of(mut self, field: u32, bytes: &[u8]) -> Message {
-        put_varint(u64::from(field) << 3 | 2, &mut self.0);
-        put_varint(bytes.len() as u64, &mut self.0);
+        varint::put(u64::from(field) << 3 | 2, &mut self.0);
+        varint::put(bytes.len() as u64, &mut self.0);
         self.0.extend_from_slice(bytes);
         self
     }
@@ -41,28 +43,14 @@ impl Message {
     /// Adds one large number as a packed field.
     pub fn packed_long(self, field: u32, n: u64) -> Message {
         let mut bytes = Vec::new();
-        put_varint(n, &mut bytes);
+        varint::put(n, &mut bytes);
         self.bytes_of(field, &bytes)
     }
 
     /// Adds numbers in one field.
     pub fn packed(self, field: u32, numbers: &[u32]) -> Message {
         let mut bytes = Vec::new();
-        numbers.iter().for_each(|&n| put_varint(u64::from(n), &mut bytes));
+        numbers.iter().for_each(|&n| varint::put(u64::from(n), &mut bytes));
         self.bytes_of(field, &bytes)
     }
-}
-
-/// Appends a varint.
-pub fn put_varint(mut n: u64, to: &mut Vec<u8>) {
-    while n >= 0x80 {
-        to.push(n as u8 | 0x80);
-        n >>= 7;
-    }
-    to.push(n as u8);
-}
-
-/// Returns the number in zigzag form: 0, 1 for -1, 2 for 1 ..
-pub fn zigzag(n: i64) -> u64 {
-    (n << 1 ^ n >> 63) as u64
 }

@@ -7,6 +7,10 @@ use super::form::Form;
 use super::plain::{self, NULL, Places, Texts};
 use crate::block::{put_number, shape};
 
+/// A dictionary with this many values for each row of a block is not sent with it.
+const VALUES_A_CODE: usize = 4;
+const NO_TEXT: &str = "a text is not UTF-8";
+
 /// Values of one column.
 pub struct Fill {
     form: Form,
@@ -50,17 +54,18 @@ impl Fill {
         self.rows += rows;
     }
 
-    /// Appends values by their codes; `NULL` for a null.
-    pub fn push_codes(&mut self, codes: impl ExactSizeIterator<Item = u32> + Clone, nulls: bool, of: &Dictionary) {
+    /// Appends values by their codes; `NULL` for a null. Fails with what is wrong with them.
+    pub fn push_codes(
+        &mut self,
+        codes: impl ExactSizeIterator<Item = u32> + Clone,
+        nulls: bool,
+        of: &Dictionary,
+    ) -> Result<(), String> {
         let rows = codes.len();
-        if self.rows == 0 {
-            let mut space = match std::mem::replace(&mut self.values, Values::Codes(Vec::new())) {
-                Values::Codes(codes) => codes,
-                _ => Vec::new(),
-            };
-            space.clear();
-            self.values = Values::Codes(space);
+        if self.rows == 0 && !matches!(self.values, Values::Codes(_)) {
+            self.values = Values::Codes(Vec::new());
         }
+        let (first, start) = self.texts();
         match &mut self.values {
             Values::Codes(all) if nulls => all.extend(codes.clone().map(|code| if code == NULL { 0 } else { code })),
             Values::Codes(all) => all.extend(codes.clone()),
@@ -75,11 +80,12 @@ impl Fill {
             }
         }
         self.note(rows, nulls.then(|| codes.map(|code| code == NULL)));
+        self.check(first, start)
     }
 
     /// Makes room for values that are no codes. Codes become values of the dictionary.
-    fn without_codes(&mut self, dictionary: Option<&Dictionary>) {
-        let Values::Codes(codes) = &mut self.values else { return };
+    fn without_codes(&mut self, dictionary: Option<&Dictionary>) -> Result<(), String> {
+        let Values::Codes(codes) = &mut self.values else { return Ok(()) };
         let codes = std::mem::take(codes);
         self.values = match self.form.stored_bytes() {
             Some(_) => Values::Fixed(Vec::new()),
@@ -96,6 +102,22 @@ impl Fill {
                 Values::Codes(_) => {}
             }
         }
+        self.check(0, 0)
+    }
+
+    /// Returns the number of values of any length, and their bytes.
+    fn texts(&self) -> (usize, usize) {
+        if let Values::Texts(ends, bytes) = &self.values { (ends.len(), bytes.len()) } else { (0, 0) }
+    }
+
+    /// Fails unless the texts from number `first`, at byte `start`, are UTF-8.
+    fn check(&self, first: usize, start: usize) -> Result<(), String> {
+        let Values::Texts(ends, bytes) = &self.values else { return Ok(()) };
+        if bytes.len() > u32::MAX as usize {
+            return Err("rows of a block have more than 4 GB of text".into());
+        }
+        let is_text = || is_text(&bytes[start..], ends[first..].iter().map(|end| *end as usize - start));
+        if self.form == Form::Text && !is_text() { Err(NO_TEXT.into()) } else { Ok(()) }
     }
 
     /// Appends values of a page. Fails with what is wrong with them.
@@ -106,25 +128,17 @@ impl Fill {
         nulls: bool,
         dictionary: Option<&Dictionary>,
     ) -> Result<(), String> {
-        self.without_codes(dictionary);
+        self.without_codes(dictionary)?;
+        let (first, start) = self.texts();
         match (&mut self.values, texts) {
-            (Values::Texts(ends, bytes), Some(texts)) => {
-                let (first, start) = (ends.len(), bytes.len());
-                match places {
-                    Places::Range(from, to) => {
-                        (from..to).for_each(|place| put_text(texts.get(stored, place), ends, bytes));
-                    }
-                    Places::List(list) => {
-                        list.iter().for_each(|&place| put_text(texts.get(stored, place as usize), ends, bytes));
-                    }
+            (Values::Texts(ends, bytes), Some(texts)) => match places {
+                Places::Range(from, to) => {
+                    (from..to).for_each(|place| put_text(texts.get(stored, place), ends, bytes));
                 }
-                if bytes.len() > u32::MAX as usize {
-                    return Err("rows of a block have more than 4 GB of text".into());
+                Places::List(list) => {
+                    list.iter().for_each(|&place| put_text(texts.get(stored, place as usize), ends, bytes));
                 }
-                if self.form == Form::Text && !is_text(&bytes[start..], ends[first..].iter().map(|end| *end as usize - start)) {
-                    return Err("a text is not UTF-8".into());
-                }
-            }
+            },
             (Values::Fixed(out), None) => plain::put(self.form, stored, places, out),
             _ => return Err("a page has values of another type".into()),
         }
@@ -133,11 +147,16 @@ impl Fill {
             _ => None,
         };
         self.note(places.len(), list);
-        Ok(())
+        self.check(first, start)
     }
 
-    /// Appends the column to a block, and forgets its values.
-    pub fn put(&mut self, dictionary: Option<&Dictionary>, out: &mut Vec<u8>) {
+    /// Appends the column to a block, and forgets its values. Fails with what is wrong with them.
+    pub fn put(&mut self, dictionary: Option<&Dictionary>, out: &mut Vec<u8>) -> Result<(), String> {
+        let is_large = |of: &Dictionary| of.len / VALUES_A_CODE > self.rows;
+        if !self.sent && dictionary.is_some_and(is_large) {
+            // The few values cost less than their dictionary.
+            self.without_codes(dictionary)?;
+        }
         let has_nulls = self.nulls.contains(&1);
         let own = self.form.shape();
         let kind = match (&self.values, self.sent) {
@@ -153,7 +172,7 @@ impl Fill {
         match &mut self.values {
             Values::Codes(codes) => {
                 if !self.sent {
-                    put_dictionary(self.form, dictionary, out);
+                    put_dictionary(self.form, dictionary, out)?;
                     self.sent = true;
                 }
                 put_words(codes, out);
@@ -173,11 +192,12 @@ impl Fill {
         }
         self.nulls.clear();
         self.rows = 0;
+        Ok(())
     }
 }
 
 /// Appends the values of a dictionary; one at least, which is the code of nulls.
-fn put_dictionary(form: Form, dictionary: Option<&Dictionary>, out: &mut Vec<u8>) {
+fn put_dictionary(form: Form, dictionary: Option<&Dictionary>, out: &mut Vec<u8>) -> Result<(), String> {
     let len = dictionary.map_or(0, |of| of.len);
     put_number(len.max(1), out);
     match (dictionary, form.stored_bytes()) {
@@ -194,6 +214,9 @@ fn put_dictionary(form: Form, dictionary: Option<&Dictionary>, out: &mut Vec<u8>
             if let Some(texts) = &of.texts {
                 (0..len).for_each(|n| put_text(texts.get(&of.stored, n), &mut ends, &mut bytes));
             }
+            if form == Form::Text && !is_text(&bytes, ends.iter().map(|end| *end as usize)) {
+                return Err(NO_TEXT.into());
+            }
             put_number(0, out);
             put_words(&ends, out);
             out.extend_from_slice(&bytes);
@@ -203,6 +226,7 @@ fn put_dictionary(form: Form, dictionary: Option<&Dictionary>, out: &mut Vec<u8>
             put_number(0, out);
         }
     }
+    Ok(())
 }
 
 fn put_words(words: &[u32], out: &mut Vec<u8>) {

@@ -15,12 +15,14 @@ use super::plain::{self, NULL, Places};
 use super::window::Window;
 use crate::bounds::Test;
 use crate::parquet::failure::{of_parquet, of_text};
+use crate::parquet::schema::has_only_codes;
 
 /// A column chunk that is being read.
 pub struct Column {
     pages: SerializedPageReader<Window>,
     form: Form,
     has_levels: bool,
+    has_only_codes: bool,
     pub tests: Vec<Test>,
     dictionary: Option<Dictionary>,
     page: Option<OpenPage>,
@@ -59,6 +61,7 @@ impl Column {
             pages: SerializedPageReader::new(input, chunk, rows, None).map_err(of_parquet)?,
             form,
             has_levels: chunk.column_descr().max_def_level() > 0,
+            has_only_codes: has_only_codes(chunk),
             tests,
             dictionary: None,
             page: None,
@@ -189,26 +192,25 @@ impl Column {
                 Places::List(picks)
             }
         };
-        match (&page.values, dictionary) {
+        let pushed = match (&page.values, dictionary) {
             (Values::Codes(_), Some(of)) => match picked {
                 Places::Range(..) => fill.push_codes(codes.iter().copied(), false, of),
                 Places::List(list) => {
                     let of_place = |&place: &u32| codes.get(place as usize).copied().unwrap_or(NULL);
-                    fill.push_codes(list.iter().map(of_place), has_nulls, of);
+                    fill.push_codes(list.iter().map(of_place), has_nulls, of)
                 }
             },
             (Values::Codes(_), None) => {
                 // Only nulls need no dictionary.
                 let none = Dictionary::of(Default::default(), 0, self.form, &[]);
                 let none = none.ok_or_else(|| of_text("a column has codes without a dictionary"))?;
-                fill.push_codes((0..picked.len()).map(|_| NULL), true, &none);
+                fill.push_codes((0..picked.len()).map(|_| NULL), true, &none)
             }
             (Values::Stored(stored, texts), of) => {
-                let pushed = fill.push_stored((stored, texts.as_ref()), picked, has_nulls, of.as_ref());
-                pushed.map_err(|what| of_text(&what))?;
+                fill.push_stored((stored, texts.as_ref()), picked, has_nulls, of.as_ref())
             }
-        }
-        Ok(())
+        };
+        pushed.map_err(|what| of_text(&what))
     }
 
     /// Reads rows, and appends those in `kept`; all without it.
@@ -241,7 +243,12 @@ impl Column {
     }
 
     /// Appends the column to a block.
-    pub fn put(&mut self, out: &mut Vec<u8>) {
-        self.fill.put(self.dictionary.as_ref(), out);
+    pub fn put(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        self.fill.put(self.dictionary.as_ref(), out).map_err(|what| of_text(&what))
+    }
+
+    /// Returns true if no row meets the bounds, as the dictionary shows, which was read with the first page.
+    pub fn has_none(&self) -> bool {
+        self.has_only_codes && self.dictionary.as_ref().is_some_and(Dictionary::has_none)
     }
 }

@@ -28,9 +28,7 @@ pub fn to_plain(encoding: Encoding, form: Form, stored: &Bytes, count: usize) ->
             let values = differences(stored, count).ok_or_else(damaged)?.0;
             Ok(values.iter().flat_map(|v| v.to_le_bytes()).collect())
         }
-        (Encoding::DELTA_LENGTH_BYTE_ARRAY, Form::Bytes | Form::Text) => {
-            texts(stored, count, None).ok_or_else(damaged)
-        }
+        (Encoding::DELTA_LENGTH_BYTE_ARRAY, Form::Bytes | Form::Text) => texts(stored, count, None).ok_or_else(damaged),
         (Encoding::DELTA_BYTE_ARRAY, Form::Bytes | Form::Text) => {
             let (prefixes, end) = differences(stored, count).ok_or_else(damaged)?;
             texts(&stored[end..], count, Some(&prefixes)).ok_or_else(damaged)
@@ -40,7 +38,8 @@ pub fn to_plain(encoding: Encoding, form: Form, stored: &Bytes, count: usize) ->
             let with_lengths = texts(&stored[end..], count, Some(&prefixes)).ok_or_else(damaged)?;
             // Each value stands behind its length of four bytes.
             let is_fixed = with_lengths.len() == count * (4 + len);
-            is_fixed.then(|| with_lengths.chunks_exact(4 + len).flat_map(|value| value[4..].to_vec()).collect())
+            is_fixed
+                .then(|| with_lengths.chunks_exact(4 + len).flat_map(|value| value[4..].to_vec()).collect())
                 .ok_or_else(damaged)
         }
         (Encoding::BYTE_STREAM_SPLIT, form) if form != Form::Bool => {

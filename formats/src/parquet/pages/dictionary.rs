@@ -24,9 +24,6 @@ impl Dictionary {
             Some(_) => None,
             None => Some(Texts::find(&stored, len)?),
         };
-        if let (Form::Text, Some(texts)) = (form, &texts) {
-            (0..len).all(|n| texts.get(&stored, n).is_some_and(|text| std::str::from_utf8(text).is_ok())).then_some(())?;
-        }
         let mut passes = Vec::new();
         if !tests.is_empty() {
             let mut kept: Vec<u32> = (0..len as u32).collect();
@@ -41,6 +38,11 @@ impl Dictionary {
             kept.iter().for_each(|&n| passes[n as usize] = true);
         }
         Some(Dictionary { stored, texts, len, passes })
+    }
+
+    /// Returns true if no value meets the bounds.
+    pub fn has_none(&self) -> bool {
+        !self.passes.is_empty() && !self.passes.contains(&true)
     }
 
     /// Appends all values in the shape of a block.

@@ -2,6 +2,7 @@
 //! scan exclude is not decoded in the other columns.
 //!
 //! ```text
+//!   page index               rows of pages that no bound allows are passed over
 //!   column chunk --> window --> pages (crate parquet: headers, checksums, codecs)
 //!   columns with bounds      codes of n rows, each value of the dictionary tested once --> rows that may count
 //!   the other columns        values of those rows alone; pages without one are not decompressed
@@ -16,6 +17,7 @@ mod delta;
 mod dictionary;
 mod form;
 mod hybrid;
+mod index;
 mod page;
 mod plain;
 mod unit;

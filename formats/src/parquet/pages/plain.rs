@@ -88,7 +88,16 @@ pub fn retain(form: Form, stored: &[u8], tests: &[Test], rows: &mut Vec<u32>, pl
         let stored = stored.as_chunks::<S>().0;
         keep(rows, |row| stored.get(place(row) as usize).is_some_and(|value| passes(*value)));
     }
-    let whole = |value: i64| tests.iter().all(|test| test.whole(value.into()));
+    let (least, most) = Test::whole_range(tests);
+    let clamp = |value: i128| value.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+    if least > most || least > i64::MAX.into() || most < i64::MIN.into() {
+        // Wide decimals alone could be there.
+        if !matches!(form, Form::UnitsIn(9..) | Form::Bool | Form::F32 | Form::F64) {
+            return rows.clear();
+        }
+    }
+    let within = clamp(least)..=clamp(most);
+    let whole = |value: i64| within.contains(&value);
     let float = |value: f64| tests.iter().all(|test| test.float(value));
     match form {
         Form::Bool => keep(rows, |row| place(row) != NULL),

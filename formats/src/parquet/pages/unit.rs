@@ -7,8 +7,9 @@ use yunti_api::{Result, Scan, SourceFile};
 
 use super::column::Column;
 use super::form::Form;
+use super::index;
 use crate::block::put_head;
-use crate::bounds::{self, Test};
+use crate::bounds::{self, Bound, Test};
 use crate::parquet::schema::given_schema;
 use crate::scan::Picked;
 
@@ -25,9 +26,11 @@ const TEXTS_BYTES_MAX: i64 = 2 << 30;
 /// A row group that is being read.
 pub struct Unit {
     columns: Vec<Column>,
-    /// Numbers of the columns with bounds; those that cost least first.
+    /// Numbers of the columns with bounds, the cheapest first.
     tested: Vec<usize>,
     rows_left: usize,
+    /// Rows that no bound allows, as the distance of their start and end from the last row; the first ones last.
+    excluded: Vec<(usize, usize)>,
     batch_rows: usize,
     /// Rows that may count, of the batch.
     kept: Vec<u32>,
@@ -51,14 +54,16 @@ impl Unit {
         let schema = given_schema(foot);
         let all = bounds::parse(&scan.condition);
         let rows = usize::try_from(group.num_rows()).unwrap_or(0);
-        let mut chosen = Vec::new();
+        let (mut chosen, mut excluded) = (Vec::new(), Vec::new());
         for path in &picked.value {
             let chunk = group.columns().iter().find(|chunk| chunk.column_path().parts() == &path[..]);
             let (Some(chunk), [name]) = (chunk, &path[..]) else { return Ok(None) };
             let Ok(field) = schema.field_with_name(name) else { return Ok(None) };
             let form = Form::of(field.data_type(), chunk.column_descr()).filter(|form| is_known(chunk, *form));
             let Some(form) = form else { return Ok(None) };
-            let tests: Vec<Test> = all.iter().filter(|bound| bound.column == *name).map(|bound| bound.test()).collect();
+            let own: Vec<&Bound> = all.iter().filter(|bound| bound.column == *name).collect();
+            excluded.extend(index::excluded(file, chunk, field.data_type(), &own, rows));
+            let tests: Vec<Test> = own.iter().map(|bound| bound.test()).collect();
             chosen.push((chunk, form, tests));
         }
         let window = window_bytes(chosen.len());
@@ -70,8 +75,10 @@ impl Unit {
         let (costs, columns): (Vec<_>, Vec<_>) = columns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let mut tested: Vec<usize> = (0..columns.len()).filter(|&n| costs[n].is_some()).collect();
         tested.sort_by_key(|&n| costs[n]);
+        let excluded = index::union(excluded).into_iter().rev();
+        let excluded = excluded.map(|range| (rows - range.start, rows - range.end)).collect();
         let batch_rows = if columns.is_empty() { ROWS_WITHOUT_COLUMN } else { batch_rows };
-        Ok(Some(Unit { columns, tested, rows_left: rows, batch_rows, kept: Vec::new(), block: Vec::new() }))
+        Ok(Some(Unit { columns, tested, rows_left: rows, excluded, batch_rows, kept: Vec::new(), block: Vec::new() }))
     }
 
     /// Decodes the next block; None at the end.
@@ -88,16 +95,29 @@ impl Unit {
         }
         self.block.clear();
         put_head(filled, self.columns.len(), &mut self.block);
-        self.columns.iter_mut().for_each(|column| column.put(&mut self.block));
+        self.columns.iter_mut().try_for_each(|column| column.put(&mut self.block))?;
         Ok(Some(&self.block))
     }
 
     /// Reads some rows. Returns how many of them may count.
     fn next_batch(&mut self) -> Result<usize> {
-        let Unit { columns, tested, rows_left, kept, .. } = self;
+        let Unit { columns, tested, rows_left, excluded, kept, .. } = self;
         let mut rows = self.batch_rows.min(*rows_left);
+        if let Some(&(start, end)) = excluded.last() {
+            if *rows_left <= start {
+                columns.iter_mut().for_each(|column| column.skip(*rows_left - end));
+                *rows_left = end;
+                excluded.pop();
+                return Ok(0);
+            }
+            rows = rows.min(*rows_left - start);
+        }
         for &number in &*tested {
             rows = rows.min(columns[number].page_rows()?);
+            if columns[number].has_none() {
+                *rows_left = 0;
+                return Ok(0);
+            }
         }
         *rows_left -= rows;
         if tested.is_empty() {

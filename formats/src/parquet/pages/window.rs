@@ -1,9 +1,10 @@
 //! A column chunk as the input of the crate `parquet`: read in large pieces, of which pages are slices.
 
+use std::cell::RefCell;
 use std::io::Read;
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 use yunti_api::SourceFile;
@@ -12,6 +13,13 @@ use crate::parquet::input::ReadFailed;
 
 /// Bytes of a page's header without its statistics, at most.
 const HEADER_BYTES: u64 = 1 << 10;
+
+/// Pieces of closed windows that a thread keeps, at most. Fresh memory costs a page fault each 4 KB, and zeros.
+const SPARE_MAX: usize = 8;
+
+thread_local! {
+    static SPARE: RefCell<Vec<BytesMut>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Input of one column chunk.
 pub struct Window {
@@ -69,12 +77,25 @@ impl Window {
             return Ok(bytes.into());
         }
         let ahead = self.end.saturating_sub(start).min(self.bytes).max(len as u64);
-        // Memory that no page uses any more is used again: a fresh one costs a page fault each 4 KB.
-        let mut space = std::mem::take(&mut held.bytes).try_into_mut().unwrap_or_default();
+        // Memory that no page uses any more is used again.
+        let own = std::mem::take(&mut held.bytes).try_into_mut().ok().filter(|space| space.capacity() > 0);
+        let mut space = own.or_else(|| SPARE.with_borrow_mut(Vec::pop)).unwrap_or_default();
         space.resize(ahead as usize, 0);
         self.read_to(start, &mut space)?;
         *held = Held { start, bytes: space.freeze() };
         Ok(held.bytes.slice(..len))
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        let held = self.held.get_mut().unwrap_or_else(|e| e.into_inner());
+        let Ok(space) = std::mem::take(&mut held.bytes).try_into_mut() else { return };
+        SPARE.with_borrow_mut(|spare| {
+            if spare.len() < SPARE_MAX && space.capacity() > 0 {
+                spare.push(space);
+            }
+        });
     }
 }
 

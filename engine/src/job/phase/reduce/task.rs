@@ -67,7 +67,7 @@ pub fn is_pure(running: &RunningJob<'_>) -> bool {
         // Each partition has one file of each named output.
         return false;
     }
-    if plan.writes_whole_parts() {
+    if plan.writes_whole_parts() || running.spec.has_directories() {
         return false;
     }
     plan.folder.is_some() || plan.reducer.as_ref().is_none_or(|r| r.info().flags.pure || r.info().is_identity)

@@ -11,10 +11,19 @@ use crate::read::foreign;
 use crate::read::split::InputFile;
 use yunti_base::{Code, Error, Result};
 
-/// Returns the first file that `names` stand for. Errors: `Input` if there is none.
+/// Returns the first file that `names` stand for and that has a byte, because others are tables without rows and
+/// columns; without one, the first file. Errors: `Input` if there is none.
 pub fn first_file(names: &[String], env: &Env) -> Result<PathBuf> {
     let none = || Error::new(Code::Input, "there is no file to read").at_path(names.join(" "));
-    inputs::first(&*env.files, names, |_| true)?.map(|file| file.path).ok_or_else(none)
+    first_with_bytes(names, env, |_| true)?.map(|file| file.path).ok_or_else(none)
+}
+
+fn first_with_bytes(names: &[String], env: &Env, wanted: fn(&InputFile) -> bool) -> Result<Option<InputFile>> {
+    let has_bytes = |file: &InputFile| wanted(file) && (file.len > 0 || file.is_stream);
+    match inputs::first(&*env.files, names, has_bytes)? {
+        None => inputs::first(&*env.files, names, wanted),
+        found => Ok(found),
+    }
 }
 
 /// Sets the input format of each source of text whose first file has a format of `FILE_FORMATS`.
@@ -29,7 +38,7 @@ pub fn recognise_formats(spec: &mut JobSpec, env: &Env, stores_are_near: bool) -
         if !is_open || names.iter().any(|name| name == "-") {
             continue;
         }
-        let Some(first) = inputs::first(&*env.files, &names, |file| !file.is_stream)? else { continue };
+        let Some(first) = first_with_bytes(&names, env, |file| !file.is_stream)? else { continue };
         let Some(class) = source_of(&first, env, stores_are_near)? else { continue };
         let slot = match spec.sources.get_mut(number) {
             Some(source) => &mut source.input_format,
@@ -45,6 +54,9 @@ fn source_of(file: &InputFile, env: &Env, stores_are_near: bool) -> Result<Optio
     let extension = file.path.extension().unwrap_or_default();
     let is_named = |known: &[&str]| known.iter().any(|known| extension.eq_ignore_ascii_case(known));
     let is_known = FILE_FORMATS.iter().any(|format| is_named(format.extensions));
+    if file.len == 0 {
+        return Ok(FILE_FORMATS.iter().find(|format| is_named(format.extensions)).map(|format| format.source));
+    }
     // A file of a store costs a request.
     if !is_known && !stores_are_near && scheme_of(&file.path).is_some() {
         return Ok(None);

@@ -9,7 +9,7 @@ use super::table::{self, Table};
 use crate::columns::aggregate::{List, exact};
 use crate::columns::expression::{Field, Tree, Typed, bind, parse, parse_list};
 use crate::columns::kind::Kind;
-use crate::columns::settings::{BY, MARK_NULLS, NAMES, OF, SELECT, TYPES, TYPES_GIVEN, WHERE};
+use crate::columns::settings::{BY, MARK_NULLS, NAMES, OF, RESULT_KEYS, RESULTS, SELECT, TYPES, TYPES_GIVEN, WHERE};
 use crate::env::Env;
 use crate::job::plan::JSON_VALUES;
 use crate::job::spec::{InputFormat, JobSpec, OutputFormat};
@@ -185,8 +185,7 @@ fn aggregates(spec: &mut JobSpec, chosen: &Fields, fields: &[Field]) -> Result<R
     let list = spec.settings.get(OF).cloned().unwrap_or_default();
     let aggregates = List::parse(&list)?.bind(fields)?;
     if let Some(order) = exact::key_order(&aggregates) {
-        // Values arrive in order, so that nothing is left to combine.
-        (spec.key_order, spec.combiner) = (Some(order.into()), None);
+        spec.key_order = Some(order.into());
     }
     let value = aggregates.iter().map(|of| (of.name.clone(), result_type(of.kind))).collect();
     if by.is_empty() {
@@ -224,6 +223,8 @@ fn selected(spec: &mut JobSpec, fields: &[Field], all: &Fields) -> Result<Result
 /// Names the columns of the output, unless the user does.
 fn name_results(spec: &mut JobSpec, results: Results) {
     let names = |fields: &Fields| fields.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    spec.settings.insert(RESULTS.into(), [names(&results.key), names(&results.value)].concat().join("\n"));
+    spec.settings.insert(RESULT_KEYS.into(), results.key.len().to_string());
     let written = written_format(&spec.output_format);
     let has_names = matches!(spec.output_format, OutputFormat::Csv { .. } | OutputFormat::Json) || written.is_some();
     let is_named = !spec.output_columns.key.is_empty() || !spec.output_columns.value.is_empty();

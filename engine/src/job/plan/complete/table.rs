@@ -84,17 +84,26 @@ impl Table {
 
     /// Returns the type of the member of structs at a path of names with dots, if the schema has it.
     pub fn type_at(&self, path: &str) -> Option<String> {
-        fn below(fields: &Value, path: &str) -> Option<String> {
+        self.found_at(path, "text_type")
+    }
+
+    /// Returns the type of a column, or of the member of structs at a path, as the file has it.
+    pub fn own_type_at(&self, path: &str) -> Option<String> {
+        self.found_at(path, "type")
+    }
+
+    fn found_at(&self, path: &str, what: &str) -> Option<String> {
+        fn below(fields: &Value, path: &str, what: &str) -> Option<String> {
             fields.as_array()?.iter().find_map(|field| {
                 let rest = path.strip_prefix(field["name"].as_str()?)?;
                 match rest.strip_prefix('.') {
-                    Some(rest) => below(&field["members"], rest),
-                    None if rest.is_empty() => Some(field["text_type"].as_str()?.to_string()),
+                    Some(rest) => below(&field["members"], rest, what),
+                    None if rest.is_empty() => Some(field[what].as_str()?.to_string()),
                     None => None,
                 }
             })
         }
-        below(self.schema.as_ref()?, path)
+        below(self.schema.as_ref()?, path, what)
     }
 
     /// Returns the columns of the schema, each with a member of its description.
@@ -103,6 +112,11 @@ impl Table {
         let fields = self.schema.as_ref().and_then(Value::as_array).into_iter().flatten();
         fields.map(|field| (text(&field["name"]), text(&field[member]))).collect()
     }
+}
+
+/// Returns true for a type of several values. `kind`: the type as Arrow spells it.
+pub fn is_nested(kind: &str) -> bool {
+    ["List", "LargeList", "FixedSizeList", "Struct", "Map"].iter().any(|known| kind.starts_with(known))
 }
 
 /// Returns true for a type whose texts are JSON values. `kind`: the type as Arrow spells it.

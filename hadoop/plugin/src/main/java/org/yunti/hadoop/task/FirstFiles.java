@@ -10,7 +10,10 @@ import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 
-/** First input file of each source of a job. Files behind it are not listed. */
+/**
+ * First input file of each source of a job that has a byte, because others are tables without rows and columns; without
+ * one, the first file. Files behind it are not listed.
+ */
 final class FirstFiles {
   private FirstFiles() {}
 
@@ -25,13 +28,14 @@ final class FirstFiles {
     Set<NativeJob.Input> found = new LinkedHashSet<>();
     int next = 0;
     for (int source = 0; source < counts.length; source++) {
-      Path first = null;
+      FileStatus first = null;
       for (int end = next + counts[source]; next < end; next++) {
         FileSystem files = paths[next].getFileSystem(job.getConfiguration());
-        first = first == null ? first(files, files.globStatus(paths[next], filter), filter) : first;
+        FileStatus here = isFull(first) ? null : first(files, files.globStatus(paths[next], filter), filter);
+        first = isFull(here) || first == null ? here : first;
       }
       if (first != null) {
-        found.add(new NativeJob.Input(first.toString(), source));
+        found.add(new NativeJob.Input(first.getPath().toString(), source));
       }
     }
     return found;
@@ -43,13 +47,20 @@ final class FirstFiles {
     return path -> !path.getName().startsWith("_") && !path.getName().startsWith(".") && (own == null || own.accept(path));
   }
 
-  private static Path first(FileSystem files, FileStatus[] candidates, PathFilter filter) throws IOException {
+  private static boolean isFull(FileStatus file) {
+    return file != null && file.getLen() > 0;
+  }
+
+  private static FileStatus first(FileSystem files, FileStatus[] candidates, PathFilter filter) throws IOException {
+    FileStatus empty = null;
     for (FileStatus candidate : candidates == null ? new FileStatus[0] : candidates) {
-      Path found = candidate.isFile() ? candidate.getPath() : first(files, files.listStatus(candidate.getPath(), filter), filter);
-      if (found != null) {
+      FileStatus found =
+          candidate.isFile() ? candidate : first(files, files.listStatus(candidate.getPath(), filter), filter);
+      if (isFull(found)) {
         return found;
       }
+      empty = empty == null ? found : empty;
     }
-    return null;
+    return empty;
   }
 }

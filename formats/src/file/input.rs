@@ -1,4 +1,4 @@
-//! Bytes of a file, and the memory that is held for it: of the engine, or of a test.
+//! Bytes of a file, and the memory that is held for it: of the engine, or of a check of hostile files.
 
 use yunti_api::{Result, SourceFile};
 
@@ -7,16 +7,29 @@ use yunti_api::{Result, SourceFile};
 pub enum Input {
     File(SourceFile),
     /// Bytes, and the memory that may be held for them.
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     Bytes(bytes::Bytes, u64),
 }
 
+/// Memory that a check may hold for a file.
+#[cfg(any(test, fuzzing))]
+const MEMORY: u64 = 64 << 20;
+/// Rows that a check reads of a file: a number in its metadata may be any.
+#[cfg(any(test, fuzzing))]
+pub const ROWS_MAX: usize = 100_000;
+
 impl Input {
+    /// Returns bytes as a file of a check.
+    #[cfg(any(test, fuzzing))]
+    pub fn of_bytes(bytes: &[u8]) -> Input {
+        Input::Bytes(bytes::Bytes::copy_from_slice(bytes), MEMORY)
+    }
+
     /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Input::File(file) => file.len(),
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             Input::Bytes(bytes, _) => bytes.len() as u64,
         }
     }
@@ -25,7 +38,7 @@ impl Input {
     pub fn read_at(&self, to: &mut [u8], offset: u64) -> Result<()> {
         match self {
             Input::File(file) => file.read_at(to, offset),
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             Input::Bytes(bytes, _) => match bytes.get(offset as usize..offset as usize + to.len()) {
                 Some(from) => {
                     to.copy_from_slice(from);
@@ -40,9 +53,9 @@ impl Input {
     pub fn hold(&self, bytes: u64) -> Result<()> {
         match self {
             Input::File(file) => file.hold(bytes),
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             Input::Bytes(_, most) if bytes > *most => yunti_api::fail("the memory budget has too little"),
-            #[cfg(test)]
+            #[cfg(any(test, fuzzing))]
             Input::Bytes(..) => Ok(()),
         }
     }
