@@ -254,6 +254,8 @@ typedef struct yt_scan {
                                 column of the value: all that are not in the key */
   uint32_t n_key, n_value;
   yt_str condition;          /* empty; later versions: a condition that records must meet */
+  uint64_t from, to;         /* for plan: only units that begin in [from, to) are needed; to is 0: up to the end. Ranges
+                                that cut a file divide its units: each is planned in the one where it begins */
 } yt_scan;
 /* The job does not use values: each is empty, whatever `value` says. A key may be emitted fewer times than it occurs,
  * but once at least. */

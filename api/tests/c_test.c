@@ -141,7 +141,7 @@ AT(yt_file, engine, 32);
 AT(yt_file, read_at, 40);
 AT(yt_file, hold, 48);
 
-ASSERT(sizeof(yt_scan) == 48);
+ASSERT(sizeof(yt_scan) == 64);
 AT(yt_scan, size, 0);
 AT(yt_scan, flags, 4);
 AT(yt_scan, key, 8);
@@ -149,6 +149,8 @@ AT(yt_scan, value, 16);
 AT(yt_scan, n_key, 24);
 AT(yt_scan, n_value, 28);
 AT(yt_scan, condition, 32);
+AT(yt_scan, from, 48);
+AT(yt_scan, to, 56);
 
 ASSERT(sizeof(yt_unit) == 32);
 AT(yt_unit, number, 0);

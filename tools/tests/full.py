@@ -267,6 +267,7 @@ def hadoop(_):
         cluster_suite("jobs on a cluster, every test", "jobs", part="full"),
         cluster_suite("job files on a cluster, every test", "job_files", part="full"),
         cluster_suite("code of any language on a cluster, every test", "user_code", part="full"),
+        cluster_suite("files of columns on a cluster, every test", "columns", part="full", shares=("formats",)),
         faults("faults: killed tasks and nodes", "killed"),
         faults("faults: native code that fails", "fallback"),
         faults("faults: failing ShuffleHandlers and corrupt map outputs", "shuffle_server"),
@@ -341,8 +342,8 @@ def main():
         found = run.run(suite)
         ends.after(suite)
         total.add(found)
-        for failure in found.failures:
-            print(f"  failed: {failure} ({suite.log})\n{run.tail(suite.log)}", flush=True)
+        if found.failures:
+            print(f"  failed: {'; '.join(found.failures)}\n{run.excerpt(suite.log, found.failures)}", flush=True)
         # Written after each suite, so that an interrupted run keeps its results.
         results.keep(options.part, suite, found, f"{time.monotonic() - begin:.0f}", commit, [s.name for s in suites])
     print(f"{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped", flush=True)

@@ -118,6 +118,9 @@ USER_CODE = ("Programs.test_word_count_by_two_programs", "Programs.test_failures
              "Isolated.test_bad_records_are_left_out_and_kept", "Python.test_a_batch_mapper_and_a_reducer",
              "Python.test_a_failure_has_the_traceback_and_the_record")
 
+COLUMNS = ("distinct_reads_one_column_of_the_row_groups_in_its_splits", "aggregate_writes_the_same_parquet_file",
+           "sources_of_every_format", "wrong_jobs_are_refused_in_one_line_before_they_are_submitted")
+
 
 def observe_suite(name, test):
     """Returns the suite of a file in observe/tests; it builds the tested programs first."""
@@ -135,14 +138,17 @@ def machine_suite(name, test):
 CLUSTER = os.path.join(BUILD, "cluster-shared")
 
 
-def cluster_suite(name, test, only=(), part="hadoop"):
-    """Returns the suite of a file in hadoop/tests that runs on the shared cluster. The first suite starts it."""
-    steps = [["make", "-s", "hadoop"], *cmake("examples", "examples", "gcc"),
+def cluster_suite(name, test, only=(), part="hadoop", shares=()):
+    """Returns the suite of a file in hadoop/tests that runs on the shared cluster. The first suite starts it.
+
+    `shares`: other parts that it uses, which are built.
+    """
+    steps = [["make", "-s", "hadoop", *shares], *cmake("examples", "examples", "gcc"),
              [PYTHON, "hadoop/tests/shared_cluster.py", CLUSTER],
              [PYTHON, f"hadoop/tests/{test}_test.py", *only]]
     env = {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib"), "YUNTI_SHARED_CLUSTER": CLUSTER}
     return Suite(part, name, steps, counts.read_unittest, env, minutes=40,
-                 end=["hadoop/cluster/down", "--dir", CLUSTER])
+                 end=["hadoop/cluster/down", "--dir", CLUSTER], shares=shares)
 
 
 def engine_bench(name):
@@ -219,6 +225,8 @@ SUITES = [
     cluster_suite("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
     cluster_suite("job files on a cluster", "job_files", JOB_FILES),
     cluster_suite("code of any language on a cluster", "user_code", USER_CODE),
+    cluster_suite("files of columns on a cluster", "columns", [f"Columns.test_{name}" for name in COLUMNS],
+                  shares=("formats",)),
     Suite("hadoop", "life cycle of the cluster", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]],
           counts.read_unittest),
     Suite("observe", "unit tests",

@@ -220,6 +220,8 @@ pub struct RawScan {
     pub n_key: u32,
     pub n_value: u32,
     pub condition: RawStr,
+    pub from: u64,
+    pub to: u64,
 }
 
 /// Flags of a scan.

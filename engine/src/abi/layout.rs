@@ -148,6 +148,8 @@ pub struct RawScan {
     pub n_key: u32,
     pub n_value: u32,
     pub condition: RawStr,
+    pub from: u64,
+    pub to: u64,
 }
 
 /// The value is not used.

@@ -96,6 +96,8 @@ impl Columns {
             n_key: self.key.len() as u32,
             n_value: self.value.len() as u32,
             condition: RawStr::of(scan.condition.as_bytes()),
+            from: scan.from,
+            to: scan.to,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   a row      name of --input-format and --output-format, classes, extensions, first and last bytes
-//!   used by    job/spec (names), job/plan/recognise (inputs without a format), read/foreign (files taken for text),
+//!   used by    job/spec (names), job/plan/complete (inputs without a format), read/foreign (files taken for text),
 //!              and the command: run, convert, inspect
 //! ```
 //!

@@ -13,9 +13,10 @@ use super::phase::map_phase;
 use super::phase::map_setup::TASK_COUNTERS;
 use super::phase::reduce::task::ReduceTask;
 use super::phase::running_job::RunningJob;
-use super::plan::{Plan, inputs};
+use super::plan::complete::{Completion, complete as complete_job};
+use super::plan::{Plan, inputs, units};
 use super::report::meter::StageKind;
-use super::spec::{InputFormat, JobSpec, Mode, Partitioning};
+use super::spec::{InputFormat, JobSpec, Mode, OutputTarget, Partitioning};
 use super::task_files::named_outputs::NamedOutputs;
 use crate::bytes::{KeyOrder, Record};
 use crate::collect::{CollectedRecords, Store};
@@ -23,7 +24,7 @@ use crate::env::{Env, NamedFile};
 use crate::operator::context::BadRecords;
 use crate::operator::{ClassSource, Type};
 use crate::read::foreign;
-use crate::read::split::{Piece, RecordFormat, Split};
+use crate::read::split::{InputFile, Piece, RecordFormat, Split};
 use crate::run::{Run, ScratchSpace};
 use crate::write::output::Edge;
 use crate::write::{Output, OutputWriter, PartFile};
@@ -99,10 +100,52 @@ pub fn output_types(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>])
     Ok(Plan::make(&for_task(spec, None), env, classes)?.output_types)
 }
 
-/// Returns for each source of the job if a cluster may cut its uncompressed files anywhere.
-pub fn splittable(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Vec<bool>> {
+/// How a cluster may cut the files of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Not at all.
+    Whole,
+    /// Uncompressed files anywhere.
+    Anywhere,
+    /// Anywhere, whatever the names of the files are: the unit that begins in a split belongs to it.
+    Units,
+}
+
+impl Cut {
+    /// Returns the name in a cluster's settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cut::Whole => "false",
+            Cut::Anywhere => "true",
+            Cut::Units => "units",
+        }
+    }
+}
+
+/// Returns for each source of the job how a cluster may cut its files.
+pub fn cuts(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Vec<Cut>> {
     let plan = Plan::make(&for_task(spec, None), env, classes)?;
-    Ok(plan.sources.iter().map(|source| source.format.splittable()).collect())
+    let of = |format: &RecordFormat| match format {
+        RecordFormat::Source(_) => Cut::Units,
+        format if format.splittable() => Cut::Anywhere,
+        _ => Cut::Whole,
+    };
+    Ok(plan.sources.iter().map(|source| of(&source.format)).collect())
+}
+
+/// Returns the job as its tasks get it: completed by the first file of each source, before it is submitted. The files
+/// of stores are near.
+///
+/// Errors: `Usage` for parts that do not fit together; those of the files and of the library for columns.
+pub fn complete(spec: &JobSpec, with: Completion<'_>, env: &Env, firsts: Vec<(usize, String)>) -> Result<JobSpec> {
+    // A cluster's job has a directory as its output; each task has a file of it.
+    let directory = OutputTarget::Directory("yunti:/output".into());
+    let mut whole = JobSpec { output: directory, ..spec.without_inputs() };
+    for (source, path) in firsts {
+        inputs_of(&mut whole, source).push(path);
+    }
+    complete_job(&mut whole, with, env)?;
+    Ok(JobSpec { output: spec.output.clone(), ..whole.without_inputs() })
 }
 
 /// Files whose format is checked before a job is submitted.
@@ -158,15 +201,25 @@ fn inputs_of(spec: &mut JobSpec, source: usize) -> &mut Vec<String> {
     }
 }
 
-/// Makes the plan of a task that maps one split.
+/// Makes the plan of a task that maps one split. A source's file is searched for units in this range alone.
 fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], split: &TaskSplit) -> Result<Plan> {
-    let mut plan = Plan::make(spec, env, classes)?;
+    let plan = Plan::make(&spec.without_inputs(), env, classes)?;
+    let files = inputs::find(&*env.files, &[split.path.to_string_lossy().into_owned()])?;
     let Some(source) = plan.sources.get(split.source) else {
         let what = format!("the job has no source {}", split.source);
         return Err(Error::new(Code::Internal, what).at_path(split.path.to_string_lossy()));
     };
     let format = &source.format;
-    let whole = !format.splittable() || plan.files.first().is_some_and(|f| f.codec.is_some());
+    if let RecordFormat::Source(scan) = format {
+        let own = units::within(spec, source, scan, &files, (split.start, split.end), env)?;
+        let (mut pieces, mut bytes) = (Vec::new(), 0);
+        for unit in own {
+            pieces.push(Piece { file: 0, start: unit.number, end: u64::MAX });
+            bytes += unit.bytes;
+        }
+        return with_split(plan, spec, files, split, pieces, bytes);
+    }
+    let whole = !format.splittable() || files.first().is_some_and(|f| f.codec.is_some());
     if whole && split.start > 0 {
         return Err(Error::new(Code::Internal, "a file that must be read whole was cut by the cluster")
             .at_path(split.path.to_string_lossy())
@@ -179,7 +232,19 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
         to = to.checked_next_multiple_of(u64::from(record_bytes)).unwrap_or(to);
     }
     let pieces = if from < to { vec![Piece { file: 0, start: from, end: to }] } else { Vec::new() };
-    let bytes = split.end - split.start;
+    with_split(plan, spec, files, split, pieces, split.end - split.start)
+}
+
+/// Completes the plan of a map task by its split. `bytes`: stored bytes of the pieces.
+fn with_split(
+    mut plan: Plan,
+    spec: &JobSpec,
+    files: Vec<InputFile>,
+    split: &TaskSplit,
+    pieces: Vec<Piece>,
+    bytes: u64,
+) -> Result<Plan> {
+    plan.files = Arc::new(files);
     plan.splits = vec![Split { number: split.number, source: split.source, pieces, bytes }];
     plan.input_bytes = bytes;
     // A program reads its input ahead, so its bad record cannot be found.

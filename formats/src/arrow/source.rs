@@ -7,6 +7,7 @@
 //!
 //! A batch becomes texts in slices of about a megabyte.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -152,13 +153,14 @@ impl Source for ArrowSource {
         let wanted = wanted(layout, &picked)?;
         guarded(of_text, || match &layout.kind {
             Kind::File { batches, .. } => {
-                let units = batches.iter().enumerate().map(|(number, place)| {
+                let needed = batches.iter().enumerate().filter(|(_, place)| scan.covers(place.offset));
+                let units = needed.map(|(number, place)| {
                     let (bytes, records) = size(layout, &wanted, &messages::at(file, *place)?)?;
                     Ok(Unit { number: number as u64, position: place.offset, bytes, records })
                 });
                 units.collect()
             }
-            Kind::Stream { start } => plan_stream(file, layout, &wanted, *start),
+            Kind::Stream { start } => plan_stream(file, layout, &wanted, *start..scan.end()),
         })
     }
 
@@ -215,14 +217,18 @@ fn size(layout: &Layout, wanted: &Wanted, message: &Message) -> Result<(u64, u64
     Ok((bytes.fold(message.place.head, u64::saturating_add).min(message.place.head + message.place.body), counts.rows))
 }
 
-fn plan_stream(file: &SourceFile, layout: &Layout, wanted: &Wanted, start: u64) -> Result<Vec<Unit>> {
+/// Returns the units up to the end of a range: their borders do not depend on it.
+fn plan_stream(file: &SourceFile, layout: &Layout, wanted: &Wanted, range: Range<u64>) -> Result<Vec<Unit>> {
     let coded = wanted.schema.fields().iter().any(|field| has_codes(field.data_type()));
     let stretch = Stretch::of_units(file.len(), if coded { CODED_UNITS } else { u64::MAX });
-    let (mut units, mut offset, mut end) = (Vec::new(), start, 0);
+    let (mut units, mut offset, mut end) = (Vec::new(), range.start, 0);
     while let Some(message) = messages::next(file, offset)? {
         let place = message.place;
         if message.parsed()?.header_type() == MessageHeader::RecordBatch {
             if place.offset >= end {
+                if place.offset >= range.end {
+                    break;
+                }
                 let number = stretch.number(place.offset)?;
                 end = Stretch::range(number).end;
                 units.push(Unit { number, position: place.offset, bytes: 0, records: 0 });

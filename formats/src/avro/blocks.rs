@@ -45,7 +45,8 @@ impl Blocks {
             return Err(damaged("fewer blocks than before"));
         }
         let columns = builder::columns(&header.schema, picked)?;
-        let (next, end) = (stretch.start, stretch.end);
+        // A stretch without a length is one block.
+        let (next, end) = (stretch.start, stretch.end.max(stretch.start + 1));
         Ok(Blocks { file, columns, next, end, block: None, stored: Vec::new(), plain: Vec::new() })
     }
 

@@ -24,6 +24,8 @@ const NUMBERS_BYTES: u64 = 20;
 const HEADER_BYTES: u64 = 16 << 10;
 /// Bytes of a header, at most.
 const HEADER_BYTES_MAX: u64 = 64 << 20;
+/// Bytes that are searched for a marker at once.
+const SEARCH_BYTES: u64 = 64 << 10;
 /// Memory of a parsed schema, in its bytes.
 const PARSED_FACTOR: u64 = 40;
 
@@ -125,6 +127,26 @@ impl Header {
             memory: memory + columns.fields().size() as u64,
             columns,
         })
+    }
+
+    /// Returns the offset of the first block that begins at `from` or behind, by its marker; None if there is none.
+    pub fn first_block(&self, file: &Input, from: u64) -> Result<Option<u64>> {
+        if from <= self.end {
+            return Ok(Some(self.end));
+        }
+        file.hold(self.memory + SEARCH_BYTES)?;
+        let mut at = from - SYNC_BYTES;
+        let mut bytes = Vec::new();
+        while at + SYNC_BYTES <= file.len() {
+            bytes.resize(SEARCH_BYTES.min(file.len() - at) as usize, 0);
+            file.read_at(&mut bytes, at)?;
+            if let Some(found) = memchr::memmem::find(&bytes, &self.sync) {
+                return Ok(Some(at + found as u64 + SYNC_BYTES));
+            }
+            // A marker may lie across the border.
+            at += bytes.len() as u64 - (SYNC_BYTES - 1);
+        }
+        Ok(None)
     }
 
     /// Reads the header of the block at an offset, and checks the marker before it; None at the end of the file.

@@ -5,7 +5,8 @@
 //!   block     read, decompressed, and decoded in batches of about a megabyte (blocks.rs)
 //! ```
 //!
-//! A plan walks the headers of the blocks, and has some tens of thousands of units at most, whatever the file's size.
+//! A plan walks the headers of the blocks, and has some tens of thousands of units at most, whatever the file's size. A
+//! plan of a range searches for the first marker in it, as Avro's own readers do.
 
 use yunti_api::{Bytes, Class, Context, Counter, Error, Out, Result, Scan, Sink, Source, SourceFile, Unit};
 
@@ -61,11 +62,12 @@ impl Source for AvroSource {
         Picked::find(scan, &header.columns)?;
         let stretch = Stretch::of_file(file.len());
         let file = Input::File(file.clone());
-        let (mut units, mut offset) = (Vec::new(), header.end);
-        let mut end = 0;
-        while let Some(block) = header.block(&file, offset)? {
+        let Some(mut offset) = header.first_block(&file, scan.from)? else { return Ok(Vec::new()) };
+        let (mut units, mut end) = (Vec::new(), 0);
+        // The marker behind the last block is checked too: the next range searches for it.
+        while let Some(block) = header.block(&file, offset)?.filter(|block| block.offset < scan.end()) {
             if block.offset >= end {
-                let number = stretch.number(block.offset)?;
+                let number = stretch.number_within(block.offset, scan.end())?;
                 end = Stretch::range(number).end;
                 units.push(Unit { number, position: block.offset, bytes: 0, records: 0 });
             }

@@ -53,6 +53,12 @@ impl Stretch {
         }
     }
 
+    /// Returns the number of the unit that begins at an offset, and ends at `end` at the latest. Its stretch is empty
+    /// if there is no room for a piece. Fails as `number` does.
+    pub fn number_within(self, offset: u64, end: u64) -> Result<u64> {
+        Stretch { pieces: self.pieces.min(end.saturating_sub(offset) / PIECE_BYTES) }.number(offset)
+    }
+
     /// Returns the stretch of a unit.
     pub fn range(number: u64) -> Range<u64> {
         let start = number >> 16;
@@ -73,5 +79,8 @@ mod tests {
             assert_eq!(Stretch::range(number), len..len + bytes);
         }
         assert!(Stretch::of_file(0).number(1 << 48).is_err());
+        for (end, bytes) in [(u64::MAX, 1 << 20), (100 + (1 << 20), 1 << 20), (99 + (1 << 20), 15 << 16), (101, 0)] {
+            assert_eq!(Stretch::range(Stretch::of_file(0).number_within(100, end).unwrap()), 100..100 + bytes);
+        }
     }
 }

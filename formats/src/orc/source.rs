@@ -11,7 +11,7 @@ use super::decode::StripeReader;
 use super::describe;
 use super::failure::{guarded, of_panic};
 use super::stripe::Stripe;
-use super::tail::Tail;
+use super::tail::{StripePlace, Tail};
 use crate::emit::{self, Emission};
 use crate::file::input::Input;
 use crate::scan::Picked;
@@ -56,7 +56,8 @@ impl Source for OrcSource {
             let (_, want) = pick(scan, &tail)?;
             let columns = want.numbers(&tail)?;
             let mut units = Vec::with_capacity(tail.stripes.len());
-            for (number, place) in tail.stripes.iter().enumerate().filter(|(_, place)| place.rows > 0) {
+            let is_needed = |place: &StripePlace| place.rows > 0 && scan.covers(place.offset);
+            for (number, place) in tail.stripes.iter().enumerate().filter(|(_, place)| is_needed(place)) {
                 units.push(Unit {
                     number: number as u64,
                     position: place.offset,

@@ -69,7 +69,8 @@ impl Source for ParquetSource {
                 && !bloom::excludes(file, &bounds, &foot, group)
         };
         let groups = foot.metadata().row_groups().iter().enumerate().filter(|(_, group)| is_wanted(group));
-        Ok(groups.map(|(number, group)| unit(number, group, &leaves)).collect())
+        let units = groups.map(|(number, group)| unit(number, group, &leaves));
+        Ok(units.filter(|unit| scan.covers(unit.position)).collect())
     }
 
     fn open(&mut self, file: &SourceFile, scan: &Scan, unit: u64) -> Result<()> {

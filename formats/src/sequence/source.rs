@@ -68,7 +68,7 @@ impl Source for SequenceSource {
         let mut start = 0;
         while start < file.len() {
             let end = (start + stretch.bytes()).min(file.len());
-            if end > header.end {
+            if end > header.end && scan.covers(start) {
                 let number = stretch.number(start)?;
                 units.push(Unit { number, position: start, bytes: end - start, records: 0 });
             }

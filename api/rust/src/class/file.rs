@@ -85,6 +85,10 @@ pub struct Scan {
     pub blocks: bool,
     /// Condition that records must meet; empty: all records.
     pub condition: String,
+    /// For `plan`: units that begin before are not needed.
+    pub from: u64,
+    /// For `plan`: units that begin here or behind are not needed; 0: all are.
+    pub to: u64,
 }
 
 impl Scan {
@@ -106,6 +110,18 @@ impl Scan {
             marks_nulls: raw.flags & SCAN_MARKS_NULLS != 0,
             blocks: raw.flags & SCAN_BLOCKS != 0,
             condition: text(&raw.condition),
+            from: raw.from,
+            to: raw.to,
         }
+    }
+
+    /// Returns true if a unit that begins at `position` is needed.
+    pub fn covers(&self, position: u64) -> bool {
+        self.from <= position && position < self.end()
+    }
+
+    /// Returns `to`, or the largest offset if it is 0.
+    pub fn end(&self) -> u64 {
+        if self.to == 0 { u64::MAX } else { self.to }
     }
 }

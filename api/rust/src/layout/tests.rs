@@ -47,7 +47,7 @@ fn expected() -> Table {
     layout!(t, "yt_class", RawClass, size kind name flags key_type value_type in_value_type create destroy map reduce
         partition folder flush reader writer arrange source reserved);
     layout!(t, "yt_file", RawFile, size file_index bytes name engine read_at hold);
-    layout!(t, "yt_scan", RawScan, size flags key value n_key n_value condition);
+    layout!(t, "yt_scan", RawScan, size flags key value n_key n_value condition from to);
     layout!(t, "yt_unit", Unit, number position bytes records);
     layout!(t, "yt_units", RawUnits, size pad engine add);
     layout!(t, "yt_source", RawSource, size flags plan open next describe);

@@ -11,13 +11,11 @@ use clap::Args;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::format::file_formats;
-use yunti_engine::job;
 use yunti_engine::job::spec::change::{parse_input_format, parse_output, parse_output_format};
 use yunti_engine::job::spec::{InputFormat, Mode, OutputFormat, OutputTarget};
+use yunti_engine::job::{self, Fields, Table, is_nested};
 
-use super::infer::Fields;
 use super::library;
-use super::table::{self, Table};
 use crate::command::part::stores::StoreFlags;
 use crate::command::run::common_flags::{ReportingFlags, ResourceFlags, TaskFlags};
 use crate::command::run::flags::RunFlags;
@@ -80,16 +78,16 @@ pub fn convert(flags: ConvertFlags) -> Outcome {
     let (output, inputs) = flags.paths.split_last().expect("the parser requires two paths");
     let format = match &flags.input_format {
         Some(format) => format.clone(),
-        None => table::format_of(inputs, &env)?,
+        None => job::format_of(inputs, &env, false)?,
     };
-    let (read, written) = (library::read_format(&format), library::written_format(&flags.output_format));
+    let (read, written) = (job::read_format(&format), job::written_format(&flags.output_format));
     if !(written.is_some() || matches!(flags.output_format, OutputFormat::Csv { .. } | OutputFormat::Json)) {
         let error = Error::new(Code::Usage, "convert writes columns");
         let hint =
             format!("use --output-format csv, json, {}; yunti run identity writes others", file_formats::names());
         return Err(error.hint(hint).into());
     }
-    let table = Table::of(inputs, &format, &env)?;
+    let table = Table::of(inputs, &format, &env, &library::load)?;
     let fields = fields(&flags, &table, written.is_some(), &env)?;
     if fields.is_empty() {
         return Err(Error::new(Code::Input, "the input has no column").at_path(table.path.to_string_lossy()).into());
@@ -206,7 +204,7 @@ impl Layout {
 /// Returns true for a type whose values can name directories. `kind`: the type as Arrow spells it.
 fn names_directories(kind: &str) -> bool {
     const OTHERS: [&str; 5] = ["Binary", "FixedSizeBinary", "LargeBinary", "Union", "Interval"];
-    !table::is_nested(kind) && !OTHERS.iter().any(|other| kind.starts_with(other))
+    !is_nested(kind) && !OTHERS.iter().any(|other| kind.starts_with(other))
 }
 
 /// Returns the columns of the first input, or the columns that the flags name, with their types if `typed`.

@@ -7,46 +7,14 @@ use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::abi;
 use yunti_engine::env::Env;
-use yunti_engine::format::file_formats::{FileFormat, of_source, of_writer};
-use yunti_engine::job::inspect::describe;
-use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat};
-use yunti_engine::operator::class::find_class;
-use yunti_engine::operator::{ClassSource, Kind};
+use yunti_engine::format::file_formats::FileFormat;
+use yunti_engine::job;
+use yunti_engine::operator::ClassSource;
 
 /// Name of its file.
 const FILE: &str = "libyunti_formats.so";
 /// Variable that names another file.
 const VARIABLE: &str = "YUNTI_FORMATS";
-
-/// Returns the format of the first class of the library that a job names. Libraries of users may have other classes
-/// that begin alike.
-pub fn needed(spec: &JobSpec) -> Option<&'static FileFormat> {
-    std::iter::once(spec).chain(&spec.then).find_map(|job| {
-        let reads = job.sources().iter().find_map(|source| read_format(&source.input_format));
-        reads.or_else(|| written_format(&job.output_format))
-    })
-}
-
-/// Returns the format of files that an input format stands for, if the library reads it.
-pub fn read_format(format: &InputFormat) -> Option<&'static FileFormat> {
-    if let InputFormat::Class(name) = format { of_source(name) } else { None }
-}
-
-/// Returns the format of files that an output format stands for, if the library writes it.
-pub fn written_format(format: &OutputFormat) -> Option<&'static FileFormat> {
-    if let OutputFormat::Class(name) = format { of_writer(name) } else { None }
-}
-
-/// Refuses a job of a cluster that names a class of the library. Errors: `Usage`.
-pub fn refuse_on_cluster(spec: &JobSpec) -> Result<()> {
-    if spec.has_directories() {
-        let error = Error::new(Code::Usage, "directories by keys are written on one node alone, not on YARN");
-        return Err(error.hint("leave out --on yarn"));
-    }
-    let Some(format) = needed(spec) else { return Ok(()) };
-    let what = format!("{} is read and written on one node alone, not on YARN", format.title);
-    Err(Error::new(Code::Usage, what).hint("leave out --on yarn, or read it there with a reader of Java"))
-}
 
 /// Returns the library for files of a format, which is loaded once.
 ///
@@ -68,13 +36,11 @@ pub fn load(format: &FileFormat) -> Result<Arc<dyn ClassSource>> {
 ///
 /// Errors: those of `load`; `Corrupt` and `Input` of the file.
 pub fn description(path: &Path, format: &FileFormat, env: &Env) -> Result<Value> {
-    let class = find_class(&[load(format)?], format.source, &[Kind::Source])?;
-    serde_json::from_str(&describe(path, &class, env)?)
-        .map_err(|e| Error::new(Code::Internal, format!("the description of a file is no JSON ({e})")))
+    job::description(path, format, env, &load)
 }
 
 /// Returns the path of the library: the variable's, or `lib/yunti/` beside `bin/`, or the program's own directory.
-fn find() -> Option<PathBuf> {
+pub fn find() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os(VARIABLE) {
         return Some(path.into());
     }

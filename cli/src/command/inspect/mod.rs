@@ -30,7 +30,6 @@ use yunti_engine::format::file_formats::END_BYTES;
 use yunti_engine::job::spec::InputFormat;
 use yunti_engine::job::spec::change::{input_formats, parse_input_format};
 
-use crate::command::columns::library;
 use crate::console::{self, stdout};
 use crate::failure::Outcome;
 use recognise::Kind;
@@ -106,7 +105,7 @@ fn identify(flags: &InspectFlags, env: &Env) -> Result<Inspection> {
     let n = file.read_up_to(&mut head, 0)?;
     head.truncate(n);
     let kind = match &flags.input_format {
-        Some(format) => library::read_format(format).map_or(Kind::Records, Kind::Columns),
+        Some(format) => yunti_engine::job::read_format(format).map_or(Kind::Records, Kind::Columns),
         None => {
             let mut tail = [0; END_BYTES];
             let n = file.read_up_to(&mut tail, meta.len.saturating_sub(END_BYTES as u64))?;

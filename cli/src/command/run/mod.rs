@@ -19,9 +19,9 @@ use yunti_engine::env::process::{Launcher, RealProcesses};
 use yunti_engine::job;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
-use yunti_engine::job::{Control, Outcome as JobOutcome, TopRecord};
+use yunti_engine::job::{Completion, Control, Outcome as JobOutcome, TopRecord};
 
-use crate::command::columns::{self, library};
+use crate::command::columns::library;
 use crate::command::part::stores;
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
@@ -56,17 +56,14 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
         return stdout::print(&spec_to_toml(&spec)?);
     }
     if flags.on == Cluster::Yarn {
-        columns::complete(&mut spec, &env)?;
-        spec.check()?;
-        library::refuse_on_cluster(&spec)?;
-        columns::refuse_on_cluster(&spec)?;
+        let completion = on_yarn::completion(&flags, &mut spec, &env)?;
         let control = Control::new();
         signals::cancel_on_signals(control.cancelled());
         let show = ErrorOutput { json: flags.reports.json, bar: false };
         let report = guard::watch(env, show, |mut env| {
             let classes = user_code::classes(&flags, &spec, &mut env)?;
             let shipment = Shipment::of(&flags, &spec, &classes, directory.as_deref())?;
-            on_yarn::run(&spec, &env, &classes, &shipment, &control)
+            on_yarn::run(&spec, &env, &classes, &shipment, completion, &control)
         })?;
         let more = report.job.id.as_ref().map_or(String::new(), |id| format!("; see yunti hadoop report {id}"));
         return write_and_print(&flags, &spec, &JobOutcome { report, top: Vec::new() }, &more);
@@ -99,14 +96,8 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
 
 /// Completes a job by its first files: their format, and the types of their columns.
 fn complete(flags: &RunFlags, spec: &mut JobSpec, env: &Env) -> yunti_base::Result<()> {
-    if flags.input_format.is_none() && !columns::is_open(spec) {
-        job::recognise_formats(spec, env)?;
-    }
-    if flags.output_format.is_none() {
-        columns::keep_format(spec);
-    }
-    columns::complete(spec, env)?;
-    spec.check()
+    let (recognises, keeps_format) = (flags.input_format.is_none(), flags.output_format.is_none());
+    job::complete(spec, Completion { recognises, keeps_format, stores_are_near: false, load: &library::load }, env)
 }
 
 fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {

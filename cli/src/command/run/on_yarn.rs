@@ -15,11 +15,13 @@ use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
 use yunti_engine::job::task;
-use yunti_engine::job::{self, Control};
+use yunti_engine::job::{self, Control, InputFormat};
 use yunti_engine::operator::ClassSource;
 use yunti_program::part::Part;
 
+use super::flags::RunFlags;
 use super::shipment::Shipment;
+use crate::command::columns::library;
 use crate::command::report;
 use crate::failure::{Failure, Outcome};
 
@@ -28,6 +30,9 @@ const INPUT_TYPES: &str = "yunti.hadoop.input.types";
 
 /// Setting with the user code of the tasks.
 const USER_CODE: &str = "yunti.hadoop.code";
+
+/// Setting that names a reader of Java.
+const JAVA_READER: &str = "yunti.hadoop.input.format";
 
 /// Interval at which the client is checked for its end.
 const WAIT: Duration = Duration::from_millis(20);
@@ -41,17 +46,56 @@ impl Drop for TempFile {
     }
 }
 
+/// Parts of a job that Hadoop's client completes by the first files, which it alone can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// Nothing: the job is complete.
+    Done,
+    /// The columns of a job whose format is named.
+    Columns,
+    /// The formats too.
+    Formats,
+}
+
+/// Returns what the client completes. The jobs of a chain depend on each other's types, so a chain is complete here:
+/// its formats are named.
+///
+/// Errors: `Usage` for parts that do not fit together, unless the client finds out.
+pub fn completion(flags: &RunFlags, spec: &mut JobSpec, env: &Env) -> Result<Completion> {
+    job::refuse_on_cluster(spec)?;
+    if !spec.then.is_empty() {
+        let load = &library::load;
+        let with = job::Completion { recognises: false, keeps_format: false, stores_are_near: false, load };
+        job::complete(spec, with, env).map_err(|e| e.within("a chain is completed on this machine"))?;
+        return Ok(Completion::Done);
+    }
+    let is_text = |format: &InputFormat| matches!(format, InputFormat::Text { .. });
+    let has_text = spec.sources().iter().any(|source| is_text(&source.input_format));
+    if flags.input_format.is_none() && has_text && !spec.settings.contains_key(JAVA_READER) {
+        return Ok(Completion::Formats);
+    }
+    if job::is_open(spec) {
+        return Ok(Completion::Columns);
+    }
+    spec.check()?;
+    Ok(Completion::Done)
+}
+
 pub fn run(
     spec: &JobSpec,
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     shipment: &Shipment,
+    completion: Completion,
     control: &Control,
 ) -> Outcome<Report> {
-    let output = check(spec)?;
+    let formats = library::find();
+    let output = check(spec, formats.as_deref())?;
     // Mismatches are reported here, before a task fails four times.
     let jobs = if spec.then.is_empty() {
-        task::check(spec, env, classes)?;
+        if completion == Completion::Done {
+            task::check(spec, env, classes)?;
+        }
         vec![spec.clone()]
     } else {
         job::stages(spec, env, classes)?
@@ -85,6 +129,14 @@ pub fn run(
         command.arg("--archive").arg(archive);
     }
     command.arg("--code").arg(&shipment.code_here);
+    if let Some(library) = formats {
+        command.arg("--formats").arg(library);
+    }
+    match completion {
+        Completion::Done => {}
+        Completion::Columns => drop(command.args(["--complete", "columns"])),
+        Completion::Formats => drop(command.args(["--complete", "formats"])),
+    }
     if spec.overwrite {
         command.arg("--overwrite");
     }
@@ -171,7 +223,7 @@ fn code_of(code: i32) -> Code {
 }
 
 /// Returns the output directory, or an error if a cluster cannot run the job.
-fn check(spec: &JobSpec) -> Result<&Path> {
+fn check<'s>(spec: &'s JobSpec, formats: Option<&Path>) -> Result<&'s Path> {
     let usage = |what: &str, hint: &str| Err(Error::new(Code::Usage, what).hint(hint));
     let OutputTarget::Directory(output) = &spec.output else {
         return usage("on a cluster the output is a directory", "name one with --output DIR");
@@ -193,13 +245,17 @@ fn check(spec: &JobSpec) -> Result<&Path> {
             return usage(&format!("{key}: {what} are made only on this machine"), "leave it out");
         }
     }
-    let mut names: Vec<_> = spec.libraries.iter().chain(&spec.side_files).map(|l| l.file_name()).collect();
+    let files = spec.libraries.iter().chain(&spec.side_files).map(|path| path.as_path());
+    let mut names: Vec<_> = files.chain(formats).map(|path| path.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {
         return usage(
             "two class libraries have the same file name",
             "the cluster puts them into one directory: rename one",
         );
+    }
+    if spec.has_directories() {
+        return usage("directories by keys are written on one node alone, not on YARN", "leave out --on yarn");
     }
     if spec.sources().iter().flat_map(|source| &source.inputs).any(|i| i == "-") {
         return usage("a cluster cannot read this program's standard input", "put the data into HDFS first");

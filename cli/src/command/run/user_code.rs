@@ -7,6 +7,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::env::process::Sandbox;
 use yunti_engine::isolate::Isolation;
+use yunti_engine::job;
 use yunti_engine::job::spec::JobSpec;
 use yunti_engine::operator::ClassSource;
 use yunti_engine::streaming;
@@ -35,7 +36,7 @@ pub fn classes(flags: &RunFlags, spec: &JobSpec, env: &mut Env) -> Result<Vec<Ar
     if isolates {
         classes.push(isolation.libraries(&spec.libraries, &own_program()?, env)?);
     }
-    if let Some(format) = library::needed(spec) {
+    if let Some(format) = job::needed(spec) {
         classes.push(library::load(format)?);
     }
     classes.extend(guard::load(if isolates { &[] } else { &spec.libraries }, env)?);

@@ -1,14 +1,14 @@
 //! The plan of a job: files, splits, classes and types, all known before the first record.
 
 mod classes;
+pub(super) mod complete;
 mod early_fold;
 pub(super) mod inputs;
 mod lines;
 pub(super) mod parts;
-pub(super) mod recognise;
 pub mod sizing;
 pub mod source;
-mod units;
+pub(super) mod units;
 
 use std::sync::Arc;
 

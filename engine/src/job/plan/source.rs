@@ -100,6 +100,7 @@ fn format(
                 marks_nulls: is_true(spec, MARK_NULLS)?,
                 blocks,
                 condition,
+                ..Scan::default()
             })
         }
         InputFormat::Class(name) => {

@@ -31,6 +31,9 @@ pub struct Scan {
     pub blocks: bool,
     /// Condition on columns that records must meet; empty: all records.
     pub condition: String,
+    /// For a plan: units that begin in [from, to) are needed. `to` is 0: up to the end of the file.
+    pub from: u64,
+    pub to: u64,
 }
 
 /// Part of a file that one task reads: a row group, a stripe, a block.

@@ -3,3 +3,4 @@
 mod compressed;
 mod sources;
 mod splits;
+mod units;

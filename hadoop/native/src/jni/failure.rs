@@ -53,13 +53,15 @@ impl std::fmt::Display for Failure {
 
 impl Failure {
     /// Returns the exception of Java. The shuffle fetches again after an IOException, but not after a local disk
-    /// failed or after a bug of ours. The client of a job knows failures of user code by their class.
+    /// failed or after a bug of ours. The client of a job knows failures of user code, and of its settings, by their
+    /// class.
     fn class(&self) -> &'static JNIStr {
         match self {
             Failure::Engine(error) => match error.code() {
                 Code::Output => jni_str!("java/nio/file/FileSystemException"),
                 Code::Internal => jni_str!("java/lang/RuntimeException"),
                 Code::UserCode => jni_str!("org/yunti/hadoop/UserCodeFailure"),
+                Code::Usage => jni_str!("org/yunti/hadoop/UsageFailure"),
                 _ => jni_str!("java/io/IOException"),
             },
             _ => jni_str!("java/io/IOException"),

@@ -38,6 +38,19 @@ impl Java {
     }
 }
 
+impl Java {
+    /// Returns the length of a file that Java reads.
+    fn length(&self, path: &Path) -> io::Result<u64> {
+        let name = path.to_string_lossy();
+        let len = self.call(|env, object| {
+            let name = env.new_string(&*name)?;
+            let arguments = [JValue::Object(&name)];
+            env.call_method(object, jni_str!("length"), jni_sig!("(Ljava/lang/String;)J"), &arguments)?.j()
+        })?;
+        Ok(len as u64)
+    }
+}
+
 /// Returns the pending exception as an error, and clears it.
 fn thrown(env: &mut Env<'_>) -> Option<io::Error> {
     let exception = env.exception_occurred()?;
@@ -77,7 +90,7 @@ impl JavaFiles {
             let array = env.new_byte_array(CHUNK_BYTES)?;
             Ok((number, env.new_global_ref(&array)?))
         })?;
-        Ok(Arc::new(JavaFile { java: self.java.clone(), number, array: Mutex::new(array) }))
+        Ok(Arc::new(JavaFile { java: self.java.clone(), path: path.into(), number, array: Mutex::new(array) }))
     }
 }
 
@@ -120,13 +133,7 @@ impl Files for JavaFiles {
         if !is_javas(path) {
             return self.local.meta(path);
         }
-        let name = path.to_string_lossy();
-        let len = self.java.call(|env, object| {
-            let name = env.new_string(&*name)?;
-            let arguments = [JValue::Object(&name)];
-            env.call_method(object, jni_str!("length"), jni_sig!("(Ljava/lang/String;)J"), &arguments)?.j()
-        })?;
-        Ok(Meta { len: len as u64, is_dir: false, is_stream: false, modified_ms: 0 })
+        Ok(Meta { len: self.java.length(path)?, is_dir: false, is_stream: false, modified_ms: 0 })
     }
     fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         if is_javas(dir) { unsupported(dir) } else { self.local.list(dir) }
@@ -160,6 +167,7 @@ impl Files for JavaFiles {
 /// A Java stream: reads at any offset, writes from start to end.
 struct JavaFile {
     java: Arc<Java>,
+    path: PathBuf,
     number: jint,
     array: Mutex<Global<JByteArray<'static>>>,
 }
@@ -194,7 +202,7 @@ impl File for JavaFile {
     }
 
     fn len(&self) -> io::Result<u64> {
-        Err(io::ErrorKind::Unsupported.into())
+        self.java.length(&self.path)
     }
     fn allocate(&self, _: u64) -> io::Result<()> {
         Ok(())

@@ -17,7 +17,10 @@ use super::java_files::JavaFiles;
 use super::java_messages::JavaMessages;
 use super::native_reduce_input::input;
 use super::{codec_of_java, paths_of_java, strings_of_java};
-use crate::task::{TaskFacts, TaskJob, bounds_of_text, bounds_to_text, extension, framed, map_task, reduce_task};
+use crate::task::{
+    TaskFacts, TaskJob, bounds_of_text, bounds_to_text, completed, extension, framed, map_task, needs_formats,
+    reduce_task,
+};
 
 /// Bytes of memory for readers of a sample.
 const SAMPLE_MEMORY_BYTES: u64 = 64 << 20;
@@ -77,6 +80,19 @@ fn split_of_java(
     Ok(TaskSplit { path, start, end, number: number as u32, source: source as usize, attempt })
 }
 
+/// Returns files, each with the number of its source.
+fn files_of_java(
+    env: &mut Env<'_>,
+    paths: &JObjectArray<'_, JString<'_>>,
+    sources: &JIntArray<'_>,
+) -> Result<Vec<(usize, String)>> {
+    let paths = paths_of_java(env, paths)?;
+    let mut numbers = vec![0; paths.len()];
+    sources.get_region(env, 0, &mut numbers)?;
+    let of = |(path, source): (PathBuf, jint)| (source as usize, path.to_string_lossy().into_owned());
+    Ok(paths.into_iter().zip(numbers).map(of).collect())
+}
+
 /// Returns counters as lines `group TAB name TAB number`.
 fn lines<'local>(
     env: &mut Env<'local>,
@@ -84,7 +100,10 @@ fn lines<'local>(
     counters: Counters,
 ) -> Result<JObjectArray<'local, JString<'local>>> {
     let counters = counters.into_iter().map(|(group, name, n)| format!("{group}\t{name}\t{n}"));
-    let lines: Vec<String> = first.into_iter().chain(counters).collect();
+    lines_of(env, &first.into_iter().chain(counters).collect::<Vec<_>>())
+}
+
+fn lines_of<'local>(env: &mut Env<'local>, lines: &[String]) -> Result<JObjectArray<'local, JString<'local>>> {
     let array = JObjectArray::<JString>::new(env, lines.len(), JString::null())?;
     for (i, line) in lines.iter().enumerate() {
         let line = env.new_string(line)?;
@@ -224,11 +243,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
     env.with_env(|env| -> Result<JString<'local>> {
         let outside = env_of_java(env, &files)?;
         let (job, outside) = submitted_of_java(env, (&job, &facts), &libraries, outside)?;
-        let paths = paths_of_java(env, &paths)?;
-        let mut numbers = vec![0; paths.len()];
-        sources.get_region(env, 0, &mut numbers)?;
-        let of = |(path, source): (PathBuf, jint)| (source as usize, path.to_string_lossy().into_owned());
-        let paths = paths.into_iter().zip(numbers).map(of).collect();
+        let paths = files_of_java(env, &paths, &sources)?;
         match task::bounds(&job.spec, &outside, &job.classes, &Control::new(), paths)? {
             Some(bounds) => Ok(env.new_string(bounds_to_text(&bounds))?),
             None => Ok(JString::null()),
@@ -237,8 +252,46 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
     .resolve::<ThrowPolicy>()
 }
 
+/// `static native String[] complete(String job, String[] facts, TaskFiles files, String[] libraries, String[] paths,
+/// int[] sources, boolean recognises)`: completes a job by the first file of each source, and checks it. Returns the
+/// job, and the number of its reduces.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_complete<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+    facts: JObjectArray<'local, JString<'local>>,
+    files: JObject<'local>,
+    libraries: JObjectArray<'local, JString<'local>>,
+    paths: JObjectArray<'local, JString<'local>>,
+    sources: JIntArray<'local>,
+    recognises: jboolean,
+) -> JObjectArray<'local, JString<'local>> {
+    env.with_env(|env| -> Result<JObjectArray<'local, JString<'local>>> {
+        let mut outside = env_of_java(env, &files)?;
+        let firsts = files_of_java(env, &paths, &sources)?;
+        let facts = TaskFacts::of(strings_of_java(env, &facts)?)?;
+        let (job, reduces) = completed(&job.try_to_string(env)?, &facts, &outside, firsts, recognises)?;
+        let libraries = paths_of_java(env, &libraries)?;
+        let checked = TaskJob::submitted(&job, SAMPLE_MEMORY_BYTES, libraries, &facts, &mut outside)?;
+        task::check(&checked.spec, &outside, &checked.classes)?;
+        lines_of(env, &[job, reduces.to_string()])
+    })
+    .resolve::<ThrowPolicy>()
+}
+
+/// `static native boolean needsFormats(String job)`: returns true if the job reads or writes files of columns.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_needsFormats<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+) -> jboolean {
+    env.with_env(|env| -> Result<jboolean> { Ok(needs_formats(&job.try_to_string(env)?)?) }).resolve::<ThrowPolicy>()
+}
+
 /// `static native String splittable(String job, String[] facts, String[] libraries)`: returns for each source,
-/// separated by commas, if an uncompressed file may be split.
+/// separated by commas, how its files may be cut (`Cut` of the engine).
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_splittable<'local>(
     mut env: EnvUnowned<'local>,
@@ -250,8 +303,8 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_splittable<'local>(
     env.with_env(|env| -> Result<JString<'local>> {
         let outside = yunti_engine::env::Env::real();
         let (job, outside) = submitted_of_java(env, (&job, &facts), &libraries, outside)?;
-        let each = task::splittable(&job.spec, &outside, &job.classes)?;
-        Ok(env.new_string(each.iter().map(bool::to_string).collect::<Vec<_>>().join(","))?)
+        let each = task::cuts(&job.spec, &outside, &job.classes)?;
+        Ok(env.new_string(each.iter().map(|cut| cut.name()).collect::<Vec<_>>().join(","))?)
     })
     .resolve::<ThrowPolicy>()
 }

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
+use yunti_engine::format::file_formats::FileFormat;
 use yunti_engine::job::spec::file::{parse_job_file, spec_to_toml};
-use yunti_engine::job::{InputFormat, JobSpec, OutputFormat};
+use yunti_engine::job::{Completion, InputFormat, JobSpec, Mode, OutputFormat, needed, task, written_format};
 use yunti_engine::operator::{ClassSource, Type};
 
 use self::user_code::UserCode;
@@ -125,11 +126,35 @@ pub fn framed(text: &str, input: bool, output: bool) -> Result<String> {
     spec_to_toml(&spec)
 }
 
-/// Returns the extension of a job's output files.
-pub fn extension(text: &str) -> Result<&'static str> {
+/// Returns the extension of a job's output files, if it does not depend on a class of the user.
+pub fn extension(text: &str) -> Result<String> {
+    let spec = spec_of(text, 0)?;
+    let own = written_format(&spec.output_format).and_then(|format| format.extensions.first());
+    let own = own.map_or_else(String::new, |name| format!(".{name}"));
+    Ok(own + spec.compress.map_or("", |c| c.target.extension()))
+}
+
+/// Returns true if the job reads or writes files of columns.
+pub fn needs_formats(text: &str) -> Result<bool> {
+    Ok(needed(&spec_of(text, 0)?).is_some())
+}
+
+/// Returns the text of a job that is completed by the first file of each source, and the number of its reduces.
+///
+/// `recognises`: formats that the user left open are recognised. Fails as `task::complete` does.
+pub fn completed(
+    text: &str,
+    facts: &TaskFacts,
+    env: &Env,
+    firsts: Vec<(usize, String)>,
+    recognises: bool,
+) -> Result<(String, u32)> {
+    let load = |format: &FileFormat| facts.code.formats(format, &facts.directory);
+    let with = Completion { recognises, keeps_format: false, stores_are_near: true, load: &load };
     let mut spec = JobSpec::default();
     parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
-    Ok(spec.compress.map_or("", |c| c.target.extension()))
+    let spec = task::complete(&spec, with, env, firsts)?;
+    Ok((spec_to_toml(&spec)?, if spec.mode == Mode::None { 0 } else { spec.reduces }))
 }
 
 /// Returns bounds as text for a job's configuration: hexadecimal, separated by commas.
@@ -164,6 +189,19 @@ mod tests {
         assert_eq!(extension(text).unwrap(), ".gz");
         assert_eq!(extension(&framed(text, true, false).unwrap()).unwrap(), ".gz");
         assert_eq!(extension(&framed(text, false, true).unwrap()).unwrap(), "");
+    }
+
+    #[test]
+    fn files_of_columns_have_their_extension_and_need_the_library() {
+        for (line, name, needs) in [
+            ("output-format = \"parquet\"", ".parquet", true),
+            ("output-format = \"arrow-stream\"", ".arrows", true),
+            ("input-format = \"sequence\"", "", true),
+            ("input-format = \"class:Mine.Reader\"", "", false),
+        ] {
+            let text = format!("format = \"yunti-job/1\"\n{line}\n");
+            assert_eq!((extension(&text).unwrap(), needs_formats(&text).unwrap()), (name.into(), needs), "{line}");
+        }
     }
 
     #[test]

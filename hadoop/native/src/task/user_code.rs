@@ -9,6 +9,7 @@
 //!   sandbox                  workers and programs run in a sandbox
 //!   worker-memory 1073741824 bytes that a worker may allocate
 //!   worker ./w.py job.py     a worker program
+//!   formats ./f.so           the class library for files of columns, for a job that reads or writes one
 //! ```
 //! A job without a line has programs all the same, but no reaper for them.
 
@@ -18,8 +19,9 @@ use std::sync::Arc;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::env::process::{Launcher, RealProcesses, Sandbox};
+use yunti_engine::format::file_formats::FileFormat;
 use yunti_engine::isolate::Isolation;
-use yunti_engine::job::JobSpec;
+use yunti_engine::job::{JobSpec, needed};
 use yunti_engine::operator::ClassSource;
 use yunti_engine::{abi, library, streaming};
 
@@ -38,6 +40,8 @@ pub struct UserCode {
     pub worker_memory_bytes: Option<u64>,
     /// Commands of worker programs.
     pub workers: Vec<String>,
+    /// Class library for files of columns.
+    pub formats: Option<PathBuf>,
 }
 
 impl UserCode {
@@ -52,15 +56,26 @@ impl UserCode {
                 ("sandbox", "") => code.sandboxed = true,
                 ("worker-memory", bytes) => code.worker_memory_bytes = Some(bytes.parse().map_err(|_| wrong(line))?),
                 ("worker", command) => code.workers.push(command.into()),
+                ("formats", path) => code.formats = Some(path.into()),
                 _ => return Err(wrong(line)),
             }
         }
         Ok(code)
     }
 
-    /// Returns the classes of the job in the order in which names are looked up: workers, libraries, built-in classes,
-    /// programs. Programs and workers start in `directory`, and find their programs there first. `env` gets their
-    /// processes.
+    /// Returns the library for files of a format. Errors: `Input` if the job has none; `UserCode` if it cannot be
+    /// loaded.
+    pub fn formats(&self, format: &FileFormat, directory: &Path) -> Result<Arc<dyn ClassSource>> {
+        let Some(path) = &self.formats else {
+            let what = format!("{} needs libyunti_formats.so, which is not beside yunti", format.title);
+            return Err(Error::new(Code::Input, what).hint("build it with make formats, or name it in YUNTI_FORMATS"));
+        };
+        abi::load(&directory.join(path))
+    }
+
+    /// Returns the classes of the job in the order in which names are looked up: workers, the library for files of
+    /// columns, other libraries, built-in classes, programs. Programs and workers start in `directory`, and find their
+    /// programs there first. `env` gets their processes.
     ///
     /// Fails as loading a library, or starting a worker, does.
     pub fn classes(&self, spec: &JobSpec, directory: &Path, env: &mut Env) -> Result<Vec<Arc<dyn ClassSource>>> {
@@ -84,8 +99,14 @@ impl UserCode {
             let program = streaming::program(command, env)?;
             sources.push(isolation.program(program.executable, program.arguments, env)?);
         }
-        if (self.isolates || self.sandboxed) && !spec.libraries.is_empty() {
+        let isolates = (self.isolates || self.sandboxed) && !spec.libraries.is_empty();
+        if isolates {
             sources.push(isolation.libraries(&spec.libraries, &yunti.ok_or_else(missing)?, env)?);
+        }
+        if let Some(format) = needed(spec) {
+            sources.push(self.formats(format, directory)?);
+        }
+        if isolates {
             sources.push(library::builtin_classes());
         } else {
             sources.extend(abi::load_before(&spec.libraries, library::builtin_classes())?);
@@ -103,15 +124,17 @@ fn wrong(line: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use yunti_engine::job::OutputFormat;
 
     #[test]
     fn parses_the_lines_of_the_client() {
-        let text =
-            "yunti ./yunti\ndirectory /tmp/x\nisolate\nsandbox\nworker-memory 1024\nworker ./w.py 'a b'\nworker x";
+        let text = "yunti ./yunti\ndirectory /tmp/x\nisolate\nsandbox\nworker-memory 1024\n\
+             worker ./w.py 'a b'\nworker x\nformats ./f.so";
         let code = UserCode::parse(text).unwrap();
         assert_eq!((code.yunti, code.directory), (Some("./yunti".into()), Some("/tmp/x".into())));
         assert!(code.isolates && code.sandboxed);
         assert_eq!((code.worker_memory_bytes, code.workers), (Some(1024), vec!["./w.py 'a b'".into(), "x".into()]));
+        assert_eq!(code.formats, Some("./f.so".into()));
         assert_eq!(UserCode::parse("").unwrap(), UserCode::default());
         for wrong in ["isolated", "worker-memory much", "sandbox now", " "] {
             assert_eq!(UserCode::parse(wrong).unwrap_err().code(), Code::Usage, "{wrong}");
@@ -134,5 +157,21 @@ mod tests {
         let spec = JobSpec { libraries: vec!["./x.so".into()], ..JobSpec::default() };
         let error = code.classes(&spec, &directory, &mut env).err().unwrap();
         assert!(error.to_string().contains("does not ship"), "{error}");
+    }
+
+    #[test]
+    fn the_library_for_columns_is_loaded_for_a_job_that_needs_it() {
+        let mut env = Env::real();
+        let directory = std::env::temp_dir();
+        let mut classes = |formats: Option<&str>, spec: &JobSpec| {
+            let code = UserCode { formats: formats.map(PathBuf::from), ..UserCode::default() };
+            code.classes(spec, &directory, &mut env).err().map(|error| (error.code(), error.to_string()))
+        };
+        let text = JobSpec::default();
+        let writes = JobSpec { output_format: OutputFormat::Class("Formats.OrcWriter".into()), ..JobSpec::default() };
+        assert_eq!(classes(Some("no-such.so"), &text), None);
+        let (code, line) = classes(None, &writes).unwrap();
+        assert!(code == Code::Input && line.starts_with("ORC needs libyunti_formats.so"), "{line}");
+        assert_eq!(classes(Some("no-such.so"), &writes).unwrap().0, Code::UserCode);
     }
 }

@@ -15,6 +15,8 @@ import java.util.Map;
  * @param shipped files for the tasks, as {@code PATH#PLACE}: the place in a task's directory
  * @param archives the same for archives, which each node unpacks
  * @param code user code of the job on this machine, for {@link org.yunti.hadoop.task.NativeJob#prepare}
+ * @param formats class library for files of columns, a local path, or null
+ * @param complete what the client completes by the first files: {@code columns}, {@code formats}, or null
  * @param facts a file for the facts of the jobs, or null
  * @param failure a file for the failure of user code, or null
  * @param program the command line of Yunti, which renders their report, or null
@@ -26,6 +28,8 @@ record Request(
     List<String> shipped,
     List<String> archives,
     String code,
+    String formats,
+    String complete,
     boolean overwrite,
     boolean namedOutputs,
     String facts,
@@ -58,6 +62,8 @@ record Request(
     List<String> shipped = new ArrayList<>();
     List<String> archives = new ArrayList<>();
     String code = "";
+    String formats = null;
+    String complete = null;
     String failure = null;
     String output = null;
     String facts = null;
@@ -84,6 +90,8 @@ record Request(
         case "--failure" -> failure = value;
         case "--report-by" -> program = value;
         case "--code" -> code = value;
+        case "--formats" -> formats = value;
+        case "--complete" -> complete = value;
         case "--ship" -> shipped.add(value);
         case "--archive" -> archives.add(value);
         case "--lib", "--file" -> files.add(Path.of(value));
@@ -100,7 +108,7 @@ record Request(
       throw wrong("--job, --input and --output are required");
     }
     return new Request(
-        stages, output, files, shipped, archives, code, overwrite, namedOutputs, facts, failure, program);
+        stages, output, files, shipped, archives, code, formats, complete, overwrite, namedOutputs, facts, failure, program);
   }
 
   private static Stage changed(Stage stage, String option, String value) throws Refusal {

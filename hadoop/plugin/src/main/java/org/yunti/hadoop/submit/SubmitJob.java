@@ -26,6 +26,7 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
+import org.yunti.hadoop.UsageFailure;
 import org.yunti.hadoop.UserCodeFailure;
 import org.yunti.hadoop.oldapi.OldInputFormat;
 import org.yunti.hadoop.oldapi.OldOutputFormat;
@@ -221,12 +222,28 @@ public final class SubmitJob extends Configured implements Tool {
     FileOutputFormat.setOutputPath(job, output);
     try {
       limitSplits(job, readsFiles);
-      NativeJob.prepare(job, request.files().stream().map(Path::toString).toList(), request.code());
+      String code = request.formats() == null ? request.code() : NativeJob.withFormats(request.code(), absolute(request.formats()));
+      NativeJob.prepare(job, request.files().stream().map(Path::toString).toList(), code, request.complete());
+      if (NativeJob.needsFormats(job)) {
+        add(conf, "tmpfiles", List.of(uri(absolute(request.formats()) + "#" + NativeJob.FORMATS)));
+        conf.set(NativeJob.CODE, NativeJob.withFormats(conf.getRaw(NativeJob.CODE), NativeJob.FORMATS));
+      }
     } catch (UserCodeFailure e) {
-      throw new Refusal(USER_CODE, e.getMessage().lines().findFirst().orElse("").replaceFirst("^Yunti: ", ""));
+      throw new Refusal(USER_CODE, line(e));
+    } catch (UsageFailure e) {
+      throw new Refusal(USAGE, line(e));
     } catch (IOException e) {
       throw new Refusal(INPUT, "cannot sample the input: " + e.getMessage());
     }
+  }
+
+  private static String absolute(String path) {
+    return Path.of(path).toAbsolutePath().toString();
+  }
+
+  /** Returns the first line of a failure of native code. */
+  private static String line(IOException failure) {
+    return failure.getMessage().lines().findFirst().orElse("").replaceFirst("^Yunti: ", "");
   }
 
   /** Limits the split size so that the requested number of maps results. */

@@ -24,7 +24,8 @@ import org.yunti.hadoop.NativeLibrary;
 public final class NativeInputFormat extends FileInputFormat<NullWritable, NullWritable> {
   @Override
   protected boolean isSplitable(JobContext context, Path file) {
-    return context.getConfiguration().getBoolean(NativeJob.SPLITTABLE, false) && !compressed(file);
+    Configuration conf = context.getConfiguration();
+    return hasUnits(conf) || (conf.getBoolean(NativeJob.SPLITTABLE, false) && !compressed(file));
   }
 
   /** Returns the splits of each source in order. One file may belong to several sources. */
@@ -54,6 +55,11 @@ public final class NativeInputFormat extends FileInputFormat<NullWritable, NullW
     return splits;
   }
 
+  /** Returns true for files of columns, whose names show no codec. */
+  private static boolean hasUnits(Configuration conf) {
+    return NativeJob.UNITS.equals(conf.get(NativeJob.SPLITTABLE));
+  }
+
   private static boolean compressed(Path file) {
     try {
       return NativeTask.compressed(file.getName());
@@ -73,7 +79,7 @@ public final class NativeInputFormat extends FileInputFormat<NullWritable, NullW
     List<FileStatus> files = super.listStatus(context);
     for (FileStatus file : files) {
       CompressionCodec codec = codecs.getCodec(file.getPath());
-      if (codec != null && !compressed(file.getPath())) {
+      if (codec != null && !hasUnits(context.getConfiguration()) && !compressed(file.getPath())) {
         throw new IOException(
             "native tasks cannot read " + codec.getClass().getSimpleName() + ": " + file.getPath() + ": decompress it first");
       }

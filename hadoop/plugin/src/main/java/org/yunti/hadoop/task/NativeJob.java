@@ -37,10 +37,16 @@ public final class NativeJob {
   public static final String SOURCES = "yunti.hadoop.sources";
 
   /**
-   * Setting: true or false for each source, separated by commas, if its uncompressed files may be split; set by {@link
-   * #prepare}.
+   * Setting: true, false or {@link #UNITS} for each source, separated by commas, if its files may be split; set by
+   * {@link #prepare}.
    */
   static final String SPLITTABLE = "yunti.hadoop.splittable";
+
+  /** Value of {@link #SPLITTABLE} for files of columns: a task reads the units that begin in its split. */
+  static final String UNITS = "units";
+
+  /** Place of the library for files of columns in a task's directory. */
+  public static final String FORMATS = ".yunti-formats.so";
 
   /** Setting: user code beside class libraries in the process, as the client writes it (user_code.rs). */
   public static final String CODE = "yunti.hadoop.code";
@@ -154,14 +160,18 @@ public final class NativeJob {
    * Prepares a job; call it before submission. Determines which files may be split, and samples the input if the job
    * has a total order over several reduces. If the job names no output classes for a Java writer, sets the matching
    * ones. {@code libraries} has the local paths of the class libraries; {@code code} is the job's user code on this
-   * machine.
+   * machine. {@code complete}: what is completed by the first files, {@code columns} or {@code formats}, or null.
    */
-  public static void prepare(Job job, List<String> libraries, String code) throws IOException, InterruptedException {
+  public static void prepare(Job job, List<String> libraries, String code, String complete)
+      throws IOException, InterruptedException {
     NativeLibrary.load();
     String[] own = libraries.toArray(new String[0]);
     Configuration conf = job.getConfiguration();
     String[] facts = facts(conf, code, null);
     conf.set(SETTING, NativeTask.framed(of(conf), !readsNatively(job), !writesNatively(job)));
+    if (complete != null && readsNatively(job)) {
+      complete(job, facts, own, complete.equals("formats"));
+    }
     if (!writesNatively(job)) {
       NativeValue[] types = outputTypes(conf, facts, own);
       if (conf.get(MRJobConfig.OUTPUT_KEY_CLASS) == null) {
@@ -183,8 +193,30 @@ public final class NativeJob {
     }
   }
 
+  private static void complete(Job job, String[] facts, String[] libraries, boolean recognises) throws IOException {
+    Configuration conf = job.getConfiguration();
+    Set<Input> firsts = FirstFiles.of(job);
+    try (TaskFiles files = new TaskFiles(conf, null)) {
+      String[] paths = firsts.stream().map(Input::path).toArray(String[]::new);
+      int[] sources = firsts.stream().mapToInt(Input::source).toArray();
+      String[] done = NativeTask.complete(of(conf), facts, files, libraries, paths, sources, recognises);
+      conf.set(SETTING, done[0]);
+      job.setNumReduceTasks(Integer.parseInt(done[1]));
+    }
+  }
+
+  /** Returns true if the job reads or writes files of columns natively. */
+  public static boolean needsFormats(Job job) throws IOException {
+    return NativeTask.needsFormats(of(job.getConfiguration()));
+  }
+
+  /** Returns user code with the library for files of columns (user_code.rs). */
+  public static String withFormats(String code, String path) {
+    return (code == null ? "" : code) + "formats " + path + "\n";
+  }
+
   /** Input file, or a stream that is named like one. */
-  private record Input(String path, int source) {}
+  record Input(String path, int source) {}
 
   private static Set<Input> inputs(Job job, String[] facts, String[] libraries) throws IOException {
     Configuration conf = job.getConfiguration();

@@ -64,8 +64,19 @@ final class NativeTask {
       throws IOException;
 
   /**
-   * Returns {@code true} or {@code false} for each source, separated by commas, if its uncompressed files may be split
-   * anywhere.
+   * Completes a job by the first file of each source: its formats if it {@code recognises} them, its columns and their
+   * types. Returns the job file and the number of reduces.
+   */
+  static native String[] complete(
+      String job, String[] facts, TaskFiles files, String[] libraries, String[] paths, int[] sources, boolean recognises)
+      throws IOException;
+
+  /** Returns true if the job reads or writes files of columns, for which it needs their library. */
+  static native boolean needsFormats(String job) throws IOException;
+
+  /**
+   * Returns for each source, separated by commas, {@code true} or {@code false} if its uncompressed files may be split
+   * anywhere, or {@code units} if all its files may: their names show no codec.
    */
   static native String splittable(String job, String[] facts, String[] libraries) throws IOException;
 

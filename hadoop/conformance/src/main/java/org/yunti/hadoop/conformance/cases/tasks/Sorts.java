@@ -120,8 +120,11 @@ public final class Sorts {
         .set("mapreduce.input.fileinputformat.split.maxsize", 20_000).counterMayDiffer("BYTES_READ", Twin.READ_AHEAD));
     cases.add(Twin.spilling(keyValue("sort/key-values-spills", KEY_VALUES).input(new TextInput(
         (random, line) -> "key" + random.nextInt(900) + "\t" + "v".repeat(random.nextInt(8000)), "text", 2, 2500))));
+    // With -Xcheck:jni, java.util.zip's Deflater reads a copy of the whole sort buffer and copies it back at its end,
+    // over what stock Hadoop collected while it spilled. With this limit nothing is collected during a spill.
     cases.add(Twin.spilling(keyValue("sort/key-values-spills-gzip", KEY_VALUES).input(new TextInput(
         (random, line) -> "key" + random.nextInt(900) + "\t" + "v".repeat(random.nextInt(8000)), "text", 1, 2500)))
+        .set("mapreduce.map.sort.spill.percent", "1.0")
         .set("mapreduce.map.output.compress", true)
         .set("mapreduce.map.output.compress.codec", "org.apache.hadoop.io.compress.GzipCodec"));
     cases.add(keyValue("sort/huge-values", KEY_VALUES).set("mapreduce.task.io.sort.mb", 48).input(new TextInput(

@@ -9,17 +9,17 @@
 
 use std::path::PathBuf;
 
+use crate::columns::expression::common;
+use crate::columns::kind::Kind;
+use crate::columns::settings::{JOIN_KEY_TYPES, JOIN_LEFT, JOIN_RIGHT, JoinSide, SELECT, WHERE};
+use crate::env::Env;
+use crate::format::columns::Columns;
+use crate::job::spec::{InputFormat, JobSpec, SourceSpec};
+use crate::library::applications::join::{JoinKind, KIND, LOOKUPS, REDUCERS, SMALL, SMALL_ROWS};
 use yunti_base::{Code, Error, Result};
-use yunti_engine::columns::expression::common;
-use yunti_engine::columns::kind::Kind;
-use yunti_engine::columns::settings::{JOIN_KEY_TYPES, JOIN_LEFT, JOIN_RIGHT, JoinSide, SELECT, WHERE};
-use yunti_engine::env::Env;
-use yunti_engine::format::columns::Columns;
-use yunti_engine::job::spec::{InputFormat, JobSpec, SourceSpec};
-use yunti_engine::library::applications::join::{JoinKind, KIND, LOOKUPS, REDUCERS, SMALL, SMALL_ROWS};
 
+use super::formats::{Load, read_format};
 use super::infer::Fields;
-use super::library;
 use super::resolve::{Results, as_text, column_names, given_types, name_results};
 use super::table::{Table, format_among};
 
@@ -44,15 +44,15 @@ struct Side {
 }
 
 /// Turns a join of lines into one of tables. Errors: `Usage`, and those of the first file of each table.
-pub fn resolve(spec: &mut JobSpec, env: &Env) -> Result<()> {
+pub fn resolve(spec: &mut JobSpec, env: &Env, load: Load<'_>) -> Result<()> {
     let is_hash = spec.mapper.as_deref() == Some(LOOKUPS[0]);
     let kind = JoinKind::named(spec.settings.get(KIND).map_or("inner", |kind| kind))?;
     check(spec, kind, is_hash)?;
     let (left, right) = if is_hash { large_and_small(spec)? } else { left_and_right(spec)? };
     let pairs: Vec<(String, String)> = spec.columns.key.iter().map(|pair| halves(pair)).collect();
     let (left_keys, right_keys) = pairs.into_iter().unzip();
-    let mut left = Side::of(spec, left, left_keys, env)?;
-    let mut right = Side::of(spec, right, right_keys, env)?;
+    let mut left = Side::of(spec, left, left_keys, env, load)?;
+    let mut right = Side::of(spec, right, right_keys, env, load)?;
     let mut kinds = Vec::new();
     let mut key: Fields = Vec::new();
     for (a, b) in left.keys.iter().zip(&right.keys) {
@@ -143,13 +143,13 @@ fn large_and_small(spec: &mut JobSpec) -> Result<(Vec<String>, Vec<String>)> {
 }
 
 impl Side {
-    fn of(spec: &JobSpec, inputs: Vec<String>, keys: Vec<String>, env: &Env) -> Result<Side> {
+    fn of(spec: &JobSpec, inputs: Vec<String>, keys: Vec<String>, env: &Env, load: Load<'_>) -> Result<Side> {
         if inputs.iter().any(|name| name == "-") {
             let error = Error::new(Code::Usage, "standard input cannot be sampled for the types of its columns");
             return Err(error.hint("write it to a file first"));
         }
         let format = format_among(spec, &inputs, env)?;
-        let table = Table::of(&inputs, &format, env)?;
+        let table = Table::of(&inputs, &format, env, load)?;
         let mut names = table.json_names(env)?;
         if !names.is_empty() {
             names.extend(keys.iter().filter(|key| key.contains('.')).cloned());
@@ -161,7 +161,7 @@ impl Side {
             let member = if is_known { None } else { table.type_at(name) };
             all.extend(member.map(|kind| (name.clone(), kind)));
         }
-        if library::read_format(&format).is_none() {
+        if read_format(&format).is_none() {
             let given = given_types(spec)?;
             for (name, kind) in &mut all {
                 if let Some((_, given)) = given.iter().find(|(known, _)| known == name) {
@@ -184,7 +184,7 @@ impl Side {
     /// Returns the source of the side, and writes the names of its columns into the settings.
     fn source(&self, spec: &mut JobSpec, side: &JoinSide, mapper: &str) -> SourceSpec {
         // A column that is passed on keeps its text.
-        let is_text = library::read_format(&self.format).is_none();
+        let is_text = read_format(&self.format).is_none();
         let (mut names, mut kinds, mut read): (Vec<String>, Vec<String>, Vec<String>) = Default::default();
         let mut add = |name: &String, as_it_is: bool| {
             let own = if as_it_is { as_text(name) } else { name.clone() };

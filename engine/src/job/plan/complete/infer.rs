@@ -6,11 +6,12 @@ use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+
+use crate::env::Env;
+use crate::format::columns::put_unescaped;
+use crate::job::inspect::inspect;
+use crate::job::spec::InputFormat;
 use yunti_base::{Cancel, Code, Error, Result};
-use yunti_engine::env::Env;
-use yunti_engine::format::columns::put_unescaped;
-use yunti_engine::job::inspect::inspect;
-use yunti_engine::job::spec::InputFormat;
 
 /// Names and types of the columns; a type is empty if it is not known.
 pub type Fields = Vec<(String, String)>;

@@ -8,15 +8,14 @@
 //!   sample      records as they are, with all columns      here, as convert does
 //! ```
 
+use crate::columns::settings::{BY, MARK_NULLS, OF, SELECT, TOP_BY, WHERE};
+use crate::env::Env;
+use crate::job::plan::JSON_VALUES;
+use crate::job::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget};
 use yunti_base::{Code, Error, Result};
-use yunti_engine::columns::settings::{BY, OF, SELECT, TOP_BY, WHERE};
-use yunti_engine::env::Env;
-use yunti_engine::job;
-use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget};
-use yunti_engine::library::applications::join::SMALL_ROWS;
 
+use super::formats::{Load, read_format, written_format};
 use super::join;
-use super::library;
 use super::resolve::{AGGREGATE, DISTINCT, TOP_ROWS, column_names, quoted_list};
 use super::table::Table;
 
@@ -49,17 +48,16 @@ fn check_numbers(spec: &JobSpec) -> Result<()> {
 }
 
 /// Rewrites such a job; leaves others alone. Errors: `Usage`, and those of the first files.
-pub fn rewrite(spec: &mut JobSpec, env: &Env) -> Result<()> {
-    let is_table =
-        matches!(spec.input_format, InputFormat::Csv { .. }) || library::read_format(&spec.input_format).is_some();
+pub fn rewrite(spec: &mut JobSpec, env: &Env, load: Load<'_>) -> Result<()> {
+    let is_table = matches!(spec.input_format, InputFormat::Csv { .. }) || read_format(&spec.input_format).is_some();
     if spec.mapper.as_deref() == Some(TOP) || join::is_join(spec) {
         check_numbers(spec)?;
     }
     match () {
         () if names_key(spec) && is_top(spec) => top(spec),
-        () if names_key(spec) && join::is_join(spec) => join::resolve(spec, env),
-        () if is_distinct(spec) && (names_key(spec) || is_table) => distinct(spec, env),
-        () if spec.mapper.as_deref() == Some(SAMPLE) && is_table => sample(spec, env),
+        () if names_key(spec) && join::is_join(spec) => join::resolve(spec, env, load),
+        () if is_distinct(spec) && (names_key(spec) || is_table) => distinct(spec, env, load),
+        () if spec.mapper.as_deref() == Some(SAMPLE) && is_table => sample(spec, env, load),
         () => Ok(()),
     }
 }
@@ -70,7 +68,7 @@ pub fn keep_format(spec: &mut JobSpec) {
     if spec.mapper.as_deref() != Some(SAMPLE) || !is_open || !matches!(spec.output, OutputTarget::Directory(_)) {
         return;
     }
-    match (library::read_format(&spec.input_format), &spec.input_format) {
+    match (read_format(&spec.input_format), &spec.input_format) {
         (Some(read), _) => spec.output_format = OutputFormat::Class(read.writer.into()),
         (None, &InputFormat::Csv { separator, header }) => {
             spec.output_format = OutputFormat::Csv { separator, header };
@@ -79,11 +77,12 @@ pub fn keep_format(spec: &mut JobSpec) {
     }
 }
 
-/// Refuses a hash join of tables on a cluster. Errors: `Usage`.
+/// Refuses a join of tables on a cluster: the client there completes a job by the first file of each source, and such a
+/// job has two tables in one. Errors: `Usage`.
 pub fn refuse_on_cluster(spec: &JobSpec) -> Result<()> {
-    if spec.sources.iter().any(|source| source.mapper.as_deref() == Some(SMALL_ROWS)) {
-        let error = Error::new(Code::Usage, "a hash join of tables runs on one node alone, not on YARN");
-        return Err(error.hint("use the application join"));
+    if names_key(spec) && join::is_join(spec) {
+        let error = Error::new(Code::Usage, "a join of tables runs on one node alone, not on YARN");
+        return Err(error.hint("leave out --on yarn, or join lines: -D join.left.column=N"));
     }
     Ok(())
 }
@@ -110,9 +109,9 @@ fn top(spec: &mut JobSpec) -> Result<()> {
     Ok(())
 }
 
-fn distinct(spec: &mut JobSpec, env: &Env) -> Result<()> {
+fn distinct(spec: &mut JobSpec, env: &Env, load: Load<'_>) -> Result<()> {
     if spec.columns.key.is_empty() {
-        let table = Table::of(&spec.inputs, &spec.input_format, env)?;
+        let table = Table::of(&spec.inputs, &spec.input_format, env, load)?;
         spec.columns.key = table.fields(&[], false, env)?.into_iter().map(|(name, _)| name).collect();
     }
     spec.settings.insert(BY.into(), std::mem::take(&mut spec.columns.key).join("\n"));
@@ -122,7 +121,7 @@ fn distinct(spec: &mut JobSpec, env: &Env) -> Result<()> {
     Ok(())
 }
 
-fn sample(spec: &mut JobSpec, env: &Env) -> Result<()> {
+fn sample(spec: &mut JobSpec, env: &Env, load: Load<'_>) -> Result<()> {
     if spec.settings.contains_key(WHERE) {
         let error = Error::new(Code::Usage, "a sample has no condition");
         return Err(error.hint("write the rows with yunti run filter --where first"));
@@ -130,8 +129,8 @@ fn sample(spec: &mut JobSpec, env: &Env) -> Result<()> {
     if spec.inputs.iter().any(|name| name == "-") || spec.sources().len() > 1 {
         return Ok(());
     }
-    let table = Table::of(&spec.inputs, &spec.input_format, env)?;
-    let (read, written) = (library::read_format(&spec.input_format), library::written_format(&spec.output_format));
+    let table = Table::of(&spec.inputs, &spec.input_format, env, load)?;
+    let (read, written) = (read_format(&spec.input_format), written_format(&spec.output_format));
     let mut names: Vec<String> = spec.columns.key.iter().chain(&spec.columns.value).cloned().collect();
     if let Some(list) = spec.settings.get(SELECT) {
         names = column_names(list)?;
@@ -149,14 +148,14 @@ fn sample(spec: &mut JobSpec, env: &Env) -> Result<()> {
     spec.output_columns = spec.columns.clone();
     if let Some(written) = written {
         if read.is_some() {
-            spec.settings.insert(job::MARK_NULLS.into(), "true".into());
+            spec.settings.insert(MARK_NULLS.into(), "true".into());
         }
         let types = all.iter().filter(|(name, kind)| !kind.is_empty() && names.contains(name));
         let types: Vec<String> = types.map(|(name, kind)| format!("{name}={kind}")).collect();
         spec.settings.entry(format!("{}.types", written.settings)).or_insert(types.join("\n"));
     }
     if spec.output_format == OutputFormat::Json && read.is_some() {
-        spec.settings.entry(job::JSON_VALUES.into()).or_insert(table.json_values().join("\n"));
+        spec.settings.entry(JSON_VALUES.into()).or_insert(table.json_values().join("\n"));
     }
     Ok(())
 }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::inputs;
 use crate::env::Env;
 use crate::env::stores::scheme_of;
 use crate::format::file_formats::FILE_FORMATS;
+use crate::job::plan::inputs;
 use crate::job::spec::{InputFormat, JobSpec, SourceSpec};
 use crate::read::foreign;
 use crate::read::split::InputFile;
@@ -28,8 +28,9 @@ fn first_with_bytes(names: &[String], env: &Env, wanted: fn(&InputFile) -> bool)
 
 /// Sets the input format of each source of text whose first file has a format of `FILE_FORMATS`.
 ///
-/// Errors: `Input` for an input that does not exist or cannot be read.
-pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
+/// `stores_are_near`: files of stores are opened whatever their names are. Errors: `Input` for an input that does not
+/// exist or cannot be read.
+pub fn recognise_formats(spec: &mut JobSpec, env: &Env, stores_are_near: bool) -> Result<()> {
     for (number, SourceSpec { inputs: names, input_format, .. }) in spec.sources().into_iter().enumerate() {
         // Some applications name the end of a line.
         let is_line_end = |delimiter: &Option<Vec<u8>>| matches!(delimiter.as_deref(), None | Some(b"\n"));
@@ -38,7 +39,7 @@ pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
             continue;
         }
         let Some(first) = first_with_bytes(&names, env, |file| !file.is_stream)? else { continue };
-        let Some(class) = source_of(&first, env)? else { continue };
+        let Some(class) = source_of(&first, env, stores_are_near)? else { continue };
         let slot = match spec.sources.get_mut(number) {
             Some(source) => &mut source.input_format,
             None => &mut spec.input_format,
@@ -49,13 +50,13 @@ pub fn recognise_formats(spec: &mut JobSpec, env: &Env) -> Result<()> {
 }
 
 /// Returns the class that reads a file, if it is recognised.
-fn source_of(file: &InputFile, env: &Env) -> Result<Option<&'static str>> {
+fn source_of(file: &InputFile, env: &Env, stores_are_near: bool) -> Result<Option<&'static str>> {
     let is_known = FILE_FORMATS.iter().any(|format| format.has_extension(&file.path));
     if file.len == 0 {
         return Ok(FILE_FORMATS.iter().find(|format| format.has_extension(&file.path)).map(|format| format.source));
     }
     // A file of a store costs a request.
-    if !is_known && scheme_of(&file.path).is_some() {
+    if !is_known && !stores_are_near && scheme_of(&file.path).is_some() {
         return Ok(None);
     }
     let found = match foreign::file_format(&*env.files, file) {

@@ -3,19 +3,20 @@
 //! The job's settings have the names as the user wrote them. What is found here is written into settings too, so that
 //! each task has it, wherever it runs.
 
-use yunti_base::{Code, Error, Result};
-use yunti_engine::columns::aggregate::{List, exact};
-use yunti_engine::columns::expression::{Field, Tree, Typed, bind, parse, parse_list};
-use yunti_engine::columns::kind::{Kind, Unit};
-use yunti_engine::columns::settings::{BY, NAMES, OF, RESULT_KEYS, RESULTS, SELECT, TOP_BY, TYPES, TYPES_GIVEN, WHERE};
-use yunti_engine::env::Env;
-use yunti_engine::format::file_formats::FileFormat;
-use yunti_engine::job;
-use yunti_engine::job::spec::{InputFormat, JobSpec, OutputFormat};
-
+use super::formats::{Load, read_format, written_format};
 use super::infer::Fields;
-use super::library;
 use super::table::{self, Table};
+use crate::columns::aggregate::{List, exact};
+use crate::columns::expression::{Field, Tree, Typed, bind, parse, parse_list};
+use crate::columns::kind::{Kind, Unit};
+use crate::columns::settings::{
+    BY, MARK_NULLS, NAMES, OF, RESULT_KEYS, RESULTS, SELECT, TOP_BY, TYPES, TYPES_GIVEN, WHERE,
+};
+use crate::env::Env;
+use crate::format::file_formats::FileFormat;
+use crate::job::plan::JSON_VALUES;
+use crate::job::spec::{InputFormat, JobSpec, OutputFormat};
+use yunti_base::{Code, Error, Result};
 
 pub const AGGREGATE: &str = "Yunti.ColumnsAggregateMapper";
 pub const TOP_ROWS: &str = "Yunti.TopRowsMapper";
@@ -30,26 +31,26 @@ pub fn is_open(spec: &JobSpec) -> bool {
 }
 
 /// Completes a job whose mapper takes columns; leaves others alone. Errors: `Usage`, and those of the first file.
-pub fn resolve(spec: &mut JobSpec, env: &Env) -> Result<()> {
+pub fn resolve(spec: &mut JobSpec, env: &Env, stores_are_near: bool, load: Load<'_>) -> Result<()> {
     if !is_open(spec) {
         return Ok(());
     }
     let mapper = spec.mapper.clone().unwrap_or_default();
     if matches!(spec.input_format, InputFormat::Text { .. }) {
-        spec.input_format = table::format_of(&spec.inputs, env)?;
+        spec.input_format = table::format_of(&spec.inputs, env, stores_are_near)?;
     }
     let selects = mapper != AGGREGATE;
     if selects && !spec.settings.contains_key(SELECT) && spec.input_format == InputFormat::Json {
-        let names = Table::of(&spec.inputs, &spec.input_format, env)?.json_names(env)?;
+        let names = Table::of(&spec.inputs, &spec.input_format, env, load)?.json_names(env)?;
         spec.settings.insert(SELECT.into(), quoted_list(&names));
     }
-    let (mut all, table) = all_fields(spec, &needed(spec, &mapper)?, env)?;
+    let (mut all, table) = all_fields(spec, &needed(spec, &mapper)?, env, load)?;
     // A selection of all columns is the list of their names.
     if selects && !spec.settings.contains_key(SELECT) {
         let names: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
         spec.settings.insert(SELECT.into(), quoted_list(&names));
     }
-    let is_text = library::read_format(&spec.input_format).is_none();
+    let is_text = read_format(&spec.input_format).is_none();
     // Members of structs are columns by their path.
     for name in needed(spec, &mapper)? {
         let is_known = all.iter().any(|(known, _)| *known == name);
@@ -196,10 +197,10 @@ pub fn given_types(spec: &JobSpec) -> Result<Fields> {
 
 /// Returns the columns of the input with their types, the user's where there is one; and the table, unless the user
 /// names all types.
-fn all_fields(spec: &JobSpec, needed: &[String], env: &Env) -> Result<(Fields, Option<Table>)> {
+fn all_fields(spec: &JobSpec, needed: &[String], env: &Env, load: Load<'_>) -> Result<(Fields, Option<Table>)> {
     let given = given_types(spec)?;
     let is_given = |name: &String| given.iter().any(|(known, _)| known == name);
-    let is_schema = library::read_format(&spec.input_format).is_some();
+    let is_schema = read_format(&spec.input_format).is_some();
     if !is_schema && !needed.is_empty() && needed.iter().all(is_given) {
         return Ok((given, None));
     }
@@ -207,7 +208,7 @@ fn all_fields(spec: &JobSpec, needed: &[String], env: &Env) -> Result<(Fields, O
         let error = Error::new(Code::Usage, "standard input cannot be sampled for the types of its columns");
         return Err(error.hint("name the type of each column: --type amount=Float64"));
     }
-    let table = Table::of(&spec.inputs, &spec.input_format, env)?;
+    let table = Table::of(&spec.inputs, &spec.input_format, env, load)?;
     let mut all = table.fields(needed, true, env)?;
     for (name, kind) in all.iter_mut() {
         if let (Some((_, given)), false) = (given.iter().find(|(known, _)| known == name), is_schema) {
@@ -264,7 +265,7 @@ pub fn name_results(spec: &mut JobSpec, results: Results) {
     let names = |fields: &Fields| fields.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     spec.settings.insert(RESULTS.into(), [names(&results.key), names(&results.value)].concat().join("\n"));
     spec.settings.insert(RESULT_KEYS.into(), results.key.len().to_string());
-    let written = library::written_format(&spec.output_format);
+    let written = written_format(&spec.output_format);
     let has_names = matches!(spec.output_format, OutputFormat::Csv { .. } | OutputFormat::Json) || written.is_some();
     let is_named = !spec.output_columns.key.is_empty() || !spec.output_columns.value.is_empty();
     if !has_names || is_named {
@@ -274,17 +275,17 @@ pub fn name_results(spec: &mut JobSpec, results: Results) {
     let all = || results.key.iter().chain(&results.value);
     match written {
         Some(written) => {
-            spec.settings.insert(job::MARK_NULLS.into(), "true".into());
+            spec.settings.insert(MARK_NULLS.into(), "true".into());
             let types: Vec<String> = all().map(|(name, kind)| format!("{name}={}", stored(kind, written))).collect();
             spec.settings.entry(format!("{}.types", written.settings)).or_insert(types.join("\n"));
         }
         None => {
             if spec.output_format == OutputFormat::Json {
-                spec.settings.entry(job::MARK_NULLS.into()).or_insert("true".into());
+                spec.settings.entry(MARK_NULLS.into()).or_insert("true".into());
             }
             let values = all().filter(|(_, kind)| table::is_json_value(kind)).map(|(name, _)| name.clone());
             let values: Vec<String> = values.collect();
-            spec.settings.entry(job::JSON_VALUES.into()).or_insert(values.join("\n"));
+            spec.settings.entry(JSON_VALUES.into()).or_insert(values.join("\n"));
         }
     }
 }

@@ -2,20 +2,19 @@
 
 use std::path::PathBuf;
 
+use super::formats::{Load, description, read_format};
+use super::infer::{self, Fields};
+use super::recognise::{first_file, recognise_formats};
+use crate::env::Env;
+use crate::format::file_formats;
+use crate::job::spec::{InputFormat, JobSpec};
 use serde_json::Value;
 use yunti_base::{Code, Error, Result};
-use yunti_engine::env::Env;
-use yunti_engine::format::file_formats;
-use yunti_engine::job;
-use yunti_engine::job::spec::{InputFormat, JobSpec};
-
-use super::infer::{self, Fields};
-use super::library;
 
 /// Returns the format of inputs by the first file. Errors: `Usage` for a file that has no known columns.
-pub fn format_of(inputs: &[String], env: &Env) -> Result<InputFormat> {
+pub fn format_of(inputs: &[String], env: &Env, stores_are_near: bool) -> Result<InputFormat> {
     let mut spec = JobSpec { inputs: inputs.to_vec(), ..JobSpec::default() };
-    job::recognise_formats(&mut spec, env)?;
+    recognise_formats(&mut spec, env, stores_are_near)?;
     if let InputFormat::Class(_) = spec.input_format {
         return Ok(spec.input_format);
     }
@@ -27,7 +26,7 @@ pub fn format_of(inputs: &[String], env: &Env) -> Result<InputFormat> {
     if inputs.iter().any(|name| name == "-") {
         return Err(unknown());
     }
-    let first = job::first_file(inputs, env)?;
+    let first = first_file(inputs, env)?;
     let name = first.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let is = |extension: &str| name.ends_with(extension) || name.contains(&format!("{extension}."));
     match () {
@@ -42,11 +41,11 @@ pub fn format_of(inputs: &[String], env: &Env) -> Result<InputFormat> {
 pub fn format_among(spec: &JobSpec, inputs: &[String], env: &Env) -> Result<InputFormat> {
     let mut own = JobSpec { inputs: inputs.to_vec(), ..JobSpec::default() };
     if !inputs.iter().any(|name| name == "-") {
-        job::recognise_formats(&mut own, env)?;
+        recognise_formats(&mut own, env, false)?;
     }
     match (&own.input_format, &spec.input_format) {
         (InputFormat::Class(_), _) => Ok(own.input_format),
-        (_, InputFormat::Text { .. }) => format_of(inputs, env),
+        (_, InputFormat::Text { .. }) => format_of(inputs, env, false),
         (_, format @ (InputFormat::Csv { .. } | InputFormat::Json | InputFormat::Class(_))) => Ok(format.clone()),
         _ => {
             let error = Error::new(Code::Usage, "the input has no named columns");
@@ -65,9 +64,9 @@ pub struct Table {
 
 impl Table {
     /// Finds the first file and describes it. Errors: `Input` if there is none; those of the library and of the file.
-    pub fn of(inputs: &[String], format: &InputFormat, env: &Env) -> Result<Table> {
-        let path = job::first_file(inputs, env)?;
-        let described = library::read_format(format).map(|read| library::description(&path, read, env)).transpose()?;
+    pub fn of(inputs: &[String], format: &InputFormat, env: &Env, load: Load<'_>) -> Result<Table> {
+        let path = first_file(inputs, env)?;
+        let described = read_format(format).map(|read| description(&path, read, env, load)).transpose()?;
         Ok(Table { path, format: format.clone(), schema: described.map(|mut document| document["fields"].take()) })
     }
 
