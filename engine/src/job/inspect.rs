@@ -59,7 +59,7 @@ pub struct RecordCount {
 pub fn describe(path: &Path, class: &Arc<dyn Class>, env: &Env) -> Result<String> {
     let budget = Budget::new(MEMORY_BYTES);
     let file = Arc::new(SourceFile::open(&*env.files, path, 0, &budget)?);
-    if file.len() == 0 {
+    if file.is_empty() {
         let error = Error::new(Code::Input, "the file is empty, so it has no columns").at_path(path.to_string_lossy());
         return Err(error.hint("name a file with columns"));
     }
