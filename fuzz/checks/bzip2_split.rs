@@ -7,6 +7,7 @@ use yunti_engine::env::NamedFile;
 use yunti_engine::env::files::Files;
 use yunti_engine::env::real::RealFiles;
 use yunti_engine::memory::Budget;
+use yunti_engine::read::byte_source::CutReader;
 use yunti_engine::read::bzip2::split::Bzip2Split;
 
 /// Bytes of output after which a decompression bomb is cut.

@@ -10,6 +10,7 @@ use yunti_engine::env::NamedFile;
 use yunti_engine::env::files::Files;
 use yunti_engine::env::real::RealFiles;
 use yunti_engine::memory::Budget;
+use yunti_engine::read::byte_source::CutReader;
 use yunti_engine::read::parts::reader::{self, PartReader};
 use yunti_engine::read::parts::{REACH_BYTES_MAX, find, is_doubtful};
 

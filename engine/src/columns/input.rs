@@ -18,12 +18,29 @@ pub fn fields(context: &TaskContext) -> Result<Vec<Field>> {
     fields_of(|key| context.setting(key))
 }
 
+/// Returns the columns of a job that a setting names, a line each. Errors: `Usage`.
+pub fn columns_of(context: &TaskContext, setting: &str, fields: &[Field]) -> Result<Vec<Field>> {
+    let find = |name: &str| {
+        let found = fields.iter().find(|field| field.name == name).cloned();
+        found.ok_or_else(|| Error::new(Code::Usage, format!("{setting}: there is no column {name}")))
+    };
+    context.setting(setting).unwrap_or_default().lines().map(find).collect()
+}
+
 /// Returns the columns that settings name. Errors: `Usage`.
 fn fields_of<'s>(setting: impl Fn(&str) -> Option<&'s str>) -> Result<Vec<Field>> {
+    fields_under((NAMES, TYPES), setting)
+}
+
+/// Returns the columns whose names and types two settings have. Errors: `Usage`.
+pub fn fields_under<'s>(
+    (names_key, types_key): (&str, &str),
+    setting: impl Fn(&str) -> Option<&'s str>,
+) -> Result<Vec<Field>> {
     let lines = |key: &str| setting(key).unwrap_or_default().lines();
-    let (names, types) = (lines(NAMES), lines(TYPES));
+    let (names, types) = (lines(names_key), lines(types_key));
     if names.clone().count() != types.clone().count() {
-        let what = format!("the settings {NAMES} and {TYPES} have different numbers of lines");
+        let what = format!("the settings {names_key} and {types_key} have different numbers of lines");
         return Err(Error::new(Code::Usage, what));
     }
     names.zip(types).map(|(name, kind)| Ok(Field { name: name.into(), kind: Kind::parse(kind)? })).collect()
@@ -56,7 +73,11 @@ pub struct ColumnInput {
 impl ColumnInput {
     /// Returns a reader of the columns that the job's settings name. Errors: `Usage`.
     pub fn new(context: &Arc<TaskContext>) -> Result<ColumnInput> {
-        let fields = fields(context)?;
+        ColumnInput::of(context, fields(context)?)
+    }
+
+    /// Returns a reader of these columns. Errors: `Usage`.
+    pub fn of(context: &Arc<TaskContext>, fields: Vec<Field>) -> Result<ColumnInput> {
         let kinds: Vec<Kind> = fields.iter().map(|field| field.kind).collect();
         Ok(ColumnInput {
             context: context.clone(),

@@ -16,4 +16,5 @@ pub mod normal;
 pub mod select;
 pub mod settings;
 pub mod text;
+pub mod top;
 pub mod vector;

@@ -27,6 +27,16 @@ pub fn put(cell: Cell<'_>, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends a form by which rows are ordered: ascending, or descending. Nulls are last in both.
+pub fn put_last(cell: Cell<'_>, descending: bool, out: &mut Vec<u8>) {
+    let start = out.len();
+    put(cell, out);
+    out[start] ^= 1;
+    if descending {
+        out[start + 1..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+}
+
 fn put_int(value: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&(value as u64 ^ 1 << 63).to_be_bytes());
 }
@@ -127,6 +137,20 @@ mod tests {
                 })
                 .collect();
             assert!(forms.is_sorted_by(|a, b| a < b && !b.starts_with(a)), "{kind}");
+            for descending in [false, true] {
+                let mut rest = values[1..].to_vec();
+                if descending {
+                    rest.reverse();
+                }
+                rest.push(Value::Null);
+                let last = |value: &Value| {
+                    let mut form = Vec::new();
+                    put_last(value.cell(), descending, &mut form);
+                    form
+                };
+                let forms: Vec<_> = rest.iter().map(last).collect();
+                assert!(forms.is_sorted_by(|a, b| a < b && !b.starts_with(a)), "{kind}, descending: {descending}");
+            }
             for (form, value) in forms.iter().zip(&values) {
                 // Behind it stands another column.
                 let both = [&form[..], b"\x01rest"].concat();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::expression::{Typed, bind, parse_list};
+use super::expression::{Field, Typed, bind, parse_list};
 use super::input::{ColumnInput, condition};
 use super::kind::Kind;
 use super::settings::{MARK_NULLS, SELECT, is_true};
@@ -23,15 +23,25 @@ impl SelectRows {
     /// Reads the settings. Errors: `Usage`.
     pub fn new(context: &Arc<TaskContext>) -> Result<Self> {
         let input = ColumnInput::new(context)?;
-        let missing = || Error::new(Code::Usage, format!("the setting {SELECT} is missing"));
-        let list = parse_list(context.setting(SELECT).ok_or_else(missing)?)?;
         Ok(SelectRows {
             condition: condition(context, input.fields())?,
-            list: list.iter().map(|(tree, ..)| bind(tree, input.fields())).collect::<Result<_>>()?,
+            list: selected(context, input.fields())?,
             marks_nulls: is_true(context, MARK_NULLS),
             input,
         })
     }
+}
+
+/// Returns the columns and expressions that a job selects. Errors: `Usage`.
+pub fn selected(context: &TaskContext, fields: &[Field]) -> Result<Vec<Typed>> {
+    let missing = || Error::new(Code::Usage, format!("the setting {SELECT} is missing"));
+    let list = parse_list(context.setting(SELECT).ok_or_else(missing)?)?;
+    list.iter().map(|(tree, ..)| bind(tree, fields)).collect()
+}
+
+/// Appends columns of a row as text.
+pub fn put_row(columns: &[(Kind, &Vector)], row: usize, marks_nulls: bool, out: &mut Vec<u8>) {
+    text::put_columns(columns.iter().map(|(kind, column)| (*kind, column.cell(row))), marks_nulls, out);
 }
 
 impl Mapper for SelectRows {
@@ -43,14 +53,11 @@ impl Mapper for SelectRows {
             let columns: Vec<(Kind, &Vector)> =
                 list.iter().zip(&columns).map(|(typed, v)| (typed.kind, &**v)).collect();
             let (first, others) = columns.split_at(1);
-            let put_row = |columns: &[(Kind, &Vector)], row: usize, out: &mut Vec<u8>| {
-                text::put_columns(columns.iter().map(|(kind, column)| (*kind, column.cell(row))), *marks_nulls, out);
-            };
             for row in 0..rows {
                 key.clear();
                 value.clear();
-                put_row(first, row, &mut key);
-                put_row(others, row, &mut value);
+                put_row(first, row, *marks_nulls, &mut key);
+                put_row(others, row, *marks_nulls, &mut value);
                 out.emit(&key, &value)?;
             }
             Ok(())

@@ -10,6 +10,7 @@
 use std::io::Write;
 
 use super::kind::{Kind, Unit};
+use super::normal;
 use super::vector::{Bytes, Cell, Data, Value, Vector};
 use crate::format::columns::put_escaped;
 
@@ -244,6 +245,23 @@ pub fn put(kind: Kind, value: &Value, out: &mut Vec<u8>) {
 /// A null is empty, or `\N` if nulls are marked; then a single column is escaped too.
 pub fn put_columns<'a>(cells: impl ExactSizeIterator<Item = (Kind, Cell<'a>)>, marks_nulls: bool, out: &mut Vec<u8>) {
     let is_escaped = cells.len() > 1 || marks_nulls;
+    put_cells(cells, is_escaped, marks_nulls, out);
+}
+
+/// Appends the columns of a key in normal form, as `put_columns` does. Returns None if it is no normal form.
+pub fn put_key(kinds: &[Kind], mut key: &[u8], marks_nulls: bool, out: &mut Vec<u8>) -> Option<()> {
+    let values: Vec<Value> = kinds.iter().map(|&kind| normal::take(kind, &mut key)).collect::<Option<_>>()?;
+    put_columns(kinds.iter().zip(&values).map(|(&kind, value)| (kind, value.cell())), marks_nulls, out);
+    Some(())
+}
+
+/// Appends values with tabs between them. A null is empty, or `\N` if nulls are marked.
+pub fn put_cells<'a>(
+    cells: impl Iterator<Item = (Kind, Cell<'a>)>,
+    is_escaped: bool,
+    marks_nulls: bool,
+    out: &mut Vec<u8>,
+) {
     for (number, (kind, cell)) in cells.enumerate() {
         if number > 0 {
             out.push(b'\t');

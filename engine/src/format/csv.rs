@@ -7,7 +7,7 @@
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-use super::columns::{BadRecords, Columns, RecordBuilder};
+use super::columns::{BadRecords, Columns, RecordBuilder, needs_escapes};
 use crate::operator::cursor::RECORD_BYTES_MAX;
 use yunti_base::{Code, Error, Result};
 
@@ -133,7 +133,9 @@ impl CsvParser {
             None => places.key.iter().chain(&places.value).all(|&n| n < ends.len()),
         };
         if fits {
-            return built.push(places.key.iter().map(|&n| cell(n)), places.value.iter().map(|&n| cell(n)));
+            let (key, value) = (places.key.iter().map(|&n| cell(n)), places.value.iter().map(|&n| cell(n)));
+            let all = &cells[..ends.last().copied().unwrap_or(0)];
+            return if needs_escapes(all) { built.push(key, value) } else { built.push_plain(key, value) };
         }
         if self.shape.bad == BadRecords::Skip {
             self.bad_records += 1;

@@ -8,6 +8,8 @@
 //!
 //! A further format is a row here, and a module in `formats/src/` with its source and its writer.
 
+use std::path::Path;
+
 /// Bytes at each end of a file by which it is recognised.
 pub const END_BYTES: usize = 8;
 
@@ -122,9 +124,9 @@ impl FileFormat {
     }
 
     /// Returns true if the name of a file has an extension of the format.
-    pub fn has_extension(&self, path: &str) -> bool {
-        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-        self.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
+    pub fn has_extension(&self, path: &Path) -> bool {
+        path.extension()
+            .is_some_and(|extension| self.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known)))
     }
 }
 

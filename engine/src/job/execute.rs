@@ -28,6 +28,7 @@ use crate::env::sync::Mutex;
 use crate::env::{Crew, Env, NamedFile, OpenFilePool, UninterruptedFiles};
 use crate::format::columns::Columns;
 use crate::format::framed;
+use crate::library::applications::join;
 use crate::memory::{Budget, Grant};
 use crate::operator::ClassSource;
 use crate::operator::context::{BadRecord, BadRecords, Host, JobContext, Settings, Workspace};
@@ -445,7 +446,8 @@ impl JobMemory {
         };
         let is_table = table.is_some() || too_large.is_some();
         let except = if is_table { join_table::not_loaded(spec) } else { None };
-        let (side_files, side_memory) = side_files::load(&spec.side_files, except, &*env.files, &budget)?;
+        let loaded = spec.side_files.iter().filter(|path| except != Some(path));
+        let (side_files, side_memory) = side_files::load(loaded, &*env.files, &budget)?;
         // Reading ahead from stores takes its memory before all other buffers.
         let transfers = budget.grant(env.files.transfer_bytes(limit), "reading from stores")?;
         Ok(JobMemory { budget, side_files, side_memory, transfers, table, too_large, missed: None, started_ns })
@@ -463,7 +465,7 @@ impl JobMemory {
         let (splits, helpers) = (plan.splits.len(), plan.whole_compressed());
         let table = self.table.as_ref().map_or(0, SmallSide::table_bytes);
         let Some(memory) = self.for_records().checked_sub(table) else {
-            return Err(self.budget.too_small(table, join_table::PURPOSE));
+            return Err(self.budget.too_small(table, join::TABLE_PURPOSE));
         };
         Sizing::make(memory, threads, splits, helpers, spec.compress, plan.formats_bytes() + pairs)
     }
@@ -484,7 +486,7 @@ impl JobMemory {
         };
         let JobMemory { budget, side_files, side_memory, transfers, started_ns, .. } = self;
         drop((side_files, side_memory));
-        let (side_files, side_memory) = side_files::load(&sorted.side_files, None, &*env.files, &budget)?;
+        let (side_files, side_memory) = side_files::load(&sorted.side_files, &*env.files, &budget)?;
         Ok(JobMemory { budget, side_files, side_memory, transfers, table: None, too_large: None, missed, started_ns })
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::applications::{
-    CountColumn, Distinct, DistinctReducer, DistinctValues, First, Grep, HashJoin, InvertedIndex, Join, JoinReducer,
-    KMeans, KMeansReducer, Matches, OneSide, PageRank, PageRankCombiner, PageRankReducer, Sample, Top, WordLengths,
+    CountColumn, Distinct, DistinctReducer, DistinctRows, DistinctValues, First, Grep, HashJoin, InvertedIndex, Join,
+    JoinReducer, KMeans, KMeansReducer, KeyedLines, LookupRows, Matches, OneSide, PageRank, PageRankCombiner,
+    PageRankReducer, Sample, SideRows, Top, WordLengths,
 };
 use super::field_order::FieldOrder;
 use super::fold::KnownReducer;
@@ -20,6 +21,7 @@ use super::tokenize::Tokenizer;
 use crate::columns::aggregate::classes::{AggregateRows, MergeStates};
 use crate::columns::aggregate::exact;
 use crate::columns::select::SelectRows;
+use crate::columns::top::{FirstRows, TopRows};
 use crate::map::identity::IdentityMapper;
 use crate::operator::folder::KnownFolder;
 use crate::operator::{
@@ -138,6 +140,26 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         (info.flags.takes_blocks, info.value_type) = (true, value_type);
         add(info, Make::Mapper(|context| Ok(Box::new(SelectRows::new(context)?))));
     }
+    for (name, value_type, new) in [
+        ("LeftRowsMapper", Type::Bytes, (|context| Ok(Box::new(SideRows::left(context)?))) as New<dyn Mapper>),
+        ("RightRowsMapper", Type::Bytes, |context| Ok(Box::new(SideRows::right(context)?))),
+        ("SmallRowsMapper", Type::Bytes, |context| Ok(Box::new(SideRows::lines(context)?))),
+        ("LookupRowsMapper", Type::Bytes, |context| Ok(Box::new(LookupRows::new(context)?))),
+        ("LookupKeysMapper", Type::None, |context| Ok(Box::new(LookupRows::new(context)?))),
+    ] {
+        let mut info = base(name, Kind::Mapper);
+        (info.flags.takes_blocks, info.value_type) = (true, value_type);
+        add(info, Make::Mapper(new));
+    }
+    add(base("KeyedLinesMapper", Kind::Mapper), Make::Mapper(|context| Ok(Box::new(KeyedLines::new(context)?))));
+    let mut info = base("TopRowsMapper", Kind::Mapper);
+    info.flags.takes_blocks = true;
+    add(info, Make::Mapper(|context| Ok(Box::new(TopRows::new(context)?))));
+    for (name, value_type) in [("FirstRowsReducer", Type::Bytes), ("FirstRowsOneReducer", Type::None)] {
+        let mut info = base(name, Kind::Reducer);
+        (info.value_type, info.in_value_type) = (value_type, Type::Bytes);
+        add(info, Make::Reducer(|context| Ok(Box::new(FirstRows::new(context)?))));
+    }
     let mut info = base("ColumnsExactOrder", Kind::KeyOrder);
     info.flags.groups = true;
     add(info, Make::KeyOrder(exact::order_of));
@@ -174,7 +196,9 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("DistinctReducer", true, Type::None, (|_| Ok(Box::new(DistinctReducer))) as New<dyn Reducer>),
         ("DistinctValuesReducer", true, Type::Bytes, |_| Ok(Box::new(DistinctValues::one_by_one()))),
         ("JoinedValuesReducer", true, Type::Bytes, |_| Ok(Box::new(DistinctValues::joined()))),
-        ("JoinReducer", true, Type::Bytes, |context| Ok(Box::new(JoinReducer::new(context)?))),
+        ("JoinReducer", true, Type::Bytes, |context| Ok(Box::new(JoinReducer::lines(context)?))),
+        ("JoinRowsReducer", true, Type::Bytes, |context| Ok(Box::new(JoinReducer::rows(context)?))),
+        ("JoinKeysReducer", true, Type::None, |context| Ok(Box::new(JoinReducer::rows(context)?))),
         ("AggregateReducer", true, Type::Bytes, |_| Ok(Box::new(AggregateReducer::new(false)))),
         ("AggregateCombiner", true, Type::Bytes, |_| Ok(Box::new(AggregateReducer::new(true)))),
         // The reducer counts records over all keys, so it is not pure.
@@ -196,10 +220,17 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     let new: New<dyn Partitioner> = |context| Ok(Box::new(KeyFieldPartitioner::new(context)?));
     add(base("KeyFieldPartitioner", Kind::Partitioner), Make::Partitioner(new));
     add(base("KeyHashPartitioner", Kind::Partitioner), Make::Partitioner(|_| Ok(Box::new(KeyHashPartitioner))));
-    let mut info = base("DistinctFolder", Kind::Folder);
-    (info.key_type, info.value_type, info.is_fold, info.flags.pure) = (Type::None, Type::None, true, true);
-    info.flags.ignores_values = true;
-    add(info, Make::Folder(|_| Ok(Box::new(Distinct))));
+    for (name, new) in [
+        ("DistinctFolder", (|_| Ok(Box::new(Distinct))) as New<dyn Folder>),
+        // The application has a name of its own: with a table as its input it keeps rows, and DistinctFolder keys.
+        ("DistinctLinesFolder", |_| Ok(Box::new(Distinct))),
+        ("DistinctRowsFolder", |context| Ok(Box::new(DistinctRows::new(context)?))),
+    ] {
+        let mut info = base(name, Kind::Folder);
+        (info.key_type, info.value_type, info.is_fold, info.flags.pure) = (Type::None, Type::None, true, true);
+        info.flags.ignores_values = true;
+        add(info, Make::Folder(new));
+    }
 
     for (name, fold, number) in [
         ("Count", KnownFold::Count, Type::I64),

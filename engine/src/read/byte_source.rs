@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bzip2::split::Bzip2Split;
 use super::decoded_file::DecodedFile;
-use super::parts::reader::PartReader;
 use super::read_ahead::{LEFT_BYTES_MIN, ReadAhead, ReadAheadSource};
 use crate::env::NamedFile;
 use crate::memory::Budget;
@@ -17,10 +15,26 @@ pub enum ByteSource {
         at: u64,
     },
     Decoded(CompressedSource),
-    /// Blocks of a bzip2 file.
-    Blocks(Box<Bzip2Split>),
-    /// Members of another compressed file.
-    Part(Box<PartReader>),
+    /// Blocks or members of a compressed file.
+    Cut(Box<dyn CutReader>),
+}
+
+/// Reader of one piece of a compressed file: its decoded bytes, then the bytes behind it as far as the caller reads,
+/// for the record that ends there.
+pub trait CutReader: Send {
+    /// Returns the file.
+    fn file(&self) -> &NamedFile;
+
+    /// Returns the number of decoded bytes of the piece; None until all of them were read.
+    fn boundary(&self) -> Option<u64>;
+
+    /// Returns true if the file has no more data.
+    fn ended(&self) -> bool;
+
+    /// Fills `to`. Returns fewer than `to.len()` bytes at the end of the file, and once at the boundary.
+    ///
+    /// Errors: `Corrupt` and others of the decoder; `Input` for a failed read.
+    fn read(&mut self, to: &mut [u8]) -> Result<usize>;
 }
 
 /// A compressed file, decoded here or by a helper.
@@ -58,8 +72,7 @@ impl ByteSource {
                 Reader::Ahead(source) => source.path(),
                 Reader::Nobody => "",
             },
-            ByteSource::Blocks(split) => split.file().path(),
-            ByteSource::Part(part) => part.file().path(),
+            ByteSource::Cut(cut) => cut.file().path(),
         }
     }
 
@@ -67,8 +80,7 @@ impl ByteSource {
     /// length.
     pub fn boundary(&self) -> Option<u64> {
         match self {
-            ByteSource::Blocks(split) => split.boundary(),
-            ByteSource::Part(part) => part.boundary(),
+            ByteSource::Cut(cut) => cut.boundary(),
             _ => None,
         }
     }
@@ -76,8 +88,7 @@ impl ByteSource {
     /// Returns true if a short read means the end of the file.
     pub fn ended(&self) -> bool {
         match self {
-            ByteSource::Blocks(split) => split.ended(),
-            ByteSource::Part(part) => part.ended(),
+            ByteSource::Cut(cut) => cut.ended(),
             _ => true,
         }
     }
@@ -91,8 +102,7 @@ impl ByteSource {
                 Ok(n)
             }
             ByteSource::Decoded(compressed) => compressed.read(to),
-            ByteSource::Blocks(split) => split.read(to),
-            ByteSource::Part(part) => part.read(to),
+            ByteSource::Cut(cut) => cut.read(to),
         }
     }
 }

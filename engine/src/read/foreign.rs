@@ -7,6 +7,8 @@
 //! Text may begin with any of these letters. So the end of the file is checked too, if all bytes of the beginning can
 //! occur in text. Pipes are not checked, because bytes read from a pipe are gone.
 
+use std::path::Path;
+
 use super::split::InputFile;
 use crate::env::stores::scheme_of;
 use crate::env::{Files, NamedFile};
@@ -36,7 +38,7 @@ pub fn refuse(files: &dyn Files, inputs: &[InputFile]) -> Result<()> {
 /// Checks one file that begins with `begin`. Errors as from `refuse`.
 pub fn refuse_begun(files: &dyn Files, input: &InputFile, begin: &[u8]) -> Result<()> {
     let head = &begin[..begin.len().min(END_BYTES)];
-    if head.len() < 4 || !may_be(head) || input.codec.is_some() || input.is_stream {
+    if head.len() < 4 || !may_begin(head) || input.codec.is_some() || input.is_stream {
         return Ok(());
     }
     refuse_one(&NamedFile::open(files, &input.path, Code::Input)?, head, input.len)
@@ -64,19 +66,15 @@ fn tail<'a>(file: &NamedFile, len: u64, space: &'a mut [u8; END_BYTES]) -> Resul
     Ok(&space[..n])
 }
 
-fn may_be(head: &[u8]) -> bool {
-    may_begin(head)
-}
-
 fn refuse_one(file: &NamedFile, head: &[u8], len: u64) -> Result<()> {
-    if !may_be(head) || len < 4 {
+    if !may_begin(head) || len < 4 {
         return Ok(());
     }
     let mut space = [0; END_BYTES];
     let tail = tail(file, len, &mut space)?;
     if let Some(format) = with_ends(head, tail) {
         let FileFormat { name, title, .. } = format;
-        if !format.is_certain() && !format.has_extension(file.path()) {
+        if !format.is_certain() && !format.has_extension(Path::new(file.path())) {
             return Ok(());
         }
         // A job whose first file is one does not come here.
@@ -99,14 +97,7 @@ mod tests {
         let check = |bytes: &[u8], expect: Option<&str>| {
             let path = dir.join("file");
             std::fs::write(&path, bytes).unwrap();
-            let input = InputFile {
-                path,
-                len: bytes.len() as u64,
-                codec: None,
-                is_stream: false,
-                marks: Vec::new(),
-                parts: None,
-            };
+            let input = InputFile { path, len: bytes.len() as u64, ..InputFile::default() };
             let error = refuse(&RealFiles, std::slice::from_ref(&input)).err();
             assert_eq!(refuse_begun(&RealFiles, &input, bytes).err(), error, "{bytes:?}");
             assert_eq!(

@@ -231,14 +231,7 @@ mod tests {
             .map(|(i, bytes)| {
                 let path = dir.join(format!("yunti-mapped-input-{}-{name}-{i}", std::process::id()));
                 std::fs::write(&path, bytes).unwrap();
-                InputFile {
-                    path,
-                    len: bytes.len() as u64,
-                    codec: None,
-                    is_stream: false,
-                    marks: Vec::new(),
-                    parts: None,
-                }
+                InputFile { path, len: bytes.len() as u64, ..InputFile::default() }
             })
             .collect();
         let format = RecordFormat::Lines { end };

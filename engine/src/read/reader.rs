@@ -73,10 +73,10 @@ impl ReadSetup {
             let number =
                 number.ok_or_else(|| Error::new(Code::Internal, "no part begins here").at_path(file.path()))?;
             let part = PartReader::new(file, kind, parts.clone(), number, &self.budget)?;
-            return Ok(ByteSource::Part(Box::new(part)));
+            return Ok(ByteSource::Cut(Box::new(part)));
         }
         if input.cut_by_blocks(piece) {
-            return Ok(ByteSource::Blocks(Box::new(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?)));
+            return Ok(ByteSource::Cut(Box::new(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?)));
         }
         let need = codec::memory_bytes(kind) + DECODE_INPUT_BYTES as u64;
         let grant = self.budget.grant(need, "a decoder")?;

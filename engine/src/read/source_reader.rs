@@ -10,6 +10,10 @@ use crate::memory::Budget;
 use crate::operator::{Batch, Emitter, Form, Scan, Source, SourceFile, TaskContext, Unit};
 use yunti_base::{Error, Result};
 
+/// Bits of a position for the bytes of a unit. The others have its number.
+const UNIT_BITS: u32 = 40;
+const UNIT_MAX: u64 = (1 << (63 - UNIT_BITS)) - 1;
+
 /// Files that units are read from, and the memory for them.
 pub struct UnitInput {
     pub files: Arc<dyn Files>,
@@ -29,6 +33,9 @@ pub struct SourceReader {
     file: Option<Arc<SourceFile>>,
     /// True while a unit has more records.
     is_open: bool,
+    /// Position of the next batch: the number of its unit, and the emitted bytes of the unit before it. No two records
+    /// of a file have the same, and splits do not change it.
+    position: u64,
     emitter: Emitter<EmitBuffer>,
     places: RecordPlaces,
 }
@@ -47,6 +54,7 @@ impl SourceReader {
             source: None,
             file: None,
             is_open: false,
+            position: 0,
             emitter: EmitBuffer::emitter(Form::Copy, grant, purpose)?,
             places: RecordPlaces::default(),
         })
@@ -93,7 +101,8 @@ impl SourceReader {
         let bytes = self.emitter.sink().bytes();
         let types = (info.key_type, info.value_type);
         self.places.find(bytes, types).map_err(|e| e.within(&info.name))?;
-        let batch = self.places.batch(bytes).at(index, 0);
+        let batch = self.places.batch(bytes).at(index, self.position);
+        self.position += bytes.len() as u64;
         Ok(Some(if self.scan.blocks { batch.with_blocks() } else { batch }))
     }
 
@@ -113,6 +122,7 @@ impl SourceReader {
         let (Some((source, _)), Some(file)) = (&mut self.source, &self.file) else { unreachable!("made above") };
         source.open(file, &self.scan, piece.start)?;
         self.is_open = true;
+        self.position = (piece.start & UNIT_MAX) << UNIT_BITS;
         Ok(())
     }
 }

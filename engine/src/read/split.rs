@@ -96,7 +96,7 @@ impl RecordFormat {
 }
 
 /// A file of the input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputFile {
     /// Path; "-" is standard input.
     pub path: PathBuf,
@@ -266,14 +266,8 @@ mod tests {
 
     #[test]
     fn lines_divide_files() {
-        let file = |len, marks: &[u64]| InputFile {
-            path: "f".into(),
-            len,
-            codec: None,
-            is_stream: false,
-            marks: marks.to_vec(),
-            parts: None,
-        };
+        let file =
+            |len, marks: &[u64]| InputFile { path: "f".into(), len, marks: marks.to_vec(), ..InputFile::default() };
         let splits = split_at_lines(&[file(10, &[1, 4]), file(0, &[]), file(5, &[])]);
         let pieces: Vec<_> = splits.iter().map(|s| (s.number, s.pieces[0].file, s.pieces[0].start, s.bytes)).collect();
         assert_eq!(pieces, [(0, 0, 0, 1), (1, 0, 1, 3), (2, 0, 4, 6), (3, 2, 0, 5)]);
@@ -281,8 +275,7 @@ mod tests {
 
     #[test]
     fn large_files_are_cut_and_small_ones_share() {
-        let file =
-            |len, codec| InputFile { path: "f".into(), len, codec, is_stream: false, marks: Vec::new(), parts: None };
+        let file = |len, codec| InputFile { path: "f".into(), len, codec, ..InputFile::default() };
         let files = [file(105, None), file(250, None), file(0, None), file(30, None), file(30, None), file(50, None)];
         let lines = RecordFormat::Lines { end: LineEnd::Any };
         let cut: Vec<Vec<(u32, u64, u64)>> = split_files(&files, &lines, 100, Sharing::Shared)

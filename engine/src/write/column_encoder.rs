@@ -43,6 +43,8 @@ enum Form {
         end: Vec<u8>,
         /// True for a column of bytes whose texts are JSON values.
         values: Vec<bool>,
+        /// True if `\N` stands for a null, and single columns are escaped too.
+        marks_nulls: bool,
     },
 }
 
@@ -102,7 +104,12 @@ impl ColumnEncoder {
         Ok(ColumnEncoder {
             key: Side::new("key", types.0, Some(names.key.len()))?,
             value: Side::new("value", types.1, Some(names.value.len()))?,
-            form: Form::Json { pieces, end: literal, values: vec![false; names.key.len() + names.value.len()] },
+            form: Form::Json {
+                pieces,
+                end: literal,
+                values: vec![false; names.key.len() + names.value.len()],
+                marks_nulls: false,
+            },
         })
     }
 
@@ -110,6 +117,14 @@ impl ColumnEncoder {
     pub fn with_json_values(mut self, names: &Columns, wanted: &[&str]) -> ColumnEncoder {
         if let Form::Json { values, .. } = &mut self.form {
             *values = names.key.iter().chain(&names.value).map(|name| wanted.contains(&name.as_str())).collect();
+        }
+        self
+    }
+
+    /// Sets that JSON has `null` for the text `\N`. Every column of bytes is escaped then, so that no other text is it.
+    pub fn with_marked_nulls(mut self) -> ColumnEncoder {
+        if let Form::Json { marks_nulls, .. } = &mut self.form {
+            *marks_nulls = true;
         }
         self
     }
@@ -153,11 +168,15 @@ impl ColumnEncoder {
                 }
                 out.push(b'\n');
             }
-            Form::Json { pieces, end, values } => {
+            Form::Json { pieces, end, values, marks_nulls } => {
                 for (literal, n) in pieces {
                     out.extend_from_slice(literal);
                     let (kind, bytes, escaped) = cell(*n);
-                    if values[*n] {
+                    let is_marked = *marks_nulls && kind == Type::Bytes;
+                    let escaped = escaped || is_marked;
+                    if is_marked && bytes == b"\\N" {
+                        out.extend_from_slice(b"null");
+                    } else if values[*n] {
                         put_value(bytes, escaped, out);
                     } else {
                         put_json(kind, bytes, escaped, out);

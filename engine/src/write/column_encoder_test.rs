@@ -56,6 +56,23 @@ fn quotes_cells_that_need_quotes() {
 }
 
 #[test]
+fn marked_nulls_are_no_texts() {
+    let names = Columns { key: vec!["a".into()], value: vec!["b".into(), "n".into()] };
+    let json = ColumnEncoder::json((Type::Bytes, Type::Bytes), &names).unwrap();
+    let json = json.with_json_values(&names, &["n"]).with_marked_nulls();
+    for (key, value, expect) in [
+        (&b"\\N"[..], &b"\\N\t\\N"[..], r#"{"a":null,"b":null,"n":null}"#),
+        (b"", b"\t", r#"{"a":"","b":"","n":null}"#),
+        (b"\\\\N", b"\\\\N\t7", r#"{"a":"\\N","b":"\\N","n":7}"#),
+        (b"x\\ty", b"N\t1.5", r#"{"a":"x\ty","b":"N","n":1.5}"#),
+    ] {
+        let mut out = Vec::new();
+        json.encode(key, value, &mut CellPlaces::default(), &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{expect}\n"));
+    }
+}
+
+#[test]
 fn members_have_their_json_types() {
     let check = |types, names: &Columns, key: &[u8], value: &[u8], expect: &str| {
         assert_eq!(encode(&ColumnEncoder::json(types, names).unwrap(), key, value), expect);

@@ -52,6 +52,12 @@ impl Encoder {
         self
     }
 
+    /// Sets that JSON has `null` for a text that marks a null.
+    pub fn with_marked_nulls(mut self) -> Encoder {
+        self.columns = self.columns.map(|columns| Box::new(columns.with_marked_nulls()));
+        self
+    }
+
     /// Returns the encoder of columns, if records are columns. It replaces `encode` and `pieces`.
     pub fn as_columns(&self) -> Option<&ColumnEncoder> {
         self.columns.as_deref()

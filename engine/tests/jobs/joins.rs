@@ -31,7 +31,12 @@ fn pairs(left: &[String], right: &[String], columns: (usize, usize), kind: &str)
     let mut all = Vec::new();
     for (key, own) in &left {
         let before = all.len();
-        all.extend(right.iter().filter(|row| row.0 == *key).map(|row| text(key, &[own, &row.1])));
+        let mut partners = right.iter().filter(|row| row.0 == *key);
+        match kind {
+            "semi" => all.extend(partners.next().map(|_| text(key, &[own]))),
+            "anti" => all.extend(partners.next().is_none().then(|| text(key, &[own]))),
+            _ => all.extend(partners.map(|row| text(key, &[own, &row.1]))),
+        }
         if all.len() == before && matches!(kind, "left" | "full") {
             all.push(text(key, &[own]));
         }
@@ -106,7 +111,7 @@ impl Case {
 
     /// Checks all joins of both sides with these budgets and threads.
     fn check(&self, name: &str, resources: &[(u64, usize)]) {
-        for kind in ["inner", "left", "right", "full"] {
+        for kind in ["inner", "left", "right", "full", "semi", "anti"] {
             let expected = by_key(pairs(&self.left, &self.right, self.columns, kind));
             for &given in resources {
                 for job in ["join", "hash-join"] {

@@ -1,6 +1,5 @@
 //! Identification of a file by its first bytes; its name decides only if they cannot.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use yunti_engine::format::file_formats::{self, FileFormat};
@@ -61,8 +60,7 @@ pub fn kind(path: &Path, head: &[u8], tail: &[u8], len: u64) -> Kind {
 
 /// Returns true if the name of a file has an extension of the format; or none, if its bytes alone do not decide.
 fn is_of(format: &FileFormat, path: &Path) -> bool {
-    let known = |extension: &OsStr| format.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known));
-    path.extension().map_or(format.needs_extension, known)
+    format.has_extension(path) || (path.extension().is_none() && format.needs_extension)
 }
 
 /// Returns the compressed format of the bytes, and the file name extension of that format.

@@ -72,8 +72,8 @@ pub struct RunFlags {
                           format of columns, or text]", input_formats()))]
     pub input_format: Option<InputFormat>,
 
-    /// Columns of csv, json or a file of columns that form the key, as in id or user.name,city [default: the first;
-    /// json: none]
+    /// Columns of csv, json or a file of columns that form the key, as in id or user.name,city; for join also pairs, as
+    /// in id=customer_id, and for top an order, as in 'amount desc' [default: the first; json: none]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub key_columns: Vec<String>,
 
@@ -82,23 +82,33 @@ pub struct RunFlags {
     pub value_columns: Vec<String>,
 
     /// Columns by which aggregate groups rows, as in city,month [default: all rows are one group]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Columns (aggregate, select, filter)")]
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        help_heading = "Columns (aggregate, select, filter, top, join, ..)"
+    )]
     pub by: Vec<String>,
 
     /// Aggregates, as in 'sum(amount) as total, count' (docs/guide/columns.md lists the functions)
-    #[arg(long, value_name = "LIST", help_heading = "Columns (aggregate, select, filter)")]
+    #[arg(long, value_name = "LIST", help_heading = "Columns (aggregate, select, filter, top, join, ..)")]
     pub agg: Option<String>,
 
-    /// Columns and expressions to select, as in 'city, amount * 1.2 as gross' [default: all columns]
-    #[arg(long, value_name = "LIST", help_heading = "Columns (aggregate, select, filter)")]
+    /// Columns and expressions to select, as in 'city, amount * 1.2 as gross'; for join and sample columns alone
+    /// [default: all columns]
+    #[arg(long, value_name = "LIST", help_heading = "Columns (aggregate, select, filter, top, join, ..)")]
     pub columns: Option<String>,
 
     /// Condition that rows must meet, in SQL, as in "amount > 10 and city like 'P%'"
-    #[arg(long = "where", value_name = "CONDITION", help_heading = "Columns (aggregate, select, filter)")]
+    #[arg(
+        long = "where",
+        value_name = "CONDITION",
+        help_heading = "Columns (aggregate, select, filter, top, join, ..)"
+    )]
     pub condition: Option<String>,
 
     /// Type of a column of csv or json, as in 'amount=Decimal128(10, 2)' [default: inferred]; may be repeated
-    #[arg(long, value_name = "NAME=TYPE", help_heading = "Columns (aggregate, select, filter)")]
+    #[arg(long, value_name = "NAME=TYPE", help_heading = "Columns (aggregate, select, filter, top, join, ..)")]
     pub r#type: Vec<String>,
 
     #[arg(long, value_name = "FORMAT", value_parser = parse_output_format, help_heading = "Input and output",

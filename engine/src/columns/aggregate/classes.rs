@@ -7,7 +7,7 @@ use super::exact::{self, Meaning, MetValues, SortedValues};
 use super::{Aggregate, List};
 use crate::columns::expression::{Field, Typed};
 use crate::columns::grouping::Grouping;
-use crate::columns::input::{ColumnInput, condition, fields};
+use crate::columns::input::{ColumnInput, columns_of, condition, fields};
 use crate::columns::kind::Kind;
 use crate::columns::settings::{BY, MARK_NULLS, OF, is_true};
 use crate::columns::vector::{Value, Vector};
@@ -36,12 +36,7 @@ impl Work {
         let fields = fields(context)?;
         let missing = || Error::new(Code::Usage, format!("the setting {OF} is missing")).hint("use --agg 'count'");
         let aggregates = List::parse(context.setting(OF).ok_or_else(missing)?)?.bind(&fields)?;
-        let by = context.setting(BY).unwrap_or_default().lines();
-        let find = |name: &str| {
-            let found = fields.iter().find(|field| field.name == name).cloned();
-            found.ok_or_else(|| Error::new(Code::Usage, format!("{BY}: there is no column {name}")))
-        };
-        Ok(Work { by: by.map(find).collect::<Result<_>>()?, aggregates })
+        Ok(Work { by: columns_of(context, BY, &fields)?, aggregates })
     }
 
     fn accumulators(&self) -> Vec<Accumulator> {

@@ -71,9 +71,9 @@ impl Aggregate {
 pub struct List(Vec<(Tree, Option<String>, String)>);
 
 impl List {
-    /// Parses a list, such as `sum(amount) as total, count`. Errors: `Usage`.
+    /// Parses a list, such as `sum(amount) as total, count`. A job for distinct rows has an empty one. Errors: `Usage`.
     pub fn parse(text: &str) -> Result<List> {
-        parse_list(text).map(List)
+        if text.is_empty() { Ok(List(Vec::new())) } else { parse_list(text).map(List) }
     }
 
     /// Calls `visit` with the name of each column.

@@ -225,6 +225,11 @@ impl Typed {
         convert(self, Kind::Float)
     }
 
+    /// Returns the expression in another type. Errors: `Usage` if its values cannot be converted.
+    pub fn to_kind(self, kind: Kind) -> Result<Typed> {
+        convert(self, kind)
+    }
+
     /// Returns the expression if it is a condition. Errors: `Usage`.
     pub fn into_condition(self) -> Result<Typed> {
         condition(self)
@@ -243,8 +248,8 @@ impl Typed {
     }
 }
 
-/// Returns the type in which two values are compared.
-fn common(a: Kind, b: Kind) -> Option<Kind> {
+/// Returns the type in which two values are compared; None if they cannot be.
+pub fn common(a: Kind, b: Kind) -> Option<Kind> {
     use Kind::*;
     Some(match (a, b) {
         (a, b) if a == b => a,

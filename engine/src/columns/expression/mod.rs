@@ -13,7 +13,7 @@ mod lexer;
 pub mod parse;
 mod pattern;
 
-pub use bind::{Field, Typed, bind};
+pub use bind::{Field, Typed, bind, common};
 pub use bounds::bounds;
 pub use parse::{Tree, parse, parse_list};
 

@@ -32,6 +32,11 @@ impl<T> Mutex<T> {
     }
 }
 
+/// Locks, also if another holder has panicked: its panic is the error of its task, and ends the job.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl<T: ?Sized> Mutex<T> {
     /// Locks, and waits for the holder if there is one. The error holds the guard: another holder has panicked.
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {

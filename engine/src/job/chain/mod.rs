@@ -6,9 +6,11 @@
 //!
 //! A held output is framed records in parts, with a mark for cuts about every MiB. It is dropped after the next job has
 //! read it.
+//! A hash join of tables is a chain too: the small table becomes a held file of lines, the side file of the join.
 //! Named outputs belong to the last job, whose directory is the output.
 
 mod held;
+mod small_table;
 
 use std::sync::Arc;
 
@@ -30,7 +32,7 @@ const HELD_SHARE: u64 = 4;
 /// Runs a job and the jobs after it to the end. On an error nothing of the output remains. Errors are as from
 /// `execute::run`, with the number of the job in the chain.
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
-    if spec.then.is_empty() {
+    if spec.then.is_empty() && !small_table::is_needed(spec) {
         return execute::run(spec, env, classes, control, &EarlierJobs::default(), None);
     }
     let budget = spec.memory_bytes.unwrap_or_else(|| machine::default_budget_bytes(&*env.system));
@@ -107,9 +109,9 @@ fn for_whole_chain(e: Error) -> Error {
 /// Returns the jobs of a chain without their input types.
 fn jobs(spec: &JobSpec) -> Vec<JobSpec> {
     let first = JobSpec { then: Vec::new(), ..spec.clone() };
-    let mut jobs = vec![first];
-    for (i, work) in spec.then.iter().enumerate() {
-        let held = HeldFiles::path(&(i + 1).to_string());
+    let mut jobs = small_table::divide(&first).map_or_else(|| vec![first], Vec::from);
+    for work in &spec.then {
+        let held = HeldFiles::path(&jobs.len().to_string());
         let Some(before) = jobs.last_mut() else { continue };
         before.output = OutputTarget::Directory(held.clone());
         before.output_format = OutputFormat::Framed;

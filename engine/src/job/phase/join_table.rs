@@ -5,7 +5,7 @@
 //! depends on the side file, `--memory` and the job, never on the clock. Rejected: partitions of both sides on scratch
 //! (a hybrid hash join). `docs/decisions/joins-in-memory.md` has the reasons.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::running_job::RunningJob;
@@ -26,15 +26,9 @@ use crate::read::foreign;
 use crate::read::split::InputFile;
 use yunti_base::{Code, Error, Result};
 
-/// Class of a hash join, whose table the job builds.
-const HASH_JOIN: &str = "Yunti.HashJoinMapper";
-/// Classes of the same join with both sides sorted.
-const LEFT_SIDE: &str = "Yunti.LeftSideMapper";
-const RIGHT_SIDE: &str = "Yunti.RightSideMapper";
-const JOIN: &str = "Yunti.JoinReducer";
-
-/// Purpose of the memory, for messages.
-pub const PURPOSE: &str = "the table of a hash join";
+/// Mappers of the same join with both sides sorted: of lines, and of rows of tables.
+const SORTED_LINES: [&str; 2] = ["Yunti.LeftSideMapper", "Yunti.RightSideMapper"];
+const SORTED_ROWS: [&str; 2] = ["Yunti.LeftRowsMapper", "Yunti.KeyedLinesMapper"];
 
 /// Bytes of one worker for the lines of one key: of all of the budget, and the bounds.
 const PAIRS_SHARE: u64 = 8;
@@ -60,7 +54,7 @@ fn path_of<'s>(
     control: &Control,
 ) -> Result<Option<(&'s Path, Arc<TaskContext>)>> {
     let mappers = || plan.sources.iter().filter_map(|source| source.mapper.as_ref());
-    if !mappers().any(|mapper| mapper.info().name == HASH_JOIN) {
+    if !mappers().any(|mapper| join::LOOKUPS.contains(&&mapper.info().name[..])) {
         return Ok(None);
     }
     side_files::check(&spec.side_files, &*env.files)?;
@@ -98,7 +92,7 @@ pub fn measure(
     let started_ns = env.clock.now_ns();
     let lines = join::SideLines::new(open(path, env)?)?;
     if lines.len() > budget.limit_bytes() {
-        return Err(budget.too_small(lines.len(), PURPOSE));
+        return Err(budget.too_small(lines.len(), join::TABLE_PURPOSE));
     }
     let crew = Crew { threads: &*env.threads, workers: threads.max(1), cancel: control.cancelled() };
     let measured = join::measure(&context, lines, budget, &crew, env.seed)?;
@@ -117,7 +111,7 @@ fn open(path: &Path, env: &Env) -> Result<NamedFile> {
     if CodecKind::from_path(path).is_some() {
         return wrong("the small side of a hash join is compressed", "decompress it, or use the application join");
     }
-    let file = InputFile { path: path.into(), len, codec: None, is_stream: false, marks: Vec::new(), parts: None };
+    let file = InputFile { path: path.into(), len, ..InputFile::default() };
     foreign::refuse(&*env.files, &[file])?;
     NamedFile::open(&*env.files, path, Code::Input)
 }
@@ -190,24 +184,26 @@ pub fn describe_unmeasured(spec: &JobSpec, env: &Env) -> Option<JoinTableUse> {
 
 /// Returns the path of the small side among the side files.
 fn small_path(spec: &JobSpec) -> Option<&Path> {
-    let name = spec.settings.get("join.small")?;
-    spec.side_files.iter().map(PathBuf::as_path).find(|path| path.file_name().is_some_and(|own| own == &**name))
+    join::small_path(spec.settings.get(join::SMALL)?, &spec.side_files)
 }
 
 /// Returns the same join with both sides sorted; None if the job does more than a hash join.
 pub fn sorted(spec: &JobSpec) -> Option<JobSpec> {
     let mut sources = spec.sources();
-    if spec.mode != Mode::None || sources.iter().any(|source| source.mapper.as_deref() != Some(HASH_JOIN)) {
+    let lookup = sources.first().and_then(|source| source.mapper.clone())?;
+    let number = join::LOOKUPS.iter().position(|known| *known == lookup)?;
+    if spec.mode != Mode::None || sources.iter().any(|source| source.mapper.as_ref() != Some(&lookup)) {
         return None;
     }
+    let [left, right] = if number == 0 { SORTED_LINES } else { SORTED_ROWS };
     let small = small_path(spec)?;
     let side_files = spec.side_files.iter().filter(|path| *path != small).cloned().collect();
-    sources.iter_mut().for_each(|source| source.mapper = Some(LEFT_SIDE.into()));
+    sources.iter_mut().for_each(|source| source.mapper = Some(left.into()));
     sources.push(SourceSpec {
         inputs: vec![small.to_str()?.to_string()],
         input_format: InputFormat::Text { delimiter: Some(b"\n".to_vec()) },
         columns: Default::default(),
-        mapper: Some(RIGHT_SIDE.into()),
+        mapper: Some(right.into()),
     });
     Some(JobSpec {
         inputs: Vec::new(),
@@ -216,7 +212,7 @@ pub fn sorted(spec: &JobSpec) -> Option<JobSpec> {
         mapper: None,
         sources,
         side_files,
-        reducer: Some(JOIN.into()),
+        reducer: Some(join::REDUCERS[number].into()),
         mode: Mode::Sorted,
         reduces: spec.reduces.max(1),
         ..spec.clone()
@@ -225,7 +221,7 @@ pub fn sorted(spec: &JobSpec) -> Option<JobSpec> {
 
 /// Returns the bytes that each worker reserves for the lines of one key of a join; 0 for other jobs.
 pub fn pairs_bytes(plan: &Plan, limit_bytes: u64, threads: usize) -> u64 {
-    match plan.reducer.as_ref().is_some_and(|reducer| reducer.info().name == JOIN) {
+    match plan.reducer.as_ref().is_some_and(|reducer| join::REDUCERS.contains(&&reducer.info().name[..])) {
         true => (limit_bytes / PAIRS_SHARE / threads.max(1) as u64).clamp(PAIRS_BYTES.0, PAIRS_BYTES.1),
         false => 0,
     }

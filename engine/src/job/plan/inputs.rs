@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::codec::CodecKind;
+use crate::env::files::Meta;
 use crate::env::{Files, stores};
 use crate::read::split::InputFile;
 use crate::write::part_file::MARK_BYTES;
@@ -43,19 +44,18 @@ fn walk(files: &dyn Files, names: &[String], see: &mut dyn FnMut(InputFile) -> S
     for name in names {
         let path = Path::new(name);
         let step = if name == "-" {
-            see(InputFile { path: "-".into(), len: 0, codec: None, is_stream: true, marks: Vec::new(), parts: None })
+            see(InputFile { path: "-".into(), is_stream: true, ..InputFile::default() })
         } else {
             match files.meta(path) {
                 Ok(_) => walk_path(files, path, see)?,
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound && stores::scheme_of(path).is_none() => {
-                    stores::refuse_unknown_scheme(path, Code::Input)?;
-                    match name.contains(['*', '?', '[', '{']) {
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                    if stores::scheme_of(path).is_none() {
+                        stores::refuse_unknown_scheme(path, Code::Input)?;
+                    }
+                    match is_pattern(name) {
                         true => walk_glob(files, name, see)?,
                         false => return Err(cannot_read(path, &e)),
                     }
-                }
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound && name.contains(['*', '?', '[', '{']) => {
-                    walk_glob(files, name, see)?
                 }
                 Err(e) => return Err(cannot_read(path, &e)),
             }
@@ -101,14 +101,8 @@ fn walk_path(files: &dyn Files, path: &Path, see: &mut dyn FnMut(InputFile) -> S
         let mut marks = files.marks(path);
         // One mark a stretch, the least: this choice does not depend on how the writers divided the file.
         marks.dedup_by_key(|mark| *mark / MARK_BYTES);
-        return Ok(see(InputFile {
-            path: path.into(),
-            len: meta.len,
-            codec,
-            is_stream: meta.is_stream,
-            marks,
-            parts: None,
-        }));
+        let (path, Meta { len, is_stream, .. }) = (path.into(), meta);
+        return Ok(see(InputFile { path, len, codec, is_stream, marks, ..InputFile::default() }));
     }
     for child in files.list(path).map_err(|e| cannot_read(path, &e))? {
         if hidden(&child) {
@@ -126,6 +120,10 @@ fn hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b".") || n.as_encoded_bytes().starts_with(b"_"))
 }
 
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '[', '{'])
+}
+
 /// Returns the paths that match, in byte order. Only directories that may lead to a match are listed.
 fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
     // The bucket of a store is no part of the pattern.
@@ -138,7 +136,7 @@ fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
     let is_far = stores::scheme_of(Path::new(pattern)).is_some();
     let mut parts = split_components(rest).peekable();
     while let Some(part) = parts.next() {
-        if !part.contains(['*', '?', '[', '{']) {
+        if !is_pattern(part) {
             // A lookup in a store lists all that is below: what follows finds out if there is something.
             if is_far && parts.peek().is_some() {
                 paths.iter_mut().for_each(|path| path.push(part));

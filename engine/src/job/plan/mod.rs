@@ -16,6 +16,7 @@ use self::classes::JobClasses;
 use self::early_fold::fold_in_workers;
 use self::source::Source;
 use crate::bytes::{KeyKind, KeyOrder};
+use crate::columns::settings::MARK_NULLS;
 use crate::env::{Env, NamedFile};
 use crate::format::columns::Columns;
 use crate::job::spec::{JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT, SourceSpec};
@@ -108,7 +109,10 @@ impl Plan {
             files_and_splits(spec, &named, &all, folds_early, cut_parts, env)?;
         let encoder = encoder(&spec.output_columns, &spec.output_format, output_types)?;
         let json_values: Vec<&str> = spec.settings.get(JSON_VALUES).iter().flat_map(|names| names.lines()).collect();
-        let encoder = encoder.with_json_values(&spec.output_columns, &json_values);
+        let mut encoder = encoder.with_json_values(&spec.output_columns, &json_values);
+        if source::is_true(spec, MARK_NULLS)? {
+            encoder = encoder.with_marked_nulls();
+        }
         let JobClasses { combiner, reducer, folder, partitioner, key_order: key_order_class, writer } = classes;
         Ok(Plan {
             input_bytes: splits.iter().map(|s| s.bytes).sum(),

@@ -50,7 +50,8 @@ pub fn cut(spec: &JobSpec, env: &Env, files: &mut [InputFile], format: &RecordFo
     let target_bytes = target_bytes(spec, split_bytes);
     let mut reach_bytes = REACH_BYTES_MAX;
     for input in files.iter_mut().filter(|input| !input.is_stream && input.len > target_bytes) {
-        let Some(kind) = input.codec else { continue };
+        // bzip2 is cut at its marks, when it is read.
+        let Some(kind) = input.codec.filter(|kind| *kind != CodecKind::Bzip2) else { continue };
         // A store answers too slowly for a look here and there.
         if stores::scheme_of(&input.path).is_some() {
             continue;

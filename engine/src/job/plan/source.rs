@@ -127,7 +127,7 @@ fn bad_records(spec: &JobSpec) -> Result<BadRecords> {
 }
 
 /// Returns the value of a setting that is true or false, by default false.
-fn is_true(spec: &JobSpec, key: &str) -> Result<bool> {
+pub fn is_true(spec: &JobSpec, key: &str) -> Result<bool> {
     match spec.settings.get(key).map(|value| value.trim()) {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),

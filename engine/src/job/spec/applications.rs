@@ -1,6 +1,7 @@
 //! Applications: ready jobs by name, from which `yunti run NAME` starts.
 
 use super::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning};
+use crate::library::applications::join;
 
 /// A ready job.
 pub struct Application {
@@ -107,10 +108,10 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "distinct",
-            summary: "keep each line once, in byte order, like LC_ALL=C sort -u",
+            summary: "keep each line once, in byte order, like LC_ALL=C sort -u; of tables each row (--key-columns)",
             spec: || JobSpec {
                 name: "distinct".into(),
-                folder: Some("Yunti.DistinctFolder".into()),
+                folder: Some("Yunti.DistinctLinesFolder".into()),
                 ..JobSpec::default()
             },
             settings: &[],
@@ -150,7 +151,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "top",
-            summary: "find the lines with the largest numbers in a column",
+            summary: "find the lines with the largest numbers in a column, or rows of a table (--key-columns)",
             spec: || JobSpec {
                 name: "top".into(),
                 mapper: Some("Yunti.TopMapper".into()),
@@ -167,7 +168,7 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "sample",
-            summary: "take a random sample of the lines, the same for any number of threads",
+            summary: "take a random sample of the lines or rows, the same for any number of threads",
             spec: || JobSpec {
                 name: "sample".into(),
                 mapper: Some("Yunti.SampleMapper".into()),
@@ -204,11 +205,11 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "join",
-            summary: "join lines of two inputs by a column, sorting both",
+            summary: "join lines of two inputs by a column, or tables by columns (--key-columns), sorting both",
             spec: || JobSpec {
                 name: "join".into(),
                 mapper: Some("Yunti.JoinMapper".into()),
-                reducer: Some("Yunti.JoinReducer".into()),
+                reducer: Some(join::REDUCERS[0].into()),
                 ..JobSpec::default()
             },
             settings: &[
@@ -221,14 +222,14 @@ pub fn applications() -> &'static [Application] {
         },
         Application {
             name: "hash-join",
-            summary: "join lines with the right side in memory, from a side file",
+            summary: "join lines or tables with the right side in memory, from a side file",
             spec: || JobSpec {
                 name: "hash-join".into(),
-                mapper: Some("Yunti.HashJoinMapper".into()),
+                mapper: Some(join::LOOKUPS[0].into()),
                 mode: Mode::None,
                 ..JobSpec::default()
             },
-            settings: &[("join.small", "the name of the side file"), JOIN[0], JOIN[1], JOIN[2], COLUMN[1]],
+            settings: &[(join::SMALL, "the name of the side file"), JOIN[0], JOIN[1], JOIN[2], COLUMN[1]],
         },
         Application {
             name: "kmeans",
@@ -265,7 +266,7 @@ const JOIN: [(&str, &str); 3] = [
     ("join.right.column", "the column of the right lines, from 1 [default: 1]"),
     (
         "join.kind",
-        "inner, left, right or full: lines without a partner to keep; a hash join has inner and left [default: inner]",
+        "inner, left, right, full, semi or anti, as in SQL; a hash join has no right and full [default: inner]",
     ),
 ];
 

@@ -12,34 +12,31 @@ use yunti_base::{Code, Error, Result};
 /// Side files by their names, and their memory.
 pub type Loaded = (BTreeMap<String, Vec<u8>>, Grant);
 
-/// Reads side files into memory that `budget` grants, by their names. They are not decompressed. `except`: a file that
-/// the job reads by itself.
+/// Reads side files into memory that `budget` grants, by their names. They are not decompressed.
 ///
 /// Errors: `Input` for a file that cannot be read, `Usage` for two files of one name, `Memory` for files of more than
 /// half the budget.
-pub fn load(paths: &[PathBuf], except: Option<&Path>, files: &dyn Files, budget: &Arc<Budget>) -> Result<Loaded> {
+pub fn load<'p>(
+    paths: impl IntoIterator<Item = &'p PathBuf>,
+    files: &dyn Files,
+    budget: &Arc<Budget>,
+) -> Result<Loaded> {
     let mut memory = budget.grant(0, "side files")?;
     let mut found = BTreeMap::new();
     for path in paths {
         let name = name_of(path)?;
-        let mut bytes = Vec::new();
-        if except != Some(path) {
-            let file = NamedFile::open(files, path, Code::Input)?;
-            let len = meta(files, path)?.len;
-            // Half of the memory is reserved for records.
-            if memory.bytes() + len > budget.limit_bytes() / 2 {
-                return Err(budget.too_small(2 * (memory.bytes() + len), "side files"));
-            }
-            memory.grow(len, "side files")?;
-            bytes = vec![0; len as usize];
-            file.read_exact(&mut bytes, 0)?;
+        let file = NamedFile::open(files, path, Code::Input)?;
+        let len = meta(files, path)?.len;
+        // Half of the memory is reserved for records.
+        if memory.bytes() + len > budget.limit_bytes() / 2 {
+            return Err(budget.too_small(2 * (memory.bytes() + len), "side files"));
         }
+        memory.grow(len, "side files")?;
+        let mut bytes = vec![0; len as usize];
+        file.read_exact(&mut bytes, 0)?;
         if found.insert(name.clone(), bytes).is_some() {
             return Err(same_name(&name));
         }
-    }
-    if let Some(name) = except.map(name_of) {
-        found.remove(&name?);
     }
     Ok((found, memory))
 }

@@ -1,8 +1,12 @@
-//! Distinct keys.
+//! Distinct keys: as they are, or of typed columns.
 
+use crate::columns::input::{columns_of, fields};
+use crate::columns::kind::Kind;
+use crate::columns::settings::{BY, MARK_NULLS, is_true};
+use crate::columns::text;
 use crate::operator::folder::{FoldShape, FoldValues, Folder};
-use crate::operator::{Groups, Out, Reducer};
-use yunti_base::Result;
+use crate::operator::{Groups, Out, Reducer, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 /// Folder that keeps only the key.
 pub struct Distinct;
@@ -23,6 +27,48 @@ impl Folder for Distinct {
     fn finish(&mut self, keys: &[&[u8]], _: &[*const u8], out: &mut Out) -> Result<()> {
         for key in keys {
             out.emit(key, &[])?;
+        }
+        Ok(())
+    }
+}
+
+/// The same for keys in the normal form of typed columns, which become text.
+pub struct DistinctRows {
+    kinds: Vec<Kind>,
+    marks_nulls: bool,
+}
+
+impl DistinctRows {
+    /// Reads the settings. Errors: `Usage`.
+    pub fn new(context: &TaskContext) -> Result<Self> {
+        let by = columns_of(context, BY, &fields(context)?)?;
+        Ok(DistinctRows {
+            kinds: by.iter().map(|field| field.kind).collect(),
+            marks_nulls: is_true(context, MARK_NULLS),
+        })
+    }
+}
+
+impl Folder for DistinctRows {
+    fn shape(&self) -> FoldShape {
+        Distinct.shape()
+    }
+    fn init(&mut self, _: &[*mut u8]) -> Result<()> {
+        Ok(())
+    }
+    fn fold(&mut self, _: &[*mut u8], _: FoldValues<'_>) -> Result<()> {
+        Ok(())
+    }
+    fn merge(&mut self, _: &[*mut u8], _: &[*const u8]) -> Result<()> {
+        Ok(())
+    }
+    fn finish(&mut self, keys: &[&[u8]], _: &[*const u8], out: &mut Out) -> Result<()> {
+        let mut row = Vec::new();
+        for key in keys {
+            row.clear();
+            text::put_key(&self.kinds, key, self.marks_nulls, &mut row)
+                .ok_or_else(|| Error::new(Code::Internal, "a key of distinct rows is no form of its columns"))?;
+            out.emit(&row, &[])?;
         }
         Ok(())
     }

@@ -13,10 +13,10 @@ mod top;
 mod word_lengths;
 
 pub use columns::CountColumn;
-pub use distinct::{Distinct, DistinctReducer};
+pub use distinct::{Distinct, DistinctReducer, DistinctRows};
 pub use grep::{Grep, Matches};
 pub use inverted_index::{DistinctValues, InvertedIndex};
-pub use join::{HashJoin, Join, JoinReducer, OneSide};
+pub use join::{HashJoin, Join, JoinReducer, KeyedLines, LookupRows, OneSide, SideRows};
 pub use k_means::{KMeans, KMeansReducer};
 pub use page_rank::{PageRank, PageRankCombiner, PageRankReducer};
 pub use sample::Sample;

@@ -17,6 +17,7 @@ use crate::codec::bzip2_blocks::{BLOCK_BYTES_MAX, Mark, find_mark};
 use crate::env::NamedFile;
 use crate::memory::Budget;
 use crate::memory::budget::Grant;
+use crate::read::byte_source::CutReader;
 use std::sync::Arc;
 use yunti_base::{Error, Result};
 
@@ -57,24 +58,22 @@ impl Bzip2Split {
         let boundary = ended.then_some(0);
         Ok(Bzip2Split { file, walk, end_bit: end.saturating_mul(8), given: 0, boundary, ended, _grant: grant })
     }
+}
 
-    /// Returns the file.
-    pub fn file(&self) -> &NamedFile {
+impl CutReader for Bzip2Split {
+    fn file(&self) -> &NamedFile {
         &self.file
     }
 
-    /// Returns the number of decoded bytes that belong to the split's own blocks; None until the last of them was read.
-    pub fn boundary(&self) -> Option<u64> {
+    fn boundary(&self) -> Option<u64> {
         self.boundary
     }
 
-    /// Returns true if the file has no more data.
-    pub fn ended(&self) -> bool {
+    fn ended(&self) -> bool {
         self.ended
     }
 
-    /// Fills `to`. Returns fewer than `to.len()` bytes at the end of the file, and once at the boundary.
-    pub fn read(&mut self, to: &mut [u8]) -> Result<usize> {
+    fn read(&mut self, to: &mut [u8]) -> Result<usize> {
         let mut done = 0;
         while let Some(walk) = &mut self.walk
             && !self.ended

@@ -2,28 +2,8 @@
 
 use super::*;
 use crate::codec::encode::{Compression, Target};
-use crate::env::real::RealFiles;
-use std::path::PathBuf;
+use crate::read::parts::temp_file_test::TempFile;
 use yunti_base::Code;
-
-struct Temp(PathBuf);
-
-impl Temp {
-    fn new(name: &str, bytes: &[u8]) -> Temp {
-        let path = std::env::temp_dir().join(format!("yunti-bzip2-{name}-{}", std::process::id()));
-        std::fs::write(&path, bytes).unwrap();
-        Temp(path)
-    }
-    fn open(&self) -> NamedFile {
-        NamedFile::open(&RealFiles, &self.0, Code::Input).unwrap()
-    }
-}
-
-impl Drop for Temp {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 fn encode(data: &[u8]) -> Vec<u8> {
     let (mut out, mut encoder) = (Vec::new(), Compression { target: Target::Bzip2, level: Some(1) }.encoder().unwrap());
@@ -60,7 +40,7 @@ fn read(file: NamedFile, start: u64, end: u64) -> Result<(Vec<u8>, Vec<u8>)> {
     }
 }
 
-fn check(file: &Temp, expect: &[u8], split_bytes: impl Iterator<Item = u64>) {
+fn check(file: &TempFile, expect: &[u8], split_bytes: impl Iterator<Item = u64>) {
     let len = file.open().len().unwrap();
     for bytes in split_bytes {
         let (mut data, mut start) = (Vec::new(), 0);
@@ -78,15 +58,15 @@ fn check(file: &Temp, expect: &[u8], split_bytes: impl Iterator<Item = u64>) {
 #[test]
 fn every_block_is_in_one_split() {
     let data = text(1, 330_000);
-    let file = Temp::new("plain", &encode(&data));
+    let file = TempFile::new(&encode(&data));
     let len = file.open().len().unwrap();
     check(&file, &data, [len + 1, len, len - 1, len / 2, 30_000, 10_007, 4099].into_iter());
     // Consecutive streams, some of them empty, and blocks that decode to much more than their length.
     let parts = [vec![], text(2, 150_000), vec![], vec![], vec![b'z'; 9_000_000], text(3, 10), vec![]];
-    let file = Temp::new("streams", &parts.iter().flat_map(|p| encode(p)).collect::<Vec<u8>>());
+    let file = TempFile::new(&parts.iter().flat_map(|p| encode(p)).collect::<Vec<u8>>());
     let len = file.open().len().unwrap();
     check(&file, &parts.concat(), [len, len / 2 + 1, 3001, 997].into_iter());
-    let file = Temp::new("empty", &[encode(b""), encode(b"")].concat());
+    let file = TempFile::new(&[encode(b""), encode(b"")].concat());
     check(&file, b"", 1..=28);
 }
 
@@ -220,7 +200,7 @@ fn false_marks_are_data() {
     let mut whole = Vec::new();
     std::io::Read::read_to_end(&mut ::bzip2::read::MultiBzDecoder::new(&bytes[..]), &mut whole).unwrap();
     assert!(whole == data);
-    let file = Temp::new("deceptive", &bytes);
+    let file = TempFile::new(&bytes);
     let len = bytes.len() as u64;
     check(&file, &data, (1..40).map(|i| len.div_ceil(i)).chain([61, 97, 200, 263]));
 }
@@ -229,7 +209,7 @@ fn false_marks_are_data() {
 fn damage_is_an_error_for_any_splits() {
     let (bytes, data) = deceptive();
     let mut random = crate::env::random::Random::new(9);
-    let path = Temp::new("damaged", &bytes);
+    let path = TempFile::new(&bytes);
     for round in 0..60 {
         let mut damaged = bytes.clone();
         let at = random.below(bytes.len() as u64) as usize;
@@ -259,7 +239,7 @@ fn damage_is_an_error_for_any_splits() {
 fn reports_a_cut_file() {
     let bytes = encode(&text(10, 250_000));
     for cut in [0, 1, 3, 5, 9, 11, 5000, bytes.len() - 1, bytes.len() - 5, bytes.len() - 11] {
-        let file = Temp::new("cut", &bytes[..cut]);
+        let file = TempFile::new(&bytes[..cut]);
         let mut failed = None;
         for start in (0..cut.max(1) as u64).step_by(2000) {
             failed = failed.or(read(file.open(), start, start + 2000).err());
@@ -267,10 +247,10 @@ fn reports_a_cut_file() {
         let error = failed.expect("cut data was taken for whole");
         assert_eq!((error.what(), error.offset()), ("the bzip2 data is cut short", Some(cut as u64)), "{cut}");
     }
-    let file = Temp::new("followed", &[&bytes[..], b"text"].concat());
+    let file = TempFile::new(&[&bytes[..], b"text"].concat());
     let error = read(file.open(), 3, u64::MAX - 1).unwrap_err();
     assert_eq!(error.what(), "the bzip2 data is followed by bytes that are not bzip2 data");
     assert_eq!(error.offset(), Some(bytes.len() as u64));
-    let file = Temp::new("text", b"text");
+    let file = TempFile::new(b"text");
     assert_eq!(read(file.open(), 2, 4).unwrap_err().what(), "this is not bzip2 data");
 }

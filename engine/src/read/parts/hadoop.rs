@@ -13,6 +13,7 @@
 use super::cutter::Cutter;
 use super::part::Part;
 use super::window::{WALK_BYTES, Window};
+use crate::bytes::varint;
 use crate::codec::CodecKind;
 use crate::env::NamedFile;
 use yunti_base::Result;
@@ -50,7 +51,7 @@ fn block_end(window: &mut Window<'_>, at: u64, kind: CodecKind) -> Result<Option
             return Ok(None);
         }
         let raw = match kind {
-            CodecKind::Snappy => varint(window.bytes(at + 4, 5)?),
+            CodecKind::Snappy => varint::get(window.bytes(at + 4, 5)?, &mut 0),
             _ => Some(left),
         };
         match raw {
@@ -60,10 +61,4 @@ fn block_end(window: &mut Window<'_>, at: u64, kind: CodecKind) -> Result<Option
         at += 4 + u64::from(length);
     }
     Ok(Some(at))
-}
-
-/// Returns the number in groups of seven bits, the lowest first.
-fn varint(bytes: &[u8]) -> Option<u64> {
-    let last = bytes.iter().take(5).position(|byte| byte & 0x80 == 0)?;
-    Some(bytes[..=last].iter().rev().fold(0, |n, byte| n << 7 | u64::from(byte & 0x7F)))
 }

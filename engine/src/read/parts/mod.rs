@@ -79,4 +79,6 @@ fn le32(bytes: &[u8]) -> u32 {
 }
 
 #[cfg(test)]
+pub mod temp_file_test;
+#[cfg(test)]
 mod tests;

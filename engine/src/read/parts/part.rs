@@ -30,13 +30,6 @@ pub struct Part {
     pub behind: Vec<u8>,
 }
 
-impl Part {
-    /// Returns the part of whole members in [start, end).
-    pub fn plain(start: u64, end: u64) -> Part {
-        Part { start, data_end: end, end, ..Part::default() }
-    }
-}
-
 /// Parts of one file, in order, and the state of their proofs.
 #[derive(Debug)]
 pub struct Parts {

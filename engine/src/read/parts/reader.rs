@@ -15,6 +15,7 @@ use super::part::{Part, Parts};
 use crate::codec::{self, CodecKind, Decoder, State};
 use crate::env::NamedFile;
 use crate::memory::{Budget, Buffer};
+use crate::read::byte_source::CutReader;
 use yunti_base::{Cancel, Code, Error, Result};
 
 /// Compressed bytes read at a time.
@@ -26,9 +27,7 @@ const DISCARD_BYTES: usize = 64 << 10;
 pub struct PartReader {
     file: NamedFile,
     parts: Arc<Parts>,
-    /// The part that this reader was made for.
-    own: usize,
-    /// The part that is fed to the decoder.
+    /// The part that is fed to the decoder; behind the last one at the end of the file.
     now: usize,
     feed: Feed,
     decoder: Box<dyn Decoder>,
@@ -40,8 +39,8 @@ pub struct PartReader {
     /// True if the last call filled its output: more may be ready.
     pending: bool,
     given: u64,
+    /// Decoded bytes of the part that this reader was made for, once it is done.
     boundary: Option<u64>,
-    ended: bool,
 }
 
 /// Next bytes of a part.
@@ -70,7 +69,6 @@ impl PartReader {
         Ok(PartReader {
             file,
             parts,
-            own: number,
             now: number,
             feed: Feed::Before { from: 0 },
             decoder,
@@ -81,40 +79,14 @@ impl PartReader {
             pending: false,
             given: 0,
             boundary: None,
-            ended: false,
-        })
-    }
-
-    /// Returns the file.
-    pub fn file(&self) -> &NamedFile {
-        &self.file
-    }
-
-    /// Returns the number of decoded bytes of the part; None until all of them were read.
-    pub fn boundary(&self) -> Option<u64> {
-        self.boundary
-    }
-
-    /// Returns true if the file has no more data.
-    pub fn ended(&self) -> bool {
-        self.ended
-    }
-
-    /// Fills `to`. Returns fewer than `to.len()` bytes at the end of the file, and once at the boundary.
-    ///
-    /// Errors: `Corrupt` and others of the decoder; `Input` for a failed read. Each leaves a doubt about the cuts.
-    pub fn read(&mut self, to: &mut [u8]) -> Result<usize> {
-        self.fill(to).map_err(|error| {
-            self.parts.note_failed();
-            error.at_path(self.file.path())
         })
     }
 
     fn fill(&mut self, to: &mut [u8]) -> Result<usize> {
         let mut done = 0;
-        while done < to.len() && !self.ended {
+        while done < to.len() && !self.ended() {
             if self.from == self.to && !self.pending && !self.load()? {
-                let is_boundary = self.now == self.own;
+                let is_boundary = self.boundary.is_none();
                 self.pass(&mut to[done..])?;
                 if is_boundary {
                     break;
@@ -163,30 +135,48 @@ impl PartReader {
 
     /// Goes on to the next part, or to the end of the file. `output` has room, and gets no byte.
     fn pass(&mut self, output: &mut [u8]) -> Result<()> {
-        let part = &self.parts.all()[self.now];
-        if self.state != State::End {
-            return Err(stray(part));
-        }
-        let stray = stray(part);
         let number = self.now;
+        if self.state != State::End {
+            return Err(stray(&self.parts.all()[number]));
+        }
         self.now += 1;
         self.feed = Feed::Before { from: 0 };
-        if self.now == self.parts.all().len() {
-            self.ended = true;
-        } else {
-            if !self.load()? {
-                return Err(stray);
-            }
-            let step = self.decoder.decode(&self.input[..1], output, false)?;
-            if step.read != 1 || step.written > 0 {
-                return Err(stray);
+        if !self.ended() {
+            let is_fed = self.load()? && {
+                let step = self.decoder.decode(&self.input[..1], output, false)?;
+                self.state = step.state;
+                step.read == 1 && step.written == 0
+            };
+            if !is_fed {
+                return Err(stray(&self.parts.all()[number]));
             }
             self.from = 1;
-            self.state = step.state;
         }
         self.parts.note_proven(number);
         self.boundary.get_or_insert(self.given);
         Ok(())
+    }
+}
+
+impl CutReader for PartReader {
+    fn file(&self) -> &NamedFile {
+        &self.file
+    }
+
+    fn boundary(&self) -> Option<u64> {
+        self.boundary
+    }
+
+    fn ended(&self) -> bool {
+        self.now == self.parts.all().len()
+    }
+
+    /// Each error leaves a doubt about the cuts.
+    fn read(&mut self, to: &mut [u8]) -> Result<usize> {
+        self.fill(to).map_err(|error| {
+            self.parts.note_failed();
+            error.at_path(self.file.path())
+        })
     }
 }
 

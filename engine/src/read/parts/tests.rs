@@ -1,8 +1,6 @@
 //! Parts of files of every format, cut anywhere, give the bytes of one decoder in order, or a doubt.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::part::{Part, Parts};
 use super::reader::{PartReader, memory_bytes, prove};
@@ -12,30 +10,10 @@ use crate::codec::tests::{decode_all, noise, text};
 use crate::codec::{self, CodecKind};
 use crate::env::NamedFile;
 use crate::env::random::Random;
-use crate::env::real::RealFiles;
 use crate::memory::Budget;
-use yunti_base::{Cancel, Code, Result};
-
-struct Temp(PathBuf);
-
-impl Temp {
-    fn new(bytes: &[u8]) -> Temp {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("yunti-parts-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        Temp(path)
-    }
-    fn open(&self) -> NamedFile {
-        NamedFile::open(&RealFiles, &self.0, Code::Input).unwrap()
-    }
-}
-
-impl Drop for Temp {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
+use crate::read::byte_source::CutReader;
+use crate::read::parts::temp_file_test::TempFile;
+use yunti_base::{Cancel, Result};
 
 fn kind_of(target: Target) -> CodecKind {
     CodecKind::from_path(format!("x{}", target.extension()).as_ref()).unwrap()
@@ -80,7 +58,7 @@ fn read_part(
 }
 
 /// Reads all parts; None if any of them leaves a doubt.
-fn read_all(file: &Temp, kind: CodecKind, parts: &Arc<Parts>) -> Option<Vec<u8>> {
+fn read_all(file: &TempFile, kind: CodecKind, parts: &Arc<Parts>) -> Option<Vec<u8>> {
     let mut data = Vec::new();
     for number in 0..parts.all().len() {
         // The first parts alone: what is behind them is read by the others.
@@ -101,7 +79,7 @@ fn read_all(file: &Temp, kind: CodecKind, parts: &Arc<Parts>) -> Option<Vec<u8>>
 
 /// Checks that parts cover the file and give its bytes. Returns the number of parts.
 fn check(kind: CodecKind, bytes: &[u8], target_bytes: u64, expect: &[u8]) -> usize {
-    let file = Temp::new(bytes);
+    let file = TempFile::new(bytes);
     let Some(parts) = find(&file.open(), kind, target_bytes, REACH_BYTES_MAX).unwrap().map(Arc::new) else { return 1 };
     let all = parts.all();
     assert!(all[0].start == 0 && all[all.len() - 1].end == bytes.len() as u64);
@@ -159,7 +137,7 @@ fn bytes_that_are_no_such_file_are_not_cut() {
     let bytes = [text(3000), vec![0; 3000], noise(3000)];
     for bytes in bytes.iter().chain(&[Vec::new(), vec![0x1F], b"\x28\xB5\x2F".to_vec()]) {
         for kind in CodecKind::ALL {
-            let file = Temp::new(bytes);
+            let file = TempFile::new(bytes);
             if let Some(parts) = find(&file.open(), kind, 100, REACH_BYTES_MAX).unwrap() {
                 // Zeros are empty blocks of Hadoop.
                 assert!(bytes.iter().all(|&b| b == 0), "{kind:?}: {} parts", parts.all().len());
@@ -199,7 +177,7 @@ fn xz_is_cut_within_streams_and_between_them() {
         }
     }
     // Padding that is no multiple of four is damage, which the reader in order reports.
-    let file = Temp::new(&[&blocks[..], &[0; 3]].concat());
+    let file = TempFile::new(&[&blocks[..], &[0; 3]].concat());
     assert!(find(&file.open(), CodecKind::Xz, 100, REACH_BYTES_MAX).unwrap().is_none());
 }
 
@@ -283,7 +261,7 @@ fn zstd_stored(data: &[u8]) -> Vec<u8> {
 
 /// Checks that parts give the bytes of a reader in order, or a doubt; a doubt if that reader fails.
 fn same_verdict(kind: CodecKind, bytes: &[u8], target_bytes: u64) -> bool {
-    let file = Temp::new(bytes);
+    let file = TempFile::new(bytes);
     let Some(parts) = find(&file.open(), kind, target_bytes, REACH_BYTES_MAX).unwrap().map(Arc::new) else {
         return false;
     };
@@ -390,7 +368,7 @@ fn bgzf_is_cut_at_its_blocks() {
 #[test]
 fn a_part_depends_on_the_proofs_of_those_before_it() {
     let data = pieces(3);
-    let file = Temp::new(&members(Target::Zstd, &data));
+    let file = TempFile::new(&members(Target::Zstd, &data));
     let parts = Arc::new(find(&file.open(), CodecKind::Zstd, 3000, REACH_BYTES_MAX).unwrap().unwrap());
     let last = parts.all().len() - 1;
     assert!(last > 3 && parts.unproven().is_empty());

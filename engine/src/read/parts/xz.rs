@@ -16,6 +16,7 @@ use super::cutter::Cutter;
 use super::le32;
 use super::part::Part;
 use super::window::{WALK_BYTES, Window};
+use crate::bytes::varint;
 use crate::env::NamedFile;
 use yunti_base::Result;
 
@@ -81,10 +82,10 @@ impl Stream {
     /// Returns the index of blocks [from, to), and the end of a stream.
     fn ending(&self, from: usize, to: usize) -> Vec<u8> {
         let mut index = vec![0];
-        put_number((to - from) as u64, &mut index);
+        varint::put(&mut index, (to - from) as u64);
         for &(stored, raw) in &self.blocks[from..to] {
-            put_number(stored, &mut index);
-            put_number(raw, &mut index);
+            varint::put(&mut index, stored);
+            varint::put(&mut index, raw);
         }
         index.resize(index.len().next_multiple_of(4), 0);
         index.extend(crc32(&index).to_le_bytes());
@@ -193,21 +194,12 @@ fn dictionary_in(fields: &[u8]) -> Option<u64> {
     None
 }
 
-fn put_number(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
 /// Takes a number of at most nine bytes; a longer form than needed is damage.
 fn take_number(bytes: &mut &[u8]) -> Option<u64> {
-    let last = bytes.iter().take(9).position(|byte| byte & 0x80 == 0)?;
-    let (number, rest) = bytes.split_at(last + 1);
+    let mut len = 0;
+    let number = varint::get(bytes, &mut len)?;
+    let (taken, rest) = bytes.split_at(len);
     *bytes = rest;
-    if last > 0 && number[last] == 0 {
-        return None;
-    }
-    Some(number.iter().rev().fold(0, |n, byte| n << 7 | u64::from(byte & 0x7F)))
+    let is_shortest = len == 1 || taken[len - 1] != 0;
+    (len <= 9 && is_shortest).then_some(number)
 }

@@ -150,7 +150,7 @@ pub fn completed(
     recognises: bool,
 ) -> Result<(String, u32)> {
     let load = |format: &FileFormat| facts.code.formats(format, &facts.directory);
-    let with = Completion { recognises, stores_are_near: true, load: &load };
+    let with = Completion { recognises, keeps_format: false, stores_are_near: true, load: &load };
     let mut spec = JobSpec::default();
     parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
     let spec = task::complete(&spec, with, env, firsts)?;

@@ -2,10 +2,14 @@
 //!
 //! A type is inferred only if every text of the sample can be one and comes back the same: `007` stays text.
 
+use std::collections::HashSet;
+use std::fmt;
+
 use crate::env::Env;
 use crate::format::columns::put_unescaped;
 use crate::job::inspect::inspect;
 use crate::job::spec::InputFormat;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use yunti_base::{Cancel, Code, Error, Result};
 
 /// Names and types of the columns; a type is empty if it is not known.
@@ -42,6 +46,44 @@ pub fn of_csv(path: &str, separator: u8, header: bool, typed: bool, env: &Env) -
         }
     }
     Ok(names.into_iter().zip(kinds.iter().map(|kind| kind.name(typed))).collect())
+}
+
+/// Returns the names of the members of the first JSON lines, in the order in which they first occur.
+pub fn names_of_json(path: &str, env: &Env) -> Result<Vec<String>> {
+    let sample = inspect(path, &InputFormat::Text { delimiter: None }, SAMPLE, false, env, &Cancel::default())?;
+    let mut names: Vec<String> = Vec::new();
+    let mut known: HashSet<String> = HashSet::new();
+    for line in &sample.records {
+        let Ok(Members(members)) = serde_json::from_slice(&line.value) else { continue };
+        names.extend(members.into_iter().filter(|name| known.insert(name.clone())));
+    }
+    match names.is_empty() {
+        true => Err(Error::new(Code::Input, "the JSON lines have no members").at_path(path)),
+        false => Ok(names),
+    }
+}
+
+/// Names of the members of an object, in their order.
+struct Members(Vec<String>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Members, D::Error> {
+        struct Names;
+        impl<'de> Visitor<'de> for Names {
+            type Value = Members;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Members, A::Error> {
+                let mut names = Vec::new();
+                while let Some((name, IgnoredAny)) = map.next_entry()? {
+                    names.push(name);
+                }
+                Ok(Members(names))
+            }
+        }
+        from.deserialize_map(Names)
+    }
 }
 
 /// Returns the columns of JSON lines that are named.
@@ -152,6 +194,13 @@ fn columns(value: &[u8]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn members_keep_their_order() {
+        let Members(names) = serde_json::from_str(r#"{"b": 1, "a": {"c": [2]}, "": null}"#).unwrap();
+        assert_eq!(names, ["b", "a", ""]);
+        assert!(serde_json::from_str::<Members>("[1]").is_err());
+    }
 
     #[test]
     fn columns_without_escapes() {

@@ -5,33 +5,33 @@
 
 pub mod formats;
 pub mod infer;
+mod join;
 pub mod recognise;
 pub mod resolve;
+pub mod rewrite;
 pub mod table;
 
-use self::formats::Load;
+pub use self::formats::Completion;
 use crate::env::Env;
 use crate::job::spec::JobSpec;
 use yunti_base::Result;
 
-/// Means to complete a job.
-#[derive(Clone, Copy)]
-pub struct Completion<'a> {
-    /// True if formats that the user left open are recognised by the first files.
-    pub recognises: bool,
-    /// True if reading the first bytes of a file of a store costs no more than of one of this machine.
-    pub stores_are_near: bool,
-    /// Library for files of columns.
-    pub load: Load<'a>,
+/// Returns true for a job over tables that is not complete. Its input formats are found with its columns.
+pub fn is_open(spec: &JobSpec) -> bool {
+    resolve::is_open(spec) || rewrite::names_key(spec)
 }
 
 /// Completes a job by its first files: their format, and the types of their columns.
 ///
 /// Errors: `Usage` for parts that do not fit together; those of the first files and of the library.
 pub fn complete(spec: &mut JobSpec, with: Completion<'_>, env: &Env) -> Result<()> {
-    if with.recognises && !resolve::is_open(spec) {
+    if with.recognises && !is_open(spec) {
         recognise::recognise_formats(spec, env, with.stores_are_near)?;
     }
+    if with.keeps_format {
+        rewrite::keep_format(spec);
+    }
+    rewrite::rewrite(spec, env, with)?;
     resolve::resolve(spec, env, with.stores_are_near, with.load)?;
     spec.check()
 }

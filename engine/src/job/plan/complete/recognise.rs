@@ -51,11 +51,9 @@ pub fn recognise_formats(spec: &mut JobSpec, env: &Env, stores_are_near: bool) -
 
 /// Returns the class that reads a file, if it is recognised.
 fn source_of(file: &InputFile, env: &Env, stores_are_near: bool) -> Result<Option<&'static str>> {
-    let extension = file.path.extension().unwrap_or_default();
-    let is_named = |known: &[&str]| known.iter().any(|known| extension.eq_ignore_ascii_case(known));
-    let is_known = FILE_FORMATS.iter().any(|format| is_named(format.extensions));
+    let is_known = FILE_FORMATS.iter().any(|format| format.has_extension(&file.path));
     if file.len == 0 {
-        return Ok(FILE_FORMATS.iter().find(|format| is_named(format.extensions)).map(|format| format.source));
+        return Ok(FILE_FORMATS.iter().find(|format| format.has_extension(&file.path)).map(|format| format.source));
     }
     // A file of a store costs a request.
     if !is_known && !stores_are_near && scheme_of(&file.path).is_some() {
@@ -66,5 +64,5 @@ fn source_of(file: &InputFile, env: &Env, stores_are_near: bool) -> Result<Optio
         Err(_) if !is_known => return Ok(None),
         found => found?,
     };
-    Ok(found.filter(|format| !format.needs_extension || is_named(format.extensions)).map(|format| format.source))
+    Ok(found.filter(|format| !format.needs_extension || format.has_extension(&file.path)).map(|format| format.source))
 }

@@ -8,20 +8,26 @@ use super::infer::Fields;
 use super::table::{self, Table};
 use crate::columns::aggregate::{List, exact};
 use crate::columns::expression::{Field, Tree, Typed, bind, parse, parse_list};
-use crate::columns::kind::Kind;
-use crate::columns::settings::{BY, MARK_NULLS, NAMES, OF, RESULT_KEYS, RESULTS, SELECT, TYPES, TYPES_GIVEN, WHERE};
+use crate::columns::kind::{Kind, Unit};
+use crate::columns::settings::{
+    BY, MARK_NULLS, NAMES, OF, RESULT_KEYS, RESULTS, SELECT, TOP_BY, TYPES, TYPES_GIVEN, WHERE,
+};
 use crate::env::Env;
+use crate::format::file_formats::FileFormat;
 use crate::job::plan::JSON_VALUES;
 use crate::job::spec::{InputFormat, JobSpec, OutputFormat};
 use yunti_base::{Code, Error, Result};
 
-const AGGREGATE: &str = "Yunti.ColumnsAggregateMapper";
+pub const AGGREGATE: &str = "Yunti.ColumnsAggregateMapper";
+pub const TOP_ROWS: &str = "Yunti.TopRowsMapper";
+/// Folder of distinct rows.
+pub const DISTINCT: &str = "Yunti.DistinctRowsFolder";
 const SELECT_ROWS: &str = "Yunti.SelectMapper";
 
 /// Returns true for a job whose mapper takes columns that are not resolved yet. Its input format is resolved with them.
 pub fn is_open(spec: &JobSpec) -> bool {
-    let takes_columns = spec.mapper.as_ref().is_some_and(|mapper| [AGGREGATE, SELECT_ROWS].contains(&&mapper[..]));
-    takes_columns && !spec.settings.contains_key(NAMES)
+    let known = [AGGREGATE, SELECT_ROWS, TOP_ROWS];
+    spec.mapper.as_ref().is_some_and(|mapper| known.contains(&&mapper[..])) && !spec.settings.contains_key(NAMES)
 }
 
 /// Completes a job whose mapper takes columns; leaves others alone. Errors: `Usage`, and those of the first file.
@@ -33,11 +39,16 @@ pub fn resolve(spec: &mut JobSpec, env: &Env, stores_are_near: bool, load: Load<
     if matches!(spec.input_format, InputFormat::Text { .. }) {
         spec.input_format = table::format_of(&spec.inputs, env, stores_are_near)?;
     }
+    let selects = mapper != AGGREGATE;
+    if selects && !spec.settings.contains_key(SELECT) && spec.input_format == InputFormat::Json {
+        let names = Table::of(&spec.inputs, &spec.input_format, env, load)?.json_names(env)?;
+        spec.settings.insert(SELECT.into(), quoted_list(&names));
+    }
     let (mut all, table) = all_fields(spec, &needed(spec, &mapper)?, env, load)?;
     // A selection of all columns is the list of their names.
-    if mapper == SELECT_ROWS && !spec.settings.contains_key(SELECT) {
-        let names: Vec<String> = all.iter().map(|(name, _)| quoted(name)).collect();
-        spec.settings.insert(SELECT.into(), names.join(", "));
+    if selects && !spec.settings.contains_key(SELECT) {
+        let names: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
+        spec.settings.insert(SELECT.into(), quoted_list(&names));
     }
     let is_text = read_format(&spec.input_format).is_none();
     // Members of structs are columns by their path.
@@ -48,7 +59,7 @@ pub fn resolve(spec: &mut JobSpec, env: &Env, stores_are_near: bool, load: Load<
     }
     let mut chosen: Fields = Vec::new();
     let mut sources = Vec::new();
-    if mapper == SELECT_ROWS && is_text {
+    if selects && is_text {
         // A column that is passed on keeps its text: 1.50 stays 1.50, though it is the number 1.5 in a condition.
         sources = pass_on_texts(spec)?;
         chosen.extend(sources.iter().map(|name| (as_text(name), "Utf8".to_string())));
@@ -84,6 +95,11 @@ pub fn resolve(spec: &mut JobSpec, env: &Env, stores_are_near: bool, load: Load<
     Ok(())
 }
 
+/// Returns a list that selects columns.
+pub fn quoted_list(names: &[String]) -> String {
+    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
+}
+
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -91,7 +107,7 @@ fn quoted(name: &str) -> String {
 /// Behind the name of a column that is passed on as it is.
 const AS_TEXT: &str = " as text";
 
-fn as_text(name: &str) -> String {
+pub fn as_text(name: &str) -> String {
     format!("{name}{AS_TEXT}")
 }
 
@@ -118,10 +134,22 @@ fn pass_on_texts(spec: &mut JobSpec) -> Result<Vec<String>> {
     Ok(passed)
 }
 
+/// Returns the columns of a list that has no expressions. Errors: `Usage`.
+pub fn column_names(list: &str) -> Result<Vec<String>> {
+    let one = |(tree, name, text): (Tree, Option<String>, String)| match (tree, name) {
+        (Tree::Column(column), None) => Ok(column),
+        _ => {
+            let error = Error::new(Code::Usage, format!("'{text}' is no column: this job takes no expressions"));
+            Err(error.hint("write its output first, then yunti run select"))
+        }
+    };
+    parse_list(list)?.into_iter().map(one).collect()
+}
+
 /// Names and types of the columns of the result's key and value.
-struct Results {
-    key: Fields,
-    value: Fields,
+pub struct Results {
+    pub key: Fields,
+    pub value: Fields,
 }
 
 /// Returns the names of the columns that a job uses, each once.
@@ -135,10 +163,20 @@ fn needed(spec: &JobSpec, mapper: &str) -> Result<Vec<String>> {
     if mapper == AGGREGATE {
         spec.settings.get(BY).iter().flat_map(|by| by.lines()).for_each(&mut add);
         let missing = || Error::new(Code::Usage, "no aggregate is named").hint("as in --agg 'sum(amount), count'");
-        List::parse(spec.settings.get(OF).ok_or_else(missing)?)?.columns(&mut add);
+        let list = spec.settings.get(OF).ok_or_else(missing)?;
+        if list.trim().is_empty() && spec.folder.as_deref() != Some(DISTINCT) {
+            return Err(missing());
+        }
+        List::parse(list)?.columns(&mut add);
     } else if let Some(list) = spec.settings.get(SELECT) {
         parse_list(list)?.iter().for_each(|(tree, ..)| tree.columns(&mut add));
     }
+    let order = spec.settings.get(TOP_BY).filter(|_| mapper == TOP_ROWS);
+    order
+        .iter()
+        .flat_map(|order| order.lines())
+        .filter_map(|line| line.split_once(' '))
+        .for_each(|(_, name)| add(name));
     if let Some(condition) = spec.settings.get(WHERE) {
         parse(condition)?.columns(&mut add);
     }
@@ -146,7 +184,7 @@ fn needed(spec: &JobSpec, mapper: &str) -> Result<Vec<String>> {
 }
 
 /// Returns the types that the user names.
-fn given_types(spec: &JobSpec) -> Result<Fields> {
+pub fn given_types(spec: &JobSpec) -> Result<Fields> {
     let one = |line: &str| {
         let (name, kind) = line.split_once('=').ok_or_else(|| {
             Error::new(Code::Usage, format!("'{line}' names no type")).hint("as in --type 'amount=Decimal128(10, 2)'")
@@ -214,14 +252,16 @@ fn selected(spec: &mut JobSpec, fields: &[Field], all: &Fields) -> Result<Result
     };
     let mut key: Fields = list.iter().map(one).collect::<Result<_>>()?;
     let value = key.split_off(1);
-    if value.is_empty() {
-        spec.mapper = Some("Yunti.SelectOneMapper".into());
+    match (value.is_empty(), spec.mapper.as_deref() == Some(TOP_ROWS)) {
+        (true, true) => spec.reducer = Some("Yunti.FirstRowsOneReducer".into()),
+        (true, false) => spec.mapper = Some("Yunti.SelectOneMapper".into()),
+        _ => {}
     }
     Ok(Results { key, value })
 }
 
 /// Names the columns of the output, unless the user does.
-fn name_results(spec: &mut JobSpec, results: Results) {
+pub fn name_results(spec: &mut JobSpec, results: Results) {
     let names = |fields: &Fields| fields.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     spec.settings.insert(RESULTS.into(), [names(&results.key), names(&results.value)].concat().join("\n"));
     spec.settings.insert(RESULT_KEYS.into(), results.key.len().to_string());
@@ -236,13 +276,26 @@ fn name_results(spec: &mut JobSpec, results: Results) {
     match written {
         Some(written) => {
             spec.settings.insert(MARK_NULLS.into(), "true".into());
-            let types: Vec<String> = all().map(|(name, kind)| format!("{name}={kind}")).collect();
+            let types: Vec<String> = all().map(|(name, kind)| format!("{name}={}", stored(kind, written))).collect();
             spec.settings.entry(format!("{}.types", written.settings)).or_insert(types.join("\n"));
         }
         None => {
+            if spec.output_format == OutputFormat::Json {
+                spec.settings.entry(MARK_NULLS.into()).or_insert("true".into());
+            }
             let values = all().filter(|(_, kind)| table::is_json_value(kind)).map(|(name, _)| name.clone());
             let values: Vec<String> = values.collect();
             spec.settings.entry(JSON_VALUES.into()).or_insert(values.join("\n"));
         }
+    }
+}
+
+/// Returns the type in which a format stores a type: Parquet has no timestamps in seconds.
+fn stored(kind: &str, format: &FileFormat) -> String {
+    match Kind::parse(kind) {
+        Ok(Kind::Timestamp { unit: Unit::Second, utc }) if format.name == "parquet" => {
+            Kind::Timestamp { unit: Unit::Millisecond, utc }.to_string()
+        }
+        _ => kind.to_string(),
     }
 }

@@ -37,6 +37,23 @@ pub fn format_of(inputs: &[String], env: &Env, stores_are_near: bool) -> Result<
     }
 }
 
+/// Returns the format of a table among others: of its first file, else the one of the job, else by its name.
+pub fn format_among(spec: &JobSpec, inputs: &[String], env: &Env, stores_are_near: bool) -> Result<InputFormat> {
+    let mut own = JobSpec { inputs: inputs.to_vec(), ..JobSpec::default() };
+    if !inputs.iter().any(|name| name == "-") {
+        recognise_formats(&mut own, env, stores_are_near)?;
+    }
+    match (&own.input_format, &spec.input_format) {
+        (InputFormat::Class(_), _) => Ok(own.input_format),
+        (_, InputFormat::Text { .. }) => format_of(inputs, env, stores_are_near),
+        (_, format @ (InputFormat::Csv { .. } | InputFormat::Json | InputFormat::Class(_))) => Ok(format.clone()),
+        _ => {
+            let error = Error::new(Code::Usage, "the input has no named columns");
+            Err(error.hint(format!("formats with columns are csv, json, {}", file_formats::names())))
+        }
+    }
+}
+
 /// The first file of inputs, whose columns are those of all.
 pub struct Table {
     pub path: PathBuf,
@@ -73,6 +90,14 @@ impl Table {
                 let error = Error::new(Code::Usage, "the input has no named columns");
                 Err(error.hint(format!("formats with columns are csv, json, {}", file_formats::names())))
             }
+        }
+    }
+
+    /// Returns the names of all columns, if they are no part of a schema or a header: of JSON lines.
+    pub fn json_names(&self, env: &Env) -> Result<Vec<String>> {
+        match self.format {
+            InputFormat::Json => infer::names_of_json(&self.path.to_string_lossy(), env),
+            _ => Ok(Vec::new()),
         }
     }
 

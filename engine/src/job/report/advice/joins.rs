@@ -3,7 +3,7 @@
 use super::*;
 
 /// Reducer of a join. No combiner makes fewer records for it.
-pub(super) const REDUCER: &str = "Yunti.JoinReducer";
+pub(super) use crate::library::applications::join::REDUCERS;
 
 /// Fires if a hash join sorted both sides, because its table did not fit. Names the memory that holds the table.
 pub(super) fn sorted_instead(report: &Report) -> Option<Advice> {

@@ -86,7 +86,7 @@ fn share(report: &Report, names: &[&str]) -> f64 {
 /// Returns true if a combiner could make fewer records for the job's reducer.
 fn wants_combiner(report: &Report) -> bool {
     let classes = &report.job.classes;
-    let reducer = classes.get("reducer").filter(|name| *name != joins::REDUCER);
+    let reducer = classes.get("reducer").filter(|name| !joins::REDUCERS.contains(&&name[..]));
     reducer.is_some() && !classes.contains_key("combiner") && !classes.contains_key("folder")
 }
 

@@ -117,7 +117,7 @@ pub(super) fn hot_key(report: &Report) -> Option<Advice> {
     }
     let classes = &report.job.classes;
     let combines = classes.contains_key("combiner") || classes.contains_key("folder");
-    let (change, flag) = if classes.get("reducer").is_some_and(|name| name == joins::REDUCER) {
+    let (change, flag) = if classes.get("reducer").is_some_and(|name| name == joins::REDUCERS[0]) {
         ("one worker pairs its lines: leave the key out if its pairs are not wanted, or use hash-join", None)
     } else if combines {
         ("split the key into several (key and number), and merge them in a second job", None)
@@ -191,7 +191,7 @@ mod tests {
         count(&mut report, "REDUCE_INPUT_RECORDS", 5_000_000);
         count(&mut report, "REDUCE_INPUT_GROUPS", 1000);
         is_quiet(&report);
-        class(&mut report, "reducer", "Yunti.JoinReducer");
+        class(&mut report, "reducer", joins::REDUCERS[0]);
         is_quiet(&report);
         class(&mut report, "reducer", "Mine.Reducer");
         fires(&report, "combine", &["5000 records on average", "26 %", "--combiner CLASS"]);
@@ -236,7 +236,7 @@ mod tests {
         class(&mut report, "combiner", "Mine.Reducer");
         fires(&report, "hot-key", &["split the key into several"]);
         report.job.classes.remove("combiner");
-        class(&mut report, "reducer", "Yunti.JoinReducer");
+        class(&mut report, "reducer", joins::REDUCERS[0]);
         fires(&report, "hot-key", &["one worker pairs its lines", "hash-join"]);
         report.groups.as_mut().unwrap().largest_records = 24_999;
         is_quiet(&report);

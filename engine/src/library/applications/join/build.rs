@@ -14,19 +14,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::measure::{ENTRY_BYTES, Measured, partition_of};
+use super::TABLE_PURPOSE;
+use super::measure::{ENTRY_BYTES, Measured};
 use super::side_lines::LineBuffer;
 use super::table::{
     JoinTable, LAST, MANY, bucket_of, directory_bytes, entry_of, head_of, staged, staged_bytes, tag_of, varint_bytes,
 };
 use crate::bytes::varint;
 use crate::env::Crew;
-use crate::env::sync::{Mutex, MutexGuard};
+use crate::env::sync::{Mutex, lock};
 use crate::memory::{Budget, Buffer};
 use yunti_base::Result;
-
-/// Purpose of the memory, for messages.
-const PURPOSE: &str = "the table of a hash join";
 
 /// A row of a partition: its hash, and its place among the staged rows.
 type Entry = (u64, u64);
@@ -43,16 +41,12 @@ struct Part<'t> {
 pub fn build(measured: &Measured, budget: &Arc<Budget>, crew: &Crew<'_>) -> Result<JoinTable> {
     let log2 = measured.buckets_log2();
     let row_bytes: u64 = measured.bytes.iter().sum();
-    let buffer = |bytes: u64| Buffer::new(bytes as usize, Some(budget.grant(bytes, PURPOSE)?));
+    let buffer = |bytes: u64| Buffer::new(bytes as usize, Some(budget.grant(bytes, TABLE_PURPOSE)?));
     let mut rows = buffer(row_bytes)?;
     let mut directory = buffer(directory_bytes(log2))?;
     stage(measured, &mut rows, budget, crew)?;
     order(measured, &mut rows, &mut directory, budget, crew)?;
     Ok(JoinTable { rows, directory, buckets_log2: log2, hasher: measured.hasher })
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// Reads the file and puts each row into the stretch of its chunk and partition.
@@ -81,7 +75,7 @@ fn stage(measured: &Measured, rows: &mut [u8], budget: &Arc<Budget>, crew: &Crew
         measured.lines.each(&measured.chunks[number], buffer, crew.cancel, |line| {
             let Some(cut) = measured.side.cut(line) else { return Ok(()) };
             let rest_len = cut.rest_len();
-            let stretch = &mut stretches[partition_of(measured.hasher.of(cut.key), bits)];
+            let stretch = &mut stretches[bucket_of(measured.hasher.of(cut.key), bits)];
             if stretch.len() < staged_bytes(cut.key.len(), rest_len) {
                 return Err(measured.lines.changed());
             }
@@ -125,7 +119,7 @@ fn order(
     let first_bucket = |partition: usize| partition * (entries_each / size_of::<u64>());
     crew.each(partitions, |_, number| {
         let bytes = measured.partition_bytes(number) + measured.rows[number] * ENTRY_BYTES;
-        let _memory = budget.grant(bytes, PURPOSE)?;
+        let _memory = budget.grant(bytes, TABLE_PURPOSE)?;
         let mut part = lock(&parts[number]);
         let (start, part) = &mut *part;
         order_partition(part, *start, first_bucket(number), measured, measured.rows[number] as usize);

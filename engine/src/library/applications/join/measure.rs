@@ -9,10 +9,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::side_lines::{LineBuffer, SideLines, buffer_bytes};
-use super::table::{directory_bytes, staged_bytes};
+use super::table::{bucket_of, directory_bytes, staged_bytes};
 use super::{Cut, Side};
 use crate::env::Crew;
-use crate::env::sync::Mutex;
+use crate::env::sync::{Mutex, lock};
 use crate::fold::Hasher;
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
@@ -47,13 +47,6 @@ struct Sums {
     short: u64,
 }
 
-/// Returns the partition of a hash, of `1 << bits`.
-#[inline]
-pub(super) fn partition_of(hash: u64, bits: u32) -> usize {
-    // A shift by 64 is not a number of bits.
-    (hash >> 1 >> (63 - bits)) as usize
-}
-
 /// Measures the small side of a job. `workers`: how many share the chunks.
 ///
 /// Errors: `Usage` for bad settings; `Input` for a file that cannot be read; `Memory` for too little to measure it.
@@ -76,7 +69,7 @@ pub fn measure(
     let bytes: Vec<Mutex<Vec<u64>>> = chunks.iter().map(|_| Mutex::default()).collect();
     let sums: Vec<Mutex<Option<(Sums, LineBuffer)>>> = (0..workers).map(|_| Mutex::default()).collect();
     Crew { workers, ..*crew }.each(chunks.len(), |worker, number| {
-        let mut own = sums[worker].lock().unwrap_or_else(|e| e.into_inner());
+        let mut own = lock(&sums[worker]);
         if own.is_none() {
             *own = Some((Sums { rows: vec![0; partitions], short: 0 }, LineBuffer::new(budget)?));
         }
@@ -87,12 +80,12 @@ pub fn measure(
                 sums.short += 1;
                 return Ok(());
             };
-            let partition = partition_of(hasher.of(cut.key), bits);
+            let partition = bucket_of(hasher.of(cut.key), bits);
             here[partition] += row_bytes(&cut);
             sums.rows[partition] += 1;
             Ok(())
         })?;
-        *bytes[number].lock().unwrap_or_else(|e| e.into_inner()) = here;
+        *lock(&bytes[number]) = here;
         Ok(())
     })?;
     let bytes = bytes.into_iter().flat_map(|b| b.into_inner().unwrap_or_else(|e| e.into_inner())).collect();

@@ -7,6 +7,13 @@
 //!               a table that does not fit: the job runs as `join` (job/phase/join_table.rs)
 //! ```
 //!
+//! Tables are joined by typed columns, which `rows.rs` turns into keys:
+//!
+//! ```text
+//!   join        rows -> rows.rs (form of the columns as the key, side as a tag) -> sort -> pairs.rs -> pairs
+//!   hash-join   small table -> a job that writes a line a row: key, columns (job/chain) -> table, as above
+//! ```
+//!
 //! An output record has the common text as its key. Its value is the other columns of the left line, then of the right
 //! line. A line without a partner, if requested, has only its own columns.
 
@@ -15,6 +22,9 @@ mod hashed;
 mod held_lines;
 mod measure;
 mod pairs;
+mod row_form;
+mod row_lookup;
+mod rows;
 mod side_lines;
 mod sorted;
 mod table;
@@ -23,9 +33,12 @@ mod table;
 mod table_test;
 
 pub use build::build;
-pub use hashed::{HashJoin, TABLE, small_side};
+pub use hashed::{HashJoin, TABLE, small_path, small_side};
 pub use measure::{Measured, measure};
 pub use pairs::JoinReducer;
+pub use row_form::RowForm;
+pub use row_lookup::LookupRows;
+pub use rows::{KeyedLines, SideRows};
 pub use side_lines::SideLines;
 pub use sorted::{Join, OneSide};
 pub use table::JoinTable;
@@ -36,31 +49,58 @@ use super::columns::{Column, separator};
 use crate::operator::TaskContext;
 use yunti_base::{Code, Error, Result};
 
+/// Setting: the kind of a join, by default inner.
+pub const KIND: &str = "join.kind";
+
+/// Reducers of sorted joins: of lines, of rows, and of rows that have key columns alone.
+pub const REDUCERS: [&str; 3] = ["Yunti.JoinReducer", "Yunti.JoinRowsReducer", "Yunti.JoinKeysReducer"];
+/// Mappers of hash joins, in the same order.
+pub const LOOKUPS: [&str; 3] = ["Yunti.HashJoinMapper", "Yunti.LookupRowsMapper", "Yunti.LookupKeysMapper"];
+/// Mapper that writes a line for each row of the small table of a hash join.
+pub const SMALL_ROWS: &str = "Yunti.SmallRowsMapper";
+
+/// Setting: the name of the side file of a hash join.
+pub const SMALL: &str = "join.small";
+
+/// Purpose of the memory of a table, for messages.
+pub const TABLE_PURPOSE: &str = "the table of a hash join";
+
 /// Tag of a left line.
 const LEFT: u8 = b'L';
 /// Tag of a right line.
 const RIGHT: u8 = b'R';
 
-/// Sides whose lines without a partner are emitted.
-#[derive(Clone, Copy)]
-struct Outer {
-    left: bool,
-    right: bool,
+/// Lines that a join emits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinKind {
+    /// Pairs of lines.
+    pub pairs: bool,
+    /// Left lines that have a partner, once and without it.
+    pub matched: bool,
+    /// Left lines without a partner.
+    pub left: bool,
+    /// Right lines without a partner.
+    pub right: bool,
 }
 
-impl Outer {
-    fn new(context: &TaskContext) -> Result<Self> {
-        let (left, right) = match context.setting("join.kind").unwrap_or("inner") {
-            "inner" => (false, false),
-            "left" => (true, false),
-            "right" => (false, true),
-            "full" => (true, true),
-            other => {
-                return Err(Error::new(Code::Usage, format!("the setting join.kind is '{other}'"))
-                    .hint("use inner, left, right or full"));
-            }
-        };
-        Ok(Outer { left, right })
+impl JoinKind {
+    /// Returns the kind of a name. Errors: `Usage`.
+    pub fn named(name: &str) -> Result<JoinKind> {
+        let kind = |pairs, matched, left, right| Ok(JoinKind { pairs, matched, left, right });
+        match name {
+            "inner" => kind(true, false, false, false),
+            "left" => kind(true, false, true, false),
+            "right" => kind(true, false, false, true),
+            "full" => kind(true, false, true, true),
+            "semi" => kind(false, true, false, false),
+            "anti" => kind(false, false, true, false),
+            other => Err(Error::new(Code::Usage, format!("the setting {KIND} is '{other}'"))
+                .hint("use inner, left, right, full, semi or anti")),
+        }
+    }
+
+    fn new(context: &TaskContext) -> Result<JoinKind> {
+        JoinKind::named(context.setting(KIND).unwrap_or("inner"))
     }
 }
 
@@ -114,6 +154,11 @@ impl Side {
             after: line.get(end + 1..).unwrap_or_default(),
         })
     }
+}
+
+/// Returns a line without the CR at its end.
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Appends the right line to a record that ends with the left one, which has `left_len` bytes. A side without other

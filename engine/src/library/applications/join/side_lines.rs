@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use memchr::memchr;
 
+use super::without_cr;
 use crate::env::NamedFile;
 use crate::memory::{Budget, Grant};
 use yunti_base::{Cancel, Code, Error, Result};
@@ -140,8 +141,4 @@ impl SideLines {
             .at_path(self.file.path())
             .hint("run the job again when the file is complete")
     }
-}
-
-fn without_cr(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::columns::ShortLines;
-use super::{LEFT, RIGHT, Side};
+use super::{LEFT, RIGHT, Side, without_cr};
 use crate::library::settings;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
 use yunti_base::Result;
@@ -18,7 +18,7 @@ fn emit_lines(
 ) -> Result<()> {
     for i in 0..batch.len() {
         let line = batch.record(i).1;
-        let line = if has_cr { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
+        let line = if has_cr { without_cr(line) } else { line };
         match side.cut(line) {
             Some(cut) => {
                 value.clear();

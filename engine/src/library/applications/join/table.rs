@@ -53,9 +53,10 @@ pub(super) fn directory_bytes(buckets_log2: u32) -> u64 {
     (ENTRY as u64) << buckets_log2
 }
 
-/// Returns the bucket of a hash.
+/// Returns the bucket of a hash: its upper bits. Also the partition of a table that is built, of fewer bits.
 #[inline(always)]
 pub(super) fn bucket_of(hash: u64, buckets_log2: u32) -> usize {
+    // A shift by 64 is not a number of bits.
     (hash >> 1 >> (63 - buckets_log2)) as usize
 }
 
