@@ -96,8 +96,13 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
 
 /// Completes a job by its first files: their format, and the types of their columns.
 fn complete(flags: &RunFlags, spec: &mut JobSpec, env: &Env) -> yunti_base::Result<()> {
-    let (recognises, keeps_format) = (flags.input_format.is_none(), flags.output_format.is_none());
-    job::complete(spec, Completion { recognises, keeps_format, stores_are_near: false, load: &library::load }, env)
+    let with = Completion {
+        recognises: flags.input_format.is_none(),
+        keeps_format: flags.output_format.is_none(),
+        stores_are_near: false,
+        load: &library::load,
+    };
+    job::complete(spec, with, env)
 }
 
 fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {

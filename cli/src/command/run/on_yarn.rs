@@ -57,16 +57,16 @@ pub enum Completion {
     Formats,
 }
 
-/// Returns what the client completes. The jobs of a chain depend on each other's types, so a chain is complete here:
-/// its formats are named.
+/// Returns what the client completes. A chain, whose jobs depend on each other's types, and a join of tables are
+/// completed here: their formats are named, and this machine reads their columns.
 ///
 /// Errors: `Usage` for parts that do not fit together, unless the client finds out.
 pub fn completion(flags: &RunFlags, spec: &mut JobSpec, env: &Env) -> Result<Completion> {
-    job::refuse_on_cluster(spec)?;
-    if !spec.then.is_empty() {
-        let load = &library::load;
-        let with = job::Completion { recognises: false, keeps_format: false, stores_are_near: false, load };
-        job::complete(spec, with, env).map_err(|e| e.within("a chain is completed on this machine"))?;
+    if !spec.then.is_empty() || job::joins_tables(spec) {
+        let with =
+            job::Completion { recognises: false, keeps_format: false, stores_are_near: false, load: &library::load };
+        job::complete(spec, with, env).map_err(|e| e.within("this job is completed on this machine"))?;
+        job::refuse_on_cluster(spec)?;
         return Ok(Completion::Done);
     }
     let is_text = |format: &InputFormat| matches!(format, InputFormat::Text { .. });

@@ -16,6 +16,19 @@ use yunti_base::{Code, Error, Result};
 /// Function that returns the library for files of a format.
 pub type Load<'a> = &'a dyn Fn(&FileFormat) -> Result<Arc<dyn ClassSource>>;
 
+/// Means to complete a job.
+#[derive(Clone, Copy)]
+pub struct Completion<'a> {
+    /// True if formats that the user left open are recognised by the first files.
+    pub recognises: bool,
+    /// True if tables are written in the format in which they are read, because the user names none.
+    pub keeps_format: bool,
+    /// True if reading the first bytes of a file of a store costs no more than of one of this machine.
+    pub stores_are_near: bool,
+    /// Library for files of columns.
+    pub load: Load<'a>,
+}
+
 /// Returns the format of the first class of the library that a job names. Libraries of users may have other classes
 /// that begin alike.
 pub fn needed(spec: &JobSpec) -> Option<&'static FileFormat> {

@@ -5,12 +5,11 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-
 use crate::env::Env;
 use crate::format::columns::put_unescaped;
 use crate::job::inspect::inspect;
 use crate::job::spec::InputFormat;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use yunti_base::{Cancel, Code, Error, Result};
 
 /// Names and types of the columns; a type is empty if it is not known.

@@ -18,7 +18,7 @@ use crate::job::spec::{InputFormat, JobSpec, SourceSpec};
 use crate::library::applications::join::{JoinKind, KIND, LOOKUPS, REDUCERS, SMALL, SMALL_ROWS};
 use yunti_base::{Code, Error, Result};
 
-use super::formats::{Load, read_format};
+use super::formats::{Completion, read_format};
 use super::infer::Fields;
 use super::resolve::{Results, as_text, column_names, given_types, name_results};
 use super::table::{Table, format_among};
@@ -44,15 +44,15 @@ struct Side {
 }
 
 /// Turns a join of lines into one of tables. Errors: `Usage`, and those of the first file of each table.
-pub fn resolve(spec: &mut JobSpec, env: &Env, load: Load<'_>) -> Result<()> {
+pub fn resolve(spec: &mut JobSpec, env: &Env, with: Completion<'_>) -> Result<()> {
     let is_hash = spec.mapper.as_deref() == Some(LOOKUPS[0]);
     let kind = JoinKind::named(spec.settings.get(KIND).map_or("inner", |kind| kind))?;
     check(spec, kind, is_hash)?;
     let (left, right) = if is_hash { large_and_small(spec)? } else { left_and_right(spec)? };
     let pairs: Vec<(String, String)> = spec.columns.key.iter().map(|pair| halves(pair)).collect();
     let (left_keys, right_keys) = pairs.into_iter().unzip();
-    let mut left = Side::of(spec, left, left_keys, env, load)?;
-    let mut right = Side::of(spec, right, right_keys, env, load)?;
+    let mut left = Side::of(spec, left, left_keys, env, with)?;
+    let mut right = Side::of(spec, right, right_keys, env, with)?;
     let mut kinds = Vec::new();
     let mut key: Fields = Vec::new();
     for (a, b) in left.keys.iter().zip(&right.keys) {
@@ -143,13 +143,13 @@ fn large_and_small(spec: &mut JobSpec) -> Result<(Vec<String>, Vec<String>)> {
 }
 
 impl Side {
-    fn of(spec: &JobSpec, inputs: Vec<String>, keys: Vec<String>, env: &Env, load: Load<'_>) -> Result<Side> {
+    fn of(spec: &JobSpec, inputs: Vec<String>, keys: Vec<String>, env: &Env, with: Completion<'_>) -> Result<Side> {
         if inputs.iter().any(|name| name == "-") {
             let error = Error::new(Code::Usage, "standard input cannot be sampled for the types of its columns");
             return Err(error.hint("write it to a file first"));
         }
-        let format = format_among(spec, &inputs, env)?;
-        let table = Table::of(&inputs, &format, env, load)?;
+        let format = format_among(spec, &inputs, env, with.stores_are_near)?;
+        let table = Table::of(&inputs, &format, env, with.load)?;
         let mut names = table.json_names(env)?;
         if !names.is_empty() {
             names.extend(keys.iter().filter(|key| key.contains('.')).cloned());

@@ -12,27 +12,13 @@ pub mod infer;
 mod join;
 pub mod recognise;
 pub mod resolve;
-mod rewrite;
+pub mod rewrite;
 pub mod table;
 
-use self::formats::Load;
-pub use self::rewrite::refuse_on_cluster;
+pub use self::formats::Completion;
 use crate::env::Env;
 use crate::job::spec::JobSpec;
 use yunti_base::Result;
-
-/// Means to complete a job.
-#[derive(Clone, Copy)]
-pub struct Completion<'a> {
-    /// True if formats that the user left open are recognised by the first files.
-    pub recognises: bool,
-    /// True if the output may have the format of the input, where the user left it open.
-    pub keeps_format: bool,
-    /// True if reading the first bytes of a file of a store costs no more than of one of this machine.
-    pub stores_are_near: bool,
-    /// Library for files of columns.
-    pub load: Load<'a>,
-}
 
 /// Returns true for a job over tables that is not complete. Its input formats are found with its columns.
 pub fn is_open(spec: &JobSpec) -> bool {
@@ -49,7 +35,7 @@ pub fn complete(spec: &mut JobSpec, with: Completion<'_>, env: &Env) -> Result<(
     if with.keeps_format {
         rewrite::keep_format(spec);
     }
-    rewrite::rewrite(spec, env, with.load)?;
+    rewrite::rewrite(spec, env, with)?;
     resolve::resolve(spec, env, with.stores_are_near, with.load)?;
     spec.check()
 }

@@ -12,9 +12,10 @@ use crate::columns::settings::{BY, MARK_NULLS, OF, SELECT, TOP_BY, WHERE};
 use crate::env::Env;
 use crate::job::plan::JSON_VALUES;
 use crate::job::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget};
+use crate::library::applications::join::SMALL_ROWS;
 use yunti_base::{Code, Error, Result};
 
-use super::formats::{Load, read_format, written_format};
+use super::formats::{Completion, read_format, written_format};
 use super::join;
 use super::resolve::{AGGREGATE, DISTINCT, TOP_ROWS, column_names, quoted_list};
 use super::table::Table;
@@ -48,16 +49,16 @@ fn check_numbers(spec: &JobSpec) -> Result<()> {
 }
 
 /// Rewrites such a job; leaves others alone. Errors: `Usage`, and those of the first files.
-pub fn rewrite(spec: &mut JobSpec, env: &Env, load: Load<'_>) -> Result<()> {
+pub fn rewrite(spec: &mut JobSpec, env: &Env, with: Completion<'_>) -> Result<()> {
     let is_table = matches!(spec.input_format, InputFormat::Csv { .. }) || read_format(&spec.input_format).is_some();
     if spec.mapper.as_deref() == Some(TOP) || join::is_join(spec) {
         check_numbers(spec)?;
     }
     match () {
         () if names_key(spec) && is_top(spec) => top(spec),
-        () if names_key(spec) && join::is_join(spec) => join::resolve(spec, env, load),
-        () if is_distinct(spec) && (names_key(spec) || is_table) => distinct(spec, env, load),
-        () if spec.mapper.as_deref() == Some(SAMPLE) && is_table => sample(spec, env, load),
+        () if names_key(spec) && join::is_join(spec) => join::resolve(spec, env, with),
+        () if is_distinct(spec) && (names_key(spec) || is_table) => distinct(spec, env, with),
+        () if spec.mapper.as_deref() == Some(SAMPLE) && is_table => sample(spec, env, with),
         () => Ok(()),
     }
 }
@@ -77,12 +78,16 @@ pub fn keep_format(spec: &mut JobSpec) {
     }
 }
 
-/// Refuses a join of tables on a cluster: the client there completes a job by the first file of each source, and such a
-/// job has two tables in one. Errors: `Usage`.
+/// Returns true for a join of tables, which reads two inputs by their columns.
+pub fn joins_tables(spec: &JobSpec) -> bool {
+    names_key(spec) && join::is_join(spec)
+}
+
+/// Refuses a hash join of tables on a cluster. Errors: `Usage`.
 pub fn refuse_on_cluster(spec: &JobSpec) -> Result<()> {
-    if names_key(spec) && join::is_join(spec) {
-        let error = Error::new(Code::Usage, "a join of tables runs on one node alone, not on YARN");
-        return Err(error.hint("leave out --on yarn, or join lines: -D join.left.column=N"));
+    if spec.sources.iter().any(|source| source.mapper.as_deref() == Some(SMALL_ROWS)) {
+        let error = Error::new(Code::Usage, "a hash join of tables runs on one node alone, not on YARN");
+        return Err(error.hint("use the application join"));
     }
     Ok(())
 }
@@ -109,9 +114,9 @@ fn top(spec: &mut JobSpec) -> Result<()> {
     Ok(())
 }
 
-fn distinct(spec: &mut JobSpec, env: &Env, load: Load<'_>) -> Result<()> {
+fn distinct(spec: &mut JobSpec, env: &Env, with: Completion<'_>) -> Result<()> {
     if spec.columns.key.is_empty() {
-        let table = Table::of(&spec.inputs, &spec.input_format, env, load)?;
+        let table = Table::of(&spec.inputs, &spec.input_format, env, with.load)?;
         spec.columns.key = table.fields(&[], false, env)?.into_iter().map(|(name, _)| name).collect();
     }
     spec.settings.insert(BY.into(), std::mem::take(&mut spec.columns.key).join("\n"));
@@ -121,7 +126,7 @@ fn distinct(spec: &mut JobSpec, env: &Env, load: Load<'_>) -> Result<()> {
     Ok(())
 }
 
-fn sample(spec: &mut JobSpec, env: &Env, load: Load<'_>) -> Result<()> {
+fn sample(spec: &mut JobSpec, env: &Env, with: Completion<'_>) -> Result<()> {
     if spec.settings.contains_key(WHERE) {
         let error = Error::new(Code::Usage, "a sample has no condition");
         return Err(error.hint("write the rows with yunti run filter --where first"));
@@ -129,7 +134,7 @@ fn sample(spec: &mut JobSpec, env: &Env, load: Load<'_>) -> Result<()> {
     if spec.inputs.iter().any(|name| name == "-") || spec.sources().len() > 1 {
         return Ok(());
     }
-    let table = Table::of(&spec.inputs, &spec.input_format, env, load)?;
+    let table = Table::of(&spec.inputs, &spec.input_format, env, with.load)?;
     let (read, written) = (read_format(&spec.input_format), written_format(&spec.output_format));
     let mut names: Vec<String> = spec.columns.key.iter().chain(&spec.columns.value).cloned().collect();
     if let Some(list) = spec.settings.get(SELECT) {

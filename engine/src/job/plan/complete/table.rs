@@ -38,14 +38,14 @@ pub fn format_of(inputs: &[String], env: &Env, stores_are_near: bool) -> Result<
 }
 
 /// Returns the format of a table among others: of its first file, else the one of the job, else by its name.
-pub fn format_among(spec: &JobSpec, inputs: &[String], env: &Env) -> Result<InputFormat> {
+pub fn format_among(spec: &JobSpec, inputs: &[String], env: &Env, stores_are_near: bool) -> Result<InputFormat> {
     let mut own = JobSpec { inputs: inputs.to_vec(), ..JobSpec::default() };
     if !inputs.iter().any(|name| name == "-") {
-        recognise_formats(&mut own, env, false)?;
+        recognise_formats(&mut own, env, stores_are_near)?;
     }
     match (&own.input_format, &spec.input_format) {
         (InputFormat::Class(_), _) => Ok(own.input_format),
-        (_, InputFormat::Text { .. }) => format_of(inputs, env, false),
+        (_, InputFormat::Text { .. }) => format_of(inputs, env, stores_are_near),
         (_, format @ (InputFormat::Csv { .. } | InputFormat::Json | InputFormat::Class(_))) => Ok(format.clone()),
         _ => {
             let error = Error::new(Code::Usage, "the input has no named columns");
