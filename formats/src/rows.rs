@@ -36,6 +36,11 @@ impl Rows {
     ///
     /// Fails if a number has several columns, and for a type that is none.
     pub fn create(context: &Context, settings: &str) -> Result<Rows> {
+        Rows::create_as(context, settings, |kind| kind)
+    }
+
+    /// Makes them as `create` does. `stored`: returns the type in which the format stores a declared type.
+    pub fn create_as(context: &Context, settings: &str, stored: fn(DataType) -> DataType) -> Result<Rows> {
         let types = context.setting("yunti.writer.types").unwrap_or("bytes bytes");
         let (key, value) = types.split_once(' ').unwrap_or((types, "none"));
         let marks_nulls = context.setting("columns.mark.nulls").is_some_and(|text| text.trim() == "true");
@@ -44,7 +49,8 @@ impl Rows {
             text.lines().map(str::to_string).collect()
         };
         let setting = format!("{settings}.types");
-        let declared = Declared::parse(context.setting(&setting).unwrap_or_default(), &setting)?;
+        let mut declared = Declared::parse(context.setting(&setting).unwrap_or_default(), &setting)?;
+        declared.0.iter_mut().for_each(|(_, kind)| *kind = stored(kind.clone()));
         let (key_names, value_names) = (names("yunti.writer.key.columns"), names("yunti.writer.value.columns"));
         let is_named = !key_names.is_empty() || !value_names.is_empty();
         let mut fields = Vec::new();

@@ -13,6 +13,7 @@ import subprocess
 import unittest
 
 import pyarrow as pa
+import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from tables import ROOT, SECONDS, YUNTI, Scratch, expected, random_table, read, rows, yunti
@@ -205,6 +206,19 @@ class Written(Scratch):
                 self.assertEqual(back.column_names, table.column_names)
                 wanted, found = expected(table), expected(back)
                 self.assertEqual(found, wanted)
+
+    def test_seconds_become_milliseconds(self):
+        at = [datetime.datetime(2026, 11, 25, 17, 3, 59), None]
+        times = pa.table({"at": pa.array(at, pa.timestamp("s")), "utc": pa.array(at, pa.timestamp("s", "UTC")),
+                          "clock": pa.array([datetime.time(17, 3, 59), None], pa.time32("s"))})
+        path, out = self.path("t.arrow"), self.path("out")
+        with ipc.new_file(path, times.schema) as writer:
+            writer.write_table(times)
+        yunti("convert", path, out, "--output-format", "parquet")
+        found = pq.read_table(glob.glob(os.path.join(out, "part-*"))[0])
+        self.assertEqual([str(kind) for kind in found.schema.types],
+                         ["timestamp[ms]", "timestamp[ms, tz=UTC]", "time32[ms]"])
+        self.assertEqual(found.to_pylist(), times.to_pylist())
 
     def test_csv_to_parquet_infers_types(self):
         with open(self.path("a.csv"), "w", encoding="utf-8") as f:

@@ -1,5 +1,6 @@
 //! The writer: the records of a part become a Parquet file.
 
+use arrow_schema::{DataType, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -24,7 +25,7 @@ pub struct ParquetWriter {
 
 impl Class for ParquetWriter {
     fn create(context: &Context) -> Result<Self> {
-        let rows = Rows::create(context, "parquet")?;
+        let rows = Rows::create_as(context, "parquet", stored)?;
         let codec = codec(context.setting("parquet.compression").unwrap_or("zstd"))?;
         let row_group = context.parse::<usize>("parquet.row.group.bytes")?.unwrap_or(ROW_GROUP_BYTES);
         let properties = WriterProperties::builder()
@@ -35,6 +36,15 @@ impl Class for ParquetWriter {
             .build();
         let memory_max = context.parse::<usize>("yunti.writer.memory.bytes")?.unwrap_or(usize::MAX);
         Ok(ParquetWriter { rows, properties, writer: None, memory_max, bin: Bin::default() })
+    }
+}
+
+/// Returns the type in which Parquet stores a type: it has no seconds, and the encoder would leave plain numbers.
+fn stored(kind: DataType) -> DataType {
+    match kind {
+        DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone),
+        DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
+        other => other,
     }
 }
 
