@@ -1,4 +1,5 @@
-//! Numbers of variable length as Avro and ORC have them: seven bits a byte, the lowest first; signs in the last bit.
+//! Numbers of variable length as Avro, ORC and Parquet have them: seven bits a byte, the lowest first; signs in the last
+//! bit.
 //!
 //! ```text
 //!   300     ac 02          zigzag form: 0, -1, 1, -2 ..  as  0, 1, 2, 3 ..
@@ -16,6 +17,18 @@ pub fn read<E>(mut next: impl FnMut() -> Result<u8, E>) -> Result<Option<u64>, E
         }
     }
     Ok(None)
+}
+
+/// Takes a number from an offset on, and moves the offset behind it; None if the bytes end before, or for one of more
+/// than 64 bits.
+#[inline]
+pub fn take(bytes: &[u8], at: &mut usize) -> Option<u64> {
+    let next = || {
+        let byte = *bytes.get(*at).ok_or(())?;
+        *at += 1;
+        Ok::<u8, ()>(byte)
+    };
+    read(next).ok().flatten()
 }
 
 /// Reads a number of at most 128 bits, as `read` does.

@@ -11,6 +11,7 @@ use yunti_api::SourceFile;
 
 use super::failure::guarded;
 use super::input::Input;
+use super::prune::{column_of, is_unsigned, is_whole};
 use crate::bounds::Bound;
 use crate::cells::record::unescape;
 
@@ -46,34 +47,20 @@ impl ChunkReader for FilterInput {
 pub fn excludes(file: &SourceFile, bounds: &[Bound], foot: &ArrowReaderMetadata, group: &RowGroupMetaData) -> bool {
     bounds.iter().any(|bound| {
         let Some(constant) = bound.equal_to() else { return false };
-        let is_column = |column: &&ColumnChunkMetaData| column.column_path().parts() == [bound.column.clone()];
-        let (Some(column), Ok(field)) =
-            (group.columns().iter().find(is_column), foot.schema().field_with_name(&bound.column))
-        else {
-            return false;
-        };
+        let Some((column, kind)) = column_of(bound, foot, group) else { return false };
         // The length in the metadata is not used as it is: it may be anything.
         if column.bloom_filter_offset().is_none() || column.bloom_filter_length().is_some_and(|len| len < 0) {
             return false;
         }
         let input = FilterInput(Input(file.clone()));
         let read = guarded(|| Ok(Sbbf::read_from_column_chunk(column, &input).ok().flatten()));
-        read.ok().flatten().is_some_and(|filter| lacks(&filter, column, field.data_type(), constant))
+        read.ok().flatten().is_some_and(|filter| lacks(&filter, column, kind, constant))
     })
 }
 
 /// Returns true if the column surely has no such value.
 fn lacks(filter: &Sbbf, column: &ColumnChunkMetaData, kind: &DataType, constant: &str) -> bool {
-    let is_whole = kind.is_integer()
-        || matches!(
-            kind,
-            DataType::Date32
-                | DataType::Time32(_)
-                | DataType::Time64(_)
-                | DataType::Timestamp(..)
-                | DataType::Decimal128(..)
-        );
-    let unsigned = matches!(kind, DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64);
+    let (is_whole, unsigned) = (is_whole(kind), is_unsigned(kind));
     match column.column_type() {
         PhysicalType::INT32 if is_whole => match constant.parse::<i128>() {
             Ok(value) if unsigned => u32::try_from(value).map_or(true, |value| !filter.check(&(value as i32))),

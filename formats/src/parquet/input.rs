@@ -17,13 +17,6 @@ pub struct Input(pub SourceFile);
 #[derive(Debug)]
 pub struct ReadFailed(String);
 
-impl ReadFailed {
-    /// Returns the failure for an error of the engine.
-    pub fn new(error: &yunti_api::Error) -> ReadFailed {
-        ReadFailed(error.to_string())
-    }
-}
-
 impl std::fmt::Display for ReadFailed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
@@ -34,8 +27,8 @@ impl std::error::Error for ReadFailed {}
 
 /// Sequential bytes from an offset on.
 pub struct FromOffset {
-    file: SourceFile,
-    at: u64,
+    pub file: SourceFile,
+    pub at: u64,
 }
 
 impl Read for FromOffset {
@@ -44,6 +37,21 @@ impl Read for FromOffset {
         self.file.read_at(&mut to[..n], self.at).map_err(|e| std::io::Error::other(e.to_string()))?;
         self.at += n as u64;
         Ok(n)
+    }
+}
+
+impl Input {
+    /// Fails for bytes beyond the end, before memory is allocated for them.
+    pub fn check(&self, start: u64, length: usize) -> Result<()> {
+        match start.checked_add(length as u64) {
+            Some(end) if end <= self.0.len() => Ok(()),
+            _ => Err(ParquetError::EOF(format!("{length} bytes at {start} are beyond its end"))),
+        }
+    }
+
+    /// Fills `to` with the bytes at `start`.
+    pub fn read_at(&self, to: &mut [u8], start: u64) -> Result<()> {
+        self.0.read_at(to, start).map_err(|e| ParquetError::External(Box::new(ReadFailed(e.to_string()))))
     }
 }
 
@@ -61,12 +69,9 @@ impl ChunkReader for Input {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        // Checked before the memory is allocated.
-        if start.checked_add(length as u64).is_none_or(|end| end > self.0.len()) {
-            return Err(ParquetError::EOF(format!("{length} bytes at {start} are beyond its end")));
-        }
+        self.check(start, length)?;
         let mut bytes = vec![0; length];
-        self.0.read_at(&mut bytes, start).map_err(|e| ParquetError::External(Box::new(ReadFailed::new(&e))))?;
+        self.read_at(&mut bytes, start)?;
         Ok(bytes.into())
     }
 }

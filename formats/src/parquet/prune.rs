@@ -11,17 +11,23 @@ use crate::bounds::{Bound, Range};
 /// Returns true if a bound excludes all rows of a row group.
 pub fn excludes(bounds: &[Bound], foot: &ArrowReaderMetadata, group: &RowGroupMetaData) -> bool {
     bounds.iter().any(|bound| {
-        let is_column = |column: &&ColumnChunkMetaData| column.column_path().parts() == [bound.column.clone()];
-        let (Some(column), Ok(field)) =
-            (group.columns().iter().find(is_column), foot.schema().field_with_name(&bound.column))
-        else {
-            return false;
-        };
+        let Some((column, kind)) = column_of(bound, foot, group) else { return false };
         let Some(statistics) = column.statistics() else { return false };
         // A comparison with a null is never true.
         let only_nulls = statistics.null_count_opt() == Some(group.num_rows() as u64) && group.num_rows() > 0;
-        only_nulls || range(statistics, column, field.data_type()).is_some_and(|range| bound.excludes(&range))
+        only_nulls || range(statistics, column, kind).is_some_and(|range| bound.excludes(&range))
     })
+}
+
+/// Returns the column of a bound in a row group, and its type.
+pub fn column_of<'a>(
+    bound: &Bound,
+    foot: &'a ArrowReaderMetadata,
+    group: &'a RowGroupMetaData,
+) -> Option<(&'a ColumnChunkMetaData, &'a DataType)> {
+    let is_column = |column: &&ColumnChunkMetaData| column.column_path().parts() == [bound.column.clone()];
+    let column = group.columns().iter().find(is_column)?;
+    Some((column, foot.schema().field_with_name(&bound.column).ok()?.data_type()))
 }
 
 /// Least and largest value of a chunk or a page, as Parquet stores them.
@@ -67,7 +73,8 @@ pub fn range_of(ends: Ends<'_>, column: &ColumnChunkMetaData, kind: &DataType) -
     }
 }
 
-fn is_unsigned(kind: &DataType) -> bool {
+/// Returns true for a type of unsigned numbers.
+pub fn is_unsigned(kind: &DataType) -> bool {
     matches!(kind, DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64)
 }
 
@@ -76,8 +83,12 @@ fn has_plain_order(kind: PhysicalType) -> bool {
 }
 
 fn whole(kind: &DataType, least: i128, most: i128) -> Option<Range> {
-    // Other types have another shape in a block.
-    let fits = kind.is_integer()
+    is_whole(kind).then_some(Range::Whole(least, most))
+}
+
+/// Returns true for a type whose values are whole numbers in a block, as they are in a page.
+pub fn is_whole(kind: &DataType) -> bool {
+    kind.is_integer()
         || matches!(
             kind,
             DataType::Date32
@@ -87,8 +98,7 @@ fn whole(kind: &DataType, least: i128, most: i128) -> Option<Range> {
                 | DataType::Decimal32(..)
                 | DataType::Decimal64(..)
                 | DataType::Decimal128(_, 0..)
-        );
-    fits.then_some(Range::Whole(least, most))
+        )
 }
 
 fn bytes(kind: &DataType, column: &ColumnChunkMetaData, least: &[u8], most: &[u8]) -> Option<Range> {
@@ -109,7 +119,7 @@ fn bytes(kind: &DataType, column: &ColumnChunkMetaData, least: &[u8], most: &[u8
 }
 
 /// Returns a decimal's units, which stand in its bytes from the highest to the lowest.
-fn units(bytes: &[u8]) -> Option<i128> {
+pub fn units(bytes: &[u8]) -> Option<i128> {
     let sign = if bytes.first()? & 0x80 == 0 { 0 } else { -1 };
     (bytes.len() <= 16).then(|| bytes.iter().fold(sign, |units: i128, &byte| units << 8 | i128::from(byte)))
 }

@@ -183,9 +183,7 @@ impl Fill {
                 bytes.clear();
             }
             Values::Texts(ends, bytes) => {
-                put_number(0, out);
-                put_words(ends, out);
-                out.extend_from_slice(bytes);
+                put_texts(ends, bytes, out);
                 ends.clear();
                 bytes.clear();
             }
@@ -217,16 +215,18 @@ fn put_dictionary(form: Form, dictionary: Option<&Dictionary>, out: &mut Vec<u8>
             if form == Form::Text && !is_text(&bytes, ends.iter().map(|end| *end as usize)) {
                 return Err(NO_TEXT.into());
             }
-            put_number(0, out);
-            put_words(&ends, out);
-            out.extend_from_slice(&bytes);
+            put_texts(&ends, &bytes, out);
         }
-        (_, None) => {
-            put_number(0, out);
-            put_number(0, out);
-        }
+        (_, None) => put_texts(&[0], b"", out),
     }
     Ok(())
+}
+
+/// Appends values of any length: their offsets, and their bytes.
+fn put_texts(ends: &[u32], bytes: &[u8], out: &mut Vec<u8>) {
+    put_number(0, out);
+    put_words(ends, out);
+    out.extend_from_slice(bytes);
 }
 
 fn put_words(words: &[u32], out: &mut Vec<u8>) {

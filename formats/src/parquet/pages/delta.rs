@@ -12,6 +12,7 @@ use bytes::Bytes;
 use parquet::basic::Encoding;
 
 use super::form::Form;
+use crate::file::varint;
 
 /// Bytes of a page, at most, as its header can tell.
 const PAGE_BYTES_MAX: usize = i32::MAX as usize;
@@ -63,21 +64,11 @@ struct Numbers<'a> {
 
 impl Numbers<'_> {
     fn unsigned(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = *self.bytes.get(self.at)?;
-            self.at += 1;
-            number |= u64::from(byte & 0x7F) << shift;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-        }
-        None
+        varint::take(self.bytes, &mut self.at)
     }
 
     fn signed(&mut self) -> Option<i64> {
-        let number = self.unsigned()?;
-        Some((number >> 1) as i64 ^ -((number & 1) as i64))
+        self.unsigned().map(varint::unzigzag)
     }
 }
 

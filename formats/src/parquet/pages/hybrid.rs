@@ -8,6 +8,11 @@
 
 use bytes::Bytes;
 
+use crate::file::varint;
+
+/// Largest header of a run: five groups of seven bits.
+const HEADER_MAX: u64 = (1 << 35) - 1;
+
 /// Values of one page.
 pub struct Hybrid {
     bytes: Bytes,
@@ -37,18 +42,7 @@ impl Hybrid {
 
     /// Opens the next run; None at the end of the bytes.
     fn next_run(&mut self) -> Option<()> {
-        let mut header = 0u64;
-        for shift in (0..35).step_by(7) {
-            let byte = *self.bytes.get(self.at)?;
-            self.at += 1;
-            header |= u64::from(byte & 0x7F) << shift;
-            if byte & 0x80 == 0 {
-                break;
-            }
-            if shift == 28 {
-                return None;
-            }
-        }
+        let header = varint::take(&self.bytes, &mut self.at).filter(|header| *header <= HEADER_MAX)?;
         let n = (header >> 1) as usize;
         if header & 1 == 0 {
             let len = self.width.div_ceil(8) as usize;

@@ -136,14 +136,19 @@ fn nulls(levels: Bytes, rows: usize) -> Result<Option<Vec<bool>>, String> {
     if levels.is_all_ones(rows) {
         return Ok(None);
     }
-    let mut nulls = Vec::new();
+    each(&mut levels, rows, |level| level == 0).map(Some).ok_or_else(too_short)
+}
+
+/// Returns `of` for each of the next values; None if there are fewer.
+fn each<T>(runs: &mut Hybrid, n: usize, of: impl Fn(u32) -> T) -> Option<Vec<T>> {
+    let mut all = Vec::new();
     let mut some = [0; 1024];
-    while nulls.len() < rows {
-        let n = some.len().min(rows - nulls.len());
-        levels.read(&mut some[..n]).ok_or_else(too_short)?;
-        nulls.extend(some[..n].iter().map(|level| *level == 0));
+    while all.len() < n {
+        let m = some.len().min(n - all.len());
+        runs.read(&mut some[..m])?;
+        all.extend(some[..m].iter().map(|value| of(*value)));
     }
-    Ok(Some(nulls))
+    Some(all)
 }
 
 /// Returns a byte for each bit, the lowest bit first.
@@ -153,13 +158,5 @@ fn bits(stored: &[u8], n: usize) -> Option<Bytes> {
 
 /// Returns a byte for each value of one bit.
 fn runs(stored: Bytes, n: usize) -> Option<Bytes> {
-    let mut runs = Hybrid::new(stored, 1)?;
-    let mut bytes = Vec::new();
-    let mut some = [0; 1024];
-    while bytes.len() < n {
-        let m = some.len().min(n - bytes.len());
-        runs.read(&mut some[..m])?;
-        bytes.extend(some[..m].iter().map(|value| u8::from(*value != 0)));
-    }
-    Some(bytes.into())
+    each(&mut Hybrid::new(stored, 1)?, n, |value| u8::from(value != 0)).map(Bytes::from)
 }

@@ -2,6 +2,7 @@
 
 use super::form::Form;
 use crate::bounds::Test;
+use crate::parquet::prune::units;
 
 /// Number that is no place: the row is null.
 pub const NULL: u32 = u32::MAX;
@@ -22,12 +23,6 @@ impl Places<'_> {
             Places::List(list) => list.len(),
         }
     }
-}
-
-/// Returns the units of a decimal in bytes, the highest first.
-fn units(bytes: &[u8]) -> i128 {
-    let sign = if bytes[0] & 0x80 == 0 { 0 } else { -1 };
-    bytes.iter().fold(sign, |units: i128, &byte| units << 8 | i128::from(byte))
 }
 
 #[inline(always)]
@@ -63,7 +58,7 @@ pub fn put(form: Form, stored: &[u8], places: Places<'_>, out: &mut Vec<u8>) {
         Form::F32 => put_as(stored, places, |v| f64::from(f32::from_le_bytes(v)).to_le_bytes(), out),
         Form::UnitsIn(len) => {
             let mut one = |place: usize| {
-                let value = stored.get(place * len..).and_then(|rest| rest.get(..len)).map_or(0, units);
+                let value = stored.get(place * len..).and_then(|rest| rest.get(..len)).and_then(units).unwrap_or(0);
                 let bytes = value.to_le_bytes();
                 out.extend_from_slice(if len <= 8 { &bytes[..8] } else { &bytes });
             };
@@ -108,7 +103,7 @@ pub fn retain(form: Form, stored: &[u8], tests: &[Test], rows: &mut Vec<u32>, pl
         Form::F64 => by(stored, rows, place, |v| float(f64::from_le_bytes(v))),
         Form::UnitsIn(len) => keep(rows, |row| {
             let value = stored.get(place(row) as usize * len..).and_then(|rest| rest.get(..len));
-            value.map(units).is_some_and(|value| tests.iter().all(|test| test.whole(value)))
+            value.and_then(units).is_some_and(|value| tests.iter().all(|test| test.whole(value)))
         }),
         Form::Bytes | Form::Text => unreachable!("values of any length have ends"),
     }

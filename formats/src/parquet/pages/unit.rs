@@ -1,5 +1,10 @@
 //! A row group as blocks: the columns that have bounds first, then the rows that are left in the others.
 
+use std::collections::HashMap;
+use std::iter::Peekable;
+use std::ops::Range;
+
+use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::basic::Encoding;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
@@ -28,9 +33,10 @@ pub struct Unit {
     columns: Vec<Column>,
     /// Numbers of the columns with bounds, the cheapest first.
     tested: Vec<usize>,
-    rows_left: usize,
-    /// Rows that no bound allows, as the distance of their start and end from the last row; the first ones last.
-    excluded: Vec<(usize, usize)>,
+    /// Rows that are not read yet.
+    left: Range<usize>,
+    /// Rows that no bound allows.
+    excluded: Peekable<std::vec::IntoIter<Range<usize>>>,
     batch_rows: usize,
     /// Rows that may count, of the batch.
     kept: Vec<u32>,
@@ -52,17 +58,21 @@ impl Unit {
         batch_rows: usize,
     ) -> Result<Option<Unit>> {
         let schema = given_schema(foot);
+        // Of columns with one name, the first counts.
+        let chunks: HashMap<&[String], &ColumnChunkMetaData> =
+            group.columns().iter().rev().map(|chunk| (chunk.column_path().parts(), chunk)).collect();
+        let fields: HashMap<&str, &DataType> =
+            schema.fields().iter().rev().map(|field| (&field.name()[..], field.data_type())).collect();
         let all = bounds::parse(&scan.condition);
         let rows = usize::try_from(group.num_rows()).unwrap_or(0);
         let (mut chosen, mut excluded) = (Vec::new(), Vec::new());
         for path in &picked.value {
-            let chunk = group.columns().iter().find(|chunk| chunk.column_path().parts() == &path[..]);
-            let (Some(chunk), [name]) = (chunk, &path[..]) else { return Ok(None) };
-            let Ok(field) = schema.field_with_name(name) else { return Ok(None) };
-            let form = Form::of(field.data_type(), chunk.column_descr()).filter(|form| is_known(chunk, *form));
+            let [name] = &path[..] else { return Ok(None) };
+            let (Some(&chunk), Some(&kind)) = (chunks.get(&path[..]), fields.get(&name[..])) else { return Ok(None) };
+            let form = Form::of(kind, chunk.column_descr()).filter(|form| is_known(chunk, *form));
             let Some(form) = form else { return Ok(None) };
             let own: Vec<&Bound> = all.iter().filter(|bound| bound.column == *name).collect();
-            excluded.extend(index::excluded(file, chunk, field.data_type(), &own, rows));
+            excluded.extend(index::excluded(file, chunk, kind, &own, rows));
             let tests: Vec<Test> = own.iter().map(|bound| bound.test()).collect();
             chosen.push((chunk, form, tests));
         }
@@ -75,16 +85,15 @@ impl Unit {
         let (costs, columns): (Vec<_>, Vec<_>) = columns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let mut tested: Vec<usize> = (0..columns.len()).filter(|&n| costs[n].is_some()).collect();
         tested.sort_by_key(|&n| costs[n]);
-        let excluded = index::union(excluded).into_iter().rev();
-        let excluded = excluded.map(|range| (rows - range.start, rows - range.end)).collect();
+        let excluded = index::union(excluded).into_iter().peekable();
         let batch_rows = if columns.is_empty() { ROWS_WITHOUT_COLUMN } else { batch_rows };
-        Ok(Some(Unit { columns, tested, rows_left: rows, excluded, batch_rows, kept: Vec::new(), block: Vec::new() }))
+        Ok(Some(Unit { columns, tested, left: 0..rows, excluded, batch_rows, kept: Vec::new(), block: Vec::new() }))
     }
 
     /// Decodes the next block; None at the end.
     pub fn next_block(&mut self) -> Result<Option<&[u8]>> {
         let mut filled = 0;
-        while self.rows_left > 0 && filled < self.batch_rows.div_ceil(2) {
+        while !self.left.is_empty() && filled < self.batch_rows.div_ceil(2) {
             filled += self.next_batch()?;
             if self.columns.iter().map(Column::bytes).sum::<usize>() >= BLOCK_BYTES {
                 break;
@@ -101,25 +110,22 @@ impl Unit {
 
     /// Reads some rows. Returns how many of them may count.
     fn next_batch(&mut self) -> Result<usize> {
-        let Unit { columns, tested, rows_left, excluded, kept, .. } = self;
-        let mut rows = self.batch_rows.min(*rows_left);
-        if let Some(&(start, end)) = excluded.last() {
-            if *rows_left <= start {
-                columns.iter_mut().for_each(|column| column.skip(*rows_left - end));
-                *rows_left = end;
-                excluded.pop();
-                return Ok(0);
-            }
-            rows = rows.min(*rows_left - start);
+        let Unit { columns, tested, left, excluded, kept, .. } = self;
+        if let Some(range) = excluded.next_if(|range| range.start == left.start) {
+            columns.iter_mut().for_each(|column| column.skip(range.len()));
+            left.start = range.end;
+            return Ok(0);
         }
+        // Rows up to the next that are excluded.
+        let mut rows = self.batch_rows.min(excluded.peek().map_or(left.end, |range| range.start) - left.start);
         for &number in &*tested {
             rows = rows.min(columns[number].page_rows()?);
             if columns[number].has_none() {
-                *rows_left = 0;
+                left.start = left.end;
                 return Ok(0);
             }
         }
-        *rows_left -= rows;
+        left.start += rows;
         if tested.is_empty() {
             columns.iter_mut().try_for_each(|column| column.read(rows, None))?;
             return Ok(rows);

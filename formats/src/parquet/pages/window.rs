@@ -1,15 +1,16 @@
 //! A column chunk as the input of the crate `parquet`: read in large pieces, of which pages are slices.
 
 use std::cell::RefCell;
-use std::io::Read;
+use std::io::{BufReader, Chain, Read};
 use std::sync::{Arc, Mutex};
 
-use bytes::{Bytes, BytesMut};
-use parquet::errors::{ParquetError, Result};
+use bytes::buf::Reader;
+use bytes::{Buf, Bytes, BytesMut};
+use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, Length};
 use yunti_api::SourceFile;
 
-use crate::parquet::input::ReadFailed;
+use crate::parquet::input::{FromOffset, Input};
 
 /// Bytes of a page's header without its statistics, at most.
 const HEADER_BYTES: u64 = 1 << 10;
@@ -23,7 +24,7 @@ thread_local! {
 
 /// Input of one column chunk.
 pub struct Window {
-    file: SourceFile,
+    input: Input,
     /// End of the column chunk.
     end: u64,
     /// Bytes that are read at a time.
@@ -49,19 +50,7 @@ impl Held {
 impl Window {
     /// Returns the input of a column chunk that ends at `end`.
     pub fn new(file: &SourceFile, end: u64, bytes: u64) -> Arc<Window> {
-        Arc::new(Window { file: file.clone(), end: end.min(file.len()), bytes, held: Mutex::default() })
-    }
-
-    /// Fails for bytes beyond the end, before memory is allocated for them.
-    fn check(&self, start: u64, len: usize) -> Result<()> {
-        match start.checked_add(len as u64) {
-            Some(end) if end <= self.file.len() => Ok(()),
-            _ => Err(ParquetError::EOF(format!("{len} bytes at {start} are beyond its end"))),
-        }
-    }
-
-    fn read_to(&self, start: u64, to: &mut [u8]) -> Result<()> {
-        self.file.read_at(to, start).map_err(|e| ParquetError::External(Box::new(ReadFailed::new(&e))))
+        Arc::new(Window { input: Input(file.clone()), end: end.min(file.len()), bytes, held: Mutex::default() })
     }
 
     /// Returns the bytes at `start`, and keeps those behind them.
@@ -70,18 +59,16 @@ impl Window {
         if let Some(bytes) = held.slice(start, len) {
             return Ok(bytes);
         }
-        self.check(start, len)?;
         if len as u64 >= self.bytes {
-            let mut bytes = vec![0; len];
-            self.read_to(start, &mut bytes)?;
-            return Ok(bytes.into());
+            return self.input.get_bytes(start, len);
         }
+        self.input.check(start, len)?;
         let ahead = self.end.saturating_sub(start).min(self.bytes).max(len as u64);
         // Memory that no page uses any more is used again.
         let own = std::mem::take(&mut held.bytes).try_into_mut().ok().filter(|space| space.capacity() > 0);
         let mut space = own.or_else(|| SPARE.with_borrow_mut(Vec::pop)).unwrap_or_default();
         space.resize(ahead as usize, 0);
-        self.read_to(start, &mut space)?;
+        self.input.read_at(&mut space, start)?;
         *held = Held { start, bytes: space.freeze() };
         Ok(held.bytes.slice(..len))
     }
@@ -101,39 +88,18 @@ impl Drop for Window {
 
 impl Length for Window {
     fn len(&self) -> u64 {
-        self.file.len()
-    }
-}
-
-/// Bytes of a page's header, and those behind it.
-pub struct Header {
-    first: Bytes,
-    file: SourceFile,
-    at: u64,
-}
-
-impl Read for Header {
-    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
-        if !self.first.is_empty() {
-            let n = to.len().min(self.first.len());
-            to[..n].copy_from_slice(&self.first.split_to(n));
-            self.at += n as u64;
-            return Ok(n);
-        }
-        let n = (to.len() as u64).min(self.file.len().saturating_sub(self.at)) as usize;
-        self.file.read_at(&mut to[..n], self.at).map_err(|e| std::io::Error::other(e.to_string()))?;
-        self.at += n as u64;
-        Ok(n)
+        self.input.len()
     }
 }
 
 impl ChunkReader for Window {
-    type T = std::io::BufReader<Header>;
+    type T = Chain<Reader<Bytes>, BufReader<FromOffset>>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
         let len = self.end.saturating_sub(start).min(HEADER_BYTES);
-        let header = Header { first: self.fetch(start, len as usize)?, file: self.file.clone(), at: start };
-        Ok(std::io::BufReader::with_capacity(HEADER_BYTES as usize, header))
+        let behind = FromOffset { file: self.input.0.clone(), at: start.saturating_add(len) };
+        let behind = BufReader::with_capacity(HEADER_BYTES as usize, behind);
+        Ok(self.fetch(start, len as usize)?.reader().chain(behind))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
