@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::kind::Kind;
-use super::vector::{Bytes, Data, Vector};
+use super::vector::{Bytes, Data, Dictionary, Vector};
 use yunti_base::{Code, Error, Result};
 
 /// First bytes of a block.
@@ -23,29 +23,6 @@ mod shape {
     pub const SMALL_DECIMALS: u8 = 8;
     /// Codes in a dictionary of another shape.
     pub const CODES_OF_NUMBERS: u8 = 9;
-}
-
-/// Values that codes number.
-#[derive(Clone)]
-enum Dictionary {
-    Texts(Arc<Bytes>),
-    Numbers(Arc<Data>),
-}
-
-impl Dictionary {
-    fn len(&self) -> usize {
-        match self {
-            Dictionary::Texts(values) => values.len(),
-            Dictionary::Numbers(values) => values.len(),
-        }
-    }
-
-    fn coded(&self, codes: Vec<u32>) -> Data {
-        match self {
-            Dictionary::Texts(values) => Data::Codes(codes, values.clone()),
-            Dictionary::Numbers(values) => Data::NumberCodes(codes, values.clone()),
-        }
-    }
 }
 
 /// Reads the blocks of a split. Dictionaries stay for the blocks behind them.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::kind::Kind;
 use super::normal;
-use super::vector::{Bytes, Data, Value, Vector};
+use super::vector::{Bytes, Data, Dictionary, Value, Vector};
 
 /// Bits of the direct index of groups.
 const DIRECT_BITS: u32 = 16;
@@ -26,49 +26,17 @@ const CODE_PLACES_MAX: usize = 1 << 16;
 /// Groups of combinations of codes, in the dictionaries of the last rows.
 #[derive(Default)]
 struct CodeIndex {
-    dictionaries: Vec<Codes>,
+    dictionaries: Vec<Dictionary>,
     /// Group of each place, plus one; 0: not known.
     groups: Vec<u32>,
     /// Places of the rows of a call.
     places: Vec<u32>,
 }
 
-/// Dictionary of a column.
-#[derive(Clone)]
-enum Codes {
-    Texts(Arc<Bytes>),
-    Numbers(Arc<Data>),
-}
-
-impl Codes {
-    fn of(column: &Vector) -> Option<(&[u32], Codes)> {
-        match &column.data {
-            Data::Codes(codes, values) => Some((codes, Codes::Texts(values.clone()))),
-            Data::NumberCodes(codes, values) => Some((codes, Codes::Numbers(values.clone()))),
-            _ => None,
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Codes::Texts(values) => values.len(),
-            Codes::Numbers(values) => values.len(),
-        }
-    }
-
-    fn is(&self, other: &Codes) -> bool {
-        match (self, other) {
-            (Codes::Texts(a), Codes::Texts(b)) => Arc::ptr_eq(a, b),
-            (Codes::Numbers(a), Codes::Numbers(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        }
-    }
-}
-
 impl CodeIndex {
     /// Finds the place of each row; false if a column has no codes, or the dictionaries are large.
     fn find(&mut self, columns: &[&Vector]) -> bool {
-        let codes: Option<Vec<_>> = columns.iter().map(|column| Codes::of(column)).collect();
+        let codes: Option<Vec<_>> = columns.iter().map(|column| column.data.codes()).collect();
         let Some(codes) = codes else { return false };
         // A null is one more value.
         let places = codes.iter().try_fold(1usize, |n, (_, of)| n.checked_mul(of.len() + 1));

@@ -80,6 +80,45 @@ impl<'a> FromIterator<&'a [u8]> for Bytes {
     }
 }
 
+/// Values that codes number.
+#[derive(Clone)]
+pub enum Dictionary {
+    Texts(Arc<Bytes>),
+    Numbers(Arc<Data>),
+}
+
+impl Dictionary {
+    /// Returns the number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Dictionary::Texts(values) => values.len(),
+            Dictionary::Numbers(values) => values.len(),
+        }
+    }
+
+    /// Returns true if there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns true for the same place in memory.
+    pub fn is(&self, other: &Dictionary) -> bool {
+        match (self, other) {
+            (Dictionary::Texts(a), Dictionary::Texts(b)) => Arc::ptr_eq(a, b),
+            (Dictionary::Numbers(a), Dictionary::Numbers(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// Returns the values that codes name.
+    pub fn coded(&self, codes: Vec<u32>) -> Data {
+        match self {
+            Dictionary::Texts(values) => Data::Codes(codes, values.clone()),
+            Dictionary::Numbers(values) => Data::NumberCodes(codes, values.clone()),
+        }
+    }
+}
+
 /// Values of a column. A null has some value of the shape.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
@@ -236,6 +275,15 @@ fn pick<T: Copy>(from: &[T], rows: &[u32]) -> Vec<T> {
 }
 
 impl Data {
+    /// Returns codes and their dictionary, if there is one.
+    pub fn codes(&self) -> Option<(&[u32], Dictionary)> {
+        match self {
+            Data::Codes(codes, values) => Some((codes, Dictionary::Texts(values.clone()))),
+            Data::NumberCodes(codes, values) => Some((codes, Dictionary::Numbers(values.clone()))),
+            _ => None,
+        }
+    }
+
     /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::applications::{
-    CountColumn, Distinct, DistinctReducer, DistinctRows, DistinctValues, First, Grep, HashJoin, InvertedIndex, Join,
-    JoinReducer, KMeans, KMeansReducer, KeyedLines, LookupRows, Matches, OneSide, PageRank, PageRankCombiner,
-    PageRankReducer, Sample, SideRows, Top, WordLengths,
+    CountColumn, Distinct, DistinctReducer, DistinctValues, First, Grep, HashJoin, InvertedIndex, Join, JoinReducer,
+    KMeans, KMeansReducer, KeyedLines, LookupRows, Matches, OneSide, PageRank, PageRankCombiner, PageRankReducer,
+    Sample, SideRows, Top, WordLengths,
 };
 use super::field_order::FieldOrder;
 use super::fold::KnownReducer;
@@ -221,10 +221,10 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     add(base("KeyFieldPartitioner", Kind::Partitioner), Make::Partitioner(new));
     add(base("KeyHashPartitioner", Kind::Partitioner), Make::Partitioner(|_| Ok(Box::new(KeyHashPartitioner))));
     for (name, new) in [
-        ("DistinctFolder", (|_| Ok(Box::new(Distinct))) as New<dyn Folder>),
+        ("DistinctFolder", (|_| Ok(Box::new(Distinct::default()))) as New<dyn Folder>),
         // The application has a name of its own: with a table as its input it keeps rows, and DistinctFolder keys.
-        ("DistinctLinesFolder", |_| Ok(Box::new(Distinct))),
-        ("DistinctRowsFolder", |context| Ok(Box::new(DistinctRows::new(context)?))),
+        ("DistinctLinesFolder", |_| Ok(Box::new(Distinct::default()))),
+        ("DistinctRowsFolder", |context| Ok(Box::new(Distinct::of_rows(context)?))),
     ] {
         let mut info = base(name, Kind::Folder);
         (info.key_type, info.value_type, info.is_fold, info.flags.pure) = (Type::None, Type::None, true, true);

@@ -17,7 +17,7 @@ use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 use yunti_base::{Code, Error, Result};
 
 /// Bytes of the groups and states of a worker, at least: as many as the processor's caches hold.
-const TABLE_BYTES: usize = 8 << 20;
+const TABLE_BYTES: u64 = 8 << 20;
 /// Share of the job's memory that a table may take if it reduces the rows.
 const SHARE_OF_MEMORY: u64 = 64;
 /// A table whose rows are fewer than this many times its groups costs more than it saves.
@@ -58,9 +58,7 @@ pub struct AggregateRows {
     rows: Rows,
     origin: Origin,
     context: Arc<TaskContext>,
-    /// Bytes that the table may take.
-    table_bytes: usize,
-    /// Those beyond `TABLE_BYTES`.
+    /// Bytes that the table may take beyond `TABLE_BYTES`.
     more: Option<Grant>,
     /// Rows in the table.
     rows_in_table: u64,
@@ -83,7 +81,6 @@ impl AggregateRows {
             rows: Rows::default(),
             origin: (0, 0, 0),
             context: context.clone(),
-            table_bytes: TABLE_BYTES,
             more: None,
             rows_in_table: 0,
             is_by_row: false,
@@ -104,16 +101,20 @@ impl AggregateRows {
         let states: usize = self.accumulators.iter().map(Accumulator::state_bytes).sum();
         self.is_by_row = reduced < ROWS_PER_GROUP_MIN && self.met.is_empty() && states <= STATES_BYTES_BY_ROW;
         let budget = &self.context.job.workspace.budget;
-        let larger = 2 * self.table_bytes;
-        if !self.is_by_row && larger as u64 <= budget.limit_bytes() / SHARE_OF_MEMORY {
+        let larger = 2 * self.table_bytes();
+        if !self.is_by_row && larger <= budget.limit_bytes() / SHARE_OF_MEMORY {
             self.more = None;
-            self.more = budget.try_grant((larger - TABLE_BYTES) as u64);
-            self.table_bytes = if self.more.is_some() { larger } else { TABLE_BYTES };
+            self.more = budget.try_grant(larger - TABLE_BYTES);
             if self.more.is_some() {
                 return Ok(());
             }
         }
         self.hand_over(out)
+    }
+
+    /// Returns the bytes that the table may take.
+    fn table_bytes(&self) -> u64 {
+        TABLE_BYTES + self.more.as_ref().map_or(0, Grant::bytes)
     }
 
     /// Emits the states of all groups, and forgets them.
@@ -186,7 +187,7 @@ impl Mapper for AggregateRows {
             Ok(())
         })?;
         self.rows_in_table += added;
-        if self.used_bytes() > self.table_bytes {
+        if self.used_bytes() as u64 > self.table_bytes() {
             self.make_room(out)?;
         }
         Ok(())

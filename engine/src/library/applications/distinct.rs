@@ -9,7 +9,21 @@ use crate::operator::{Groups, Out, Reducer, TaskContext};
 use yunti_base::{Code, Error, Result};
 
 /// Folder that keeps only the key.
-pub struct Distinct;
+#[derive(Default)]
+pub struct Distinct {
+    /// Types of the columns of a key in normal form, which becomes text; None: keys are emitted as they are.
+    kinds: Option<Vec<Kind>>,
+    marks_nulls: bool,
+}
+
+impl Distinct {
+    /// Returns the folder of keys of typed columns. Reads the settings. Errors: `Usage`.
+    pub fn of_rows(context: &TaskContext) -> Result<Self> {
+        let by = columns_of(context, BY, &fields(context)?)?;
+        let kinds = by.iter().map(|field| field.kind).collect();
+        Ok(Distinct { kinds: Some(kinds), marks_nulls: is_true(context, MARK_NULLS) })
+    }
+}
 
 impl Folder for Distinct {
     fn shape(&self) -> FoldShape {
@@ -25,48 +39,11 @@ impl Folder for Distinct {
         Ok(())
     }
     fn finish(&mut self, keys: &[&[u8]], _: &[*const u8], out: &mut Out) -> Result<()> {
-        for key in keys {
-            out.emit(key, &[])?;
-        }
-        Ok(())
-    }
-}
-
-/// The same for keys in the normal form of typed columns, which become text.
-pub struct DistinctRows {
-    kinds: Vec<Kind>,
-    marks_nulls: bool,
-}
-
-impl DistinctRows {
-    /// Reads the settings. Errors: `Usage`.
-    pub fn new(context: &TaskContext) -> Result<Self> {
-        let by = columns_of(context, BY, &fields(context)?)?;
-        Ok(DistinctRows {
-            kinds: by.iter().map(|field| field.kind).collect(),
-            marks_nulls: is_true(context, MARK_NULLS),
-        })
-    }
-}
-
-impl Folder for DistinctRows {
-    fn shape(&self) -> FoldShape {
-        Distinct.shape()
-    }
-    fn init(&mut self, _: &[*mut u8]) -> Result<()> {
-        Ok(())
-    }
-    fn fold(&mut self, _: &[*mut u8], _: FoldValues<'_>) -> Result<()> {
-        Ok(())
-    }
-    fn merge(&mut self, _: &[*mut u8], _: &[*const u8]) -> Result<()> {
-        Ok(())
-    }
-    fn finish(&mut self, keys: &[&[u8]], _: &[*const u8], out: &mut Out) -> Result<()> {
+        let Some(kinds) = &self.kinds else { return keys.iter().try_for_each(|key| Ok(out.emit(key, &[])?)) };
         let mut row = Vec::new();
         for key in keys {
             row.clear();
-            text::put_key(&self.kinds, key, self.marks_nulls, &mut row)
+            text::put_key(kinds, key, self.marks_nulls, &mut row)
                 .ok_or_else(|| Error::new(Code::Internal, "a key of distinct rows is no form of its columns"))?;
             out.emit(&row, &[])?;
         }

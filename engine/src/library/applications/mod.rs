@@ -13,7 +13,7 @@ mod top;
 mod word_lengths;
 
 pub use columns::CountColumn;
-pub use distinct::{Distinct, DistinctReducer, DistinctRows};
+pub use distinct::{Distinct, DistinctReducer};
 pub use grep::{Grep, Matches};
 pub use inverted_index::{DistinctValues, InvertedIndex};
 pub use join::{HashJoin, Join, JoinReducer, KeyedLines, LookupRows, OneSide, SideRows};

@@ -8,12 +8,11 @@ use super::infer::Fields;
 use super::table::{self, Table};
 use crate::columns::aggregate::{List, exact};
 use crate::columns::expression::{Field, Tree, Typed, bind, parse, parse_list};
-use crate::columns::kind::{Kind, Unit};
+use crate::columns::kind::Kind;
 use crate::columns::settings::{
     BY, MARK_NULLS, NAMES, OF, RESULT_KEYS, RESULTS, SELECT, TOP_BY, TYPES, TYPES_GIVEN, WHERE,
 };
 use crate::env::Env;
-use crate::format::file_formats::FileFormat;
 use crate::job::plan::JSON_VALUES;
 use crate::job::spec::{InputFormat, JobSpec, OutputFormat};
 use yunti_base::{Code, Error, Result};
@@ -276,7 +275,7 @@ pub fn name_results(spec: &mut JobSpec, results: Results) {
     match written {
         Some(written) => {
             spec.settings.insert(MARK_NULLS.into(), "true".into());
-            let types: Vec<String> = all().map(|(name, kind)| format!("{name}={}", stored(kind, written))).collect();
+            let types: Vec<String> = all().map(|(name, kind)| format!("{name}={kind}")).collect();
             spec.settings.entry(format!("{}.types", written.settings)).or_insert(types.join("\n"));
         }
         None => {
@@ -287,15 +286,5 @@ pub fn name_results(spec: &mut JobSpec, results: Results) {
             let values: Vec<String> = values.collect();
             spec.settings.entry(JSON_VALUES.into()).or_insert(values.join("\n"));
         }
-    }
-}
-
-/// Returns the type in which a format stores a type: Parquet has no timestamps in seconds.
-fn stored(kind: &str, format: &FileFormat) -> String {
-    match Kind::parse(kind) {
-        Ok(Kind::Timestamp { unit: Unit::Second, utc }) if format.name == "parquet" => {
-            Kind::Timestamp { unit: Unit::Millisecond, utc }.to_string()
-        }
-        _ => kind.to_string(),
     }
 }
