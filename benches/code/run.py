@@ -70,11 +70,7 @@ def main():
         print("Python's rows need " + ", ".join(PACKAGES) + " and the wheel (make python)")
         return 1
     environment()
-    host = machine.describe()
-    print(f"{host['name']}: {host['cores']} cores, {host['memory_gib']} GiB, load {host['load'][0]:.1f}")
-    busy = host["load"][0] > 0.5
-    if busy:
-        print("the machine is busy: CPU seconds are noisy, and wall times mean nothing")
+    host, busy = machine.introduce()
     begin, commit, results = time.strftime("%Y-%m-%d %H:%M"), machine.commit(), []
     for name in options.rows:
         print(f"-- {name}", flush=True)

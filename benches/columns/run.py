@@ -86,11 +86,7 @@ def main():
     missing = [programs.NAMES[p] for p in options.peers if not opponents.install([p])]
     options.peers = [p for p in options.peers if programs.NAMES[p] not in missing]
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])  # all programs inherit it
-    host = machine.describe()
-    print(f"{host['name']}: {host['cores']} cores, {host['memory_gib']} GiB, load {host['load'][0]:.1f}")
-    busy = host["load"][0] > 0.5
-    if busy:
-        print("the machine is busy: CPU seconds are noisy, and wall times mean nothing")
+    host, busy = machine.introduce()
     begin, commit, results = time.strftime("%Y-%m-%d %H:%M"), machine.commit(), []
     for name in options.rows:
         print(f"-- {name}: {BY_NAME[name].title}", flush=True)

@@ -24,6 +24,16 @@ def describe():
     }
 
 
+def introduce():
+    """Describes the machine, and prints it. Returns the description, and whether other programs keep it busy."""
+    host = describe()
+    print(f"{host['name']}: {host['cores']} cores, {host['memory_gib']} GiB, load {host['load'][0]:.1f}")
+    busy = host["load"][0] > 0.5
+    if busy:
+        print("the machine is busy: CPU seconds are noisy, and wall times mean nothing")
+    return host, busy
+
+
 def commit():
     """Returns the commit of the checkout; `+` says that it had other changes."""
     run = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True,
