@@ -1,5 +1,5 @@
-//! Numbers of variable length as Avro, ORC and Parquet have them: seven bits a byte, the lowest first; signs in the last
-//! bit.
+//! Numbers of variable length as Avro, ORC and Parquet have them: seven bits a byte, the lowest first; signs in the
+//! last bit.
 //!
 //! ```text
 //!   300     ac 02          zigzag form: 0, -1, 1, -2 ..  as  0, 1, 2, 3 ..
