@@ -176,7 +176,7 @@ SUITES = [
           counts.read_cargo),
     Suite("stores", "jobs on stand-ins of stores", [["make", "-s", "stores", "formats"], unittest("stores/tests")],
           counts.read_unittest, {"YUNTI": YUNTI}, shares=("formats",)),
-    cluster_suite("jobs on HDFS from the node", "stores", part="stores"),
+    cluster_suite("jobs on HDFS from the node", "stores", part="stores", shares=("stores",)),
     *compiled_twice("gcc"),
     *compiled_twice("clang"),
     Suite("formats", "unit tests", [["cargo", "test", "--release", "--locked", "--manifest-path", "formats/Cargo.toml",
