@@ -1,0 +1,25 @@
+//! What a query runs with: memory, threads, files, and the flag that ends it.
+
+use std::sync::Arc;
+
+use yunti_base::{Cancel, Error, Result};
+use yunti_engine::env::Env;
+use yunti_engine::memory::Budget;
+
+/// Settings of one query.
+#[derive(Clone)]
+pub struct Context {
+    pub env: Env,
+    /// Memory of the query. What does not fit in it goes to files in the temporary directory.
+    pub budget: Arc<Budget>,
+    /// Workers.
+    pub threads: usize,
+    pub cancel: Cancel,
+}
+
+impl Context {
+    /// Fails once the query is cancelled. Workers call it for each batch. Errors: `Cancelled`.
+    pub fn check(&self) -> Result<()> {
+        self.cancel.check().map_err(|_| Error::new(yunti_base::Code::Cancelled, "the query was cancelled"))
+    }
+}

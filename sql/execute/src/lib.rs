@@ -1,0 +1,27 @@
+//! The executor of plans on one node: pipelines over batches of columns, within the memory of the query.
+//!
+//! ```text
+//!   run.rs        a plan as pipelines, one after the other; the rows of the last in order
+//!   pipeline.rs   source -> steps -> sink, and the workers that run it
+//!   context.rs    memory, threads, cancellation and files of a query
+//!   scan/         rows of a table: conditions first, then the other columns of the rows that are left
+//!   expression/   values of expressions for a batch
+//!   aggregate/    groups and their states
+//!   join/         tables of rows, and rows that look into them
+//!   sort/         rows in order, and the first of them
+//! ```
+
+pub mod aggregate;
+pub mod context;
+pub mod expression;
+pub mod join;
+pub mod output;
+pub mod pipeline;
+pub mod rows;
+pub mod run;
+pub mod scan;
+pub mod sort;
+pub mod steps;
+
+pub use context::Context;
+pub use run::run;

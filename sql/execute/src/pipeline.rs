@@ -1,0 +1,167 @@
+//! Pipelines: rows flow from a source through steps to a sink, a batch at a time, on all workers.
+//!
+//! ```text
+//!   branch 1:   source --morsels--> worker: step, step, step --> sink
+//!   branch 2:   source --morsels--> worker:       step, step --> sink     begins when branch 1 has ended
+//! ```
+//!
+//! Branches are the inputs of a union, or rows that come when all others have passed: rows of an outer join's table that
+//! nothing matched. The number of a morsel counts through all branches, so that sinks can put rows in order: batches of
+//! one morsel come in order, from one worker, and morsels from several workers in any order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use yunti_base::{Code, Error, Result};
+use yunti_sql_plan::{Batch, MorselReader};
+
+use crate::context::Context;
+
+/// Where the rows of a pipeline come from.
+pub trait Source: Send + Sync {
+    /// Returns the number of morsels. Called once, when the branches before have ended.
+    fn morsels(&self) -> Result<usize>;
+
+    /// Opens a morsel.
+    fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>>;
+}
+
+/// What happens to batches on their way.
+pub trait Step: Send + Sync {
+    /// Returns the step of one worker.
+    fn local(&self) -> Result<Box<dyn LocalStep>>;
+}
+
+/// Receives what a step passes on.
+pub type Next<'a> = &'a mut dyn FnMut(Batch) -> Result<()>;
+
+/// A step of one worker.
+pub trait LocalStep: Send {
+    /// Takes a batch, and passes on batches. A batch without rows is never passed on.
+    fn push(&mut self, batch: Batch, next: Next<'_>) -> Result<()>;
+
+    /// Passes on rows that it has kept, at the end of each morsel.
+    fn flush(&mut self, _next: Next<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Where the rows of a pipeline go.
+pub trait Sink: Send + Sync {
+    /// Returns the sink of one worker.
+    fn local<'s>(&'s self) -> Result<Box<dyn LocalSink + 's>>;
+
+    /// Returns true if no further morsel is wanted.
+    fn is_full(&self) -> bool {
+        false
+    }
+}
+
+/// A sink of one worker.
+pub trait LocalSink: Send {
+    /// Takes a batch of a morsel.
+    fn push(&mut self, morsel: usize, batch: Batch) -> Result<()>;
+
+    /// Notes that a morsel has no more rows.
+    fn end(&mut self, _morsel: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// Hands over what the worker has. Not called if the pipeline fails.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// Rows of one source with the steps that they pass.
+#[derive(Clone)]
+pub struct Branch {
+    pub source: Arc<dyn Source>,
+    pub steps: Vec<Arc<dyn Step>>,
+}
+
+/// Branches that run one after the other.
+#[derive(Clone)]
+pub struct Pipeline {
+    pub branches: Vec<Branch>,
+}
+
+impl Pipeline {
+    pub fn of(source: Arc<dyn Source>) -> Pipeline {
+        Pipeline { branches: vec![Branch { source, steps: Vec::new() }] }
+    }
+
+    /// Adds a step to all branches.
+    pub fn push(&mut self, step: Arc<dyn Step>) {
+        self.branches.iter_mut().for_each(|branch| branch.steps.push(step.clone()));
+    }
+
+    /// Adds rows that come when all others have passed.
+    pub fn then(&mut self, source: Arc<dyn Source>) {
+        self.branches.push(Branch { source, steps: Vec::new() });
+    }
+
+    /// Runs all rows into a sink.
+    pub fn run(&self, sink: &dyn Sink, context: &Context) -> Result<()> {
+        let mut first = 0;
+        for branch in &self.branches {
+            let morsels = branch.source.morsels()?;
+            branch.run(sink, context, first, morsels)?;
+            first += morsels;
+        }
+        Ok(())
+    }
+}
+
+impl Branch {
+    /// Runs its morsels, whose numbers begin at `first`, on as many workers as there is work for.
+    fn run(&self, sink: &dyn Sink, context: &Context, first: usize, morsels: usize) -> Result<()> {
+        let (taken, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let work = || -> Result<()> {
+            let mut steps = self.steps.iter().map(|step| step.local()).collect::<Result<Vec<_>>>()?;
+            let mut local = sink.local()?;
+            while !failed.load(Ordering::Relaxed) && !sink.is_full() {
+                let morsel = taken.fetch_add(1, Ordering::Relaxed);
+                if morsel >= morsels {
+                    break;
+                }
+                let mut reader = self.source.open(morsel)?;
+                let number = first + morsel;
+                while let Some(batch) = reader.next()? {
+                    context.check()?;
+                    push(&mut steps, batch, &mut |batch| local.push(number, batch))?;
+                }
+                for at in 0..steps.len() {
+                    let (own, behind) = steps[at..].split_first_mut().expect("`at` is within");
+                    own.flush(&mut |batch| push(behind, batch, &mut |batch| local.push(number, batch)))?;
+                }
+                local.end(number)?;
+            }
+            if failed.load(Ordering::Relaxed) { Ok(()) } else { local.finish() }
+        };
+        let guarded = || {
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
+                Err(Error::new(Code::Internal, "an operator of the query failed with a panic"))
+            });
+            done.inspect_err(|_| failed.store(true, Ordering::Relaxed))
+        };
+        let workers = context.threads.min(morsels).max(1);
+        if workers == 1 {
+            return guarded();
+        }
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..workers).map(|_| scope.spawn(guarded)).collect();
+            let own = guarded();
+            // The first failure in the order of workers; all of them have stopped.
+            others.into_iter().fold(own, |so_far, other| so_far.and(other.join().unwrap_or(Ok(()))))
+        })
+    }
+}
+
+fn push(steps: &mut [Box<dyn LocalStep>], batch: Batch, out: Next<'_>) -> Result<()> {
+    if batch.rows == 0 {
+        return Ok(());
+    }
+    match steps.split_first_mut() {
+        None => out(batch),
+        Some((step, behind)) => step.push(batch, &mut |batch| push(behind, batch, out)),
+    }
+}

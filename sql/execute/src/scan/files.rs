@@ -1,0 +1,1 @@
+//! Tables of files that the library of formats reads.

@@ -1,0 +1,81 @@
+//! Rows of a table: conditions first, then the columns of the rows that are left.
+
+use std::sync::Arc;
+
+use yunti_base::Result;
+use yunti_sql_plan::{Batch, Bounds, Expression, Morsel, MorselReader, Operation, Scan};
+
+use crate::context::Context;
+use crate::expression::{Condition, Selection};
+use crate::pipeline::Source;
+
+pub mod bounds;
+pub mod files;
+
+/// Returns the rows of a scan.
+pub fn source(scan: &Scan, context: &Context) -> Result<Arc<dyn Source>> {
+    let mut read = scan.columns.clone();
+    scan.conditions.iter().for_each(|condition| {
+        condition.visit_columns(&mut |column| {
+            if !read.contains(&column) {
+                read.push(column);
+            }
+        })
+    });
+    let place = |column: usize| read.iter().position(|&read| read == column).unwrap_or(0);
+    let mut conditions = scan.conditions.clone();
+    conditions.iter_mut().for_each(|condition| condition.renumber(&place));
+    let bounds = bounds::of(&scan.conditions);
+    let morsels = scan.table.source.morsels(&read, &bounds)?;
+    Ok(Arc::new(Scanned { scan: scan.clone(), read, conditions, bounds, morsels, _context: context.clone() }))
+}
+
+struct Scanned {
+    scan: Scan,
+    /// Columns that are read: those of the scan, then others that conditions need.
+    read: Vec<usize>,
+    /// Over the columns that are read.
+    conditions: Vec<Expression>,
+    bounds: Vec<Bounds>,
+    morsels: Vec<Morsel>,
+    _context: Context,
+}
+
+impl Source for Scanned {
+    fn morsels(&self) -> Result<usize> {
+        Ok(self.morsels.len())
+    }
+
+    fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>> {
+        let reader = self.scan.table.source.open(&self.morsels[morsel], &self.read, &self.bounds)?;
+        let always = |of: &Expression| matches!(of.operation, Operation::Literal(_));
+        if self.conditions.iter().all(always) && self.read.len() == self.scan.columns.len() && self.conditions.is_empty()
+        {
+            return Ok(reader);
+        }
+        Ok(Box::new(Chosen { reader, condition: Condition::new(&self.conditions)?, columns: self.scan.columns.len() }))
+    }
+}
+
+/// Rows of a morsel that meet the conditions.
+struct Chosen {
+    reader: Box<dyn MorselReader>,
+    condition: Condition,
+    /// Columns that are passed on; others were read for the conditions.
+    columns: usize,
+}
+
+impl MorselReader for Chosen {
+    fn next(&mut self) -> Result<Option<Batch>> {
+        while let Some(mut batch) = self.reader.next()? {
+            let selection = self.condition.select(&batch)?;
+            batch.columns.truncate(self.columns);
+            match selection {
+                Selection::All => return Ok(Some(batch)),
+                Selection::Rows(rows) if rows.is_empty() => {}
+                Selection::Rows(rows) => return Ok(Some(batch.select(&rows))),
+            }
+        }
+        Ok(None)
+    }
+}

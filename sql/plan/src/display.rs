@@ -1,0 +1,153 @@
+//! Plans as text: one operator a line, each indented below the one that takes its rows.
+
+use std::fmt;
+
+use yunti_engine::columns::text;
+use yunti_engine::columns::vector::Value;
+
+use crate::expression::{Arithmetic, Comparison, Expression, Operation};
+use crate::kind::kind_of;
+use crate::node::{Node, SortKey};
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Comparison::Equal => "=",
+            Comparison::NotEqual => "<>",
+            Comparison::Less => "<",
+            Comparison::LessOrEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterOrEqual => ">=",
+            Comparison::NotDistinct => "is not distinct from",
+            Comparison::Distinct => "is distinct from",
+        })
+    }
+}
+
+impl fmt::Display for Arithmetic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(["+", "-", "*", "/", "%"][*self as usize])
+    }
+}
+
+fn list<T: fmt::Display>(all: &[T]) -> String {
+    all.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl Expression {
+    fn value_text(&self, value: &Value) -> String {
+        let Some(kind) = kind_of(&self.data_type) else { return format!("{value:?}") };
+        let mut out = Vec::new();
+        text::put(kind, value, &mut out);
+        let text = String::from_utf8_lossy(&out);
+        match value {
+            Value::Null => "null".into(),
+            Value::Bytes(_) => format!("'{}'", text.replace('\'', "''")),
+            _ => text.into(),
+        }
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let not = |negated: &bool| if *negated { "not " } else { "" };
+        match &self.operation {
+            Operation::Column(number) => write!(f, "#{number}"),
+            Operation::Literal(value) => f.write_str(&self.value_text(value)),
+            Operation::Compare(how, sides) => write!(f, "({} {how} {})", sides[0], sides[1]),
+            Operation::Arithmetic(how, sides) => write!(f, "({} {how} {})", sides[0], sides[1]),
+            Operation::Negate(of) => write!(f, "(-{of})"),
+            Operation::And(all) => {
+                write!(f, "({})", all.iter().map(Expression::to_string).collect::<Vec<_>>().join(" and "))
+            }
+            Operation::Or(all) => {
+                write!(f, "({})", all.iter().map(Expression::to_string).collect::<Vec<_>>().join(" or "))
+            }
+            Operation::Not(of) => write!(f, "not {of}"),
+            Operation::IsNull(of) => write!(f, "({of} is null)"),
+            Operation::Case { branches, otherwise } => {
+                f.write_str("case")?;
+                branches.iter().try_for_each(|(condition, value)| write!(f, " when {condition} then {value}"))?;
+                otherwise.iter().try_for_each(|value| write!(f, " else {value}"))?;
+                f.write_str(" end")
+            }
+            Operation::Cast { value, .. } => write!(f, "cast({value} as {})", self.data_type),
+            Operation::In { value, list, negated } => {
+                let shown: Vec<String> = list.iter().take(8).map(|of| value.value_text(of)).collect();
+                let more = if list.len() > 8 { format!(", .. {} in all", list.len()) } else { String::new() };
+                write!(f, "({value} {}in ({}{more}))", not(negated), shown.join(", "))
+            }
+            Operation::Like { value, pattern, ignore_case, negated, .. } => {
+                write!(f, "({value} {}{}like '{pattern}')", not(negated), if *ignore_case { "i" } else { "" })
+            }
+            Operation::Call(function, arguments) => write!(f, "{function:?}({})", list(arguments)),
+            Operation::Foreign(function, arguments) => write!(f, "{}({})", function.name(), list(arguments)),
+        }
+    }
+}
+
+impl fmt::Display for SortKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nulls = if self.nulls_first { " nulls first" } else { "" };
+        write!(f, "{}{}{nulls}", self.value, if self.descending { " desc" } else { "" })
+    }
+}
+
+impl Node {
+    /// Returns the operator without its inputs, in one line.
+    pub fn title(&self) -> String {
+        match self {
+            Node::Scan(scan) => {
+                let names: Vec<&str> = scan.columns.iter().map(|&n| &scan.table.fields[n].name[..]).collect();
+                let conditions = match &scan.conditions[..] {
+                    [] => String::new(),
+                    all => format!(" where {}", all.iter().map(|of| of.to_string()).collect::<Vec<_>>().join(" and ")),
+                };
+                format!("scan {} ({}){conditions}", scan.table.name, names.join(", "))
+            }
+            Node::Values { rows, .. } => format!("values, {} rows", rows.len()),
+            Node::Filter { condition, .. } => format!("filter {condition}"),
+            Node::Project { expressions, .. } => format!("project {}", list(expressions)),
+            Node::Aggregate { keys, sets, aggregates, .. } => {
+                let calls: Vec<String> = aggregates
+                    .iter()
+                    .map(|call| {
+                        let argument = call.argument.as_ref().map_or("*".into(), Expression::to_string);
+                        let distinct = if call.distinct { "distinct " } else { "" };
+                        format!("{:?}({distinct}{argument})", call.function)
+                    })
+                    .collect();
+                let sets = if sets.is_empty() { String::new() } else { format!(" in {} sets", sets.len()) };
+                format!("aggregate by ({}){sets}: {}", list(keys), calls.join(", "))
+            }
+            Node::Join(join) => {
+                let keys: Vec<String> = join.keys.iter().map(|(left, right)| format!("{left} = {right}")).collect();
+                let condition = join.condition.as_ref().map_or(String::new(), |of| format!(" if {of}"));
+                let side = if join.build_left { "left" } else { "right" };
+                format!("{:?} join on ({}){condition}, table of the {side} side", join.kind, keys.join(", "))
+            }
+            Node::Sort { keys, limit, .. } => {
+                format!("sort by {}{}", list(keys), limit.map_or(String::new(), |n| format!(", first {n}")))
+            }
+            Node::Limit { skip, count, .. } => {
+                format!("limit {} behind {skip}", count.map_or("all".into(), |n| n.to_string()))
+            }
+            Node::Union { inputs } => format!("union of {}", inputs.len()),
+            Node::Window(window) => {
+                let calls: Vec<String> = window.calls.iter().map(|call| format!("{:?}", call.function)).collect();
+                format!("window by ({}) order ({}): {}", list(&window.partition), list(&window.order), calls.join(", "))
+            }
+        }
+    }
+
+    fn write(&self, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:1$}{2}", "", 2 * depth, self.title())?;
+        self.inputs().into_iter().try_for_each(|input| input.write(depth + 1, f))
+    }
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(0, f)
+    }
+}

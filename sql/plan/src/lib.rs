@@ -1,0 +1,25 @@
+//! Physical plans of queries: what a front end makes of SQL text and an executor runs. It names no front end and no
+//! executor, so that each can change alone, and a plan can travel.
+//!
+//! ```text
+//!   table.rs        rows that come from files or from another system, a morsel at a time
+//!   expression.rs   values computed from the columns of a row
+//!   aggregate.rs    values computed from the rows of a group
+//!   node.rs         operators: each takes the rows of its inputs and gives rows
+//!   kind.rs         shape of a type's values in memory
+//! ```
+
+pub mod aggregate;
+pub mod batch;
+pub mod display;
+pub mod expression;
+pub mod kind;
+pub mod node;
+pub mod table;
+
+pub use aggregate::{Aggregate, AggregateFunction};
+pub use batch::Batch;
+pub use expression::{Arithmetic, Comparison, Expression, Foreign, Function, Operation};
+pub use kind::kind_of;
+pub use node::{Join, JoinKind, Node, Scan, SortKey, Window};
+pub use table::{Bounds, Field, Morsel, MorselReader, Statistics, Table, TableSource};

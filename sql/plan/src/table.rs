@@ -1,0 +1,88 @@
+//! Tables: rows that come from files, or from another system, a morsel at a time.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_schema::DataType;
+use yunti_base::Result;
+use yunti_engine::columns::vector::Value;
+
+use crate::batch::Batch;
+use crate::expression::Comparison;
+
+/// Column of a table, or of an operator's output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    pub name: String,
+    pub data_type: DataType,
+    /// False if no value is null.
+    pub nullable: bool,
+}
+
+/// What is known of a table's rows before they are read. Join order and sizes of tables follow from it.
+#[derive(Clone, Debug, Default)]
+pub struct Statistics {
+    /// Number of rows, if it is known exactly or nearly.
+    pub rows: Option<u64>,
+    /// Of each column, in the order of the table's fields; empty if nothing is known.
+    pub columns: Vec<ColumnStatistics>,
+}
+
+/// What is known of a column's values.
+#[derive(Clone, Debug, Default)]
+pub struct ColumnStatistics {
+    pub min: Option<Value>,
+    pub max: Option<Value>,
+    pub nulls: Option<u64>,
+    /// Number of different values, estimated.
+    pub distinct: Option<u64>,
+}
+
+/// Part of a table that one worker reads at a time: a row group, a stripe, a stretch of text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Morsel {
+    /// Number of the file, and of the unit in it.
+    pub file: u32,
+    pub unit: u64,
+    /// Rows, if they are known.
+    pub rows: u64,
+    /// Stored bytes of the columns that are read.
+    pub bytes: u64,
+}
+
+/// A condition on one column that each row of a scan must meet: `column comparison value`, of the same shape. A source
+/// may use it to pass over rows; it need not, and rows that meet it not may still come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bounds {
+    /// Number of the column in the table.
+    pub column: usize,
+    pub comparison: Comparison,
+    pub value: Value,
+}
+
+/// Where the rows of a table come from.
+pub trait TableSource: Send + Sync + fmt::Debug {
+    /// Returns the morsels that may have rows within the bounds, in the order of the table.
+    ///
+    /// Errors: `Input` and `Corrupt` with the file.
+    fn morsels(&self, columns: &[usize], bounds: &[Bounds]) -> Result<Vec<Morsel>>;
+
+    /// Opens a morsel. A worker opens one at a time. `columns` are numbers of the table's fields, in any order.
+    fn open(&self, morsel: &Morsel, columns: &[usize], bounds: &[Bounds]) -> Result<Box<dyn MorselReader>>;
+}
+
+/// Rows of a morsel.
+pub trait MorselReader: Send {
+    /// Returns the next rows; None at the end.
+    fn next(&mut self) -> Result<Option<Batch>>;
+}
+
+/// A table of a query.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Name as the query has it.
+    pub name: String,
+    pub fields: Vec<Field>,
+    pub statistics: Statistics,
+    pub source: Arc<dyn TableSource>,
+}
