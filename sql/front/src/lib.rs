@@ -5,3 +5,4 @@
 //! ```
 
 pub mod native;
+pub mod tables;

@@ -1,1 +1,393 @@
-//! Tables of files that the library of formats reads.
+//! Tables of files that a class of the library `formats/` reads: Parquet, ORC, Avro, Arrow, sequence files.
+//!
+//! ```text
+//!   file --describe--> fields, rows, least and largest values          once, when the table is opened
+//!   file --plan-->     units that bounds do not exclude: the morsels
+//!   morsel --open, next--> blocks of columns --> batches
+//! ```
+//!
+//! A class instance holds the foot of its file. It returns to a pool when a morsel ends, for the next morsel of that file.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use arrow_schema::DataType;
+use serde_json::Value as Json;
+use yunti_base::{Code, Error, Result};
+use yunti_engine::columns::block::BlockReader;
+use yunti_engine::columns::kind::Kind;
+use yunti_engine::columns::text;
+use yunti_engine::columns::vector::Value;
+use yunti_engine::env::Env;
+use yunti_engine::format::columns::put_escaped;
+use yunti_engine::format::file_formats::FileFormat;
+use yunti_engine::job;
+use yunti_engine::memory::{Budget, Buffer};
+use yunti_engine::operator::class::find_class;
+use yunti_engine::operator::context::{JobContext, Settings};
+use yunti_engine::operator::cursor::{HEADER_BYTES, LARGE_BYTES};
+use yunti_engine::operator::{self, Class, ClassSource, Emitter, Sink, Source, SourceFile, TaskContext};
+use yunti_sql_plan::table::ColumnStatistics;
+use yunti_sql_plan::{
+    Batch, Bounds, Comparison, Field, Morsel, MorselReader, Statistics, Table, TableSource, kind_of,
+};
+
+/// Files of one format with the same columns.
+struct FileTable {
+    class: Arc<dyn Class>,
+    job: Arc<JobContext>,
+    paths: Vec<PathBuf>,
+    fields: Vec<Field>,
+    /// Shapes of the fields' values; None for a type without one, whose text is JSON.
+    kinds: Vec<Option<Kind>>,
+    env: Env,
+    budget: Arc<Budget>,
+    idle: Mutex<Vec<Open>>,
+}
+
+/// A file that is open, with the instance that knows its foot.
+struct Open {
+    source: Box<dyn Source>,
+    file: Arc<SourceFile>,
+}
+
+/// Opens files as one table. All must have the columns of the first.
+///
+/// Errors: `Input` and `Corrupt` with the file; those of the library.
+pub fn table(
+    name: &str,
+    paths: &[PathBuf],
+    format: &'static FileFormat,
+    library: Arc<dyn ClassSource>,
+    env: &Env,
+    budget: &Arc<Budget>,
+) -> Result<Table> {
+    let class = find_class(&[library.clone()], format.source, &[operator::Kind::Source])?;
+    let mut fields: Option<Vec<Field>> = None;
+    let mut statistics: Option<Statistics> = None;
+    for path in paths {
+        let text = job::inspect::describe(path, &class, env)?;
+        let described: Json = serde_json::from_str(&text).map_err(|e| {
+            Error::new(Code::Internal, format!("the description of a file is no JSON ({e})")).at_path(shown(path))
+        })?;
+        let own = fields_of(&described);
+        let of_file = statistics_of(&described, &own);
+        match &fields {
+            None => fields = Some(own),
+            Some(first) if have_same_columns(first, &own) => {}
+            Some(_) => {
+                let what = format!("the columns are not those of {}", shown(&paths[0]));
+                let error = Error::new(Code::Input, what).at_path(shown(path));
+                return Err(error.hint("the files of a table must have the same columns and types"));
+            }
+        }
+        statistics = Some(match statistics {
+            None => of_file,
+            Some(so_far) => together(so_far, of_file),
+        });
+    }
+    let fields = fields.ok_or_else(|| Error::new(Code::Input, format!("the table {name} has no file")))?;
+    let kinds = fields.iter().map(|of| kind_of(&of.data_type).filter(|_| of.data_type != DataType::Null)).collect();
+    let inputs = paths.iter().map(|path| shown(path)).collect();
+    let table = FileTable {
+        class,
+        job: JobContext::new(Settings::new(), BTreeMap::new(), inputs),
+        paths: paths.to_vec(),
+        fields: fields.clone(),
+        kinds,
+        env: env.clone(),
+        budget: budget.clone(),
+        idle: Mutex::default(),
+    };
+    let statistics = statistics.unwrap_or_default();
+    Ok(Table { name: name.into(), fields, statistics, source: Arc::new(FileTableSource(Arc::new(table))) })
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Returns the columns of a description. A type that a block has only as text is given as Arrow's `Null`, which no scan
+/// can read.
+fn fields_of(described: &Json) -> Vec<Field> {
+    let of = |field: &Json| {
+        let text = |member: &str| field[member].as_str().unwrap_or_default();
+        let data_type = text("type").parse::<DataType>().ok();
+        let kind = Kind::parse(text("text_type")).ok();
+        let data_type = data_type.filter(|of| kind.is_some() && kind_of(of) == kind).unwrap_or(DataType::Null);
+        Field { name: text("name").into(), data_type, nullable: true }
+    };
+    described["fields"].as_array().into_iter().flatten().map(of).collect()
+}
+
+fn have_same_columns(a: &[Field], b: &[Field]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.name == b.name && a.data_type == b.data_type)
+}
+
+/// Returns what a description says of the rows.
+fn statistics_of(described: &Json, fields: &[Field]) -> Statistics {
+    let columns = described["columns"].as_array();
+    let of = |field: &Field| {
+        let same = |column: &&Json| column["path"].as_str() == Some(&field.name);
+        let Some(column) = columns.and_then(|all| all.iter().find(same)) else { return ColumnStatistics::default() };
+        let value = |member: &str| bound_value(column[member].as_str()?, kind_of(&field.data_type)?);
+        ColumnStatistics { min: value("min"), max: value("max"), nulls: column["nulls"].as_u64(), distinct: None }
+    };
+    Statistics { rows: described["rows"].as_u64(), columns: fields.iter().map(of).collect() }
+}
+
+/// Returns a value that a description has as stored: numbers, dates and times in their units.
+fn bound_value(text: &str, kind: Kind) -> Option<Value> {
+    match kind {
+        Kind::Int | Kind::Date | Kind::Time(_) | Kind::Timestamp { .. } => text.parse().ok().map(Value::Int),
+        Kind::Decimal { .. } => text.parse().ok().map(Value::Decimal),
+        Kind::Float | Kind::Float32 | Kind::Text | Kind::Boolean => text::parse(kind, text.as_bytes()),
+    }
+}
+
+/// Returns the statistics of two parts of a table.
+fn together(a: Statistics, b: Statistics) -> Statistics {
+    let rows = a.rows.zip(b.rows).map(|(a, b)| a + b);
+    let less = |a: &Value, b: &Value| match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a < b,
+        (Value::Decimal(a), Value::Decimal(b)) => a < b,
+        (Value::Float(a), Value::Float(b)) => a < b,
+        (Value::Bytes(a), Value::Bytes(b)) => a < b,
+        (Value::Bool(a), Value::Bool(b)) => a < b,
+        _ => false,
+    };
+    let columns = a.columns.into_iter().zip(b.columns).map(|(a, b)| ColumnStatistics {
+        min: a.min.zip(b.min).map(|(a, b)| if less(&b, &a) { b } else { a }),
+        max: a.max.zip(b.max).map(|(a, b)| if less(&a, &b) { b } else { a }),
+        nulls: a.nulls.zip(b.nulls).map(|(a, b)| a + b),
+        distinct: None,
+    });
+    Statistics { rows, columns: columns.collect() }
+}
+
+impl FileTable {
+    fn idle(&self) -> MutexGuard<'_, Vec<Open>> {
+        self.idle.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Returns an open file: one that is idle, or a new one.
+    fn take(&self, file: u32) -> Result<Open> {
+        let mut idle = self.idle();
+        if let Some(at) = idle.iter().rposition(|open| open.file.index() == file) {
+            return Ok(idle.swap_remove(at));
+        }
+        // Files that no morsel needs any more: morsels come in the order of files.
+        idle.retain(|open| open.file.index() > file);
+        drop(idle);
+        let context = TaskContext::new(self.job.clone(), false, 0, 1);
+        let source = self.class.source(&context)?;
+        let path = &self.paths[file as usize];
+        Ok(Open { source, file: Arc::new(SourceFile::open(&*self.env.files, path, file, &self.budget)?) })
+    }
+
+    fn scan(&self, columns: &[usize], bounds: &[Bounds]) -> operator::Scan {
+        operator::Scan {
+            value: columns.iter().map(|&n| self.fields[n].name.clone()).collect(),
+            no_value: columns.is_empty(),
+            marks_nulls: true,
+            blocks: true,
+            condition: bounds.iter().filter_map(|bound| self.line(bound)).collect::<Vec<_>>().join("\n"),
+            ..operator::Scan::default()
+        }
+    }
+
+    /// Returns a bound as the library takes it: name, operator and value, apart by tabs.
+    fn line(&self, bound: &Bounds) -> Option<String> {
+        let operator = match bound.comparison {
+            Comparison::Equal => "=",
+            Comparison::Less => "<",
+            Comparison::LessOrEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterOrEqual => ">=",
+            Comparison::NotEqual | Comparison::Distinct | Comparison::NotDistinct => return None,
+        };
+        let mut line = Vec::new();
+        put_escaped(self.fields[bound.column].name.as_bytes(), &mut line);
+        line.extend_from_slice(format!("\t{operator}\t").as_bytes());
+        match &bound.value {
+            Value::Null => return None,
+            Value::Bool(v) => line.extend_from_slice(v.to_string().as_bytes()),
+            Value::Int(v) => line.extend_from_slice(v.to_string().as_bytes()),
+            Value::Decimal(v) => line.extend_from_slice(v.to_string().as_bytes()),
+            Value::Float(v) => line.extend_from_slice(format!("{v:?}").as_bytes()),
+            Value::Bytes(v) => put_escaped(v, &mut line),
+        }
+        String::from_utf8(line).ok()
+    }
+
+    /// Returns the shapes of columns. Errors: `Usage` for a type that a block has not.
+    fn kinds(&self, columns: &[usize]) -> Result<Vec<Kind>> {
+        let kind = |&n: &usize| {
+            let no = || Error::new(Code::Usage, format!("the column {} has a type without a shape", self.fields[n].name));
+            self.kinds[n].ok_or_else(no)
+        };
+        columns.iter().map(kind).collect()
+    }
+}
+
+/// A table that its morsels share.
+struct FileTableSource(Arc<FileTable>);
+
+impl fmt::Debug for FileTableSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} files", self.0.paths.len())
+    }
+}
+
+impl TableSource for FileTableSource {
+    fn morsels(&self, columns: &[usize], bounds: &[Bounds]) -> Result<Vec<Morsel>> {
+        let table = &self.0;
+        let scan = table.scan(columns, bounds);
+        let mut morsels = Vec::new();
+        for index in 0..table.paths.len() as u32 {
+            let mut open = table.take(index)?;
+            // An empty file is a table without rows in every format, such as Hive and Spark leave them.
+            if !open.file.is_empty() {
+                let units = open.source.plan(&open.file, &scan)?;
+                morsels.extend(units.into_iter().map(|unit| Morsel {
+                    file: index,
+                    unit: unit.number,
+                    rows: unit.records,
+                    bytes: unit.bytes,
+                }));
+            }
+            if table.paths.len() == 1 {
+                table.idle().push(open);
+            }
+        }
+        Ok(morsels)
+    }
+
+    fn open(&self, morsel: &Morsel, columns: &[usize], bounds: &[Bounds]) -> Result<Box<dyn MorselReader>> {
+        let table = &self.0;
+        let kinds = table.kinds(columns)?;
+        let mut open = table.take(morsel.file)?;
+        open.source.open(&open.file, &table.scan(columns, bounds), morsel.unit)?;
+        let emitter = Emitter::new(Blocks::new(kinds)?, false, false)?;
+        Ok(Box::new(Unit { table: table.clone(), open: Some(open), emitter, has_more: true }))
+    }
+}
+
+/// Rows of one unit of a file.
+struct Unit {
+    table: Arc<FileTable>,
+    /// None once the unit has ended.
+    open: Option<Open>,
+    emitter: Emitter<Blocks>,
+    has_more: bool,
+}
+
+impl MorselReader for Unit {
+    fn next(&mut self) -> Result<Option<Batch>> {
+        loop {
+            if let Some(batch) = self.emitter.sink_mut().take() {
+                return Ok(Some(batch));
+            }
+            let Some(open) = &mut self.open else { return Ok(None) };
+            if !self.has_more {
+                let open = self.open.take();
+                self.table.idle().extend(open);
+                return Ok(None);
+            }
+            let mut more = false;
+            let emitted = self.emitter.run(&[], |out| {
+                more = open.source.next(out)?;
+                Ok(())
+            });
+            let place = |e: Error| if e.path().is_some() { e } else { e.at_path(open.file.path()) };
+            emitted.and_then(|()| self.emitter.hand_over()).map_err(place)?;
+            self.has_more = more;
+        }
+    }
+}
+
+/// Receives the blocks of a class and keeps their columns. A block of usual size comes as a large record, which is read
+/// where it stands; small ones are written to the buffer.
+struct Blocks {
+    reader: BlockReader,
+    kinds: Vec<Kind>,
+    /// Batches in reverse order.
+    read: Vec<Batch>,
+    buffer: Buffer,
+}
+
+impl Blocks {
+    fn new(kinds: Vec<Kind>) -> Result<Blocks> {
+        Ok(Blocks { reader: BlockReader::default(), kinds, read: Vec::new(), buffer: Buffer::new(LARGE_BYTES, None)? })
+    }
+
+    /// Returns the oldest batch that is left.
+    fn take(&mut self) -> Option<Batch> {
+        self.read.pop()
+    }
+
+    fn add(&mut self, block: &[u8]) -> Result<()> {
+        let (columns, rows) = self.reader.read(block, &self.kinds)?;
+        self.read.insert(0, Batch::of(columns, rows));
+        Ok(())
+    }
+}
+
+impl Sink for Blocks {
+    fn begin(&mut self) -> Result<(*mut u8, usize)> {
+        Ok((self.buffer.with_slack_mut().as_mut_ptr(), self.buffer.len()))
+    }
+
+    fn filled(&mut self, len: usize, _need: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
+        let bytes = self.buffer[..len].to_vec();
+        let mut rest = &bytes[..];
+        while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
+            let length = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
+            let (key, value) = (length(0), length(4));
+            let block = behind.get(key..key + value).ok_or_else(|| {
+                Error::new(Code::UserCode, "the source passed on a record that is longer than its buffer")
+            })?;
+            self.add(block)?;
+            let used = (HEADER_BYTES + key + value).next_multiple_of(8);
+            rest = rest.get(used..).unwrap_or_default();
+        }
+        self.begin()
+    }
+
+    fn large(&mut self, _: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        self.add(value)?;
+        self.begin()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_descriptions_and_their_union() {
+        for (text, kind, value) in [
+            ("-5", Kind::Int, Some(Value::Int(-5))),
+            ("10561", Kind::Date, Some(Value::Int(10561))),
+            ("123", Kind::Decimal { scale: 2 }, Some(Value::Decimal(123))),
+            ("abc", Kind::Text, Some(Value::Bytes(b"abc".to_vec()))),
+            ("x", Kind::Int, None),
+        ] {
+            assert_eq!(bound_value(text, kind), value, "{text}");
+        }
+        let one = |rows, min, max| Statistics {
+            rows: Some(rows),
+            columns: vec![ColumnStatistics {
+                min: Some(Value::Int(min)),
+                max: Some(Value::Int(max)),
+                nulls: Some(1),
+                distinct: None,
+            }],
+        };
+        let both = together(one(2, 5, 9), one(3, -1, 7));
+        assert_eq!((both.rows, &both.columns[0].min), (Some(5), &Some(Value::Int(-1))));
+        assert_eq!((&both.columns[0].max, both.columns[0].nulls), (&Some(Value::Int(9)), Some(2)));
+    }
+}
