@@ -236,6 +236,7 @@ fn like(matcher: &Matcher, value: &Operand, negated: bool, rows: usize) -> Resul
 }
 
 /// Computes `and` of some parts, or with `or` its opposite.
+#[inline(never)]
 fn logic_of(or: bool, parts: &mut [Node], scope: &Scope<'_>) -> Result<Operand> {
     let rows = scope.rows();
     let mut logic = Logic::new(or, rows);
@@ -273,6 +274,7 @@ fn evaluate_at(node: &mut Node, at: &[u32], scope: &Scope<'_>) -> Result<Operand
     }
 }
 
+#[inline(never)]
 fn case_of(case: &mut Case, kind: Kind, scope: &Scope<'_>) -> Result<Operand> {
     let rows = scope.rows();
     let mut merge = match case.texts {
@@ -327,6 +329,7 @@ impl Chosen {
     }
 }
 
+#[inline(never)]
 fn coalesce(arguments: &mut [Node], kind: Kind, scope: &Scope<'_>) -> Result<Operand> {
     let rows = scope.rows();
     let Some((first, others)) = arguments.split_first_mut() else { return Err(shapes_differ()) };
@@ -354,6 +357,7 @@ fn is_null(value: &Operand, row: usize) -> bool {
     value.is_null() || value.nulls().is_some_and(|nulls| nulls[row])
 }
 
+#[inline(never)]
 fn null_if(arguments: &mut [Node], kind: Kind, scope: &Scope<'_>) -> Result<Operand> {
     let [first, second] = arguments else { return Err(shapes_differ()) };
     let rows = scope.rows();

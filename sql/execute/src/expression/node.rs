@@ -11,8 +11,9 @@ use yunti_sql_plan::{Arithmetic, Comparison, Expression, Foreign, Function, Oper
 use super::codes::Codes;
 use super::like::Matcher;
 use super::membership::Set;
+use super::operand::shapes_differ;
 
-/// Levels of an expression: each takes stack when it is computed, at most 1 KiB in a debug build.
+/// Levels of an expression: each takes stack when it is computed, less than 1 KiB in a debug build.
 pub const DEPTH_MAX: usize = 1_000;
 
 /// A part of an expression.
@@ -57,12 +58,12 @@ pub enum Prepared {
     },
     In {
         value: Box<Node>,
-        set: Set,
+        set: Box<Set>,
         negated: bool,
     },
     Like {
         value: Box<Node>,
-        matcher: Matcher,
+        matcher: Box<Matcher>,
         negated: bool,
     },
     Call(Function, Vec<Node>),
@@ -87,38 +88,71 @@ impl Column {
     }
 }
 
-/// Makes an expression ready. Errors: `Usage` if it is too deep, `Internal` for types that have no values here.
-/// Each part passes through `fold`, which may put a literal in its place.
-pub fn prepare(expression: &Expression, fold: Fold) -> Result<Node> {
-    at_depth(expression, DEPTH_MAX, fold)
-}
-
 /// Returns a part, or a literal of its value.
 pub type Fold = fn(Node) -> Node;
 
-fn at_depth(expression: &Expression, left: usize, fold: Fold) -> Result<Node> {
-    let Some(left) = left.checked_sub(1) else {
-        let error = Error::new(Code::Usage, format!("an expression has more than {DEPTH_MAX} levels"));
-        return Err(error.hint("compute parts of it in a subquery"));
-    };
+/// Makes an expression ready: parts first, without a recursion. Each part passes through `fold`, which may put a literal
+/// in its place. Errors: `Usage` if it is too deep, `Internal` for types that have no values here.
+pub fn prepare(expression: &Expression, fold: Fold) -> Result<Node> {
+    enum Step<'a> {
+        Open(&'a Expression, usize),
+        /// With the number of its parts.
+        Close(&'a Expression, usize),
+    }
+    let mut steps = vec![Step::Open(expression, 1)];
+    let mut done: Vec<Node> = Vec::new();
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Open(_, level) if level > DEPTH_MAX => {
+                let error = Error::new(Code::Usage, format!("an expression has more than {DEPTH_MAX} levels"));
+                return Err(error.hint("compute parts of it in a subquery"));
+            }
+            Step::Open(one, level) => {
+                let parts = parts(one);
+                steps.push(Step::Close(one, parts.len()));
+                steps.extend(parts.into_iter().rev().map(|part| Step::Open(part, level + 1)));
+            }
+            Step::Close(one, parts) => {
+                let parts = done.split_off(done.len() - parts);
+                done.push(fold(node(one, parts)?));
+            }
+        }
+    }
+    done.pop().ok_or_else(shapes_differ)
+}
+
+/// Returns the parts of an expression: of `and` in `and`, or `or` in `or`, those of both.
+fn parts(expression: &Expression) -> Vec<&Expression> {
+    if !matches!(expression.operation, Operation::And(_) | Operation::Or(_)) {
+        return expression.children();
+    }
+    let or = matches!(expression.operation, Operation::Or(_));
+    let mut parts = Vec::new();
+    let mut stack = vec![expression];
+    while let Some(one) = stack.pop() {
+        match (&one.operation, or) {
+            (Operation::And(inner), false) | (Operation::Or(inner), true) => stack.extend(inner.iter().rev()),
+            _ => parts.push(one),
+        }
+    }
+    parts
+}
+
+fn node(expression: &Expression, parts: Vec<Node>) -> Result<Node> {
     let data_type = expression.data_type.clone();
     let kind = kind_of(&data_type)
         .ok_or_else(|| Error::new(Code::Internal, format!("the executor has no values of the type {data_type}")))?;
-    let operation = operation(expression, left, fold)?;
-    let mut column = match operation {
-        Prepared::Column(number) => Column::One(number),
-        _ => Column::None,
-    };
-    let mut can_fail = fails(&operation, kind);
-    operation.visit(&mut |child| {
-        column = column.and(child.column);
-        can_fail |= child.can_fail;
-    });
-    // The value of such a function is not its own alone: it is not computed ahead.
-    if column == Column::None && matches!(operation, Prepared::Foreign(..)) {
-        column = Column::Several;
+    let mut column = parts.iter().fold(Column::None, |column, part| column.and(part.column));
+    let below = parts.iter().any(|part| part.can_fail);
+    let operation = operation(expression, parts)?;
+    match operation {
+        Prepared::Column(number) => column = Column::One(number),
+        // The values of such a function are not computed ahead.
+        Prepared::Foreign(..) if column == Column::None => column = Column::Several,
+        _ => {}
     }
-    Ok(fold(Node { data_type, kind, operation, column, can_fail, codes: None }))
+    let can_fail = below || fails(&operation, kind);
+    Ok(Node { data_type, kind, operation, column, can_fail, codes: None })
 }
 
 /// Returns true if the operation itself can fail for values that its operands can have.
@@ -140,63 +174,46 @@ fn fails(operation: &Prepared, kind: Kind) -> bool {
     }
 }
 
-#[inline(never)]
-fn operation(expression: &Expression, left: usize, fold: Fold) -> Result<Prepared> {
-    let pair = |sides: &[Expression; 2]| -> Result<Box<[Node; 2]>> {
-        Ok(Box::new([at_depth(&sides[0], left, fold)?, at_depth(&sides[1], left, fold)?]))
+fn operation(expression: &Expression, parts: Vec<Node>) -> Result<Prepared> {
+    let one = |parts: Vec<Node>| -> Result<Box<Node>> {
+        let [one] = <[Node; 1]>::try_from(parts).map_err(|_| shapes_differ())?;
+        Ok(Box::new(one))
     };
-    let one = |of: &Expression| at_depth(of, left, fold).map(Box::new);
-    let all = |of: &[Expression]| of.iter().map(|one| at_depth(one, left, fold)).collect::<Result<Vec<_>>>();
+    let pair = |parts: Vec<Node>| -> Result<Box<[Node; 2]>> {
+        Ok(Box::new(<[Node; 2]>::try_from(parts).map_err(|_| shapes_differ())?))
+    };
     Ok(match &expression.operation {
         Operation::Column(number) => Prepared::Column(*number),
         Operation::Literal(value) => Prepared::Literal(Arc::new(value.clone())),
-        Operation::Compare(how, sides) => Prepared::Compare(*how, pair(sides)?),
-        Operation::Arithmetic(how, sides) => Prepared::Arithmetic(*how, pair(sides)?),
-        Operation::Negate(of) => Prepared::Negate(one(of)?),
-        Operation::And(_) => logic(expression, false, left, fold)?,
-        Operation::Or(_) => logic(expression, true, left, fold)?,
-        Operation::Not(of) => Prepared::Not(one(of)?),
-        Operation::IsNull(of) => Prepared::IsNull(one(of)?),
-        Operation::Case { branches, otherwise } => case(branches, otherwise.as_deref(), left, fold)?,
-        Operation::Cast { value, lenient } => Prepared::Cast { value: one(value)?, lenient: *lenient },
-        Operation::In { value, list, negated } => {
-            let value = one(value)?;
-            Prepared::In { set: Set::of(list), value, negated: *negated }
+        Operation::Compare(how, _) => Prepared::Compare(*how, pair(parts)?),
+        Operation::Arithmetic(how, _) => Prepared::Arithmetic(*how, pair(parts)?),
+        Operation::Negate(_) => Prepared::Negate(one(parts)?),
+        Operation::And(_) => Prepared::Logic { or: false, parts },
+        Operation::Or(_) => Prepared::Logic { or: true, parts },
+        Operation::Not(_) => Prepared::Not(one(parts)?),
+        Operation::IsNull(_) => Prepared::IsNull(one(parts)?),
+        Operation::Case { otherwise, .. } => Prepared::Case(case(parts, otherwise.is_some())),
+        Operation::Cast { lenient, .. } => Prepared::Cast { value: one(parts)?, lenient: *lenient },
+        Operation::In { list, negated, .. } => {
+            Prepared::In { value: one(parts)?, set: Box::new(Set::of(list)), negated: *negated }
         }
-        Operation::Like { value, pattern, escape, ignore_case, negated } => Prepared::Like {
-            value: one(value)?,
-            matcher: Matcher::of(pattern, *escape, *ignore_case),
-            negated: *negated,
-        },
-        Operation::Call(function, arguments) => Prepared::Call(*function, all(arguments)?),
-        Operation::Foreign(function, arguments) => Prepared::Foreign(function.clone(), all(arguments)?),
+        Operation::Like { pattern, escape, ignore_case, negated, .. } => {
+            let matcher = Box::new(Matcher::of(pattern, *escape, *ignore_case));
+            Prepared::Like { value: one(parts)?, matcher, negated: *negated }
+        }
+        Operation::Call(function, _) => Prepared::Call(*function, parts),
+        Operation::Foreign(function, _) => Prepared::Foreign(function.clone(), parts),
     })
 }
 
-/// Returns `and` or `or` of all parts, also of those that stand in parts of the same operation.
-fn logic(expression: &Expression, or: bool, left: usize, fold: Fold) -> Result<Prepared> {
-    let mut parts = Vec::new();
-    let mut stack = vec![expression];
-    while let Some(one) = stack.pop() {
-        match (&one.operation, or) {
-            (Operation::And(inner), false) | (Operation::Or(inner), true) => stack.extend(inner.iter().rev()),
-            _ => parts.push(at_depth(one, left, fold)?),
-        }
+/// Returns a choice of conditions and values in turn, and the value if none holds.
+fn case(mut parts: Vec<Node>, otherwise: bool) -> Case {
+    let otherwise = if otherwise { parts.pop().map(Box::new) } else { None };
+    let mut branches = Vec::with_capacity(parts.len() / 2);
+    let mut parts = parts.into_iter();
+    while let (Some(condition), Some(value)) = (parts.next(), parts.next()) {
+        branches.push((condition, value));
     }
-    Ok(Prepared::Logic { or, parts })
-}
-
-fn case(
-    branches: &[(Expression, Expression)],
-    otherwise: Option<&Expression>,
-    left: usize,
-    fold: Fold,
-) -> Result<Prepared> {
-    let branches = branches
-        .iter()
-        .map(|(condition, value)| Ok((at_depth(condition, left, fold)?, at_depth(value, left, fold)?)))
-        .collect::<Result<Vec<_>>>()?;
-    let otherwise = otherwise.map(|of| at_depth(of, left, fold)).transpose()?.map(Box::new);
     let values = branches.iter().map(|(_, value)| value).chain(otherwise.as_deref());
     let literals: Option<Vec<&[u8]>> = values
         .map(|value| match &value.operation {
@@ -209,22 +226,5 @@ fn case(
         })
         .collect();
     let texts = literals.filter(|all| !all.is_empty()).map(|all| Arc::new(all.into_iter().collect::<Bytes>()));
-    Ok(Prepared::Case(Case { branches, otherwise, texts }))
-}
-
-impl Prepared {
-    fn visit(&self, f: &mut dyn FnMut(&Node)) {
-        match self {
-            Prepared::Column(_) | Prepared::Literal(_) => {}
-            Prepared::Compare(_, sides) | Prepared::Arithmetic(_, sides) => sides.iter().for_each(f),
-            Prepared::Negate(of) | Prepared::Not(of) | Prepared::IsNull(of) => f(of),
-            Prepared::Logic { parts, .. } => parts.iter().for_each(f),
-            Prepared::Call(_, all) | Prepared::Foreign(_, all) => all.iter().for_each(f),
-            Prepared::Case(case) => {
-                case.branches.iter().flat_map(|(condition, value)| [condition, value]).for_each(&mut *f);
-                case.otherwise.as_deref().into_iter().for_each(f);
-            }
-            Prepared::Cast { value, .. } | Prepared::In { value, .. } | Prepared::Like { value, .. } => f(value),
-        }
-    }
+    Case { branches, otherwise, texts }
 }

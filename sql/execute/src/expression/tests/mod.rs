@@ -1,5 +1,7 @@
 //! Tests of expressions.
 
+mod random;
+mod reference;
 mod tables;
 
 use std::sync::Arc;
