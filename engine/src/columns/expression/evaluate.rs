@@ -17,13 +17,14 @@ use yunti_base::{Code, Error, Result};
 
 /// Values of one side of an operator.
 #[derive(Clone, Copy)]
-enum Side<'a, T> {
+pub enum Side<'a, T> {
     Many(&'a [T]),
     One(T),
 }
 
 /// Computes `f` for the values of two sides.
-fn zip<A: Copy, B: Copy, R>(a: Side<'_, A>, b: Side<'_, B>, rows: usize, f: impl Fn(A, B) -> R) -> Vec<R> {
+#[inline]
+pub fn zip<A: Copy, B: Copy, R>(a: Side<'_, A>, b: Side<'_, B>, rows: usize, mut f: impl FnMut(A, B) -> R) -> Vec<R> {
     match (a, b) {
         (Side::Many(a), Side::Many(b)) => a.iter().zip(b).map(|(&a, &b)| f(a, b)).collect(),
         (Side::Many(a), Side::One(b)) => a.iter().map(|&a| f(a, b)).collect(),
@@ -106,7 +107,7 @@ fn small_decimals<'a>(left: &'a Operand<'_>, right: &'a Operand<'_>) -> Option<(
 }
 
 /// Returns the bits that the largest value needs, without its sign.
-fn bits(side: Side<'_, i64>) -> u32 {
+pub fn bits(side: Side<'_, i64>) -> u32 {
     let of = |value: i64| (value ^ value >> 63) as u64;
     let all = match side {
         Side::Many(values) => values.iter().fold(0, |all, value| all | of(*value)),
@@ -332,7 +333,8 @@ fn small_arithmetic(op: Op, left: &Operand<'_>, right: &Operand<'_>, rows: usize
     let (a, b) = small_decimals(left, right)?;
     let bits = match op {
         Op::Add | Op::Subtract => bits(a).max(bits(b)) + 1,
-        Op::Multiply => bits(a) + bits(b),
+        // Two negative powers of two make one of just as many bits and no sign.
+        Op::Multiply => bits(a) + bits(b) + 1,
         _ => return None,
     };
     (bits < 64).then(|| match op {

@@ -213,7 +213,7 @@ impl Function {
 }
 
 /// Returns the characters of a text. A byte that is no UTF-8 counts as one.
-fn chars(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn chars(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         if text.is_empty() {
             return None;

@@ -11,10 +11,12 @@ mod evaluate;
 mod functions;
 mod lexer;
 pub mod parse;
-mod pattern;
+pub mod pattern;
 
 pub use bind::{Field, Typed, bind, common};
 pub use bounds::bounds;
+pub use evaluate::{Side, bits, zip};
+pub use functions::chars;
 pub use parse::{Tree, parse, parse_list};
 
 #[cfg(test)]

@@ -15,18 +15,34 @@ enum Part {
     Bytes(Vec<u8>),
 }
 
+/// Test that a pattern stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form<'a> {
+    Equal(&'a [u8]),
+    Prefix(&'a [u8]),
+    Suffix(&'a [u8]),
+    Infix(&'a [u8]),
+    /// What needs the pattern itself.
+    Other,
+}
+
 impl Pattern {
     /// Returns the pattern of a text.
     pub fn of(text: &str) -> Pattern {
+        Pattern::escaped(text, '\\')
+    }
+
+    /// Returns the pattern of a text with another character than the backslash.
+    pub fn escaped(text: &str, escape: char) -> Pattern {
         let mut parts: Vec<Part> = Vec::new();
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
             match c {
-                '%' if parts.last() == Some(&Part::Any) => {}
-                '%' => parts.push(Part::Any),
-                '_' => parts.push(Part::One),
+                '%' if c != escape && parts.last() == Some(&Part::Any) => {}
+                '%' if c != escape => parts.push(Part::Any),
+                '_' if c != escape => parts.push(Part::One),
                 c => {
-                    let c = if c == '\\' { chars.next().unwrap_or('\\') } else { c };
+                    let c = if c == escape { chars.next().unwrap_or(escape) } else { c };
                     let mut buffer = [0; 4];
                     let bytes = c.encode_utf8(&mut buffer).as_bytes();
                     match parts.last_mut() {
@@ -37,6 +53,19 @@ impl Pattern {
             }
         }
         Pattern { parts }
+    }
+
+    /// Returns the simplest test that does the same.
+    pub fn form(&self) -> Form<'_> {
+        match &self.parts[..] {
+            [] => Form::Equal(b""),
+            [Part::Bytes(bytes)] => Form::Equal(bytes),
+            [Part::Any] => Form::Prefix(b""),
+            [Part::Bytes(bytes), Part::Any] => Form::Prefix(bytes),
+            [Part::Any, Part::Bytes(bytes)] => Form::Suffix(bytes),
+            [Part::Any, Part::Bytes(bytes), Part::Any] => Form::Infix(bytes),
+            _ => Form::Other,
+        }
     }
 
     /// Returns true if a text matches. A byte that is no UTF-8 counts as a character.
@@ -116,6 +145,32 @@ mod tests {
             ("a%%%c", "ac", true),
         ] {
             assert_eq!(Pattern::of(pattern).matches(text.as_bytes()), expect, "{text} like {pattern}");
+        }
+    }
+
+    #[test]
+    fn other_escapes_and_simple_forms() {
+        for (pattern, escape, text, expect) in [
+            ("a#%", '#', "a%", true),
+            ("a#%", '#', "ab", false),
+            ("a\\%", '#', "a\\b", true),
+            ("%%", '%', "%", true),
+            ("_%_", '_', "%", false),
+            ("__%", '_', "_b", true),
+        ] {
+            assert_eq!(Pattern::escaped(pattern, escape).matches(text.as_bytes()), expect, "{text} like {pattern}");
+        }
+        for (pattern, form) in [
+            ("", Form::Equal(b"")),
+            ("ab", Form::Equal(b"ab")),
+            ("a%%", Form::Prefix(b"a")),
+            ("%", Form::Prefix(b"")),
+            ("%a\\_", Form::Suffix(b"a_")),
+            ("%ab%", Form::Infix(b"ab")),
+            ("a_", Form::Other),
+            ("a%b", Form::Other),
+        ] {
+            assert_eq!(Pattern::of(pattern).form(), form, "{pattern}");
         }
     }
 
