@@ -18,6 +18,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from generated import columns
+
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 SECONDS = 600
@@ -69,6 +71,8 @@ class Yunti:
     """The program under test, a fresh process for each query."""
 
     name = "yunti"
+    # The same rows in the same order, whatever the threads and the memory.
+    stable = True
 
     def __init__(self, program=YUNTI):
         self.program = program
@@ -122,6 +126,7 @@ def read_parquet(path):
 
 class DuckDb:
     name = "duckdb"
+    stable = False
 
     def __init__(self):
         self.database = duckdb.connect(config={"threads": 2})
@@ -145,6 +150,7 @@ class DataFusion:
     """DataFusion's own executor, from Python: the front end of `yunti sql` without the rest."""
 
     name = "datafusion"
+    stable = False
 
     def __init__(self):
         import datafusion
@@ -161,7 +167,9 @@ class DataFusion:
                 register(name, path)
         try:
             frame = self.context.sql(sql)
-            return of_arrow(pa.Table.from_batches(frame.collect(), schema=frame.schema()))
+            batches = frame.collect()
+            # The schema of the frame may differ from the batches' in what can be null.
+            return of_arrow(pa.Table.from_batches(batches, batches[0].schema if batches else frame.schema()))
         except Exception as error:  # the package has no class of its own
             raise Refused(first_line(error)) from None
 
@@ -189,9 +197,9 @@ class Sqlite:
     def load(self, tables):
         self.database, self.tables = sqlite3.connect(":memory:"), dict(tables)
         for name, path in tables.items():
-            table = pq.read_table(path)
-            columns = ", ".join(f'"{column}"' for column in table.column_names)
-            self.database.execute(f'create table "{name}" ({columns})')
+            table = columns.read(path)
+            names = ", ".join(f'"{column}"' for column in table.column_names)
+            self.database.execute(f'create table "{name}" ({names})')
             marks = ", ".join("?" * table.num_columns)
             rows = [list(map(sqlite_value, row)) for row in of_arrow(table).rows]
             self.database.executemany(f'insert into "{name}" values ({marks})', rows)
