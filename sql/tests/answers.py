@@ -14,17 +14,17 @@ ABSOLUTE = 1e-12
 SHOWN = 3
 
 
-def difference(ours, theirs, keys=None, limited=False, relative=RELATIVE):
+def difference(ours, theirs, keys=None, limited=False, relative=RELATIVE, quotients=False):
     """Returns what differs in a few lines, or None.
 
     `keys`: numbers of the columns that order the rows. `limited`: the query has a limit, so that the rows of the last
-    keys are any of several.
+    keys are any of several. `quotients`: decimals of other scales may differ by a unit of the shorter one's last digit.
     """
     if len(ours.names) != len(theirs.names):
         return f"{len(ours.names)} columns, not {len(theirs.names)}"
     if len(ours.rows) != len(theirs.rows):
         return f"{len(ours.rows)} rows, not {len(theirs.rows)}" + shown(ours.rows, theirs.rows)
-    loose = [tolerance(ours, theirs, at, relative) for at in range(len(ours.names))]
+    loose = [tolerance(ours, theirs, at, relative, quotients) for at in range(len(ours.names))]
     left, right = plain(ours.rows), plain(theirs.rows)
     if keys is not None:
         for number, (a, b) in enumerate(zip(left, right)):
@@ -42,8 +42,11 @@ class Tolerance:
         self.relative, self.absolute = relative, absolute
 
 
-def tolerance(ours, theirs, at, relative):
+def tolerance(ours, theirs, at, relative, quotients):
     """Returns the tolerance of a column, or None if its values must be the same."""
+    scales = [side.places[at] if side.places else None for side in (ours, theirs)]
+    if quotients and None not in scales and scales[0] != scales[1]:
+        return Tolerance(relative, 10.0 ** -min(scales))
     if not (ours.approximate[at] or theirs.approximate[at]):
         return None
     absolute = ABSOLUTE
