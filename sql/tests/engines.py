@@ -1,0 +1,215 @@
+"""Engines that answer a query over files: `yunti sql`, and the peers that check it.
+
+Each engine has `query(sql, tables, ..)`, which returns `Rows` or raises `Refused` with one line. `tables` maps names to
+paths of Parquet or CSV files.
+
+    YUNTI=PROGRAM         the program to test (default: dist/bin/yunti)
+    YUNTI_SQL_ENGINE=NAME another engine in its place, to try a test without the program: datafusion or duckdb
+"""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from generated import columns
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
+SECONDS = 600
+# Exit code of a program that ended by a signal or a panic: never a refusal.
+PANIC = 101
+
+
+class Refused(Exception):
+    """The engine does not run the query, and says why in one line."""
+
+
+class Broken(Exception):
+    """The engine crashed, hung, or failed without a line that says why."""
+
+
+@dataclass
+class Rows:
+    names: list
+    rows: list  # tuples of Python values
+    approximate: list  # True for each column of floats
+    places: list = field(default_factory=list)  # digits after the point of each column of decimals, else None
+
+
+def of_arrow(table):
+    """Returns the rows of a table of Arrow. Times lose what is below a microsecond."""
+    columns, approximate, places = [], [], []
+    for column in table.columns:
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            column = column.cast(kind.value_type)
+            kind = column.type
+        if pa.types.is_timestamp(kind) and kind.unit == "ns":
+            column = column.cast(pa.timestamp("us", kind.tz), safe=False)
+        if pa.types.is_time(kind) and kind.unit == "ns":
+            column = column.cast(pa.time64("us"), safe=False)
+        columns.append(column.to_pylist())
+        approximate.append(pa.types.is_floating(kind))
+        places.append(kind.scale if pa.types.is_decimal(kind) else None)
+    rows = list(zip(*columns)) if columns else [()] * table.num_rows
+    return Rows(list(table.column_names), rows, approximate, places)
+
+
+def first_line(text):
+    lines = [line for line in str(text).strip().splitlines() if line.strip()]
+    return lines[0].strip() if lines else ""
+
+
+class Yunti:
+    """The program under test, a fresh process for each query."""
+
+    name = "yunti"
+    # The same rows in the same order, whatever the threads and the memory.
+    stable = True
+
+    def __init__(self, program=YUNTI):
+        self.program = program
+
+    def command(self, sql, tables, threads=None, memory=None, options=()):
+        words = [self.program, "sql", sql]
+        for name, path in tables.items():
+            words += ["--table", f"{name}={path}"]
+        words += ["--threads", str(threads)] if threads else []
+        words += ["--memory", str(memory)] if memory else []
+        return words + list(options)
+
+    def query(self, sql, tables, threads=None, memory=None, options=()):
+        """Returns the rows as the program writes them in Parquet, which keeps all types."""
+        folder = tempfile.mkdtemp(prefix="yunti-sql-")
+        try:
+            output = os.path.join(folder, "result")
+            options = [*options, "--output-format", "parquet", "--output", output]
+            self.run(self.command(sql, tables, threads, memory, options))
+            return of_arrow(read_parquet(output))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def run(self, words):
+        """Returns the standard output. A crash, a hang or an error of many lines raises Broken, one line Refused."""
+        try:
+            done = subprocess.run(words, capture_output=True, timeout=SECONDS, check=False, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            raise Broken(f"no end after {SECONDS} s") from None
+        if done.returncode == 0:
+            return done.stdout
+        error = done.stderr.decode("utf-8", "replace").strip()
+        if done.returncode < 0 or done.returncode == PANIC or "panicked" in error:
+            raise Broken(f"exit code {done.returncode}: {error[-400:]}")
+        if not error or "\n" in error:
+            raise Broken(f"exit code {done.returncode}, not with one line: {error[-400:]}")
+        raise Refused(error)
+
+    def explain(self, sql, tables, options=()):
+        """Returns the text of the plan. Its first line names the executor."""
+        return self.run(self.command(sql, tables, options=[*options, "--explain"])).decode()
+
+
+def read_parquet(path):
+    """Returns the table in a file, or in the parts of a folder in the order of their names."""
+    if not os.path.isdir(path):
+        return pq.ParquetFile(path).read()
+    parts = sorted(name for name in os.listdir(path) if not name.startswith(("_", ".")))
+    return pa.concat_tables([pq.ParquetFile(os.path.join(path, name)).read() for name in parts])
+
+
+class DuckDb:
+    name = "duckdb"
+    stable = False
+
+    def __init__(self):
+        self.database = duckdb.connect(config={"threads": 2})
+        self.database.execute("set default_null_order = 'nulls_last'")
+        self.views = {}
+
+    def query(self, sql, tables, threads=None, memory=None, options=()):
+        if self.views != tables:
+            for name in self.views:
+                self.database.execute(f'drop view if exists "{name}"')
+            for name, path in tables.items():
+                self.database.execute(f"""create view "{name}" as select * from '{path}'""")
+            self.views = dict(tables)
+        try:
+            return of_arrow(self.database.sql(sql).to_arrow_table())
+        except (duckdb.Error, pa.ArrowException) as error:
+            raise Refused(first_line(error)) from None
+
+
+class DataFusion:
+    """DataFusion's own executor, from Python: the front end of `yunti sql` without the rest."""
+
+    name = "datafusion"
+    stable = False
+
+    def __init__(self):
+        import datafusion
+
+        self.package = datafusion
+        self.context, self.tables = None, None
+
+    def query(self, sql, tables, threads=None, memory=None, options=()):
+        if self.tables != tables:
+            config = self.package.SessionConfig().with_target_partitions(threads or 2)
+            self.context, self.tables = self.package.SessionContext(config), dict(tables)
+            for name, path in tables.items():
+                register = self.context.register_csv if path.endswith(".csv") else self.context.register_parquet
+                register(name, path)
+        try:
+            frame = self.context.sql(sql)
+            batches = frame.collect()
+            # The schema of the frame may differ from the batches' in what can be null.
+            return of_arrow(pa.Table.from_batches(batches, batches[0].schema if batches else frame.schema()))
+        except Exception as error:  # the package has no class of its own
+            raise Refused(first_line(error)) from None
+
+
+class Sqlite:
+    """SQLite, whose values have a type each and whose dates are texts."""
+
+    name = "sqlite"
+
+    def __init__(self):
+        self.tables, self.database = None, None
+
+    def query(self, sql, tables, threads=None, memory=None, options=()):
+        if self.tables != tables:
+            self.load(tables)
+        try:
+            cursor = self.database.execute(sql)
+            rows = cursor.fetchall()
+        except sqlite3.Error as error:
+            raise Refused(first_line(error)) from None
+        names = [column[0] for column in cursor.description]
+        floats = [any(isinstance(row[at], float) for row in rows) for at in range(len(names))]
+        return Rows(names, rows, floats, [None] * len(names))
+
+    def load(self, tables):
+        self.database, self.tables = sqlite3.connect(":memory:"), dict(tables)
+        for name, path in tables.items():
+            table = columns.read(path)
+            names = ", ".join(f'"{column}"' for column in table.column_names)
+            self.database.execute(f'create table "{name}" ({names})')
+            marks = ", ".join("?" * table.num_columns)
+            rows = [list(map(sqlite_value, row)) for row in of_arrow(table).rows]
+            self.database.executemany(f'insert into "{name}" values ({marks})', rows)
+
+
+def sqlite_value(value):
+    return value if value is None or isinstance(value, (int, float, str, bytes)) else str(value)
+
+
+def under_test():
+    """Returns the engine that the tests test."""
+    name = os.environ.get("YUNTI_SQL_ENGINE", "yunti")
+    return {"yunti": Yunti, "datafusion": DataFusion, "duckdb": DuckDb}[name]()
