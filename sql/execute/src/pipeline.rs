@@ -138,9 +138,8 @@ impl Branch {
             if failed.load(Ordering::Relaxed) { Ok(()) } else { local.finish() }
         };
         let guarded = || {
-            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
-                Err(Error::new(Code::Internal, "an operator of the query failed with a panic"))
-            });
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
+                .unwrap_or_else(|_| Err(Error::new(Code::Internal, "an operator of the query failed with a panic")));
             done.inspect_err(|_| failed.store(true, Ordering::Relaxed))
         };
         let workers = context.threads.min(morsels).max(1);

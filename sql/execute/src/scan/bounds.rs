@@ -20,7 +20,9 @@ fn collect(condition: &Expression, to: &mut Vec<Bounds>) {
                 _ => None,
             };
             let bound = bound.map(|(column, comparison, value)| Bounds { column, comparison, value: value.clone() });
-            to.extend(bound.filter(|bound| !matches!(bound.comparison, Comparison::NotDistinct | Comparison::Distinct)));
+            to.extend(
+                bound.filter(|bound| !matches!(bound.comparison, Comparison::NotDistinct | Comparison::Distinct)),
+            );
         }
         _ => {}
     }

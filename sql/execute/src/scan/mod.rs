@@ -49,7 +49,9 @@ impl Source for Scanned {
     fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>> {
         let reader = self.scan.table.source.open(&self.morsels[morsel], &self.read, &self.bounds)?;
         let always = |of: &Expression| matches!(of.operation, Operation::Literal(_));
-        if self.conditions.iter().all(always) && self.read.len() == self.scan.columns.len() && self.conditions.is_empty()
+        if self.conditions.iter().all(always)
+            && self.read.len() == self.scan.columns.len()
+            && self.conditions.is_empty()
         {
             return Ok(reader);
         }
