@@ -9,6 +9,7 @@
 //!   aggregate/    groups and their states
 //!   join/         tables of rows, and rows that look into them
 //!   sort/         rows in order, and the first of them
+//!   store/        rows that operators keep, as whole columns
 //! ```
 
 pub mod aggregate;
@@ -22,6 +23,7 @@ pub mod run;
 pub mod scan;
 pub mod sort;
 pub mod steps;
+pub mod store;
 
 pub use context::Context;
 pub use run::run;

@@ -1,0 +1,198 @@
+//! Joins against nested loops over the rows.
+
+use arrow_schema::DataType;
+use yunti_engine::columns::vector::Value;
+use yunti_engine::env::random::Random;
+use yunti_sql_plan::{Join, JoinKind, Node};
+
+use crate::store::random::{self, Row, below, column, context, text};
+
+pub const KINDS: [JoinKind; 9] = [
+    JoinKind::Inner,
+    JoinKind::Left,
+    JoinKind::Right,
+    JoinKind::Full,
+    JoinKind::LeftSemi,
+    JoinKind::LeftAnti,
+    JoinKind::RightSemi,
+    JoinKind::RightAnti,
+    JoinKind::LeftMark,
+];
+
+/// One side of a join.
+#[derive(Clone)]
+pub struct Side {
+    pub types: Vec<DataType>,
+    pub rows: Vec<Row>,
+}
+
+fn same(a: &Value, b: &Value, nulls_equal: bool) -> bool {
+    match (a, b) {
+        (Value::Null, Value::Null) => nulls_equal,
+        (Value::Float(a), Value::Float(b)) => a == b || (a.is_nan() && b.is_nan()),
+        (a, b) => a == b,
+    }
+}
+
+/// Returns the rows of a join in their order.
+fn expect(left: &Side, right: &Side, join: &Join, keys: usize, meets: &dyn Fn(&Row, &Row) -> bool) -> Vec<String> {
+    let (build, probe) = if join.build_left { (left, right) } else { (right, left) };
+    let pair = |b: &Row, p: &Row| text(&if join.build_left { [&b[..], p].concat() } else { [&p[..], b].concat() });
+    let nulls = |side: &Side| vec![Value::Null; side.types.len()];
+    let (keeps_left, keeps_right) = match join.kind {
+        JoinKind::Left => (true, false),
+        JoinKind::Right => (false, true),
+        JoinKind::Full => (true, true),
+        _ => (false, false),
+    };
+    let (keeps_build, keeps_probe) =
+        if join.build_left { (keeps_left, keeps_right) } else { (keeps_right, keeps_left) };
+    let (mut pairs, mut rest) = (Vec::new(), Vec::new());
+    let mut build_has = vec![false; build.rows.len()];
+    let mut probe_has = vec![false; probe.rows.len()];
+    for (p, row) in probe.rows.iter().enumerate() {
+        for (b, other) in build.rows.iter().enumerate() {
+            let (l, r) = if join.build_left { (other, row) } else { (row, other) };
+            if (0..keys).all(|k| same(&l[k], &r[k], join.nulls_equal)) && meets(l, r) {
+                (build_has[b], probe_has[p]) = (true, true);
+                pairs.push(pair(other, row));
+            }
+        }
+        if !probe_has[p] && keeps_probe {
+            pairs.push(pair(&nulls(build), row));
+        }
+    }
+    if keeps_build {
+        rest.extend((0..build.rows.len()).filter(|&b| !build_has[b]).map(|b| pair(&build.rows[b], &nulls(probe))));
+    }
+    let (left_has, right_has) = if join.build_left { (build_has, probe_has) } else { (probe_has, build_has) };
+    let chosen = |side: &Side, has: &[bool], wanted: bool| -> Vec<String> {
+        side.rows.iter().zip(has).filter(|(_, has)| **has == wanted).map(|(row, _)| text(row)).collect()
+    };
+    match join.kind {
+        JoinKind::LeftSemi => chosen(left, &left_has, true),
+        JoinKind::LeftAnti => chosen(left, &left_has, false),
+        JoinKind::RightSemi => chosen(right, &right_has, true),
+        JoinKind::RightAnti => chosen(right, &right_has, false),
+        JoinKind::LeftMark => {
+            let mark = |(row, has): (&Row, &bool)| text(&[&row[..], &[Value::Bool(*has)]].concat());
+            left.rows.iter().zip(&left_has).map(mark).collect()
+        }
+        _ => [pairs, rest].concat(),
+    }
+}
+
+pub fn join_of(left: &Side, right: &Side, kind: JoinKind, keys: usize, build_left: bool, nulls_equal: bool) -> Join {
+    let values = |side: &Side| Box::new(Node::Values { types: side.types.clone(), rows: Vec::new() });
+    let key = |n: usize| (column(n, &left.types[n]), column(n, &right.types[n]));
+    Join {
+        left: values(left),
+        right: values(right),
+        kind,
+        keys: (0..keys).map(key).collect(),
+        nulls_equal,
+        condition: None,
+        build_left,
+    }
+}
+
+/// Runs a join; `bytes`: memory.
+pub fn run(random: &mut Random, left: &Side, right: &Side, join: &Join, threads: usize, bytes: u64) -> Vec<String> {
+    let context = context(threads, bytes);
+    let most = [1, 3, 20, 5000][below(random, 4)];
+    let (left, right) = (
+        random::pipeline(random, &left.types, &left.rows, most),
+        random::pipeline(random, &right.types, &right.rows, most),
+    );
+    let (build, probe) = if join.build_left { (left, right) } else { (right, left) };
+    let pipeline = super::run(&build, join, || Ok(probe), &context).unwrap();
+    let rows = random::run(&pipeline, &context).unwrap();
+    drop(pipeline);
+    assert_eq!(context.budget.used_bytes(), 0, "memory is given back");
+    rows
+}
+
+fn side(random: &mut Random, types: &[DataType], most: usize, distinct: usize) -> Side {
+    let n = below(random, most);
+    Side { types: types.to_vec(), rows: random::rows(random, types, n, distinct, 10) }
+}
+
+#[test]
+fn equals_nested_loops_for_each_kind_and_type() {
+    let mut random = Random::new(27);
+    for round in 0..700 {
+        let keys = below(&mut random, 4);
+        let mut types: Vec<DataType> = (0..keys).map(|_| random::all_types()[below(&mut random, 7)].clone()).collect();
+        let distinct = [2, 5, 40, 400][below(&mut random, 4)];
+        let most = if keys == 0 { 30 } else { [1, 10, 60, 150][below(&mut random, 4)] };
+        types.push(DataType::Int64);
+        let left = side(&mut random, &types, most, distinct);
+        types.push(DataType::Utf8);
+        let right = side(&mut random, &types, most, distinct);
+        let (kind, build_left) = (KINDS[round % 9], below(&mut random, 2) == 0);
+        let nulls_equal = below(&mut random, 3) == 0;
+        let join = join_of(&left, &right, kind, keys, build_left, nulls_equal);
+        let want = expect(&left, &right, &join, keys, &|_, _| true);
+        let threads = 1 + below(&mut random, 4);
+        let have = run(&mut random, &left, &right, &join, threads, 1 << 30);
+        assert_eq!(have, want, "round {round}: {kind:?}, {keys} keys of {types:?}, build left: {build_left}");
+    }
+}
+
+/// Keys of each form of table, large enough for regions, filters and threads.
+#[test]
+fn large_tables_find_each_row() {
+    let mut random = Random::new(28);
+    let number = |n: usize| n as i64;
+    let spread = |n: usize| (n as i64).wrapping_mul(0x9e37_79b9_7f4a_7c15u64 as i64);
+    let forms: [(&str, &dyn Fn(usize) -> Row); 6] = [
+        ("in order", &|n| vec![Value::Int(number(n))]),
+        ("dense", &|n| vec![Value::Int((number(n) * 7919) % 200_003 * 3)]),
+        ("spread", &|n| vec![Value::Int(spread(n))]),
+        ("pair", &|n| vec![Value::Int(spread(n)), Value::Int(number(n) % 7)]),
+        ("text", &|n| vec![Value::Bytes(format!("customer {}", n * 31).into_bytes())]),
+        ("three", &|n| vec![Value::Int(number(n) % 11), Value::Int(number(n) % 13), Value::Int(number(n))]),
+    ];
+    for (name, form) in forms {
+        let n = 70_000;
+        let types = |row: &Row| -> Vec<DataType> {
+            let of = |value: &Value| if matches!(value, Value::Int(_)) { DataType::Int64 } else { DataType::Utf8 };
+            row.iter().map(of).chain([DataType::Int64]).collect()
+        };
+        let row = |n: usize| [form(n), vec![Value::Int(number(n))]].concat();
+        // Each third key has a second row; each second look-up finds none.
+        let build = (0..n).chain((0..n).step_by(3)).map(row).collect();
+        let build = Side { types: types(&form(0)), rows: build };
+        let probe = Side { types: build.types.clone(), rows: (0..n).map(|i| row(i * 2)).collect() };
+        let join = join_of(&probe, &build, JoinKind::Inner, build.types.len() - 1, false, false);
+        let mut want = Vec::new();
+        for i in (0..n).step_by(2) {
+            want.push(text(&[row(i), row(i)].concat()));
+            if i % 3 == 0 {
+                want.push(text(&[row(i), row(i)].concat()));
+            }
+        }
+        for threads in [1, 3] {
+            let have = run(&mut random, &probe, &build, &join, threads, 1 << 30);
+            assert!(have == want, "{name}: {} rows, not {}", have.len(), want.len());
+        }
+    }
+}
+
+/// Pairs of one key are many times the rows.
+#[test]
+fn pairs_of_one_key_come_in_pieces() {
+    let mut random = Random::new(29);
+    let types = vec![DataType::Int64, DataType::Utf8];
+    let of = |n: usize| Side {
+        types: types.clone(),
+        rows: (0..n).map(|i| vec![Value::Int(7), Value::Bytes(format!("row {i}").into_bytes())]).collect(),
+    };
+    let (left, right) = (of(300), of(200));
+    for (keys, build_left) in [(1, true), (1, false), (0, true)] {
+        let join = join_of(&left, &right, JoinKind::Full, keys, build_left, false);
+        let want = expect(&left, &right, &join, keys, &|_, _| true);
+        assert_eq!(want.len(), 60_000);
+        assert!(run(&mut random, &left, &right, &join, 2, 1 << 30) == want);
+    }
+}
