@@ -6,6 +6,7 @@
 //!   expression.rs   values computed from the columns of a row
 //!   aggregate.rs    values computed from the rows of a group
 //!   node.rs         operators: each takes the rows of its inputs and gives rows
+//!   order/          order of joins
 //!   kind.rs         shape of a type's values in memory
 //! ```
 
@@ -15,6 +16,7 @@ pub mod display;
 pub mod expression;
 pub mod kind;
 pub mod node;
+pub mod order;
 pub mod table;
 
 pub use aggregate::{Aggregate, AggregateFunction};
