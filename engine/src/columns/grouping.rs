@@ -25,7 +25,7 @@ const CODE_PLACES_MAX: usize = 1 << 16;
 
 /// Groups of combinations of codes, in the dictionaries of the last rows.
 #[derive(Default)]
-struct CodeIndex {
+pub struct CodeIndex {
     dictionaries: Vec<Dictionary>,
     /// Group of each place, plus one; 0: not known.
     groups: Vec<u32>,
@@ -34,8 +34,13 @@ struct CodeIndex {
 }
 
 impl CodeIndex {
+    /// Returns the places of the rows of the last call, and of each place its group plus one; 0: not known.
+    pub fn parts(&mut self) -> (&[u32], &mut [u32]) {
+        (&self.places, &mut self.groups)
+    }
+
     /// Finds the place of each row; false if a column has no codes, or the dictionaries are large.
-    fn find(&mut self, columns: &[&Vector]) -> bool {
+    pub fn find(&mut self, columns: &[&Vector]) -> bool {
         let codes: Option<Vec<_>> = columns.iter().map(|column| column.data.codes()).collect();
         let Some(codes) = codes else { return false };
         // A null is one more value.
@@ -77,7 +82,7 @@ const LARGE_RANGES_MAX: u32 = 8;
 
 /// Groups of the numbers of an only column, if they are of a small range.
 #[derive(Default)]
-struct NumberIndex {
+pub struct NumberIndex {
     /// Number of the first place.
     base: i64,
     /// Group of each place, plus one; 0: not known.
@@ -86,8 +91,13 @@ struct NumberIndex {
 }
 
 impl NumberIndex {
+    /// Returns the number of the first place, and of each place its group plus one; 0: not known.
+    pub fn parts(&mut self) -> (i64, &mut [u32]) {
+        (self.base, &mut self.groups)
+    }
+
     /// Makes places for some numbers; false if their range is too large. Groups without a place are found by words.
-    fn covers(&mut self, values: &[i64], groups: usize) -> bool {
+    pub fn covers(&mut self, values: &[i64], groups: usize) -> bool {
         let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else { return false };
         if self.large_ranges > LARGE_RANGES_MAX {
             return false;

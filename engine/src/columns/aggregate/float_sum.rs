@@ -66,6 +66,12 @@ impl FloatSum {
         (self.sum, self.exponent) = (number, exponent);
     }
 
+    /// Returns true if the sum takes memory of its own beside this value: exponents were far from each other.
+    #[inline]
+    pub fn is_wide(&self) -> bool {
+        self.wide.is_some()
+    }
+
     /// Adds another sum.
     pub fn merge(&mut self, other: &FloatSum) {
         self.special |= other.special;

@@ -9,9 +9,9 @@
 
 mod accumulator;
 pub mod classes;
-mod distinct_sketch;
+pub mod distinct_sketch;
 pub mod exact;
-mod float_sum;
+pub mod float_sum;
 mod quantile_sketch;
 
 use super::expression::{Field, Tree, Typed, bind, parse_list};

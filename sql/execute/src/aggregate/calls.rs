@@ -1,0 +1,401 @@
+//! Aggregates as states and what their results are made of: `avg(x)` is the sum and the count of x, and calls with the
+//! same argument and condition share their states.
+
+use std::sync::Arc;
+
+use arrow_schema::DataType;
+use yunti_base::{Code, Error, Result};
+use yunti_engine::columns::kind::Kind;
+use yunti_engine::columns::vector::{Data, Vector};
+use yunti_sql_plan::{Aggregate, AggregateFunction, Expression, Operation, kind_of};
+
+use super::keys::smallest;
+use super::states::count::Count;
+use super::states::distinct::Distinct;
+use super::states::float_sum::{FloatTotal, Spread};
+use super::states::sketch::Sketches;
+use super::states::sum::Sum;
+use super::states::text::LeastText;
+use super::states::{State, least};
+use crate::run::not_native;
+
+/// Function of one column of states.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum StateFunction {
+    Count,
+    Sum,
+    Least { largest: bool },
+    Spread { is_sample: bool, is_deviation: bool },
+    Sketch,
+}
+
+/// An expression that aggregates need of each row.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    pub expression: Expression,
+    /// True if its numbers become floats.
+    pub as_floats: bool,
+}
+
+/// States of one function.
+#[derive(Clone, Debug)]
+pub struct StateColumn {
+    function: StateFunction,
+    /// Number of the argument.
+    pub argument: Option<usize>,
+    /// Number of the condition.
+    pub condition: Option<usize>,
+    is_distinct: bool,
+}
+
+/// Where the result of a call comes from.
+#[derive(Clone, Debug)]
+struct Call {
+    function: AggregateFunction,
+    data_type: DataType,
+    /// Kind of the result.
+    kind: Kind,
+    /// Kind of the argument.
+    argument_kind: Kind,
+    /// Number of its states.
+    state: usize,
+    /// Number of the states of its count, for a mean.
+    count: usize,
+}
+
+/// All aggregates of an operator.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    pub arguments: Vec<Argument>,
+    pub conditions: Vec<Expression>,
+    pub states: Vec<StateColumn>,
+    calls: Vec<Call>,
+}
+
+/// Returns true if two expressions are the same; false if that is not known.
+fn are_same(a: &Expression, b: &Expression) -> bool {
+    fn has_foreign(of: &Expression) -> bool {
+        matches!(of.operation, Operation::Foreign(..)) || of.children().into_iter().any(has_foreign)
+    }
+    !has_foreign(a) && !has_foreign(b) && format!("{a:?}") == format!("{b:?}")
+}
+
+fn number_of<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
+    all.iter().position(is).unwrap_or_else(|| {
+        all.push(make());
+        all.len() - 1
+    })
+}
+
+fn is_float(kind: Kind) -> bool {
+    matches!(kind, Kind::Float | Kind::Float32)
+}
+
+impl Calls {
+    /// Returns the states of aggregates. Errors: `Usage` for types that this executor lacks.
+    pub fn new(aggregates: &[Aggregate]) -> Result<Calls> {
+        let mut calls = Calls::default();
+        aggregates.iter().try_for_each(|aggregate| calls.add(aggregate))?;
+        Ok(calls)
+    }
+
+    fn add(&mut self, aggregate: &Aggregate) -> Result<()> {
+        let Aggregate { function, argument, distinct, condition, data_type } = aggregate;
+        let lacks = || not_native(&format!("{function:?} of {}", argument.as_ref().map_or(data_type, |of| &of.data_type)));
+        let kind = kind_of(data_type).ok_or_else(lacks)?;
+        let argument_kind = match argument {
+            Some(argument) => kind_of(&argument.data_type).ok_or_else(lacks)?,
+            None if *function == AggregateFunction::Count && !distinct => Kind::Int,
+            None => return Err(lacks()),
+        };
+        let is_number = |kind| is_float(kind) || matches!(kind, Kind::Int | Kind::Decimal { .. });
+        let is_bool = argument_kind == Kind::Boolean && kind == Kind::Boolean;
+        let (function_of_state, fits) = match function {
+            AggregateFunction::Count => (StateFunction::Count, matches!(kind, Kind::Int | Kind::Decimal { scale: 0 })),
+            AggregateFunction::ApproximateDistinct => {
+                (StateFunction::Sketch, matches!(kind, Kind::Int | Kind::Decimal { scale: 0 }))
+            }
+            AggregateFunction::Sum => {
+                let exact = matches!((argument_kind, kind), (Kind::Int, Kind::Int | Kind::Decimal { scale: 0 }))
+                    || (argument_kind == kind && is_number(kind));
+                (StateFunction::Sum, exact || (is_number(argument_kind) && is_float(kind)))
+            }
+            AggregateFunction::Average => {
+                let fits = is_number(argument_kind)
+                    && (is_float(kind) || (matches!(kind, Kind::Decimal { .. }) && !is_float(argument_kind)));
+                (StateFunction::Sum, fits)
+            }
+            AggregateFunction::Min | AggregateFunction::AnyValue => {
+                (StateFunction::Least { largest: false }, argument_kind == kind)
+            }
+            AggregateFunction::Max => (StateFunction::Least { largest: true }, argument_kind == kind),
+            AggregateFunction::BoolAnd => (StateFunction::Least { largest: false }, is_bool),
+            AggregateFunction::BoolOr => (StateFunction::Least { largest: true }, is_bool),
+            AggregateFunction::Variance
+            | AggregateFunction::VariancePopulation
+            | AggregateFunction::StandardDeviation
+            | AggregateFunction::StandardDeviationPopulation => {
+                let is_sample = matches!(function, AggregateFunction::Variance | AggregateFunction::StandardDeviation);
+                let is_deviation = matches!(
+                    function,
+                    AggregateFunction::StandardDeviation | AggregateFunction::StandardDeviationPopulation
+                );
+                (StateFunction::Spread { is_sample, is_deviation }, is_number(argument_kind) && is_float(kind))
+            }
+        };
+        if !fits {
+            return Err(lacks());
+        }
+        let as_floats = !is_float(argument_kind)
+            && (matches!(function_of_state, StateFunction::Spread { .. })
+                || (*function == AggregateFunction::Sum && is_float(kind)));
+        let argument = argument.as_ref().map(|argument| {
+            let is = |of: &Argument| of.as_floats == as_floats && are_same(&of.expression, argument);
+            number_of(&mut self.arguments, is, || Argument { expression: argument.clone(), as_floats })
+        });
+        let condition = condition.as_ref().map(|condition| {
+            number_of(&mut self.conditions, |of| are_same(of, condition), || condition.clone())
+        });
+        // Different values do not change a least value, and a sketch has each once.
+        let is_distinct = *distinct && !matches!(function_of_state, StateFunction::Least { .. } | StateFunction::Sketch);
+        let mut state = |function: StateFunction| {
+            let is = |of: &StateColumn| {
+                (of.function, of.argument, of.condition, of.is_distinct) == (function, argument, condition, is_distinct)
+            };
+            number_of(&mut self.states, is, || StateColumn { function, argument, condition, is_distinct })
+        };
+        let of = state(function_of_state);
+        let count = if *function == AggregateFunction::Average { state(StateFunction::Count) } else { of };
+        let data_type = data_type.clone();
+        self.calls.push(Call { function: *function, data_type, kind, argument_kind, state: of, count });
+        Ok(())
+    }
+
+    /// Returns the number of calls.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Returns empty states.
+    pub fn new_states(&self) -> Result<Vec<Box<dyn State>>> {
+        self.states.iter().map(|column| column.new_states(self)).collect()
+    }
+
+    /// Returns the results of a call for some groups. Errors: `UserCode` for a result that its type does not hold.
+    pub fn results(&self, number: usize, states: &[Box<dyn State>], groups: &[u32]) -> Result<Vector> {
+        let call = &self.calls[number];
+        let state = &*states[call.state];
+        let vector = state.results(groups);
+        match call.function {
+            AggregateFunction::Count | AggregateFunction::ApproximateDistinct => Ok(call.integers(vector)),
+            AggregateFunction::Sum if is_float(call.kind) => Ok(call.floats(vector)),
+            AggregateFunction::Sum => {
+                check_wraps(state, groups)?;
+                call.sums(vector)
+            }
+            AggregateFunction::Average => {
+                check_wraps(state, groups)?;
+                let Data::Ints(counts) = states[call.count].results(groups).data else { return Ok(vector) };
+                call.means(vector, &counts)
+            }
+            AggregateFunction::Min
+            | AggregateFunction::Max
+            | AggregateFunction::BoolAnd
+            | AggregateFunction::BoolOr
+            | AggregateFunction::AnyValue => Ok(vector),
+            _ => Ok(call.floats(vector)),
+        }
+    }
+}
+
+impl StateColumn {
+    fn new_states(&self, calls: &Calls) -> Result<Box<dyn State>> {
+        let argument = self.argument.map(|number| &calls.arguments[number]);
+        let data_type = argument.map_or(DataType::Int64, |of| match of.as_floats {
+            true => DataType::Float64,
+            false => of.expression.data_type.clone(),
+        });
+        let kind = kind_of(&data_type).ok_or_else(|| not_native(&format!("values of {data_type}")))?;
+        let plain: Box<dyn State> = match self.function {
+            StateFunction::Count => Box::new(Count::default()),
+            StateFunction::Sum if is_float(kind) => Box::new(FloatTotal::default()),
+            StateFunction::Sum => Box::new(Sum::default()),
+            StateFunction::Least { largest } if kind == Kind::Text => Box::new(LeastText::new(largest)),
+            StateFunction::Least { largest } => least::of_kind(kind, largest),
+            StateFunction::Spread { is_sample, is_deviation } => Box::new(Spread::new(is_sample, is_deviation)),
+            StateFunction::Sketch => Box::new(Sketches::default()),
+        };
+        Ok(if self.is_distinct { Box::new(Distinct::new(&data_type, plain)?) } else { plain })
+    }
+}
+
+/// Fails if a sum is beyond 128 bits.
+fn check_wraps(state: &dyn State, groups: &[u32]) -> Result<()> {
+    let any = state as &dyn std::any::Any;
+    if let Some(distinct) = any.downcast_ref::<Distinct>() {
+        return check_wraps(distinct.within(), groups);
+    }
+    let is_over = any.downcast_ref::<Sum>().is_some_and(|sum| groups.iter().any(|&group| sum.is_over(group)));
+    if is_over { Err(too_large("a sum", &DataType::Decimal128(38, 0))) } else { Ok(()) }
+}
+
+fn too_large(what: &str, data_type: &DataType) -> Error {
+    Error::new(Code::UserCode, format!("{what} is too large for its type, {data_type}"))
+        .hint("cast the argument to a wider type, such as double")
+}
+
+/// Returns true for each number that a type holds.
+fn holds(data_type: &DataType) -> impl Fn(i128) -> bool + use<> {
+    let (least, most) = match data_type {
+        DataType::UInt64 => (0, u64::MAX.into()),
+        DataType::Decimal32(p, _) | DataType::Decimal64(p, _) | DataType::Decimal128(p, _) => {
+            let beyond = 10i128.pow(u32::from(*p).min(38));
+            (1 - beyond, beyond - 1)
+        }
+        _ => (i64::MIN.into(), i64::MAX.into()),
+    };
+    move |number| least <= number && number <= most
+}
+
+fn scale_of(kind: Kind) -> u32 {
+    if let Kind::Decimal { scale } = kind { scale.into() } else { 0 }
+}
+
+fn units(data: &Data) -> Vec<i128> {
+    match data {
+        Data::SmallDecimals(values) | Data::Ints(values) => values.iter().map(|&v| v.into()).collect(),
+        Data::Decimals(values) => values.clone(),
+        _ => Vec::new(),
+    }
+}
+
+impl Call {
+    fn integers(&self, vector: Vector) -> Vector {
+        match (vector.data, self.kind) {
+            (Data::Ints(values), Kind::Decimal { .. }) => {
+                Vector { data: Data::SmallDecimals(values), nulls: vector.nulls }
+            }
+            (data, _) => Vector { data, nulls: vector.nulls },
+        }
+    }
+
+    fn floats(&self, mut vector: Vector) -> Vector {
+        if let (Data::Floats(values), Kind::Float32) = (&mut vector.data, self.kind) {
+            values.iter_mut().for_each(|value| *value = f64::from(*value as f32));
+        }
+        vector
+    }
+
+    fn sums(&self, vector: Vector) -> Result<Vector> {
+        let Vector { data, nulls } = vector;
+        let holds = holds(&self.data_type);
+        let is_over = match &data {
+            Data::SmallDecimals(values) => values.iter().any(|&v| !holds(v.into())),
+            Data::Decimals(values) => values.iter().any(|&v| !holds(v)),
+            _ => false,
+        };
+        if is_over {
+            return Err(too_large("a sum", &self.data_type));
+        }
+        let data = match (data, self.kind) {
+            (Data::SmallDecimals(values), Kind::Int) => Data::Ints(values),
+            // All fit 64 bits.
+            (Data::Decimals(values), Kind::Int) => Data::Ints(values.into_iter().map(|v| v as i64).collect()),
+            (data, _) => data,
+        };
+        Ok(Vector { data, nulls })
+    }
+
+    /// Returns sums divided by counts.
+    fn means(&self, sums: Vector, counts: &[i64]) -> Result<Vector> {
+        let nulls = sums.nulls;
+        let counts = counts.iter().map(|&n| n.max(1));
+        if let Data::Floats(sums) = &sums.data {
+            let means = sums.iter().zip(counts).map(|(sum, n)| sum / n as f64).collect();
+            return Ok(self.floats(Vector { data: Data::Floats(means), nulls }));
+        }
+        let pairs = units(&sums.data).into_iter().zip(counts);
+        if is_float(self.kind) {
+            let one = 10f64.powi(scale_of(self.argument_kind) as i32);
+            let means = pairs.map(|(sum, n)| sum as f64 / (n as f64 * one)).collect();
+            return Ok(self.floats(Vector { data: Data::Floats(means), nulls }));
+        }
+        let (from, to) = (scale_of(self.argument_kind), scale_of(self.kind));
+        let holds = holds(&self.data_type);
+        let mean = |(sum, n)| mean_of(sum, n, from, to).filter(|&mean| holds(mean));
+        let means = pairs.map(mean).collect::<Option<Vec<_>>>();
+        let means = means.ok_or_else(|| too_large("a mean", &self.data_type))?;
+        Ok(Vector { data: smallest(means), nulls })
+    }
+}
+
+/// Returns `sum` of a scale / n, in another scale, rounded half away from zero; None beyond 128 bits.
+fn mean_of(sum: i128, n: i64, from: u32, to: u32) -> Option<i128> {
+    let n = i128::from(n);
+    if to < from {
+        let divisor = n.checked_mul(10i128.checked_pow(from - to)?)?;
+        return Some(rounded(sum, divisor));
+    }
+    let more = 10i128.checked_pow(to - from)?;
+    // The remainder is less than 2^63.
+    let (whole, rest) = (sum / n, sum % n);
+    let digits = match rest.checked_mul(more) {
+        Some(rest) => rounded(rest, n),
+        // A digit at a time.
+        None => {
+            let (mut digits, mut rest) = (0i128, rest);
+            for _ in from..to {
+                rest *= 10;
+                digits = digits.checked_mul(10)?.checked_add(rest / n)?;
+                rest %= n;
+            }
+            digits + rounded(rest, n)
+        }
+    };
+    whole.checked_mul(more)?.checked_add(digits)
+}
+
+/// Returns the quotient, rounded half away from zero. The divisor is above zero.
+fn rounded(dividend: i128, divisor: i128) -> i128 {
+    let (quotient, rest) = (dividend / divisor, dividend % divisor);
+    let up = rest.unsigned_abs() >= divisor.unsigned_abs() - rest.unsigned_abs();
+    quotient + if up { dividend.signum() } else { 0 }
+}
+
+/// Returns numbers as floats.
+pub fn to_floats(vector: &Arc<Vector>, data_type: &DataType) -> Arc<Vector> {
+    let one = 10f64.powi(kind_of(data_type).map_or(0, scale_of) as i32);
+    let decoded = vector.decoded();
+    let data = match &decoded.data {
+        Data::Ints(values) => Data::Floats(values.iter().map(|&v| v as f64).collect()),
+        Data::SmallDecimals(values) => Data::Floats(values.iter().map(|&v| v as f64 / one).collect()),
+        Data::Decimals(values) => Data::Floats(values.iter().map(|&v| v as f64 / one).collect()),
+        _ => return vector.clone(),
+    };
+    Arc::new(Vector { data, nulls: decoded.nulls.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_are_rounded_half_away_from_zero() {
+        for (sum, n, from, to, expect) in [
+            (10, 4, 0, 0, 3),
+            (-10, 4, 0, 0, -3),
+            (10, 3, 2, 6, 33_333),
+            (20, 3, 2, 6, 66_667),
+            (-20, 3, 2, 6, -66_667),
+            (0, 7, 2, 6, 0),
+            (1_500, 1, 3, 2, 150),
+            (1_505, 1, 3, 2, 151),
+            (i64::MAX as i128, i64::MAX, 0, 30, 10i128.pow(30)),
+            (2, 3, 0, 37, 6_666_666_666_666_666_666_666_666_666_666_666_667),
+            (i64::MAX as i128 - 1, i64::MAX, 0, 25, 9_999_999_999_999_999_998_915_798),
+        ] {
+            assert_eq!(mean_of(sum, n, from, to), Some(expect), "{sum} / {n}");
+        }
+        assert_eq!(mean_of(10i128.pow(37), 1, 0, 4), None);
+    }
+}
