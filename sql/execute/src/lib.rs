@@ -10,6 +10,7 @@
 //!   join/         tables of rows, and rows that look into them
 //!   sort/         rows in order, and the first of them
 //!   store/        rows that operators keep, as whole columns
+//!   spill/        rows that do not fit in memory, in files
 //! ```
 
 pub mod aggregate;
@@ -22,6 +23,7 @@ pub mod rows;
 pub mod run;
 pub mod scan;
 pub mod sort;
+pub mod spill;
 pub mod steps;
 pub mod store;
 

@@ -8,30 +8,39 @@
 //!
 //! Rows come in the order of the probe side; partners of a row in the order of the build side; rows of the table behind
 //! them, in the order of the build side. So the order depends on the inputs alone, whatever the threads.
+//!
+//! A table that does not fit in memory: rows of both sides are split into partitions by the hash of their keys, and
+//! partitions of the build side leave memory one by one. Rows of the probe side that belong to them wait in the spill
+//! file until all others have passed; then the partitions are joined one by one. The join gives the same rows, but not
+//! in the same order: it depends on which partitions left. The order of an output without `order by` is not kept here,
+//! because all output would be written once more to restore it; aggregates and sorts do not depend on it.
 
 mod build;
 pub(crate) mod hash_table;
 mod keys;
 mod number_table;
 mod pairs;
+mod partition;
 mod probe;
 mod rest;
 mod shape;
+mod spilled;
 mod table;
 
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use yunti_base::Result;
+use yunti_base::{Code, Error, Result};
 use yunti_sql_plan::Join;
 
 use crate::context::Context;
 use crate::pipeline::Pipeline;
+use crate::spill::Spill;
 use crate::store::Rows;
 use build::Build;
-use probe::Probe;
+use probe::{Left, Probe};
 use rest::Rest;
 use shape::Shape;
 use table::Table;
@@ -45,19 +54,37 @@ pub fn run(
     context: &Context,
 ) -> Result<Pipeline> {
     let shape = Arc::new(Shape::of(join)?);
-    let sink = Build::new(&shape, &context.budget);
+    // Half of what is free: operators above, and those of the probe side, need memory too.
+    let budget = context.budget.part(context.budget.free_bytes() / 2);
+    let spill = Spill::new(&context.env);
+    let sink = Build::new(&shape, &budget, &spill, context.threads);
     build.run(&sink, context)?;
-    let (batches, grant) = sink.into_batches();
-    let rows = Rows::of(batches, &shape.kept_kinds)?;
-    if rows.is_empty() && shape.is_empty_without_build() {
+    let built = sink.into_built()?;
+    let rows = Rows::of(built.batches, &shape.kept_kinds)?;
+    if rows.is_empty() && built.left.is_empty() && shape.is_empty_without_build() {
         return Ok(Pipeline { branches: Vec::new() });
     }
     let keys = (&shape.key_places[..], shape.nulls_equal);
-    let table = Arc::new(Table::build(rows, keys, shape.marks_build(), context.threads, grant));
+    let threads = context.threads;
+    let table = Table::build(rows, keys, shape.marks_build(), threads, built.grant, built.dictionary_bytes);
+    let table = Arc::new(Mutex::new(Some(Arc::new(table))));
+    let left = (!built.left.is_empty()).then(|| Arc::new(Left::new(built.left, &spill, &budget, threads)));
     let mut pipeline = probe()?;
-    pipeline.push(Arc::new(Probe { shape: shape.clone(), table: table.clone() }));
+    pipeline.push(Arc::new(Probe { shape: shape.clone(), table: table.clone(), left: left.clone() }));
     if shape.marks_build() {
-        pipeline.then(Arc::new(Rest { shape, table }));
+        pipeline.then(Arc::new(Rest { shape: shape.clone(), table: table.clone() }));
+    }
+    if let Some(left) = left {
+        pipeline.branches.push(spilled::branch(shape, table, left, context));
     }
     Ok(pipeline)
+}
+
+/// Table of the rows in memory. Its memory is given back before rows of the spill file are read.
+type TableSlot = Arc<Mutex<Option<Arc<Table>>>>;
+
+/// Returns the table. Errors: `Internal` if it is gone.
+fn table_of(slot: &TableSlot) -> Result<Arc<Table>> {
+    let table = slot.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    table.ok_or_else(|| Error::new(Code::Internal, "rows look into the table of a join that has ended"))
 }

@@ -9,6 +9,7 @@ use yunti_sql_plan::{Batch, MorselReader};
 use super::pairs::{PIECE_ROWS, nulls};
 use super::shape::{Choice, Shape};
 use super::table::Table;
+use super::{TableSlot, table_of};
 use crate::pipeline::Source;
 
 /// Rows of a morsel.
@@ -17,21 +18,23 @@ const MORSEL_ROWS: usize = 16 * PIECE_ROWS;
 /// Rows of a table by whether they have a match.
 pub struct Rest {
     pub shape: Arc<Shape>,
-    pub table: Arc<Table>,
+    pub table: TableSlot,
 }
 
 impl Source for Rest {
     fn morsels(&self) -> Result<usize> {
+        let table = table_of(&self.table)?;
         if self.shape.condition.is_none() {
-            self.table.mark_chains();
+            table.mark_chains();
         }
-        Ok(self.table.rows.len().div_ceil(MORSEL_ROWS))
+        Ok(table.rows.len().div_ceil(MORSEL_ROWS))
     }
 
     fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>> {
         let first = morsel * MORSEL_ROWS;
-        let end = (first + MORSEL_ROWS).min(self.table.rows.len());
-        Ok(Box::new(RestReader { shape: self.shape.clone(), table: self.table.clone(), next: first, end }))
+        let table = table_of(&self.table)?;
+        let end = (first + MORSEL_ROWS).min(table.rows.len());
+        Ok(Box::new(RestReader { shape: self.shape.clone(), table, next: first, end }))
     }
 }
 

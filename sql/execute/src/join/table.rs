@@ -112,21 +112,29 @@ impl Table {
         (key_places, nulls_equal): (&[usize], bool),
         marks: bool,
         threads: usize,
-        grant: Option<Grant>,
+        mut grant: Option<Grant>,
+        dictionary_bytes: u64,
     ) -> Table {
         let chains = Chains::default();
         let threads = if rows.len() < 1 << 15 { 1 } else { threads };
         let index = index(&rows, key_places, nulls_equal, threads, &chains);
         let marks = if marks { rows.len().div_ceil(64) } else { 0 };
-        Table {
+        let mut table = Table {
             index,
             chains,
             matched: (0..marks).map(|_| AtomicU64::new(0)).collect(),
             key_places: key_places.to_vec(),
             nulls_equal,
             rows,
-            _grant: grant,
+            _grant: None,
+        };
+        // More was granted while the table was built.
+        if let Some(grant) = &mut grant {
+            let bytes = (table.bytes() + dictionary_bytes).min(grant.bytes());
+            grant.try_resize(bytes);
         }
+        table._grant = grant;
+        table
     }
 
     /// Returns true if each row of the table is a partner of each row that looks into it.

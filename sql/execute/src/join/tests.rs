@@ -196,3 +196,51 @@ fn pairs_of_one_key_come_in_pieces() {
         assert!(run(&mut random, &left, &right, &join, 2, 1 << 30) == want);
     }
 }
+
+fn sorted(mut rows: Vec<String>) -> Vec<String> {
+    rows.sort_unstable();
+    rows
+}
+
+/// Budgets of which a part of the table, all of it, or the table of a partition does not fit.
+#[test]
+fn small_budgets_give_the_same_rows() {
+    let mut random = Random::new(30);
+    for round in 0..135 {
+        let keys = [1, 1, 2, 0][below(&mut random, 4)];
+        let mut types: Vec<DataType> = (0..keys).map(|_| random::all_types()[below(&mut random, 7)].clone()).collect();
+        let distinct = [1, 3, 40, 4000][below(&mut random, 4)];
+        let most = if keys == 0 || distinct < 40 { 100 } else { 900 };
+        types.extend([DataType::Int64, DataType::Utf8]);
+        let left = side(&mut random, &types, most, distinct);
+        let right = side(&mut random, &types, most, distinct);
+        let (kind, build_left) = (KINDS[round % 9], below(&mut random, 2) == 0);
+        let join = join_of(&left, &right, kind, keys, build_left, below(&mut random, 3) == 0);
+        let want = sorted(expect(&left, &right, &join, keys, &|_, _| true));
+        let threads = 1 + below(&mut random, 4);
+        let bytes = [0, 3 << 10, 20 << 10, 100 << 10][below(&mut random, 4)];
+        let have = sorted(run(&mut random, &left, &right, &join, threads, bytes));
+        let what =
+            format!("round {round}: {kind:?}, {keys} keys of {types:?}, build left: {build_left}, {bytes} bytes");
+        assert_eq!(have.len(), want.len(), "{what}");
+        assert!(have == want, "{what}");
+    }
+}
+
+#[test]
+fn a_cancelled_join_ends_with_its_error() {
+    let mut random = Random::new(34);
+    let types = vec![DataType::Int64];
+    let of = |n: i64| Side { types: types.clone(), rows: (0..n).map(|n| vec![Value::Int(n % 5)]).collect() };
+    let (left, right) = (of(3000), of(3000));
+    let join = join_of(&left, &right, JoinKind::Inner, 1, true, false);
+    let context = context(2, 10 << 10);
+    let build = random::pipeline(&mut random, &types, &left.rows, 100);
+    let probe = random::pipeline(&mut random, &types, &right.rows, 100);
+    let pipeline = super::run(&build, &join, || Ok(probe), &context).unwrap();
+    assert_eq!(pipeline.branches.len(), 2, "partitions have left memory");
+    context.cancel.set();
+    assert_eq!(random::run(&pipeline, &context).unwrap_err().code(), yunti_base::Code::Cancelled);
+    drop(pipeline);
+    assert_eq!(context.budget.used_bytes(), 0);
+}

@@ -30,9 +30,7 @@ use yunti_engine::operator::context::{JobContext, Settings};
 use yunti_engine::operator::cursor::{HEADER_BYTES, LARGE_BYTES};
 use yunti_engine::operator::{self, Class, ClassSource, Emitter, Sink, Source, SourceFile, TaskContext};
 use yunti_sql_plan::table::ColumnStatistics;
-use yunti_sql_plan::{
-    Batch, Bounds, Comparison, Field, Morsel, MorselReader, Statistics, Table, TableSource, kind_of,
-};
+use yunti_sql_plan::{Batch, Bounds, Comparison, Field, Morsel, MorselReader, Statistics, Table, TableSource, kind_of};
 
 /// Files of one format with the same columns.
 struct FileTable {
@@ -225,7 +223,8 @@ impl FileTable {
     /// Returns the shapes of columns. Errors: `Usage` for a type that a block has not.
     fn kinds(&self, columns: &[usize]) -> Result<Vec<Kind>> {
         let kind = |&n: &usize| {
-            let no = || Error::new(Code::Usage, format!("the column {} has a type without a shape", self.fields[n].name));
+            let no =
+                || Error::new(Code::Usage, format!("the column {} has a type without a shape", self.fields[n].name));
             self.kinds[n].ok_or_else(no)
         };
         columns.iter().map(kind).collect()

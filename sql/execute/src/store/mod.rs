@@ -70,6 +70,11 @@ impl Rows {
         &self.columns[n]
     }
 
+    /// Returns all columns.
+    pub fn into_columns(self) -> Vec<Column> {
+        self.columns
+    }
+
     /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns.len()
