@@ -32,7 +32,8 @@ class Record:
 
 SORTS = ("nosort", "rowsort", "valuesort")
 COMMANDS_OF_DUCKDB = ("require", "require-env", "load", "restart", "reconnect", "concurrentloop", "concurrentforeach",
-                      "test-env", "unzip", "import", "set", "reset", "sleep", "tags", "template", "continue", "statement_sleep")
+                      "test-env", "unzip", "import", "set", "reset", "sleep", "tags", "template", "continue",
+                      "statement_sleep")
 HARMLESS = ("set", "tags", "hash-threshold", "sleep")
 
 
@@ -93,11 +94,13 @@ def closing(lines, at):
 
 
 VALUES = {
-    "<signed>": "tinyint smallint integer bigint hugeint", "<unsigned>": "utinyint usmallint uinteger ubigint uhugeint",
+    "<signed>": "tinyint smallint integer bigint hugeint",
+    "<unsigned>": "utinyint usmallint uinteger ubigint uhugeint",
     "<integral>": "tinyint smallint integer bigint hugeint utinyint usmallint uinteger ubigint uhugeint",
     "<numeric>": "tinyint smallint integer bigint hugeint utinyint usmallint uinteger ubigint uhugeint float double",
-    "<alltypes>": "tinyint smallint integer bigint hugeint utinyint usmallint uinteger ubigint uhugeint float double bool "
-                  "interval varchar",
+    "<alltypes>":
+    "tinyint smallint integer bigint hugeint utinyint usmallint uinteger ubigint uhugeint float double bool "
+    "interval varchar",
     "<compression>": "none",
 }
 

@@ -84,8 +84,9 @@ class Tables:
                 self.database.execute("select 1").fetchall()
             except duckdb.Error:  # a transaction that failed
                 self.database.execute("rollback")
-            names = self.database.execute("select table_name from information_schema.tables where table_schema = 'main' "
-                                          "or table_type = 'LOCAL TEMPORARY'").fetchall()
+            names = self.database.execute(
+                "select table_name from information_schema.tables where table_schema = 'main' "
+                "or table_type = 'LOCAL TEMPORARY'").fetchall()
             for (name, ) in names:
                 path = os.path.join(self.folder, f"{self.version}-{len(self.paths)}.parquet")
                 try:
