@@ -7,11 +7,15 @@ paths of Parquet or CSV files.
     YUNTI_SQL_ENGINE=NAME another engine in its place, to try a test without the program: datafusion or duckdb
 """
 
+import datetime
+import decimal
+import json
 import os
 import shutil
 import sqlite3
 import subprocess
 import tempfile
+import threading
 from dataclasses import dataclass, field
 
 import duckdb
@@ -75,10 +79,10 @@ class Yunti:
     stable = True
 
     def __init__(self, program=YUNTI):
-        self.program = program
+        self.program, self.has_statements = program, None
 
     def command(self, sql, tables, threads=None, memory=None, options=()):
-        words = [self.program, "sql", sql]
+        words = [self.program, "sql", *([] if sql is None else [sql])]
         for name, path in tables.items():
             words += ["--table", f"{name}={path}"]
         words += ["--threads", str(threads)] if threads else []
@@ -95,6 +99,13 @@ class Yunti:
             return of_arrow(read_parquet(output))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def session(self, threads=None, memory=None):
+        """Returns what answers many queries: one process, if the program has `--statements`."""
+        if self.has_statements is None:
+            shown = subprocess.run([self.program, "sql", "--help"], capture_output=True, check=False, text=True)
+            self.has_statements = "--statements" in shown.stdout + shown.stderr
+        return Session(self, threads, memory) if self.has_statements else Queries(self)
 
     def run(self, words):
         """Returns the standard output. A crash, a hang or an error of many lines raises Broken, one line Refused."""
@@ -116,6 +127,90 @@ class Yunti:
         return self.run(self.command(sql, tables, options=[*options, "--explain"])).decode()
 
 
+class Queries:
+    """A session that is nothing more than queries, one after the other."""
+
+    def __init__(self, engine):
+        self.query = engine.query
+
+    def close(self):
+        pass
+
+
+class Session:
+    """One process of the program that answers many queries.
+
+    `yunti sql --statements` reads a statement a line, as a string of JSON, and writes a line for each:
+    {"columns": [{"name": TEXT, "type": TYPE OF ARROW}, ..], "rows": [[TEXT OR null, ..], ..]} or {"error": LINE}.
+    Text is what CSV has, so that no number loses digits. An error ends nothing.
+    """
+
+    def __init__(self, engine, threads=None, memory=None, options=()):
+        self.engine, self.limits, self.options = engine, (threads, memory), options
+        self.tables, self.process = None, None
+
+    def start(self, tables):
+        self.close()
+        words = self.engine.command(None, tables, *self.limits, options=[*self.options, "--statements"])
+        pipe = subprocess.PIPE
+        self.tables = dict(tables)
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=self.errors, text=True)
+
+    def query(self, sql, tables, threads=None, memory=None, options=()):
+        if self.process is None or self.tables != tables:
+            self.start(tables)
+        try:
+            print(json.dumps(sql), file=self.process.stdin, flush=True)
+            # A query that does not end is killed, and its line is empty.
+            watch = threading.Timer(SECONDS, self.process.kill)
+            watch.start()
+            line = self.process.stdout.readline()
+            watch.cancel()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            code = self.process.wait()
+            self.errors.seek(0)
+            error = self.errors.read().decode("utf-8", "replace").strip()
+            self.process = None
+            raise Broken(f"the session ended with {code}: {error[-400:]}")
+        reply = json.loads(line)
+        if "error" in reply:
+            raise Refused(first_line(reply["error"]))
+        kinds = [column["type"] for column in reply["columns"]]
+        rows = [tuple(None if cell is None else of_text(cell, kind) for cell, kind in zip(row, kinds))
+                for row in reply["rows"]]
+        places = [int(kind.rstrip(")").split(",")[1]) if kind.startswith("Decimal") else None for kind in kinds]
+        names = [column["name"] for column in reply["columns"]]
+        return Rows(names, rows, [kind.startswith("Float") for kind in kinds], places)
+
+    def close(self):
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.wait()
+            self.process.stdout.close()
+            self.errors.close()
+            self.process = None
+
+
+def of_text(cell, kind):
+    """Returns the value of a text of CSV, by the name of its type in Arrow."""
+    if kind.startswith(("Int", "UInt")):
+        return int(cell)
+    if kind.startswith("Float"):
+        return float(cell)
+    if kind.startswith("Decimal"):
+        return decimal.Decimal(cell)
+    if kind == "Boolean":
+        return cell == "true"
+    if kind.startswith("Date"):
+        return datetime.date.fromisoformat(cell[:10])
+    if kind.startswith("Timestamp"):
+        return datetime.datetime.fromisoformat(cell)
+    return cell
+
+
 def read_parquet(path):
     """Returns the table in a file, or in the parts of a folder in the order of their names."""
     if not os.path.isdir(path):
@@ -132,6 +227,9 @@ class DuckDb:
         self.database = duckdb.connect(config={"threads": 2})
         self.database.execute("set default_null_order = 'nulls_last'")
         self.views = {}
+
+    def session(self):
+        return Queries(self)
 
     def query(self, sql, tables, threads=None, memory=None, options=()):
         if self.views != tables:
@@ -157,6 +255,9 @@ class DataFusion:
 
         self.package = datafusion
         self.context, self.tables = None, None
+
+    def session(self):
+        return Queries(self)
 
     def query(self, sql, tables, threads=None, memory=None, options=()):
         if self.tables != tables:

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Runs files of sqllogictest against `yunti sql` and reports the share that passes, by file.
+
+    run.py --suite sqlite FOLDER-OR-FILE ..            all records
+    run.py --suite sqlite FOLDER --sample 100000 --seed 7   about so many, chosen by the seed
+    run.py --suite duckdb FOLDER ..                    DuckDB's own files
+
+DuckDB runs the statements that make tables; a query reads them as files of Parquet. So the program needs no tables of
+its own. A difference or a refusal that no line of differences.txt names fails the run.
+"""
+
+import argparse
+import collections
+import os
+import random
+import re
+import shutil
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+sys.dont_write_bytecode = True
+
+import duckdb  # noqa: E402
+
+import engines  # noqa: E402
+from sqllogictest import records, values  # noqa: E402
+
+DIFFERENCES = os.path.join(HERE, "differences.txt")
+QUERY = re.compile(r"\s*(\(\s*)*(select|with|values|from)\b", re.I)
+
+
+class Known:
+    """Lines of differences.txt: kind (differs, refused), pattern of the query or of the error, reason."""
+
+    def __init__(self, path=DIFFERENCES):
+        self.rules = []
+        with open(path) as f:
+            for line in f:
+                if line.strip() and not line.startswith("#"):
+                    kind, pattern, reason = line.rstrip("\n").split("\t")
+                    self.rules.append((kind, re.compile(pattern, re.I | re.S), reason))
+
+    def reason(self, kind, text):
+        return next((reason for of, pattern, reason in self.rules if of == kind and pattern.search(text)), None)
+
+
+class Outcome:
+    def __init__(self):
+        self.counts = collections.Counter()
+        self.reasons = collections.Counter()
+        self.unknown = []  # (kind, file and line, detail, query)
+
+    def add(self, other):
+        self.counts += other.counts
+        self.reasons += other.reasons
+        self.unknown += other.unknown
+
+
+class Tables:
+    """Tables that DuckDB makes, as files."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="yunti-slt-")
+        self.database = duckdb.connect(config={"threads": 1})
+        self.version, self.dirty, self.paths = 0, True, {}
+
+    def statement(self, sql):
+        self.dirty = True
+        try:
+            self.database.execute(sql).fetchall()
+        except duckdb.Error as error:
+            if "ransaction is aborted" in str(error):
+                self.database.execute("rollback")
+            raise
+
+    def files(self):
+        """Returns the paths of all tables and views as they are now."""
+        if self.dirty:
+            self.version, self.dirty, self.paths = self.version + 1, False, {}
+            try:
+                self.database.execute("select 1").fetchall()
+            except duckdb.Error:  # a transaction that failed
+                self.database.execute("rollback")
+            names = self.database.execute(
+                "select table_name from information_schema.tables where table_schema = 'main' "
+                "or table_type = 'LOCAL TEMPORARY'").fetchall()
+            for (name, ) in names:
+                path = os.path.join(self.folder, f"{self.version}-{len(self.paths)}.parquet")
+                try:
+                    self.database.execute(f"""copy (select * from "{name}") to '{path}' (format parquet)""")
+                    self.paths[name] = path
+                except duckdb.Error:
+                    pass  # a type that Parquet lacks: a query of this table is refused
+        return self.paths
+
+    def close(self):
+        self.database.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def run_file(path, suite, engine, known, chosen=None, name=None):
+    """Returns the outcome of a file. `chosen`: a function that picks records, or None for all."""
+    outcome, name = Outcome(), name or os.path.basename(path)
+    with open(path, encoding="utf-8", errors="surrogateescape") as f:
+        text = f.read()
+    try:
+        parsed = records.parse(text)
+    except records.Unsupported as reason:
+        outcome.counts["files left out"] += 1
+        outcome.reasons[f"file left out: {str(reason).split(':')[0]}"] += 1
+        return outcome
+    tables, labels, session = Tables(), {}, engine.session()
+    try:
+        for record in parsed:
+            run_record(record, f"{name}:{record.line}", suite, tables, session, known, labels, outcome, chosen)
+    finally:
+        session.close()
+        tables.close()
+    return outcome
+
+
+def run_record(record, where, suite, tables, session, known, labels, outcome, chosen):
+    is_query = QUERY.match(record.sql) and not re.search(r"\binto\b\s+\w+\s*\(", record.sql, re.I)
+    if record.skip:
+        outcome.counts["skipped"] += 1
+        return
+    if not is_query:
+        if record.kind == "query":
+            outcome.counts["skipped"] += 1
+            outcome.reasons["skipped: not a select"] += 1
+            return
+        try:
+            tables.statement(record.sql)
+        except duckdb.Error:
+            if record.expect == "ok":
+                outcome.reasons["statement that DuckDB refuses"] += 1
+        return
+    if chosen and not chosen():
+        return
+    try:
+        answer = session.query(record.sql, tables.files())
+        problem = None
+    except engines.Refused as refused:
+        answer, problem = None, str(refused)
+    except engines.Broken as broken:
+        outcome.counts["broken"] += 1
+        outcome.unknown.append(("broken", where, str(broken), record.sql))
+        return
+    if record.expect in ("error", "maybe"):
+        passed = record.expect == "maybe" or problem is not None
+        detail, kind = (None if passed else "an answer, not an error"), "accepted"
+    elif problem is not None:
+        detail, kind = problem, "refused"
+    else:
+        detail, kind = values.difference(record, answer, suite) if record.kind == "query" else None, "differs"
+        if record.label and detail is None and record.sort != "nosort":
+            same = labels.setdefault(record.label, record.result)
+            detail = None if same == record.result else f"not the answer of label {record.label}"
+    if detail is None:
+        outcome.counts["passed"] += 1
+        return
+    outcome.counts[kind] += 1
+    reason = known.reason(kind, detail if kind == "refused" else record.sql)
+    outcome.reasons[f"{kind}: {reason or 'UNKNOWN'}"] += 1
+    if reason is None:
+        outcome.unknown.append((kind, where, detail, record.sql))
+
+
+def files(paths):
+    for path in paths:
+        if os.path.isfile(path):
+            yield path, os.path.basename(path)
+        for folder, folders, names in os.walk(path):
+            folders.sort()
+            for name in sorted(names):
+                if name.endswith((".test", ".slt", ".test_slow")):
+                    yield os.path.join(folder, name), os.path.relpath(os.path.join(folder, name), path)
+
+
+def queries_in(path):
+    with open(path, "rb") as f:
+        return sum(line.startswith(b"query ") for line in f)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("paths", nargs="+")
+    p.add_argument("--suite", choices=("sqlite", "duckdb"), default="sqlite")
+    p.add_argument("--sample", type=int, help="run about this many queries")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--unknown", type=int, default=40, help="print this many unexplained records (default 40)")
+    p.add_argument("--by-file", action="store_true", help="print a line for each file")
+    a = p.parse_args()
+    found, known, engine = list(files(a.paths)), Known(), engines.under_test()
+    chooser, chosen = random.Random(a.seed), None
+    if a.sample:
+        share = a.sample / max(1, sum(queries_in(path) for path, _ in found))
+        chosen = lambda: chooser.random() < share
+    total, begin = Outcome(), time.monotonic()
+    for path, name in found:
+        outcome = run_file(path, a.suite, engine, known, chosen, name)
+        total.add(outcome)
+        if a.by_file:
+            print(line_of(name, outcome), flush=True)
+    for kind, where, detail, sql in total.unknown[:a.unknown]:
+        print(f"{kind} {where}: {detail[:300]}\n  {' '.join(sql.split())[:400]}")
+    print(line_of(f"{len(found)} files, seed {a.seed}, {time.monotonic() - begin:.0f} s", total))
+    for reason, count in total.reasons.most_common():
+        print(f"{count:8} {reason}")
+    return 1 if total.unknown else 0
+
+
+def line_of(name, outcome):
+    ran = sum(outcome.counts[kind] for kind in ("passed", "differs", "refused", "accepted", "broken"))
+    share = f"{100 * outcome.counts['passed'] / ran:.2f} %" if ran else "-"
+    rest = ", ".join(f"{count} {kind}" for kind, count in sorted(outcome.counts.items()) if kind != "passed")
+    return f"{name}: {outcome.counts['passed']} of {ran} passed ({share})" + (f"; {rest}" if rest else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
