@@ -225,7 +225,9 @@ class DuckDb:
 
     def __init__(self):
         self.database = duckdb.connect(config={"threads": 2})
-        self.database.execute("set default_null_order = 'nulls_last'")
+        # As in PostgreSQL.
+        self.database.execute("set default_null_order = 'nulls_last_on_asc_first_on_desc'")
+        self.database.execute("set integer_division = true")
         self.views = {}
 
     def session(self):

@@ -39,3 +39,14 @@ def tpch(scale):
         subprocess.run([program("tpchgen-cli"), "parquet", *options], check=True)
 
     return files(made(f"tpch-{scale:g}", make), TPCH)
+
+
+def tpcds(scale):
+    """Returns the paths of the 24 tables of TPC-DS, in Parquet as tpcgen-cli writes it."""
+    def make(folder):
+        options = ["--scale-factor", f"{scale:g}", "--output-dir", folder]
+        subprocess.run([program("tpcgen-cli"), "tpcds", "parquet", *options], check=True, stdout=subprocess.DEVNULL)
+
+    folder = made(f"tpcds-{scale:g}", make)
+    names = sorted(name.partition(".")[0] for name in os.listdir(folder))
+    return files(folder, [name for name in names if name != "dbgen_version"])

@@ -24,12 +24,34 @@ USER, URL_HASH, REFERER_HASH, COUNTER = 435090932899640449, 2868770270353813622,
 JULY = np.datetime64("2013-07-01", "s")
 DAYS = 31
 DOMAINS = [
-    "www.google.com", "google.ru", "yandex.ru", "www.example.com", "mail.example.org", "shop.example.net",
-    "kinopoisk.ru", "auto.ru", "xn--80ak6aa92e.com", "www.avito.ru", "m.google.co.uk"
+    "www.google.com",
+    "google.ru",
+    "yandex.ru",
+    "www.example.com",
+    "mail.example.org",
+    "shop.example.net",
+    "kinopoisk.ru",
+    "auto.ru",
+    "xn--80ak6aa92e.com",
+    "www.avito.ru",
+    "m.google.co.uk",
 ]
 WORDS = [
-    "google", "Google", "купить", "авто", "смотреть онлайн", "погода", "news", "Москва", "cheap flights", "карта",
-    "фото", "how to", "日本", "рецепты", "download"
+    "google",
+    "Google",
+    "купить",
+    "авто",
+    "смотреть онлайн",
+    "погода",
+    "news",
+    "Москва",
+    "cheap flights",
+    "карта",
+    "фото",
+    "how to",
+    "日本",
+    "рецепты",
+    "download",
 ]
 
 
