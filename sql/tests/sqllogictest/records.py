@@ -26,6 +26,7 @@ class Record:
     sort: str = "nosort"
     label: str = ""
     result: list = field(default_factory=list)  # lines after ----
+    has_result: bool = True  # without one, the label alone is compared
     skip: str = ""  # reason
     error: str = ""
 
@@ -68,7 +69,7 @@ def expand(lines, first, names):
         elif word in ("loop", "foreach"):
             end = closing(lines, at)
             for value in range(int(words[2]), int(words[3])) if word == "loop" else values_of(words[2:]):
-                body = [text.replace("${" + words[1] + "}", str(value)) for text in lines[at + 1:end]]
+                body = [substituted(text, words[1], str(value)) for text in lines[at + 1:end]]
                 records += expand(body, first + at + 1, names)
                 if len(records) > 100_000:
                     raise Unsupported("a loop of more than 100,000 records")
@@ -80,6 +81,13 @@ def expand(lines, first, names):
         else:
             raise Unsupported(f"line {line}: {lines[at][:40]!r}")
     return records
+
+
+def substituted(text, names, value):
+    """Returns a line with the values of a loop's variables, several of which are written with commas between."""
+    for name, part in zip(names.split(","), value.split(",")):
+        text = text.replace("${" + name + "}", part).replace("{" + name + "}", part)
+    return text
 
 
 def closing(lines, at):
@@ -118,13 +126,13 @@ def one(lines, at, first):
         if not lines[at].startswith("#"):
             sql.append(lines[at])
         at += 1
-    result = []
+    result, has_result = [], False
     if at < len(lines) and lines[at].strip() == "----":
-        at += 1
+        at, has_result = at + 1, True
         while at < len(lines) and lines[at] != "":
             result.append(lines[at])
             at += 1
-    record = Record(words[0], first + begin + 1, "\n".join(sql).strip().rstrip(";"), result=result)
+    record = Record(words[0], first + begin + 1, "\n".join(sql).strip().rstrip(";"), result=result, has_result=has_result)
     if words[0] == "statement":
         record.expect, record.error = words[1] if len(words) > 1 else "ok", " ".join(result)
         return record, at
