@@ -132,7 +132,11 @@ def one(lines, at, first):
         while at < len(lines) and lines[at] != "":
             result.append(lines[at])
             at += 1
-    record = Record(words[0], first + begin + 1, "\n".join(sql).strip().rstrip(";"), result=result, has_result=has_result)
+    record = Record(words[0],
+                    first + begin + 1,
+                    "\n".join(sql).strip().rstrip(";"),
+                    result=result,
+                    has_result=has_result)
     if words[0] == "statement":
         record.expect, record.error = words[1] if len(words) > 1 else "ok", " ".join(result)
         return record, at

@@ -164,7 +164,8 @@ def run_record(record, where, suite, tables, session, known, labels, outcome, ch
             detail = values.difference(record, answer, suite)
         if record.label and detail is None and record.kind == "query":
             rows = sorted(values.texts(record, answer, suite) or [])
-            detail = None if labels.setdefault(record.label, rows) == rows else f"not the answer of label {record.label}"
+            detail = None if labels.setdefault(record.label,
+                                               rows) == rows else f"not the answer of label {record.label}"
         elif detail and suite == "duckdb" and values.only_nulls_move(record, answer, suite):
             outcome.counts["passed but for the order of nulls"] += 1
             return
@@ -195,7 +196,7 @@ def queries_in(path):
         return sum(line.startswith(b"query ") for line in f)
 
 
-def main():
+def main(arguments=None):
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("paths", nargs="+")
     p.add_argument("--suite", choices=("sqlite", "duckdb"), default="sqlite")
@@ -204,7 +205,7 @@ def main():
     p.add_argument("--unknown", type=int, default=40, help="print this many unexplained records (default 40)")
     p.add_argument("--slow", action="store_true", help="with DuckDB's files that end in .test_slow")
     p.add_argument("--by-file", action="store_true", help="print a line for each file")
-    a = p.parse_args()
+    a = p.parse_args(arguments)
     found, known, engine = list(files(a.paths, a.slow)), Known(), engines.under_test()
     chooser, chosen = random.Random(a.seed), None
     if a.sample:
