@@ -230,7 +230,7 @@ class DuckDb:
         self.database.execute("set integer_division = true")
         self.views = {}
 
-    def session(self):
+    def session(self, threads=None, memory=None):
         return Queries(self)
 
     def query(self, sql, tables, threads=None, memory=None, options=()):
@@ -258,7 +258,7 @@ class DataFusion:
         self.package = datafusion
         self.context, self.tables = None, None
 
-    def session(self):
+    def session(self, threads=None, memory=None):
         return Queries(self)
 
     def query(self, sql, tables, threads=None, memory=None, options=()):

@@ -44,10 +44,10 @@ class Sums:
         self.failures.append(f"{what}, seed {seed}: {detail}\n  {query}")
 
 
-def compare(sums, seed, query, ours, peers, paths, limits=None):
+def compare(sums, seed, query, ours, session, peers, paths, limits=None):
     """Runs a query everywhere. Returns nothing; `sums` has the outcome."""
     try:
-        mine = ours.query(query.text, paths)
+        mine = session.query(query.text, paths)
     except engines.Broken as broken:
         return sums.fail(seed, "broken", query.text, broken)
     except engines.Refused as refused:
@@ -86,11 +86,14 @@ def compare(sums, seed, query, ours, peers, paths, limits=None):
         return None
     sums.counts["checked" if checked else "not checked"] += 1
     for threads, memory in limits or ():
+        other = ours.session(threads, memory)
         try:
-            again = ours.query(query.text, paths, threads, memory)
+            again = other.query(query.text, paths, threads, memory)
         except (engines.Broken, engines.Refused) as error:
             return sums.fail(seed, "fails with other limits", query.text,
                              f"threads {threads}, memory {memory}: {error}")
+        finally:
+            other.close()
         detail = answers.difference(again, mine)
         # Text, since a NaN is not equal to itself.
         if not detail and ours.stable and repr(again.rows) != repr(mine.rows):
@@ -99,14 +102,14 @@ def compare(sums, seed, query, ours, peers, paths, limits=None):
             return sums.fail(seed, "changes with limits", query.text, f"threads {threads}, memory {memory}: {detail}")
         sums.counts["the same with other limits"] += 1
     if query.parts:
-        ternary(sums, seed, query, mine, ours, paths)
+        ternary(sums, seed, query, mine, session, paths)
     return None
 
 
-def ternary(sums, seed, query, whole, ours, paths):
+def ternary(sums, seed, query, whole, session, paths):
     """Rows where p, where not p, and where p is null are together all rows."""
     try:
-        parts = [ours.query(part, paths) for part in query.parts]
+        parts = [session.query(part, paths) for part in query.parts]
     except (engines.Broken, engines.Refused) as error:
         if isinstance(error, engines.Broken) or known.refusal(str(error)) is None:
             sums.fail(seed, "a part fails", "\n  ".join(query.parts), error)
@@ -130,6 +133,7 @@ def run(seed, count, ours, peers, every=3, keep=False, progress=False):
         number = seed + at // QUERIES_OF_TABLES
         chooser = random.Random(number)
         folder = tempfile.mkdtemp(prefix="yunti-random-")
+        session = ours.session()
         try:
             lite = chooser.random() < LITE
             tables = [columns.table(chooser, f"t{n}", folder, lite) for n in range(3)]
@@ -138,8 +142,9 @@ def run(seed, count, ours, peers, every=3, keep=False, progress=False):
             for query_number in range(min(QUERIES_OF_TABLES, count - at)):
                 query = writer.query()
                 limits = [(chooser.choice(THREADS), chooser.choice(MEMORIES))] if query_number % every == 0 else None
-                compare(sums, number, query, ours, peers, paths, limits)
+                compare(sums, number, query, ours, session, peers, paths, limits)
         finally:
+            session.close()
             if keep:
                 print("tables:", folder)
             else:

@@ -50,7 +50,8 @@ class Runner(unittest.TestCase):
                 self.assertEqual(len(self.run_text(text).unknown), 1)
 
     def test_loops_and_conditions(self):
-        text = "foreach t integer bigint\n\nloop i 0 3\n\nquery I\nselect cast(${i} as ${t})\n----\n${i}\n\nendloop\n\n" \
+        text = "foreach t integer bigint\n\nloop i 0 3\n\n" \
+               "query I\nselect cast(${i} as ${t})\n----\n${i}\n\nendloop\n\n" \
                "endloop\n\nonlyif mysql\nquery I\nselect 1\n----\n7\n\nmode skip\n\nquery I\nselect 1\n----\n7\n"
         outcome = self.run_text(text, "duckdb")
         self.assertEqual((outcome.counts["passed"], outcome.counts["skipped"], outcome.unknown), (6, 2, []))
