@@ -1,0 +1,92 @@
+"""Queries that DataFusion 55 plans wrongly or refuses, found by the random queries and by sqllogictest.
+
+The program plans with DataFusion, so each needs a remedy of its own. The peer is DuckDB.
+"""
+
+import os
+import shutil
+import tempfile
+import unittest
+
+import duckdb
+
+import answers
+import engines
+
+TABLES = {
+    "a": "select * from (values (1, 10), (1, 10), (2, 20), (3, null), (null, 40)) t(k, v)",
+    "b": "select * from (values (1, 10), (2, 20), (2, 20), (null, 50)) t(k, v)",
+    "c": "select * from (values (1), (3)) t(k)",
+}
+CASES = {
+    # Wrong rows.
+    "except all":
+    "select k from a except all select k from b",
+    "intersect all":
+    "select k from b intersect all select k from a",
+    "intersect all of duplicates":
+    "select v from (select v from a union all select v from a) intersect all select v from b",
+    "not in with nulls beside or":
+    "select count(*) from a where v is null or not (k in (select k from b))",
+    "in is null":
+    "select k from a where (k in (select k from b)) is null",
+    "all of the same table":
+    "select k from a where k >= all (select k from a where k is not null)",
+    "any of the same table":
+    "select k from a where k > any (select k from a)",
+    "all":
+    "select k from a where k >= all (select k from c)",
+    "any of nulls":
+    "select k from a where k = any (select k from b)",
+    "an expression of two sides is null":
+    "select c.k from a join b on a.k = b.k full join (select distinct 2 as k) as x on "
+    "a.k = x.k + 5 right join c on x.k = c.k + 1 where (a.v + b.v >= 19) is null",
+    "a window that extends another":
+    "select k, count(*) over w as n from c window base as (order by k), w as (base)",
+    "an order in a named window":
+    "select k, count(*) over (w order by k) as n from c window w as (partition by k % 2)",
+    # Refused.
+    "is distinct from, then and":
+    "select count(*) from a where k is distinct from 1 and v is null",
+    "is not distinct from, then or":
+    "select count(*) from a where k is not distinct from 1 or v = 20",
+    "a correlated scalar without equality":
+    "select k, (select count(*) from b where b.k < a.k) as n from a",
+    "two subqueries in one list":
+    "select (select count(*) from b where b.k = a.k), (select max(v) from b where b.k = a.k) "
+    "from a",
+    "exists in a list":
+    "select k, exists (select 1 from b where b.k = a.k) as e from a",
+    "in within case":
+    "select case when k in (select k from c) then 1 else 0 end as n from a",
+    "correlated not in with nulls":
+    "select k from a where v not in (select b.v from b where b.k = a.k)",
+    "sums of a cast and of the column":
+    "select sum(cast(k as double)) as x, sum(k) as y from c having count(*) = 2 "
+    "order by 2, 1",
+    "groups by a key and its cast":
+    "select v, cast(v as bigint) as w, count(k || 'x') as n from a group by v, "
+    "cast(v as bigint) having count(k || 'x') is not null",
+}
+
+
+class Planner(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder, cls.peer, cls.engine = tempfile.mkdtemp(), engines.DuckDb(), engines.under_test()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.paths = {name: os.path.join(cls.folder, f"{name}.parquet") for name in TABLES}
+        for name, sql in TABLES.items():
+            duckdb.connect().execute(f"copy ({sql}) to '{cls.paths[name]}' (format parquet)")
+
+    def test_queries(self):
+        if self.engine.name == "datafusion":
+            self.skipTest("these are DataFusion's own faults")
+        for name, sql in CASES.items():
+            with self.subTest(name, sql=sql):
+                self.assertIsNone(
+                    answers.difference(self.engine.query(sql, self.paths), self.peer.query(sql, self.paths)))
+
+
+if __name__ == "__main__":
+    unittest.main()
