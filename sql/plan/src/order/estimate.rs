@@ -65,10 +65,8 @@ pub fn of(node: &Node) -> Estimate {
         Node::Union { inputs } => {
             let all: Vec<Estimate> = inputs.iter().map(of).collect();
             let rows = all.iter().map(|of| of.rows).sum();
-            let column = |n: usize| ColumnEstimate {
-                distinct: all.iter().map(|of| of.columns[n].distinct).sum(),
-                range: None,
-            };
+            let column =
+                |n: usize| ColumnEstimate { distinct: all.iter().map(|of| of.columns[n].distinct).sum(), range: None };
             Estimate { rows, columns: (0..all.first().map_or(0, |of| of.columns.len())).map(column).collect() }
         }
         Node::Window(window) => {
@@ -161,7 +159,13 @@ fn share(condition: &Expression, columns: &[ColumnEstimate], rows: f64) -> f64 {
             let met = column(value).map_or(OTHER_SHARE, |of| list.len() as f64 / of.distinct).min(1.0);
             if *negated { 1.0 - met } else { met }
         }
-        Operation::Like { negated, .. } => if *negated { 1.0 - LIKE_SHARE } else { LIKE_SHARE },
+        Operation::Like { negated, .. } => {
+            if *negated {
+                1.0 - LIKE_SHARE
+            } else {
+                LIKE_SHARE
+            }
+        }
         _ => OTHER_SHARE,
     };
     met.clamp(1.0 / rows.max(1.0), 1.0)

@@ -47,7 +47,11 @@ pub fn tree(graph: Graph) -> Node {
     let n = graph.inputs.len();
     let all = if n == 64 { u64::MAX } else { (1 << n) - 1 };
     let mut search = Search { graph: &graph, estimates, best };
-    if n <= EXACT_INPUTS { search.exact(all) } else { search.greedy(n) }
+    if n <= EXACT_INPUTS {
+        search.exact(all)
+    } else {
+        search.greedy(n)
+    }
     let sides: HashMap<u64, (u64, u64)> =
         search.best.iter().filter_map(|(set, tree)| Some((*set, tree.sides?))).collect();
     Build { graph, sides }.whole(all)
