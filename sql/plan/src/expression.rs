@@ -101,13 +101,29 @@ pub enum Operation {
     Not(Box<Expression>),
     IsNull(Box<Expression>),
     /// Value of the first branch whose condition is true.
-    Case { branches: Vec<(Expression, Expression)>, otherwise: Option<Box<Expression>> },
+    Case {
+        branches: Vec<(Expression, Expression)>,
+        otherwise: Option<Box<Expression>>,
+    },
     /// To the type of the expression; `lenient`: null where the value cannot be converted, instead of an error.
-    Cast { value: Box<Expression>, lenient: bool },
+    Cast {
+        value: Box<Expression>,
+        lenient: bool,
+    },
     /// The list has values of the shape of `value`; null among them if the list had one.
-    In { value: Box<Expression>, list: Vec<Value>, negated: bool },
+    In {
+        value: Box<Expression>,
+        list: Vec<Value>,
+        negated: bool,
+    },
     /// SQL's `like` with `%`, `_` and an escape character.
-    Like { value: Box<Expression>, pattern: String, escape: Option<char>, ignore_case: bool, negated: bool },
+    Like {
+        value: Box<Expression>,
+        pattern: String,
+        escape: Option<char>,
+        ignore_case: bool,
+        negated: bool,
+    },
     Call(Function, Vec<Expression>),
     /// A function of the front end's library or of the user.
     Foreign(Arc<dyn Foreign>, Vec<Expression>),

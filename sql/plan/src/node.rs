@@ -14,23 +14,47 @@ use crate::table::Table;
 pub enum Node {
     Scan(Scan),
     /// Rows that stand in the query. Without a column and with one row: the input of `select 1`.
-    Values { types: Vec<DataType>, rows: Vec<Vec<Value>> },
+    Values {
+        types: Vec<DataType>,
+        rows: Vec<Vec<Value>>,
+    },
     /// Rows that meet a condition.
-    Filter { input: Box<Node>, condition: Expression },
+    Filter {
+        input: Box<Node>,
+        condition: Expression,
+    },
     /// A value of each expression for each row.
-    Project { input: Box<Node>, expressions: Vec<Expression> },
+    Project {
+        input: Box<Node>,
+        expressions: Vec<Expression>,
+    },
     /// A row for each group: its keys, then its aggregates. Without keys: one row, even if there is no input.
     /// `sets` has the keys of each grouping set, by their numbers; keys outside the set are null, and the number of the
     /// set follows the keys as a column (UInt32) . Empty: one set of all keys, and no such column.
-    Aggregate { input: Box<Node>, keys: Vec<Expression>, sets: Vec<Vec<usize>>, aggregates: Vec<Aggregate> },
+    Aggregate {
+        input: Box<Node>,
+        keys: Vec<Expression>,
+        sets: Vec<Vec<usize>>,
+        aggregates: Vec<Aggregate>,
+    },
     Join(Join),
     /// Rows in the order of the keys; of them the first `limit`. Rows that are equal in all keys are in the order of
     /// all their columns, so that the order never depends on threads.
-    Sort { input: Box<Node>, keys: Vec<SortKey>, limit: Option<usize> },
+    Sort {
+        input: Box<Node>,
+        keys: Vec<SortKey>,
+        limit: Option<usize>,
+    },
     /// `count` rows behind the first `skip`.
-    Limit { input: Box<Node>, skip: usize, count: Option<usize> },
+    Limit {
+        input: Box<Node>,
+        skip: usize,
+        count: Option<usize>,
+    },
     /// Rows of all inputs, in their order. All have the same types.
-    Union { inputs: Vec<Node> },
+    Union {
+        inputs: Vec<Node>,
+    },
     Window(Window),
 }
 

@@ -133,9 +133,7 @@ fn binary(of: &BinaryExpr, data_type: DataType, schema: &DFSchema) -> Result<Exp
             let operation = if of.op == Operator::And { Operation::And(all) } else { Operation::Or(all) };
             Ok(Expression::new(DataType::Boolean, operation))
         }
-        Operator::StringConcat => {
-            Ok(Expression::new(data_type, Operation::Call(Function::Join, sides()?.to_vec())))
-        }
+        Operator::StringConcat => Ok(Expression::new(data_type, Operation::Call(Function::Join, sides()?.to_vec()))),
         _ => Err(format!("the operator {}", of.op)),
     }
 }

@@ -19,7 +19,9 @@ pub fn call(of: &ScalarFunction, whole: &Expr, schema: &DFSchema) -> Result<Expr
         return Err(lacks());
     }
     let text = |n: usize| match of.args.get(n) {
-        Some(Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)), _)) => Some(text.as_str()),
+        Some(Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)), _)) => {
+            Some(text.as_str())
+        }
         _ => None,
     };
     let (function, arguments) = match (of.name(), of.args.len()) {

@@ -189,9 +189,8 @@ fn grouping_sets(of: &GroupingSet) -> (Vec<Expr>, Vec<Vec<usize>>) {
 fn join(of: &logical::Join) -> Result<Node> {
     if of.null_aware {
         // `not in`: a null on either side gives no row. Without nulls it is a plain anti join.
-        let can_be_null = |(left, right): &(Expr, Expr)| {
-            Ok(left.nullable(of.left.schema())? || right.nullable(of.right.schema())?)
-        };
+        let can_be_null =
+            |(left, right): &(Expr, Expr)| Ok(left.nullable(of.left.schema())? || right.nullable(of.right.schema())?);
         let nullable = of.on.iter().map(can_be_null).collect::<datafusion::common::Result<Vec<bool>>>();
         if nullable.map_err(|e| e.to_string())?.contains(&true) {
             return Err("'not in' over a subquery whose values may be null".into());
