@@ -27,6 +27,7 @@ pub use plan::complete::infer::Fields;
 pub use plan::complete::rewrite::{joins_tables, refuse_on_cluster};
 pub use plan::complete::table::{Table, format_of, is_json_value, is_nested};
 pub use plan::complete::{Completion, complete, is_open};
+pub use plan::inputs::find as find_inputs;
 pub use report::Report;
 pub use spec::applications::{Application, application, application_names, applications};
 pub use spec::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec};

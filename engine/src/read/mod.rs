@@ -3,7 +3,7 @@
 pub mod byte_source;
 pub mod bzip2;
 pub mod class_parser;
-mod decoded_file;
+pub mod decoded_file;
 pub mod fixed_reader;
 pub mod foreign;
 pub mod mapped_input;

@@ -1,4 +1,4 @@
 //! Files of columns: the library that reads and writes them, and `yunti convert`.
 
 pub mod convert;
-pub mod library;
+pub use yunti_outside::library;

@@ -1,7 +1,7 @@
 //! `yunti X` for an X that is a separate program: this process becomes `libexec/yunti-X`. Old spellings run the command
 //! under its present name.
 
-pub mod stores;
+pub use yunti_outside::stores;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;

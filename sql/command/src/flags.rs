@@ -1,0 +1,115 @@
+//! Flags of `yunti sql`.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+use yunti_engine::job::spec::parse_size;
+use yunti_outside::stores::StoreFlags;
+use yunti_sql_front::session::Executor;
+
+/// Query files with SQL: Parquet, CSV and JSON, compressed, in directories, patterns and stores.
+#[derive(Debug, Parser)]
+#[command(
+    name = "yunti sql",
+    version,
+    after_help = "A table is a path in quotes: select count(*) from 'sales/*.parquet'\n\
+    Without a query, standard input is read; on a terminal, a shell starts.\nGuide: docs/guide/sql.md"
+)]
+pub struct Flags {
+    /// Statements, with semicolons between them
+    #[arg(value_name = "QUERY")]
+    pub queries: Vec<String>,
+
+    /// File with statements; - is standard input; may be repeated
+    #[arg(short, long, value_name = "FILE")]
+    pub file: Vec<PathBuf>,
+
+    /// Name for a table: NAME=PATH[,format=F][,header=true|false][,delimiter=C]; may be repeated
+    #[arg(long = "table", value_name = "NAME=PATH")]
+    pub tables: Vec<String>,
+
+    /// Write the result to this file or directory instead of standard output
+    #[arg(short, long, value_name = "PATH", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Format of results: table, csv, csv-no-header, tsv, tsv-no-header, json, text, parquet, arrow, json-results
+    /// [default: table on a terminal, else csv; for --output the extension, else parquet]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    pub output_format: Option<String>,
+
+    /// Replace an output that exists
+    #[arg(long, help_heading = "Output")]
+    pub overwrite: bool,
+
+    /// Print no notes and no progress on standard error
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+
+    /// Print the plan, and run nothing
+    #[arg(long, conflicts_with = "analyze", help_heading = "Plans")]
+    pub explain: bool,
+
+    /// Run the query and print its plan with rows and times
+    #[arg(long, help_heading = "Plans")]
+    pub analyze: bool,
+
+    /// What runs queries: native, general, or auto: native where it can
+    #[arg(long, value_name = "EXECUTOR", default_value = "auto", help_heading = "Plans")]
+    pub executor: ExecutorName,
+
+    /// Memory of a query, as in 512MiB [default: derived from the control group and the free memory]
+    #[arg(short, long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
+    pub memory: Option<u64>,
+
+    /// Number of threads [default: the number of processors]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Resources")]
+    pub threads: Option<u16>,
+
+    /// Local directory for what does not fit in memory [default: the system's temporary directory]
+    #[arg(long, value_name = "DIR", help_heading = "Resources")]
+    pub temp_dir: Option<PathBuf>,
+
+    /// Setting of the front end, as execution.parquet.binary_as_string=true; may be repeated
+    #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = pair, help_heading = "Settings")]
+    pub options: Vec<(String, String)>,
+
+    /// Value of a parameter: $1 by number, $name by name; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair, help_heading = "Settings")]
+    pub parameters: Vec<(String, String)>,
+
+    #[command(flatten)]
+    pub stores: StoreFlags,
+
+    /// Refuse statements that write
+    #[arg(long, help_heading = "Safety")]
+    pub read_only: bool,
+
+    /// Path outside of which nothing is read or written; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Safety")]
+    pub allow: Vec<PathBuf>,
+}
+
+/// What runs queries.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ExecutorName {
+    Auto,
+    Native,
+    General,
+}
+
+impl From<ExecutorName> for Executor {
+    fn from(name: ExecutorName) -> Executor {
+        match name {
+            ExecutorName::Auto => Executor::Auto,
+            ExecutorName::Native => Executor::Native,
+            ExecutorName::General => Executor::General,
+        }
+    }
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("write NAME=VALUE".into()),
+    }
+}

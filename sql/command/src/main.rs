@@ -1,0 +1,115 @@
+//! `yunti sql`: statements in, results out.
+//!
+//! ```text
+//!   flags.rs --> session --> print.rs     results to standard output, an output, or nowhere (--explain)
+//!                       `--> protocol.rs  a JSON line for each statement, for programs
+//!                       `--> shell.rs     statements of a person on a terminal
+//! ```
+
+mod flags;
+mod print;
+mod protocol;
+mod shell;
+
+use std::io::{IsTerminal, Read};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use yunti_base::{Cancel, Code, Error, Result};
+use yunti_engine::job::default_budget_bytes_below;
+use yunti_outside::library;
+use yunti_program::failure::Outcome;
+use yunti_program::program;
+use yunti_program::terminal::signals;
+use yunti_sql_front::runtime::with_large_stack;
+use yunti_sql_front::session::{Session, Settings};
+use yunti_sql_front::statements::{self, Statement};
+use yunti_sql_front::tables::place::Place;
+
+use flags::Flags;
+
+fn main() -> ExitCode {
+    program::run(|flags: Flags| with_large_stack(|| act(&flags)))
+}
+
+fn act(flags: &Flags) -> Outcome {
+    let is_protocol = flags.output_format.as_deref() == Some("json-results");
+    let is_shell = flags.queries.is_empty() && flags.file.is_empty() && std::io::stdin().is_terminal();
+    let cancel = Cancel::default();
+    let mut session = Session::new(settings(flags)?, cancel.clone())?;
+    if is_shell {
+        return shell::run(&mut session, flags);
+    }
+    let mut all = Vec::new();
+    for query in &flags.queries {
+        all.extend(statements::split(query).0);
+    }
+    signals::cancel_on_signals(&cancel);
+    if is_protocol && all.is_empty() && flags.file.iter().all(|path| path.as_os_str() == "-") {
+        return protocol::serve(&mut session);
+    }
+    for path in &flags.file {
+        all.extend(statements::split(&text_of(path)?).0);
+    }
+    if flags.queries.is_empty() && flags.file.is_empty() {
+        all.extend(statements::split(&text_of("-".as_ref())?).0);
+    }
+    if all.is_empty() {
+        return Err(Error::new(Code::Usage, "there is no statement").hint("yunti sql \"select 1\"; see --help").into());
+    }
+    if is_protocol {
+        return protocol::run(&mut session, &all);
+    }
+    print::run(&mut session, &all, flags)
+}
+
+fn text_of(path: &std::path::Path) -> Result<String> {
+    let shown = path.to_string_lossy();
+    let mut bytes = Vec::new();
+    let read = match &*shown {
+        "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
+        _ => std::fs::read(path).map(|all| bytes = all),
+    };
+    read.map_err(|e| Error::io(Code::Input, "cannot read the statements", &e).at_path(&*shown))?;
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to() as u64;
+        Error::new(Code::Corrupt, "the statements are no UTF-8").at_path(&*shown).at_offset(at)
+    })
+}
+
+fn settings(flags: &Flags) -> Result<Settings> {
+    let mut env = flags.stores.env();
+    if let Some(dir) = &flags.temp_dir {
+        env.temp_dir.clone_from(dir);
+    }
+    let mut tables = Vec::new();
+    for table in &flags.tables {
+        let Some((name, place)) = table.split_once('=') else {
+            return Err(Error::new(Code::Usage, format!("'--table {table}' names no path")).hint("write NAME=PATH"));
+        };
+        tables.push((name.to_string(), Place::parse(place)?));
+    }
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let memory_bytes = flags.memory.unwrap_or_else(|| default_budget_bytes_below("/".as_ref()));
+    Ok(Settings {
+        env,
+        library: Arc::new(|format| library::load(format)),
+        threads: flags.threads.map_or(processors, usize::from),
+        memory_bytes,
+        is_memory_set: flags.memory.is_some(),
+        executor: flags.executor.into(),
+        temp_dir: flags.temp_dir.clone(),
+        options: flags.options.clone(),
+        parameters: flags.parameters.clone(),
+        tables,
+        is_read_only: flags.read_only,
+        allowed: (!flags.allow.is_empty()).then(|| flags.allow.clone()),
+        overwrite: flags.overwrite,
+        is_quiet: flags.quiet || flags.output_format.as_deref() == Some("json-results"),
+    })
+}
+
+/// Returns a statement of a text that is one.
+pub fn statement_of(text: &str) -> Option<Statement> {
+    statements::split(text).0.into_iter().next()
+}

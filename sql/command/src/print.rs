@@ -1,0 +1,144 @@
+//! Results to standard output, or to an output.
+
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::path::Path;
+
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::{Failure, Outcome};
+use yunti_sql_front::datafusion::arrow::datatypes::SchemaRef;
+use yunti_sql_front::datafusion::arrow::record_batch::RecordBatch;
+use yunti_sql_front::output::{Encoder, Format};
+use yunti_sql_front::session::run::Done;
+use yunti_sql_front::session::{Rows, Session};
+use yunti_sql_front::statements::Statement;
+
+use crate::flags::Flags;
+
+/// Runs statements one after the other, and prints the rows of each.
+pub fn run(session: &mut Session, all: &[Statement], flags: &Flags) -> Outcome {
+    let format = format_of(flags)?;
+    if let Some(output) = &flags.output {
+        return to_output(session, all, flags, (output, format));
+    }
+    let format = format.unwrap_or_else(default_format);
+    if format.is_binary() && io::stdout().is_terminal() {
+        let error = Error::new(Code::Usage, format!("a terminal does not show {}", format.name()));
+        return Err(error.hint("name a file with --output").into());
+    }
+    for statement in all {
+        one(session, statement, flags, format)?;
+    }
+    Ok(())
+}
+
+fn one(session: &mut Session, statement: &Statement, flags: &Flags, format: Format) -> Outcome {
+    let mut out = Printer::new(format);
+    if flags.explain {
+        return print_text(&session.explain(statement)?);
+    }
+    let started = std::time::Instant::now();
+    let analyzed;
+    let statement = match flags.analyze {
+        true => {
+            analyzed = Statement { text: format!("explain analyze {}", statement.text), ..statement.clone() };
+            &analyzed
+        }
+        false => statement,
+    };
+    let done = session.run(statement, &mut out);
+    let done = done.and_then(|done| out.finish().map(|()| done));
+    match done {
+        Err(_) if out_is_closed() => Err(Failure::OutputClosed),
+        Err(e) => Err(e.into()),
+        Ok(Done::Written(rows)) if !flags.quiet => {
+            eprintln!("yunti sql: wrote {rows} rows in {:.2} s", started.elapsed().as_secs_f64());
+            Ok(())
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Prints text as it is.
+pub fn print_text(text: &str) -> Outcome {
+    yunti_program::terminal::stdout::print(text)
+}
+
+/// Returns the format of `--output-format`.
+pub fn format_of(flags: &Flags) -> Result<Option<Format>> {
+    flags.output_format.as_deref().map(Format::named).transpose()
+}
+
+/// Returns the format for standard output: a table for people, CSV for programs.
+pub fn default_format() -> Format {
+    match io::stdout().is_terminal() {
+        true => Format::Table,
+        false => Format::Csv { delimiter: b',', header: true },
+    }
+}
+
+/// Runs statements; the last writes the output.
+fn to_output(
+    session: &mut Session,
+    all: &[Statement],
+    flags: &Flags,
+    (output, format): (&Path, Option<Format>),
+) -> Outcome {
+    let format = format.or_else(|| Format::of_path(&output.to_string_lossy())).unwrap_or(Format::Parquet);
+    let Some((last, before)) = all.split_last() else { return Ok(()) };
+    for statement in before {
+        one(session, statement, flags, default_format())?;
+    }
+    let mut writer = session.output(output, format)?;
+    match session.run(last, &mut writer)? {
+        Done::Rows => {
+            let rows = writer.finish()?;
+            if !flags.quiet {
+                eprintln!("yunti sql: wrote {rows} rows to {}", output.display());
+            }
+            Ok(())
+        }
+        _ => Err(Error::new(Code::Usage, "the last statement has no rows for --output").into()),
+    }
+}
+
+/// Writes rows to standard output.
+pub struct Printer {
+    encoder: Option<Encoder<BufWriter<Stdout>>>,
+    begun: bool,
+}
+
+impl Printer {
+    pub fn new(format: Format) -> Printer {
+        Printer { encoder: Some(Encoder::new(format, BufWriter::with_capacity(64 << 10, io::stdout()))), begun: false }
+    }
+
+    /// Writes what is left.
+    pub fn finish(mut self) -> Result<()> {
+        let Some(encoder) = self.encoder.take().filter(|_| self.begun) else { return Ok(()) };
+        let mut out = encoder.finish()?;
+        out.flush().map_err(closed)
+    }
+}
+
+fn closed(e: io::Error) -> Error {
+    Error::io(Code::Output, "cannot write the result", &e)
+}
+
+/// Returns true if the reader of standard output has gone.
+fn out_is_closed() -> bool {
+    let mut poll = libc::pollfd { fd: 1, events: 0, revents: 0 };
+    // SAFETY: the one element of the array is alive during the call.
+    let ready = unsafe { libc::poll(&mut poll, 1, 0) };
+    ready > 0 && poll.revents & (libc::POLLERR | libc::POLLHUP) != 0 && poll.revents & libc::POLLNVAL == 0
+}
+
+impl Rows for Printer {
+    fn begin(&mut self, schema: &SchemaRef) -> Result<()> {
+        self.begun = true;
+        self.encoder.as_mut().map_or(Ok(()), |encoder| encoder.begin(schema))
+    }
+
+    fn rows(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.encoder.as_mut().map_or(Ok(()), |encoder| encoder.rows(batch))
+    }
+}

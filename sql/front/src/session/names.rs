@@ -1,0 +1,113 @@
+//! Names of tables in queries. A name that no table has, and that a file or a pattern may have, is a path.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, RwLock, Weak};
+
+use async_trait::async_trait;
+use datafusion::catalog::{SchemaProvider, TableProvider};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::SessionState;
+
+use crate::tables::place::{self, Place, World};
+
+/// What a name stands for.
+#[derive(Clone)]
+enum Entry {
+    Table(Arc<dyn TableProvider>),
+    /// Files, which are opened for each query.
+    Place(Place),
+}
+
+/// The tables of a session.
+pub struct Names {
+    world: Arc<World>,
+    state: Weak<parking::Lock>,
+    entries: RwLock<BTreeMap<String, Entry>>,
+}
+
+/// The lock of DataFusion's state.
+mod parking {
+    pub type Lock = parking_lot::RwLock<datafusion::execution::SessionState>;
+}
+
+impl Names {
+    pub fn new(world: Arc<World>, state: Weak<parking::Lock>, tables: impl Iterator<Item = (String, Place)>) -> Names {
+        let entries = tables.map(|(name, place)| (name, Entry::Place(place))).collect();
+        Names { world, state, entries: RwLock::new(entries) }
+    }
+
+    /// Adds or replaces a table of files.
+    pub fn set_place(&self, name: &str, place: Place) {
+        self.write().insert(name.into(), Entry::Place(place));
+    }
+
+    /// Returns the names of all tables.
+    pub fn all(&self) -> Vec<String> {
+        self.read().keys().cloned().collect()
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<String, Entry>> {
+        self.entries.read().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
+        self.entries.write().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Returns true for a name that no one gives a table, and that a path may be.
+    fn is_path(&self, name: &str) -> bool {
+        name.contains(['/', '.', '*', '?', '[', ':']) || self.world.env.files.meta(Path::new(name)).is_ok()
+    }
+
+    async fn open(&self, name: &str, place: &Place) -> Result<Arc<dyn TableProvider>> {
+        let state = self.state.upgrade().ok_or_else(|| DataFusionError::Internal("the session has ended".into()))?;
+        let state: SessionState = state.read().clone();
+        Ok(Arc::new(place::open(name, place, &self.world, &state).await?))
+    }
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.all()).finish()
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for Names {
+    fn table_names(&self) -> Vec<String> {
+        self.all()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let entry = self.read().get(name).cloned();
+        match entry {
+            Some(Entry::Table(table)) => Ok(Some(table)),
+            Some(Entry::Place(place)) => Ok(Some(self.open(name, &place).await?)),
+            None if self.is_path(name) => Ok(Some(self.open(name, &Place::of(name)).await?)),
+            None => Ok(None),
+        }
+    }
+
+    fn register_table(&self, name: String, table: Arc<dyn TableProvider>) -> Result<Option<Arc<dyn TableProvider>>> {
+        match self.write().insert(name, Entry::Table(table)) {
+            Some(Entry::Table(older)) => Ok(Some(older)),
+            _ => Ok(None),
+        }
+    }
+
+    fn deregister_table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        match self.write().remove(name) {
+            Some(Entry::Table(older)) => Ok(Some(older)),
+            Some(Entry::Place(_)) => Ok(Some(Arc::new(datafusion::datasource::empty::EmptyTable::new(Arc::new(
+                datafusion::arrow::datatypes::Schema::empty(),
+            ))))),
+            None => Ok(None),
+        }
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.read().contains_key(name)
+    }
+}

@@ -1,0 +1,469 @@
+//! One statement: what it is, its plan, its rows.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use datafusion::arrow::array::{RecordBatch, StringArray};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::{DataFusionError, ParamValues, ScalarValue, TableReference};
+use datafusion::datasource::{MemTable, source_as_provider};
+use datafusion::logical_expr::dml::InsertOp;
+use datafusion::logical_expr::{DdlStatement, LogicalPlan, WriteOp};
+use datafusion::physical_plan::{displayable, execute_stream};
+use datafusion::sql::parser::{DFParserBuilder, Statement as Parsed};
+use datafusion::sql::sqlparser::ast::{self, Statement as Sql};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use futures::StreamExt;
+use yunti_base::{Code, Error, Result};
+use yunti_sql_execute::Context;
+use yunti_sql_plan::Node;
+
+use super::write::Target;
+use super::{Executor, Rows, Session};
+use crate::statements::Statement;
+use crate::{arrow, failure, native};
+
+/// Nested expressions and queries, at most.
+const DEPTH_MAX: usize = 5000;
+/// Time between two looks at the flag that cancels.
+const CANCEL_TICK: Duration = Duration::from_millis(20);
+
+/// What a statement did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// It gave rows.
+    Rows,
+    /// It wrote rows: their number.
+    Written(u64),
+    /// It changed the session.
+    Nothing,
+}
+
+/// How a query runs.
+enum Plan {
+    Native(Node),
+    General(LogicalPlan),
+}
+
+impl Session {
+    /// Runs a statement, which may have rows. Call it on a thread with a large stack (`runtime::with_large_stack`).
+    ///
+    /// Errors have the place in the text: `Usage` for text that is no query; those of files, memory and data.
+    pub fn run(&mut self, statement: &Statement, rows: &mut dyn Rows) -> Result<Done> {
+        let parsed = parse(statement)?;
+        self.route(parsed, statement, rows)
+    }
+
+    /// Returns the plan of a query as text: operators, and what runs them.
+    pub fn explain(&mut self, statement: &Statement) -> Result<String> {
+        let parsed = parse(statement)?;
+        let plan = self.plan_of(parsed, statement)?;
+        self.explained(&plan, statement)
+    }
+
+    fn route(&mut self, parsed: Parsed, statement: &Statement, rows: &mut dyn Rows) -> Result<Done> {
+        match parsed {
+            Parsed::Explain(explain) if !explain.options.analyze => {
+                let plan = self.plan_of(*explain.statement, statement)?;
+                let text = self.explained(&plan, statement)?;
+                give_lines("plan", text.lines(), rows)?;
+                Ok(Done::Rows)
+            }
+            Parsed::CopyTo(copy) => {
+                let target = Target::of_copy(&copy)?;
+                let query = match copy.source {
+                    datafusion::sql::parser::CopyToSource::Query(query) => *query,
+                    datafusion::sql::parser::CopyToSource::Relation(name) => all_of(&name, statement)?,
+                };
+                self.write_query(query, target, statement)
+            }
+            Parsed::CreateExternalTable(create) => {
+                self.writes("create external table")?;
+                let (name, place) = super::write::place_of(&create)?;
+                for path in &place.paths {
+                    self.world.check(std::path::Path::new(path))?;
+                }
+                self.names.set_place(&name, place);
+                Ok(Done::Nothing)
+            }
+            Parsed::Statement(sql) => match *sql {
+                Sql::Copy { source, to: true, target, options, .. } => {
+                    let target = Target::of_sql_copy(&target, &options)?;
+                    let query = match source {
+                        ast::CopySource::Query(query) => *query,
+                        ast::CopySource::Table { table_name, .. } => all_of(&table_name, statement)?,
+                    };
+                    self.write_query(query, target, statement)
+                }
+                Sql::Directory { overwrite, path, file_format, source, .. } => {
+                    let target = Target::of_directory(&path, file_format.map(|of| of.to_string()), overwrite);
+                    self.write_query(*source, target, statement)
+                }
+                Sql::CreateTable(create) if super::write::location_of(&create).is_some() => {
+                    let (name, target) = Target::of_create(&create)?;
+                    let place = target.place();
+                    let Some(query) = create.query else {
+                        self.names.set_place(&name, place);
+                        return Ok(Done::Nothing);
+                    };
+                    let done = self.write_query(*query, target, statement)?;
+                    self.names.set_place(&name, place);
+                    Ok(done)
+                }
+                Sql::ShowTables { .. } => {
+                    let names = self.names.all();
+                    give_lines("table_name", names.iter().map(String::as_str), rows)?;
+                    Ok(Done::Rows)
+                }
+                other => self.planned(Parsed::Statement(Box::new(other)), statement, rows),
+            },
+            other => self.planned(other, statement, rows),
+        }
+    }
+
+    /// Fails in a session that reads alone.
+    pub(crate) fn writes(&self, what: &str) -> Result<()> {
+        match self.settings.is_read_only {
+            true => Err(Error::new(Code::Usage, format!("'{what}' writes, which --read-only forbids"))),
+            false => Ok(()),
+        }
+    }
+
+    fn planned(&mut self, parsed: Parsed, statement: &Statement, rows: &mut dyn Rows) -> Result<Done> {
+        match self.plan_of(parsed, statement)? {
+            LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(create)) => self.create_table(create, statement),
+            LogicalPlan::Dml(dml) => {
+                self.writes("insert")?;
+                let provider = source_as_provider(&dml.target).map_err(|e| failure::of(e, statement))?;
+                let any: &dyn std::any::Any = provider.as_ref();
+                match (&dml.op, any.downcast_ref::<MemTable>()) {
+                    (WriteOp::Insert(op), Some(table)) => {
+                        let mut kept = Kept::default();
+                        self.rows_of(&dml.input, statement, &mut kept)?;
+                        let count = kept.count();
+                        self.wait(insert(table, kept.batches, *op), statement)?;
+                        Ok(Done::Written(count))
+                    }
+                    _ => Err(Error::new(
+                        Code::Usage,
+                        format!("'{}' can only insert into tables in memory", dml.op.name().to_lowercase()),
+                    )
+                    .hint("write files with insert into directory, or copy .. to")),
+                }
+            }
+            plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
+                if matches!(plan, LogicalPlan::Ddl(_)) {
+                    self.writes("a statement that changes tables")?;
+                }
+                let context = self.context.clone();
+                let frame = self.wait(async move { context.execute_logical_plan(plan).await }, statement)?;
+                let (_, plan) = frame.into_parts();
+                if plan.schema().fields().is_empty() {
+                    return Ok(Done::Nothing);
+                }
+                self.rows_of(&plan, statement, rows)?;
+                Ok(Done::Rows)
+            }
+            plan => {
+                self.rows_of(&plan, statement, rows)?;
+                Ok(Done::Rows)
+            }
+        }
+    }
+
+    fn create_table(
+        &mut self,
+        create: datafusion::logical_expr::CreateMemoryTable,
+        statement: &Statement,
+    ) -> Result<Done> {
+        self.writes("create table")?;
+        let name = create.name.clone();
+        let exists = self.names_has(&name);
+        if exists && create.if_not_exists {
+            return Ok(Done::Nothing);
+        }
+        if exists && !create.or_replace {
+            return Err(Error::new(Code::Usage, format!("there is already a table '{}'", name.table())));
+        }
+        let mut kept = Kept::default();
+        self.rows_of(&create.input, statement, &mut kept)?;
+        let count = kept.count();
+        let schema: SchemaRef = Arc::new(create.input.schema().as_arrow().clone());
+        // A table takes nulls later, whatever its first rows have.
+        let schema = Arc::new(Schema::new(
+            schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect::<Vec<_>>(),
+        ));
+        let batches = kept.batches.iter().map(|batch| RecordBatch::try_new(schema.clone(), batch.columns().to_vec()));
+        let batches = batches.collect::<std::result::Result<Vec<_>, _>>();
+        let batches = batches.map_err(|e| failure::of(e.into(), statement))?;
+        let table = MemTable::try_new(schema, vec![batches]).map_err(|e| failure::of(e, statement))?;
+        let table = table
+            .with_constraints(create.constraints)
+            .with_column_defaults(create.column_defaults.into_iter().collect());
+        self.context.register_table(name, Arc::new(table)).map_err(|e| failure::of(e, statement))?;
+        Ok(Done::Written(count))
+    }
+
+    fn names_has(&self, name: &TableReference) -> bool {
+        self.context.table_exist(name.clone()).unwrap_or(false)
+    }
+
+    /// Returns the logical plan of a statement, with its parameters.
+    pub(crate) fn plan_of(&mut self, parsed: Parsed, statement: &Statement) -> Result<LogicalPlan> {
+        let state = self.context.state();
+        let plan = self.wait(async move { state.statement_to_plan(parsed).await }, statement)?;
+        let wants = !self.settings.parameters.is_empty()
+            && !matches!(plan, LogicalPlan::Statement(_))
+            && plan.get_parameter_names().is_ok_and(|names| !names.is_empty());
+        match wants {
+            true => plan.with_param_values(self.parameters()?).map_err(|e| failure::of(e, statement)),
+            false => Ok(plan),
+        }
+    }
+
+    fn parameters(&self) -> Result<ParamValues> {
+        let all = &self.settings.parameters;
+        let numbers: Option<Vec<usize>> = all.iter().map(|(name, _)| name.parse().ok()).collect();
+        let Some(numbers) = numbers else {
+            let named = all.iter().map(|(name, value)| (name.clone(), value_of(value)));
+            return Ok(ParamValues::from(named.collect::<std::collections::HashMap<_, _>>()));
+        };
+        let mut sorted: Vec<_> = numbers.into_iter().zip(all.iter().map(|(_, value)| value_of(value))).collect();
+        sorted.sort_by_key(|(number, _)| *number);
+        if sorted.iter().enumerate().any(|(n, (number, _))| n + 1 != *number) {
+            return Err(Error::new(Code::Usage, "numbers of parameters must run from 1 without a gap"));
+        }
+        Ok(ParamValues::from(sorted.into_iter().map(|(_, value)| value).collect::<Vec<_>>()))
+    }
+
+    /// Decides what runs a query.
+    fn choose(&self, plan: &LogicalPlan, statement: &Statement) -> Result<Plan> {
+        let state = self.context.state();
+        let optimized = state.optimize(plan).map_err(|e| failure::of(e, statement))?;
+        if self.settings.executor == Executor::General || is_of_front_end(&optimized) {
+            return Ok(Plan::General(optimized));
+        }
+        match native::translate(&optimized) {
+            Ok(node) => Ok(Plan::Native(node)),
+            Err(reason) if self.settings.executor == Executor::Native => {
+                Err(Error::new(Code::Usage, format!("Yunti's own executor lacks {reason}"))
+                    .hint("leave out --executor native"))
+            }
+            Err(reason) if self.settings.is_memory_set => Err(Error::new(
+                Code::Usage,
+                format!("this query needs the general executor, which may not keep to --memory: no {reason}"),
+            )
+            .hint("leave out --memory, or add --executor general")),
+            Err(reason) => {
+                if !self.settings.is_quiet {
+                    eprintln!("yunti sql: this query runs on the general executor, on one node: no {reason}");
+                }
+                Ok(Plan::General(optimized))
+            }
+        }
+    }
+
+    fn explained(&mut self, plan: &LogicalPlan, statement: &Statement) -> Result<String> {
+        let state = self.context.state();
+        let optimized = state.optimize(plan).map_err(|e| failure::of(e, statement))?;
+        let reason = match (self.settings.executor, native::translate(&optimized)) {
+            (Executor::General, _) => "--executor general".to_string(),
+            (_, Ok(node)) => return Ok(format!("executor: native\n{node}")),
+            (_, Err(reason)) => format!("no {reason}"),
+        };
+        let planned = optimized.clone();
+        let physical =
+            self.wait(async move { state.query_planner().create_physical_plan(&planned, &state).await }, statement);
+        let text = match physical {
+            Ok(physical) => displayable(&*physical).indent(false).to_string(),
+            Err(_) => optimized.display_indent().to_string(),
+        };
+        Ok(format!("executor: general ({reason})\n{text}"))
+    }
+
+    /// Runs a plan that gives rows.
+    pub(crate) fn rows_of(&mut self, plan: &LogicalPlan, statement: &Statement, rows: &mut dyn Rows) -> Result<()> {
+        let schema: SchemaRef = Arc::new(plan.schema().as_arrow().clone());
+        match self.choose(plan, statement)? {
+            Plan::Native(node) => {
+                rows.begin(&schema)?;
+                let context = Context {
+                    env: self.world.env.clone(),
+                    budget: self.world.budget.clone(),
+                    threads: self.settings.threads,
+                    cancel: self.cancel.clone(),
+                };
+                yunti_sql_execute::run(&node, &context, &mut |batch| rows.rows(&arrow::record_batch(&batch, &schema)?))
+            }
+            Plan::General(optimized) => self.general(&optimized, &schema, statement, rows),
+        }
+    }
+
+    fn general(
+        &mut self,
+        plan: &LogicalPlan,
+        schema: &SchemaRef,
+        statement: &Statement,
+        rows: &mut dyn Rows,
+    ) -> Result<()> {
+        let state = self.context.state();
+        let physical = self.wait(state.query_planner().create_physical_plan(plan, &state), statement)?;
+        let mut begun = false;
+        let task = state.task_ctx();
+        let cancel = self.cancel.clone();
+        let work = async {
+            let mut stream = execute_stream(physical, task).map_err(|e| failure::of(e, statement))?;
+            let actual = stream.schema();
+            let shown = if actual.fields().len() == schema.fields().len() { schema.clone() } else { actual };
+            loop {
+                let next = tokio::select! {
+                    next = stream.next() => next,
+                    () = cancelled(&cancel) => return cancel.check(),
+                };
+                if !begun {
+                    rows.begin(&shown)?;
+                    begun = true;
+                }
+                match next {
+                    Some(Ok(batch)) if batch.num_rows() > 0 => rows.rows(&batch)?,
+                    Some(Ok(_)) => {}
+                    Some(Err(e)) => return Err(failure::of(e, statement)),
+                    None => return Ok(()),
+                }
+            }
+        };
+        self.runtimes.wait_with_workers(work)?
+    }
+
+    pub(crate) fn wait<T>(
+        &self,
+        future: impl Future<Output = std::result::Result<T, DataFusionError>>,
+        statement: &Statement,
+    ) -> Result<T> {
+        self.runtimes.wait(future).map_err(|e| failure::of(e, statement))
+    }
+
+    fn write_query(&mut self, query: ast::Query, target: Target, statement: &Statement) -> Result<Done> {
+        self.writes("copy to files")?;
+        let plan = self.plan_of(Parsed::Statement(Box::new(Sql::Query(Box::new(query)))), statement)?;
+        let mut writer = target.writer(&self.world, self.settings.overwrite)?;
+        self.rows_of(&plan, statement, &mut writer)?;
+        Ok(Done::Written(writer.finish()?))
+    }
+}
+
+/// Returns once the flag is set.
+async fn cancelled(cancel: &yunti_base::Cancel) {
+    while !cancel.is_set() {
+        tokio::time::sleep(CANCEL_TICK).await;
+    }
+}
+
+/// Returns true for plans that the front end answers itself.
+fn is_of_front_end(plan: &LogicalPlan) -> bool {
+    matches!(plan, LogicalPlan::DescribeTable(_) | LogicalPlan::Explain(_) | LogicalPlan::Analyze(_))
+        || plan.inputs().iter().any(|input| is_of_front_end(input))
+        || matches!(plan, LogicalPlan::TableScan(scan) if scan.table_name.schema() == Some("information_schema"))
+}
+
+/// Returns the value of a parameter: a number if it is spelled as one, else text.
+fn value_of(text: &str) -> ScalarValue {
+    match (text.parse::<i64>(), text.parse::<f64>()) {
+        _ if text.eq_ignore_ascii_case("null") => ScalarValue::Null,
+        _ if text.eq_ignore_ascii_case("true") => ScalarValue::Boolean(Some(true)),
+        _ if text.eq_ignore_ascii_case("false") => ScalarValue::Boolean(Some(false)),
+        (Ok(number), _) => ScalarValue::Int64(Some(number)),
+        (_, Ok(number)) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.') => {
+            ScalarValue::Float64(Some(number))
+        }
+        _ => ScalarValue::Utf8(Some(text.into())),
+    }
+}
+
+/// Parses one statement.
+fn parse(statement: &Statement) -> Result<Parsed> {
+    let of = |text: &str| {
+        let parser =
+            DFParserBuilder::new(text).with_dialect(&GenericDialect {}).with_recursion_limit(DEPTH_MAX).build();
+        parser.and_then(|mut parser| parser.parse_statements())
+    };
+    let mut parsed = match of(&statement.text) {
+        Ok(parsed) => parsed,
+        // `copy .. to .. (format csv)`, as PostgreSQL has it.
+        Err(error) if statement.text.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("copy")) => {
+            let dialect = datafusion::sql::sqlparser::dialect::PostgreSqlDialect {};
+            match datafusion::sql::sqlparser::parser::Parser::parse_sql(&dialect, &statement.text) {
+                Ok(parsed) => parsed.into_iter().map(|sql| Parsed::Statement(Box::new(sql))).collect(),
+                Err(_) => return Err(failure::of(error, statement)),
+            }
+        }
+        Err(error) => return Err(failure::of(error, statement)),
+    };
+    parsed.pop_front().ok_or_else(|| Error::new(Code::Usage, "the statement is empty"))
+}
+
+/// Returns the query of all rows of a table.
+fn all_of(name: &ast::ObjectName, statement: &Statement) -> Result<ast::Query> {
+    let text = Statement { text: format!("select * from {name}"), ..statement.clone() };
+    match parse(&text)? {
+        Parsed::Statement(sql) => match *sql {
+            Sql::Query(query) => Ok(*query),
+            _ => Err(Error::new(Code::Usage, format!("'{name}' is no table"))),
+        },
+        _ => Err(Error::new(Code::Usage, format!("'{name}' is no table"))),
+    }
+}
+
+fn give_lines<'l>(name: &str, lines: impl Iterator<Item = &'l str>, rows: &mut dyn Rows) -> Result<()> {
+    let schema = Arc::new(Schema::new(vec![Field::new(name, DataType::Utf8, false)]));
+    rows.begin(&schema)?;
+    let lines = StringArray::from_iter_values(lines);
+    let batch = RecordBatch::try_new(schema, vec![Arc::new(lines)]);
+    rows.rows(&batch.map_err(|e| failure::plain(e.into()))?)
+}
+
+/// Appends rows to a table in memory.
+async fn insert(table: &MemTable, batches: Vec<RecordBatch>, op: InsertOp) -> std::result::Result<(), DataFusionError> {
+    use datafusion::catalog::TableProvider;
+    let Some(partition) = table.batches.first() else { return Ok(()) };
+    let mut rows = partition.write().await;
+    if op != InsertOp::Append {
+        rows.clear();
+    }
+    let schema = table.schema();
+    for batch in batches {
+        let batch = RecordBatch::try_new(schema.clone(), batch.columns().to_vec())?;
+        // Small inserts join the last rows, so that a thousand of them are no thousand batches.
+        match rows.last_mut() {
+            Some(last) if last.num_rows() + batch.num_rows() <= 8192 => {
+                *last = datafusion::arrow::compute::concat_batches(&schema, [&*last, &batch])?;
+            }
+            _ => rows.push(batch),
+        }
+    }
+    Ok(())
+}
+
+/// Rows kept in memory.
+#[derive(Default)]
+pub struct Kept {
+    pub batches: Vec<RecordBatch>,
+}
+
+impl Kept {
+    pub fn count(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.num_rows() as u64).sum()
+    }
+}
+
+impl Rows for Kept {
+    fn begin(&mut self, _: &SchemaRef) -> Result<()> {
+        Ok(())
+    }
+
+    fn rows(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.batches.push(batch.clone());
+        Ok(())
+    }
+}
