@@ -296,12 +296,12 @@ fn parse(text: &str, to: &DataType) -> Outcome {
     match to {
         DataType::Boolean => {
             let text = text.to_ascii_lowercase();
-            let is = |word: &str| (text.trim().len() > 0 && word.starts_with(text.trim())) as u8;
-            match (is("true") + is("yes") + is("on").min((text.trim() == "on") as u8) + is("1"), is("false") + is("no"))
-            {
-                (1, 0) => Ok(Bool(true)),
-                (0, 1) => Ok(Bool(false)),
-                _ if ["0", "of", "off"].contains(&text.trim()) => Ok(Bool(false)),
+            let begins = |words: &[&str]| words.iter().any(|word| word.starts_with(text.trim()));
+            match text.trim() {
+                "" | "o" => Err(()),
+                "of" | "0" => Ok(Bool(false)),
+                _ if begins(&["true", "yes", "on", "1"]) => Ok(Bool(true)),
+                _ if begins(&["false", "no", "off"]) => Ok(Bool(false)),
                 _ => Err(()),
             }
         }
