@@ -42,7 +42,9 @@ pub struct Table {
 enum ByCode {
     Bools(Vec<bool>),
     /// Codes of another dictionary, which has no value twice.
-    Codes(Vec<u32>, Dictionary),
+    Texts(Vec<u32>, Arc<Bytes>),
+    /// The same for numbers, and the numbers by the code that comes.
+    Numbers(Vec<u32>, Arc<Data>, Data),
 }
 
 impl Codes {
@@ -114,10 +116,9 @@ impl Table {
         };
         let data = match &self.values {
             ByCode::Bools(values) => Data::Bools(pick(values, codes)),
-            ByCode::Codes(of, dictionary) => match (dictionary, coded) {
-                (Dictionary::Numbers(values), false) => values.select(&pick(of, codes)),
-                (dictionary, _) => dictionary.coded(pick(of, codes)),
-            },
+            ByCode::Texts(of, values) => Data::Codes(pick(of, codes), values.clone()),
+            ByCode::Numbers(of, values, _) if coded => Data::NumberCodes(pick(of, codes), values.clone()),
+            ByCode::Numbers(_, _, plain) => plain.select(codes),
         };
         let nulls = self.nulls.as_ref().map(|nulls| pick(nulls, codes)).filter(|nulls| nulls.contains(&true));
         Vector { data, nulls }
@@ -126,7 +127,7 @@ impl Table {
     fn len(&self) -> usize {
         match &self.values {
             ByCode::Bools(values) => values.len(),
-            ByCode::Codes(codes, _) => codes.len(),
+            ByCode::Texts(codes, _) | ByCode::Numbers(codes, ..) => codes.len(),
         }
     }
 
@@ -156,7 +157,7 @@ fn distinct<T: Copy, K: Hash + Eq>(values: &[T], key: impl Fn(&T) -> K, data: im
             })
         })
         .collect();
-    ByCode::Codes(codes, Dictionary::Numbers(Arc::new(data(all))))
+    ByCode::Numbers(codes, Arc::new(data(all)), data(values.to_vec()))
 }
 
 fn distinct_texts<'a>(values: impl Iterator<Item = &'a [u8]>, len: usize) -> ByCode {
@@ -170,5 +171,5 @@ fn distinct_texts<'a>(values: impl Iterator<Item = &'a [u8]>, len: usize) -> ByC
             })
         })
         .collect();
-    ByCode::Codes(codes, Dictionary::Texts(Arc::new(all)))
+    ByCode::Texts(codes, Arc::new(all))
 }

@@ -22,9 +22,6 @@ use super::operand::{Operand, Texts, bools, nothing, shapes_differ, some_nulls};
 use super::scope::Scope;
 use super::{cast, compare, functions};
 
-/// Rows of a scope for each row that a part needs, from which on it is computed for all: then nothing is copied.
-const ROWS_PER_OPEN: usize = 4;
-
 impl Node {
     /// Returns the type of the values.
     pub fn typed(&self) -> Typed<'_> {
@@ -245,7 +242,7 @@ fn logic_of(or: bool, parts: &mut [Node], scope: &Scope<'_>) -> Result<Operand> 
         if open == 0 && number > 0 {
             break;
         }
-        if open == rows || (!part.can_fail && open * ROWS_PER_OPEN >= rows) {
+        if part.is_for_all(open, rows) {
             let value = evaluate(part, scope)?;
             logic.add(&value)?;
         } else {

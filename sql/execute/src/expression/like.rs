@@ -13,7 +13,7 @@ enum Test {
     Equal(Vec<u8>),
     Prefix(Vec<u8>),
     Suffix(Vec<u8>),
-    Infix(Finder<'static>),
+    Infix(Box<Finder<'static>>),
     Pattern(Pattern),
 }
 
@@ -31,7 +31,7 @@ impl Matcher {
             Form::Equal(text) => Test::Equal(text.to_vec()),
             Form::Prefix(text) => Test::Prefix(text.to_vec()),
             Form::Suffix(text) => Test::Suffix(text.to_vec()),
-            Form::Infix(text) => Test::Infix(Finder::new(text).into_owned()),
+            Form::Infix(text) => Test::Infix(Box::new(Finder::new(text).into_owned())),
             Form::Other => Test::Pattern(pattern),
         };
         Matcher { test, ignore_case }

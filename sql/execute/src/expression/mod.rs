@@ -71,9 +71,6 @@ pub struct Condition {
     all: Vec<Node>,
 }
 
-/// Rows of a batch for each row that is left, from which on a condition is computed for all: then nothing is copied.
-const ROWS_PER_LEFT: usize = 4;
-
 impl Condition {
     /// Makes conditions ready. Errors: as `Evaluator::new`.
     pub fn new(all: &[Expression]) -> Result<Condition> {
@@ -97,7 +94,7 @@ impl Condition {
             let kept = match &left {
                 None => evaluate::rows_where(node, &scope)?,
                 Some(left) if left.is_empty() => break,
-                Some(left) if !node.can_fail && left.len() * ROWS_PER_LEFT >= batch.rows => {
+                Some(left) if node.is_for_all(left.len(), batch.rows) => {
                     evaluate::rows_where_among(node, left, &scope)?
                 }
                 Some(left) => {

@@ -25,6 +25,8 @@ pub struct Node {
     pub column: Column,
     /// True if some value of its columns makes it an error.
     pub can_fail: bool,
+    /// True if it reads whole texts: then fewer rows are worth a copy of their columns.
+    pub is_costly: bool,
     /// Values for the dictionary of the column.
     pub codes: Option<Box<Codes>>,
 }
@@ -144,6 +146,7 @@ fn node(expression: &Expression, parts: Vec<Node>) -> Result<Node> {
         .ok_or_else(|| Error::new(Code::Internal, format!("the executor has no values of the type {data_type}")))?;
     let mut column = parts.iter().fold(Column::None, |column, part| column.and(part.column));
     let below = parts.iter().any(|part| part.can_fail);
+    let costly_below = parts.iter().any(|part| part.is_costly);
     let operation = operation(expression, parts)?;
     match operation {
         Prepared::Column(number) => column = Column::One(number),
@@ -152,7 +155,27 @@ fn node(expression: &Expression, parts: Vec<Node>) -> Result<Node> {
         _ => {}
     }
     let can_fail = below || fails(&operation, kind);
-    Ok(Node { data_type, kind, operation, column, can_fail, codes: None })
+    let is_costly = costly_below || costs(&operation, kind);
+    Ok(Node { data_type, kind, operation, column, can_fail, is_costly, codes: None })
+}
+
+impl Node {
+    /// Returns true if a part that some of the rows need is best computed for all rows: nothing is copied then. It must
+    /// not fail for the others. A number costs 1 ns to compare and 1 ns to copy, a pattern 7 ns and a text 5 ns.
+    pub fn is_for_all(&self, needed: usize, rows: usize) -> bool {
+        let few = if self.is_costly { needed * 4 < rows * 3 } else { needed * 4 < rows };
+        needed == rows || (!self.can_fail && !few)
+    }
+}
+
+/// Returns true if the operation reads whole texts, or makes them.
+fn costs(operation: &Prepared, kind: Kind) -> bool {
+    match operation {
+        Prepared::Like { .. } | Prepared::Foreign(..) => true,
+        Prepared::In { value, .. } | Prepared::Cast { value, .. } => value.kind == Kind::Text || kind == Kind::Text,
+        Prepared::Call(_, arguments) => arguments.iter().any(|argument| argument.kind == Kind::Text),
+        _ => false,
+    }
 }
 
 /// Returns true if the operation itself can fail for values that its operands can have.

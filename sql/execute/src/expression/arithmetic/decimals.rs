@@ -12,7 +12,7 @@ use yunti_engine::columns::vector::Data;
 use yunti_sql_plan::Arithmetic;
 
 use super::super::operand::{Units, shapes_differ};
-use super::Errors;
+use super::{Errors, is_beyond};
 
 /// Returns the smallest and the largest value, or unit of a decimal, of a type.
 pub fn limits_of(data_type: &DataType) -> (i128, i128) {
@@ -69,8 +69,7 @@ pub fn compute(how: Arithmetic, a: &Units<'_>, b: &Units<'_>, rows: usize, error
     {
         let narrow = |limit: i128, other: i64| i64::try_from(limit).unwrap_or(other);
         let (low, high) = (narrow(min, i64::MIN), narrow(max, i64::MAX));
-        let over = values.iter().fold(false, |over, &value| over | (value < low) | (value > high));
-        if over {
+        if is_beyond(&values, low, high) {
             errors.in_range(|row| values[row] < low || values[row] > high, rows)?;
         }
         return Ok(Data::SmallDecimals(values));

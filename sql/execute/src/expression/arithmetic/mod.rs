@@ -123,15 +123,22 @@ fn of_ints(how: Arithmetic, a: Side<'_, i64>, b: Side<'_, i64>, rows: usize, err
     let (min, max) = limits_of(errors.result.data_type);
     let (min, max) = (min.max(i64::MIN.into()) as i64, max.min(i64::MAX.into()) as i64);
     let mut over = false;
+    // Results that cannot wrap are computed without a check of each: their loops take many at a time.
+    let fits = match how {
+        Arithmetic::Add | Arithmetic::Subtract => bits(a).max(bits(b)) < 63,
+        Arithmetic::Multiply => bits(a) + bits(b) < 63,
+        Arithmetic::Divide | Arithmetic::Remainder => false,
+    };
     let mut checked = |(value, wraps): (i64, bool)| {
-        over |= wraps | (value < min) | (value > max);
+        over |= wraps;
         value
     };
     let values = match how {
+        Arithmetic::Add if fits => zip(a, b, rows, i64::wrapping_add),
+        Arithmetic::Subtract if fits => zip(a, b, rows, i64::wrapping_sub),
+        Arithmetic::Multiply if fits => zip(a, b, rows, i64::wrapping_mul),
         Arithmetic::Add => zip(a, b, rows, |a, b| checked(a.overflowing_add(b))),
         Arithmetic::Subtract => zip(a, b, rows, |a, b| checked(a.overflowing_sub(b))),
-        // Products that cannot wrap need no multiplication of 128 bits.
-        Arithmetic::Multiply if bits(a) + bits(b) < 63 => zip(a, b, rows, |a, b| checked((a.wrapping_mul(b), false))),
         Arithmetic::Multiply => zip(a, b, rows, |a, b| checked(a.overflowing_mul(b))),
         Arithmetic::Divide | Arithmetic::Remainder => {
             let at = |row: usize| match b {
@@ -148,6 +155,7 @@ fn of_ints(how: Arithmetic, a: Side<'_, i64>, b: Side<'_, i64>, rows: usize, err
             }
         }
     };
+    over |= is_beyond(&values, min, max);
     if over {
         let at = |side: Side<'_, i64>, row: usize| match side {
             Side::Many(values) => i128::from(values[row]),
@@ -160,7 +168,9 @@ fn of_ints(how: Arithmetic, a: Side<'_, i64>, b: Side<'_, i64>, rows: usize, err
                     Arithmetic::Add => a + b,
                     Arithmetic::Subtract => a - b,
                     Arithmetic::Multiply => a * b,
-                    _ => a / b,
+                    _ if b == 0 => return false,
+                    Arithmetic::Divide => a / b,
+                    Arithmetic::Remainder => a % b,
                 };
                 exact < min.into() || exact > max.into()
             },
@@ -168,6 +178,12 @@ fn of_ints(how: Arithmetic, a: Side<'_, i64>, b: Side<'_, i64>, rows: usize, err
         )?;
     }
     Ok(values)
+}
+
+/// Returns true if any value is out of range.
+fn is_beyond(values: &[i64], min: i64, max: i64) -> bool {
+    let is_all = min == i64::MIN && max == i64::MAX;
+    !is_all && values.iter().fold(false, |beyond, &value| beyond | (value < min) | (value > max))
 }
 
 fn of_floats(how: Arithmetic, a: Side<'_, f64>, b: Side<'_, f64>, data_type: &DataType, rows: usize) -> Vec<f64> {

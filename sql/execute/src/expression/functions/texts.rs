@@ -137,7 +137,11 @@ pub fn join(arguments: &[Operand], rows: usize) -> Result<Vector> {
     for operand in arguments.iter().filter(|operand| !operand.is_null()) {
         parts.push((Texts::of(operand).ok_or_else(shapes_differ)?, operand.nulls()));
     }
-    let mut joined = Bytes::with_capacity(rows, 0);
+    let total: usize = parts.iter().map(|(texts, _)| (0..rows).map(|row| texts.get(row).len()).sum::<usize>()).sum();
+    if total > u32::MAX as usize {
+        return Err(invalid(format!("texts of {rows} rows would be joined to {total} bytes, more than 4 GiB")));
+    }
+    let mut joined = Bytes::with_capacity(rows, total);
     let mut one = Vec::new();
     for row in 0..rows {
         one.clear();

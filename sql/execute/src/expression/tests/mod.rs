@@ -1,5 +1,6 @@
 //! Tests of expressions.
 
+mod measure;
 mod random;
 mod reference;
 mod tables;

@@ -294,43 +294,64 @@ fn convert(value: &Value, from: &DataType, to: &DataType) -> Outcome {
 /// Reads the canonical spellings alone: texts of the tests have these, or are no values at all.
 fn parse(text: &str, to: &DataType) -> Outcome {
     match to {
-        DataType::Boolean => match text {
-            "true" | "t" | "1" => Ok(Bool(true)),
-            "false" | "f" | "0" => Ok(Bool(false)),
-            _ => Err(()),
-        },
+        DataType::Boolean => {
+            let text = text.to_ascii_lowercase();
+            let begins = |words: &[&str]| words.iter().any(|word| word.starts_with(text.trim()));
+            match text.trim() {
+                "" | "o" => Err(()),
+                "of" | "0" => Ok(Bool(false)),
+                _ if begins(&["true", "yes", "on", "1"]) => Ok(Bool(true)),
+                _ if begins(&["false", "no", "off"]) => Ok(Bool(false)),
+                _ => Err(()),
+            }
+        }
         DataType::Float64 => text.parse().map(Float).map_err(|_| ()),
         DataType::Float32 => text.parse::<f32>().map(|value| Float(value.into())).map_err(|_| ()),
         DataType::Date32 | DataType::Timestamp(..) => {
-            let day = text.get(..10).ok_or(())?;
-            let parts: Vec<i64> = day.split('-').map(|part| part.parse().map_err(|_| ())).collect::<Result<_, _>>()?;
+            let is_date = *to == DataType::Date32;
+            if is_date && text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+                return parse(&format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]), to);
+            }
+            let (sign, unsigned) = match text.strip_prefix('-') {
+                Some(rest) => (-1, rest),
+                None => (1, text.strip_prefix('+').unwrap_or(text)),
+            };
+            let has_sign = unsigned.len() < text.len();
+            let split = if has_sign { None } else { text.split_at_checked(text.len().min(10)) };
+            let (day_text, clock) = split.unwrap_or((unsigned, ""));
+            let parts: Vec<i64> =
+                day_text.split('-').map(|part| part.parse().map_err(|_| ())).collect::<Result<_, _>>()?;
             let [year, month, day] = parts[..] else { return Err(()) };
-            let days = days_of(year, month, day);
-            if !(1..=12).contains(&month) || civil_of(days) != (year, month, day) {
+            let lens: Vec<usize> = day_text.split('-').map(str::len).collect();
+            if !(4..=if has_sign { 10 } else { 4 }).contains(&lens[0]) || lens[1].max(lens[2]) > 2 {
                 return Err(());
             }
-            let micros = match text.len() {
-                10 => 0,
-                19 => {
-                    let clock: Vec<i64> = text[11..].split(':').map(|part| part.parse().unwrap()).collect();
-                    (clock[0] * 3600 + clock[1] * 60 + clock[2]) * 1_000_000
+            let days = days_of(sign * year, month, day);
+            if !(1..=12).contains(&month) || civil_of(days) != (sign * year, month, day) || (has_sign && !is_date) {
+                return Err(());
+            }
+            let (clock, part) = clock.split_once('.').unwrap_or((clock, ""));
+            let micros = match clock.len() {
+                0 => 0,
+                9 => {
+                    let clock: Vec<i64> = clock[1..].split(':').map(|part| part.parse().unwrap()).collect();
+                    let part: i64 = format!("{part:0<6}").parse().unwrap();
+                    (clock[0] * 3600 + clock[1] * 60 + clock[2]) * 1_000_000 + part
                 }
                 _ => return Err(()),
             };
-            Ok(Int(if *to == DataType::Date32 { days } else { days * DAY + micros }))
+            fitted(if is_date { days.into() } else { i128::from(days) * i128::from(DAY) + i128::from(micros) }, to)
         }
         to if scale(to) > 0 => {
-            let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+            let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
             let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
             let unsigned = whole.trim_start_matches('-');
-            if text.is_empty()
-                || unsigned.is_empty()
-                || whole.len() > unsigned.len() + 1
-                || !digits(unsigned)
-                || !digits(fraction)
-            {
+            let is_empty = unsigned.is_empty() && fraction.is_empty();
+            if is_empty || whole.len() > unsigned.len() + 1 || !digits(unsigned) || !digits(fraction) {
                 return Err(());
             }
+            // More digits change nothing: they are not zero up to there, or their sum is far out of range.
+            let fraction = &fraction[..fraction.len().min(24)];
             let all: i128 = format!("{unsigned}{fraction}").parse().map_err(|_| ())?;
             let units = match scale(to).checked_sub(fraction.len() as u32) {
                 Some(more) => all.checked_mul(10i128.pow(more)).ok_or(())?,
