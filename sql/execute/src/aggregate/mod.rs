@@ -37,6 +37,8 @@ mod keys;
 mod output;
 mod partitions;
 mod shared;
+#[cfg(test)]
+mod speed;
 mod spill;
 mod states;
 mod table;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use yunti_base::Result;
 use yunti_engine::columns::vector::Vector;
-use yunti_engine::run::Run;
+use yunti_engine::run::{KeyRange, Run};
 use yunti_sql_plan::{Batch, MorselReader};
 
 use super::partitions::{Partition, Partitions, Plan};
@@ -198,7 +198,14 @@ impl PartitionReader {
             at += done;
             let mut fits = table.settle();
             if let (Some(shortage), true) = (shortage, fits) {
-                fits = table.grow(shortage) || (self.partitions.try_make_room()? && table.grow(shortage));
+                fits = loop {
+                    if table.grow(shortage) {
+                        break true;
+                    }
+                    if !self.partitions.try_make_room()? {
+                        break false;
+                    }
+                };
                 if !fits && table.groups.len() == 0 {
                     return Err(self.partitions.budget().too_small(1 << 20, "a group of an aggregate"));
                 }
@@ -221,24 +228,30 @@ impl PartitionReader {
     fn splits(&self, table: &Table, part: &Part) -> u32 {
         let width = self.partitions.plan.layout.width as u64;
         let of_record = 8 * (4 + width) + table.states.iter().map(|states| states.group_bytes() as u64).sum::<u64>();
-        let blocks = part.runs.iter().map(|run| {
-            // Blocks are in order, so that the first and the last may have records of other ranges too.
-            let range = yunti_engine::run::KeyRange { partition: 0, lo: part.range.0, hi: part.range.1 };
-            let blocks = &run.blocks()[run.blocks_of(&range)];
-            let bytes: u64 = blocks.iter().map(|block| u64::from(block.raw_len)).sum();
+        let (first, last) = part.range;
+        let runs = part.runs.iter().map(|run| {
+            let blocks = &run.blocks()[run.blocks_of(&KeyRange { partition: 0, lo: first, hi: last })];
+            // Hashes are spread evenly, so that a block has as many records of the range as it has hashes of it.
+            let bytes = blocks.iter().map(|block| {
+                let (lo, hi) = (block.first_prefix.max(first), block.last_prefix.min(last));
+                let share = (hi - lo) as f64 / (block.last_prefix - block.first_prefix).max(1) as f64;
+                f64::from(block.raw_len) * if lo == hi { 1.0 } else { share }
+            });
             let totals = run.totals();
-            bytes + (bytes as f64 / totals.record_bytes.max(1) as f64 * totals.records as f64) as u64 * of_record
+            let records = totals.records as f64 / totals.record_bytes.max(1) as f64;
+            bytes.sum::<f64>() * (1.0 + records * of_record as f64)
         });
-        let need = blocks.sum::<u64>() + table.used_bytes() as u64;
+        let need = runs.sum::<f64>() as u64 + table.used_bytes() as u64;
         let budget = self.partitions.budget();
-        let share = budget.free_bytes() / self.partitions.context.threads.max(1) as u64;
-        if need <= share || part.range.0 == part.range.1 {
+        // Partitions whose rows come later make room.
+        let share = budget.free_bytes().max(budget.limit_bytes() / 4) / self.partitions.context.threads.max(1) as u64;
+        if need <= share || first == last {
             return 0;
         }
         let splits = (need / share.max(1)).max(1).ilog2() + 1;
         // A block of a run is read for each range that it has records of.
-        let splits = splits.min((need / RANGE_BYTES).max(2).ilog2());
-        splits.min(SPLIT_BITS_MAX).min(64 - (part.range.0 ^ part.range.1).leading_zeros())
+        let splits = splits.min((need / RANGE_BYTES.min(share / 2).max(1)).max(2).ilog2());
+        splits.min(SPLIT_BITS_MAX).min(64 - (first ^ last).leading_zeros())
     }
 
     /// Puts the parts of a range in line.

@@ -193,11 +193,11 @@ impl Partitions {
             let before = worth().filter(|(n, _)| has_runs(*n)).max_by_key(|(_, bytes)| *bytes);
             let Some((number, _)) = before.or_else(|| worth().last()) else { return Ok(false) };
             let slot = &self.slots[number];
-            if let Some(partition) = &mut *lock(&slot.partition) {
-                if partition.table.groups.len() > 0 {
-                    self.put_away(slot, partition)?;
-                    return Ok(true);
-                }
+            if let Some(partition) = &mut *lock(&slot.partition)
+                && partition.table.groups.len() > 0
+            {
+                self.put_away(slot, partition)?;
+                return Ok(true);
             }
             slot.bytes.store(0, Ordering::Relaxed);
         }
