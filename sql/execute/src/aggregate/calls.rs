@@ -101,7 +101,8 @@ impl Calls {
 
     fn add(&mut self, aggregate: &Aggregate) -> Result<()> {
         let Aggregate { function, argument, distinct, condition, data_type } = aggregate;
-        let lacks = || not_native(&format!("{function:?} of {}", argument.as_ref().map_or(data_type, |of| &of.data_type)));
+        let lacks =
+            || not_native(&format!("{function:?} of {}", argument.as_ref().map_or(data_type, |of| &of.data_type)));
         let kind = kind_of(data_type).ok_or_else(lacks)?;
         let argument_kind = match argument {
             Some(argument) => kind_of(&argument.data_type).ok_or_else(lacks)?,
@@ -153,11 +154,12 @@ impl Calls {
             let is = |of: &Argument| of.as_floats == as_floats && are_same(&of.expression, argument);
             number_of(&mut self.arguments, is, || Argument { expression: argument.clone(), as_floats })
         });
-        let condition = condition.as_ref().map(|condition| {
-            number_of(&mut self.conditions, |of| are_same(of, condition), || condition.clone())
-        });
+        let condition = condition
+            .as_ref()
+            .map(|condition| number_of(&mut self.conditions, |of| are_same(of, condition), || condition.clone()));
         // Different values do not change a least value, and a sketch has each once.
-        let is_distinct = *distinct && !matches!(function_of_state, StateFunction::Least { .. } | StateFunction::Sketch);
+        let is_distinct =
+            *distinct && !matches!(function_of_state, StateFunction::Least { .. } | StateFunction::Sketch);
         let mut state = |function: StateFunction| {
             let is = |of: &StateColumn| {
                 (of.function, of.argument, of.condition, of.is_distinct) == (function, argument, condition, is_distinct)

@@ -36,7 +36,9 @@ const WIDE_NULL: u64 = 1 << 63;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     /// One word, of which `null` is no value.
-    Word { null: u64 },
+    Word {
+        null: u64,
+    },
     /// One word, any of which is a value.
     Full,
     Wide,
@@ -118,7 +120,8 @@ impl Layout {
                 for (&row, null) in each {
                     let pair = [first(row), words[row as usize * width + at + 1]];
                     let mut short = [0; 16];
-                    let text = if *null { &[] } else { text_of(pair, &mut short, |place, len| keys.text(at, place, len)) };
+                    let text =
+                        if *null { &[] } else { text_of(pair, &mut short, |place, len| keys.text(at, place, len)) };
                     texts.push(text);
                 }
                 Data::Bytes(texts)
@@ -472,9 +475,8 @@ impl KeyEncoder {
                 put.each(words, rows, |row| Ok([values[row] as u64, 0, 0]))
             }
             // A null may have any value.
-            data => put.each(words, rows, |row| {
-                if vector.is_null(row) { Ok([0; 3]) } else { column.number_words(data, row) }
-            }),
+            data => put
+                .each(words, rows, |row| if vector.is_null(row) { Ok([0; 3]) } else { column.number_words(data, row) }),
         }
     }
 }
@@ -554,13 +556,7 @@ impl DictionaryWords {
 }
 
 /// Makes some rows of a column null.
-fn put_nulls(
-    layout: &Layout,
-    number: usize,
-    rows: impl Iterator<Item = usize>,
-    keys: &mut KeyRows,
-    tails: &mut [u64],
-) {
+fn put_nulls(layout: &Layout, number: usize, rows: impl Iterator<Item = usize>, keys: &mut KeyRows, tails: &mut [u64]) {
     let column = &layout.columns[number];
     let (first, second) = match column.shape {
         Shape::Word { null } => (null, 0),

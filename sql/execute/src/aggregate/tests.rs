@@ -265,10 +265,8 @@ fn expected(of: &Aggregate, rows: &[&Row]) -> Value {
 /// Compares a result with the definition: exactly, but for variances.
 fn agree(of: &Aggregate, found: &Value, expect: &Value) -> bool {
     use AggregateFunction::*;
-    let is_variance = matches!(
-        of.function,
-        Variance | VariancePopulation | StandardDeviation | StandardDeviationPopulation
-    );
+    let is_variance =
+        matches!(of.function, Variance | VariancePopulation | StandardDeviation | StandardDeviationPopulation);
     match (found, expect) {
         (Value::Float(a), Value::Float(b)) if is_variance => {
             a.is_nan() && !b.is_normal() || (a - b).abs() <= 1e-9 * b.abs() + 1e-300 || b.abs() > 1e300
@@ -346,7 +344,9 @@ fn any_types_threads_batches_and_memory_give_the_same_rows() {
         }
         let keys: Vec<usize> = (0..key_count).collect();
         let sets: Vec<Vec<usize>> = match random.below(3) {
-            0 => (0..1 + random.below(4)).map(|_| keys.iter().copied().filter(|_| random.below(2) == 0).collect()).collect(),
+            0 => (0..1 + random.below(4))
+                .map(|_| keys.iter().copied().filter(|_| random.below(2) == 0).collect())
+                .collect(),
             _ => Vec::new(),
         };
         let key_columns: Vec<Expression> =

@@ -80,7 +80,9 @@ impl Mask {
                 let vector = value.evaluate(batch)?;
                 match (&vector.decoded().data, &vector.nulls) {
                     (Data::Bools(values), None) => Ok(values.clone()),
-                    (Data::Bools(values), Some(nulls)) => Ok(values.iter().zip(nulls).map(|(v, null)| v & !null).collect()),
+                    (Data::Bools(values), Some(nulls)) => {
+                        Ok(values.iter().zip(nulls).map(|(v, null)| v & !null).collect())
+                    }
                     _ => Err(Error::new(Code::Internal, "a condition of an aggregate is no boolean")),
                 }
             }
@@ -184,7 +186,12 @@ impl<'s> Worker<'s> {
     }
 
     /// Returns the key columns of a grouping set.
-    fn columns_of(&self, set: Option<(usize, &Vec<usize>)>, keys: &[Arc<Vector>], rows: usize) -> Vec<Option<Arc<Vector>>> {
+    fn columns_of(
+        &self,
+        set: Option<(usize, &Vec<usize>)>,
+        keys: &[Arc<Vector>],
+        rows: usize,
+    ) -> Vec<Option<Arc<Vector>>> {
         let Some((number, of)) = set else { return keys.iter().cloned().map(Some).collect() };
         let chosen = keys.iter().enumerate().map(|(n, key)| of.contains(&n).then(|| key.clone()));
         chosen.chain([Some(Arc::new(Vector::of(Data::Ints(vec![number as i64; rows]))))]).collect()
@@ -323,11 +330,7 @@ impl Worker<'_> {
             }
         }
         let local = &mut self.local;
-        let feed = BatchFeed {
-            batch: prepared,
-            keys: &KeyRows::default(),
-            calls: &self.shared.partitions.plan.calls,
-        };
+        let feed = BatchFeed { batch: prepared, keys: &KeyRows::default(), calls: &self.shared.partitions.plan.calls };
         local.table.update(&feed, &local.all, &local.found)?;
         local.rows += prepared.rows;
         Ok(true)

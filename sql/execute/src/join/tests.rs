@@ -295,3 +295,21 @@ fn computed_keys_join_like_columns() {
         }
     }
 }
+
+/// A spill directory that is gone is an error of one line, and all memory comes back.
+#[test]
+fn a_spill_directory_that_is_gone_ends_the_join() {
+    let mut random = Random::new(38);
+    let types = vec![DataType::Int64];
+    let of = |n: i64| Side { types: types.clone(), rows: (0..n).map(|n| vec![Value::Int(n)]).collect() };
+    let (left, right) = (of(3000), of(3000));
+    let join = join_of(&left, &right, JoinKind::Inner, 1, true, false);
+    let mut context = context(2, 10 << 10);
+    context.env.temp_dir = "/there/is/no/such/directory".into();
+    let build = random::pipeline(&mut random, &types, &left.rows, 100);
+    let probe = random::pipeline(&mut random, &types, &right.rows, 100);
+    let failed = super::run(&build, &join, || Ok(probe), &context).err().unwrap();
+    assert_eq!(failed.code(), yunti_base::Code::Output);
+    assert!(failed.to_string().contains("/there/is/no/such/directory"), "{failed}");
+    assert_eq!(context.budget.used_bytes(), 0);
+}

@@ -71,8 +71,7 @@ impl Distinct {
         let rows: Vec<u32> = (0..keys.hashes().len() as u32).collect();
         let new = self.add(keys, &rows);
         let argument = Argument::new(Arc::new(self.layout.decode(1, keys, &new)));
-        let groups: Vec<u32> =
-            new.iter().map(|&row| keys.words()[row as usize * self.layout.width] as u32).collect();
+        let groups: Vec<u32> = new.iter().map(|&row| keys.words()[row as usize * self.layout.width] as u32).collect();
         let mut rows = Rows::new(&groups, None, self.heads.len());
         rows.is_part = true;
         self.within.update(&rows, Some(&argument));
@@ -132,8 +131,7 @@ impl State for Distinct {
         let Ok(keys) = self.encoder.encode(&columns, chosen.len()) else { return };
         let all: Vec<u32> = (0..chosen.len() as u32).collect();
         let new = self.add(&keys, &all);
-        let groups: Vec<u32> =
-            new.iter().map(|&row| keys.words()[row as usize * self.layout.width] as u32).collect();
+        let groups: Vec<u32> = new.iter().map(|&row| keys.words()[row as usize * self.layout.width] as u32).collect();
         let mut part = Rows::new(&groups, Some(&new), self.heads.len());
         part.is_part = true;
         self.within.update(&part, Some(&Argument { vector: values, most: *most }));
