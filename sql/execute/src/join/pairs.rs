@@ -239,16 +239,22 @@ impl Pairs {
             return self.emit(batch, table, b, y, next);
         }
         let has_gaps = self.shape.probe.is_some() && builds.contains(&NO_ROW);
+        let all = probes.len() == batch.rows && probes.iter().enumerate().all(|(n, &row)| n as u32 == row);
+        let probe: Vec<Arc<Vector>> = match all {
+            true => batch.columns.clone(),
+            false => batch.columns.iter().map(|column| Arc::new(column.select(probes))).collect(),
+        };
         let build = self.shape.build_kinds.iter().enumerate().map(|(n, &kind)| {
             let column = table.rows.column(n);
-            Arc::new(if has_gaps { column.gather_optional(builds, kind) } else { column.gather(builds) })
+            match self.shape.same_columns[n] {
+                // A gather from the table misses the cache; the partner's key is here.
+                Some(same) if !has_gaps => probe[same].clone(),
+                _ if has_gaps => Arc::new(column.gather_optional(builds, kind)),
+                _ => Arc::new(column.gather(builds)),
+            }
         });
-        let all = probes.len() == batch.rows && probes.iter().enumerate().all(|(n, &row)| n as u32 == row);
-        let probe = batch.columns.iter().map(|column| match all {
-            true => column.clone(),
-            false => Arc::new(column.select(probes)),
-        });
-        let columns = if self.shape.build_first { build.chain(probe).collect() } else { probe.chain(build).collect() };
+        let build: Vec<Arc<Vector>> = build.collect();
+        let columns = if self.shape.build_first { [build, probe].concat() } else { [probe, build].concat() };
         next(Batch { columns, rows: probes.len() })
     }
 }

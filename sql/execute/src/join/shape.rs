@@ -38,6 +38,8 @@ pub struct Shape {
     pub kept_kinds: Vec<Kind>,
     pub nulls_equal: bool,
     pub condition: Option<PairCondition>,
+    /// For each column of the build side that is a key: the column of the probe side with the same values in each pair.
+    pub same_columns: Vec<Option<usize>>,
 }
 
 /// Condition on a pair, over the columns that it needs alone.
@@ -129,7 +131,17 @@ impl Shape {
                 }
             });
         }
+        let mut same_columns = vec![None; build_kinds.len()];
+        for (build, probe) in build_keys.iter().zip(&probe_keys) {
+            if let (&Operation::Column(build), &Operation::Column(probe)) = (&build.operation, &probe.operation)
+                // Floats that are equal can differ: -0.0 and 0.0.
+                && !matches!(build_kinds[build], Kind::Float | Kind::Float32)
+            {
+                same_columns[build] = Some(probe);
+            }
+        }
         Ok(Shape {
+            same_columns,
             build_first,
             pairs,
             probe,

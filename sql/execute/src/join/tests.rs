@@ -3,7 +3,7 @@
 use arrow_schema::DataType;
 use yunti_engine::columns::vector::Value;
 use yunti_engine::env::random::Random;
-use yunti_sql_plan::{Join, JoinKind, Node};
+use yunti_sql_plan::{Comparison, Expression, Join, JoinKind, Node, Operation};
 
 use crate::store::random::{self, Row, below, column, context, text};
 
@@ -242,5 +242,74 @@ fn a_cancelled_join_ends_with_its_error() {
     context.cancel.set();
     assert_eq!(random::run(&pipeline, &context).unwrap_err().code(), yunti_base::Code::Cancelled);
     drop(pipeline);
+    assert_eq!(context.budget.used_bytes(), 0);
+}
+
+/// A condition on pairs, for all kinds, also where the table does not fit in memory.
+#[test]
+fn conditions_on_pairs_decide_matches() {
+    let mut random = Random::new(36);
+    for round in 0..270 {
+        let keys = below(&mut random, 2);
+        let mut types = vec![DataType::Utf8; keys];
+        types.push(DataType::Int64);
+        let (distinct, most) = ([1, 4, 30][below(&mut random, 3)], [8, 60, 250][below(&mut random, 3)]);
+        let left = side(&mut random, &types, most, distinct);
+        types.push(DataType::Float64);
+        let right = side(&mut random, &types, most, distinct);
+        let (kind, build_left) = (KINDS[round % 9], below(&mut random, 2) == 0);
+        let mut join = join_of(&left, &right, kind, keys, build_left, false);
+        let sides = [column(keys, &DataType::Int64), column(left.types.len() + keys, &DataType::Int64)];
+        join.condition = Some(Expression {
+            data_type: DataType::Boolean,
+            operation: Operation::Compare(Comparison::Less, Box::new(sides)),
+        });
+        let meets = |l: &Row, r: &Row| matches!((&l[keys], &r[keys]), (Value::Int(a), Value::Int(b)) if a < b);
+        let want = expect(&left, &right, &join, keys, &meets);
+        let threads = 1 + below(&mut random, 3);
+        let what = format!("round {round}: {kind:?}, {keys} keys, build left: {build_left}");
+        assert_eq!(run(&mut random, &left, &right, &join, threads, 1 << 30), want, "{what}");
+        let bytes = [0, 4 << 10][below(&mut random, 2)];
+        assert!(
+            sorted(run(&mut random, &left, &right, &join, threads, bytes)) == sorted(want),
+            "{what}, {bytes} bytes"
+        );
+    }
+}
+
+#[test]
+fn computed_keys_join_like_columns() {
+    let mut random = Random::new(37);
+    let types = vec![DataType::Int64, DataType::Int64];
+    for kind in KINDS {
+        let (left, right) = (side(&mut random, &types, 90, 40), side(&mut random, &types, 90, 40));
+        let join = join_of(&left, &right, kind, 1, true, false);
+        let mut computed = join.clone();
+        let negate =
+            |of: Expression| Expression { data_type: DataType::Int64, operation: Operation::Negate(Box::new(of)) };
+        let (a, b) = computed.keys.remove(0);
+        computed.keys.push((negate(a), negate(b)));
+        for bytes in [1 << 30, 4 << 10] {
+            let want = sorted(run(&mut random, &left, &right, &join, 2, 1 << 30));
+            assert_eq!(sorted(run(&mut random, &left, &right, &computed, 2, bytes)), want, "{kind:?}");
+        }
+    }
+}
+
+/// A spill directory that is gone is an error of one line, and all memory comes back.
+#[test]
+fn a_spill_directory_that_is_gone_ends_the_join() {
+    let mut random = Random::new(38);
+    let types = vec![DataType::Int64];
+    let of = |n: i64| Side { types: types.clone(), rows: (0..n).map(|n| vec![Value::Int(n)]).collect() };
+    let (left, right) = (of(3000), of(3000));
+    let join = join_of(&left, &right, JoinKind::Inner, 1, true, false);
+    let mut context = context(2, 10 << 10);
+    context.env.temp_dir = "/there/is/no/such/directory".into();
+    let build = random::pipeline(&mut random, &types, &left.rows, 100);
+    let probe = random::pipeline(&mut random, &types, &right.rows, 100);
+    let failed = super::run(&build, &join, || Ok(probe), &context).err().unwrap();
+    assert_eq!(failed.code(), yunti_base::Code::Output);
+    assert!(failed.to_string().contains("/there/is/no/such/directory"), "{failed}");
     assert_eq!(context.budget.used_bytes(), 0);
 }

@@ -12,7 +12,7 @@ use yunti_base::Result;
 use yunti_engine::memory::Grant;
 use yunti_sql_plan::{Batch, MorselReader};
 
-use super::collect::Collected;
+use super::collect::Layout;
 use super::order::{Entry, Level, LevelRanks, Order};
 use crate::join::hash_table::parallel;
 use crate::pipeline::Source;
@@ -43,8 +43,7 @@ struct Shared {
 
 impl Buckets {
     /// Puts rows into buckets on some workers.
-    pub fn new(collected: Collected, limit: Option<usize>, threads: usize) -> Buckets {
-        let Collected { rows, layout, grant } = collected;
+    pub fn new(rows: Rows, layout: Layout, grant: Option<Grant>, limit: Option<usize>, threads: usize) -> Buckets {
         let ranks = LevelRanks::new(&layout.levels);
         let mut buckets = split(&rows, &layout.levels, &ranks, threads);
         let mut left = limit.unwrap_or(usize::MAX);

@@ -1,6 +1,7 @@
 //! Sink of a sort: keeps the rows, with the keys that are no columns; with a limit, only rows that may be among the
-//! first.
+//! first. Once the budget refuses memory, each worker sorts what it has and writes it as a run.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use yunti_base::{Code, Error, Result};
@@ -13,13 +14,20 @@ use super::order::{Entry, Level, LevelRanks, Order, levels};
 use super::threshold::Threshold;
 use crate::expression::Evaluator;
 use crate::pipeline::{LocalSink, Sink};
-use crate::store::Rows;
+use crate::spill::{Block, Spill};
 use crate::store::size::{Dictionaries, granted_bytes};
+use crate::store::{NO_ROW, Rows};
 
 /// Bytes of a row's entries while rows are sorted.
 const ENTRY_BYTES: u64 = 36;
 /// Rows that a worker keeps beyond the limit before it drops those behind the limit.
 const SLACK_ROWS: usize = if cfg!(test) { 64 } else { 1 << 14 };
+
+/// Bytes of a worker's rows that need no grant, so that no run is tiny.
+const LOOSE_BYTES_MAX: u64 = if cfg!(test) { 2 << 10 } else { 1 << 20 };
+/// Bytes of a block of a run.
+pub const BLOCK_BYTES_MIN: u64 = if cfg!(test) { 256 } else { 16 << 10 };
+pub const BLOCK_BYTES_MAX: u64 = 128 << 10;
 
 /// Columns of the rows and their order, known with the first batch.
 pub struct Layout {
@@ -36,6 +44,9 @@ pub struct Collect {
     pub limit: Option<usize>,
     layout: OnceLock<Layout>,
     budget: Arc<Budget>,
+    spill: Arc<Spill>,
+    /// Refusals of memory so far: each worker writes what it has once it sees a new one.
+    refusals: AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -43,14 +54,19 @@ pub struct Collect {
 struct State {
     grant: Option<Grant>,
     dictionaries: Dictionaries,
+    rows: u64,
     batches: Vec<Batch>,
+    runs: Vec<Run>,
 }
 
+/// Sorted rows in the spill file.
+pub type Run = Vec<Block>;
+
 /// Rows that a sort has collected.
-pub struct Collected {
-    pub rows: Rows,
-    pub layout: Layout,
-    pub grant: Option<Grant>,
+pub enum Collected {
+    None,
+    Memory { rows: Rows, layout: Layout, grant: Option<Grant> },
+    Runs { runs: Vec<Run>, layout: Layout },
 }
 
 /// Returns a type of a shape.
@@ -71,41 +87,103 @@ fn kind_of_shape(vector: &Vector) -> Kind {
 }
 
 impl Collect {
-    pub fn new(keys: &[SortKey], limit: Option<usize>, budget: &Arc<Budget>) -> Collect {
-        Collect { keys: keys.to_vec(), limit, layout: OnceLock::new(), budget: budget.clone(), state: Mutex::default() }
+    pub fn new(keys: &[SortKey], limit: Option<usize>, budget: &Arc<Budget>, spill: &Arc<Spill>) -> Collect {
+        Collect {
+            keys: keys.to_vec(),
+            limit,
+            layout: OnceLock::new(),
+            budget: budget.clone(),
+            spill: spill.clone(),
+            refusals: AtomicUsize::new(0),
+            state: Mutex::default(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Returns the rows; None if there is none.
-    pub fn into_rows(self) -> Result<Option<Collected>> {
-        let Some(layout) = self.layout.into_inner() else { return Ok(None) };
-        let state = self.state.into_inner().unwrap_or_else(|e| e.into_inner());
-        let rows = Rows::of(state.batches, &layout.kinds)?;
-        Ok(Some(Collected { rows, layout, grant: state.grant }))
-    }
-
-    fn grant(&self, batch: &Batch) -> Result<u64> {
-        let mut state = self.lock();
-        let bytes = granted_bytes(batch) + ENTRY_BYTES * batch.rows as u64 + state.dictionaries.add(batch);
-        match &mut state.grant {
-            Some(grant) => {
-                let bytes = grant.bytes() + bytes;
-                grant.grow(bytes, "a sort")?;
-            }
-            none => *none = Some(self.budget.grant(bytes, "a sort")?),
+    /// Returns the rows.
+    pub fn into_collected(self) -> Result<Collected> {
+        let Some(layout) = self.layout.into_inner() else { return Ok(Collected::None) };
+        let mut state = self.state.into_inner().unwrap_or_else(|e| e.into_inner());
+        if state.runs.is_empty() {
+            let rows = Rows::of(state.batches, &layout.kinds)?;
+            return Ok(Collected::Memory { rows, layout, grant: state.grant });
         }
-        Ok(bytes)
+        if !state.batches.is_empty() {
+            // Of workers that had ended before memory was refused.
+            let limits = (self.limit, self.budget.limit_bytes());
+            state.runs.push(write_run(state.batches, &layout, limits, &self.spill)?);
+        }
+        Ok(Collected::Runs { runs: state.runs, layout })
     }
 
-    fn give_back(&self, bytes: u64) {
-        if let Some(grant) = &mut self.lock().grant {
+    /// Takes memory for a batch; None if there is too little.
+    fn grant(&self, batch: &Batch) -> Option<u64> {
+        let mut state = self.lock();
+        if state.rows + batch.rows as u64 >= u64::from(NO_ROW) {
+            return None;
+        }
+        let bytes = granted_bytes(batch) + ENTRY_BYTES * batch.rows as u64 + state.dictionaries.add(batch);
+        let done = match &mut state.grant {
+            Some(grant) => {
+                let to = grant.bytes() + bytes;
+                grant.try_resize(to)
+            }
+            none => {
+                *none = self.budget.try_grant(bytes);
+                none.is_some()
+            }
+        };
+        if done {
+            state.rows += batch.rows as u64;
+        }
+        done.then_some(bytes)
+    }
+
+    fn give_back(&self, bytes: u64, rows: u64) {
+        let mut state = self.lock();
+        state.rows = state.rows.saturating_sub(rows);
+        if let Some(grant) = &mut state.grant {
             let left = grant.bytes().saturating_sub(bytes);
             grant.try_resize(left);
         }
+        // Dictionaries that are still in use count again with the next batch.
+        state.dictionaries = Dictionaries::default();
     }
+}
+
+/// Sorts rows and writes the first `limit` of them.
+fn write_run(
+    batches: Vec<Batch>,
+    layout: &Layout,
+    (limit, budget_bytes): (Option<usize>, u64),
+    spill: &Spill,
+) -> Result<Run> {
+    let (rows, first) = sorted(batches, layout, limit)?;
+    let row_bytes = (rows.bytes() / rows.len().max(1) as u64).max(1);
+    let together = ((budget_bytes / 64).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX) / row_bytes).clamp(1, 1 << 14);
+    let mut blocks = Vec::new();
+    for part in first.chunks(together as usize) {
+        spill.write(&gather(&rows, part), (), &mut blocks)?;
+    }
+    Ok(blocks.into_iter().map(|((), block)| block).collect())
+}
+
+/// Returns rows, and the numbers of the first `limit` in order.
+fn sorted(batches: Vec<Batch>, layout: &Layout, limit: Option<usize>) -> Result<(Rows, Vec<u32>)> {
+    let rows = Rows::of(batches, &layout.kinds)?;
+    let mut entries: Vec<Entry> = (0..rows.len() as u32).map(|row| Entry { word: 0, row }).collect();
+    let ranks = LevelRanks::new(&layout.levels);
+    Order::new(&rows, &layout.levels, &ranks).sort(&mut entries);
+    let first = entries.iter().take(limit.unwrap_or(usize::MAX)).map(|entry| entry.row).collect();
+    Ok((rows, first))
+}
+
+fn gather(rows: &Rows, numbers: &[u32]) -> Batch {
+    let columns = (0..rows.columns()).map(|n| Arc::new(rows.column(n).gather(numbers))).collect();
+    Batch { columns, rows: numbers.len() }
 }
 
 impl Sink for Collect {
@@ -117,6 +195,9 @@ impl Sink for Collect {
             batches: Vec::new(),
             rows: 0,
             bytes: 0,
+            granted_rows: 0,
+            loose_bytes: 0,
+            refusals: self.refusals.load(Ordering::Relaxed),
             threshold: None,
             admitted: Vec::new(),
         }))
@@ -133,7 +214,13 @@ struct Local<'s> {
     computed: Vec<Evaluator>,
     batches: Vec<Batch>,
     rows: usize,
+    /// Bytes and rows in the grant.
     bytes: u64,
+    granted_rows: u64,
+    /// Bytes for which there was no grant.
+    loose_bytes: u64,
+    /// Refusals of memory that it has seen.
+    refusals: usize,
     threshold: Option<Threshold>,
     admitted: Vec<u32>,
 }
@@ -163,28 +250,62 @@ impl Local<'_> {
 
     /// Keeps the first rows alone.
     fn cut(&mut self, limit: usize, layout: &Layout) -> Result<()> {
-        let rows = Rows::of(std::mem::take(&mut self.batches), &layout.kinds)?;
-        let mut entries: Vec<Entry> = (0..rows.len() as u32).map(|row| Entry { word: 0, row }).collect();
-        let ranks = LevelRanks::new(&layout.levels);
-        Order::new(&rows, &layout.levels, &ranks).sort(&mut entries);
-        let first: Vec<u32> = entries.iter().take(limit).map(|entry| entry.row).collect();
-        let columns = (0..rows.columns()).map(|n| Arc::new(rows.column(n).gather(&first))).collect();
-        let batch = Batch { columns, rows: first.len() };
+        let (rows, first) = sorted(std::mem::take(&mut self.batches), layout, Some(limit))?;
+        let batch = gather(&rows, &first);
+        self.bound(&batch, limit, layout);
+        drop(rows);
+        self.give_back();
+        self.keep(batch, layout)
+    }
+
+    /// Drops rows behind the last of `limit` sorted rows from now on.
+    fn bound(&mut self, batch: &Batch, limit: usize, layout: &Layout) {
         if let Some(level) = layout.levels.first()
             && batch.rows == limit
+            && limit > 0
         {
             self.threshold = Some(Threshold::of(&batch.columns[level.place], limit - 1, *level));
         }
-        self.of.give_back(std::mem::take(&mut self.bytes));
-        self.rows = 0;
-        drop(rows);
-        self.keep(batch)
     }
 
-    fn keep(&mut self, batch: Batch) -> Result<()> {
-        self.bytes += self.of.grant(&batch)?;
-        self.rows += batch.rows;
+    fn give_back(&mut self) {
+        self.of.give_back(std::mem::take(&mut self.bytes), std::mem::take(&mut self.granted_rows));
+        (self.rows, self.loose_bytes) = (0, 0);
+    }
+
+    fn keep(&mut self, batch: Batch, layout: &Layout) -> Result<()> {
+        let rows = batch.rows;
+        match self.of.grant(&batch) {
+            Some(bytes) => {
+                self.bytes += bytes;
+                self.granted_rows += rows as u64;
+            }
+            None => {
+                self.loose_bytes += granted_bytes(&batch);
+                if self.bytes > 0 {
+                    self.of.refusals.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+        self.rows += rows;
         self.batches.push(batch);
+        let refusals = self.of.refusals.load(Ordering::Relaxed);
+        if self.loose_bytes > LOOSE_BYTES_MAX || (refusals != self.refusals && self.bytes > 0) {
+            self.spill(layout)?;
+        }
+        self.refusals = refusals;
+        Ok(())
+    }
+
+    /// Writes the rows as a run.
+    fn spill(&mut self, layout: &Layout) -> Result<()> {
+        let batches = std::mem::take(&mut self.batches);
+        if !batches.is_empty() {
+            let limits = (self.of.limit, self.of.budget.limit_bytes());
+            let run = write_run(batches, layout, limits, &self.of.spill)?;
+            self.of.lock().runs.push(run);
+        }
+        self.give_back();
         Ok(())
     }
 }
@@ -205,7 +326,7 @@ impl LocalSink for Local<'_> {
                 _ => batch = batch.select(&self.admitted),
             }
         }
-        self.keep(batch)?;
+        self.keep(batch, layout)?;
         match of.limit {
             Some(limit) if self.rows >= limit.saturating_add(limit.max(SLACK_ROWS)) => self.cut(limit, layout),
             _ => Ok(()),
@@ -214,7 +335,12 @@ impl LocalSink for Local<'_> {
 
     fn finish(mut self: Box<Self>) -> Result<()> {
         let of = self.of;
-        if let (Some(limit), Some(layout)) = (of.limit, of.layout.get())
+        let Some(layout) = of.layout.get() else { return Ok(()) };
+        let is_spilled = !of.lock().runs.is_empty();
+        if is_spilled || self.loose_bytes > 0 {
+            return self.spill(layout);
+        }
+        if let Some(limit) = of.limit
             && self.rows > limit
         {
             self.cut(limit, layout)?;

@@ -231,32 +231,6 @@ impl<'r> Order<'r> {
     pub fn is_null_first(&self, row: u32) -> bool {
         self.levels.first().is_some_and(|sorted| sorted.column.is_null(row as usize))
     }
-
-    /// Compares two rows in all levels.
-    pub fn compare(&self, a: u32, b: u32) -> Ordering {
-        for sorted in &self.levels {
-            let nulls = (sorted.column.is_null(a as usize), sorted.column.is_null(b as usize));
-            let order = match nulls {
-                (true, true) => continue,
-                (x, y) if x | y => {
-                    if x == sorted.level.nulls_first {
-                        Ordering::Less
-                    } else {
-                        Ordering::Greater
-                    }
-                }
-                _ => {
-                    let mut pair = [Entry { word: 0, row: a }, Entry { word: 0, row: b }];
-                    sorted.each_word(&mut pair);
-                    pair[0].word.cmp(&pair[1].word).then_with(|| sorted.compare(a, b))
-                }
-            };
-            if order.is_ne() {
-                return order;
-            }
-        }
-        Ordering::Equal
-    }
 }
 
 /// Moves nulls of a level to their end; returns their number.

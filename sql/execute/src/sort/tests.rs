@@ -80,3 +80,19 @@ fn equals_a_stable_sort_for_each_type() {
         check(&mut random, &types, &rows, limit, threads, 1 << 30);
     }
 }
+
+/// Budgets that allow no row, or some of them in memory.
+#[test]
+fn small_budgets_give_the_same_order() {
+    let mut random = Random::new(35);
+    for _ in 0..150 {
+        let types: Vec<DataType> =
+            (0..1 + below(&mut random, 4)).map(|_| random::all_types()[below(&mut random, 7)].clone()).collect();
+        let (n, distinct) = ([30, 2000][below(&mut random, 2)], [2, 10, 1000][below(&mut random, 3)]);
+        let rows = random::rows(&mut random, &types, n, distinct, 10);
+        let limit = [None, Some(1), Some(10), Some(900)][below(&mut random, 4)];
+        let threads = 1 + below(&mut random, 4);
+        let bytes = [0, 2 << 10, 30 << 10, 200 << 10][below(&mut random, 4)];
+        check(&mut random, &types, &rows, limit, threads, bytes);
+    }
+}

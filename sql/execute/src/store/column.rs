@@ -92,7 +92,7 @@ impl Column {
     fn len(&self) -> usize {
         match &self.values {
             Values::Fixed(data) => data.len(),
-            Values::Texts(texts) => texts.len(),
+            Values::Texts(texts) => texts.count(),
         }
     }
 }

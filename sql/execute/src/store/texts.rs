@@ -104,8 +104,8 @@ impl Texts {
         Texts::Coded { codes, values: Arc::new(all) }
     }
 
-    /// Returns the number of texts.
-    pub fn len(&self) -> usize {
+    /// Returns the number of rows.
+    pub fn count(&self) -> usize {
         match self {
             Texts::Coded { codes, .. } => codes.len(),
             Texts::Spread { places, .. } => places.len(),
