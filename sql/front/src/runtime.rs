@@ -32,7 +32,7 @@ pub struct Runtimes {
 
 impl Runtimes {
     pub fn new(threads: usize) -> Result<Runtimes> {
-        let own = Builder::new_current_thread().thread_stack_size(WORKER_STACK_BYTES).build().map_err(cannot_start)?;
+        let own = Builder::new_current_thread().enable_time().thread_stack_size(WORKER_STACK_BYTES).build().map_err(cannot_start)?;
         Ok(Runtimes { own, workers: OnceLock::new(), threads })
     }
 
@@ -48,6 +48,7 @@ impl Runtimes {
         }
         let workers = self.workers.get_or_init(|| {
             let mut builder = Builder::new_multi_thread();
+            builder.enable_time();
             builder.worker_threads(self.threads).thread_name("yunti-sql").thread_stack_size(WORKER_STACK_BYTES);
             builder.build().ok()
         });

@@ -252,12 +252,12 @@ impl Session {
             }
             Err(reason) if self.settings.is_memory_set => Err(Error::new(
                 Code::Usage,
-                format!("this query needs the general executor, which may not keep to --memory: no {reason}"),
+                format!("this query needs the general executor, which may not keep to --memory: the own one lacks {reason}"),
             )
             .hint("leave out --memory, or add --executor general")),
             Err(reason) => {
                 if !self.settings.is_quiet {
-                    eprintln!("yunti sql: this query runs on the general executor, on one node: no {reason}");
+                    eprintln!("yunti sql: this query runs on the general executor, on one node: the own one lacks {reason}");
                 }
                 Ok(Plan::General(optimized))
             }
@@ -270,7 +270,7 @@ impl Session {
         let reason = match (self.settings.executor, native::translate(&optimized)) {
             (Executor::General, _) => "--executor general".to_string(),
             (_, Ok(node)) => return Ok(format!("executor: native\n{node}")),
-            (_, Err(reason)) => format!("no {reason}"),
+            (_, Err(reason)) => format!("the own one lacks {reason}"),
         };
         let planned = optimized.clone();
         let physical =

@@ -201,7 +201,7 @@ pub async fn open(
     }
     let native = match shape {
         Shape::Columns(format) if world.is_native && partitions.fields.is_empty() => {
-            native::table(name, &files, format, world).map_err(crate::failure::wrapped)?
+            native::table(name, &files, format, world)
         }
         _ => None,
     };
