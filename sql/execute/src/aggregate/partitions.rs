@@ -1,7 +1,7 @@
 //! Tables that all workers share: one for each partition of the hash. A worker locks a table for many rows at once.
 //!
 //! ```text
-//!   worker 1 --rows, groups--> | partition 0 | partition 1 | ..   | partition 255 |
+//!   worker 1 --rows, groups--> | partition 0 | partition 1 | ..   | partition 63 |
 //!   worker 2 --rows, groups-->       |                                   |
 //!                                  memory is short: to files          to files again
 //! ```
@@ -24,7 +24,7 @@ use super::table::{Feed, Table};
 use crate::context::Context;
 
 /// Bits of the hash that number a partition, in a budget that is not small.
-const PARTITION_BITS: u32 = 8;
+const PARTITION_BITS: u32 = 6;
 /// Bytes of a partition for which a file is worth it.
 const PARTITION_BYTES: u64 = 64 << 10;
 
