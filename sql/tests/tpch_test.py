@@ -13,7 +13,7 @@ import unittest
 
 import answers
 import engines
-import tables
+from data import tables
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PUBLISHED = os.path.join(engines.ROOT, "../shared/data/tpch-answers/sf1")

@@ -2,7 +2,7 @@
 """Runs files of sqllogictest against `yunti sql` and reports the share that passes, by file.
 
     run.py --suite sqlite FOLDER-OR-FILE ..            all records
-    run.py --suite sqlite FOLDER --sample 100000 --seed 7   about so many, chosen by the seed
+    run.py --suite sqlite FOLDER --sample 100000 --seed 7   about this number, chosen by the seed
     run.py --suite duckdb FOLDER ..                    DuckDB's own files
 
 DuckDB runs the statements that make tables; a query reads them as files of Parquet. So the program needs no tables of

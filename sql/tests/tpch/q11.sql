@@ -1,4 +1,4 @@
--- Q11, important stock identification. NATION = GERMANY, FRACTION = 0.0001 / SF; the text is that of SF1.
+-- Q11, important stock identification. NATION = GERMANY, FRACTION = 0.0001 / SF, here of SF1.
 select
     ps_partkey,
     sum(ps_supplycost * ps_availqty) as value

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import zipfile
 
-import tables
+from data import tables
 
 
 class Missing(Exception):

@@ -1,4 +1,4 @@
-"""A table `hits` like that of ClickBench: the same 105 columns, skew like that of a counter of visits, from a seed.
+"""A table `hits` as ClickBench has it: the same 105 columns, the skew of a counter of visits, from a seed.
 
 Names and types of the columns, and the 43 queries, come from the package benchbox (MIT), which is read and not run.
 """
@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import tables
-import wheels
+from data import tables, wheels
 
 PACKAGE = "benchbox==0.4.2"
 PARTS = "benchbox/core/clickbench/"
