@@ -103,7 +103,7 @@ fn code_of(error: &DataFusionError) -> Code {
             _ => Code::Input,
         },
         DataFusionError::IoError(_) => Code::Input,
-        DataFusionError::Execution(_) | DataFusionError::External(_) => Code::UserCode,
+        DataFusionError::Execution(_) | DataFusionError::External(_) => Code::Invalid,
         DataFusionError::ResourcesExhausted(_) => Code::Memory,
         DataFusionError::Internal(_) | DataFusionError::ExecutionJoin(_) => Code::Internal,
         DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => code_of(inner),
@@ -120,7 +120,7 @@ fn of_arrow(error: &ArrowError) -> Code {
         ArrowError::NotYetImplemented(_) | ArrowError::SchemaError(_) => Code::Usage,
         ArrowError::MemoryError(_) => Code::Memory,
         // Values of the data that an operation has no result for.
-        _ => Code::UserCode,
+        _ => Code::Invalid,
     }
 }
 

@@ -32,7 +32,11 @@ pub struct Runtimes {
 
 impl Runtimes {
     pub fn new(threads: usize) -> Result<Runtimes> {
-        let own = Builder::new_current_thread().enable_time().thread_stack_size(WORKER_STACK_BYTES).build().map_err(cannot_start)?;
+        let own = Builder::new_current_thread()
+            .enable_time()
+            .thread_stack_size(WORKER_STACK_BYTES)
+            .build()
+            .map_err(cannot_start)?;
         Ok(Runtimes { own, workers: OnceLock::new(), threads })
     }
 

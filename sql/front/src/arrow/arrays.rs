@@ -19,7 +19,7 @@ use yunti_sql_plan::Batch;
 
 /// Returns rows of the own executor as rows of a schema.
 ///
-/// Errors: `UserCode` for a value that its type does not hold, and text that is no UTF-8.
+/// Errors: `Invalid` for a value that its type does not hold, and text that is no UTF-8.
 pub fn record_batch(batch: &Batch, schema: &SchemaRef) -> Result<RecordBatch> {
     let columns = batch.columns.iter().zip(schema.fields());
     let columns = columns.map(|(column, field)| array(column, field.data_type())).collect::<Result<Vec<_>>>()?;
@@ -92,7 +92,7 @@ fn narrowed<T: ArrowPrimitiveType>(
         .collect();
     match fits {
         true => Ok(PrimitiveArray::new(values, nulls)),
-        false => Err(Error::new(Code::UserCode, format!("a value is too large for {}", T::DATA_TYPE))),
+        false => Err(Error::new(Code::Invalid, format!("a value is too large for {}", T::DATA_TYPE))),
     }
 }
 
@@ -137,7 +137,7 @@ fn decimals(values: impl Iterator<Item = i128>, nulls: Option<NullBuffer>, data_
         let values = values.collect();
         match fits {
             true => Ok(values),
-            false => Err(Error::new(Code::UserCode, format!("a value is too large for {data_type}"))),
+            false => Err(Error::new(Code::Invalid, format!("a value is too large for {data_type}"))),
         }
     }
     let wrong = |_| lacks(data_type);
@@ -168,7 +168,7 @@ fn texts<'v>(
     nulls: Option<NullBuffer>,
     data_type: &DataType,
 ) -> Result<ArrayRef> {
-    let bad = |_| Error::new(Code::UserCode, "a text is no UTF-8").hint("cast the column to binary");
+    let bad = |_| Error::new(Code::Invalid, "a text is no UTF-8").hint("cast the column to binary");
     Ok(match data_type {
         DataType::Utf8 => Arc::new(
             GenericByteArray::<datafusion::arrow::datatypes::Utf8Type>::try_new_from(packed::<i32>(values)?, nulls)

@@ -27,7 +27,7 @@ pub fn options() -> FormatOptions<'static> {
 }
 
 fn bad(e: impl std::fmt::Display) -> Error {
-    Error::new(Code::UserCode, format!("a value cannot be written as text: {e}"))
+    Error::new(Code::Invalid, format!("a value cannot be written as text: {e}"))
 }
 
 /// Text of the values of one column.

@@ -252,12 +252,16 @@ impl Session {
             }
             Err(reason) if self.settings.is_memory_set => Err(Error::new(
                 Code::Usage,
-                format!("this query needs the general executor, which may not keep to --memory: the own one lacks {reason}"),
+                format!(
+                    "this query needs the general executor, which may not keep to --memory: the own one lacks {reason}"
+                ),
             )
             .hint("leave out --memory, or add --executor general")),
             Err(reason) => {
                 if !self.settings.is_quiet {
-                    eprintln!("yunti sql: this query runs on the general executor, on one node: the own one lacks {reason}");
+                    eprintln!(
+                        "yunti sql: this query runs on the general executor, on one node: the own one lacks {reason}"
+                    );
                 }
                 Ok(Plan::General(optimized))
             }
