@@ -15,5 +15,5 @@ use yunti_sql_plan::Node;
 
 /// Returns the plan of a query. Fails with what Yunti's executor lacks, as the end of a sentence.
 pub fn translate(plan: &LogicalPlan) -> Result<Node, String> {
-    nodes::node(plan)
+    nodes::node(plan).map(yunti_sql_plan::order::order)
 }

@@ -1,5 +1,6 @@
 //! Operators of a logical plan.
 
+use arrow_schema::DataType;
 use datafusion::common::{DFSchema, JoinType, NullEquality};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction};
@@ -94,11 +95,18 @@ fn scan(of: &logical::TableScan) -> Result<Scan> {
     conditions.iter().for_each(|condition| condition.visit_columns(&mut |column| used.push(column)));
     for column in used {
         let (field, own) = (schema.field(column), table.fields.get(column));
-        if own.is_none_or(|own| own.name != *field.name() || own.data_type != *field.data_type()) {
+        if own.is_none_or(|own| own.name != *field.name() || !is_same(&own.data_type, field.data_type())) {
             return Err(format!("a reader for the column {} of type {}", field.name(), field.data_type()));
         }
     }
     Ok(Scan { table, columns, conditions, limit: of.fetch })
+}
+
+/// Returns true for types with the same values. A text is a text, whatever the layout that Arrow gives it.
+fn is_same(a: &DataType, b: &DataType) -> bool {
+    let is_text = |of: &DataType| matches!(of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let is_binary = |of: &DataType| matches!(of, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
+    a == b || is_text(a) && is_text(b) || is_binary(a) && is_binary(b)
 }
 
 /// Returns a filter; over a scan, its conditions become the scan's.
@@ -141,17 +149,17 @@ fn aggregation(of: &logical::Aggregate) -> Result<Node> {
     // DataFusion's column after the keys has a bit for each key that is not in the set, the first key's highest; sets
     // that are there twice are told apart by higher bits.
     let types: Vec<_> = of.schema.fields().iter().map(|field| field.data_type().clone()).collect();
-    let number = Expression::column(keys.len(), arrow_schema::DataType::UInt32);
+    let number = Expression::column(keys.len(), DataType::UInt32);
     let mut branches = Vec::new();
     for (n, set) in sets.iter().enumerate() {
         if sets[..n].contains(set) {
             return Err("a grouping set that is there twice".into());
         }
         let bits = (0..keys.len()).fold(0i64, |bits, key| bits << 1 | i64::from(!set.contains(&key)));
-        let own = Expression::new(arrow_schema::DataType::UInt32, Operation::Literal(Value::Int(n as i64)));
+        let own = Expression::new(DataType::UInt32, Operation::Literal(Value::Int(n as i64)));
         let sides = Box::new([number.clone(), own]);
         let is_own = Expression::new(
-            arrow_schema::DataType::Boolean,
+            DataType::Boolean,
             Operation::Compare(yunti_sql_plan::Comparison::Equal, sides),
         );
         let id = &types[keys.len()];
