@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   run.rs        a plan as pipelines, one after the other; the rows of the last in order
+//!   scalars.rs    values of plans that stand in expressions
 //!   pipeline.rs   source -> steps -> sink, and the workers that run it
 //!   context.rs    memory, threads, cancellation and files of a query
 //!   scan/         rows of a table: conditions first, then the other columns of the rows that are left
@@ -21,6 +22,7 @@ pub mod output;
 pub mod pipeline;
 pub mod rows;
 pub mod run;
+pub mod scalars;
 pub mod scan;
 pub mod sort;
 pub mod spill;

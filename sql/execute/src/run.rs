@@ -2,7 +2,9 @@
 //! input; what it gives is the source of the next pipeline.
 
 use yunti_base::{Code, Error, Result};
-use yunti_engine::columns::vector::Vector;
+use yunti_engine::columns::kind::Kind;
+use yunti_engine::columns::text::Builder;
+use yunti_engine::columns::vector::{Value, Vector};
 use yunti_sql_plan::{Batch, Node, kind_of};
 
 use crate::context::Context;
@@ -10,15 +12,39 @@ use crate::output::Ordered;
 use crate::pipeline::Pipeline;
 use crate::rows::Batches;
 use crate::steps::{Filter, Project};
-use crate::{aggregate, join, scan, sort};
+use crate::{aggregate, join, scalars, scan, sort};
 
 /// Runs a plan. Calls `out` with its rows, in order, from any thread.
 pub fn run(plan: &Node, context: &Context, out: &mut (dyn FnMut(Batch) -> Result<()> + Send)) -> Result<()> {
+    let resolved;
+    let plan = if scalars::is_needed(plan) {
+        resolved = scalars::resolve(plan, &mut |plan| value(plan, context))?;
+        &resolved
+    } else {
+        plan
+    };
     let (plan, window) = match plan {
         Node::Limit { input, skip, count } => (&**input, (*skip, *count)),
         plan => (plan, (0, None)),
     };
     pipeline(plan, context)?.run(&Ordered::new(out, window, context.threads), context)
+}
+
+/// Returns the only value of the only row of a plan; null without a row. Errors: `Invalid` for two rows.
+fn value(plan: &Node, context: &Context) -> Result<Value> {
+    let (mut rows, mut value) = (0, Value::Null);
+    run(plan, context, &mut |batch| {
+        rows += batch.rows;
+        if let (Some(column), true) = (batch.columns.first(), batch.rows > 0) {
+            value = column.value(0);
+        }
+        match rows {
+            0 | 1 => Ok(()),
+            _ => Err(Error::new(Code::Invalid, "a subquery that is used as a value gives more than one row")
+                .hint("add 'limit 1' to it, or an aggregate such as max")),
+        }
+    })?;
+    Ok(value)
 }
 
 /// Returns the pipeline that gives the rows of a plan; those below its breakers have run then.
@@ -70,11 +96,8 @@ pub fn pipeline(plan: &Node, context: &Context) -> Result<Pipeline> {
     })
 }
 
-fn values<'v>(
-    values: impl Iterator<Item = &'v yunti_engine::columns::vector::Value>,
-    kind: yunti_engine::columns::kind::Kind,
-) -> Vector {
-    let mut builder = yunti_engine::columns::text::Builder::new(kind);
+fn values<'v>(values: impl Iterator<Item = &'v Value>, kind: Kind) -> Vector {
+    let mut builder = Builder::new(kind);
     values.for_each(|value| builder.push_value(value.clone()));
     builder.take()
 }
@@ -82,4 +105,39 @@ fn values<'v>(
 /// Returns the error for something that this executor lacks.
 pub fn not_native(what: &str) -> Error {
     Error::new(Code::Usage, format!("Yunti's own executor has no {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::DataType;
+    use yunti_base::Cancel;
+    use yunti_engine::env::Env;
+    use yunti_engine::memory::Budget;
+    use yunti_sql_plan::{Expression, Operation};
+
+    fn context() -> Context {
+        Context { env: Env::real(), budget: Budget::new(64 << 20), threads: 2, cancel: Cancel::default() }
+    }
+
+    #[test]
+    fn a_plan_becomes_its_value() {
+        for (rows, expect) in [
+            (vec![vec![Value::Int(7)]], Some(Value::Int(7))),
+            (Vec::new(), Some(Value::Null)),
+            (vec![vec![Value::Int(1)], vec![Value::Int(2)]], None),
+        ] {
+            let plan = Node::Values { types: vec![DataType::Int64], rows };
+            let of = Expression::new(DataType::Int64, Operation::Scalar(plan.into()));
+            let one = Node::Values { types: Vec::new(), rows: vec![Vec::new()] };
+            let plan = Node::Project { input: Box::new(one), expressions: vec![of] };
+            assert!(scalars::is_needed(&plan));
+            let mut out = Vec::new();
+            let done = run(&plan, &context(), &mut |batch| {
+                out.extend((0..batch.rows).map(|row| batch.columns[0].value(row)));
+                Ok(())
+            });
+            assert_eq!((done.is_ok(), out), (expect.is_some(), expect.into_iter().collect()));
+        }
+    }
 }

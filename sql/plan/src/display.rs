@@ -81,8 +81,19 @@ impl fmt::Display for Expression {
                 write!(f, "({value} {}{}like '{pattern}')", not(negated), if *ignore_case { "i" } else { "" })
             }
             Operation::Call(function, arguments) => write!(f, "{function:?}({})", list(arguments)),
+            Operation::Scalar(plan) => write!(f, "value of ({})", plan.title()),
             Operation::Foreign(function, arguments) => write!(f, "{}({})", function.name(), list(arguments)),
         }
+    }
+}
+
+impl Expression {
+    /// Writes the plans whose values it needs.
+    fn write_plans(&self, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Operation::Scalar(plan) = &self.operation {
+            plan.write(depth, f)?;
+        }
+        self.children().into_iter().try_for_each(|child| child.write_plans(depth, f))
     }
 }
 
@@ -142,6 +153,9 @@ impl Node {
 
     fn write(&self, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:1$}{2}", "", 2 * depth, self.title())?;
+        for expression in self.expressions() {
+            expression.write_plans(depth + 1, f)?;
+        }
         self.inputs().into_iter().try_for_each(|input| input.write(depth + 1, f))
     }
 }

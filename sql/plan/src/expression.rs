@@ -11,6 +11,8 @@ use arrow_schema::DataType;
 use yunti_base::Result;
 use yunti_engine::columns::vector::{Value, Vector};
 
+use crate::node::Node;
+
 /// A value for each row.
 #[derive(Clone, Debug)]
 pub struct Expression {
@@ -125,6 +127,9 @@ pub enum Operation {
         negated: bool,
     },
     Call(Function, Vec<Expression>),
+    /// The only value of the only row of a plan, null without a row; two rows are an error. Executors run it once, before
+    /// the rows of the plan around it, and put its value here.
+    Scalar(Arc<Node>),
     /// A function of the front end's library or of the user.
     Foreign(Arc<dyn Foreign>, Vec<Expression>),
 }
@@ -151,7 +156,7 @@ impl Expression {
     /// Returns the expressions that it computes with, in order.
     pub fn children(&self) -> Vec<&Expression> {
         match &self.operation {
-            Operation::Column(_) | Operation::Literal(_) => Vec::new(),
+            Operation::Column(_) | Operation::Literal(_) | Operation::Scalar(_) => Vec::new(),
             Operation::Compare(_, sides) | Operation::Arithmetic(_, sides) => sides.iter().collect(),
             Operation::Negate(of) | Operation::Not(of) | Operation::IsNull(of) => vec![of],
             Operation::And(all) | Operation::Or(all) => all.iter().collect(),
@@ -167,7 +172,7 @@ impl Expression {
     /// Returns the expressions that it computes with, in order.
     pub fn children_mut(&mut self) -> Vec<&mut Expression> {
         match &mut self.operation {
-            Operation::Column(_) | Operation::Literal(_) => Vec::new(),
+            Operation::Column(_) | Operation::Literal(_) | Operation::Scalar(_) => Vec::new(),
             Operation::Compare(_, sides) | Operation::Arithmetic(_, sides) => sides.iter_mut().collect(),
             Operation::Negate(of) | Operation::Not(of) | Operation::IsNull(of) => vec![of],
             Operation::And(all) | Operation::Or(all) => all.iter_mut().collect(),

@@ -203,6 +203,68 @@ impl Node {
             Node::Window(window) => vec![&window.input],
         }
     }
+
+    /// Returns its inputs.
+    pub fn inputs_mut(&mut self) -> Vec<&mut Node> {
+        match self {
+            Node::Scan(_) | Node::Values { .. } => Vec::new(),
+            Node::Filter { input, .. }
+            | Node::Project { input, .. }
+            | Node::Aggregate { input, .. }
+            | Node::Sort { input, .. }
+            | Node::Limit { input, .. } => vec![input],
+            Node::Join(join) => vec![&mut join.left, &mut join.right],
+            Node::Union { inputs } => inputs.iter_mut().collect(),
+            Node::Window(window) => vec![&mut window.input],
+        }
+    }
+
+    /// Returns the expressions that it computes for its rows.
+    pub fn expressions(&self) -> Vec<&Expression> {
+        match self {
+            Node::Scan(scan) => scan.conditions.iter().collect(),
+            Node::Filter { condition, .. } => vec![condition],
+            Node::Project { expressions, .. } => expressions.iter().collect(),
+            Node::Aggregate { keys, aggregates, .. } => {
+                let calls = aggregates.iter().flat_map(|call| call.argument.iter().chain(&call.condition));
+                keys.iter().chain(calls).collect()
+            }
+            Node::Join(join) => {
+                join.keys.iter().flat_map(|(left, right)| [left, right]).chain(&join.condition).collect()
+            }
+            Node::Sort { keys, .. } => keys.iter().map(|key| &key.value).collect(),
+            Node::Window(window) => {
+                let order = window.order.iter().map(|key| &key.value);
+                let arguments = window.calls.iter().flat_map(|call| &call.arguments);
+                window.partition.iter().chain(order).chain(arguments).collect()
+            }
+            Node::Values { .. } | Node::Limit { .. } | Node::Union { .. } => Vec::new(),
+        }
+    }
+
+    /// Returns the expressions that it computes for its rows.
+    pub fn expressions_mut(&mut self) -> Vec<&mut Expression> {
+        match self {
+            Node::Scan(scan) => scan.conditions.iter_mut().collect(),
+            Node::Filter { condition, .. } => vec![condition],
+            Node::Project { expressions, .. } => expressions.iter_mut().collect(),
+            Node::Aggregate { keys, aggregates, .. } => {
+                let calls = aggregates.iter_mut();
+                let calls = calls.flat_map(|call| call.argument.iter_mut().chain(&mut call.condition));
+                keys.iter_mut().chain(calls).collect()
+            }
+            Node::Join(join) => {
+                join.keys.iter_mut().flat_map(|(left, right)| [left, right]).chain(&mut join.condition).collect()
+            }
+            Node::Sort { keys, .. } => keys.iter_mut().map(|key| &mut key.value).collect(),
+            Node::Window(window) => {
+                let order = window.order.iter_mut().map(|key| &mut key.value);
+                let arguments = window.calls.iter_mut().flat_map(|call| &mut call.arguments);
+                window.partition.iter_mut().chain(order).chain(arguments).collect()
+            }
+            Node::Values { .. } | Node::Limit { .. } | Node::Union { .. } => Vec::new(),
+        }
+    }
 }
 
 impl Join {

@@ -226,6 +226,7 @@ fn operation(expression: &Expression, parts: Vec<Node>) -> Result<Prepared> {
         }
         Operation::Call(function, _) => Prepared::Call(*function, parts),
         Operation::Foreign(function, _) => Prepared::Foreign(function.clone(), parts),
+        Operation::Scalar(_) => return Err(Error::new(Code::Internal, "the value of a plan is needed before it ran")),
     })
 }
 

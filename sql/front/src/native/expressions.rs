@@ -66,7 +66,11 @@ pub fn expression(of: &Expr, schema: &DFSchema) -> Result<Expression> {
             if list.negated { not(any) } else { Ok(any) }
         }
         Expr::ScalarFunction(function) => call(function, of, schema),
-        Expr::ScalarSubquery(_) => Err("a subquery as a value".into()),
+        Expr::ScalarSubquery(of) if of.outer_ref_columns.is_empty() => {
+            let plan = yunti_sql_plan::order::order(super::nodes::node(&of.subquery)?);
+            Ok(Expression::new(data_type()?, Operation::Scalar(plan.into())))
+        }
+        Expr::ScalarSubquery(_) => Err("a subquery as a value that needs columns of the query around it".into()),
         other => Err(format!("the expression {}", other.variant_name())),
     }
 }

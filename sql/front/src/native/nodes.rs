@@ -158,10 +158,7 @@ fn aggregation(of: &logical::Aggregate) -> Result<Node> {
         let bits = (0..keys.len()).fold(0i64, |bits, key| bits << 1 | i64::from(!set.contains(&key)));
         let own = Expression::new(DataType::UInt32, Operation::Literal(Value::Int(n as i64)));
         let sides = Box::new([number.clone(), own]);
-        let is_own = Expression::new(
-            DataType::Boolean,
-            Operation::Compare(yunti_sql_plan::Comparison::Equal, sides),
-        );
+        let is_own = Expression::new(DataType::Boolean, Operation::Compare(yunti_sql_plan::Comparison::Equal, sides));
         let id = &types[keys.len()];
         let value = match kind_of(id) {
             Some(yunti_engine::columns::kind::Kind::Int) => Value::Int(bits),

@@ -162,6 +162,7 @@ pub fn evaluate(expression: &Expression, row: &[Value]) -> Outcome {
             }
         }),
         Operation::Call(function, arguments) => called(*function, arguments, of, row),
+        Operation::Scalar(_) => panic!("no plans here"),
         Operation::Foreign(..) => panic!("no foreign functions here"),
     }
 }
