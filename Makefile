@@ -16,7 +16,7 @@ place = cmp -s $(1) $(2) || install -D $(1) $(2)
 
 .DEFAULT_GOAL := help
 .PHONY: help run yunti test test-engine test-api test-formats test-house test-conformance test-benches test-hadoop test-observe \
-        test-machine test-namenode test-python test-web test-full-engine test-full-hadoop test-full-namenode \
+        test-machine test-namenode test-python test-sql test-stores test-web test-full-engine test-full-hadoop test-full-namenode \
         test-full-observe test-full-web soak soak-files bench bench-quick dist install lint clean
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo 'make test-observe        test yunti observe on programs of known behaviour (JDK 17 and 25, Maven)'
 	@echo 'make test-machine        test page cache, control groups, TCP, file systems, crashes and settings'
 	@echo 'make test-namenode       test a NameNode under load, killed, with plug-ins, by Hadoop tests (JDK 17, Maven)'
+	@echo 'make test-sql            test yunti sql against DuckDB, SQLite and DataFusion, and its licences (pip)'
 	@echo 'make test-python         install the wheel in a fresh environment; test it on every CPython found (pip)'
 	@echo 'make test-web            compare compiled Velocity templates with stock Velocity (JDK 17, Maven)'
 	@echo 'make soak                simulate random jobs from a seed (JOBS=, SECONDS= or HOURS=; SEED=N [TRACE=1] repeats one)'
@@ -84,12 +85,14 @@ stores:
 	$(CARGO) build --release --locked --manifest-path stores/Cargo.toml --target-dir $(TARGET)
 	@$(call place,$(TARGET)/release/yunti-stores,$(DIST)/libexec/yunti-stores)
 # Queries over files: a workspace of its own, for its 290 crates.
+# SQL_PROFILE=tested builds the front end's crates without optimisation, for tests.
 SQL := $(TARGET)/sql
-.PHONY: sql
+SQL_PROFILE := release
+.PHONY: sql sql-environment
 sql: formats
 	@tools/setup build
-	$(CARGO) build --release --locked --manifest-path sql/Cargo.toml --target-dir $(SQL)
-	@strip -o $(SQL)/yunti-sql $(SQL)/release/yunti-sql
+	$(CARGO) build --profile $(SQL_PROFILE) --locked --manifest-path sql/Cargo.toml --target-dir $(SQL) -p yunti-sql
+	@strip -o $(SQL)/yunti-sql $(SQL)/$(SQL_PROFILE)/yunti-sql
 	@$(call place,$(SQL)/yunti-sql,$(DIST)/libexec/yunti-sql)
 # The class library for files of others. Its workspace is apart, so that the core's build has no part of it.
 FORMATS := $(TARGET)/formats
@@ -106,7 +109,7 @@ test:
 	@$(PYTHON) tools/tests/run.py
 
 test-engine test-api test-formats test-conformance test-benches test-house test-hadoop test-observe test-machine test-namenode \
-    test-python test-web: test-%:
+    test-python test-sql test-stores test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
@@ -280,6 +283,11 @@ python-environment: python
 	@$(PYTHON) -m venv --clear build/python-environment
 	@build/python-environment/bin/pip install --quiet --disable-pip-version-check $(DIST)/yunti-*.whl numpy pyarrow pandas \
 	  polars mypy fastavro cramjam backports.zstd
+
+# Peers of the queries' tests, and generators of their tables.
+sql-environment:
+	@test -x build/sql-environment/bin/python || $(PYTHON) -m venv build/sql-environment
+	@build/sql-environment/bin/pip install --quiet --disable-pip-version-check -r sql/tests/requirements.txt
 
 # ---- measurements ----
 

@@ -20,6 +20,7 @@ INPUTS = {
     "observe": (*CORE, "probe/", "observe/", "machine/", "fuzz/"),
     "machine": (*CORE, "probe/", "observe/tests/looking.py", "machine/"),
     "stores": (*CORE, "stores/", "engine/src/env/stores/", "hadoop/cluster/"),
+    "sql": (*CORE, "api/rust/", "formats/", "sql/"),
     "namenode": (*CORE, "namenode/", "hadoop/cluster/"),
     "python": (*CORE, "python/", "docs/guide/python.md"),
     "web": ("web/",),

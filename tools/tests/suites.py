@@ -21,7 +21,7 @@ PYTHON = sys.executable
 # Parts whose suites measure times.
 MEASURING = ("benches", "observe", "machine", "namenode")
 PARTS = ("engine", "api", "formats", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode",
-         "python", "stores", "web")
+         "python", "stores", "sql", "web")
 
 
 @dataclass
@@ -177,6 +177,16 @@ SUITES = [
     Suite("stores", "jobs on stand-ins of stores", [["make", "-s", "stores", "formats"], unittest("stores/tests")],
           counts.read_unittest, {"YUNTI": YUNTI}, shares=("formats",)),
     cluster_suite("jobs on HDFS from the node", "stores", part="stores", shares=("stores",)),
+    Suite("sql", "licences of sql",
+          [["cargo", "deny", "--manifest-path", "sql/Cargo.toml", "--locked", "check", "licenses", "bans", "sources"]]),
+    Suite("sql", "unit tests of plans and operators",
+          [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml", "--target-dir",
+            "target/sql", "-p", "yunti-sql-plan", "-p", "yunti-sql-execute", "--no-fail-fast", "--", "--show-output"]],
+          counts.read_cargo),
+    Suite("sql", "queries against other engines",
+          [["make", "-s", "sql", "SQL_PROFILE=tested"], ["make", "-s", "sql-environment"],
+           [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "-m", "unittest", "discover", "-v", "-s", "sql/tests",
+            "-p", "*_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}, minutes=50, skip=no_pypi, shares=("formats",)),
     *compiled_twice("gcc"),
     *compiled_twice("clang"),
     Suite("formats", "unit tests", [["cargo", "test", "--release", "--locked", "--manifest-path", "formats/Cargo.toml",
