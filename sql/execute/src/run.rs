@@ -128,7 +128,7 @@ mod tests {
             (vec![vec![Value::Int(1)], vec![Value::Int(2)]], None),
         ] {
             let plan = Node::Values { types: vec![DataType::Int64], rows };
-            let of = Expression::new(DataType::Int64, Operation::Scalar(plan.into()));
+            let of = Expression::new(DataType::Int64, Operation::Scalar(std::sync::Arc::new(plan)));
             let one = Node::Values { types: Vec::new(), rows: vec![Vec::new()] };
             let plan = Node::Project { input: Box::new(one), expressions: vec![of] };
             assert!(scalars::is_needed(&plan));

@@ -1,6 +1,8 @@
 //! Values of plans that stand in expressions: each runs once, before the plan around it, and becomes a constant.
 
-use yunti_base::Result;
+use std::any::Any;
+
+use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::vector::Value;
 use yunti_sql_plan::{Expression, Node, Operation};
 
@@ -21,6 +23,10 @@ fn resolve_in(plan: &mut Node, value: &mut Run<'_>) -> Result<()> {
 
 fn resolve_expression(of: &mut Expression, value: &mut Run<'_>) -> Result<()> {
     if let Operation::Scalar(plan) = &of.operation {
+        let plan: &dyn Any = &**plan;
+        let plan = plan.downcast_ref::<Node>();
+        let plan =
+            plan.ok_or_else(|| Error::new(Code::Internal, "the value is needed of something that is no plan"))?;
         of.operation = Operation::Literal(value(plan)?);
     }
     of.children_mut().into_iter().try_for_each(|child| resolve_expression(child, value))

@@ -14,12 +14,12 @@ pub enum AggregateFunction {
     Max,
     /// Mean, in the type of the call: a float, or a decimal rounded half away from zero.
     Average,
-    /// Of the sample (n - 1), and of the population.
+    /// With n - 1 as the divisor: a sample's. The next has n: a population's.
     Variance,
     VariancePopulation,
     StandardDeviation,
     StandardDeviationPopulation,
-    /// By a sketch (HyperLogLog).
+    /// Estimate of a sketch (HyperLogLog).
     ApproximateDistinct,
     /// True if all, or any, are true.
     BoolAnd,

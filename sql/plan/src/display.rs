@@ -5,7 +5,7 @@ use std::fmt;
 use yunti_engine::columns::text;
 use yunti_engine::columns::vector::Value;
 
-use crate::expression::{Arithmetic, Comparison, Expression, Operation};
+use crate::expression::{Arithmetic, Comparison, Expression, Operation, ValuePlan};
 use crate::kind::kind_of;
 use crate::node::{Node, SortKey};
 
@@ -104,9 +104,8 @@ impl fmt::Display for SortKey {
     }
 }
 
-impl Node {
-    /// Returns the operator without its inputs, in one line.
-    pub fn title(&self) -> String {
+impl ValuePlan for Node {
+    fn title(&self) -> String {
         match self {
             Node::Scan(scan) => {
                 let names: Vec<&str> = scan.columns.iter().map(|&n| &scan.table.fields[n].name[..]).collect();

@@ -4,14 +4,13 @@
 //! Nulls are SQL's: a comparison with a null is null; `and` and `or` have three values. Arithmetic is checked: a result
 //! that its type does not hold is an error, and so is a division of numbers that are not floats by zero.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
 use yunti_base::Result;
 use yunti_engine::columns::vector::{Value, Vector};
-
-use crate::node::Node;
 
 /// A value for each row.
 #[derive(Clone, Debug)]
@@ -38,7 +37,7 @@ pub enum Arithmetic {
     Add,
     Subtract,
     Multiply,
-    /// Of whole numbers: toward zero.
+    /// Toward zero, if the numbers are whole.
     Divide,
     /// With the sign of the dividend.
     Remainder,
@@ -89,7 +88,7 @@ pub enum Function {
     NullIf,
 }
 
-/// What an expression does.
+/// Way to compute the value of an expression.
 #[derive(Clone, Debug)]
 pub enum Operation {
     /// Number of a column of the input.
@@ -127,11 +126,20 @@ pub enum Operation {
         negated: bool,
     },
     Call(Function, Vec<Expression>),
-    /// The only value of the only row of a plan, null without a row; two rows are an error. Executors run it once, before
-    /// the rows of the plan around it, and put its value here.
-    Scalar(Arc<Node>),
+    /// The only value of the only row of a plan, null without a row; two rows are an error. Executors run it once,
+    /// before the rows of the plan around it, and put its value here.
+    Scalar(Arc<dyn ValuePlan>),
     /// A function of the front end's library or of the user.
     Foreign(Arc<dyn Foreign>, Vec<Expression>),
+}
+
+/// A plan whose only value an expression needs: a `Node`.
+pub trait ValuePlan: Any + Send + Sync + fmt::Debug {
+    /// Returns the operator at its top, in one line.
+    fn title(&self) -> String;
+
+    /// Writes it as text, its top indented by `depth` steps.
+    fn write(&self, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
 /// A function that is not the executor's own.

@@ -21,7 +21,7 @@ pub mod table;
 
 pub use aggregate::{Aggregate, AggregateFunction};
 pub use batch::Batch;
-pub use expression::{Arithmetic, Comparison, Expression, Foreign, Function, Operation};
+pub use expression::{Arithmetic, Comparison, Expression, Foreign, Function, Operation, ValuePlan};
 pub use kind::kind_of;
 pub use node::{Join, JoinKind, Node, Scan, SortKey, Window};
 pub use table::{Bounds, Field, Morsel, MorselReader, Statistics, Table, TableSource};

@@ -19,16 +19,16 @@ pub struct Field {
     pub nullable: bool,
 }
 
-/// What is known of a table's rows before they are read. Join order and sizes of tables follow from it.
+/// Knowledge of a table's rows before they are read. Join order and sizes of tables follow from it.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
     /// Number of rows, if it is known exactly or nearly.
     pub rows: Option<u64>,
-    /// Of each column, in the order of the table's fields; empty if nothing is known.
+    /// Knowledge of each column, in the order of the table's fields; empty if nothing is known.
     pub columns: Vec<ColumnStatistics>,
 }
 
-/// What is known of a column's values.
+/// Knowledge of a column's values.
 #[derive(Clone, Debug, Default)]
 pub struct ColumnStatistics {
     pub min: Option<Value>,

@@ -7,71 +7,183 @@ use datafusion::scalar::ScalarValue;
 use yunti_engine::columns::vector::Value;
 use yunti_sql_plan::{Arithmetic, Comparison, Expression, Function, Operation, kind_of};
 
-use super::functions::call;
+use super::Translation;
 
 type Result<T> = std::result::Result<T, String>;
 
-/// Returns expressions over the columns of a schema.
-pub fn expressions(all: &[Expr], schema: &DFSchema) -> Result<Vec<Expression>> {
-    all.iter().map(|of| expression(of, schema)).collect()
-}
+impl Translation {
+    /// Returns expressions over the columns of a schema.
+    pub fn expressions(self, all: &[Expr], schema: &DFSchema) -> Result<Vec<Expression>> {
+        all.iter().map(|of| self.expression(of, schema)).collect()
+    }
 
-/// Returns an expression over the columns of a schema.
-pub fn expression(of: &Expr, schema: &DFSchema) -> Result<Expression> {
-    let data_type = || {
-        let found = of.get_type(schema).map_err(|e| e.to_string())?;
-        kind_of(&found).map(|_| found.clone()).ok_or_else(|| format!("values of type {found}"))
-    };
-    let boxed = |of: &Expr| Ok::<_, String>(Box::new(expression(of, schema)?));
-    let boolean = |operation| Ok(Expression::new(DataType::Boolean, operation));
-    match of {
-        Expr::Alias(alias) => expression(&alias.expr, schema),
-        Expr::Column(column) => {
-            let number = schema.index_of_column(column).map_err(|e| e.to_string())?;
-            Ok(Expression::column(number, data_type()?))
-        }
-        Expr::Literal(value, _) => {
-            let (data_type, value) = literal(value)?;
-            Ok(Expression::new(data_type, Operation::Literal(value)))
-        }
-        Expr::BinaryExpr(of) => binary(of, data_type()?, schema),
-        Expr::Not(of) => boolean(Operation::Not(boxed(of)?)),
-        Expr::IsNull(of) | Expr::IsUnknown(of) => boolean(Operation::IsNull(boxed(of)?)),
-        Expr::IsNotNull(of) | Expr::IsNotUnknown(of) => not(boolean(Operation::IsNull(boxed(of)?))?),
-        Expr::IsTrue(of) => is(expression(of, schema)?, true),
-        Expr::IsFalse(of) => is(expression(of, schema)?, false),
-        Expr::IsNotTrue(of) => not(is(expression(of, schema)?, true)?),
-        Expr::IsNotFalse(of) => not(is(expression(of, schema)?, false)?),
-        Expr::Negative(value) => Ok(Expression::new(data_type()?, Operation::Negate(boxed(value)?))),
-        Expr::Between(between) => self::between(between, schema),
-        Expr::Case(case) => self::case(case, data_type()?, schema),
-        Expr::Cast(cast) => cast_to(expression(&cast.expr, schema)?, data_type()?, false),
-        Expr::TryCast(cast) => cast_to(expression(&cast.expr, schema)?, data_type()?, true),
-        Expr::Like(like) => self::like(like, schema),
-        Expr::InList(list) => {
-            let value = expression(&list.expr, schema)?;
-            let constant = |of: &Expr| match of {
-                Expr::Literal(value, _) => Some(literal(value).ok()?.1),
-                _ => None,
-            };
-            if let Some(values) = list.list.iter().map(constant).collect::<Option<Vec<Value>>>() {
-                let value = Box::new(value);
-                return boolean(Operation::In { value, list: values, negated: list.negated });
+    /// Returns an expression over the columns of a schema.
+    pub fn expression(self, of: &Expr, schema: &DFSchema) -> Result<Expression> {
+        let data_type = || {
+            let found = of.get_type(schema).map_err(|e| e.to_string())?;
+            kind_of(&found).map(|_| found.clone()).ok_or_else(|| format!("values of type {found}"))
+        };
+        let boxed = |of: &Expr| Ok::<_, String>(Box::new(self.expression(of, schema)?));
+        let boolean = |operation| Ok(Expression::new(DataType::Boolean, operation));
+        match of {
+            Expr::Alias(alias) => self.expression(&alias.expr, schema),
+            Expr::Column(column) => {
+                let number = schema.index_of_column(column).map_err(|e| e.to_string())?;
+                Ok(Expression::column(number, data_type()?))
             }
-            let equal = |of: &Expr| {
-                let sides = Box::new([value.clone(), expression(of, schema)?]);
-                boolean(Operation::Compare(Comparison::Equal, sides))
+            Expr::Literal(value, _) => {
+                let (data_type, value) = Translation::literal(value)?;
+                Ok(Expression::new(data_type, Operation::Literal(value)))
+            }
+            Expr::BinaryExpr(of) => self.binary(of, data_type()?, schema),
+            Expr::Not(of) => boolean(Operation::Not(boxed(of)?)),
+            Expr::IsNull(of) | Expr::IsUnknown(of) => boolean(Operation::IsNull(boxed(of)?)),
+            Expr::IsNotNull(of) | Expr::IsNotUnknown(of) => not(boolean(Operation::IsNull(boxed(of)?))?),
+            Expr::IsTrue(of) => is(self.expression(of, schema)?, true),
+            Expr::IsFalse(of) => is(self.expression(of, schema)?, false),
+            Expr::IsNotTrue(of) => not(is(self.expression(of, schema)?, true)?),
+            Expr::IsNotFalse(of) => not(is(self.expression(of, schema)?, false)?),
+            Expr::Negative(value) => Ok(Expression::new(data_type()?, Operation::Negate(boxed(value)?))),
+            Expr::Between(between) => self.between(between, schema),
+            Expr::Case(case) => self.case(case, data_type()?, schema),
+            Expr::Cast(cast) => cast_to(self.expression(&cast.expr, schema)?, data_type()?, false),
+            Expr::TryCast(cast) => cast_to(self.expression(&cast.expr, schema)?, data_type()?, true),
+            Expr::Like(like) => self.like(like, schema),
+            Expr::InList(list) => {
+                let value = self.expression(&list.expr, schema)?;
+                let constant = |of: &Expr| match of {
+                    Expr::Literal(value, _) => Some(Translation::literal(value).ok()?.1),
+                    _ => None,
+                };
+                if let Some(values) = list.list.iter().map(constant).collect::<Option<Vec<Value>>>() {
+                    let value = Box::new(value);
+                    return boolean(Operation::In { value, list: values, negated: list.negated });
+                }
+                let equal = |of: &Expr| {
+                    let sides = Box::new([value.clone(), self.expression(of, schema)?]);
+                    boolean(Operation::Compare(Comparison::Equal, sides))
+                };
+                let any = boolean(Operation::Or(list.list.iter().map(equal).collect::<Result<_>>()?))?;
+                if list.negated { not(any) } else { Ok(any) }
+            }
+            Expr::ScalarFunction(function) => self.call(function, of, schema),
+            Expr::ScalarSubquery(of) if of.outer_ref_columns.is_empty() => {
+                let plan = yunti_sql_plan::order::order(self.node(&of.subquery)?);
+                Ok(Expression::new(data_type()?, Operation::Scalar(std::sync::Arc::new(plan))))
+            }
+            Expr::ScalarSubquery(_) => Err("a subquery as a value that needs columns of the query around it".into()),
+            other => Err(format!("the expression {}", other.variant_name())),
+        }
+    }
+
+    pub fn binary(self, of: &BinaryExpr, data_type: DataType, schema: &DFSchema) -> Result<Expression> {
+        let sides =
+            || Ok::<_, String>(Box::new([self.expression(&of.left, schema)?, self.expression(&of.right, schema)?]));
+        let compare = |how| {
+            let sides = sides()?;
+            if kind_of(&sides[0].data_type) != kind_of(&sides[1].data_type) {
+                let types = (&sides[0].data_type, &sides[1].data_type);
+                return Err(format!("a comparison of {} with {}", types.0, types.1));
+            }
+            Ok(Expression::new(DataType::Boolean, Operation::Compare(how, sides)))
+        };
+        let arithmetic = |how| {
+            let sides = sides()?;
+            let is_number = |of: &Expression| kind_of(&of.data_type).is_some_and(|kind| kind.is_number());
+            if !sides.iter().all(is_number) || !kind_of(&data_type).is_some_and(|kind| kind.is_number()) {
+                let types = (&sides[0].data_type, &sides[1].data_type);
+                return Err(format!("{} {} {}", types.0, of.op, types.1));
+            }
+            Ok(Expression::new(data_type.clone(), Operation::Arithmetic(how, sides)))
+        };
+        match of.op {
+            Operator::Eq => compare(Comparison::Equal),
+            Operator::NotEq => compare(Comparison::NotEqual),
+            Operator::Lt => compare(Comparison::Less),
+            Operator::LtEq => compare(Comparison::LessOrEqual),
+            Operator::Gt => compare(Comparison::Greater),
+            Operator::GtEq => compare(Comparison::GreaterOrEqual),
+            Operator::IsDistinctFrom => compare(Comparison::Distinct),
+            Operator::IsNotDistinctFrom => compare(Comparison::NotDistinct),
+            Operator::Plus => arithmetic(Arithmetic::Add),
+            Operator::Minus => arithmetic(Arithmetic::Subtract),
+            Operator::Multiply => arithmetic(Arithmetic::Multiply),
+            Operator::Divide => arithmetic(Arithmetic::Divide),
+            Operator::Modulo => arithmetic(Arithmetic::Remainder),
+            Operator::And | Operator::Or => {
+                let mut all = Vec::new();
+                self.flatten(of, of.op, schema, &mut all)?;
+                let operation = if of.op == Operator::And { Operation::And(all) } else { Operation::Or(all) };
+                Ok(Expression::new(DataType::Boolean, operation))
+            }
+            Operator::StringConcat => {
+                Ok(Expression::new(data_type, Operation::Call(Function::Join, sides()?.to_vec())))
+            }
+            _ => Err(format!("the operator {}", of.op)),
+        }
+    }
+
+    /// Adds the parts of a chain of one operator. A chain may be thousands long, and leans to the left.
+    pub fn flatten(self, of: &BinaryExpr, op: Operator, schema: &DFSchema, to: &mut Vec<Expression>) -> Result<()> {
+        let mut right = Vec::new();
+        let mut at = of;
+        let first = loop {
+            right.push(&*at.right);
+            match &*at.left {
+                Expr::BinaryExpr(left) if left.op == op => at = left,
+                left => break left,
+            }
+        };
+        to.push(self.expression(first, schema)?);
+        for part in right.into_iter().rev() {
+            match part {
+                Expr::BinaryExpr(part) if part.op == op => self.flatten(part, op, schema, to)?,
+                part => to.push(self.expression(part, schema)?),
+            }
+        }
+        Ok(())
+    }
+
+    pub fn between(self, of: &Between, schema: &DFSchema) -> Result<Expression> {
+        let side = |op, bound: &Expr| {
+            let of = BinaryExpr::new(of.expr.clone(), op, Box::new(bound.clone()));
+            self.binary(&of, DataType::Boolean, schema)
+        };
+        let both = vec![side(Operator::GtEq, &of.low)?, side(Operator::LtEq, &of.high)?];
+        let within = Expression::new(DataType::Boolean, Operation::And(both));
+        if of.negated { not(within) } else { Ok(within) }
+    }
+
+    pub fn case(self, of: &Case, data_type: DataType, schema: &DFSchema) -> Result<Expression> {
+        let mut branches = Vec::new();
+        for (when, then) in &of.when_then_expr {
+            let when = match &of.expr {
+                Some(value) => {
+                    let equal = BinaryExpr::new(value.clone(), Operator::Eq, when.clone());
+                    self.binary(&equal, DataType::Boolean, schema)?
+                }
+                None => self.expression(when, schema)?,
             };
-            let any = boolean(Operation::Or(list.list.iter().map(equal).collect::<Result<_>>()?))?;
-            if list.negated { not(any) } else { Ok(any) }
+            branches.push((when, typed(self.expression(then, schema)?, &data_type)));
         }
-        Expr::ScalarFunction(function) => call(function, of, schema),
-        Expr::ScalarSubquery(of) if of.outer_ref_columns.is_empty() => {
-            let plan = yunti_sql_plan::order::order(super::nodes::node(&of.subquery)?);
-            Ok(Expression::new(data_type()?, Operation::Scalar(plan.into())))
-        }
-        Expr::ScalarSubquery(_) => Err("a subquery as a value that needs columns of the query around it".into()),
-        other => Err(format!("the expression {}", other.variant_name())),
+        let otherwise = of.else_expr.as_ref().map(|of| self.expression(of, schema)).transpose()?;
+        let otherwise = otherwise.map(|of| Box::new(typed(of, &data_type)));
+        Ok(Expression::new(data_type, Operation::Case { branches, otherwise }))
+    }
+
+    pub fn like(self, of: &Like, schema: &DFSchema) -> Result<Expression> {
+        let Expr::Literal(ScalarValue::Utf8(Some(pattern)) | ScalarValue::Utf8View(Some(pattern)), _) = &*of.pattern
+        else {
+            return Err("'like' with a pattern that is no constant".into());
+        };
+        let operation = Operation::Like {
+            value: Box::new(self.expression(&of.expr, schema)?),
+            pattern: pattern.clone(),
+            escape: of.escape_char,
+            ignore_case: of.case_insensitive,
+            negated: of.negated,
+        };
+        Ok(Expression::new(DataType::Boolean, operation))
     }
 }
 
@@ -98,98 +210,6 @@ fn cast_to(value: Expression, data_type: DataType, lenient: bool) -> Result<Expr
     Ok(Expression::new(data_type, Operation::Cast { value: Box::new(value), lenient }))
 }
 
-fn binary(of: &BinaryExpr, data_type: DataType, schema: &DFSchema) -> Result<Expression> {
-    let sides = || Ok::<_, String>(Box::new([expression(&of.left, schema)?, expression(&of.right, schema)?]));
-    let compare = |how| {
-        let sides = sides()?;
-        if kind_of(&sides[0].data_type) != kind_of(&sides[1].data_type) {
-            let types = (&sides[0].data_type, &sides[1].data_type);
-            return Err(format!("a comparison of {} with {}", types.0, types.1));
-        }
-        Ok(Expression::new(DataType::Boolean, Operation::Compare(how, sides)))
-    };
-    let arithmetic = |how| {
-        let sides = sides()?;
-        let is_number = |of: &Expression| kind_of(&of.data_type).is_some_and(|kind| kind.is_number());
-        if !sides.iter().all(is_number) || !kind_of(&data_type).is_some_and(|kind| kind.is_number()) {
-            let types = (&sides[0].data_type, &sides[1].data_type);
-            return Err(format!("{} {} {}", types.0, of.op, types.1));
-        }
-        Ok(Expression::new(data_type.clone(), Operation::Arithmetic(how, sides)))
-    };
-    match of.op {
-        Operator::Eq => compare(Comparison::Equal),
-        Operator::NotEq => compare(Comparison::NotEqual),
-        Operator::Lt => compare(Comparison::Less),
-        Operator::LtEq => compare(Comparison::LessOrEqual),
-        Operator::Gt => compare(Comparison::Greater),
-        Operator::GtEq => compare(Comparison::GreaterOrEqual),
-        Operator::IsDistinctFrom => compare(Comparison::Distinct),
-        Operator::IsNotDistinctFrom => compare(Comparison::NotDistinct),
-        Operator::Plus => arithmetic(Arithmetic::Add),
-        Operator::Minus => arithmetic(Arithmetic::Subtract),
-        Operator::Multiply => arithmetic(Arithmetic::Multiply),
-        Operator::Divide => arithmetic(Arithmetic::Divide),
-        Operator::Modulo => arithmetic(Arithmetic::Remainder),
-        Operator::And | Operator::Or => {
-            let mut all = Vec::new();
-            flatten(of, of.op, schema, &mut all)?;
-            let operation = if of.op == Operator::And { Operation::And(all) } else { Operation::Or(all) };
-            Ok(Expression::new(DataType::Boolean, operation))
-        }
-        Operator::StringConcat => Ok(Expression::new(data_type, Operation::Call(Function::Join, sides()?.to_vec()))),
-        _ => Err(format!("the operator {}", of.op)),
-    }
-}
-
-/// Adds the parts of a chain of one operator. A chain may be thousands long, and leans to the left.
-fn flatten(of: &BinaryExpr, op: Operator, schema: &DFSchema, to: &mut Vec<Expression>) -> Result<()> {
-    let mut right = Vec::new();
-    let mut at = of;
-    let first = loop {
-        right.push(&*at.right);
-        match &*at.left {
-            Expr::BinaryExpr(left) if left.op == op => at = left,
-            left => break left,
-        }
-    };
-    to.push(expression(first, schema)?);
-    for part in right.into_iter().rev() {
-        match part {
-            Expr::BinaryExpr(part) if part.op == op => flatten(part, op, schema, to)?,
-            part => to.push(expression(part, schema)?),
-        }
-    }
-    Ok(())
-}
-
-fn between(of: &Between, schema: &DFSchema) -> Result<Expression> {
-    let side = |op, bound: &Expr| {
-        let of = BinaryExpr::new(of.expr.clone(), op, Box::new(bound.clone()));
-        binary(&of, DataType::Boolean, schema)
-    };
-    let both = vec![side(Operator::GtEq, &of.low)?, side(Operator::LtEq, &of.high)?];
-    let within = Expression::new(DataType::Boolean, Operation::And(both));
-    if of.negated { not(within) } else { Ok(within) }
-}
-
-fn case(of: &Case, data_type: DataType, schema: &DFSchema) -> Result<Expression> {
-    let mut branches = Vec::new();
-    for (when, then) in &of.when_then_expr {
-        let when = match &of.expr {
-            Some(value) => {
-                let equal = BinaryExpr::new(value.clone(), Operator::Eq, when.clone());
-                binary(&equal, DataType::Boolean, schema)?
-            }
-            None => expression(when, schema)?,
-        };
-        branches.push((when, typed(expression(then, schema)?, &data_type)));
-    }
-    let otherwise = of.else_expr.as_ref().map(|of| expression(of, schema)).transpose()?;
-    let otherwise = otherwise.map(|of| Box::new(typed(of, &data_type)));
-    Ok(Expression::new(data_type, Operation::Case { branches, otherwise }))
-}
-
 /// Returns an expression with a type; a null has any.
 fn typed(of: Expression, data_type: &DataType) -> Expression {
     match of.data_type == DataType::Null {
@@ -198,55 +218,43 @@ fn typed(of: Expression, data_type: &DataType) -> Expression {
     }
 }
 
-fn like(of: &Like, schema: &DFSchema) -> Result<Expression> {
-    let Expr::Literal(ScalarValue::Utf8(Some(pattern)) | ScalarValue::Utf8View(Some(pattern)), _) = &*of.pattern else {
-        return Err("'like' with a pattern that is no constant".into());
-    };
-    let operation = Operation::Like {
-        value: Box::new(expression(&of.expr, schema)?),
-        pattern: pattern.clone(),
-        escape: of.escape_char,
-        ignore_case: of.case_insensitive,
-        negated: of.negated,
-    };
-    Ok(Expression::new(DataType::Boolean, operation))
-}
-
-/// Returns the type and the value of a constant.
-pub fn literal(of: &ScalarValue) -> Result<(DataType, Value)> {
-    let data_type = of.data_type();
-    if kind_of(&data_type).is_none() {
-        return Err(format!("values of type {data_type}"));
-    }
-    let int = |value: Option<i64>| value.map_or(Value::Null, Value::Int);
-    let bytes = |value: Option<&[u8]>| value.map_or(Value::Null, |bytes| Value::Bytes(bytes.to_vec()));
-    let value = match of {
-        ScalarValue::Null => Value::Null,
-        ScalarValue::Boolean(v) => v.map_or(Value::Null, Value::Bool),
-        ScalarValue::Float16(v) => v.map_or(Value::Null, |v| Value::Float(v.to_f64())),
-        ScalarValue::Float32(v) => v.map_or(Value::Null, |v| Value::Float(v.into())),
-        ScalarValue::Float64(v) => v.map_or(Value::Null, Value::Float),
-        ScalarValue::Decimal32(v, ..) => v.map_or(Value::Null, |v| Value::Decimal(v.into())),
-        ScalarValue::Decimal64(v, ..) => v.map_or(Value::Null, |v| Value::Decimal(v.into())),
-        ScalarValue::Decimal128(v, ..) => v.map_or(Value::Null, Value::Decimal),
-        ScalarValue::Int8(v) => int(v.map(i64::from)),
-        ScalarValue::Int16(v) => int(v.map(i64::from)),
-        ScalarValue::Int32(v) | ScalarValue::Date32(v) => int(v.map(i64::from)),
-        ScalarValue::Time32Second(v) | ScalarValue::Time32Millisecond(v) => int(v.map(i64::from)),
-        ScalarValue::Int64(v) | ScalarValue::Time64Microsecond(v) | ScalarValue::Time64Nanosecond(v) => int(*v),
-        ScalarValue::UInt8(v) => int(v.map(i64::from)),
-        ScalarValue::UInt16(v) => int(v.map(i64::from)),
-        ScalarValue::UInt32(v) => int(v.map(i64::from)),
-        ScalarValue::UInt64(v) => v.map_or(Value::Null, |v| Value::Decimal(v.into())),
-        ScalarValue::Utf8(v) | ScalarValue::Utf8View(v) | ScalarValue::LargeUtf8(v) => {
-            bytes(v.as_ref().map(|text| text.as_bytes()))
+impl Translation {
+    /// Returns the type and the value of a constant.
+    pub fn literal(of: &ScalarValue) -> Result<(DataType, Value)> {
+        let data_type = of.data_type();
+        if kind_of(&data_type).is_none() {
+            return Err(format!("values of type {data_type}"));
         }
-        ScalarValue::Binary(v) | ScalarValue::BinaryView(v) | ScalarValue::LargeBinary(v) => bytes(v.as_deref()),
-        ScalarValue::TimestampSecond(v, _)
-        | ScalarValue::TimestampMillisecond(v, _)
-        | ScalarValue::TimestampMicrosecond(v, _)
-        | ScalarValue::TimestampNanosecond(v, _) => int(*v),
-        other => return Err(format!("values of type {}", other.data_type())),
-    };
-    Ok((data_type, value))
+        let int = |value: Option<i64>| value.map_or(Value::Null, Value::Int);
+        let bytes = |value: Option<&[u8]>| value.map_or(Value::Null, |bytes| Value::Bytes(bytes.to_vec()));
+        let value = match of {
+            ScalarValue::Null => Value::Null,
+            ScalarValue::Boolean(v) => v.map_or(Value::Null, Value::Bool),
+            ScalarValue::Float16(v) => v.map_or(Value::Null, |v| Value::Float(v.to_f64())),
+            ScalarValue::Float32(v) => v.map_or(Value::Null, |v| Value::Float(v.into())),
+            ScalarValue::Float64(v) => v.map_or(Value::Null, Value::Float),
+            ScalarValue::Decimal32(v, ..) => v.map_or(Value::Null, |v| Value::Decimal(v.into())),
+            ScalarValue::Decimal64(v, ..) => v.map_or(Value::Null, |v| Value::Decimal(v.into())),
+            ScalarValue::Decimal128(v, ..) => v.map_or(Value::Null, Value::Decimal),
+            ScalarValue::Int8(v) => int(v.map(i64::from)),
+            ScalarValue::Int16(v) => int(v.map(i64::from)),
+            ScalarValue::Int32(v) | ScalarValue::Date32(v) => int(v.map(i64::from)),
+            ScalarValue::Time32Second(v) | ScalarValue::Time32Millisecond(v) => int(v.map(i64::from)),
+            ScalarValue::Int64(v) | ScalarValue::Time64Microsecond(v) | ScalarValue::Time64Nanosecond(v) => int(*v),
+            ScalarValue::UInt8(v) => int(v.map(i64::from)),
+            ScalarValue::UInt16(v) => int(v.map(i64::from)),
+            ScalarValue::UInt32(v) => int(v.map(i64::from)),
+            ScalarValue::UInt64(v) => v.map_or(Value::Null, |v| Value::Decimal(v.into())),
+            ScalarValue::Utf8(v) | ScalarValue::Utf8View(v) | ScalarValue::LargeUtf8(v) => {
+                bytes(v.as_ref().map(|text| text.as_bytes()))
+            }
+            ScalarValue::Binary(v) | ScalarValue::BinaryView(v) | ScalarValue::LargeBinary(v) => bytes(v.as_deref()),
+            ScalarValue::TimestampSecond(v, _)
+            | ScalarValue::TimestampMillisecond(v, _)
+            | ScalarValue::TimestampMicrosecond(v, _)
+            | ScalarValue::TimestampNanosecond(v, _) => int(*v),
+            other => return Err(format!("values of type {}", other.data_type())),
+        };
+        Ok((data_type, value))
+    }
 }

@@ -7,98 +7,101 @@ use datafusion::scalar::ScalarValue;
 use yunti_engine::columns::vector::Value;
 use yunti_sql_plan::{Aggregate, AggregateFunction, Expression, Function, Operation, kind_of};
 
-use super::expressions::{expression, expressions};
+use super::Translation;
 
 type Result<T> = std::result::Result<T, String>;
 
-/// Returns a call of a function.
-pub fn call(of: &ScalarFunction, whole: &Expr, schema: &DFSchema) -> Result<Expression> {
-    let data_type = whole.get_type(schema).map_err(|e| e.to_string())?;
-    let lacks = || format!("the function {}", of.name());
-    if kind_of(&data_type).is_none() {
-        return Err(lacks());
+impl Translation {
+    /// Returns a call of a function.
+    pub fn call(self, of: &ScalarFunction, whole: &Expr, schema: &DFSchema) -> Result<Expression> {
+        let data_type = whole.get_type(schema).map_err(|e| e.to_string())?;
+        let lacks = || format!("the function {}", of.name());
+        if kind_of(&data_type).is_none() {
+            return Err(lacks());
+        }
+        let text = |n: usize| match of.args.get(n) {
+            Some(Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)), _)) => {
+                Some(text.as_str())
+            }
+            _ => None,
+        };
+        let (function, arguments) = match (of.name(), of.args.len()) {
+            ("date_part", 2) => {
+                let part = match text(0).unwrap_or_default().to_ascii_lowercase().as_str() {
+                    "year" => Function::Year,
+                    "month" => Function::Month,
+                    "day" => Function::Day,
+                    "hour" => Function::Hour,
+                    "minute" => Function::Minute,
+                    "quarter" => Function::Quarter,
+                    "dow" => Function::DayOfWeek,
+                    "doy" => Function::DayOfYear,
+                    _ => return Err(format!("date_part('{}')", text(0).unwrap_or_default())),
+                };
+                (part, &of.args[1..])
+            }
+            ("date_trunc", 2) if text(0).is_some() => (Function::DateTrunc, &of.args[..]),
+            ("substr" | "substring", 2 | 3) => (Function::Substring, &of.args[..]),
+            ("character_length" | "char_length" | "length", 1) => (Function::Length, &of.args[..]),
+            ("lower", 1) => (Function::Lower, &of.args[..]),
+            ("upper", 1) => (Function::Upper, &of.args[..]),
+            ("btrim" | "trim", 1) => (Function::Trim, &of.args[..]),
+            ("ltrim", 1) => (Function::TrimStart, &of.args[..]),
+            ("rtrim", 1) => (Function::TrimEnd, &of.args[..]),
+            ("concat", _) => (Function::Concat, &of.args[..]),
+            ("starts_with", 2) => (Function::StartsWith, &of.args[..]),
+            ("ends_with", 2) => (Function::EndsWith, &of.args[..]),
+            ("contains", 2) => (Function::Contains, &of.args[..]),
+            ("abs", 1) => (Function::Abs, &of.args[..]),
+            ("floor", 1) => (Function::Floor, &of.args[..]),
+            ("ceil", 1) => (Function::Ceil, &of.args[..]),
+            ("round", 1 | 2) => (Function::Round, &of.args[..]),
+            ("sqrt", 1) => (Function::Sqrt, &of.args[..]),
+            ("coalesce", _) => (Function::Coalesce, &of.args[..]),
+            ("nullif", 2) => (Function::NullIf, &of.args[..]),
+            _ => return Err(lacks()),
+        };
+        Ok(Expression::new(data_type, Operation::Call(function, self.expressions(arguments, schema)?)))
     }
-    let text = |n: usize| match of.args.get(n) {
-        Some(Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)), _)) => {
-            Some(text.as_str())
-        }
-        _ => None,
-    };
-    let (function, arguments) = match (of.name(), of.args.len()) {
-        ("date_part", 2) => {
-            let part = match text(0).unwrap_or_default().to_ascii_lowercase().as_str() {
-                "year" => Function::Year,
-                "month" => Function::Month,
-                "day" => Function::Day,
-                "hour" => Function::Hour,
-                "minute" => Function::Minute,
-                "quarter" => Function::Quarter,
-                "dow" => Function::DayOfWeek,
-                "doy" => Function::DayOfYear,
-                _ => return Err(format!("date_part('{}')", text(0).unwrap_or_default())),
-            };
-            (part, &of.args[1..])
-        }
-        ("date_trunc", 2) if text(0).is_some() => (Function::DateTrunc, &of.args[..]),
-        ("substr" | "substring", 2 | 3) => (Function::Substring, &of.args[..]),
-        ("character_length" | "char_length" | "length", 1) => (Function::Length, &of.args[..]),
-        ("lower", 1) => (Function::Lower, &of.args[..]),
-        ("upper", 1) => (Function::Upper, &of.args[..]),
-        ("btrim" | "trim", 1) => (Function::Trim, &of.args[..]),
-        ("ltrim", 1) => (Function::TrimStart, &of.args[..]),
-        ("rtrim", 1) => (Function::TrimEnd, &of.args[..]),
-        ("concat", _) => (Function::Concat, &of.args[..]),
-        ("starts_with", 2) => (Function::StartsWith, &of.args[..]),
-        ("ends_with", 2) => (Function::EndsWith, &of.args[..]),
-        ("contains", 2) => (Function::Contains, &of.args[..]),
-        ("abs", 1) => (Function::Abs, &of.args[..]),
-        ("floor", 1) => (Function::Floor, &of.args[..]),
-        ("ceil", 1) => (Function::Ceil, &of.args[..]),
-        ("round", 1 | 2) => (Function::Round, &of.args[..]),
-        ("sqrt", 1) => (Function::Sqrt, &of.args[..]),
-        ("coalesce", _) => (Function::Coalesce, &of.args[..]),
-        ("nullif", 2) => (Function::NullIf, &of.args[..]),
-        _ => return Err(lacks()),
-    };
-    Ok(Expression::new(data_type, Operation::Call(function, expressions(arguments, schema)?)))
-}
 
-/// Returns an aggregate.
-pub fn aggregate(of: &Expr, schema: &DFSchema) -> Result<Aggregate> {
-    let data_type = of.get_type(schema).map_err(|e| e.to_string())?;
-    let mut plain = of;
-    while let Expr::Alias(alias) = plain {
-        plain = &alias.expr;
+    /// Returns an aggregate.
+    pub fn aggregate(self, of: &Expr, schema: &DFSchema) -> Result<Aggregate> {
+        let data_type = of.get_type(schema).map_err(|e| e.to_string())?;
+        let mut plain = of;
+        while let Expr::Alias(alias) = plain {
+            plain = &alias.expr;
+        }
+        let Expr::AggregateFunction(Call { func, params }) = plain else { return Err(format!("the aggregate {of}")) };
+        let lacks = || format!("the aggregate {}", func.name());
+        // The order does not change the result of any aggregate below.
+        let function = match func.name() {
+            "count" => AggregateFunction::Count,
+            "sum" => AggregateFunction::Sum,
+            "min" => AggregateFunction::Min,
+            "max" => AggregateFunction::Max,
+            "avg" => AggregateFunction::Average,
+            "var" | "var_samp" => AggregateFunction::Variance,
+            "var_pop" => AggregateFunction::VariancePopulation,
+            "stddev" | "stddev_samp" => AggregateFunction::StandardDeviation,
+            "stddev_pop" => AggregateFunction::StandardDeviationPopulation,
+            "approx_distinct" => AggregateFunction::ApproximateDistinct,
+            "bool_and" => AggregateFunction::BoolAnd,
+            "bool_or" => AggregateFunction::BoolOr,
+            _ => return Err(lacks()),
+        };
+        if kind_of(&data_type).is_none() || params.null_treatment.is_some() {
+            return Err(lacks());
+        }
+        let argument = match &params.args[..] {
+            [] => None,
+            [argument] => Some(self.expression(argument, schema)?),
+            _ => return Err(format!("{} of several arguments", func.name())),
+        };
+        // `count(1)`, as the optimizer writes `count(*)`.
+        let is_constant = |of: &Expression| matches!(&of.operation, Operation::Literal(value) if *value != Value::Null);
+        let argument =
+            argument.filter(|of| params.distinct || function != AggregateFunction::Count || !is_constant(of));
+        let condition = params.filter.as_ref().map(|filter| self.expression(filter, schema)).transpose()?;
+        Ok(Aggregate { function, argument, distinct: params.distinct, condition, data_type })
     }
-    let Expr::AggregateFunction(Call { func, params }) = plain else { return Err(format!("the aggregate {of}")) };
-    let lacks = || format!("the aggregate {}", func.name());
-    // The order does not change the result of any aggregate below.
-    let function = match func.name() {
-        "count" => AggregateFunction::Count,
-        "sum" => AggregateFunction::Sum,
-        "min" => AggregateFunction::Min,
-        "max" => AggregateFunction::Max,
-        "avg" => AggregateFunction::Average,
-        "var" | "var_samp" => AggregateFunction::Variance,
-        "var_pop" => AggregateFunction::VariancePopulation,
-        "stddev" | "stddev_samp" => AggregateFunction::StandardDeviation,
-        "stddev_pop" => AggregateFunction::StandardDeviationPopulation,
-        "approx_distinct" => AggregateFunction::ApproximateDistinct,
-        "bool_and" => AggregateFunction::BoolAnd,
-        "bool_or" => AggregateFunction::BoolOr,
-        _ => return Err(lacks()),
-    };
-    if kind_of(&data_type).is_none() || params.null_treatment.is_some() {
-        return Err(lacks());
-    }
-    let argument = match &params.args[..] {
-        [] => None,
-        [argument] => Some(expression(argument, schema)?),
-        _ => return Err(format!("{} of several arguments", func.name())),
-    };
-    // `count(1)`, as the optimizer writes `count(*)`.
-    let is_constant = |of: &Expression| matches!(&of.operation, Operation::Literal(value) if *value != Value::Null);
-    let argument = argument.filter(|of| params.distinct || function != AggregateFunction::Count || !is_constant(of));
-    let condition = params.filter.as_ref().map(|filter| expression(filter, schema)).transpose()?;
-    Ok(Aggregate { function, argument, distinct: params.distinct, condition, data_type })
 }

@@ -10,96 +10,221 @@ use datafusion::logical_expr::{
 use yunti_engine::columns::vector::Value;
 use yunti_sql_plan::{Expression, Join, JoinKind, Node, Operation, Scan, SortKey, kind_of};
 
-use super::expressions::{expression, expressions, literal};
-use super::functions::aggregate;
 use crate::tables::FileTable;
+
+use super::Translation;
 
 type Result<T> = std::result::Result<T, String>;
 
-/// Returns an operator with its inputs.
-pub fn node(plan: &LogicalPlan) -> Result<Node> {
-    let node = match plan {
-        LogicalPlan::Projection(of) => {
-            let input = node(&of.input)?;
-            Node::Project { input: Box::new(input), expressions: expressions(&of.expr, of.input.schema())? }
+impl Translation {
+    /// Returns an operator with its inputs.
+    pub fn node(self, plan: &LogicalPlan) -> Result<Node> {
+        let node = match plan {
+            LogicalPlan::Projection(of) => {
+                let input = self.node(&of.input)?;
+                Node::Project { input: Box::new(input), expressions: self.expressions(&of.expr, of.input.schema())? }
+            }
+            LogicalPlan::Filter(of) => self.filter(of)?,
+            LogicalPlan::Aggregate(of) => self.aggregation(of)?,
+            LogicalPlan::Sort(of) => {
+                let keys = of.expr.iter().map(|key| {
+                    Ok(SortKey {
+                        value: self.expression(&key.expr, of.input.schema())?,
+                        descending: !key.asc,
+                        nulls_first: key.nulls_first,
+                    })
+                });
+                Node::Sort { input: self.boxed(&of.input)?, keys: keys.collect::<Result<_>>()?, limit: of.fetch }
+            }
+            LogicalPlan::Join(of) => self.join(of)?,
+            LogicalPlan::Union(of) => {
+                Node::Union { inputs: of.inputs.iter().map(|of| self.node(of)).collect::<Result<_>>()? }
+            }
+            LogicalPlan::TableScan(of) => Node::Scan(self.scan(of)?),
+            LogicalPlan::EmptyRelation(of) => {
+                let types = of.schema.fields().iter().map(|field| field.data_type().clone()).collect::<Vec<_>>();
+                let row = || types.iter().map(|_| Value::Null).collect();
+                Node::Values { rows: if of.produce_one_row { vec![row()] } else { Vec::new() }, types }
+            }
+            LogicalPlan::SubqueryAlias(of) => self.node(&of.input)?,
+            LogicalPlan::Limit(of) => self.limit(of)?,
+            LogicalPlan::Values(of) => {
+                let types = of.schema.fields().iter().map(|field| field.data_type().clone()).collect();
+                let value = |value: &Expr| match value {
+                    Expr::Literal(value, _) => Ok(Translation::literal(value)?.1),
+                    other => Err(format!("values of {other}")),
+                };
+                let rows = of.values.iter().map(|row| row.iter().map(value).collect::<Result<_>>());
+                Node::Values { types, rows: rows.collect::<Result<_>>()? }
+            }
+            LogicalPlan::Distinct(Distinct::All(input)) => {
+                let columns: Vec<Expr> = input.schema().columns().into_iter().map(Expr::Column).collect();
+                let keys = self.expressions(&columns, input.schema())?;
+                Node::Aggregate { input: self.boxed(input)?, keys, sets: Vec::new(), aggregates: Vec::new() }
+            }
+            LogicalPlan::Distinct(Distinct::On(_)) => return Err("'distinct on'".into()),
+            LogicalPlan::Window(_) => return Err("window functions".into()),
+            LogicalPlan::RecursiveQuery(_) => return Err("recursive queries".into()),
+            LogicalPlan::Unnest(_) => return Err("'unnest'".into()),
+            other => return Err(format!("the operator {}", other.display())),
+        };
+        for field in plan.schema().fields() {
+            if kind_of(field.data_type()).is_none() {
+                return Err(format!("columns of type {}, as {}", field.data_type(), field.name()));
+            }
         }
-        LogicalPlan::Filter(of) => filter(of)?,
-        LogicalPlan::Aggregate(of) => aggregation(of)?,
-        LogicalPlan::Sort(of) => {
-            let keys = of.expr.iter().map(|key| {
-                Ok(SortKey {
-                    value: expression(&key.expr, of.input.schema())?,
-                    descending: !key.asc,
-                    nulls_first: key.nulls_first,
-                })
-            });
-            Node::Sort { input: boxed(&of.input)?, keys: keys.collect::<Result<_>>()?, limit: of.fetch }
+        Ok(node)
+    }
+
+    pub fn boxed(self, plan: &LogicalPlan) -> Result<Box<Node>> {
+        Ok(Box::new(self.node(plan)?))
+    }
+
+    /// Returns a scan with the conditions that the optimizer moved into it.
+    pub fn scan(self, of: &logical::TableScan) -> Result<Scan> {
+        let provider = source_as_provider(&of.source).map_err(|e| e.to_string())?;
+        let name = &of.table_name;
+        let provider: &dyn std::any::Any = provider.as_ref();
+        let table = provider.downcast_ref::<FileTable>().and_then(|table| table.native.clone());
+        let table = table.ok_or_else(|| format!("a reader for the table {name}"))?;
+        let schema = of.source.schema();
+        let columns = match &of.projection {
+            Some(columns) => columns.clone(),
+            None => (0..schema.fields().len()).collect(),
+        };
+        let whole = DFSchema::try_from_qualified_schema(of.table_name.clone(), &schema).map_err(|e| e.to_string())?;
+        let conditions = self.expressions(&of.filters, &whole)?;
+        let mut used = columns.clone();
+        conditions.iter().for_each(|condition| condition.visit_columns(&mut |column| used.push(column)));
+        for column in used {
+            let (field, own) = (schema.field(column), table.fields.get(column));
+            if own.is_none_or(|own| own.name != *field.name() || !is_same(&own.data_type, field.data_type())) {
+                return Err(format!("a reader for the column {} of type {}", field.name(), field.data_type()));
+            }
         }
-        LogicalPlan::Join(of) => join(of)?,
-        LogicalPlan::Union(of) => Node::Union { inputs: of.inputs.iter().map(|of| node(of)).collect::<Result<_>>()? },
-        LogicalPlan::TableScan(of) => Node::Scan(scan(of)?),
-        LogicalPlan::EmptyRelation(of) => {
-            let types = of.schema.fields().iter().map(|field| field.data_type().clone()).collect::<Vec<_>>();
-            let row = || types.iter().map(|_| Value::Null).collect();
-            Node::Values { rows: if of.produce_one_row { vec![row()] } else { Vec::new() }, types }
+        Ok(Scan { table, columns, conditions, limit: of.fetch })
+    }
+
+    /// Returns a filter; over a scan, its conditions become the scan's.
+    pub fn filter(self, of: &logical::Filter) -> Result<Node> {
+        let input = self.node(&of.input)?;
+        match (input, &*of.input) {
+            (Node::Scan(mut scan), LogicalPlan::TableScan(table)) => {
+                // The optimizer may have given the scan a copy of some conditions.
+                let parts = split_conjunction(&of.predicate);
+                let new = parts.into_iter().filter(|part| !table.filters.contains(part)).cloned();
+                if let Some(rest) = conjunction(new.collect::<Vec<_>>()) {
+                    for part in split_conjunction(&rest) {
+                        let mut condition = self.expression(part, of.input.schema())?;
+                        condition.renumber(&|column| scan.columns[column]);
+                        scan.conditions.push(condition);
+                    }
+                }
+                scan.limit = None;
+                Ok(Node::Scan(scan))
+            }
+            (input, _) => Ok(Node::Filter {
+                input: Box::new(input),
+                condition: self.expression(&of.predicate, of.input.schema())?,
+            }),
         }
-        LogicalPlan::SubqueryAlias(of) => node(&of.input)?,
-        LogicalPlan::Limit(of) => limit(of)?,
-        LogicalPlan::Values(of) => {
-            let types = of.schema.fields().iter().map(|field| field.data_type().clone()).collect();
-            let value = |value: &Expr| match value {
-                Expr::Literal(value, _) => Ok(literal(value)?.1),
-                other => Err(format!("values of {other}")),
+    }
+
+    pub fn aggregation(self, of: &logical::Aggregate) -> Result<Node> {
+        let schema = of.input.schema();
+        let input = self.boxed(&of.input)?;
+        let (keys, sets) = match &of.group_expr[..] {
+            [Expr::GroupingSet(sets)] => grouping_sets(sets),
+            keys => (keys.to_vec(), Vec::new()),
+        };
+        let keys = self.expressions(&keys, schema)?;
+        let aggregates = of.aggr_expr.iter().map(|of| self.aggregate(of, schema)).collect::<Result<Vec<_>>>()?;
+        let node = Node::Aggregate { input, keys: keys.clone(), sets: sets.clone(), aggregates };
+        if sets.is_empty() {
+            return Ok(node);
+        }
+        // DataFusion's column after the keys has a bit for each key that is not in the set, the first key's highest; sets
+        // that are there twice differ by higher bits.
+        let types: Vec<_> = of.schema.fields().iter().map(|field| field.data_type().clone()).collect();
+        let number = Expression::column(keys.len(), DataType::UInt32);
+        let mut branches = Vec::new();
+        for (n, set) in sets.iter().enumerate() {
+            if sets[..n].contains(set) {
+                return Err("a grouping set that is there twice".into());
+            }
+            let bits = (0..keys.len()).fold(0i64, |bits, key| bits << 1 | i64::from(!set.contains(&key)));
+            let own = Expression::new(DataType::UInt32, Operation::Literal(Value::Int(n as i64)));
+            let sides = Box::new([number.clone(), own]);
+            let is_own =
+                Expression::new(DataType::Boolean, Operation::Compare(yunti_sql_plan::Comparison::Equal, sides));
+            let id = &types[keys.len()];
+            let value = match kind_of(id) {
+                Some(yunti_engine::columns::kind::Kind::Int) => Value::Int(bits),
+                _ => Value::Decimal(bits.into()),
             };
-            let rows = of.values.iter().map(|row| row.iter().map(value).collect::<Result<_>>());
-            Node::Values { types, rows: rows.collect::<Result<_>>()? }
+            branches.push((is_own, Expression::new(id.clone(), Operation::Literal(value))));
         }
-        LogicalPlan::Distinct(Distinct::All(input)) => {
-            let columns: Vec<Expr> = input.schema().columns().into_iter().map(Expr::Column).collect();
-            let keys = expressions(&columns, input.schema())?;
-            Node::Aggregate { input: boxed(input)?, keys, sets: Vec::new(), aggregates: Vec::new() }
-        }
-        LogicalPlan::Distinct(Distinct::On(_)) => return Err("'distinct on'".into()),
-        LogicalPlan::Window(_) => return Err("window functions".into()),
-        LogicalPlan::RecursiveQuery(_) => return Err("recursive queries".into()),
-        LogicalPlan::Unnest(_) => return Err("'unnest'".into()),
-        other => return Err(format!("the operator {}", other.display())),
-    };
-    for field in plan.schema().fields() {
-        if kind_of(field.data_type()).is_none() {
-            return Err(format!("columns of type {}, as {}", field.data_type(), field.name()));
-        }
+        let id = Expression::new(types[keys.len()].clone(), Operation::Case { branches, otherwise: None });
+        let project = types.iter().enumerate().map(|(n, data_type)| match n == keys.len() {
+            true => id.clone(),
+            false => Expression::column(n, data_type.clone()),
+        });
+        Ok(Node::Project { input: Box::new(node), expressions: project.collect() })
     }
-    Ok(node)
-}
 
-fn boxed(plan: &LogicalPlan) -> Result<Box<Node>> {
-    Ok(Box::new(node(plan)?))
-}
-
-/// Returns a scan with the conditions that the optimizer moved into it.
-fn scan(of: &logical::TableScan) -> Result<Scan> {
-    let provider = source_as_provider(&of.source).map_err(|e| e.to_string())?;
-    let name = &of.table_name;
-    let provider: &dyn std::any::Any = provider.as_ref();
-    let table = provider.downcast_ref::<FileTable>().and_then(|table| table.native.clone());
-    let table = table.ok_or_else(|| format!("a reader for the table {name}"))?;
-    let schema = of.source.schema();
-    let columns = match &of.projection {
-        Some(columns) => columns.clone(),
-        None => (0..schema.fields().len()).collect(),
-    };
-    let whole = DFSchema::try_from_qualified_schema(of.table_name.clone(), &schema).map_err(|e| e.to_string())?;
-    let conditions = expressions(&of.filters, &whole)?;
-    let mut used = columns.clone();
-    conditions.iter().for_each(|condition| condition.visit_columns(&mut |column| used.push(column)));
-    for column in used {
-        let (field, own) = (schema.field(column), table.fields.get(column));
-        if own.is_none_or(|own| own.name != *field.name() || !is_same(&own.data_type, field.data_type())) {
-            return Err(format!("a reader for the column {} of type {}", field.name(), field.data_type()));
+    pub fn join(self, of: &logical::Join) -> Result<Node> {
+        if of.null_aware {
+            // `not in`: a null on either side gives no row. Without nulls it is a plain anti join.
+            let can_be_null = |(left, right): &(Expr, Expr)| {
+                Ok(left.nullable(of.left.schema())? || right.nullable(of.right.schema())?)
+            };
+            let nullable = of.on.iter().map(can_be_null).collect::<datafusion::common::Result<Vec<bool>>>();
+            if nullable.map_err(|e| e.to_string())?.contains(&true) {
+                return Err("'not in' over a subquery whose values may be null".into());
+            }
         }
+        let (kind, swaps) = match of.join_type {
+            JoinType::Inner => (JoinKind::Inner, false),
+            JoinType::Left => (JoinKind::Left, false),
+            JoinType::Right => (JoinKind::Right, false),
+            JoinType::Full => (JoinKind::Full, false),
+            JoinType::LeftSemi => (JoinKind::LeftSemi, false),
+            JoinType::LeftAnti => (JoinKind::LeftAnti, false),
+            JoinType::RightSemi => (JoinKind::RightSemi, false),
+            JoinType::RightAnti => (JoinKind::RightAnti, false),
+            JoinType::LeftMark => (JoinKind::LeftMark, false),
+            JoinType::RightMark => (JoinKind::LeftMark, true),
+        };
+        let (left, right) = if swaps { (&of.right, &of.left) } else { (&of.left, &of.right) };
+        let pair = |(a, b): &(Expr, Expr)| {
+            let (a, b) = if swaps { (b, a) } else { (a, b) };
+            Ok((self.expression(a, left.schema())?, self.expression(b, right.schema())?))
+        };
+        let keys = of.on.iter().map(pair).collect::<Result<_>>()?;
+        let both = left.schema().join(right.schema()).map_err(|e| e.to_string())?;
+        let condition = of.filter.as_ref().map(|filter| self.expression(filter, &both)).transpose()?;
+        Ok(Node::Join(Join {
+            left: self.boxed(left)?,
+            right: self.boxed(right)?,
+            kind,
+            keys,
+            nulls_equal: of.null_equality == NullEquality::NullEqualsNull,
+            condition,
+            build_left: true,
+        }))
     }
-    Ok(Scan { table, columns, conditions, limit: of.fetch })
+
+    pub fn limit(self, of: &logical::Limit) -> Result<Node> {
+        let skip = match of.get_skip_type().map_err(|e| e.to_string())? {
+            SkipType::Literal(skip) => skip,
+            SkipType::UnsupportedExpr => return Err("an offset that is no number".into()),
+        };
+        let count = match of.get_fetch_type().map_err(|e| e.to_string())? {
+            FetchType::Literal(count) => count,
+            FetchType::UnsupportedExpr => return Err("a limit that is no number".into()),
+        };
+        Ok(Node::Limit { input: self.boxed(&of.input)?, skip, count })
+    }
 }
 
 /// Returns true for types with the same values. A text is a text, whatever the layout that Arrow gives it.
@@ -107,71 +232,6 @@ fn is_same(a: &DataType, b: &DataType) -> bool {
     let is_text = |of: &DataType| matches!(of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     let is_binary = |of: &DataType| matches!(of, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
     a == b || is_text(a) && is_text(b) || is_binary(a) && is_binary(b)
-}
-
-/// Returns a filter; over a scan, its conditions become the scan's.
-fn filter(of: &logical::Filter) -> Result<Node> {
-    let input = node(&of.input)?;
-    match (input, &*of.input) {
-        (Node::Scan(mut scan), LogicalPlan::TableScan(table)) => {
-            // The optimizer may have given the scan a copy of some conditions.
-            let parts = split_conjunction(&of.predicate);
-            let new = parts.into_iter().filter(|part| !table.filters.contains(part)).cloned();
-            if let Some(rest) = conjunction(new.collect::<Vec<_>>()) {
-                for part in split_conjunction(&rest) {
-                    let mut condition = expression(part, of.input.schema())?;
-                    condition.renumber(&|column| scan.columns[column]);
-                    scan.conditions.push(condition);
-                }
-            }
-            scan.limit = None;
-            Ok(Node::Scan(scan))
-        }
-        (input, _) => {
-            Ok(Node::Filter { input: Box::new(input), condition: expression(&of.predicate, of.input.schema())? })
-        }
-    }
-}
-
-fn aggregation(of: &logical::Aggregate) -> Result<Node> {
-    let schema = of.input.schema();
-    let input = boxed(&of.input)?;
-    let (keys, sets) = match &of.group_expr[..] {
-        [Expr::GroupingSet(sets)] => grouping_sets(sets),
-        keys => (keys.to_vec(), Vec::new()),
-    };
-    let keys = expressions(&keys, schema)?;
-    let aggregates = of.aggr_expr.iter().map(|of| aggregate(of, schema)).collect::<Result<Vec<_>>>()?;
-    let node = Node::Aggregate { input, keys: keys.clone(), sets: sets.clone(), aggregates };
-    if sets.is_empty() {
-        return Ok(node);
-    }
-    // DataFusion's column after the keys has a bit for each key that is not in the set, the first key's highest; sets
-    // that are there twice are told apart by higher bits.
-    let types: Vec<_> = of.schema.fields().iter().map(|field| field.data_type().clone()).collect();
-    let number = Expression::column(keys.len(), DataType::UInt32);
-    let mut branches = Vec::new();
-    for (n, set) in sets.iter().enumerate() {
-        if sets[..n].contains(set) {
-            return Err("a grouping set that is there twice".into());
-        }
-        let bits = (0..keys.len()).fold(0i64, |bits, key| bits << 1 | i64::from(!set.contains(&key)));
-        let own = Expression::new(DataType::UInt32, Operation::Literal(Value::Int(n as i64)));
-        let sides = Box::new([number.clone(), own]);
-        let is_own = Expression::new(DataType::Boolean, Operation::Compare(yunti_sql_plan::Comparison::Equal, sides));
-        let id = &types[keys.len()];
-        let value = match kind_of(id) {
-            Some(yunti_engine::columns::kind::Kind::Int) => Value::Int(bits),
-            _ => Value::Decimal(bits.into()),
-        };
-        branches.push((is_own, Expression::new(id.clone(), Operation::Literal(value))));
-    }
-    let id = Expression::new(types[keys.len()].clone(), Operation::Case { branches, otherwise: None });
-    let project = types.iter().enumerate().map(|(n, data_type)| match n == keys.len() {
-        true => id.clone(),
-        false => Expression::column(n, data_type.clone()),
-    });
-    Ok(Node::Project { input: Box::new(node), expressions: project.collect() })
 }
 
 /// Returns the keys of all sets, each once, and the keys of each set by their numbers.
@@ -189,57 +249,4 @@ fn grouping_sets(of: &GroupingSet) -> (Vec<Expr>, Vec<Vec<usize>>) {
         GroupingSet::GroupingSets(sets) => sets.iter().map(|set| all(set)).collect(),
     };
     (keys, sets)
-}
-
-fn join(of: &logical::Join) -> Result<Node> {
-    if of.null_aware {
-        // `not in`: a null on either side gives no row. Without nulls it is a plain anti join.
-        let can_be_null =
-            |(left, right): &(Expr, Expr)| Ok(left.nullable(of.left.schema())? || right.nullable(of.right.schema())?);
-        let nullable = of.on.iter().map(can_be_null).collect::<datafusion::common::Result<Vec<bool>>>();
-        if nullable.map_err(|e| e.to_string())?.contains(&true) {
-            return Err("'not in' over a subquery whose values may be null".into());
-        }
-    }
-    let (kind, swaps) = match of.join_type {
-        JoinType::Inner => (JoinKind::Inner, false),
-        JoinType::Left => (JoinKind::Left, false),
-        JoinType::Right => (JoinKind::Right, false),
-        JoinType::Full => (JoinKind::Full, false),
-        JoinType::LeftSemi => (JoinKind::LeftSemi, false),
-        JoinType::LeftAnti => (JoinKind::LeftAnti, false),
-        JoinType::RightSemi => (JoinKind::RightSemi, false),
-        JoinType::RightAnti => (JoinKind::RightAnti, false),
-        JoinType::LeftMark => (JoinKind::LeftMark, false),
-        JoinType::RightMark => (JoinKind::LeftMark, true),
-    };
-    let (left, right) = if swaps { (&of.right, &of.left) } else { (&of.left, &of.right) };
-    let pair = |(a, b): &(Expr, Expr)| {
-        let (a, b) = if swaps { (b, a) } else { (a, b) };
-        Ok((expression(a, left.schema())?, expression(b, right.schema())?))
-    };
-    let keys = of.on.iter().map(pair).collect::<Result<_>>()?;
-    let both = left.schema().join(right.schema()).map_err(|e| e.to_string())?;
-    let condition = of.filter.as_ref().map(|filter| expression(filter, &both)).transpose()?;
-    Ok(Node::Join(Join {
-        left: boxed(left)?,
-        right: boxed(right)?,
-        kind,
-        keys,
-        nulls_equal: of.null_equality == NullEquality::NullEqualsNull,
-        condition,
-        build_left: true,
-    }))
-}
-
-fn limit(of: &logical::Limit) -> Result<Node> {
-    let skip = match of.get_skip_type().map_err(|e| e.to_string())? {
-        SkipType::Literal(skip) => skip,
-        SkipType::UnsupportedExpr => return Err("an offset that is no number".into()),
-    };
-    let count = match of.get_fetch_type().map_err(|e| e.to_string())? {
-        FetchType::Literal(count) => count,
-        FetchType::UnsupportedExpr => return Err("a limit that is no number".into()),
-    };
-    Ok(Node::Limit { input: boxed(&of.input)?, skip, count })
 }

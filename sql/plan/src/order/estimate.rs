@@ -17,14 +17,14 @@ const OTHER_SHARE: f64 = 0.25;
 /// Different texts of n rows, if nothing is known: n to this power. Texts are mostly names of kinds.
 const TEXTS_POWER: f64 = 0.4;
 
-/// What is estimated of an operator's rows.
+/// Estimate of an operator's rows.
 #[derive(Clone, Debug)]
 pub struct Estimate {
     pub rows: f64,
     pub columns: Vec<ColumnEstimate>,
 }
 
-/// What is estimated of a column.
+/// Estimate of a column's values.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnEstimate {
     /// Different values before conditions on other columns.

@@ -1,5 +1,5 @@
-//! A tree of inner joins as inputs and conditions between them. Columns are numbered through all inputs, in the order in
-//! which the inputs stand in the query.
+//! A tree of inner joins as inputs and conditions between them. Columns are numbered through all inputs, in the order
+//! of the inputs in the query.
 
 use crate::expression::{Comparison, Expression, Operation};
 use crate::node::{Join, JoinKind, Node};

@@ -258,7 +258,7 @@ impl Build {
     }
 }
 
-/// Returns some columns of an operator. `columns`: the numbers of those that it gives.
+/// Returns some columns of an operator. `columns`: the numbers that its own have.
 fn project(node: Node, columns: &[usize], wanted: &[usize]) -> Node {
     if columns == wanted {
         return node;
