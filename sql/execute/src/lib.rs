@@ -3,8 +3,9 @@
 //! ```text
 //!   run.rs        a plan as pipelines, one after the other; the rows of the last in order
 //!   scalars.rs    values of plans that stand in expressions
-//!   pipeline.rs   source -> steps -> sink, and the workers that run it
+//!   pipeline/     source -> steps -> sink, and the workers that run it
 //!   context.rs    memory, threads, cancellation and files of a query
+//!   missing.rs    errors for what the executor lacks
 //!   scan/         rows of a table: conditions first, then the other columns of the rows that are left
 //!   expression/   values of expressions for a batch
 //!   aggregate/    groups and their states
@@ -18,15 +19,13 @@ pub mod aggregate;
 pub mod context;
 pub mod expression;
 pub mod join;
-pub mod output;
+mod missing;
 pub mod pipeline;
-pub mod rows;
 pub mod run;
 pub mod scalars;
 pub mod scan;
 pub mod sort;
 pub mod spill;
-pub mod steps;
 pub mod store;
 
 pub use context::Context;

@@ -8,10 +8,11 @@ use yunti_engine::columns::vector::{Value, Vector};
 use yunti_sql_plan::{Batch, Node, kind_of};
 
 use crate::context::Context;
-use crate::output::Ordered;
+use crate::missing::not_native;
 use crate::pipeline::Pipeline;
-use crate::rows::Batches;
-use crate::steps::{Filter, Project};
+use crate::pipeline::output::Ordered;
+use crate::pipeline::rows::Batches;
+use crate::pipeline::steps::{Filter, Project};
 use crate::{aggregate, join, scalars, scan, sort};
 
 /// Runs a plan. Calls `out` with its rows, in order, from any thread.
@@ -100,11 +101,6 @@ fn values<'v>(values: impl Iterator<Item = &'v Value>, kind: Kind) -> Vector {
     let mut builder = Builder::new(kind);
     values.for_each(|value| builder.push_value(value.clone()));
     builder.take()
-}
-
-/// Returns the error for something that this executor lacks.
-pub fn not_native(what: &str) -> Error {
-    Error::new(Code::Usage, format!("Yunti's own executor has no {what}"))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::states::sketch::Sketches;
 use super::states::sum::Sum;
 use super::states::text::LeastText;
 use super::states::{State, least};
-use crate::run::not_native;
+use crate::missing::not_native;
 
 /// Function of one column of states.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Keys of groups as words of a fixed number: equal keys have equal words, whatever shape a batch gives their values in.
+//! Keys of groups as a fixed number of words: equal keys have equal words, whatever shape a batch gives their values.
 //!
 //! ```text
 //!   integer, date, boolean   the value                             null: a word that no value has
@@ -22,7 +22,7 @@ use yunti_engine::columns::normal::{float_of, ordered_float};
 use yunti_engine::columns::vector::{Bytes, Data, Dictionary, Vector};
 use yunti_sql_plan::kind_of;
 
-use crate::run::not_native;
+use crate::missing::not_native;
 
 /// Word of a null in an only column of 64 bits, and its hash before the last step.
 const NULL_WORD: u64 = 0xb5ad_4ece_da1c_e2a9;
@@ -255,7 +255,7 @@ struct DictionaryWords {
 pub struct KeyEncoder {
     layout: Arc<Layout>,
     dictionaries: Vec<DictionaryWords>,
-    /// What the hash takes for the second word of each value of a column.
+    /// The word that the hash takes for the second word of each value of a column.
     tails: Vec<u64>,
 }
 

@@ -7,8 +7,8 @@
 //!   keys.rs        values of keys as words          calls.rs        aggregates as states, results of states
 //!   groups.rs      words --> number of the group    states/         states of each function
 //!   table.rs       groups with their states         spill.rs        groups in files
-//!   worker.rs      rows of one worker               partitions.rs   tables that all workers share
-//!   shared.rs      the sink of all workers          output.rs       rows of the groups
+//!   worker.rs      rows of one worker, the sink     partitions.rs   tables that all workers share
+//!   shared.rs      few groups of all workers        output.rs       rows of the groups
 //! ```
 //!
 //! Groups leave in the order of their hashes and, within one hash, of their keys. So neither their order nor a value
@@ -37,8 +37,6 @@ mod keys;
 mod output;
 mod partitions;
 mod shared;
-#[cfg(test)]
-mod speed;
 mod spill;
 mod states;
 mod table;

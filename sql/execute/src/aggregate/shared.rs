@@ -1,4 +1,4 @@
-//! What the workers of an aggregate share, and where their rows end.
+//! Groups and settings that the workers of an aggregate share.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -8,15 +8,13 @@ use yunti_sql_plan::Expression;
 use super::keys::KeyRows;
 use super::partitions::Partitions;
 use super::table::{Feed, KeysAlone, Table};
-use super::worker::Worker;
-use crate::pipeline::{LocalSink, Sink};
 
 /// Groups that all workers together have in one table, at most, if no worker has more than fit in its own.
 const SMALL_GROUPS: usize = 64 << 10;
 /// Memory of a query in which workers have an index of numbers.
 const NUMBER_INDEX_BYTES: u64 = 128 << 20;
 
-/// A sink of all workers.
+/// The state of all workers; a sink, see `worker.rs`.
 pub struct Shared {
     pub partitions: Partitions,
     pub keys: Vec<Expression>,
@@ -53,7 +51,7 @@ impl Shared {
         Ok(true)
     }
 
-    /// Adds a row to no group, but makes its group: that of an aggregate without keys, or of a set without.
+    /// Makes the group of a key without a row, for an aggregate or a set that has no keys.
     pub fn add_key(&self, key: KeyRows) -> Result<()> {
         let small = &mut *self.lock();
         self.add_all(small, &KeysAlone(key), &[0])
@@ -86,11 +84,5 @@ impl Shared {
         let all: Vec<u32> = (0..small.groups.len() as u32).collect();
         partitions.add(&[(&small, &all)])?;
         Ok((partitions, None))
-    }
-}
-
-impl Sink for Shared {
-    fn local<'s>(&'s self) -> Result<Box<dyn LocalSink + 's>> {
-        Ok(Box::new(Worker::new(self)?))
     }
 }

@@ -42,12 +42,6 @@ impl Spill {
         }
     }
 
-    /// Returns the bytes written so far.
-    #[cfg(test)]
-    pub fn written_bytes(&self) -> u64 {
-        self.scratch.usage().written_bytes
-    }
-
     /// Writes all groups of a table, which stays as it is.
     pub fn write(&self, table: &Table) -> Result<Run> {
         let builder = RunBuilder::new(self.scratch.clone(), self.settings);

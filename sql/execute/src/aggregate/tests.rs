@@ -14,9 +14,9 @@ use yunti_sql_plan::{Aggregate, AggregateFunction, Batch, Expression, kind_of};
 
 use super::run;
 use crate::context::Context;
-use crate::output::Ordered;
 use crate::pipeline::Pipeline;
-use crate::rows::Batches;
+use crate::pipeline::output::Ordered;
+use crate::pipeline::rows::Batches;
 
 type Row = Vec<Value>;
 

@@ -23,7 +23,7 @@ use super::shared::Shared;
 use super::states::Argument;
 use super::table::{BatchFeed, Prepared, Table};
 use crate::expression::{Condition, Evaluator, Selection};
-use crate::pipeline::LocalSink;
+use crate::pipeline::{LocalSink, Sink};
 
 /// Groups of a worker's table.
 const LOCAL_GROUPS: usize = 16 << 10;
@@ -350,6 +350,12 @@ fn find(places: impl Iterator<Item = usize>, groups: &[u32], to: &mut Vec<u32>) 
         return Vec::new();
     }
     (0..).zip(&*to).filter(|(_, group)| **group == u32::MAX).map(|(row, _)| row).collect()
+}
+
+impl Sink for Shared {
+    fn local<'s>(&'s self) -> Result<Box<dyn LocalSink + 's>> {
+        Ok(Box::new(Worker::new(self)?))
+    }
 }
 
 impl LocalSink for Worker<'_> {

@@ -18,7 +18,8 @@ use yunti_engine::columns::vector::{Bytes, Data, Vector};
 use yunti_sql_plan::{Batch, Expression, Operation};
 
 use crate::expression::Evaluator;
-use crate::store::column::{Column, Values, wrong_shape};
+use crate::store::column::{Column, Values};
+use crate::store::wrong_shape;
 
 /// Keys of one worker.
 pub struct Keys(Vec<Key>);

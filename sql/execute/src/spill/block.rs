@@ -87,7 +87,7 @@ fn put_column(column: &Vector, out: &mut Vec<u8>) -> Result<()> {
                 put_texts(|n| values.get(codes[n] as usize), codes.len(), out)?;
             }
         },
-        Data::NumberCodes(..) => return Err(crate::store::column::wrong_shape()),
+        Data::NumberCodes(..) => return Err(crate::store::wrong_shape()),
     }
     Ok(())
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use yunti_base::{Code, Error, Result};
+use yunti_base::Result;
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::vector::{Data, Vector};
 
-use super::NO_ROW;
 use super::texts::Texts;
+use super::{NO_ROW, wrong_shape};
 
 /// Values of a whole column.
 pub enum Values {
@@ -108,11 +108,6 @@ fn nulls(parts: &[Arc<Vector>], rows: usize) -> Option<Vec<bool>> {
         }
         all
     })
-}
-
-/// Returns an error for a value of another shape than its column's.
-pub fn wrong_shape() -> Error {
-    Error::new(Code::Internal, "a column of an operator does not have the shape of its type")
 }
 
 fn join<T: Copy>(parts: Vec<Arc<Vector>>, rows: usize, values: impl Fn(&Data) -> Option<&Vec<T>>) -> Result<Vec<T>> {

@@ -86,10 +86,15 @@ impl Rows {
     }
 }
 
+/// Returns an error for a value of another shape than its column's.
+pub fn wrong_shape() -> Error {
+    Error::new(Code::Internal, "a column of an operator does not have the shape of its type")
+}
+
 /// Returns the shapes of types. Errors: `Usage` for a type that has none.
 pub fn kinds_of(types: &[DataType]) -> Result<Vec<Kind>> {
     let one = |data_type: &DataType| {
-        kind_of(data_type).ok_or_else(|| crate::run::not_native(&format!("rows with columns of {data_type}")))
+        kind_of(data_type).ok_or_else(|| crate::missing::not_native(&format!("rows with columns of {data_type}")))
     };
     types.iter().map(one).collect()
 }

@@ -11,9 +11,9 @@ use yunti_engine::memory::Budget;
 use yunti_sql_plan::{Batch, Expression, Operation};
 
 use crate::context::Context;
-use crate::output::Ordered;
 use crate::pipeline::Pipeline;
-use crate::rows::Batches;
+use crate::pipeline::output::Ordered;
+use crate::pipeline::rows::Batches;
 
 pub type Row = Vec<Value>;
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use yunti_base::Result;
 use yunti_engine::columns::vector::{Bytes, Data, Vector};
 
-use super::column::wrong_shape;
+use super::wrong_shape;
 
 /// Values and bytes of a dictionary that is made of several, at most.
 const VALUES_MAX: usize = 1 << 16;

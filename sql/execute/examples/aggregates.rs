@@ -1,5 +1,8 @@
-//! Speed of aggregates: nanoseconds of processor time a row, with the sources' own. Run it in release:
-//! `cargo test --release -p yunti-sql-execute aggregate::speed -- --ignored --nocapture --test-threads 1`
+//! Times aggregates on one and two workers: nanoseconds of processor time a row, with the sources' own.
+//!
+//! ```sh
+//! BUDGET_MIB=512 cargo run --release -p yunti-sql-execute --example aggregates [NAME..]
+//! ```
 
 use std::sync::Arc;
 
@@ -9,11 +12,10 @@ use yunti_engine::columns::grouping::mix;
 use yunti_engine::columns::vector::{Bytes, Data, Vector};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
+use yunti_sql_execute::pipeline::output::Ordered;
+use yunti_sql_execute::pipeline::{Pipeline, Source};
+use yunti_sql_execute::{Context, aggregate};
 use yunti_sql_plan::{Aggregate, AggregateFunction, Batch, Expression, MorselReader};
-
-use crate::context::Context;
-use crate::output::Ordered;
-use crate::pipeline::{Pipeline, Source};
 
 const BATCH: usize = 8192;
 
@@ -58,7 +60,7 @@ fn measure(
         let context = Context { env: Env::real(), budget: Budget::new(mib << 20), threads, cancel: Cancel::default() };
         let (cpu, wall) = (cpu_ms(), std::time::Instant::now());
         let input = Pipeline::of(Arc::new(Made { batches, make: make.clone() }));
-        let pipeline = super::run(&input, (keys, &[]), all, &context).unwrap();
+        let pipeline = aggregate::run(&input, (keys, &[]), all, &context).unwrap();
         let (groups, middle) = (std::sync::atomic::AtomicUsize::new(0), cpu_ms());
         let mut out = |batch: Batch| {
             groups.fetch_add(batch.rows, std::sync::atomic::Ordering::Relaxed);
@@ -82,14 +84,10 @@ fn call(function: AggregateFunction, argument: Option<usize>, of: &DataType, dat
     Aggregate { function, argument, distinct: false, condition: None, data_type }
 }
 
-fn is_wanted(name: &str) -> bool {
-    std::env::var("CASE").map_or(true, |case| case == name)
-}
-
-#[test]
-#[ignore = "a measurement, not a test"]
-fn speed() {
+fn main() {
     use AggregateFunction::{Average, Count, Sum};
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|of| name.contains(&of[..]));
     let decimal = DataType::Decimal128(15, 2);
     if is_wanted("q1") {
         let flags: Arc<Bytes> = Arc::new([&b"A"[..], b"N", b"R"].into_iter().collect());

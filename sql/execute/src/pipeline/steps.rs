@@ -3,8 +3,8 @@
 use yunti_base::Result;
 use yunti_sql_plan::{Batch, Expression};
 
+use super::{LocalStep, Next, Step};
 use crate::expression::{Condition, Evaluator, Selection};
-use crate::pipeline::{LocalStep, Next, Step};
 
 /// Passes on the rows that meet a condition.
 pub struct Filter(pub Expression);

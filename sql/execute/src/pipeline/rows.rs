@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use yunti_base::Result;
 use yunti_sql_plan::{Batch, MorselReader};
 
-use crate::pipeline::Source;
+use super::Source;
 
 /// Batches, each of them a morsel. A batch leaves memory when it has been read.
 pub struct Batches(Mutex<Vec<Option<Batch>>>);

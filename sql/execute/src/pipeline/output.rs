@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use yunti_base::Result;
 use yunti_sql_plan::Batch;
 
-use crate::pipeline::{LocalSink, Sink};
+use super::{LocalSink, Sink};
 
 /// Morsels that may be read before the one whose rows come next, for each worker.
 const AHEAD: usize = 4;

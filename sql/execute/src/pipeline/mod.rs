@@ -5,9 +5,19 @@
 //!   branch 2:   source --morsels--> worker:       step, step --> sink     begins when branch 1 has ended
 //! ```
 //!
-//! Branches are the inputs of a union, or rows that come when all others have passed: rows of an outer join's table that
-//! nothing matched. The number of a morsel counts through all branches, so that sinks can put rows in order: batches of
-//! one morsel come in order, from one worker, and morsels from several workers in any order.
+//! ```text
+//!   rows.rs     sources of rows that are in memory already
+//!   steps.rs    conditions and expressions
+//!   output.rs   the sink that hands over rows in the order of morsels
+//! ```
+//!
+//! Branches are the inputs of a union, or rows that come when all others have passed: rows of an outer join's table
+//! that nothing matched. The number of a morsel counts through all branches, so that sinks can put rows in order:
+//! batches of one morsel come in order, from one worker, and morsels from several workers in any order.
+
+pub mod output;
+pub mod rows;
+pub mod steps;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -26,7 +36,7 @@ pub trait Source: Send + Sync {
     fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>>;
 }
 
-/// What happens to batches on their way.
+/// A change of batches on their way: rows leave, or columns become others.
 pub trait Step: Send + Sync {
     /// Returns the step of one worker.
     fn local(&self) -> Result<Box<dyn LocalStep>>;
