@@ -2,7 +2,7 @@
 //!
 //! Parts are computed for all rows of the scope, except where SQL asks for fewer: a branch of `case` for the rows that
 //! take it, later parts of `and` and `or` for the rows that the earlier ones leave open, later arguments of `coalesce`
-//! for those that are null so far. A division by zero elsewhere is none.
+//! for rows that are null so far. A division by zero elsewhere is none.
 
 use std::sync::Arc;
 
@@ -15,12 +15,13 @@ use yunti_sql_plan::{Batch, Comparison, Foreign, Function};
 use super::arithmetic::{self, Typed};
 use super::codes;
 use super::conditional::{Branches, Merge, split};
-use super::like::{Loop, Matcher};
-use super::logic::{self, Logic};
 use super::node::{Case, Column, Node, Prepared};
 use super::operand::{Operand, Texts, bools, nothing, shapes_differ, some_nulls};
+use super::predicate::compare;
+use super::predicate::like::{Loop, Matcher};
+use super::predicate::logic::{self, Logic};
 use super::scope::Scope;
-use super::{cast, compare, functions};
+use super::{cast, functions};
 
 impl Node {
     /// Returns the type of the values.

@@ -7,7 +7,7 @@
 //!   scope.rs      rows and columns that a part is computed for
 //!   codes.rs      values for a dictionary, looked up by code
 //!   operand.rs    a vector, or one value for all rows
-//!   compare.rs, logic.rs, arithmetic/, conditional.rs, membership.rs, like.rs, cast/, functions/    the loops
+//!   predicate/, arithmetic/, conditional.rs, cast/, functions/    the loops
 //! ```
 //!
 //! Errors of values are `Invalid`: a result or a conversion out of range, a division by zero. Each names the value.
@@ -15,15 +15,12 @@
 mod arithmetic;
 mod cast;
 mod codes;
-mod compare;
 mod conditional;
 mod evaluate;
 mod functions;
-mod like;
-mod logic;
-mod membership;
 mod node;
 mod operand;
+mod predicate;
 mod scope;
 
 #[cfg(test)]

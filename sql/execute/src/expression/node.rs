@@ -9,9 +9,9 @@ use yunti_engine::columns::vector::{Bytes, Value};
 use yunti_sql_plan::{Arithmetic, Comparison, Expression, Foreign, Function, Operation, kind_of};
 
 use super::codes::Codes;
-use super::like::Matcher;
-use super::membership::Set;
 use super::operand::shapes_differ;
+use super::predicate::like::Matcher;
+use super::predicate::membership::Set;
 
 /// Levels of an expression: each takes stack when it is computed, less than 1 KiB in a debug build.
 pub const DEPTH_MAX: usize = 1_000;
@@ -39,7 +39,7 @@ pub enum Column {
     Several,
 }
 
-/// What a part does; as `Operation`.
+/// The operation of a part; as `Operation`.
 pub enum Prepared {
     Column(usize),
     Literal(Arc<Value>),
@@ -93,8 +93,8 @@ impl Column {
 /// Returns a part, or a literal of its value.
 pub type Fold = fn(Node) -> Node;
 
-/// Makes an expression ready: parts first, without a recursion. Each part passes through `fold`, which may put a literal
-/// in its place. Errors: `Usage` if it is too deep, `Internal` for types that have no values here.
+/// Makes an expression ready: parts first, without a recursion. Each part passes through `fold`, which may put a
+/// literal in its place. Errors: `Usage` if it is too deep, `Internal` for types that have no values here.
 pub fn prepare(expression: &Expression, fold: Fold) -> Result<Node> {
     enum Step<'a> {
         Open(&'a Expression, usize),

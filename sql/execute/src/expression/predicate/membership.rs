@@ -7,7 +7,7 @@ use yunti_engine::columns::expression::Side;
 use yunti_engine::columns::normal::ordered_float;
 use yunti_engine::columns::vector::{Data, Value, Vector};
 
-use super::operand::{Operand, Texts, Units, bools, floats, ints, shapes_differ, units};
+use crate::expression::operand::{Operand, Texts, Units, bools, floats, ints, shapes_differ, units};
 
 /// Values of a list.
 pub struct Set {

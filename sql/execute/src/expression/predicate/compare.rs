@@ -10,7 +10,7 @@ use yunti_engine::columns::normal::ordered_float;
 use yunti_engine::columns::vector::{Data, Vector, either};
 use yunti_sql_plan::Comparison;
 
-use super::operand::{Operand, Texts, Units, bools, floats, ints, nothing, shapes_differ, units};
+use crate::expression::operand::{Operand, Texts, Units, bools, floats, ints, nothing, shapes_differ, units};
 
 /// Compares the values of two sides. `scales` are those of decimals.
 pub fn compare(how: Comparison, left: &Operand, right: &Operand, scales: [u8; 2], rows: usize) -> Result<Vector> {

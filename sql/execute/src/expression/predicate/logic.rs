@@ -5,7 +5,7 @@ use yunti_engine::columns::expression::Side;
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::vector::{Data, Vector};
 
-use super::operand::{Operand, bools, nothing, shapes_differ, some_nulls};
+use crate::expression::operand::{Operand, bools, nothing, shapes_differ, some_nulls};
 
 /// `and` of parts so far, or with `or` its opposite. A null has the value false.
 pub struct Logic {
