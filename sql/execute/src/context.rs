@@ -1,4 +1,4 @@
-//! What a query runs with: memory, threads, files, and the flag that ends it.
+//! The means of a query: memory, threads, files, and the flag that ends it.
 
 use std::sync::Arc;
 

@@ -34,7 +34,7 @@ pub struct Groups {
     arena_max: usize,
 }
 
-/// What a table lacks for the next group.
+/// The room that a table lacks for the next group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shortage {
     /// Bytes for its texts; 0: it lacks slots.

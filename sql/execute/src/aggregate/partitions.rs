@@ -7,8 +7,8 @@
 //! ```
 //!
 //! If the budget is short, a partition goes to files, and its table begins anew. A partition that has gone before goes
-//! first, so that the others stay whole in memory and their groups are written never. Among those that have not gone,
-//! the last goes first: its rows come last, when the others have left memory.
+//! first, so that the others stay whole in memory and their groups are written never. Among the others, the last
+//! goes first: its rows come last, when the others have left memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -28,7 +28,7 @@ const PARTITION_BITS: u32 = 6;
 /// Bytes of a partition for which a file is worth it.
 const PARTITION_BYTES: u64 = 64 << 10;
 
-/// What an aggregate is made of.
+/// The parts of an aggregate.
 pub struct Plan {
     pub layout: Arc<Layout>,
     pub calls: Calls,

@@ -20,7 +20,7 @@ pub struct Table {
     found: Vec<u32>,
 }
 
-/// What comes into a table.
+/// Rows that come into a table.
 pub trait Feed {
     type Keys: Keys;
 
@@ -171,7 +171,7 @@ impl Feed for Table {
 pub struct Prepared {
     pub rows: usize,
     pub arguments: Vec<Argument>,
-    /// Of each condition, true for each row that meets it.
+    /// For each condition, true for each row that meets it.
     pub masks: Vec<Vec<bool>>,
 }
 

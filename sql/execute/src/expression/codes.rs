@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use yunti_engine::columns::vector::{Bytes, Data, Dictionary, Vector};
 
-/// Values of a dictionary of more than so many times the rows of a batch wait for further batches.
+/// Values of a dictionary, for each row of a batch, above which they wait for further batches.
 const DICTIONARY_PER_ROWS: usize = 4;
 
 /// Values of an expression for the dictionary that came last.

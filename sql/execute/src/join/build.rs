@@ -50,8 +50,9 @@ struct Partition {
 struct State {
     grant: Option<Grant>,
     dictionaries: Dictionaries,
-    /// Bytes of the dictionaries, and those that the grant does not have yet.
+    /// Bytes of the dictionaries.
     dictionary_bytes: u64,
+    /// Bytes that the grant does not have yet.
     owed_bytes: u64,
     rows: u64,
     /// Batches of the workers that have ended, with their partition if rows are split.

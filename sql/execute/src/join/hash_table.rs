@@ -170,7 +170,7 @@ impl HashTable {
         (region, place(hash, region))
     }
 
-    /// Sets the first row whose tag is that of the hash, for each of the rows `chosen` of a batch. `found(row)` is called
+    /// Sets the first row with the tag of the hash, for each of the rows `chosen` of a batch. `found(row)` is called
     /// with it, to prefetch its key.
     #[inline(always)]
     pub fn find_tags(&self, hashes: &[u64], chosen: &[u32], heads: &mut [u32], found: impl Fn(u32)) {

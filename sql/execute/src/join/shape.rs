@@ -1,4 +1,4 @@
-//! What a join does with the rows of both sides, apart from how it finds them.
+//! Rows that a join makes of both sides, apart from how it finds them.
 
 use yunti_base::Result;
 use yunti_engine::columns::kind::Kind;

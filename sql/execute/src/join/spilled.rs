@@ -3,11 +3,11 @@
 //! ```text
 //!   partition   fits:                 one table, all rows of the probe side look into it
 //!               does not:             both sides are split again, by other bits of the hash
-//!               cannot be split:      a table of as many rows as fit; all rows of the probe side look into it; the next
+//!               cannot be split:      a table of the rows that fit; all rows of the probe side look into it; the next
 //! ```
 //!
-//! A reader gives rows of the probe side, and a step looks them up, so that pairs flow on in pieces. Which table a batch
-//! looks into travels with it, as a last column of two numbers: the table, and the row of the partition.
+//! A reader gives rows of the probe side, and a step looks them up, so that pairs flow on in pieces. Which table a
+//! batch looks into travels with it, as a last column of two numbers: the table, and the row of the partition.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};

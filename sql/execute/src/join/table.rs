@@ -67,7 +67,7 @@ impl Words {
     }
 }
 
-/// What a worker keeps between batches.
+/// Buffers that a worker keeps between batches.
 #[derive(Default)]
 pub struct Scratch {
     codes: CodeHashes,

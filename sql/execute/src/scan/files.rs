@@ -6,7 +6,8 @@
 //!   morsel --open, next--> blocks of columns --> batches
 //! ```
 //!
-//! A class instance holds the foot of its file. It returns to a pool when a morsel ends, for the next morsel of that file.
+//! A class instance holds the foot of its file. It returns to a pool when a morsel ends, for the next morsel of the
+//! file.
 
 use std::collections::BTreeMap;
 use std::fmt;

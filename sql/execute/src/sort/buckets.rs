@@ -1,5 +1,5 @@
-//! Rows in memory by stretches of their first key. A stretch is a morsel of the sorted rows: workers sort them when they
-//! are read, each within the cache.
+//! Rows in memory by stretches of their first key. A stretch is a morsel of the sorted rows: workers sort them when
+//! they are read, each within the cache.
 //!
 //! ```text
 //!   rows --word of the first key--> | nulls | < s0 | s0 .. s1 | s1 .. | nulls |      s: splitters of a sample

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Rows are sorted by the word of a column; stretches of equal words by the next column, after the keys by all columns
-//! of the row. Rows that are equal then have the same content, so that the order never depends on where a row came from.
+//! of the row. Rows that are equal then have the same content, so that the order never depends on where a row came
+//! from.
 //!
 //! Rejected: one key of bytes for each row. It costs a copy of all columns, where the first word decides nearly always.
 

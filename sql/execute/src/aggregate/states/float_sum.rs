@@ -92,7 +92,7 @@ impl State for FloatTotal {
 
 /// Variance or deviation.
 pub struct Spread {
-    /// Of the sample: n - 1 instead of n.
+    /// True for the sample: n - 1 instead of n.
     is_sample: bool,
     is_deviation: bool,
     moments: Vec<Moments>,

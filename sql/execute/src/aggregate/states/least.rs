@@ -1,4 +1,4 @@
-//! Least or largest number of each group: integers, decimals, booleans, and floats by their place in the order of floats.
+//! Least or largest number of each group: integers, decimals, booleans, and floats by their place in their order.
 
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::normal::{float_of, ordered_float};

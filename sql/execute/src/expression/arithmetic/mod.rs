@@ -68,7 +68,7 @@ pub fn negate(operand: &Operand, result: Typed<'_>, rows: usize) -> Result<Vecto
     compute(Arithmetic::Subtract, [&zero, operand], [result, result], result, rows)
 }
 
-/// What an error says.
+/// The operation, operands and types that an error names.
 pub(super) struct Errors<'a> {
     how: Arithmetic,
     sides: [&'a Operand; 2],

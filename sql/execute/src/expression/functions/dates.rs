@@ -62,7 +62,7 @@ pub fn truncate(
         _ => return Err(shapes_differ()),
     };
     let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-    // To whole units of so many.
+    // The steps of the type that one unit has.
     let steps = match (&name[..], second) {
         ("microsecond" | "millisecond" | "second" | "minute" | "hour" | "day", None) => Some(1),
         ("microsecond", Some(second)) => Some((second / 1_000_000).max(1)),
