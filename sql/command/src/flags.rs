@@ -32,10 +32,15 @@ pub struct Flags {
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Format of results: table, csv, csv-no-header, tsv, tsv-no-header, json, text, parquet, arrow, json-results
+    /// Format of results: table, csv, csv-no-header, tsv, tsv-no-header, json, text, parquet, arrow
     /// [default: table on a terminal, else csv; for --output the extension, else parquet]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub output_format: Option<String>,
+
+    /// Answer statements of standard input, a JSON string a line, with a JSON line each
+    #[arg(long, conflicts_with_all = ["queries", "file", "output", "output_format", "explain", "analyze"],
+        help_heading = "Output")]
+    pub statements: bool,
 
     /// Replace an output that exists
     #[arg(long, help_heading = "Output")]
@@ -53,7 +58,7 @@ pub struct Flags {
     #[arg(long, help_heading = "Plans")]
     pub analyze: bool,
 
-    /// What runs queries: native, general, or auto: native where it can
+    /// Executor of queries: native, general, or auto: native where it can
     #[arg(long, value_name = "EXECUTOR", default_value = "auto", help_heading = "Plans")]
     pub executor: ExecutorName,
 
@@ -89,7 +94,7 @@ pub struct Flags {
     pub allow: Vec<PathBuf>,
 }
 
-/// What runs queries.
+/// Executor of queries.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ExecutorName {
     Auto,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   flags.rs --> session --> print.rs     results to standard output, an output, or nowhere (--explain)
-//!                       `--> protocol.rs  a JSON line for each statement, for programs
+//!                       `--> protocol.rs  JSON lines, for programs (--statements)
 //!                       `--> shell.rs     statements of a person on a terminal
 //! ```
 
@@ -33,8 +33,8 @@ fn main() -> ExitCode {
 }
 
 fn act(flags: &Flags) -> Outcome {
-    let is_protocol = flags.output_format.as_deref() == Some("json-results");
-    let is_shell = flags.queries.is_empty() && flags.file.is_empty() && std::io::stdin().is_terminal();
+    let is_shell =
+        !flags.statements && flags.queries.is_empty() && flags.file.is_empty() && std::io::stdin().is_terminal();
     let cancel = Cancel::default();
     let mut session = Session::new(settings(flags)?, cancel.clone())?;
     if is_shell {
@@ -45,7 +45,7 @@ fn act(flags: &Flags) -> Outcome {
         all.extend(statements::split(query).0);
     }
     signals::cancel_on_signals(&cancel);
-    if is_protocol && all.is_empty() && flags.file.iter().all(|path| path.as_os_str() == "-") {
+    if flags.statements {
         return protocol::serve(&mut session);
     }
     for path in &flags.file {
@@ -56,9 +56,6 @@ fn act(flags: &Flags) -> Outcome {
     }
     if all.is_empty() {
         return Err(Error::new(Code::Usage, "there is no statement").hint("yunti sql \"select 1\"; see --help").into());
-    }
-    if is_protocol {
-        return protocol::run(&mut session, &all);
     }
     print::run(&mut session, &all, flags)
 }
@@ -105,7 +102,7 @@ fn settings(flags: &Flags) -> Result<Settings> {
         is_read_only: flags.read_only,
         allowed: (!flags.allow.is_empty()).then(|| flags.allow.clone()),
         overwrite: flags.overwrite,
-        is_quiet: flags.quiet || flags.output_format.as_deref() == Some("json-results"),
+        is_quiet: flags.quiet || flags.statements,
     })
 }
 

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use yunti_base::{Code, Error, Result};
 use yunti_program::failure::{Failure, Outcome};
@@ -33,6 +35,7 @@ pub fn run(session: &mut Session, all: &[Statement], flags: &Flags) -> Outcome {
 
 fn one(session: &mut Session, statement: &Statement, flags: &Flags, format: Format) -> Outcome {
     let mut out = Printer::new(format);
+    let is_closed = out.is_closed.clone();
     if flags.explain {
         return print_text(&session.explain(statement)?);
     }
@@ -48,10 +51,10 @@ fn one(session: &mut Session, statement: &Statement, flags: &Flags, format: Form
     let done = session.run(statement, &mut out);
     let done = done.and_then(|done| out.finish().map(|()| done));
     match done {
-        Err(_) if out_is_closed() => Err(Failure::OutputClosed),
+        Err(_) if is_closed.load(Ordering::Relaxed) => Err(Failure::OutputClosed),
         Err(e) => Err(e.into()),
         Ok(Done::Written(rows)) if !flags.quiet => {
-            eprintln!("yunti sql: wrote {rows} rows in {:.2} s", started.elapsed().as_secs_f64());
+            eprintln!("yunti: wrote {rows} rows in {:.2} s", started.elapsed().as_secs_f64());
             Ok(())
         }
         Ok(_) => Ok(()),
@@ -93,7 +96,7 @@ fn to_output(
         Done::Rows => {
             let rows = writer.finish()?;
             if !flags.quiet {
-                eprintln!("yunti sql: wrote {rows} rows to {}", output.display());
+                eprintln!("yunti: wrote {rows} rows to {}", output.display());
             }
             Ok(())
         }
@@ -103,13 +106,18 @@ fn to_output(
 
 /// Writes rows to standard output.
 pub struct Printer {
-    encoder: Option<Encoder<BufWriter<Stdout>>>,
+    encoder: Option<Encoder<BufWriter<Out>>>,
     begun: bool,
+    /// True once the reader of standard output has gone.
+    pub is_closed: Arc<AtomicBool>,
 }
 
 impl Printer {
     pub fn new(format: Format) -> Printer {
-        Printer { encoder: Some(Encoder::new(format, BufWriter::with_capacity(64 << 10, io::stdout()))), begun: false }
+        let is_closed = Arc::new(AtomicBool::new(false));
+        let out = Out { stdout: io::stdout(), is_closed: is_closed.clone() };
+        let encoder = Encoder::new(format, BufWriter::with_capacity(64 << 10, out));
+        Printer { encoder: Some(encoder), begun: false, is_closed }
     }
 
     /// Writes what is left.
@@ -124,12 +132,32 @@ fn closed(e: io::Error) -> Error {
     Error::io(Code::Output, "cannot write the result", &e)
 }
 
-/// Returns true if the reader of standard output has gone.
-fn out_is_closed() -> bool {
-    let mut poll = libc::pollfd { fd: 1, events: 0, revents: 0 };
-    // SAFETY: the one element of the array is alive during the call.
-    let ready = unsafe { libc::poll(&mut poll, 1, 0) };
-    ready > 0 && poll.revents & (libc::POLLERR | libc::POLLHUP) != 0 && poll.revents & libc::POLLNVAL == 0
+/// Standard output, which notes that its reader has gone.
+struct Out {
+    stdout: Stdout,
+    is_closed: Arc<AtomicBool>,
+}
+
+impl Out {
+    fn note<T>(&self, done: io::Result<T>) -> io::Result<T> {
+        done.inspect_err(|e| {
+            if e.kind() == io::ErrorKind::BrokenPipe {
+                self.is_closed.store(true, Ordering::Relaxed);
+            }
+        })
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.stdout.write(bytes);
+        self.note(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.stdout.flush();
+        self.note(done)
+    }
 }
 
 impl Rows for Printer {

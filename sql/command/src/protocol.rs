@@ -1,100 +1,92 @@
-//! Results for programs: one JSON line for each statement, in order. The process stays until its input ends.
+//! Results for programs (`--statements`): JSON lines. The process stays until its input ends.
 //!
 //! ```text
-//!   in    statements, each with a semicolon at the end of a line
-//!   out   {"columns":["a"],"types":["Int64"],"rows":[["1"],[null]]}      values as text
-//!         {"written":3}      rows that a statement wrote
-//!         {"done":true}      a statement without rows
-//!         {"error":{"code":"usage","exit_code":2,"message":"..","path":..,"offset":..,"hint":..,"detail":null}}
+//!   in    "select 1 as n, null as m"
+//!   out   {"columns":[{"name":"n","type":"Int64"},{"name":"m","type":"Null"}],"rows":[["1",null]]}
+//!         {"columns":[],"rows":[],"written":3}      of a statement that wrote; `written` is null if it has no rows
+//!         {"error":"..","code":"usage","exit_code":2,"path":null,"offset":null,"hint":null,"detail":null}
 //! ```
+//!
+//! A value is its text as CSV has it, so that no digits are lost.
 
 use std::io::{self, BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use serde_json::{Value, json};
+use yunti_base::error::of_panic;
 use yunti_base::{Code, Error, Result};
 use yunti_program::failure::{Failure, Outcome, as_json};
-use yunti_sql_front::datafusion::arrow::datatypes::SchemaRef;
+use yunti_sql_front::datafusion::arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use yunti_sql_front::datafusion::arrow::record_batch::RecordBatch;
 use yunti_sql_front::output::text::{Texts, options, put_json_text};
 use yunti_sql_front::session::run::Done;
 use yunti_sql_front::session::{Rows, Session};
-use yunti_sql_front::statements::{self, Statement};
+use yunti_sql_front::statements;
 
 /// Answers the statements of standard input as they come.
 pub fn serve(session: &mut Session) -> Outcome {
-    let mut pending = String::new();
     let mut input = io::stdin().lock();
+    let mut line = Vec::new();
     loop {
-        let mut line = String::new();
-        let read = input.read_line(&mut line);
-        let read = read.map_err(|e| Error::io(Code::Input, "cannot read the statements", &e))?;
-        pending.push_str(&line);
-        // Statements end at the end of a line: to look for the end at each line would cost the square of a long one.
-        if read > 0 && !line.trim_end().ends_with(';') {
-            continue;
-        }
-        let (all, is_complete) = statements::split(&pending);
-        if read > 0 && !is_complete {
-            continue;
-        }
-        run(session, &all)?;
-        pending.clear();
-        if read == 0 {
+        line.clear();
+        let read = input.read_until(b'\n', &mut line);
+        if read.map_err(|e| Error::io(Code::Input, "cannot read the statements", &e))? == 0 {
             return Ok(());
         }
-    }
-}
-
-/// Answers statements.
-pub fn run(session: &mut Session, all: &[Statement]) -> Outcome {
-    for statement in all {
-        let mut collected = Collected::default();
-        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| session.run(statement, &mut collected)));
-        let done = done.unwrap_or_else(|panic| Err(yunti_base::error::of_panic(&*panic)));
-        let line = match done {
-            Ok(Done::Rows) => collected.line(),
-            Ok(Done::Written(rows)) => format!("{{\"written\":{rows}}}"),
-            Ok(Done::Nothing) => "{\"done\":true}".into(),
-            Err(e) => serde_json::json!({ "error": as_json(&e) }).to_string(),
-        };
+        let answer = catch_unwind(AssertUnwindSafe(|| answer(session, &line)));
+        let answer = answer.unwrap_or_else(|panic| Err(of_panic(&*panic))).unwrap_or_else(|e| line_of(&e));
         let mut out = io::stdout().lock();
-        if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
+        if writeln!(out, "{answer}").and_then(|()| out.flush()).is_err() {
             return Err(Failure::OutputClosed);
         }
         session.cancel.check()?;
     }
-    Ok(())
+}
+
+/// Runs the statement of a line, and returns the line of its result.
+fn answer(session: &mut Session, line: &[u8]) -> Result<String> {
+    let text: String = serde_json::from_slice(line)
+        .map_err(|e| Error::new(Code::Usage, format!("the line is no JSON string: {e}")).hint("see --help"))?;
+    let (all, _) = statements::split(&text);
+    let [statement] = &all[..] else {
+        return Err(Error::new(Code::Usage, format!("the line has {} statements instead of one", all.len())));
+    };
+    let mut collected = Collected::default();
+    Ok(match session.run(statement, &mut collected)? {
+        Done::Rows => format!("{{\"columns\":{},\"rows\":[{}]}}", collected.columns, collected.rows),
+        Done::Written(rows) => format!("{{\"columns\":[],\"rows\":[],\"written\":{rows}}}"),
+        Done::Nothing => "{\"columns\":[],\"rows\":[],\"written\":null}".into(),
+    })
+}
+
+fn line_of(error: &Error) -> String {
+    let mut line = as_json(error);
+    line["error"] = error.to_string().into();
+    if let Some(members) = line.as_object_mut() {
+        members.remove("message");
+    }
+    line.to_string()
+}
+
+/// Returns the name of a type: `Timestamp(Microsecond, None)` rather than `Timestamp(µs)`.
+fn type_name(data_type: &DataType) -> String {
+    match data_type.is_nested() {
+        true => data_type.to_string(),
+        false => format!("{data_type:?}"),
+    }
 }
 
 /// The rows of a result as JSON.
 #[derive(Default)]
 struct Collected {
-    head: String,
+    columns: String,
     rows: String,
-}
-
-impl Collected {
-    fn line(self) -> String {
-        format!("{{{},\"rows\":[{}]}}", self.head, self.rows)
-    }
-}
-
-fn list(texts: impl Iterator<Item = String>) -> String {
-    let mut out = String::from("[");
-    for (n, text) in texts.enumerate() {
-        if n > 0 {
-            out.push(',');
-        }
-        put_json_text(&text, &mut out);
-    }
-    out.push(']');
-    out
 }
 
 impl Rows for Collected {
     fn begin(&mut self, schema: &SchemaRef) -> Result<()> {
-        let names = list(schema.fields().iter().map(|field| field.name().clone()));
-        let types = list(schema.fields().iter().map(|field| field.data_type().to_string()));
-        self.head = format!("\"columns\":{names},\"types\":{types}");
+        let column = |field: &FieldRef| json!({ "name": field.name(), "type": type_name(field.data_type()) });
+        self.columns = Value::Array(schema.fields().iter().map(column).collect()).to_string();
         Ok(())
     }
 

@@ -89,7 +89,7 @@ pub fn run(session: &mut Session, flags: &Flags) -> Outcome {
 fn report(outcome: Outcome) -> Outcome {
     match outcome {
         Err(Failure::Error(error)) => {
-            eprintln!("{error}");
+            eprintln!("yunti: {error}");
             Ok(())
         }
         other => other,

@@ -3,14 +3,18 @@
 
 use std::future::Future;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
 use yunti_base::{Code, Error, Result};
 
 /// Bytes of the stack on which queries are planned. Pages that are not touched take no memory.
 pub const PLANNER_STACK_BYTES: usize = 512 << 20;
 /// Bytes of the stack of a worker: expressions are as deep as the query is.
 const WORKER_STACK_BYTES: usize = 64 << 20;
+/// Time that workers have to end with the session.
+const SHUTDOWN_MAX: Duration = Duration::from_millis(500);
 
 /// Calls `f` on a thread with a stack for deep queries, and returns its result. A panic passes on.
 pub fn with_large_stack<T: Send>(f: impl FnOnce() -> T + Send) -> T {
@@ -45,19 +49,28 @@ impl Runtimes {
         self.own.block_on(future)
     }
 
-    /// Waits for a future whose tasks run on the workers.
-    pub fn wait_with_workers<T>(&self, future: impl Future<Output = T>) -> Result<T> {
-        if self.threads <= 1 {
-            return Ok(self.own.block_on(future));
-        }
+    /// Starts a future on the workers.
+    pub fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<JoinHandle<()>> {
         let workers = self.workers.get_or_init(|| {
             let mut builder = Builder::new_multi_thread();
             builder.enable_time();
             builder.worker_threads(self.threads).thread_name("yunti-sql").thread_stack_size(WORKER_STACK_BYTES);
             builder.build().ok()
         });
-        let workers = workers.as_ref();
-        Ok(workers.ok_or_else(|| Error::new(Code::Internal, "cannot start the threads of a query"))?.block_on(future))
+        match workers {
+            Some(workers) => Ok(workers.spawn(future)),
+            None => Err(Error::new(Code::Internal, "cannot start the threads of a query")),
+        }
+    }
+}
+
+impl Drop for Runtimes {
+    /// Gives workers of a cancelled query a moment to remove their files. One that computes for longer ends with the
+    /// process.
+    fn drop(&mut self) {
+        if let Some(workers) = self.workers.take().flatten() {
+            workers.shutdown_timeout(SHUTDOWN_MAX);
+        }
     }
 }
 

@@ -53,7 +53,7 @@ pub fn run(
     probe: impl FnOnce() -> Result<Pipeline>,
     context: &Context,
 ) -> Result<Pipeline> {
-    let shape = Arc::new(Shape::of(join)?);
+    let shape = Arc::new(Shape { cancel: context.cancel.clone(), ..Shape::of(join)? });
     // Half of what is free: operators above, and those of the probe side, need memory too.
     let budget = context.budget.part(context.budget.free_bytes() / 2);
     let spill = Spill::new(&context.env);

@@ -118,6 +118,7 @@ impl Pairs {
         let keeps_probe = self.shape.pairs && self.shape.probe.is_some() && is_last;
         let (mut probes, mut builds) = (std::mem::take(&mut self.probes), std::mem::take(&mut self.builds));
         while cursor.row < batch.rows {
+            self.shape.cancel.check()?;
             probes.clear();
             builds.clear();
             self.fill(&mut cursor, heads, table, (matched, keeps_probe), (&mut probes, &mut builds));

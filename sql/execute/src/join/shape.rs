@@ -1,6 +1,6 @@
 //! Rows that a join makes of both sides, apart from how it finds them.
 
-use yunti_base::Result;
+use yunti_base::{Cancel, Result};
 use yunti_engine::columns::kind::Kind;
 use yunti_sql_plan::{Expression, Join, JoinKind, Operation};
 
@@ -40,6 +40,8 @@ pub struct Shape {
     pub condition: Option<PairCondition>,
     /// For each column of the build side that is a key: the column of the probe side with the same values in each pair.
     pub same_columns: Vec<Option<usize>>,
+    /// Flag that ends the join: candidates that meet no condition pass on nothing.
+    pub cancel: Cancel,
 }
 
 /// Condition on a pair, over the columns that it needs alone.
@@ -155,6 +157,7 @@ impl Shape {
             kept_kinds,
             nulls_equal: join.nulls_equal,
             condition,
+            cancel: Cancel::default(),
         })
     }
 

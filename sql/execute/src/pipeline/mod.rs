@@ -135,13 +135,18 @@ impl Branch {
                 }
                 let mut reader = self.source.open(morsel)?;
                 let number = first + morsel;
+                // A step may make any number of batches of one: a join of all pairs does.
+                let mut out = |batch| {
+                    context.check()?;
+                    local.push(number, batch)
+                };
                 while let Some(batch) = reader.next()? {
                     context.check()?;
-                    push(&mut steps, batch, &mut |batch| local.push(number, batch))?;
+                    push(&mut steps, batch, &mut out)?;
                 }
                 for at in 0..steps.len() {
                     let (own, behind) = steps[at..].split_first_mut().expect("`at` is within");
-                    own.flush(&mut |batch| push(behind, batch, &mut |batch| local.push(number, batch)))?;
+                    own.flush(&mut |batch| push(behind, batch, &mut out))?;
                 }
                 local.end(number)?;
             }

@@ -15,6 +15,7 @@ use datafusion::sql::parser::{DFParserBuilder, Statement as Parsed};
 use datafusion::sql::sqlparser::ast::{self, Statement as Sql};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use futures::StreamExt;
+use tokio::sync::mpsc;
 use yunti_base::{Code, Error, Result};
 use yunti_sql_execute::Context;
 use yunti_sql_plan::Node;
@@ -26,10 +27,12 @@ use crate::{arrow, failure, native};
 
 /// Nested expressions and queries, at most.
 const DEPTH_MAX: usize = 5000;
+/// Batches that wait for the reader of a result, at most.
+const WAITING_BATCHES: usize = 2;
 /// Time between two looks at the flag that cancels.
 const CANCEL_TICK: Duration = Duration::from_millis(20);
 
-/// What a statement did.
+/// Effect of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {
     /// It gave rows.
@@ -260,7 +263,7 @@ impl Session {
             Err(reason) => {
                 if !self.settings.is_quiet {
                     eprintln!(
-                        "yunti sql: this query runs on the general executor, on one node: the own one lacks {reason}"
+                        "yunti: this query runs on the general executor, on one node: the own one lacks {reason}"
                     );
                 }
                 Ok(Plan::General(optimized))
@@ -313,31 +316,49 @@ impl Session {
     ) -> Result<()> {
         let state = self.context.state();
         let physical = self.wait(state.query_planner().create_physical_plan(plan, &state), statement)?;
-        let mut begun = false;
+        let actual = physical.schema();
+        let shown = if actual.fields().len() == schema.fields().len() { schema.clone() } else { actual };
         let task = state.task_ctx();
-        let cancel = self.cancel.clone();
-        let work = async {
-            let mut stream = execute_stream(physical, task).map_err(|e| failure::of(e, statement))?;
-            let actual = stream.schema();
-            let shown = if actual.fields().len() == schema.fields().len() { schema.clone() } else { actual };
+        let (sender, mut receiver) = mpsc::channel(WAITING_BATCHES);
+        // Operators may compute for long without a pause, so that they run on workers, and this thread sees the flag.
+        let mut worker = self.runtimes.spawn(async move {
+            let mut stream = match execute_stream(physical, task) {
+                Ok(stream) => stream,
+                Err(e) => return drop(sender.send(Err(e)).await),
+            };
+            while let Some(next) = stream.next().await {
+                if sender.send(next).await.is_err() {
+                    return;
+                }
+            }
+        })?;
+        let cancel = &self.cancel;
+        let mut begun = false;
+        self.runtimes.wait(async {
             loop {
                 let next = tokio::select! {
-                    next = stream.next() => next,
-                    () = cancelled(&cancel) => return cancel.check(),
+                    next = receiver.recv() => next,
+                    () = cancelled(cancel) => {
+                        worker.abort();
+                        return Err(Error::new(Code::Cancelled, "the query was cancelled"));
+                    }
                 };
+                let batch = next.transpose().map_err(|e| failure::of(e, statement))?;
+                if batch.is_none() {
+                    // The worker has ended; a panic goes on here.
+                    (&mut worker).await.map_err(ended)?;
+                }
                 if !begun {
                     rows.begin(&shown)?;
                     begun = true;
                 }
-                match next {
-                    Some(Ok(batch)) if batch.num_rows() > 0 => rows.rows(&batch)?,
-                    Some(Ok(_)) => {}
-                    Some(Err(e)) => return Err(failure::of(e, statement)),
+                match batch {
+                    Some(batch) if batch.num_rows() > 0 => rows.rows(&batch)?,
+                    Some(_) => {}
                     None => return Ok(()),
                 }
             }
-        };
-        self.runtimes.wait_with_workers(work)?
+        })
     }
 
     pub(crate) fn wait<T>(
@@ -354,6 +375,14 @@ impl Session {
         let mut writer = target.writer(&self.world, self.settings.overwrite)?;
         self.rows_of(&plan, statement, &mut writer)?;
         Ok(Done::Written(writer.finish()?))
+    }
+}
+
+/// Passes on the panic of a worker, or returns why it has ended.
+fn ended(error: tokio::task::JoinError) -> Error {
+    match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(e) => Error::new(Code::Internal, format!("a worker of the query has ended: {e}")),
     }
 }
 
