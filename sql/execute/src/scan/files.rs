@@ -39,8 +39,11 @@ struct FileTable {
     job: Arc<JobContext>,
     paths: Vec<PathBuf>,
     fields: Vec<Field>,
-    /// Shapes of the fields' values; None for a type without one, whose text is JSON.
+    /// Shapes of the fields' values; None for a type without one.
     kinds: Vec<Option<Kind>>,
+    /// False for a field whose values have another type in the file, such as the text of a list: the library would take
+    /// a bound on it for one on the stored values.
+    has_bounds: Vec<bool>,
     env: Env,
     budget: Arc<Budget>,
     idle: Mutex<Vec<Open>>,
@@ -65,6 +68,7 @@ pub fn table(
 ) -> Result<Table> {
     let class = find_class(&[library.clone()], format.source, &[operator::Kind::Source])?;
     let mut fields: Option<Vec<Field>> = None;
+    let mut has_bounds = Vec::new();
     let mut statistics: Option<Statistics> = None;
     for path in paths {
         let text = job::inspect::describe(path, &class, env)?;
@@ -72,9 +76,10 @@ pub fn table(
             Error::new(Code::Internal, format!("the description of a file is no JSON ({e})")).at_path(shown(path))
         })?;
         let own = fields_of(&described);
-        let of_file = statistics_of(&described, &own);
+        let as_stored = are_as_stored(&described, &own);
+        let of_file = statistics_of(&described, &own, &as_stored);
         match &fields {
-            None => fields = Some(own),
+            None => (fields, has_bounds) = (Some(own), as_stored),
             Some(first) if have_same_columns(first, &own) => {}
             Some(_) => {
                 let what = format!("the columns are not those of {}", shown(&paths[0]));
@@ -96,6 +101,7 @@ pub fn table(
         paths: paths.to_vec(),
         fields: fields.clone(),
         kinds,
+        has_bounds,
         env: env.clone(),
         budget: budget.clone(),
         idle: Mutex::default(),
@@ -108,17 +114,29 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Returns the columns of a description. A type that a block has only as text is given as Arrow's `Null`, which no scan
-/// can read.
+/// Returns the columns of a description, with the types of their values in blocks: of the file, else as they are read
+/// back, else text. Arrow's `Null` has no values that a scan can read.
 fn fields_of(described: &Json) -> Vec<Field> {
     let of = |field: &Json| {
         let text = |member: &str| field[member].as_str().unwrap_or_default();
-        let data_type = text("type").parse::<DataType>().ok();
         let kind = Kind::parse(text("text_type")).ok();
-        let data_type = data_type.filter(|of| kind.is_some() && kind_of(of) == kind).unwrap_or(DataType::Null);
+        let of_kind = |member| {
+            let found = text(member).parse::<DataType>().ok();
+            found.filter(|of| kind.is_some() && kind_of(of) == kind && *of != DataType::Null)
+        };
+        let other = if kind == Some(Kind::Text) { DataType::Utf8 } else { DataType::Null };
+        let data_type = of_kind("type").or_else(|| of_kind("text_type")).unwrap_or(other);
         Field { name: text("name").into(), data_type, nullable: true }
     };
     described["fields"].as_array().into_iter().flatten().map(of).collect()
+}
+
+/// Returns true for each field whose values have the type that they have in the file.
+fn are_as_stored(described: &Json, fields: &[Field]) -> Vec<bool> {
+    let is_stored = |(n, field): (usize, &Field)| {
+        described["fields"][n]["type"].as_str().and_then(|text| text.parse().ok()) == Some(field.data_type.clone())
+    };
+    fields.iter().enumerate().map(is_stored).collect()
 }
 
 fn have_same_columns(a: &[Field], b: &[Field]) -> bool {
@@ -126,15 +144,20 @@ fn have_same_columns(a: &[Field], b: &[Field]) -> bool {
 }
 
 /// Returns what a description says of the rows.
-fn statistics_of(described: &Json, fields: &[Field]) -> Statistics {
+fn statistics_of(described: &Json, fields: &[Field], as_stored: &[bool]) -> Statistics {
     let columns = described["columns"].as_array();
-    let of = |field: &Field| {
+    let of = |(field, as_stored): (&Field, &bool)| {
         let same = |column: &&Json| column["path"].as_str() == Some(&field.name);
         let Some(column) = columns.and_then(|all| all.iter().find(same)) else { return ColumnStatistics::default() };
-        let value = |member: &str| bound_value(column[member].as_str()?, kind_of(&field.data_type)?);
+        let value = |member: &str| {
+            column[member]
+                .as_str()
+                .filter(|_| *as_stored)
+                .and_then(|text| bound_value(text, kind_of(&field.data_type)?))
+        };
         ColumnStatistics { min: value("min"), max: value("max"), nulls: column["nulls"].as_u64(), distinct: None }
     };
-    Statistics { rows: described["rows"].as_u64(), columns: fields.iter().map(of).collect() }
+    Statistics { rows: described["rows"].as_u64(), columns: fields.iter().zip(as_stored).map(of).collect() }
 }
 
 /// Returns a value that a description has as stored: numbers, dates and times in their units.
@@ -207,6 +230,9 @@ impl FileTable {
             Comparison::GreaterOrEqual => ">=",
             Comparison::NotEqual | Comparison::Distinct | Comparison::NotDistinct => return None,
         };
+        if !self.has_bounds[bound.column] {
+            return None;
+        }
         let mut line = Vec::new();
         put_escaped(self.fields[bound.column].name.as_bytes(), &mut line);
         line.extend_from_slice(format!("\t{operator}\t").as_bytes());

@@ -30,13 +30,14 @@ use self::names::Names;
 use crate::failure;
 use crate::runtime::Runtimes;
 use crate::store::{self, FileStore};
-use crate::tables::place::{Library, Place, World};
+use crate::tables::place::Place;
+use crate::tables::world::{Library, World};
 
 /// Name of the catalog, and of its one schema at the start.
 pub const CATALOG: &str = "yunti";
 pub const SCHEMA: &str = "public";
 
-/// What runs a query.
+/// Executor of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Executor {
     /// Yunti's own if it can, else the general one.

@@ -10,9 +10,11 @@ use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::SessionState;
 
-use crate::tables::place::{self, Place, World};
+use crate::tables::open;
+use crate::tables::place::Place;
+use crate::tables::world::World;
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Clone)]
 enum Entry {
     Table(Arc<dyn TableProvider>),
@@ -64,7 +66,7 @@ impl Names {
     async fn open(&self, name: &str, place: &Place) -> Result<Arc<dyn TableProvider>> {
         let state = self.state.upgrade().ok_or_else(|| DataFusionError::Internal("the session has ended".into()))?;
         let state: SessionState = state.read().clone();
-        Ok(Arc::new(place::open(name, place, &self.world, &state).await?))
+        Ok(Arc::new(open::open(name, place, &self.world, &state).await?))
     }
 }
 

@@ -7,7 +7,8 @@ use datafusion::sql::sqlparser::ast::{self, CopyOption, CopyTarget, CreateTableO
 use yunti_base::{Code, Error, Result};
 
 use crate::output::{FileWriter, Format};
-use crate::tables::place::{self, Place, World};
+use crate::tables::place::{self, Place};
+use crate::tables::world::World;
 
 /// Where a statement writes.
 #[derive(Clone, Debug, Default)]

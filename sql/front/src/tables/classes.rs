@@ -1,22 +1,25 @@
-//! Tables of files for Yunti's own executor.
+//! Tables that a class of the library reads.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use yunti_base::Result;
 use yunti_engine::format::file_formats::FileFormat;
 use yunti_sql_execute::scan::files;
+use yunti_sql_plan::Table;
 
-use super::place::{DataFile, World};
+use super::world::{DataFile, World};
 
-/// Returns the table for Yunti's own executor; None if it cannot read such files, or the class library is missing. Then
-/// the general executor reads them, and reports what is wrong with them.
-pub fn table(
-    name: &str,
-    files: &[DataFile],
-    format: &'static FileFormat,
-    world: &World,
-) -> Option<Arc<yunti_sql_plan::Table>> {
-    let library = (world.library)(format).ok()?;
+/// Returns the table. Errors: `Input` without the library; those of the files.
+pub fn table(name: &str, files: &[DataFile], format: &'static FileFormat, world: &World) -> Result<Arc<Table>> {
+    let library = (world.library)(format)?;
     let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
-    files::table(name, &paths, format, library, &world.env, &world.budget).ok().map(Arc::new)
+    files::table(name, &paths, format, library, &world.env, &world.budget).map(Arc::new)
+}
+
+/// Returns the columns of a table. Values of a type that the executor lacks, such as lists, are their text.
+pub fn schema(table: &Table) -> SchemaRef {
+    let fields = table.fields.iter().map(|of| Field::new(&of.name, of.data_type.clone(), of.nullable));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }

@@ -13,7 +13,7 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::Expr;
 use yunti_engine::format::hive_path;
 
-use super::place::DataFile;
+use super::world::DataFile;
 
 /// Columns of directories.
 #[derive(Clone, Debug, Default)]

@@ -63,7 +63,7 @@ pub fn of_name(path: &Path, place: &Place) -> Option<TextFormat> {
 }
 
 /// Returns the reader of a format.
-pub fn reader(format: &TextFormat, _place: &Place) -> Arc<dyn Reader> {
+pub fn reader(format: &TextFormat) -> Arc<dyn Reader> {
     match *format {
         TextFormat::Csv { delimiter, header } => Arc::new(
             CsvFormat::default()

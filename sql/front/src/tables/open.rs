@@ -1,0 +1,90 @@
+//! Opens tables: the files of a place, their columns, and what reads them.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::Session;
+use datafusion::common::config::TableParquetOptions;
+use datafusion::common::{DataFusionError, Statistics};
+use datafusion::datasource::file_format::FileFormat as Reader;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use object_store::{ObjectMeta, ObjectStore};
+use yunti_base::{Code, Error};
+
+use super::file_table::{FileTable, Reading};
+use super::find::{Shape, find, root_of, shown};
+use super::partitions::Partitions;
+use super::place::Place;
+use super::world::{DataFile, World};
+use super::{classes, text};
+
+/// Files of which statistics are read before the query runs, at most.
+const STATISTICS_FILES_MAX: usize = 1000;
+
+/// Opens a table. Errors: `Input` for files that are missing, `Corrupt`, `Usage` for formats that are unknown.
+pub async fn open(
+    name: &str,
+    place: &Place,
+    world: &World,
+    state: &dyn Session,
+) -> std::result::Result<FileTable, DataFusionError> {
+    let (mut files, shape) = find(place, world).map_err(crate::failure::wrapped)?;
+    let store: Arc<dyn ObjectStore> = world.store.clone();
+    let metas: Vec<ObjectMeta> = files.iter().map(|file| file.meta.clone()).collect();
+    let (schema, reading): (SchemaRef, Reading) = match &shape {
+        Shape::Columns(format) if format.name == "parquet" => {
+            let global = state.config_options().execution.parquet.clone();
+            let reader: Arc<dyn Reader> =
+                Arc::new(ParquetFormat::new().with_options(TableParquetOptions { global, ..Default::default() }));
+            let schema = reader.infer_schema(state, &store, &metas).await.map_err(|e| of_files(e, &files))?;
+            (schema, Reading::Reader(reader))
+        }
+        Shape::Columns(format) => {
+            let table = classes::table(name, &files, format, world).map_err(crate::failure::wrapped)?;
+            (classes::schema(&table), Reading::Class(table))
+        }
+        Shape::Text(text) => {
+            let reader = text::reader(text);
+            (
+                reader.infer_schema(state, &store, &metas).await.map_err(|e| of_files(e, &files))?,
+                Reading::Reader(reader),
+            )
+        }
+    };
+    let root = root_of(&place.paths);
+    let partitions = Partitions::of(&root, &mut files, &schema);
+    let mut statistics = Vec::new();
+    if let (Shape::Columns(_), Reading::Reader(reader)) = (&shape, &reading)
+        && files.len() <= STATISTICS_FILES_MAX
+    {
+        for meta in &metas {
+            let of: Statistics = reader.infer_stats(state, &store, schema.clone(), meta).await?;
+            statistics.push(Arc::new(of));
+        }
+    }
+    let native = match (&shape, &reading) {
+        _ if !partitions.fields.is_empty() || !world.is_native => None,
+        (_, Reading::Class(table)) => Some(table.clone()),
+        // Without the library, or if a file is damaged, the general executor reads it, and reports what is wrong.
+        (Shape::Columns(format), _) => classes::table(name, &files, format, world).ok(),
+        (Shape::Text(_), _) => None,
+    };
+    FileTable::new(name.into(), (schema, reading), (files, partitions), statistics, native)
+}
+
+/// Returns an error of a reader with the name of the file, if there is one file.
+fn of_files(error: DataFusionError, files: &[DataFile]) -> DataFusionError {
+    let error = crate::failure::plain(error);
+    let known = error.path().is_some();
+    let path = match files {
+        _ if known => return crate::failure::wrapped(error),
+        [one] => shown(&one.path),
+        [first, ..] => format!("{} and {} others", shown(&first.path), files.len() - 1),
+        [] => return crate::failure::wrapped(error),
+    };
+    let error = match error.code() {
+        Code::Usage | Code::Internal | Code::UserCode => Error::new(Code::Corrupt, error.what().to_string()),
+        _ => error,
+    };
+    crate::failure::wrapped(error.at_path(path))
+}
