@@ -22,7 +22,7 @@ pub enum Form<'a> {
     Prefix(&'a [u8]),
     Suffix(&'a [u8]),
     Infix(&'a [u8]),
-    /// What needs the pattern itself.
+    /// A pattern with wildcards within, which has to be matched itself.
     Other,
 }
 

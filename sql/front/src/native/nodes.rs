@@ -143,8 +143,8 @@ impl Translation {
         if sets.is_empty() {
             return Ok(node);
         }
-        // DataFusion's column after the keys has a bit for each key that is not in the set, the first key's highest; sets
-        // that are there twice differ by higher bits.
+        // DataFusion's column after the keys has a bit for each key that is not in the set, the first key's highest.
+        // Sets that are there twice differ by higher bits.
         let types: Vec<_> = of.schema.fields().iter().map(|field| field.data_type().clone()).collect();
         let number = Expression::column(keys.len(), DataType::UInt32);
         let mut branches = Vec::new();
