@@ -21,7 +21,8 @@ use yunti_sql_execute::Context;
 use yunti_sql_plan::Node;
 
 use super::write::Target;
-use super::{Executor, Rows, Session};
+use super::{Executor, Session};
+use crate::rows::Rows;
 use crate::statements::Statement;
 use crate::{arrow, failure, native};
 
