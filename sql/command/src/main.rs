@@ -23,7 +23,7 @@ use yunti_program::program;
 use yunti_program::terminal::signals;
 use yunti_sql_front::runtime::with_large_stack;
 use yunti_sql_front::session::{Session, Settings};
-use yunti_sql_front::statements::{self, Statement};
+use yunti_sql_front::statements;
 use yunti_sql_front::tables::place::Place;
 
 use flags::Flags;
@@ -104,9 +104,4 @@ fn settings(flags: &Flags) -> Result<Settings> {
         overwrite: flags.overwrite,
         is_quiet: flags.quiet || flags.statements,
     })
-}
-
-/// Returns a statement of a text that is one.
-pub fn statement_of(text: &str) -> Option<Statement> {
-    statements::split(text).0.into_iter().next()
 }

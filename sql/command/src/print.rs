@@ -10,8 +10,9 @@ use yunti_program::failure::{Failure, Outcome};
 use yunti_sql_front::datafusion::arrow::datatypes::SchemaRef;
 use yunti_sql_front::datafusion::arrow::record_batch::RecordBatch;
 use yunti_sql_front::output::{Encoder, Format};
+use yunti_sql_front::rows::Rows;
+use yunti_sql_front::session::Session;
 use yunti_sql_front::session::run::Done;
-use yunti_sql_front::session::{Rows, Session};
 use yunti_sql_front::statements::Statement;
 
 use crate::flags::Flags;

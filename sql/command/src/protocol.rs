@@ -19,8 +19,9 @@ use yunti_program::failure::{Failure, Outcome, as_json};
 use yunti_sql_front::datafusion::arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use yunti_sql_front::datafusion::arrow::record_batch::RecordBatch;
 use yunti_sql_front::output::text::{Texts, options, put_json_text};
+use yunti_sql_front::rows::Rows;
+use yunti_sql_front::session::Session;
 use yunti_sql_front::session::run::Done;
-use yunti_sql_front::session::{Rows, Session};
 use yunti_sql_front::statements;
 
 /// Answers the statements of standard input as they come.

@@ -162,10 +162,7 @@ impl State {
     }
 
     fn run_text(&mut self, session: &mut Session, text: &str) -> Outcome {
-        match crate::statement_of(text) {
-            Some(statement) => self.statement(session, &statement),
-            None => Ok(()),
-        }
+        statements::split(text).0.iter().try_for_each(|statement| self.statement(session, statement))
     }
 }
 

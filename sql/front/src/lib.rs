@@ -14,6 +14,7 @@ pub mod arrow;
 pub mod failure;
 pub mod native;
 pub mod output;
+pub mod rows;
 pub mod runtime;
 pub mod session;
 pub mod statements;

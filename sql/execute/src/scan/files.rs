@@ -33,6 +33,8 @@ use yunti_engine::operator::{self, Class, ClassSource, Emitter, Sink, Source, So
 use yunti_sql_plan::table::ColumnStatistics;
 use yunti_sql_plan::{Batch, Bounds, Comparison, Field, Morsel, MorselReader, Statistics, Table, TableSource, kind_of};
 
+use super::records::Records;
+
 /// Files of one format with the same columns.
 struct FileTable {
     class: Arc<dyn Class>,
@@ -209,12 +211,17 @@ impl FileTable {
         Ok(Open { source, file: Arc::new(SourceFile::open(&*self.env.files, path, file, &self.budget)?) })
     }
 
+    /// Returns false for a class that passes on records, as that of sequence files does.
+    fn gives_blocks(&self) -> bool {
+        self.class.info().flags.gives_blocks
+    }
+
     fn scan(&self, columns: &[usize], bounds: &[Bounds]) -> operator::Scan {
         operator::Scan {
             value: columns.iter().map(|&n| self.fields[n].name.clone()).collect(),
             no_value: columns.is_empty(),
             marks_nulls: true,
-            blocks: true,
+            blocks: self.gives_blocks(),
             condition: bounds.iter().filter_map(|bound| self.line(bound)).collect::<Vec<_>>().join("\n"),
             ..operator::Scan::default()
         }
@@ -296,7 +303,7 @@ impl TableSource for FileTableSource {
         let kinds = table.kinds(columns)?;
         let mut open = table.take(morsel.file)?;
         open.source.open(&open.file, &table.scan(columns, bounds), morsel.unit)?;
-        let emitter = Emitter::new(Blocks::new(kinds)?, false, false)?;
+        let emitter = Emitter::new(Blocks::new(kinds, table.gives_blocks())?, false, false)?;
         Ok(Box::new(Unit { table: table.clone(), open: Some(open), emitter, has_more: true }))
     }
 }
@@ -339,22 +346,29 @@ impl MorselReader for Unit {
 struct Blocks {
     reader: BlockReader,
     kinds: Vec<Kind>,
+    /// Rows of a class that passes on records in place of blocks.
+    records: Option<Records>,
     /// Batches in reverse order.
     read: Vec<Batch>,
     buffer: Buffer,
 }
 
 impl Blocks {
-    fn new(kinds: Vec<Kind>) -> Result<Blocks> {
-        Ok(Blocks { reader: BlockReader::default(), kinds, read: Vec::new(), buffer: Buffer::new(LARGE_BYTES, None)? })
+    fn new(kinds: Vec<Kind>, gives_blocks: bool) -> Result<Blocks> {
+        let records = (!gives_blocks).then(|| Records::new(&kinds));
+        let buffer = Buffer::new(LARGE_BYTES, None)?;
+        Ok(Blocks { reader: BlockReader::default(), kinds, records, read: Vec::new(), buffer })
     }
 
     /// Returns the oldest batch that is left.
     fn take(&mut self) -> Option<Batch> {
-        self.read.pop()
+        self.read.pop().or_else(|| self.records.as_mut()?.take())
     }
 
     fn add(&mut self, block: &[u8]) -> Result<()> {
+        if let Some(records) = &mut self.records {
+            return records.push(block);
+        }
         let (columns, rows) = self.reader.read(block, &self.kinds)?;
         self.read.insert(0, Batch::of(columns, rows));
         Ok(())

@@ -11,6 +11,7 @@ use crate::pipeline::Source;
 
 pub mod bounds;
 pub mod files;
+mod records;
 
 /// Returns the rows of a scan.
 pub fn source(scan: &Scan, context: &Context) -> Result<Arc<dyn Source>> {

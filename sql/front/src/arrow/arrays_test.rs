@@ -1,3 +1,5 @@
+//! Tests of the conversion: values survive it, and values that do not fit are errors.
+
 use super::*;
 use datafusion::arrow::datatypes::Field;
 use yunti_engine::columns::vector::Value;

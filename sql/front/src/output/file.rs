@@ -17,7 +17,7 @@ use yunti_engine::job::Control;
 use yunti_engine::job::commit::{Claim, ClaimOptions, PendingOutput};
 
 use super::{Encoder, Format};
-use crate::session::Rows;
+use crate::rows::Rows;
 
 /// Bytes that are collected before a write.
 const BUFFER_BYTES: usize = 1 << 20;

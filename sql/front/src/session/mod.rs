@@ -13,8 +13,6 @@ pub mod write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -70,15 +68,6 @@ pub struct Settings {
     pub overwrite: bool,
     /// Prints no notes.
     pub is_quiet: bool,
-}
-
-/// Takes the rows of a result.
-pub trait Rows: Send {
-    /// Takes the columns, once, before the rows.
-    fn begin(&mut self, schema: &SchemaRef) -> Result<()>;
-
-    /// Takes some rows.
-    fn rows(&mut self, batch: &RecordBatch) -> Result<()>;
 }
 
 /// Tables and settings of statements that follow each other.

@@ -21,7 +21,8 @@ use yunti_sql_execute::Context;
 use yunti_sql_plan::Node;
 
 use super::write::Target;
-use super::{Executor, Rows, Session};
+use super::{Executor, Session};
+use crate::rows::Rows;
 use crate::statements::Statement;
 use crate::{arrow, failure, native};
 
@@ -301,7 +302,10 @@ impl Session {
                     threads: self.settings.threads,
                     cancel: self.cancel.clone(),
                 };
-                yunti_sql_execute::run(&node, &context, &mut |batch| rows.rows(&arrow::record_batch(&batch, &schema)?))
+                let done = yunti_sql_execute::run(&node, &context, &mut |batch| {
+                    rows.rows(&arrow::record_batch(&batch, &schema)?)
+                });
+                done.map_err(|e| if e.code() == Code::Cancelled { cancelled_error() } else { e })
             }
             Plan::General(optimized) => self.general(&optimized, &schema, statement, rows),
         }
@@ -340,7 +344,7 @@ impl Session {
                     next = receiver.recv() => next,
                     () = cancelled(cancel) => {
                         worker.abort();
-                        return Err(Error::new(Code::Cancelled, "the query was cancelled"));
+                        return Err(cancelled_error());
                     }
                 };
                 let batch = next.transpose().map_err(|e| failure::of(e, statement))?;
@@ -384,6 +388,10 @@ fn ended(error: tokio::task::JoinError) -> Error {
         Ok(panic) => std::panic::resume_unwind(panic),
         Err(e) => Error::new(Code::Internal, format!("a worker of the query has ended: {e}")),
     }
+}
+
+fn cancelled_error() -> Error {
+    Error::new(Code::Cancelled, "the query was cancelled")
 }
 
 /// Returns once the flag is set.

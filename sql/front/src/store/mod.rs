@@ -6,7 +6,8 @@
 //!   bytes      of a compressed file: decompressed, from its start alone
 //! ```
 //!
-//! Names of files would not survive `object_store::path::Path`, which has no empty part, no `..` and escapes of its own.
+//! Names of files would not survive `object_store::path::Path`, which has no empty part, no `..` and escapes of its
+//! own.
 
 use std::collections::HashMap;
 use std::fmt;
