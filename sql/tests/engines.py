@@ -35,6 +35,11 @@ class Refused(Exception):
     """The engine does not run the query, and says why in one line."""
 
 
+def is_not_native(error):
+    """Returns true if Yunti's own executor lacks something, and the general one must not be used under --memory."""
+    return isinstance(error, Refused) and "needs the general executor" in str(error)
+
+
 class Broken(Exception):
     """The engine crashed, hung, or failed without a line that says why."""
 
@@ -82,12 +87,13 @@ class Yunti:
         self.program, self.has_statements = program, None
 
     def command(self, sql, tables, threads=None, memory=None, options=()):
-        words = [self.program, "sql", *([] if sql is None else [sql])]
+        words = [self.program, "sql"]
         for name, path in tables.items():
             words += ["--table", f"{name}={path}"]
         words += ["--threads", str(threads)] if threads else []
         words += ["--memory", str(memory)] if memory else []
-        return words + list(options)
+        # A text may begin with a comment, which looks like an option.
+        return [*words, *options, *([] if sql is None else ["--", sql])]
 
     def query(self, sql, tables, threads=None, memory=None, options=()):
         """Returns the rows as the program writes them in Parquet, which keeps all types."""

@@ -90,6 +90,9 @@ def compare(sums, seed, query, ours, session, peers, paths, limits=None):
         try:
             again = other.query(query.text, paths, threads, memory)
         except (engines.Broken, engines.Refused) as error:
+            if engines.is_not_native(error):
+                sums.counts["not native"] += 1
+                continue
             return sums.fail(seed, "fails with other limits", query.text,
                              f"threads {threads}, memory {memory}: {error}")
         finally:

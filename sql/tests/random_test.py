@@ -45,6 +45,7 @@ FAULTS = {
 
 
 class Random(unittest.TestCase):
+    maxDiff = None
     def test_queries(self):
         peers = [engines.DuckDb(), engines.Sqlite()]
         sums = random_queries.run(SEED, COUNT, engines.under_test(), peers)

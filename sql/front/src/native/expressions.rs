@@ -168,6 +168,10 @@ impl Translation {
         }
         let otherwise = of.else_expr.as_ref().map(|of| self.expression(of, schema)).transpose()?;
         let otherwise = otherwise.map(|of| Box::new(typed(of, &data_type)));
+        let values = branches.iter().map(|(_, value)| value).chain(otherwise.as_deref());
+        if let Some(other) = values.map(|value| &value.data_type).find(|other| !is_same(other, &data_type)) {
+            return Err(format!("'case' with values of {data_type} and {other}"));
+        }
         Ok(Expression::new(data_type, Operation::Case { branches, otherwise }))
     }
 
@@ -208,6 +212,13 @@ fn cast_to(value: Expression, data_type: DataType, lenient: bool) -> Result<Expr
         return Ok(Expression { data_type, ..value });
     }
     Ok(Expression::new(data_type, Operation::Cast { value: Box::new(value), lenient }))
+}
+
+/// Returns true for types with the same values. A text is a text, whatever the layout that Arrow gives it.
+pub fn is_same(a: &DataType, b: &DataType) -> bool {
+    let is_text = |of: &DataType| matches!(of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let is_binary = |of: &DataType| matches!(of, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
+    a == b || is_text(a) && is_text(b) || is_binary(a) && is_binary(b)
 }
 
 /// Returns an expression with a type; a null has any.

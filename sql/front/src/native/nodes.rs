@@ -13,6 +13,7 @@ use yunti_sql_plan::{Expression, Join, JoinKind, Node, Operation, Scan, SortKey,
 use crate::tables::FileTable;
 
 use super::Translation;
+use super::expressions::is_same;
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -225,13 +226,6 @@ impl Translation {
         };
         Ok(Node::Limit { input: self.boxed(&of.input)?, skip, count })
     }
-}
-
-/// Returns true for types with the same values. A text is a text, whatever the layout that Arrow gives it.
-fn is_same(a: &DataType, b: &DataType) -> bool {
-    let is_text = |of: &DataType| matches!(of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-    let is_binary = |of: &DataType| matches!(of, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
-    a == b || is_text(a) && is_text(b) || is_binary(a) && is_binary(b)
 }
 
 /// Returns the keys of all sets, each once, and the keys of each set by their numbers.
