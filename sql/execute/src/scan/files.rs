@@ -211,7 +211,7 @@ impl FileTable {
         Ok(Open { source, file: Arc::new(SourceFile::open(&*self.env.files, path, file, &self.budget)?) })
     }
 
-    /// Returns false for a class that passes on records, as that of sequence files does.
+    /// Returns false for a class that passes on records, as the one of sequence files does.
     fn gives_blocks(&self) -> bool {
         self.class.info().flags.gives_blocks
     }

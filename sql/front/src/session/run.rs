@@ -459,7 +459,8 @@ fn all_of(name: &ast::ObjectName, statement: &Statement) -> Result<ast::Query> {
 fn give_lines<'l>(name: &str, lines: impl Iterator<Item = &'l str>, rows: &mut dyn Rows) -> Result<()> {
     let schema = Arc::new(Schema::new(vec![Field::new(name, DataType::Utf8, false)]));
     rows.begin(&schema)?;
-    let lines = StringArray::from_iter_values(lines);
+    // An array takes an iterator of known length alone.
+    let lines = StringArray::from(lines.collect::<Vec<_>>());
     let batch = RecordBatch::try_new(schema, vec![Arc::new(lines)]);
     rows.rows(&batch.map_err(|e| failure::plain(e.into()))?)
 }

@@ -25,9 +25,9 @@ use crate::store;
 /// How files are read.
 #[derive(Clone, Debug)]
 pub enum Reading {
-    /// By a reader of DataFusion.
+    /// DataFusion has the reader.
     Reader(Arc<dyn Reader>),
-    /// By a class of the library.
+    /// A class of the library reads.
     Class(Arc<yunti_sql_plan::Table>),
 }
 
