@@ -121,7 +121,9 @@ class Yunti:
             raise Broken(f"no end after {SECONDS} s") from None
         if done.returncode == 0:
             return done.stdout
-        error = done.stderr.decode("utf-8", "replace").strip()
+        lines = done.stderr.decode("utf-8", "replace").strip().split("\n")
+        # A line before the error may say which executor runs the query.
+        error = "\n".join(line for line in lines if "runs on the general executor" not in line).strip()
         if done.returncode < 0 or done.returncode == PANIC or "panicked" in error:
             raise Broken(f"exit code {done.returncode}: {error[-400:]}")
         if not error or "\n" in error:
