@@ -24,3 +24,9 @@ def refusal(error):
 def difference(query, peer):
     """Returns the reason why the answers to a query differ, or None if it is not known."""
     return next((reason for pattern, name, reason in DIFFERENCES if name == peer and re.search(pattern, query)), None)
+
+
+def unstable(query):
+    """Returns the reason why rows without `order by` come in another order with other threads, or None."""
+    sets = re.search(r"grouping sets|rollup|cube", query)
+    return "defect: groups of several grouping sets are not in one order for all threads" if sets else None
