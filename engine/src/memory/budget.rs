@@ -128,6 +128,18 @@ impl Budget {
         self.try_take(bytes).then(|| Grant { budget: self.clone(), bytes })
     }
 
+    /// Adds `bytes` to a grant, which begins with them if there is none. Returns false, without a change, if they are
+    /// not free.
+    pub fn try_add(self: &Arc<Self>, grant: &mut Option<Grant>, bytes: u64) -> bool {
+        match grant {
+            Some(grant) => grant.try_resize(grant.bytes + bytes),
+            none => {
+                *none = self.try_grant(bytes);
+                none.is_some()
+            }
+        }
+    }
+
     /// Takes `bytes` until the grant is dropped. Fails with `Code::Memory` and the purpose if they are not free.
     pub fn grant(self: &Arc<Self>, bytes: u64, purpose: &str) -> Result<Grant> {
         self.try_grant(bytes).ok_or_else(|| self.too_small(bytes, purpose))

@@ -32,6 +32,19 @@ pub enum Comparison {
     Distinct,
 }
 
+impl Comparison {
+    /// Returns the comparison with its sides exchanged.
+    pub fn turned(self) -> Comparison {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+            other => other,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     Add,

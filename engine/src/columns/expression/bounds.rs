@@ -61,9 +61,16 @@ fn line(name: &str, op: Op, value: &Value) -> Option<Vec<u8>> {
         Op::GreaterOrEqual => ">=",
         _ => return None,
     };
+    bound(name, op, value)
+}
+
+/// Returns the line of one bound; None for a null, which nothing is compared with.
+///
+/// `operator`: `=`, `<`, `<=`, `>` or `>=`.
+pub fn bound(name: &str, operator: &str, value: &Value) -> Option<Vec<u8>> {
     let mut line = Vec::new();
     put_escaped(name.as_bytes(), &mut line);
-    line.extend_from_slice(format!("\t{op}\t").as_bytes());
+    line.extend_from_slice(format!("\t{operator}\t").as_bytes());
     match value {
         Value::Null => return None,
         Value::Bool(v) => line.extend_from_slice(v.to_string().as_bytes()),

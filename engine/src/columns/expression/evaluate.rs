@@ -92,6 +92,29 @@ side!(ints, i64, Ints, Int);
 side!(floats, f64, Floats, Float);
 side!(decimals, i128, Decimals, Decimal);
 
+/// Returns the rows whose value is true and no null.
+pub fn rows_true(values: &[bool], nulls: Option<&[bool]>) -> Vec<u32> {
+    // Without a branch: each row is written, and counts if it holds.
+    let mut kept = vec![0u32; values.len()];
+    let mut n = 0;
+    match nulls {
+        None => {
+            for (row, &value) in values.iter().enumerate() {
+                kept[n] = row as u32;
+                n += usize::from(value);
+            }
+        }
+        Some(nulls) => {
+            for (row, (&value, &null)) in values.iter().zip(nulls).enumerate() {
+                kept[n] = row as u32;
+                n += usize::from(value & !null);
+            }
+        }
+    }
+    kept.truncate(n);
+    kept
+}
+
 /// Returns decimals whose units fit 64 bits; None if neither side of the operator has them.
 fn small_decimals<'a>(left: &'a Operand<'_>, right: &'a Operand<'_>) -> Option<(Side<'a, i64>, Side<'a, i64>)> {
     let small = |operand: &'a Operand<'_>| match operand {
@@ -246,25 +269,7 @@ impl Typed {
     pub fn rows(&self, columns: &[Vector], rows: usize) -> Result<Vec<u32>> {
         let holds = self.evaluate(columns, rows)?;
         let Data::Bools(values) = &holds.data else { return Err(shapes_differ()) };
-        // Without a branch: each row is written, and counts if it holds.
-        let mut kept = vec![0u32; rows];
-        let mut n = 0;
-        match &holds.nulls {
-            None => {
-                for (row, &value) in values.iter().enumerate() {
-                    kept[n] = row as u32;
-                    n += usize::from(value);
-                }
-            }
-            Some(nulls) => {
-                for (row, (&value, &null)) in values.iter().zip(nulls).enumerate() {
-                    kept[n] = row as u32;
-                    n += usize::from(value & !null);
-                }
-            }
-        }
-        kept.truncate(n);
-        Ok(kept)
+        Ok(rows_true(values, holds.nulls.as_deref()))
     }
 
     fn operand<'v>(&'v self, columns: &'v [Vector], rows: usize) -> Result<Operand<'v>> {

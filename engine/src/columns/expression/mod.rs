@@ -14,8 +14,8 @@ pub mod parse;
 pub mod pattern;
 
 pub use bind::{Field, Typed, bind, common};
-pub use bounds::bounds;
-pub use evaluate::{Side, bits, zip};
+pub use bounds::{bound, bounds};
+pub use evaluate::{Side, bits, rows_true, zip};
 pub use functions::chars;
 pub use parse::{Tree, parse, parse_list};
 

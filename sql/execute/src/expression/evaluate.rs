@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
-use yunti_engine::columns::expression::Side;
+use yunti_engine::columns::expression::{Side, rows_true};
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::vector::{Data, Dictionary, Vector};
 use yunti_sql_plan::{Batch, Comparison, Foreign, Function};
@@ -395,25 +395,7 @@ pub fn rows_where(node: &mut Node, scope: &Scope<'_>) -> Result<Vec<u32>> {
         Some(Side::One(value)) => return Ok(if value { (0..rows as u32).collect() } else { Vec::new() }),
         Some(Side::Many(values)) => values,
     };
-    // Without a branch: each row is written, and counts if it holds.
-    let mut kept = vec![0u32; rows];
-    let mut n = 0;
-    match value.nulls() {
-        None => {
-            for (row, &value) in values.iter().enumerate() {
-                kept[n] = row as u32;
-                n += usize::from(value);
-            }
-        }
-        Some(nulls) => {
-            for (row, (&value, &null)) in values.iter().zip(nulls).enumerate() {
-                kept[n] = row as u32;
-                n += usize::from(value & !null);
-            }
-        }
-    }
-    kept.truncate(n);
-    Ok(kept)
+    Ok(rows_true(values, value.nulls().map(Vec::as_slice)))
 }
 
 /// Returns the rows among others for which a condition is true, computed for all rows of the scope.

@@ -134,16 +134,7 @@ impl Build {
         state.dictionary_bytes += new;
         state.owed_bytes += new;
         let all = bytes + state.owed_bytes;
-        let done = match &mut state.grant {
-            Some(grant) => {
-                let to = grant.bytes() + all;
-                grant.try_resize(to)
-            }
-            none => {
-                *none = self.budget.try_grant(all);
-                none.is_some()
-            }
-        };
+        let done = self.budget.try_add(&mut state.grant, all);
         if done {
             state.owed_bytes = 0;
             state.rows += batch.rows as u64;

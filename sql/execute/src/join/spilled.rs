@@ -243,16 +243,7 @@ impl Run {
         while let Some(block) = self.partition.build.get(self.built) {
             if !fits {
                 let more = bytes(block);
-                let has_room = match &mut grant {
-                    Some(grant) => {
-                        let to = grant.bytes() + more;
-                        grant.try_resize(to)
-                    }
-                    none => {
-                        *none = budget.try_grant(more);
-                        none.is_some()
-                    }
-                };
+                let has_room = budget.try_add(&mut grant, more);
                 // One block needs no grant, so that each pass makes progress.
                 if (!has_room && count > 0) || count + block.rows >= NO_ROW as usize {
                     break;

@@ -16,7 +16,7 @@ fn collect(condition: &Expression, to: &mut Vec<Bounds>) {
             let [left, right] = &**sides;
             let bound = match (&left.operation, &right.operation) {
                 (Operation::Column(column), Operation::Literal(value)) => Some((*column, *comparison, value)),
-                (Operation::Literal(value), Operation::Column(column)) => Some((*column, turned(*comparison), value)),
+                (Operation::Literal(value), Operation::Column(column)) => Some((*column, comparison.turned(), value)),
                 _ => None,
             };
             let bound = bound.map(|(column, comparison, value)| Bounds { column, comparison, value: value.clone() });
@@ -25,16 +25,5 @@ fn collect(condition: &Expression, to: &mut Vec<Bounds>) {
             );
         }
         _ => {}
-    }
-}
-
-/// Returns the comparison with its sides exchanged.
-pub fn turned(comparison: Comparison) -> Comparison {
-    match comparison {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        other => other,
     }
 }

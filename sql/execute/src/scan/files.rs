@@ -18,11 +18,11 @@ use arrow_schema::DataType;
 use serde_json::Value as Json;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::block::BlockReader;
+use yunti_engine::columns::expression::bound as bound_line;
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::text;
 use yunti_engine::columns::vector::Value;
 use yunti_engine::env::Env;
-use yunti_engine::format::columns::put_escaped;
 use yunti_engine::format::file_formats::FileFormat;
 use yunti_engine::job;
 use yunti_engine::memory::{Budget, Buffer};
@@ -240,17 +240,7 @@ impl FileTable {
         if !self.has_bounds[bound.column] {
             return None;
         }
-        let mut line = Vec::new();
-        put_escaped(self.fields[bound.column].name.as_bytes(), &mut line);
-        line.extend_from_slice(format!("\t{operator}\t").as_bytes());
-        match &bound.value {
-            Value::Null => return None,
-            Value::Bool(v) => line.extend_from_slice(v.to_string().as_bytes()),
-            Value::Int(v) => line.extend_from_slice(v.to_string().as_bytes()),
-            Value::Decimal(v) => line.extend_from_slice(v.to_string().as_bytes()),
-            Value::Float(v) => line.extend_from_slice(format!("{v:?}").as_bytes()),
-            Value::Bytes(v) => put_escaped(v, &mut line),
-        }
+        let line = bound_line(&self.fields[bound.column].name, operator, &bound.value)?;
         String::from_utf8(line).ok()
     }
 

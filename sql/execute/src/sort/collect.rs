@@ -112,7 +112,7 @@ impl Collect {
             return Ok(Collected::Memory { rows, layout, grant: state.grant });
         }
         if !state.batches.is_empty() {
-            // Of workers that had ended before memory was refused.
+            // Some workers had ended before memory was refused: these are their rows.
             let limits = (self.limit, self.budget.limit_bytes());
             state.runs.push(write_run(state.batches, &layout, limits, &self.spill)?);
         }
@@ -126,16 +126,7 @@ impl Collect {
             return None;
         }
         let bytes = granted_bytes(batch) + ENTRY_BYTES * batch.rows as u64 + state.dictionaries.add(batch);
-        let done = match &mut state.grant {
-            Some(grant) => {
-                let to = grant.bytes() + bytes;
-                grant.try_resize(to)
-            }
-            none => {
-                *none = self.budget.try_grant(bytes);
-                none.is_some()
-            }
-        };
+        let done = self.budget.try_add(&mut state.grant, bytes);
         if done {
             state.rows += batch.rows as u64;
         }

@@ -151,7 +151,7 @@ fn share(condition: &Expression, columns: &[ColumnEstimate], rows: f64) -> f64 {
                 (Comparison::Equal | Comparison::NotDistinct, None, None) => OTHER_SHARE,
                 (Comparison::NotEqual | Comparison::Distinct, ..) => 0.9,
                 (how, Some(of), None) => below(*how, of, &sides[1]).unwrap_or(COMPARISON_SHARE),
-                (how, None, Some(of)) => below(turned(*how), of, &sides[0]).unwrap_or(COMPARISON_SHARE),
+                (how, None, Some(of)) => below(how.turned(), of, &sides[0]).unwrap_or(COMPARISON_SHARE),
                 _ => COMPARISON_SHARE,
             }
         }
@@ -169,16 +169,6 @@ fn share(condition: &Expression, columns: &[ColumnEstimate], rows: f64) -> f64 {
         _ => OTHER_SHARE,
     };
     met.clamp(1.0 / rows.max(1.0), 1.0)
-}
-
-fn turned(how: Comparison) -> Comparison {
-    match how {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        how => how,
-    }
 }
 
 /// Returns the share of a column's range on one side of a constant.

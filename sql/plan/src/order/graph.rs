@@ -34,6 +34,13 @@ pub struct Key {
     pub right_inputs: u64,
 }
 
+impl Key {
+    /// Returns true if one set of inputs has the left expression, and the other the right one.
+    pub fn fits(&self, left: u64, right: u64) -> bool {
+        self.left_inputs & !left == 0 && self.right_inputs & !right == 0
+    }
+}
+
 /// Inputs of a tree at most: they are bits of a word.
 const INPUTS_MAX: usize = 64;
 
@@ -103,12 +110,16 @@ impl Graph {
         bits
     }
 
+    /// Returns the condition that two values are equal, as keys of these joins are.
+    pub fn equal(&self, left: Expression, right: Expression) -> Expression {
+        let how = if self.nulls_equal { Comparison::NotDistinct } else { Comparison::Equal };
+        Expression::new(DataType::Boolean, Operation::Compare(how, Box::new([left, right])))
+    }
+
     fn add_key(&mut self, left: Expression, right: Expression) {
         let (left_inputs, right_inputs) = (self.inputs_of(&left), self.inputs_of(&right));
         if left_inputs & right_inputs != 0 || left_inputs == 0 || right_inputs == 0 {
-            let how = if self.nulls_equal { Comparison::NotDistinct } else { Comparison::Equal };
-            let equal = Operation::Compare(how, Box::new([left, right]));
-            return self.conditions.push((Expression::new(DataType::Boolean, equal), left_inputs | right_inputs));
+            return self.conditions.push((self.equal(left, right), left_inputs | right_inputs));
         }
         self.keys.push(Key { left, right, left_inputs, right_inputs });
     }

@@ -119,8 +119,7 @@ impl Search<'_> {
         let (left, right) = (&self.best[&a], &self.best[&b]);
         let mut keys = Vec::new();
         for key in &self.graph.keys {
-            let fits = |x: u64, y: u64| key.left_inputs & !x == 0 && key.right_inputs & !y == 0;
-            if fits(a, b) || fits(b, a) {
+            if key.fits(a, b) || key.fits(b, a) {
                 let pair = (self.side(&key.left, key.left_inputs), self.side(&key.right, key.right_inputs));
                 keys.push(pair);
             }
@@ -166,10 +165,9 @@ impl Build {
         let mut needed = wanted.to_vec();
         let (mut keys, mut conditions) = (Vec::new(), Vec::new());
         for key in &self.graph.keys {
-            let fits = |x: u64, y: u64| key.left_inputs & !x == 0 && key.right_inputs & !y == 0;
-            let pair = if fits(build, probe) {
+            let pair = if key.fits(build, probe) {
                 (&key.left, &key.right)
-            } else if fits(probe, build) {
+            } else if key.fits(probe, build) {
                 (&key.right, &key.left)
             } else {
                 continue;
@@ -185,15 +183,8 @@ impl Build {
         for key in &self.graph.keys {
             let inputs = key.left_inputs | key.right_inputs;
             let within = |side: u64| inputs & !side == 0;
-            let fits = |x: u64, y: u64| key.left_inputs & !x == 0 && key.right_inputs & !y == 0;
-            if within(set) && !within(build) && !within(probe) && !fits(build, probe) && !fits(probe, build) {
-                let how = if self.graph.nulls_equal {
-                    crate::expression::Comparison::NotDistinct
-                } else {
-                    crate::expression::Comparison::Equal
-                };
-                let sides = Box::new([key.left.clone(), key.right.clone()]);
-                conditions.push(Expression::new(DataType::Boolean, Operation::Compare(how, sides)));
+            if within(set) && !within(build) && !within(probe) && !key.fits(build, probe) && !key.fits(probe, build) {
+                conditions.push(self.graph.equal(key.left.clone(), key.right.clone()));
             }
         }
         let mut need = |of: &Expression| of.visit_columns(&mut |column| needed.push(column));

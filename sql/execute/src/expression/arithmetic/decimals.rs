@@ -96,7 +96,7 @@ fn zeros<'a>(units: &'a Units<'_>) -> Box<dyn FnMut(usize) -> bool + 'a> {
 fn small(how: Arithmetic, a: Side<'_, i64>, b: Side<'_, i64>, factors: &Factors, rows: usize) -> Option<Vec<i64>> {
     let left = i64::try_from(factors.left?).ok()?;
     let right = i64::try_from(factors.right?).ok()?;
-    // Of what enters the operation.
+    // The bits of each side as it enters the operation.
     let scaled = |side: Side<'_, i64>, factor: i64| bits(side) + if factor == 1 { 0 } else { bits(Side::One(factor)) };
     let (x, y) = (scaled(a, left), scaled(b, right));
     let fits = match how {
