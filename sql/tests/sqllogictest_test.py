@@ -58,13 +58,14 @@ class Runner(unittest.TestCase):
         with self.assertRaises(records.Unsupported):
             records.parse("require json\n")
 
-    @unittest.skipUnless(SQLITE, "SQLite's files are part of the long test (YUNTI_SLT_SQLITE)")
-    def test_sqlite(self):
-        self.assertEqual(run.main(["--suite", "sqlite", SQLITE, "--sample", SAMPLE]), 0)
+    # The suites of others are part of the long test, which names their folders.
+    if SQLITE:
+        def test_sqlite(self):
+            self.assertEqual(run.main(["--suite", "sqlite", SQLITE, "--sample", SAMPLE]), 0)
 
-    @unittest.skipUnless(DUCKDB, "DuckDB's files are part of the long test (YUNTI_SLT_DUCKDB)")
-    def test_duckdb(self):
-        self.assertEqual(run.main(["--suite", "duckdb", DUCKDB]), 0)
+    if DUCKDB:
+        def test_duckdb(self):
+            self.assertEqual(run.main(["--suite", "duckdb", DUCKDB]), 0)
 
 
 if __name__ == "__main__":
