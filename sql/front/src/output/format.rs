@@ -130,6 +130,14 @@ impl<W: Write + Send> Encoder<W> {
         let Encoder::New(format, mut out) = std::mem::replace(self, Encoder::Failed) else {
             return Err(Error::new(Code::Internal, "the columns of a result came twice"));
         };
+        if matches!(format, Format::Parquet | Format::Arrow | Format::Json) {
+            let mut names: Vec<_> = schema.fields().iter().map(|field| field.name()).collect();
+            names.sort();
+            if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+                let what = format!("two columns of the result are named '{}'", pair[0]);
+                return Err(Error::new(Code::Usage, what).hint("name one of them by AS"));
+            }
+        }
         *self = match format {
             Format::Table => Encoder::Table(out, table::Table::new(schema)),
             Format::Parquet => {

@@ -8,6 +8,7 @@
 
 pub mod names;
 pub mod run;
+mod syntax;
 pub mod write;
 
 use std::path::PathBuf;
@@ -103,8 +104,12 @@ impl Session {
         let runtime = runtime.build_arc().map_err(failure::plain)?;
         let url = ObjectStoreUrl::parse(store::URL).map_err(failure::plain)?;
         runtime.register_object_store(url.as_ref(), world.store.clone());
-        let state =
-            SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features().build();
+        let state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(runtime)
+            .with_default_features()
+            .with_analyzer_rule(Arc::new(crate::casts::Rounded))
+            .build();
         let context = SessionContext::new_with_state(state);
         let names = Arc::new(Names::new(world.clone(), context.state_weak_ref(), settings.tables.iter().cloned()));
         let catalog = MemoryCatalogProvider::new();

@@ -58,6 +58,18 @@ impl Names {
         self.entries.write().unwrap_or_else(|e| e.into_inner())
     }
 
+    /// Returns the table of a name. Letters of a name without quotes are small: a table with capitals is found by it, if
+    /// it is the only one.
+    fn entry(&self, name: &str) -> Option<Entry> {
+        let entries = self.read();
+        let exact = entries.get(name);
+        let folded = || {
+            let mut alike = entries.iter().filter(|(other, _)| other.to_ascii_lowercase() == name);
+            alike.next().filter(|_| alike.next().is_none()).map(|(_, entry)| entry)
+        };
+        exact.or_else(folded).cloned()
+    }
+
     /// Returns true for a name that no one gives a table, and that a path may be.
     fn is_path(&self, name: &str) -> bool {
         name.contains(['/', '.', '*', '?', '[', ':']) || self.world.env.files.meta(Path::new(name)).is_ok()
@@ -83,7 +95,7 @@ impl SchemaProvider for Names {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let entry = self.read().get(name).cloned();
+        let entry = self.entry(name);
         match entry {
             Some(Entry::Table(table)) => Ok(Some(table)),
             Some(Entry::Place(place)) => Ok(Some(self.open(name, &place).await?)),
@@ -110,6 +122,6 @@ impl SchemaProvider for Names {
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        self.read().contains_key(name)
+        self.entry(name).is_some()
     }
 }

@@ -4,30 +4,28 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use datafusion::arrow::array::{RecordBatch, StringArray};
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue, TableReference};
 use datafusion::datasource::{MemTable, source_as_provider};
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{DdlStatement, LogicalPlan, WriteOp};
 use datafusion::physical_plan::{displayable, execute_stream};
-use datafusion::sql::parser::{DFParserBuilder, Statement as Parsed};
+use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::{self, Statement as Sql};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
 use futures::StreamExt;
 use tokio::sync::mpsc;
 use yunti_base::{Code, Error, Result};
 use yunti_sql_execute::Context;
 use yunti_sql_plan::Node;
 
+use super::syntax::{parse, shown_label};
 use super::write::Target;
 use super::{Executor, Session};
 use crate::rows::Rows;
 use crate::statements::Statement;
 use crate::{arrow, failure, native};
 
-/// Nested expressions and queries, at most.
-const DEPTH_MAX: usize = 5000;
 /// Batches that wait for the reader of a result, at most.
 const WAITING_BATCHES: usize = 2;
 /// Time between two looks at the flag that cancels.
@@ -193,15 +191,7 @@ impl Session {
         let mut kept = Kept::default();
         self.rows_of(&create.input, statement, &mut kept)?;
         let count = kept.count();
-        let schema: SchemaRef = Arc::new(create.input.schema().as_arrow().clone());
-        // A table takes nulls later, whatever its first rows have.
-        let schema = Arc::new(Schema::new(
-            schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect::<Vec<_>>(),
-        ));
-        let batches = kept.batches.iter().map(|batch| RecordBatch::try_new(schema.clone(), batch.columns().to_vec()));
-        let batches = batches.collect::<std::result::Result<Vec<_>, _>>();
-        let batches = batches.map_err(|e| failure::of(e.into(), statement))?;
-        let table = MemTable::try_new(schema, vec![batches]).map_err(|e| failure::of(e, statement))?;
+        let table = MemTable::try_new(kept.schema, vec![kept.batches]).map_err(|e| failure::of(e, statement))?;
         let table = table
             .with_constraints(create.constraints)
             .with_column_defaults(create.column_defaults.into_iter().collect());
@@ -292,9 +282,9 @@ impl Session {
 
     /// Runs a plan that gives rows.
     pub(crate) fn rows_of(&mut self, plan: &LogicalPlan, statement: &Statement, rows: &mut dyn Rows) -> Result<()> {
-        let schema: SchemaRef = Arc::new(plan.schema().as_arrow().clone());
         match self.choose(plan, statement)? {
             Plan::Native(node) => {
+                let schema = shown(plan.schema().as_arrow(), node.types());
                 rows.begin(&schema)?;
                 let context = Context {
                     env: self.world.env.clone(),
@@ -307,21 +297,20 @@ impl Session {
                 });
                 done.map_err(|e| if e.code() == Code::Cancelled { cancelled_error() } else { e })
             }
-            Plan::General(optimized) => self.general(&optimized, &schema, statement, rows),
+            Plan::General(optimized) => self.general(&optimized, plan.schema().as_arrow(), statement, rows),
         }
     }
 
     fn general(
         &mut self,
         plan: &LogicalPlan,
-        schema: &SchemaRef,
+        names: &Schema,
         statement: &Statement,
         rows: &mut dyn Rows,
     ) -> Result<()> {
         let state = self.context.state();
         let physical = self.wait(state.query_planner().create_physical_plan(plan, &state), statement)?;
-        let actual = physical.schema();
-        let shown = if actual.fields().len() == schema.fields().len() { schema.clone() } else { actual };
+        let schema = shown(names, physical.schema().fields().iter().map(|field| field.data_type().clone()).collect());
         let task = state.task_ctx();
         let (sender, mut receiver) = mpsc::channel(WAITING_BATCHES);
         // Operators may compute for long without a pause, so that they run on workers, and this thread sees the flag.
@@ -353,11 +342,16 @@ impl Session {
                     (&mut worker).await.map_err(ended)?;
                 }
                 if !begun {
-                    rows.begin(&shown)?;
+                    rows.begin(&schema)?;
                     begun = true;
                 }
                 match batch {
-                    Some(batch) if batch.num_rows() > 0 => rows.rows(&batch)?,
+                    Some(batch) if batch.num_rows() > 0 => {
+                        let count = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                        let columns = batch.columns().to_vec();
+                        let batch = RecordBatch::try_new_with_options(schema.clone(), columns, &count);
+                        rows.rows(&batch.map_err(|e| failure::of(e.into(), statement))?)?
+                    }
                     Some(_) => {}
                     None => return Ok(()),
                 }
@@ -380,6 +374,14 @@ impl Session {
         self.rows_of(&plan, statement, &mut writer)?;
         Ok(Done::Written(writer.finish()?))
     }
+}
+
+/// Returns the columns of a result: names of the text, types of what runs. The optimizer settles types later than names,
+/// and its promises that a column has no null do not hold for each plan: every column may have one.
+fn shown(names: &Schema, types: Vec<DataType>) -> SchemaRef {
+    let name = |n: usize| names.fields().get(n).map_or(String::new(), |field| shown_label(field.name()).to_string());
+    let fields = types.into_iter().enumerate().map(|(n, data_type)| Field::new(name(n), data_type, true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// Passes on the panic of a worker, or returns why it has ended.
@@ -420,28 +422,6 @@ fn value_of(text: &str) -> ScalarValue {
         }
         _ => ScalarValue::Utf8(Some(text.into())),
     }
-}
-
-/// Parses one statement.
-fn parse(statement: &Statement) -> Result<Parsed> {
-    let of = |text: &str| {
-        let parser =
-            DFParserBuilder::new(text).with_dialect(&GenericDialect {}).with_recursion_limit(DEPTH_MAX).build();
-        parser.and_then(|mut parser| parser.parse_statements())
-    };
-    let mut parsed = match of(&statement.text) {
-        Ok(parsed) => parsed,
-        // `copy .. to .. (format csv)`, as PostgreSQL has it.
-        Err(error) if statement.text.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("copy")) => {
-            let dialect = datafusion::sql::sqlparser::dialect::PostgreSqlDialect {};
-            match datafusion::sql::sqlparser::parser::Parser::parse_sql(&dialect, &statement.text) {
-                Ok(parsed) => parsed.into_iter().map(|sql| Parsed::Statement(Box::new(sql))).collect(),
-                Err(_) => return Err(failure::of(error, statement)),
-            }
-        }
-        Err(error) => return Err(failure::of(error, statement)),
-    };
-    parsed.pop_front().ok_or_else(|| Error::new(Code::Usage, "the statement is empty"))
 }
 
 /// Returns the query of all rows of a table.
@@ -488,9 +468,15 @@ async fn insert(table: &MemTable, batches: Vec<RecordBatch>, op: InsertOp) -> st
 }
 
 /// Rows kept in memory.
-#[derive(Default)]
 pub struct Kept {
+    pub schema: SchemaRef,
     pub batches: Vec<RecordBatch>,
+}
+
+impl Default for Kept {
+    fn default() -> Kept {
+        Kept { schema: Arc::new(Schema::empty()), batches: Vec::new() }
+    }
 }
 
 impl Kept {
@@ -500,7 +486,8 @@ impl Kept {
 }
 
 impl Rows for Kept {
-    fn begin(&mut self, _: &SchemaRef) -> Result<()> {
+    fn begin(&mut self, schema: &SchemaRef) -> Result<()> {
+        self.schema = schema.clone();
         Ok(())
     }
 

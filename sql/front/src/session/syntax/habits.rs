@@ -1,0 +1,63 @@
+//! Words of DuckDB and Spark that have a form which the planner knows.
+
+use datafusion::sql::sqlparser::ast::{
+    self, Expr, JoinOperator, OrderByExpr, OrderByKind, OrderByOptions, Query, Select, SelectFlavor, SelectItem,
+    SetExpr, TableWithJoins, WildcardAdditionalOptions,
+};
+
+/// `order by all`: every column, from the left.
+pub fn order_by_all(query: &mut Query) {
+    let Some(order) = &mut query.order_by else { return };
+    if let OrderByKind::Expressions(list) = &order.kind
+        && let [only] = &list[..]
+        && let Expr::Identifier(name) = &only.expr
+        && name.quote_style.is_none()
+        && name.value.eq_ignore_ascii_case("all")
+    {
+        let options = only.options.clone();
+        order.kind = match columns_of(&query.body) {
+            // The planner knows ORDER BY ALL of plain columns; of others, their numbers.
+            Some(count) => OrderByKind::Expressions((1..=count).map(|n| numbered(n, options.clone())).collect()),
+            None => OrderByKind::All(options),
+        };
+    }
+}
+
+/// Returns the number of columns of a list without stars.
+fn columns_of(body: &SetExpr) -> Option<usize> {
+    match body {
+        SetExpr::Select(select) => {
+            let is_one =
+                |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
+            select.projection.iter().all(is_one).then_some(select.projection.len())
+        }
+        SetExpr::SetOperation { left, .. } => columns_of(left),
+        SetExpr::Query(query) => columns_of(&query.body),
+        _ => None,
+    }
+}
+
+fn numbered(n: usize, options: OrderByOptions) -> OrderByExpr {
+    let number = ast::Value::Number(n.to_string(), false);
+    OrderByExpr { expr: Expr::Value(number.into()), options, with_fill: None }
+}
+
+/// `from t`: all columns of it. A join in its list may be half of one.
+pub fn select_all(select: &mut Select) {
+    if select.flavor == SelectFlavor::FromFirstNoSelect && select.projection.is_empty() {
+        select.projection.push(SelectItem::Wildcard(WildcardAdditionalOptions::default()));
+        select.flavor = SelectFlavor::Standard;
+    }
+    select.from.iter_mut().for_each(half_joins);
+}
+
+/// `semi join` and `anti join`: rows of the left side that have a match, or none.
+pub fn half_joins(of: &mut TableWithJoins) {
+    for join in &mut of.joins {
+        join.join_operator = match std::mem::replace(&mut join.join_operator, JoinOperator::CrossApply) {
+            JoinOperator::Semi(constraint) => JoinOperator::LeftSemi(constraint),
+            JoinOperator::Anti(constraint) => JoinOperator::LeftAnti(constraint),
+            other => other,
+        };
+    }
+}

@@ -1,0 +1,150 @@
+//! Text of a statement to its tree, with the habits of other engines turned into what the planner knows.
+//!
+//! ```text
+//!   labels.rs   names of columns that have none
+//!   habits.rs   semi and anti joins, FROM alone, ORDER BY ALL
+//! ```
+
+mod habits;
+mod labels;
+
+use std::ops::ControlFlow;
+
+use datafusion::common::DataFusionError;
+use datafusion::sql::parser::{DFParserBuilder, Statement as Parsed};
+use datafusion::sql::sqlparser::ast::{self, Query, Select, Statement as Sql, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::dialect::{Dialect, DuckDbDialect, GenericDialect, PostgreSqlDialect};
+use datafusion::sql::sqlparser::parser::Parser;
+use yunti_base::{Code, Error, Result};
+
+pub use labels::shown as shown_label;
+
+use crate::failure;
+use crate::statements::Statement;
+
+/// Depth of a text's expressions and subqueries.
+const DEPTH_MAX: usize = 5000;
+
+/// Parses one statement.
+///
+/// Errors: `Usage` with the place; if no dialect takes the text, the error of the first.
+pub fn parse(statement: &Statement) -> Result<Parsed> {
+    let mut parsed = match with(&statement.text, &GenericDialect {}) {
+        Ok(parsed) => Ok(parsed),
+        // The generic dialect lacks words that PostgreSQL or DuckDB have, such as `as materialized`.
+        Err(error) => [&PostgreSqlDialect {} as &dyn Dialect, &DuckDbDialect {}]
+            .into_iter()
+            .find_map(|dialect| with(&statement.text, dialect).ok())
+            .or_else(|| is_copy(&statement.text).then(|| copy(&statement.text)).flatten())
+            .ok_or_else(|| failure::of(error, statement)),
+    }?;
+    if let Parsed::Statement(sql) = &mut parsed {
+        rewrite(sql);
+    }
+    match &mut parsed {
+        Parsed::Explain(explain) => {
+            if let Parsed::Statement(sql) = &mut *explain.statement {
+                rewrite(sql);
+            }
+        }
+        Parsed::CopyTo(copy) => {
+            if let datafusion::sql::parser::CopyToSource::Query(query) = &mut copy.source {
+                let _ = query.visit(&mut Rewrite);
+            }
+        }
+        _ => {}
+    }
+    Ok(parsed)
+}
+
+fn with(text: &str, dialect: &dyn Dialect) -> std::result::Result<Parsed, DataFusionError> {
+    let parser = DFParserBuilder::new(text).with_dialect(dialect).with_recursion_limit(DEPTH_MAX).build();
+    let parsed = parser.and_then(|mut parser| parser.parse_statements())?.pop_front();
+    parsed.ok_or_else(|| failure::wrapped(Error::new(Code::Usage, "the statement is empty")))
+}
+
+fn is_copy(text: &str) -> bool {
+    text.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("copy"))
+}
+
+/// Parses `copy .. to .. (format csv)`, as PostgreSQL has it.
+fn copy(text: &str) -> Option<Parsed> {
+    let parsed = Parser::parse_sql(&PostgreSqlDialect {}, text).ok()?;
+    parsed.into_iter().next().map(|sql| Parsed::Statement(Box::new(sql)))
+}
+
+fn rewrite(sql: &mut Sql) {
+    let _ = sql.visit(&mut Rewrite);
+    if let Sql::Query(query) = sql {
+        labels::tell_apart(query);
+    }
+}
+
+struct Rewrite;
+
+impl VisitorMut for Rewrite {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        habits::order_by_all(query);
+        labels::order(query);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        habits::select_all(select);
+        labels::add(select);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut ast::TableFactor) -> ControlFlow<()> {
+        if let ast::TableFactor::NestedJoin { table_with_joins, .. } = factor {
+            habits::half_joins(table_with_joins);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rewritten(text: &str) -> String {
+        let parsed = parse(&Statement { text: text.into(), line: 1, column: 1 });
+        match parsed.unwrap_or_else(|error| panic!("{text}: {error}")) {
+            Parsed::Statement(sql) => sql.to_string().replace(labels::APART, "|"),
+            other => other.to_string(),
+        }
+    }
+
+    #[test]
+    fn habits_become_what_the_planner_knows() {
+        for (text, expect) in [
+            ("select a, b + 1, count(*) from t", "SELECT a, b + 1 AS \"b + 1\", count(*) AS \"count(*)\" FROM t"),
+            ("select a, t.a, a as b, b from t", "SELECT a, t.a AS \"a|1\", a AS b, b AS \"b|1\" FROM t"),
+            ("select 1, 1 union select 2, 2", "SELECT 1 AS \"1\", 1 AS \"1|1\" UNION SELECT 2 AS \"2\", 2 AS \"2\""),
+            ("from t", "SELECT * FROM t"),
+            ("select * from a semi join b on x = y", "SELECT * FROM a LEFT SEMI JOIN b ON x = y"),
+            ("select * from a anti join b using (x)", "SELECT * FROM a LEFT ANTI JOIN b USING(x)"),
+            ("select a, a + b from t order by all desc", "SELECT a, a + b AS \"a + b\" FROM t ORDER BY 1 DESC, 2 DESC"),
+            ("select * from t order by all", "SELECT * FROM t ORDER BY ALL"),
+            (
+                "select distinct a + 1 from t order by a + 1",
+                "SELECT DISTINCT a + 1 AS \"a + 1\" FROM t ORDER BY \"a + 1\"",
+            ),
+            ("select a from t order by \"all\"", "SELECT a FROM t ORDER BY \"all\""),
+            (
+                "with x as materialized (select a from t) select * from x",
+                "WITH x AS MATERIALIZED (SELECT a FROM t) SELECT * FROM x",
+            ),
+        ] {
+            assert_eq!(rewritten(text), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_error_is_shown() {
+        let statement = Statement { text: "select * fro t where".into(), line: 1, column: 1 };
+        assert_eq!(parse(&statement).map(|_| ()).map_err(|error| error.code()), Err(Code::Usage));
+    }
+}
