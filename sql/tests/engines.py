@@ -204,7 +204,7 @@ class Session:
 
 def of_text(cell, kind):
     """Returns the value of a text of CSV, by the name of its type in Arrow."""
-    if kind.startswith(("Int", "UInt")):
+    if kind.startswith(("Int", "UInt")) and kind[-1].isdigit():
         return int(cell)
     if kind.startswith("Float"):
         return float(cell)

@@ -11,6 +11,7 @@
 //! workspace but the command sees it.
 
 pub mod arrow;
+pub mod casts;
 pub mod failure;
 pub mod native;
 pub mod output;

@@ -94,6 +94,8 @@ pub enum Function {
     Ceil,
     /// A number of digits behind the point if there is a second argument; half away from zero.
     Round,
+    /// To a whole number, half to even; of a float.
+    RoundEven,
     Sqrt,
     /// The first value that is not null.
     Coalesce,

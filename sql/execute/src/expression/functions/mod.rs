@@ -39,7 +39,7 @@ pub fn call(
             let Some(second) = arguments.get(1) else { return Err(shapes_differ()) };
             Data::Bools(texts::find(function, first, second, rows)?)
         }
-        Function::Abs | Function::Floor | Function::Ceil | Function::Sqrt | Function::Round => {
+        Function::Abs | Function::Floor | Function::Ceil | Function::Sqrt | Function::Round | Function::RoundEven => {
             numbers::call(function, arguments, types, result, nulls.as_deref(), rows)?
         }
         Function::DateTrunc => {

@@ -37,6 +37,7 @@ pub fn call(
         let mut values = match function {
             Function::Abs => zip(side, zero, rows, |v, _| v.abs()),
             Function::Floor => zip(side, zero, rows, |v, _| v.floor()),
+            Function::RoundEven => zip(side, zero, rows, |v, _| v.round_ties_even()),
             Function::Ceil => zip(side, zero, rows, |v, _| v.ceil()),
             Function::Sqrt => zip(side, zero, rows, |v, _| v.sqrt()),
             _ => {

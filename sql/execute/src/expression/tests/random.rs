@@ -249,13 +249,14 @@ fn expression(random: &mut Random, of: &DataType, levels: usize) -> Expression {
             if result == *of { sum } else { cast(sum, of.clone(), random.one_in(2)) }
         }
         of => {
-            let functions = [Function::Abs, Function::Floor, Function::Ceil, Function::Round, Function::Sqrt];
+            let functions =
+                [Function::Abs, Function::Floor, Function::Ceil, Function::Round, Function::Sqrt, Function::RoundEven];
             let is_int = !is_float(of) && !is_decimal(of);
             match random.below(5) {
                 0 => Expression::new(of.clone(), Operation::Negate(Box::new(expression(random, of, below)))),
                 1 if is_int => part(random, of, below),
                 1 => {
-                    let function = *random.pick(&functions[..if is_float(of) { 5 } else { 4 }]);
+                    let function = *random.pick(&functions[..if is_float(of) { 6 } else { 4 }]);
                     let mut arguments = vec![expression(random, of, below)];
                     if function == Function::Round && is_decimal(of) {
                         arguments.push(int(random.below(6) as i64 - 3));

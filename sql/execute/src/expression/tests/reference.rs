@@ -448,12 +448,14 @@ fn called(function: Function, arguments: &[Expression], of: &DataType, row: &[Va
             Float(value) => single(value.sqrt(), of),
             other => panic!("{other:?}"),
         },
-        Function::Abs | Function::Floor | Function::Ceil | Function::Round => match &values[0] {
+        Function::Abs | Function::Floor | Function::Ceil | Function::Round | Function::RoundEven => match &values[0] {
             Float(value) => single(
                 match function {
                     Function::Abs => value.abs(),
                     Function::Floor => value.floor(),
                     Function::Ceil => value.ceil(),
+                    Function::RoundEven if value.fract().abs() == 0.5 => (value / 2.0).round() * 2.0,
+                    Function::RoundEven => value.round(),
                     _ => value.round(),
                 },
                 of,
