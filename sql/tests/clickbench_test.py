@@ -18,6 +18,8 @@ from data import hits, wheels
 
 ROWS = int(os.environ.get("YUNTI_SQL_HITS", "100000"))
 LIMIT = re.compile(r" LIMIT (\d+)(?: OFFSET (\d+))?$")
+# Queries that the executor of Yunti runs; the goal is all.
+NATIVE = int(os.environ.get("YUNTI_SQL_HITS_NATIVE", "43"))
 SETTINGS = [(1, None), (4, "64MiB")]
 
 
@@ -96,6 +98,14 @@ class Queries(unittest.TestCase):
                 self.assertIsNone(difference(sql, ours, self.peer, self.paths))
                 empty += [] if ours.rows else [number]
         self.assertLessEqual(len(empty), 2, f"too small a table: no rows of {empty}")
+
+    def test_share_of_native_plans(self):
+        if not isinstance(self.engine, engines.Yunti):
+            self.skipTest("plans are explained by the program alone")
+        lines = [engines.first_line(self.engine.explain(sql, self.paths)) for sql in self.queries]
+        others = [f"{number}: {line}" for number, line in enumerate(lines, 1) if "native" not in line]
+        print(f"\n{len(lines) - len(others)} of {len(lines)} native", *others, sep="\n  ")
+        self.assertGreaterEqual(len(lines) - len(others), NATIVE)
 
     def test_answers_do_not_depend_on_threads_and_memory(self):
         for number, sql in enumerate(self.queries, 1):

@@ -92,6 +92,7 @@ def compare(sums, seed, query, ours, session, peers, paths, limits=None):
         except (engines.Broken, engines.Refused) as error:
             if engines.is_not_native(error):
                 sums.counts["not native"] += 1
+                sums.reasons[f"not native: {str(error).partition('lacks ')[2][:90]}"] += 1
                 continue
             return sums.fail(seed, "fails with other limits", query.text,
                              f"threads {threads}, memory {memory}: {error}")

@@ -55,6 +55,10 @@ class Random(unittest.TestCase):
         # Some queries pass the limits of all engines, and none of them counts as checked.
         self.assertGreater(sums.counts["checked"], COUNT * 0.9)
         self.assertGreater(sums.counts["agrees with sqlite"], COUNT * 0.1)
+        # Of the queries that run under a memory, as it is an error there.
+        others = {reason: count for reason, count in sums.reasons.items() if reason.startswith("not native")}
+        print(others)
+        self.assertLess(sums.counts["not native"], 0.1 * COUNT)
 
     def test_faults_are_found(self):
         for name, (fault, outcome) in FAULTS.items():

@@ -2,4 +2,4 @@
 
 pub mod arrays;
 
-pub use arrays::{batch_of, record_batch};
+pub use arrays::{array, batch_of, record_batch, vector};

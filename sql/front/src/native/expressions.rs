@@ -11,18 +11,24 @@ use super::Translation;
 
 type Result<T> = std::result::Result<T, String>;
 
-impl Translation {
+impl Translation<'_> {
     /// Returns expressions over the columns of a schema.
     pub fn expressions(self, all: &[Expr], schema: &DFSchema) -> Result<Vec<Expression>> {
         all.iter().map(|of| self.expression(of, schema)).collect()
     }
 
-    /// Returns an expression over the columns of a schema.
+    /// Returns an expression over the columns of a schema. What the executor lacks, DataFusion computes.
     pub fn expression(self, of: &Expr, schema: &DFSchema) -> Result<Expression> {
-        let data_type = || {
-            let found = of.get_type(schema).map_err(|e| e.to_string())?;
-            kind_of(&found).map(|_| found.clone()).ok_or_else(|| format!("values of type {found}"))
-        };
+        match self.own(of, schema) {
+            Err(lacks) if self.may_be_foreign(of, schema) => self.foreign(of, schema, lacks),
+            done => done,
+        }
+    }
+
+    /// Returns an expression that the executor computes. It fails for its own reasons before it translates its parts,
+    /// so that no part is translated twice.
+    fn own(self, of: &Expr, schema: &DFSchema) -> Result<Expression> {
+        let data_type = || type_of(of, schema);
         let boxed = |of: &Expr| Ok::<_, String>(Box::new(self.expression(of, schema)?));
         let boolean = |operation| Ok(Expression::new(DataType::Boolean, operation));
         match of {
@@ -46,10 +52,13 @@ impl Translation {
             Expr::Negative(value) => Ok(Expression::new(data_type()?, Operation::Negate(boxed(value)?))),
             Expr::Between(between) => self.between(between, schema),
             Expr::Case(case) => self.case(case, data_type()?, schema),
-            Expr::Cast(cast) => cast_to(self.expression(&cast.expr, schema)?, data_type()?, false),
-            Expr::TryCast(cast) => cast_to(self.expression(&cast.expr, schema)?, data_type()?, true),
+            Expr::Cast(cast) => self.cast(&cast.expr, data_type()?, false, schema),
+            Expr::TryCast(cast) => self.cast(&cast.expr, data_type()?, true, schema),
             Expr::Like(like) => self.like(like, schema),
             Expr::InList(list) => {
+                for of in [&*list.expr].into_iter().chain(&list.list) {
+                    type_of(of, schema)?;
+                }
                 let value = self.expression(&list.expr, schema)?;
                 let constant = |of: &Expr| match of {
                     Expr::Literal(value, _) => Some(Translation::literal(value).ok()?.1),
@@ -79,22 +88,21 @@ impl Translation {
     pub fn binary(self, of: &BinaryExpr, data_type: DataType, schema: &DFSchema) -> Result<Expression> {
         let sides =
             || Ok::<_, String>(Box::new([self.expression(&of.left, schema)?, self.expression(&of.right, schema)?]));
+        let types = || Ok::<_, String>((type_of(&of.left, schema)?, type_of(&of.right, schema)?));
         let compare = |how| {
-            let sides = sides()?;
-            if kind_of(&sides[0].data_type) != kind_of(&sides[1].data_type) {
-                let types = (&sides[0].data_type, &sides[1].data_type);
-                return Err(format!("a comparison of {} with {}", types.0, types.1));
+            let (left, right) = types()?;
+            if kind_of(&left) != kind_of(&right) {
+                return Err(format!("a comparison of {left} with {right}"));
             }
-            Ok(Expression::new(DataType::Boolean, Operation::Compare(how, sides)))
+            Ok(Expression::new(DataType::Boolean, Operation::Compare(how, sides()?)))
         };
         let arithmetic = |how| {
-            let sides = sides()?;
-            let is_number = |of: &Expression| kind_of(&of.data_type).is_some_and(|kind| kind.is_number());
-            if !sides.iter().all(is_number) || !kind_of(&data_type).is_some_and(|kind| kind.is_number()) {
-                let types = (&sides[0].data_type, &sides[1].data_type);
-                return Err(format!("{} {} {}", types.0, of.op, types.1));
+            let (left, right) = types()?;
+            let is_number = |of: &DataType| kind_of(of).is_some_and(|kind| kind.is_number());
+            if ![&left, &right, &data_type].into_iter().all(is_number) {
+                return Err(format!("{left} {} {right}", of.op));
             }
-            Ok(Expression::new(data_type.clone(), Operation::Arithmetic(how, sides)))
+            Ok(Expression::new(data_type.clone(), Operation::Arithmetic(how, sides()?)))
         };
         match of.op {
             Operator::Eq => compare(Comparison::Equal),
@@ -155,6 +163,13 @@ impl Translation {
     }
 
     pub fn case(self, of: &Case, data_type: DataType, schema: &DFSchema) -> Result<Expression> {
+        let values = of.when_then_expr.iter().map(|(_, then)| then).chain(&of.else_expr);
+        for value in values {
+            let other = type_of(value, schema)?;
+            if other != DataType::Null && !is_same(&other, &data_type) {
+                return Err(format!("'case' with values of {data_type} and {other}"));
+            }
+        }
         let mut branches = Vec::new();
         for (when, then) in &of.when_then_expr {
             let when = match &of.expr {
@@ -168,11 +183,16 @@ impl Translation {
         }
         let otherwise = of.else_expr.as_ref().map(|of| self.expression(of, schema)).transpose()?;
         let otherwise = otherwise.map(|of| Box::new(typed(of, &data_type)));
-        let values = branches.iter().map(|(_, value)| value).chain(otherwise.as_deref());
-        if let Some(other) = values.map(|value| &value.data_type).find(|other| !is_same(other, &data_type)) {
-            return Err(format!("'case' with values of {data_type} and {other}"));
-        }
         Ok(Expression::new(data_type, Operation::Case { branches, otherwise }))
+    }
+
+    /// Returns a conversion.
+    fn cast(self, of: &Expr, data_type: DataType, lenient: bool, schema: &DFSchema) -> Result<Expression> {
+        let from = type_of(of, schema)?;
+        if from != data_type && (has_local_time(&from) || has_local_time(&data_type)) {
+            return Err(format!("a cast of {from} to {data_type}"));
+        }
+        cast_to(self.expression(of, schema)?, data_type, lenient)
     }
 
     pub fn like(self, of: &Like, schema: &DFSchema) -> Result<Expression> {
@@ -189,6 +209,18 @@ impl Translation {
         };
         Ok(Expression::new(DataType::Boolean, operation))
     }
+}
+
+/// Returns the type of an expression. Fails if the executor has no values of it.
+pub fn type_of(of: &Expr, schema: &DFSchema) -> Result<DataType> {
+    let found = of.get_type(schema).map_err(|e| e.to_string())?;
+    if kind_of(&found).is_some() { Ok(found) } else { Err(format!("values of type {found}")) }
+}
+
+/// Returns true for timestamps of a zone other than UTC, whose days and hours the executor does not know.
+pub fn has_local_time(of: &DataType) -> bool {
+    let is_utc = |zone: &str| ["utc", "gmt", "z", "+00", "+00:00", "+0000", "etc/utc"].contains(&zone);
+    matches!(of, DataType::Timestamp(_, Some(zone)) if !is_utc(&zone.to_ascii_lowercase()))
 }
 
 fn not(of: Expression) -> Result<Expression> {
@@ -229,7 +261,7 @@ fn typed(of: Expression, data_type: &DataType) -> Expression {
     }
 }
 
-impl Translation {
+impl Translation<'_> {
     /// Returns the type and the value of a constant.
     pub fn literal(of: &ScalarValue) -> Result<(DataType, Value)> {
         let data_type = of.data_type();

@@ -8,10 +8,11 @@ use yunti_engine::columns::vector::Value;
 use yunti_sql_plan::{Aggregate, AggregateFunction, Expression, Function, Operation, kind_of};
 
 use super::Translation;
+use super::expressions::{has_local_time, type_of};
 
 type Result<T> = std::result::Result<T, String>;
 
-impl Translation {
+impl Translation<'_> {
     /// Returns a call of a function.
     pub fn call(self, of: &ScalarFunction, whole: &Expr, schema: &DFSchema) -> Result<Expression> {
         let data_type = whole.get_type(schema).map_err(|e| e.to_string())?;
@@ -62,6 +63,11 @@ impl Translation {
             ("nullif", 2) => (Function::NullIf, &of.args[..]),
             _ => return Err(lacks()),
         };
+        for argument in arguments {
+            if has_local_time(&type_of(argument, schema)?) {
+                return Err(format!("{} of a time in a zone", of.name()));
+            }
+        }
         Ok(Expression::new(data_type, Operation::Call(function, self.expressions(arguments, schema)?)))
     }
 

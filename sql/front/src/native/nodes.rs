@@ -17,7 +17,7 @@ use super::expressions::is_same;
 
 type Result<T> = std::result::Result<T, String>;
 
-impl Translation {
+impl Translation<'_> {
     /// Returns an operator with its inputs.
     pub fn node(self, plan: &LogicalPlan) -> Result<Node> {
         let node = match plan {

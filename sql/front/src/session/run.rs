@@ -238,7 +238,7 @@ impl Session {
         if self.settings.executor == Executor::General || is_of_front_end(&optimized) {
             return Ok(Plan::General(optimized));
         }
-        match native::translate(&optimized) {
+        match native::translate(&optimized, &state, &self.world.budget) {
             Ok(node) => Ok(Plan::Native(node)),
             Err(reason) if self.settings.executor == Executor::Native => {
                 Err(Error::new(Code::Usage, format!("Yunti's own executor lacks {reason}"))
@@ -265,7 +265,7 @@ impl Session {
     fn explained(&mut self, plan: &LogicalPlan, statement: &Statement) -> Result<String> {
         let state = self.context.state();
         let optimized = state.optimize(plan).map_err(|e| failure::of(e, statement))?;
-        let reason = match (self.settings.executor, native::translate(&optimized)) {
+        let reason = match (self.settings.executor, native::translate(&optimized, &state, &self.world.budget)) {
             (Executor::General, _) => "--executor general".to_string(),
             (_, Ok(node)) => return Ok(format!("executor: native\n{node}")),
             (_, Err(reason)) => format!("the own one lacks {reason}"),
