@@ -101,6 +101,8 @@ pub enum Function {
     Coalesce,
     /// Null if both are equal, else the first.
     NullIf,
+    /// A sum, and the number of its values: their quotient, rounded half away from zero. A decimal.
+    Mean,
 }
 
 /// Way to compute the value of an expression.

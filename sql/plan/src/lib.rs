@@ -8,6 +8,7 @@
 //!   node.rs         operators: each takes the rows of its inputs and gives rows
 //!   order/          order of joins
 //!   kind.rs         shape of a type's values in memory
+//!   wire/           plans as bytes, for other processes
 //! ```
 
 pub mod aggregate;
@@ -18,10 +19,11 @@ pub mod kind;
 pub mod node;
 pub mod order;
 pub mod table;
+pub mod wire;
 
 pub use aggregate::{Aggregate, AggregateFunction};
 pub use batch::Batch;
 pub use expression::{Arithmetic, Comparison, Expression, Foreign, Function, Operation, ValuePlan};
 pub use kind::kind_of;
 pub use node::{Join, JoinKind, Node, Scan, SortKey, Window};
-pub use table::{Bounds, Field, Morsel, MorselReader, Statistics, Table, TableSource};
+pub use table::{Bounds, Field, Morsel, MorselReader, Statistics, Table, TablePlace, TableSource};

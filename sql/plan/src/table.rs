@@ -1,6 +1,7 @@
 //! Tables: rows that come from files, or from another system, a morsel at a time.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
@@ -69,6 +70,25 @@ pub trait TableSource: Send + Sync + fmt::Debug {
 
     /// Opens a morsel. A worker opens one at a time. `columns` are numbers of the table's fields, in any order.
     fn open(&self, morsel: &Morsel, columns: &[usize], bounds: &[Bounds]) -> Result<Box<dyn MorselReader>>;
+
+    /// Returns where another process finds the rows; None if it cannot.
+    fn place(&self) -> Option<TablePlace> {
+        None
+    }
+
+    /// Returns bounds as the condition of a scan by a class of the format, a line each.
+    fn condition(&self, _bounds: &[Bounds]) -> String {
+        String::new()
+    }
+}
+
+/// Where another process finds the rows of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TablePlace {
+    /// Files of one format, by its name.
+    Files { format: String, paths: Vec<PathBuf> },
+    /// Rows that come from other tasks, by the number of the input.
+    Input(u32),
 }
 
 /// Rows of a morsel.

@@ -17,6 +17,7 @@ use super::states::sketch::Sketches;
 use super::states::sum::Sum;
 use super::states::text::LeastText;
 use super::states::{State, least};
+use crate::expression::mean_of;
 use crate::missing::not_native;
 
 /// Function of one column of states.
@@ -331,39 +332,6 @@ impl Call {
     }
 }
 
-/// Returns `sum` of a scale / n, in another scale, rounded half away from zero; None beyond 128 bits.
-fn mean_of(sum: i128, n: i64, from: u32, to: u32) -> Option<i128> {
-    let n = i128::from(n);
-    if to < from {
-        let divisor = n.checked_mul(10i128.checked_pow(from - to)?)?;
-        return Some(rounded(sum, divisor));
-    }
-    let more = 10i128.checked_pow(to - from)?;
-    // The remainder is less than 2^63.
-    let (whole, rest) = (sum / n, sum % n);
-    let digits = match rest.checked_mul(more) {
-        Some(rest) => rounded(rest, n),
-        // A digit at a time.
-        None => {
-            let (mut digits, mut rest) = (0i128, rest);
-            for _ in from..to {
-                rest *= 10;
-                digits = digits.checked_mul(10)?.checked_add(rest / n)?;
-                rest %= n;
-            }
-            digits + rounded(rest, n)
-        }
-    };
-    whole.checked_mul(more)?.checked_add(digits)
-}
-
-/// Returns the quotient, rounded half away from zero. The divisor is above zero.
-fn rounded(dividend: i128, divisor: i128) -> i128 {
-    let (quotient, rest) = (dividend / divisor, dividend % divisor);
-    let up = rest.unsigned_abs() >= divisor.unsigned_abs() - rest.unsigned_abs();
-    quotient + if up { dividend.signum() } else { 0 }
-}
-
 /// Returns numbers as floats.
 pub fn to_floats(vector: &Arc<Vector>, data_type: &DataType) -> Arc<Vector> {
     let one = 10f64.powi(kind_of(data_type).map_or(0, scale_of) as i32);
@@ -375,29 +343,4 @@ pub fn to_floats(vector: &Arc<Vector>, data_type: &DataType) -> Arc<Vector> {
         _ => return vector.clone(),
     };
     Arc::new(Vector { data, nulls: decoded.nulls.clone() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn means_are_rounded_half_away_from_zero() {
-        for (sum, n, from, to, expect) in [
-            (10, 4, 0, 0, 3),
-            (-10, 4, 0, 0, -3),
-            (10, 3, 2, 6, 33_333),
-            (20, 3, 2, 6, 66_667),
-            (-20, 3, 2, 6, -66_667),
-            (0, 7, 2, 6, 0),
-            (1_500, 1, 3, 2, 150),
-            (1_505, 1, 3, 2, 151),
-            (i64::MAX as i128, i64::MAX, 0, 30, 10i128.pow(30)),
-            (2, 3, 0, 37, 6_666_666_666_666_666_666_666_666_666_666_666_667),
-            (i64::MAX as i128 - 1, i64::MAX, 0, 25, 9_999_999_999_999_999_998_915_798),
-        ] {
-            assert_eq!(mean_of(sum, n, from, to), Some(expect), "{sum} / {n}");
-        }
-        assert_eq!(mean_of(10i128.pow(37), 1, 0, 4), None);
-    }
 }

@@ -35,6 +35,8 @@ use yunti_sql_plan::{Batch, Expression};
 use node::{Node, Prepared};
 use scope::Scope;
 
+pub use arithmetic::mean_of;
+
 /// An expression of one worker.
 pub struct Evaluator {
     node: Node,

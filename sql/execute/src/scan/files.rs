@@ -31,12 +31,15 @@ use yunti_engine::operator::context::{JobContext, Settings};
 use yunti_engine::operator::cursor::{HEADER_BYTES, LARGE_BYTES};
 use yunti_engine::operator::{self, Class, ClassSource, Emitter, Sink, Source, SourceFile, TaskContext};
 use yunti_sql_plan::table::ColumnStatistics;
-use yunti_sql_plan::{Batch, Bounds, Comparison, Field, Morsel, MorselReader, Statistics, Table, TableSource, kind_of};
+use yunti_sql_plan::{
+    Batch, Bounds, Comparison, Field, Morsel, MorselReader, Statistics, Table, TablePlace, TableSource, kind_of,
+};
 
 use super::records::Records;
 
 /// Files of one format with the same columns.
 struct FileTable {
+    format: &'static FileFormat,
     class: Arc<dyn Class>,
     job: Arc<JobContext>,
     paths: Vec<PathBuf>,
@@ -98,6 +101,7 @@ pub fn table(
     let kinds = fields.iter().map(|of| kind_of(&of.data_type).filter(|_| of.data_type != DataType::Null)).collect();
     let inputs = paths.iter().map(|path| shown(path)).collect();
     let table = FileTable {
+        format,
         class,
         job: JobContext::new(Settings::new(), BTreeMap::new(), inputs),
         paths: paths.to_vec(),
@@ -222,9 +226,13 @@ impl FileTable {
             no_value: columns.is_empty(),
             marks_nulls: true,
             blocks: self.gives_blocks(),
-            condition: bounds.iter().filter_map(|bound| self.line(bound)).collect::<Vec<_>>().join("\n"),
+            condition: self.condition(bounds),
             ..operator::Scan::default()
         }
+    }
+
+    fn condition(&self, bounds: &[Bounds]) -> String {
+        bounds.iter().filter_map(|bound| self.line(bound)).collect::<Vec<_>>().join("\n")
     }
 
     /// Returns a bound as the library takes it: name, operator and value, apart by tabs.
@@ -295,6 +303,17 @@ impl TableSource for FileTableSource {
         open.source.open(&open.file, &table.scan(columns, bounds), morsel.unit)?;
         let emitter = Emitter::new(Blocks::new(kinds, table.gives_blocks())?, false, false)?;
         Ok(Box::new(Unit { table: table.clone(), open: Some(open), emitter, has_more: true }))
+    }
+
+    fn place(&self) -> Option<TablePlace> {
+        // Records in place of blocks are read by the process that plans alone.
+        self.0
+            .gives_blocks()
+            .then(|| TablePlace::Files { format: self.0.format.name.into(), paths: self.0.paths.clone() })
+    }
+
+    fn condition(&self, bounds: &[Bounds]) -> String {
+        self.0.condition(bounds)
     }
 }
 

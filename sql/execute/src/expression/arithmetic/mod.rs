@@ -4,6 +4,7 @@
 //! null: the value of a null may be anything.
 
 mod decimals;
+mod mean;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use yunti_sql_plan::Arithmetic;
 use super::operand::{Operand, floats, ints, invalid, nothing, shapes_differ, units};
 
 pub use decimals::{limits_of, power};
+pub use mean::mean_of;
 
 /// Type of an operand or a result.
 #[derive(Clone, Copy)]

@@ -42,6 +42,10 @@ pub fn call(
         Function::Abs | Function::Floor | Function::Ceil | Function::Sqrt | Function::Round | Function::RoundEven => {
             numbers::call(function, arguments, types, result, nulls.as_deref(), rows)?
         }
+        Function::Mean => {
+            let (Some(second), Some(of)) = (arguments.get(1), types.first()) else { return Err(shapes_differ()) };
+            numbers::means([first, second], *of, result, nulls.as_deref(), rows)?
+        }
         Function::DateTrunc => {
             let (Some(second), Some(of)) = (arguments.get(1), types.get(1)) else { return Err(shapes_differ()) };
             Data::Ints(dates::truncate(first, second, *of, result, nulls.as_deref(), rows)?)

@@ -6,7 +6,7 @@ use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::vector::Data;
 use yunti_sql_plan::Function;
 
-use super::super::arithmetic::{Typed, limits_of, power, round_floats, shown};
+use super::super::arithmetic::{Typed, limits_of, mean_of, power, round_floats, shown};
 use super::super::operand::{Operand, floats, ints, invalid, narrowed, shapes_differ, units};
 
 /// Returns whole numbers in the shape of a type of numbers.
@@ -98,6 +98,33 @@ pub fn call(
         (Kind::Float | Kind::Float32, _) => return Err(shapes_differ()),
         _ => Data::Ints(values.into_iter().map(|value| value as i64).collect()),
     })
+}
+
+/// Computes the means of decimals from their sums and numbers.
+pub fn means(
+    [sums, counts]: [&Operand; 2],
+    of: Typed<'_>,
+    result: Typed<'_>,
+    nulls: Option<&[bool]>,
+    rows: usize,
+) -> Result<Data> {
+    let scale = |kind: Kind| if let Kind::Decimal { scale } = kind { u32::from(scale) } else { 0 };
+    let (from, to) = (scale(of.kind), scale(result.kind));
+    let (Some(sums), Some(counts)) = (units(sums), ints(counts)) else { return Err(shapes_differ()) };
+    let wide = sums.wide();
+    let (least, most) = limits_of(result.data_type);
+    let mean =
+        |sum: i128, count: i64| mean_of(sum, count.max(1), from, to).filter(|mean| (least..=most).contains(mean));
+    let means = zip(sums.side(&wide), counts, rows, mean);
+    let mut values = Vec::with_capacity(rows);
+    for (row, mean) in means.into_iter().enumerate() {
+        values.push(match mean {
+            Some(mean) => mean,
+            None if nulls.is_some_and(|nulls| nulls[row]) => 0,
+            None => return Err(invalid(format!("a mean is out of range of {}", result.data_type))),
+        });
+    }
+    Ok(narrowed(&values).map_or_else(|| Data::Decimals(values), Data::SmallDecimals))
 }
 
 /// Returns units without the digits behind the first `digits` behind the point; away from zero by one step if `up`
