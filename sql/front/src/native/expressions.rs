@@ -2,10 +2,12 @@
 
 use arrow_schema::DataType;
 use datafusion::common::DFSchema;
-use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, ExprSchemable, Like, Operator};
+use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, ExprSchemable, Like, Operator, Subquery};
 use datafusion::scalar::ScalarValue;
 use yunti_engine::columns::vector::Value;
-use yunti_sql_plan::{Arithmetic, Comparison, Expression, Function, Operation, kind_of};
+use yunti_sql_plan::{
+    Aggregate, AggregateFunction, Arithmetic, Comparison, Expression, Function, Node, Operation, kind_of,
+};
 
 use super::Translation;
 
@@ -80,9 +82,29 @@ impl Translation<'_> {
                 let plan = yunti_sql_plan::order::order(self.node(&of.subquery)?);
                 Ok(Expression::new(data_type()?, Operation::Scalar(std::sync::Arc::new(plan))))
             }
+            Expr::Exists(of) if of.subquery.outer_ref_columns.is_empty() => self.exists(&of.subquery, of.negated),
             Expr::ScalarSubquery(_) => Err("a subquery as a value that needs columns of the query around it".into()),
             other => Err(format!("the expression {}", other.variant_name())),
         }
+    }
+
+    /// Returns whether a subquery without columns of the query around it has a row: a count of its first row.
+    fn exists(self, of: &Subquery, negated: bool) -> Result<Expression> {
+        let input = Box::new(yunti_sql_plan::order::order(self.node(&of.subquery)?));
+        let first = Box::new(Node::Limit { input, skip: 0, count: Some(1) });
+        let count = Aggregate {
+            function: AggregateFunction::Count,
+            argument: None,
+            distinct: false,
+            condition: None,
+            data_type: DataType::Int64,
+        };
+        let counted = Node::Aggregate { input: first, keys: Vec::new(), sets: Vec::new(), aggregates: vec![count] };
+        let wanted = Operation::Literal(Value::Int(i64::from(!negated)));
+        let sides = Box::new([Expression::column(0, DataType::Int64), Expression::new(DataType::Int64, wanted)]);
+        let is_so = Expression::new(DataType::Boolean, Operation::Compare(Comparison::Equal, sides));
+        let plan = Node::Project { input: Box::new(counted), expressions: vec![is_so] };
+        Ok(Expression::new(DataType::Boolean, Operation::Scalar(std::sync::Arc::new(plan))))
     }
 
     pub fn binary(self, of: &BinaryExpr, data_type: DataType, schema: &DFSchema) -> Result<Expression> {

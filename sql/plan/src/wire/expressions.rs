@@ -53,6 +53,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function::Floor,
     Function::Ceil,
     Function::Round,
+    Function::RoundEven,
     Function::Sqrt,
     Function::Coalesce,
     Function::NullIf,
