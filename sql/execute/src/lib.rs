@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   run.rs        a plan as pipelines, one after the other; the rows of the last in order
+//!   recursive.rs  a plan whose rows are its own input
 //!   scalars.rs    values of plans that stand in expressions
 //!   pipeline/     source -> steps -> sink, and the workers that run it
 //!   context.rs    memory, threads, cancellation and files of a query
@@ -11,6 +12,7 @@
 //!   aggregate/    groups and their states
 //!   join/         tables of rows, and rows that look into them
 //!   sort/         rows in order, and the first of them
+//!   window/       values from the rows around each row
 //!   store/        rows that operators keep, as whole columns
 //!   spill/        rows that do not fit in memory, in files
 //! ```
@@ -21,12 +23,14 @@ pub mod expression;
 pub mod join;
 mod missing;
 pub mod pipeline;
+pub mod recursive;
 pub mod run;
 pub mod scalars;
 pub mod scan;
 pub mod sort;
 pub mod spill;
 pub mod store;
+pub mod window;
 
 pub use context::Context;
 pub use run::run;

@@ -13,7 +13,7 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::output::Ordered;
 use crate::pipeline::rows::Batches;
 use crate::pipeline::steps::{Filter, Project};
-use crate::{aggregate, join, scalars, scan, sort};
+use crate::{aggregate, join, recursive, scalars, scan, sort, window};
 
 /// Runs a plan. Calls `out` with its rows, in order, from any thread.
 pub fn run(plan: &Node, context: &Context, out: &mut (dyn FnMut(Batch) -> Result<()> + Send)) -> Result<()> {
@@ -93,7 +93,14 @@ pub fn pipeline(plan: &Node, context: &Context) -> Result<Pipeline> {
             }
             Pipeline { branches }
         }
-        Node::Window(_) => return Err(not_native("a window")),
+        Node::Recursive(recursive) => recursive::run(recursive, context)?,
+        Node::Work { name, .. } => {
+            return Err(Error::new(
+                Code::Internal,
+                format!("rows of the recursive query {name} are needed outside of it"),
+            ));
+        }
+        Node::Window(window) => window::run(window, |input| pipeline(input, context), context)?,
     })
 }
 

@@ -143,9 +143,15 @@ impl ValuePlan for Node {
                 format!("limit {} behind {skip}", count.map_or("all".into(), |n| n.to_string()))
             }
             Node::Union { inputs } => format!("union of {}", inputs.len()),
+            Node::Recursive(recursive) => {
+                let distinct = if recursive.distinct { ", each row once" } else { "" };
+                let limit = recursive.limit.map_or(String::new(), |n| format!(", first {n}"));
+                format!("recursive {}{distinct}{limit}", recursive.name)
+            }
+            Node::Work { name, .. } => format!("last rows of {name}"),
             Node::Window(window) => {
-                let calls: Vec<String> = window.calls.iter().map(|call| format!("{:?}", call.function)).collect();
-                format!("window by ({}) order ({}): {}", list(&window.partition), list(&window.order), calls.join(", "))
+                let (partition, order) = (list(&window.partition), list(&window.order));
+                format!("window by ({partition}) order ({order}): {}", list(&window.calls))
             }
         }
     }
@@ -155,7 +161,11 @@ impl ValuePlan for Node {
         for expression in self.expressions() {
             expression.write_plans(depth + 1, f)?;
         }
-        self.inputs().into_iter().try_for_each(|input| input.write(depth + 1, f))
+        self.inputs().into_iter().try_for_each(|input| input.write(depth + 1, f))?;
+        match self {
+            Node::Recursive(recursive) => recursive.step.write(depth + 1, f),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -72,6 +72,9 @@ pub enum Function {
     DayOfYear,
     /// First moment of a unit: `Text` literal (`year` .. `second`), date or timestamp.
     DateTrunc,
+    /// Date or timestamp, and an interval as three literals: months, days, nanoseconds. Months come first; a day that
+    /// its month does not have becomes the month's last.
+    AddInterval,
     /// Text, first character from 1, number of characters if there is a third argument.
     Substring,
     /// Characters.

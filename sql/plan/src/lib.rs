@@ -6,6 +6,7 @@
 //!   expression.rs   values computed from the columns of a row
 //!   aggregate.rs    values computed from the rows of a group
 //!   node.rs         operators: each takes the rows of its inputs and gives rows
+//!   window.rs       values computed from the rows around each row
 //!   order/          order of joins
 //!   kind.rs         shape of a type's values in memory
 //!   wire/           plans as bytes, for other processes
@@ -19,11 +20,13 @@ pub mod kind;
 pub mod node;
 pub mod order;
 pub mod table;
+pub mod window;
 pub mod wire;
 
 pub use aggregate::{Aggregate, AggregateFunction};
 pub use batch::Batch;
 pub use expression::{Arithmetic, Comparison, Expression, Foreign, Function, Operation, ValuePlan};
 pub use kind::kind_of;
-pub use node::{Join, JoinKind, Node, Scan, SortKey, Window};
+pub use node::{Join, JoinKind, Node, Recursive, Scan, SortKey};
 pub use table::{Bounds, Field, Morsel, MorselReader, Statistics, Table, TablePlace, TableSource};
+pub use window::{Frame, FrameEnd, FrameUnit, Interval, Offset, Window, WindowCall, WindowFunction};

@@ -8,6 +8,7 @@ use yunti_engine::columns::vector::Value;
 use crate::aggregate::Aggregate;
 use crate::expression::Expression;
 use crate::table::Table;
+use crate::window::Window;
 
 /// An operator with its inputs.
 #[derive(Clone, Debug)]
@@ -56,6 +57,12 @@ pub enum Node {
         inputs: Vec<Node>,
     },
     Window(Window),
+    Recursive(Recursive),
+    /// Rows of the recursive plan of this name that its step takes.
+    Work {
+        name: String,
+        types: Vec<DataType>,
+    },
 }
 
 /// Rows of a table.
@@ -102,69 +109,25 @@ pub struct Join {
     pub build_left: bool,
 }
 
+/// Rows of `seed`; then those that `step` makes of them, then those that it makes of these, until it makes none. Within
+/// the step, `Node::Work` of the same name stands for the rows that came last.
+#[derive(Clone, Debug)]
+pub struct Recursive {
+    pub name: String,
+    pub seed: Box<Node>,
+    /// Not an input in the sense of `Node::inputs`: it runs many times.
+    pub step: Box<Node>,
+    /// True if a row that was there before is not there again, neither as a result nor for the step.
+    pub distinct: bool,
+    /// Rows that are enough.
+    pub limit: Option<usize>,
+}
+
 #[derive(Clone, Debug)]
 pub struct SortKey {
     pub value: Expression,
     pub descending: bool,
     pub nulls_first: bool,
-}
-
-/// Values computed from the rows around each row: all columns of the input, then those of the calls.
-#[derive(Clone, Debug)]
-pub struct Window {
-    pub input: Box<Node>,
-    pub partition: Vec<Expression>,
-    pub order: Vec<SortKey>,
-    pub calls: Vec<WindowCall>,
-}
-
-/// One call of a window.
-#[derive(Clone, Debug)]
-pub struct WindowCall {
-    pub function: WindowFunction,
-    pub arguments: Vec<Expression>,
-    pub frame: Frame,
-    pub data_type: DataType,
-}
-
-#[derive(Clone, Debug)]
-pub enum WindowFunction {
-    RowNumber,
-    Rank,
-    DenseRank,
-    PercentRank,
-    CumeDist,
-    Ntile,
-    Lag,
-    Lead,
-    FirstValue,
-    LastValue,
-    NthValue,
-    Aggregate(crate::aggregate::AggregateFunction),
-}
-
-/// Rows around each row that a call takes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Frame {
-    pub unit: FrameUnit,
-    pub start: FrameEnd,
-    pub end: FrameEnd,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameUnit {
-    Rows,
-    Range,
-    Groups,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum FrameEnd {
-    UnboundedPreceding,
-    Preceding(Value),
-    CurrentRow,
-    Following(Value),
-    UnboundedFollowing,
 }
 
 impl Node {
@@ -173,7 +136,8 @@ impl Node {
         let of = |expressions: &[Expression]| expressions.iter().map(|of| of.data_type.clone()).collect::<Vec<_>>();
         match self {
             Node::Scan(scan) => scan.columns.iter().map(|&n| scan.table.fields[n].data_type.clone()).collect(),
-            Node::Values { types, .. } => types.clone(),
+            Node::Values { types, .. } | Node::Work { types, .. } => types.clone(),
+            Node::Recursive(recursive) => recursive.seed.types(),
             Node::Filter { input, .. } | Node::Sort { input, .. } | Node::Limit { input, .. } => input.types(),
             Node::Project { expressions, .. } => of(expressions),
             Node::Aggregate { keys, sets, aggregates, .. } => {
@@ -192,7 +156,7 @@ impl Node {
     /// Returns its inputs.
     pub fn inputs(&self) -> Vec<&Node> {
         match self {
-            Node::Scan(_) | Node::Values { .. } => Vec::new(),
+            Node::Scan(_) | Node::Values { .. } | Node::Work { .. } => Vec::new(),
             Node::Filter { input, .. }
             | Node::Project { input, .. }
             | Node::Aggregate { input, .. }
@@ -201,13 +165,14 @@ impl Node {
             Node::Join(join) => vec![&join.left, &join.right],
             Node::Union { inputs } => inputs.iter().collect(),
             Node::Window(window) => vec![&window.input],
+            Node::Recursive(recursive) => vec![&recursive.seed],
         }
     }
 
     /// Returns its inputs.
     pub fn inputs_mut(&mut self) -> Vec<&mut Node> {
         match self {
-            Node::Scan(_) | Node::Values { .. } => Vec::new(),
+            Node::Scan(_) | Node::Values { .. } | Node::Work { .. } => Vec::new(),
             Node::Filter { input, .. }
             | Node::Project { input, .. }
             | Node::Aggregate { input, .. }
@@ -216,6 +181,7 @@ impl Node {
             Node::Join(join) => vec![&mut join.left, &mut join.right],
             Node::Union { inputs } => inputs.iter_mut().collect(),
             Node::Window(window) => vec![&mut window.input],
+            Node::Recursive(recursive) => vec![&mut recursive.seed],
         }
     }
 
@@ -235,10 +201,11 @@ impl Node {
             Node::Sort { keys, .. } => keys.iter().map(|key| &key.value).collect(),
             Node::Window(window) => {
                 let order = window.order.iter().map(|key| &key.value);
-                let arguments = window.calls.iter().flat_map(|call| &call.arguments);
+                let arguments = window.calls.iter().flat_map(|call| call.arguments.iter().chain(&call.condition));
                 window.partition.iter().chain(order).chain(arguments).collect()
             }
             Node::Values { .. } | Node::Limit { .. } | Node::Union { .. } => Vec::new(),
+            Node::Recursive(_) | Node::Work { .. } => Vec::new(),
         }
     }
 
@@ -259,10 +226,12 @@ impl Node {
             Node::Sort { keys, .. } => keys.iter_mut().map(|key| &mut key.value).collect(),
             Node::Window(window) => {
                 let order = window.order.iter_mut().map(|key| &mut key.value);
-                let arguments = window.calls.iter_mut().flat_map(|call| &mut call.arguments);
+                let calls = window.calls.iter_mut();
+                let arguments = calls.flat_map(|call| call.arguments.iter_mut().chain(&mut call.condition));
                 window.partition.iter_mut().chain(order).chain(arguments).collect()
             }
             Node::Values { .. } | Node::Limit { .. } | Node::Union { .. } => Vec::new(),
+            Node::Recursive(_) | Node::Work { .. } => Vec::new(),
         }
     }
 }

@@ -11,6 +11,8 @@ const WORDS: usize = 34;
 const WIDE_EXPONENT: i32 = -1088;
 /// Bits of the narrow sum that may be used, so that a float can still be added.
 const NARROW_BITS: u32 = 126;
+/// Exponents of narrow sums that are neither subnormal nor beyond the largest float.
+const NORMAL_EXPONENTS: std::ops::RangeInclusive<i32> = -1000..=890;
 
 /// A sum.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -96,6 +98,10 @@ impl FloatSum {
             2 => return f64::INFINITY,
             4 => return f64::NEG_INFINITY,
             _ => return f64::NAN,
+        }
+        if self.wide.is_none() && NORMAL_EXPONENTS.contains(&self.exponent) {
+            // The conversion rounds to the nearest float, and the product with a power of two is exact.
+            return self.sum as f64 * f64::from_bits(((self.exponent + 1023) as u64) << 52);
         }
         let mut all = self.wide.as_deref().copied().unwrap_or([0; WORDS]);
         add_wide(&mut all, self.sum, self.exponent);

@@ -74,7 +74,7 @@ pub struct Calls {
 }
 
 /// Returns true if two expressions are the same; false if that is not known.
-fn are_same(a: &Expression, b: &Expression) -> bool {
+pub fn are_same(a: &Expression, b: &Expression) -> bool {
     fn has_foreign(of: &Expression) -> bool {
         matches!(of.operation, Operation::Foreign(..)) || of.children().into_iter().any(has_foreign)
     }
@@ -189,18 +189,25 @@ impl Calls {
         let call = &self.calls[number];
         let state = &*states[call.state];
         let vector = state.results(groups);
+        if matches!(call.function, AggregateFunction::Sum | AggregateFunction::Average) {
+            check_wraps(state, groups)?;
+        }
+        let counts = || match states[call.count].results(groups).data {
+            Data::Ints(counts) => counts,
+            _ => Vec::new(),
+        };
+        self.finish(number, vector, counts)
+    }
+
+    /// Returns the results of a call: of a mean from sums and the number of values of each, else from what its states
+    /// give. Errors: `UserCode` for a result that its type does not hold.
+    pub fn finish(&self, number: usize, vector: Vector, counts: impl FnOnce() -> Vec<i64>) -> Result<Vector> {
+        let call = &self.calls[number];
         match call.function {
             AggregateFunction::Count | AggregateFunction::ApproximateDistinct => Ok(call.integers(vector)),
             AggregateFunction::Sum if is_float(call.kind) => Ok(call.floats(vector)),
-            AggregateFunction::Sum => {
-                check_wraps(state, groups)?;
-                call.sums(vector)
-            }
-            AggregateFunction::Average => {
-                check_wraps(state, groups)?;
-                let Data::Ints(counts) = states[call.count].results(groups).data else { return Ok(vector) };
-                call.means(vector, &counts)
-            }
+            AggregateFunction::Sum => call.sums(vector),
+            AggregateFunction::Average => call.means(vector, &counts()),
             AggregateFunction::Min
             | AggregateFunction::Max
             | AggregateFunction::BoolAnd
@@ -242,7 +249,8 @@ fn check_wraps(state: &dyn State, groups: &[u32]) -> Result<()> {
     if is_over { Err(too_large("a sum", &DataType::Decimal128(38, 0))) } else { Ok(()) }
 }
 
-fn too_large(what: &str, data_type: &DataType) -> Error {
+/// Returns the error for a result that its type does not hold.
+pub fn too_large(what: &str, data_type: &DataType) -> Error {
     Error::new(Code::UserCode, format!("{what} is too large for its type, {data_type}"))
         .hint("cast the argument to a wider type, such as double")
 }

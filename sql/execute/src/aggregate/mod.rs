@@ -31,14 +31,14 @@ use self::shared::Shared;
 use crate::context::Context;
 use crate::pipeline::Pipeline;
 
-mod calls;
+pub(crate) mod calls;
 mod groups;
-mod keys;
+pub(crate) mod keys;
 mod output;
 mod partitions;
 mod shared;
 mod spill;
-mod states;
+pub(crate) mod states;
 mod table;
 #[cfg(test)]
 mod tests;

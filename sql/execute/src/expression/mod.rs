@@ -26,6 +26,8 @@ mod scope;
 #[cfg(test)]
 mod tests;
 
+pub use functions::intervals;
+
 use std::sync::Arc;
 
 use yunti_base::Result;

@@ -191,6 +191,7 @@ fn fails(operation: &Prepared, kind: Kind) -> bool {
                 | Function::Ceil
                 | Function::Round
                 | Function::DateTrunc
+                | Function::AddInterval
                 | Function::Substring
         ),
         _ => false,

@@ -4,12 +4,14 @@ use arrow_schema::DataType;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, ExprSchemable, Like, Operator, Subquery};
 use datafusion::scalar::ScalarValue;
+use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::vector::Value;
 use yunti_sql_plan::{
     Aggregate, AggregateFunction, Arithmetic, Comparison, Expression, Function, Node, Operation, kind_of,
 };
 
 use super::Translation;
+use super::windows::{interval, is_utc};
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -126,6 +128,9 @@ impl Translation<'_> {
             }
             Ok(Expression::new(data_type.clone(), Operation::Arithmetic(how, sides()?)))
         };
+        if let (Operator::Plus | Operator::Minus, Some(moved)) = (of.op, self.moved(of, &data_type, schema)?) {
+            return Ok(moved);
+        }
         match of.op {
             Operator::Eq => compare(Comparison::Equal),
             Operator::NotEq => compare(Comparison::NotEqual),
@@ -151,6 +156,38 @@ impl Translation<'_> {
             }
             _ => Err(format!("the operator {}", of.op)),
         }
+    }
+
+    /// Returns a date or timestamp with a constant interval added or subtracted, if it is one.
+    fn moved(self, of: &BinaryExpr, data_type: &DataType, schema: &DFSchema) -> Result<Option<Expression>> {
+        let constant = |side: &Expr| match side {
+            Expr::Literal(value, _) => interval(value),
+            _ => None,
+        };
+        let (value, by) = match (constant(&of.left), constant(&of.right)) {
+            (None, Some(by)) => (&of.left, by),
+            (Some(by), None) if of.op == Operator::Plus => (&of.right, by),
+            _ => return Ok(None),
+        };
+        let is_moment = |of: &DataType| matches!(kind_of(of), Some(Kind::Date | Kind::Timestamp { .. }));
+        let value = self.expression(value, schema)?;
+        if !is_moment(&value.data_type) || !is_moment(data_type) || !is_utc(data_type) {
+            return Err(format!("an interval added to {}", value.data_type));
+        }
+        let value = cast_to(value, data_type.clone(), false)?;
+        // The opposite of the least number is not one.
+        let by = match of.op {
+            Operator::Minus => {
+                [by.months.checked_neg().map(i64::from), by.days.checked_neg().map(i64::from), by.nanos.checked_neg()]
+            }
+            _ => [Some(by.months.into()), Some(by.days.into()), Some(by.nanos)],
+        };
+        let mut arguments = vec![value];
+        for part in by {
+            let part = part.ok_or("an interval that has no opposite")?;
+            arguments.push(Expression::new(DataType::Int64, Operation::Literal(Value::Int(part))));
+        }
+        Ok(Some(Expression::new(data_type.clone(), Operation::Call(Function::AddInterval, arguments))))
     }
 
     /// Adds the parts of a chain of one operator. A chain may be thousands long, and leans to the left.
@@ -256,7 +293,8 @@ fn is(of: Expression, value: bool) -> Result<Expression> {
     Ok(Expression::new(DataType::Boolean, Operation::Compare(Comparison::NotDistinct, sides)))
 }
 
-fn cast_to(value: Expression, data_type: DataType, lenient: bool) -> Result<Expression> {
+/// Returns a value in another type.
+pub fn cast_to(value: Expression, data_type: DataType, lenient: bool) -> Result<Expression> {
     if value.data_type == data_type {
         return Ok(value);
     }
@@ -276,7 +314,7 @@ pub fn is_same(a: &DataType, b: &DataType) -> bool {
 }
 
 /// Returns an expression with a type; a null has any.
-fn typed(of: Expression, data_type: &DataType) -> Expression {
+pub fn typed(of: Expression, data_type: &DataType) -> Expression {
     match of.data_type == DataType::Null {
         true => Expression { data_type: data_type.clone(), ..of },
         false => of,

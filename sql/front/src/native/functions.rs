@@ -81,34 +81,49 @@ impl Translation<'_> {
         let Expr::AggregateFunction(Call { func, params }) = plain else { return Err(format!("the aggregate {of}")) };
         let lacks = || format!("the aggregate {}", func.name());
         // The order does not change the result of any aggregate below.
-        let function = match func.name() {
-            "count" => AggregateFunction::Count,
-            "sum" => AggregateFunction::Sum,
-            "min" => AggregateFunction::Min,
-            "max" => AggregateFunction::Max,
-            "avg" => AggregateFunction::Average,
-            "var" | "var_samp" => AggregateFunction::Variance,
-            "var_pop" => AggregateFunction::VariancePopulation,
-            "stddev" | "stddev_samp" => AggregateFunction::StandardDeviation,
-            "stddev_pop" => AggregateFunction::StandardDeviationPopulation,
-            "approx_distinct" => AggregateFunction::ApproximateDistinct,
-            "bool_and" => AggregateFunction::BoolAnd,
-            "bool_or" => AggregateFunction::BoolOr,
-            _ => return Err(lacks()),
-        };
+        let function = aggregate_of(func.name()).ok_or_else(lacks)?;
         if kind_of(&data_type).is_none() || params.null_treatment.is_some() {
             return Err(lacks());
         }
-        let argument = match &params.args[..] {
-            [] => None,
-            [argument] => Some(self.expression(argument, schema)?),
-            _ => return Err(format!("{} of several arguments", func.name())),
-        };
-        // `count(1)`, as the optimizer writes `count(*)`.
-        let is_constant = |of: &Expression| matches!(&of.operation, Operation::Literal(value) if *value != Value::Null);
-        let argument =
-            argument.filter(|of| params.distinct || function != AggregateFunction::Count || !is_constant(of));
+        let argument = self.aggregated(function, &params.args, params.distinct, schema)?;
         let condition = params.filter.as_ref().map(|filter| self.expression(filter, schema)).transpose()?;
         Ok(Aggregate { function, argument, distinct: params.distinct, condition, data_type })
     }
+
+    /// Returns what an aggregate takes of each row; None for `count(*)`.
+    pub fn aggregated(
+        self,
+        function: AggregateFunction,
+        args: &[Expr],
+        distinct: bool,
+        schema: &DFSchema,
+    ) -> Result<Option<Expression>> {
+        let argument = match args {
+            [] => None,
+            [argument] => Some(self.expression(argument, schema)?),
+            _ => return Err(format!("{function:?} of several arguments")),
+        };
+        // `count(1)`, as the optimizer writes `count(*)`.
+        let is_constant = |of: &Expression| matches!(&of.operation, Operation::Literal(value) if *value != Value::Null);
+        Ok(argument.filter(|of| distinct || function != AggregateFunction::Count || !is_constant(of)))
+    }
+}
+
+/// Returns an aggregate whose result depends on no order of rows.
+pub fn aggregate_of(name: &str) -> Option<AggregateFunction> {
+    Some(match name {
+        "count" => AggregateFunction::Count,
+        "sum" => AggregateFunction::Sum,
+        "min" => AggregateFunction::Min,
+        "max" => AggregateFunction::Max,
+        "avg" => AggregateFunction::Average,
+        "var" | "var_samp" => AggregateFunction::Variance,
+        "var_pop" => AggregateFunction::VariancePopulation,
+        "stddev" | "stddev_samp" => AggregateFunction::StandardDeviation,
+        "stddev_pop" => AggregateFunction::StandardDeviationPopulation,
+        "approx_distinct" => AggregateFunction::ApproximateDistinct,
+        "bool_and" => AggregateFunction::BoolAnd,
+        "bool_or" => AggregateFunction::BoolOr,
+        _ => return None,
+    })
 }

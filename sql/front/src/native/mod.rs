@@ -3,6 +3,8 @@
 //! ```text
 //!   nodes.rs         operators
 //!   expressions.rs   expressions and literals
+//!   windows.rs       windows and their frames
+//!   recursive.rs     recursive queries
 //!   functions.rs     functions and aggregates by their names
 //!   foreign.rs       parts that the executor lacks, which DataFusion computes
 //!   panics.rs        their panics as errors
@@ -13,6 +15,8 @@ mod foreign;
 mod functions;
 mod nodes;
 mod panics;
+mod recursive;
+mod windows;
 
 use std::sync::Arc;
 

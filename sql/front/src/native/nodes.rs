@@ -12,8 +12,8 @@ use yunti_sql_plan::{Expression, Join, JoinKind, Node, Operation, Scan, SortKey,
 
 use crate::tables::FileTable;
 
-use super::Translation;
 use super::expressions::is_same;
+use super::{Translation, recursive};
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -41,7 +41,10 @@ impl Translation<'_> {
             LogicalPlan::Union(of) => {
                 Node::Union { inputs: of.inputs.iter().map(|of| self.node(of)).collect::<Result<_>>()? }
             }
-            LogicalPlan::TableScan(of) => Node::Scan(self.scan(of)?),
+            LogicalPlan::TableScan(of) => match recursive::work_table(of)? {
+                Some(name) => self.work(name, of)?,
+                None => Node::Scan(self.scan(of)?),
+            },
             LogicalPlan::EmptyRelation(of) => {
                 let types = of.schema.fields().iter().map(|field| field.data_type().clone()).collect::<Vec<_>>();
                 let row = || types.iter().map(|_| Value::Null).collect();
@@ -51,9 +54,9 @@ impl Translation<'_> {
             LogicalPlan::Limit(of) => self.limit(of)?,
             LogicalPlan::Values(of) => {
                 let types = of.schema.fields().iter().map(|field| field.data_type().clone()).collect();
-                let value = |value: &Expr| match value {
-                    Expr::Literal(value, _) => Ok(Translation::literal(value)?.1),
-                    other => Err(format!("values of {other}")),
+                let value = |value: &Expr| match self.expression(value, &of.schema)?.operation {
+                    Operation::Literal(value) => Ok(value),
+                    _ => Err(format!("values of {value}")),
                 };
                 let rows = of.values.iter().map(|row| row.iter().map(value).collect::<Result<_>>());
                 Node::Values { types, rows: rows.collect::<Result<_>>()? }
@@ -64,8 +67,8 @@ impl Translation<'_> {
                 Node::Aggregate { input: self.boxed(input)?, keys, sets: Vec::new(), aggregates: Vec::new() }
             }
             LogicalPlan::Distinct(Distinct::On(_)) => return Err("'distinct on'".into()),
-            LogicalPlan::Window(_) => return Err("window functions".into()),
-            LogicalPlan::RecursiveQuery(_) => return Err("recursive queries".into()),
+            LogicalPlan::Window(of) => self.window(of)?,
+            LogicalPlan::RecursiveQuery(of) => self.recursive(of)?,
             LogicalPlan::Unnest(_) => return Err("'unnest'".into()),
             other => return Err(format!("the operator {}", other.display())),
         };
@@ -174,16 +177,14 @@ impl Translation<'_> {
     }
 
     pub fn join(self, of: &logical::Join) -> Result<Node> {
-        if of.null_aware {
-            // `not in`: a null on either side gives no row. Without nulls it is a plain anti join.
-            let can_be_null = |(left, right): &(Expr, Expr)| {
-                Ok(left.nullable(of.left.schema())? || right.nullable(of.right.schema())?)
-            };
-            let nullable = of.on.iter().map(can_be_null).collect::<datafusion::common::Result<Vec<bool>>>();
-            if nullable.map_err(|e| e.to_string())?.contains(&true) {
-                return Err("'not in' over a subquery whose values may be null".into());
-            }
+        if of.null_aware && self.has_nullable_key(of)? {
+            return self.not_in(of);
         }
+        self.join_without_nulls(of)
+    }
+
+    /// Returns a join whose keys match if they are equal.
+    fn join_without_nulls(self, of: &logical::Join) -> Result<Node> {
         let (kind, swaps) = match of.join_type {
             JoinType::Inner => (JoinKind::Inner, false),
             JoinType::Left => (JoinKind::Left, false),
@@ -215,6 +216,54 @@ impl Translation<'_> {
         }))
     }
 
+    fn has_nullable_key(self, of: &logical::Join) -> Result<bool> {
+        let can_be_null =
+            |(left, right): &(Expr, Expr)| Ok(left.nullable(of.left.schema())? || right.nullable(of.right.schema())?);
+        let nullable = of.on.iter().map(can_be_null).collect::<datafusion::common::Result<Vec<bool>>>();
+        Ok(nullable.map_err(|e| e.to_string())?.contains(&true))
+    }
+
+    /// Returns the rows of `not in` over values that may be null: all rows if the subquery has none; no row if it has a
+    /// null; else the rows without a match whose own value is no null. The subquery runs a second time, for what it is
+    /// of the three.
+    fn not_in(self, of: &logical::Join) -> Result<Node> {
+        let ([(value, key)], None, JoinType::LeftAnti) = (&of.on[..], &of.filter, of.join_type) else {
+            return Err("'not in' over nullable values of a subquery that needs columns of the query around it".into());
+        };
+        let int = |value| Expression::new(DataType::Int64, Operation::Literal(Value::Int(value)));
+        let column = |n| Expression::column(n, DataType::Int64);
+        let compare = |a, b| {
+            let equal = Operation::Compare(yunti_sql_plan::Comparison::Equal, Box::new([a, b]));
+            Expression::new(DataType::Boolean, equal)
+        };
+        let count = |argument| yunti_sql_plan::Aggregate {
+            function: yunti_sql_plan::AggregateFunction::Count,
+            argument,
+            distinct: false,
+            condition: None,
+            data_type: DataType::Int64,
+        };
+        let key = self.expression(key, of.right.schema())?;
+        let counted = Node::Aggregate {
+            input: self.boxed(&of.right)?,
+            keys: Vec::new(),
+            sets: Vec::new(),
+            aggregates: vec![count(None), count(Some(key))],
+        };
+        // 0: no rows, 1: no nulls, 2: some.
+        let branches = vec![(compare(column(0), int(0)), int(0)), (compare(column(0), column(1)), int(1))];
+        let case = Operation::Case { branches, otherwise: Some(Box::new(int(2))) };
+        let expressions = vec![Expression::new(DataType::Int64, case)];
+        let plan = yunti_sql_plan::order::order(Node::Project { input: Box::new(counted), expressions });
+        let case = Expression::new(DataType::Int64, Operation::Scalar(std::sync::Arc::new(plan)));
+        let value = self.expression(value, of.left.schema())?;
+        let is_null = Expression::new(DataType::Boolean, Operation::IsNull(Box::new(value)));
+        let is_value = Expression::new(DataType::Boolean, Operation::Not(Box::new(is_null)));
+        let passes = Expression::new(DataType::Boolean, Operation::And(vec![compare(case.clone(), int(1)), is_value]));
+        let condition = Expression::new(DataType::Boolean, Operation::Or(vec![compare(case, int(0)), passes]));
+        Ok(Node::Filter { input: Box::new(self.join_without_nulls(of)?), condition })
+    }
+
     pub fn limit(self, of: &logical::Limit) -> Result<Node> {
         let skip = match of.get_skip_type().map_err(|e| e.to_string())? {
             SkipType::Literal(skip) => skip,
@@ -224,7 +273,11 @@ impl Translation<'_> {
             FetchType::Literal(count) => count,
             FetchType::UnsupportedExpr => return Err("a limit that is no number".into()),
         };
-        Ok(Node::Limit { input: self.boxed(&of.input)?, skip, count })
+        let mut input = self.boxed(&of.input)?;
+        if let Some(count) = count {
+            recursive::bound(&mut input, skip.saturating_add(count));
+        }
+        Ok(Node::Limit { input, skip, count })
     }
 }
 

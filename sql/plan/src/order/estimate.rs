@@ -10,6 +10,8 @@ use crate::node::{Join, JoinKind, Node, Scan};
 
 /// Rows of a table of which nothing is known.
 const UNKNOWN_ROWS: f64 = 1e6;
+/// Rows that a recursive query hands to its next step.
+const WORK_ROWS: f64 = 1e3;
 /// Shares of rows that meet a condition of which nothing is known.
 const COMPARISON_SHARE: f64 = 1.0 / 3.0;
 const LIKE_SHARE: f64 = 0.05;
@@ -68,6 +70,11 @@ pub fn of(node: &Node) -> Estimate {
             let column =
                 |n: usize| ColumnEstimate { distinct: all.iter().map(|of| of.columns[n].distinct).sum(), range: None };
             Estimate { rows, columns: (0..all.first().map_or(0, |of| of.columns.len())).map(column).collect() }
+        }
+        Node::Recursive(recursive) => of(&recursive.seed),
+        Node::Work { types, .. } => {
+            let column = ColumnEstimate { distinct: WORK_ROWS, range: None };
+            Estimate { rows: WORK_ROWS, columns: vec![column; types.len()] }
         }
         Node::Window(window) => {
             let mut input = of(&window.input);

@@ -12,7 +12,7 @@ pub mod estimate;
 mod graph;
 mod search;
 
-use crate::node::{Join, JoinKind, Node};
+use crate::node::{Join, JoinKind, Node, Recursive};
 
 /// Returns a plan with its inner joins in another order, and the smaller side of each join as its table.
 pub fn order(plan: Node) -> Node {
@@ -38,6 +38,10 @@ pub fn order(plan: Node) -> Node {
             window.input = Box::new(order(*window.input));
             Node::Window(window)
         }
-        leaf @ (Node::Scan(_) | Node::Values { .. }) => leaf,
+        Node::Recursive(of) => {
+            let (seed, step) = (Box::new(order(*of.seed)), Box::new(order(*of.step)));
+            Node::Recursive(Recursive { seed, step, ..of })
+        }
+        leaf @ (Node::Scan(_) | Node::Values { .. } | Node::Work { .. }) => leaf,
     }
 }

@@ -58,6 +58,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function::Coalesce,
     Function::NullIf,
     Function::Mean,
+    Function::AddInterval,
 ];
 
 pub const AGGREGATES: &[AggregateFunction] = &[

@@ -5,6 +5,7 @@
 //!   types.rs         types of values, and values
 //!   expressions.rs   expressions and aggregates
 //!   nodes.rs         operators, and tables by their places
+//!   windows.rs       windows and their frames
 //!   stage.rs         the work of one job: fragments, and the rows that pass between them
 //! ```
 //!
@@ -18,6 +19,7 @@ pub mod stage;
 #[cfg(test)]
 mod tests;
 mod types;
+mod windows;
 
 use std::sync::Arc;
 

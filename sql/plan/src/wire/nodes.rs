@@ -6,8 +6,8 @@ use yunti_base::Result;
 
 use super::bytes::{Reader, Writer};
 use super::expressions::{self, put_variant, take_variant};
-use super::{Open, TableName, damaged, stays, types};
-use crate::node::{Frame, FrameEnd, FrameUnit, Join, JoinKind, Node, Scan, Window, WindowCall, WindowFunction};
+use super::{Open, TableName, damaged, stays, types, windows};
+use crate::node::{Join, JoinKind, Node, Scan};
 use crate::table::{Field, Table, TablePlace};
 
 const KINDS: &[JoinKind] = &[
@@ -21,8 +21,6 @@ const KINDS: &[JoinKind] = &[
     JoinKind::RightAnti,
     JoinKind::LeftMark,
 ];
-
-const UNITS: &[FrameUnit] = &[FrameUnit::Rows, FrameUnit::Range, FrameUnit::Groups];
 
 /// Numbers of operators.
 mod number {
@@ -172,10 +170,9 @@ pub fn put(node: &Node, to: &mut Writer) -> Result<()> {
         Node::Window(window) => {
             to.byte(number::WINDOW);
             put(&window.input, to)?;
-            to.list(&window.partition, |to, of| expressions::put(of, to))?;
-            to.list(&window.order, |to, of| expressions::put_key(of, to))?;
-            to.list(&window.calls, |to, call| put_call(call, to))
+            windows::put(window, to)
         }
+        Node::Recursive(_) | Node::Work { .. } => Err(stays("a recursive query")),
     }
 }
 
@@ -236,12 +233,7 @@ fn take_node(from: &mut Reader<'_>, open: &mut Open<'_>) -> Result<Node> {
             Node::Sort { input, keys, limit: take_count(from)? }
         }
         number::LIMIT => Node::Limit { input, skip: take_size(from)?, count: take_count(from)? },
-        number::WINDOW => {
-            let partition = from.list(|from| expressions::take(from, columns, open))?;
-            let order = from.list(|from| expressions::take_key(from, columns, open))?;
-            let calls = from.list(|from| take_call(from, columns, open))?;
-            Node::Window(Window { input, partition, order, calls })
-        }
+        number::WINDOW => Node::Window(windows::take(input, from, open)?),
         _ => return Err(damaged("there is no such operator")),
     })
 }
@@ -278,86 +270,4 @@ fn take_join(from: &mut Reader<'_>, open: &mut Open<'_>) -> Result<Join> {
     let nulls_equal = from.flag()?;
     let condition = from.option(|from| expressions::take(from, sides.0 + sides.1, open))?;
     Ok(Join { left, right, kind, keys, nulls_equal, condition, build_left: from.flag()? })
-}
-
-fn put_call(call: &WindowCall, to: &mut Writer) -> Result<()> {
-    match &call.function {
-        WindowFunction::Aggregate(function) => {
-            to.byte(0);
-            put_variant(expressions::AGGREGATES, function, to)?;
-        }
-        plain => to.byte(number_of(plain)),
-    }
-    types::put(&call.data_type, to)?;
-    to.list(&call.arguments, |to, of| expressions::put(of, to))?;
-    put_variant(UNITS, &call.frame.unit, to)?;
-    put_end(&call.frame.start, to);
-    put_end(&call.frame.end, to);
-    Ok(())
-}
-
-fn number_of(function: &WindowFunction) -> u8 {
-    match function {
-        WindowFunction::Aggregate(_) => 0,
-        WindowFunction::RowNumber => 1,
-        WindowFunction::Rank => 2,
-        WindowFunction::DenseRank => 3,
-        WindowFunction::PercentRank => 4,
-        WindowFunction::CumeDist => 5,
-        WindowFunction::Ntile => 6,
-        WindowFunction::Lag => 7,
-        WindowFunction::Lead => 8,
-        WindowFunction::FirstValue => 9,
-        WindowFunction::LastValue => 10,
-        WindowFunction::NthValue => 11,
-    }
-}
-
-fn take_call(from: &mut Reader<'_>, columns: usize, open: &mut Open<'_>) -> Result<WindowCall> {
-    let function = match from.byte()? {
-        0 => WindowFunction::Aggregate(take_variant(expressions::AGGREGATES, from)?),
-        1 => WindowFunction::RowNumber,
-        2 => WindowFunction::Rank,
-        3 => WindowFunction::DenseRank,
-        4 => WindowFunction::PercentRank,
-        5 => WindowFunction::CumeDist,
-        6 => WindowFunction::Ntile,
-        7 => WindowFunction::Lag,
-        8 => WindowFunction::Lead,
-        9 => WindowFunction::FirstValue,
-        10 => WindowFunction::LastValue,
-        11 => WindowFunction::NthValue,
-        _ => return Err(damaged("there is no such function")),
-    };
-    let data_type = types::take(from)?;
-    let arguments = from.list(|from| expressions::take(from, columns, open))?;
-    let frame = Frame { unit: take_variant(UNITS, from)?, start: take_end(from)?, end: take_end(from)? };
-    Ok(WindowCall { function, arguments, frame, data_type })
-}
-
-fn put_end(end: &FrameEnd, to: &mut Writer) {
-    match end {
-        FrameEnd::UnboundedPreceding => to.byte(0),
-        FrameEnd::Preceding(value) => {
-            to.byte(1);
-            types::put_value(value, to);
-        }
-        FrameEnd::CurrentRow => to.byte(2),
-        FrameEnd::Following(value) => {
-            to.byte(3);
-            types::put_value(value, to);
-        }
-        FrameEnd::UnboundedFollowing => to.byte(4),
-    }
-}
-
-fn take_end(from: &mut Reader<'_>) -> Result<FrameEnd> {
-    Ok(match from.byte()? {
-        0 => FrameEnd::UnboundedPreceding,
-        1 => FrameEnd::Preceding(types::take_value(from)?),
-        2 => FrameEnd::CurrentRow,
-        3 => FrameEnd::Following(types::take_value(from)?),
-        4 => FrameEnd::UnboundedFollowing,
-        _ => return Err(damaged("there is no such end of a frame")),
-    })
 }

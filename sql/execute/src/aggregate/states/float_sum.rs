@@ -99,14 +99,31 @@ pub struct Spread {
     wide: usize,
 }
 
+/// Count, sum and sum of the squares of some values.
 #[derive(Clone, Default)]
-struct Moments {
+pub struct Moments {
     n: u64,
     sum: FloatSum,
     squares: FloatSum,
 }
 
 impl Moments {
+    /// Adds a value that was not added before, or removes one that was. The square of the value must be finite.
+    pub fn change(&mut self, value: f64, adds: bool) {
+        let (high, low) = product(value, value);
+        let (sign, n) = if adds { (1.0, self.n + 1) } else { (-1.0, self.n - 1) };
+        self.n = n;
+        self.sum.add(sign * value);
+        self.squares.add(sign * high);
+        self.squares.add(sign * low);
+    }
+
+    /// Returns the variance with n - 1 as the divisor if it is a sample's, else n; None of too few values.
+    pub fn variance(&self, is_sample: bool) -> Option<f64> {
+        let few = u64::from(is_sample);
+        (self.n > few).then(|| self.deviations() / (self.n - few) as f64)
+    }
+
     fn merge(&mut self, other: &Moments, wide: &mut usize) {
         self.n += other.n;
         add(&mut self.sum, wide, |sum| sum.merge(&other.sum));

@@ -1,6 +1,7 @@
 //! Functions whose arguments are all computed first.
 
 mod dates;
+pub mod intervals;
 mod numbers;
 mod texts;
 
@@ -50,6 +51,7 @@ pub fn call(
             let (Some(second), Some(of)) = (arguments.get(1), types.get(1)) else { return Err(shapes_differ()) };
             Data::Ints(dates::truncate(first, second, *of, result, nulls.as_deref(), rows)?)
         }
+        Function::AddInterval => Data::Ints(intervals::add(arguments, *of, result, nulls.as_deref(), rows)?),
         Function::Year
         | Function::Month
         | Function::Day

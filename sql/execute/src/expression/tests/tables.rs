@@ -279,6 +279,9 @@ fn functions_of_numbers_and_dates() {
     let part = |function| call(function, vec![day()], DataType::Int32);
     let truncated = |unit| call(Function::DateTrunc, vec![text(unit), day()], DATE);
     let stamp = DataType::Timestamp(TimeUnit::Microsecond, None);
+    let later = |value, by: [i64; 3], of: DataType| {
+        call(Function::AddInterval, [vec![value], by.map(int).to_vec()].concat(), of)
+    };
     // 2026-11-25T17:03:59.5
     let at = || literal(Value::Int(1_795_626_239_500_000), stamp.clone());
     let at_part = |function| call(function, vec![at()], DataType::Int32);
@@ -306,6 +309,10 @@ fn functions_of_numbers_and_dates() {
         (truncated("month"), ["2026-11-01", "1969-12-01", "null"]),
         (truncated("quarter"), ["2026-10-01", "1969-10-01", "null"]),
         (truncated("week"), ["2026-11-23", "1969-12-29", "null"]),
+        (later(day(), [3, 0, 0], DATE), ["2027-02-25", "1970-03-31", "null"]),
+        (later(day(), [2, 1, 86_400_000_000_001], DATE), ["2027-01-27", "1970-03-02", "null"]),
+        (later(day(), [-1, 0, -1], DATE), ["2026-10-25", "1969-11-30", "null"]),
+        (later(at(), [-9, -25, 500_000_000], stamp.clone()), ["2026-01-31T17:04:00"; 3]),
         (truncated("YEAR"), ["2026-01-01", "1969-01-01", "null"]),
         (at_part(Function::Hour), ["17"; 3]),
         (at_part(Function::Minute), ["3"; 3]),

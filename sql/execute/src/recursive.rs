@@ -1,0 +1,205 @@
+//! A plan whose rows are its own input: `with recursive`.
+//!
+//! ```text
+//!   seed --> rows --+--> result
+//!                   +--> step --> rows --+--> result
+//!                                        +--> step --> ..   until there is no row
+//! ```
+//!
+//! Each round runs the step as a plan of its own, in which a table in memory stands for the rows of the round before.
+//! Limitation: the result, the rows of a round, and for `union` all different rows are kept in memory. A query that
+//! never ends is an error once they exceed the budget, unless a limit ends it.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use yunti_base::{Code, Error, Result};
+use yunti_engine::columns::normal;
+use yunti_engine::memory::{Budget, Grant};
+use yunti_sql_plan::{
+    Batch, Bounds, Expression, Field, Morsel, MorselReader, Node, Operation, Recursive, Scan, Statistics, Table,
+    TableSource,
+};
+
+use crate::context::Context;
+use crate::pipeline::rows::{Batches, Once};
+use crate::pipeline::{Pipeline, Source};
+use crate::store::size::{Dictionaries, batch_bytes};
+
+/// Bytes of an entry of a set beside its key, about.
+const ENTRY_BYTES: u64 = 48;
+
+/// Returns the rows of a recursive plan as a pipeline.
+///
+/// Errors: those of its parts; `Memory` if its rows do not fit.
+pub fn run(of: &Recursive, context: &Context) -> Result<Pipeline> {
+    let budget = context.budget.part(context.budget.free_bytes() / 2);
+    let mut result = Held::new(&budget);
+    let mut known = of.distinct.then(|| Known { rows: HashSet::new(), grant: None, budget: budget.clone() });
+    let mut plan = (*of.seed).clone();
+    let limit = of.limit.unwrap_or(usize::MAX);
+    while result.rows < limit {
+        context.check()?;
+        let mut round = Held::new(&budget);
+        crate::run::run(&plan, context, &mut |batch| {
+            let batch = match &mut known {
+                Some(known) => known.new_rows(&batch)?,
+                None => batch,
+            };
+            if batch.rows > 0 {
+                result.push(batch.clone())?;
+                round.push(batch)?;
+            }
+            Ok(())
+        })?;
+        if round.rows == 0 {
+            break;
+        }
+        plan = (*of.step).clone();
+        let table = round.into_table(of);
+        put_rows(&mut plan, &of.name, &table);
+    }
+    let source = Rows { batches: Batches::of(result.batches), _grant: result.grant };
+    Ok(Pipeline::of(Arc::new(source)))
+}
+
+/// Puts a table in the places of the rows of a recursive plan.
+fn put_rows(plan: &mut Node, name: &str, table: &Arc<Table>) {
+    if matches!(plan, Node::Work { name: own, .. } if own == name) {
+        let columns = (0..table.fields.len()).collect();
+        *plan = Node::Scan(Scan { table: table.clone(), columns, conditions: Vec::new(), limit: None });
+    }
+    plan.expressions_mut().into_iter().for_each(|of| put_rows_within(of, name, table));
+    plan.inputs_mut().into_iter().for_each(|input| put_rows(input, name, table));
+    // One of the same name has rows of its own.
+    if let Node::Recursive(within) = plan
+        && within.name != name
+    {
+        put_rows(&mut within.step, name, table);
+    }
+}
+
+fn put_rows_within(of: &mut Expression, name: &str, table: &Arc<Table>) {
+    if let Operation::Scalar(plan) = &mut of.operation {
+        let any: &dyn Any = &**plan;
+        if let Some(node) = any.downcast_ref::<Node>() {
+            let mut node = node.clone();
+            put_rows(&mut node, name, table);
+            *plan = Arc::new(node);
+        }
+    }
+    of.children_mut().into_iter().for_each(|child| put_rows_within(child, name, table));
+}
+
+/// Rows in memory.
+struct Held {
+    batches: Vec<Batch>,
+    rows: usize,
+    dictionaries: Dictionaries,
+    grant: Option<Grant>,
+    budget: Arc<Budget>,
+}
+
+impl Held {
+    fn new(budget: &Arc<Budget>) -> Held {
+        let dictionaries = Dictionaries::default();
+        Held { batches: Vec::new(), rows: 0, dictionaries, grant: None, budget: budget.clone() }
+    }
+
+    fn push(&mut self, batch: Batch) -> Result<()> {
+        let bytes = batch_bytes(&batch) + self.dictionaries.add(&batch) + size_of::<Batch>() as u64;
+        if !self.budget.try_add(&mut self.grant, bytes) {
+            return Err(too_large(&self.budget, bytes, self.rows));
+        }
+        self.rows += batch.rows;
+        self.batches.push(batch);
+        Ok(())
+    }
+
+    fn into_table(self, of: &Recursive) -> Arc<Table> {
+        let field = |(n, data_type)| Field { name: format!("column {n}"), data_type, nullable: true };
+        let fields = of.seed.types().into_iter().enumerate().map(field).collect();
+        let statistics = Statistics { rows: Some(self.rows as u64), columns: Vec::new() };
+        let source = Arc::new(Work { batches: self.batches, _grant: self.grant.map(Mutex::new) });
+        Arc::new(Table { name: of.name.clone(), fields, statistics, source })
+    }
+}
+
+fn too_large(budget: &Arc<Budget>, bytes: u64, rows: usize) -> Error {
+    let error = budget.too_small(bytes, "a recursive query");
+    Error::new(Code::Memory, format!("{error}: it has made {rows} rows, and may not end without a limit"))
+}
+
+/// Rows of a round, as a table.
+struct Work {
+    batches: Vec<Batch>,
+    _grant: Option<Mutex<Grant>>,
+}
+
+impl std::fmt::Debug for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} batches of a recursive query", self.batches.len())
+    }
+}
+
+impl TableSource for Work {
+    fn morsels(&self, _columns: &[usize], _bounds: &[Bounds]) -> Result<Vec<Morsel>> {
+        let morsel = |(unit, batch): (usize, &Batch)| Morsel {
+            file: 0,
+            unit: unit as u64,
+            rows: batch.rows as u64,
+            bytes: batch_bytes(batch),
+        };
+        Ok(self.batches.iter().enumerate().map(morsel).collect())
+    }
+
+    fn open(&self, morsel: &Morsel, columns: &[usize], _bounds: &[Bounds]) -> Result<Box<dyn MorselReader>> {
+        Ok(Box::new(Once(self.batches.get(morsel.unit as usize).map(|batch| batch.project(columns)))))
+    }
+}
+
+/// All rows of a recursive plan, which hold their memory until they are read.
+struct Rows {
+    batches: Arc<Batches>,
+    _grant: Option<Grant>,
+}
+
+impl Source for Rows {
+    fn morsels(&self) -> Result<usize> {
+        self.batches.morsels()
+    }
+
+    fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>> {
+        self.batches.open(morsel)
+    }
+}
+
+/// Different rows so far, in normal form.
+struct Known {
+    rows: HashSet<Box<[u8]>>,
+    grant: Option<Grant>,
+    budget: Arc<Budget>,
+}
+
+impl Known {
+    /// Returns the rows that were not known, and keeps them.
+    fn new_rows(&mut self, batch: &Batch) -> Result<Batch> {
+        let mut new = Vec::new();
+        let mut key = Vec::new();
+        let mut bytes = 0;
+        for row in 0..batch.rows {
+            key.clear();
+            batch.columns.iter().for_each(|column| normal::put(column.cell(row), &mut key));
+            if !self.rows.contains(&key[..]) {
+                bytes += key.len() as u64 + ENTRY_BYTES;
+                self.rows.insert(key[..].into());
+                new.push(row as u32);
+            }
+        }
+        if bytes > 0 && !self.budget.try_add(&mut self.grant, bytes) {
+            return Err(too_large(&self.budget, bytes, self.rows.len()));
+        }
+        Ok(if new.len() == batch.rows { batch.clone() } else { batch.select(&new) })
+    }
+}

@@ -1,0 +1,119 @@
+//! Windows: values computed from the rows around each row.
+//!
+//! ```text
+//!   rows --> sort by partition, then order --> rows of whole partitions --> frames --> values of each call
+//!            sort/, with its runs in files     step.rs, segment.rs          frames.rs  call.rs
+//!
+//!   plan.rs       keys, arguments and calls made ready       sums.rs      counts, exact sums
+//!   changes.rs    where partitions and peers begin           sliding.rs   states that rows enter and leave
+//!   ranges.rs     ends of frames by value                    extremes.rs  least and largest values
+//!   ranks.rs      numbers of rows                            places.rs    rows whose value is taken
+//!   kept.rs       rows of a window without partitions      stream.rs    partitions larger than memory
+//!   carry.rs      what rows leave to later ones
+//! ```
+//!
+//! Each function takes a time that grows with the rows alone, whatever the size of its frames.
+//!
+//! With partitions, a morsel of the sorted rows has whole partitions, and workers compute them at once. Without, rows are
+//! sorted by all workers and computed by one. A window without keys takes rows in the order of its input, where that
+//! does not depend on memory.
+//!
+//! A partition larger than memory is computed in segments, if all calls allow it (`stream.rs`); else it is an error.
+
+mod call;
+mod carry;
+mod changes;
+mod extremes;
+mod frames;
+mod kept;
+mod places;
+mod plan;
+mod ranges;
+mod ranks;
+mod segment;
+mod sliding;
+mod step;
+mod stream;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use yunti_base::Result;
+use yunti_sql_plan::{Expression, Node, Operation, Window};
+
+use self::kept::Keep;
+use self::plan::Plan;
+use self::step::{Compute, Local};
+use crate::aggregate::calls::are_same;
+use crate::context::Context;
+use crate::pipeline::output::Ordered;
+use crate::pipeline::steps::Project;
+use crate::pipeline::{LocalStep, Pipeline};
+use crate::sort;
+use crate::spill::Spill;
+use crate::store::kinds_of;
+
+/// Returns the rows of a window as a pipeline; `input` returns the pipeline of its input.
+///
+/// Errors: those of the input; `Usage` for what this executor lacks; `UserCode` for a result that its type does not
+/// hold; `Memory` for a partition that does not fit; `Output` and `Corrupt` from spilling.
+pub fn run(window: &Window, input: impl FnOnce(&Node) -> Result<Pipeline>, context: &Context) -> Result<Pipeline> {
+    let plan = Arc::new(Plan::new(window)?);
+    let mut pipeline = input(&window.input)?;
+    if !is_sorted(&plan, &window.input)? {
+        if !plan.computed.is_empty() {
+            let types = window.input.types();
+            let columns = types.into_iter().enumerate().map(|(n, data_type)| Expression::column(n, data_type));
+            pipeline.push(Arc::new(Project(columns.chain(plan.computed.iter().cloned()).collect())));
+        }
+        if !plan.keys.is_empty() || !plan.is_unordered() && !has_order(&window.input) {
+            pipeline = sort::run(&pipeline, &plan.keys, None, context)?;
+        }
+    }
+    if !plan.partition.is_empty() {
+        pipeline.push(Arc::new(Compute { plan, context: context.clone() }));
+        return Ok(pipeline);
+    }
+    let kinds = kinds_of(&Node::Window(window.clone()).types())?;
+    let budget = context.budget.part(context.budget.free_bytes() / 2);
+    let mut kept = Keep::new(budget, Spill::new(&context.env), kinds);
+    let mut step = Local::new(plan, context.clone())?;
+    let mut keep = |batch| kept.push(batch);
+    pipeline.run(&Ordered::new(&mut |batch| step.push(batch, &mut keep), (0, None), context.threads), context)?;
+    drop(pipeline);
+    step.flush(&mut keep)?;
+    drop(step);
+    Ok(Pipeline::of(kept.into_source()))
+}
+
+/// Returns true if the rows of the input are another window's, whose order serves this one too: partitions are rows
+/// that follow each other within a morsel, in this order.
+fn is_sorted(plan: &Plan, input: &Node) -> Result<bool> {
+    let Node::Window(below) = input else { return Ok(false) };
+    let below = Plan::new(below)?;
+    let (parts, keys) = (plan.partition.len(), &plan.keys);
+    let is_column = |of: &Expression| matches!(of.operation, Operation::Column(n) if n < below.width);
+    if !plan.computed.is_empty() || keys.len() > below.keys.len() || parts == 0 || below.partition.is_empty() {
+        return Ok(false);
+    }
+    if !keys.iter().chain(&below.keys[..keys.len()]).all(|key| is_column(&key.value)) {
+        return Ok(false);
+    }
+    let (first, rest) = below.keys[..keys.len()].split_at(parts);
+    let is_partition = plan.partition.iter().all(|place| first.iter().any(|key| is_place(&key.value, *place)));
+    let is_same = |(a, b): (&yunti_sql_plan::SortKey, &yunti_sql_plan::SortKey)| {
+        are_same(&a.value, &b.value) && (a.descending, a.nulls_first) == (b.descending, b.nulls_first)
+    };
+    Ok(is_partition && keys[parts..].iter().zip(rest).all(is_same))
+}
+
+fn is_place(of: &Expression, place: usize) -> bool {
+    matches!(of.operation, Operation::Column(n) if n == place)
+}
+
+/// Returns true if the order of a plan's rows depends neither on threads nor on memory.
+fn has_order(plan: &Node) -> bool {
+    !matches!(plan, Node::Join(_)) && plan.inputs().into_iter().all(has_order)
+}
