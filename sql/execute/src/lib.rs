@@ -13,6 +13,7 @@
 //!   join/         tables of rows, and rows that look into them
 //!   sort/         rows in order, and the first of them
 //!   window/       values from the rows around each row
+//!   meter.rs      rows and time of operators
 //!   store/        rows that operators keep, as whole columns
 //!   spill/        rows that do not fit in memory, in files
 //! ```
@@ -21,6 +22,7 @@ pub mod aggregate;
 pub mod context;
 pub mod expression;
 pub mod join;
+pub mod meter;
 mod missing;
 pub mod pipeline;
 pub mod recursive;

@@ -5,14 +5,14 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::text::Builder;
 use yunti_engine::columns::vector::{Value, Vector};
-use yunti_sql_plan::{Batch, Node, kind_of};
+use yunti_sql_plan::{Batch, Node, ValuePlan, kind_of};
 
 use crate::context::Context;
 use crate::missing::not_native;
 use crate::pipeline::Pipeline;
 use crate::pipeline::output::Ordered;
 use crate::pipeline::rows::Batches;
-use crate::pipeline::steps::{Filter, Project};
+use crate::pipeline::steps::{self, Filter, Project};
 use crate::{aggregate, join, recursive, scalars, scan, sort, window};
 
 /// Runs a plan. Calls `out` with its rows, in order, from any thread.
@@ -50,6 +50,14 @@ fn value(plan: &Node, context: &Context) -> Result<Value> {
 
 /// Returns the pipeline that gives the rows of a plan; those below its breakers have run then.
 pub fn pipeline(plan: &Node, context: &Context) -> Result<Pipeline> {
+    let Some(above) = &context.under else { return of_operator(plan, context) };
+    let under = above.add(plan.title());
+    let mut pipeline = of_operator(plan, &Context { under: Some(under.clone()), ..context.clone() })?;
+    steps::count(&mut pipeline, &under);
+    Ok(pipeline)
+}
+
+fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
     Ok(match plan {
         Node::Scan(scan) => Pipeline::of(scan::source(scan, context)?),
         Node::Values { types, rows } => {
@@ -120,7 +128,7 @@ mod tests {
     use yunti_sql_plan::{Expression, Operation};
 
     fn context() -> Context {
-        Context { env: Env::real(), budget: Budget::new(64 << 20), threads: 2, cancel: Cancel::default() }
+        Context::new(Env::real(), Budget::new(64 << 20), 2, Cancel::default())
     }
 
     #[test]

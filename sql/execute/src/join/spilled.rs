@@ -42,7 +42,7 @@ pub fn branch(shape: Arc<Shape>, table: TableSlot, left: Arc<Left>, context: &Co
     let shared =
         Arc::new(Shared { shape, left, context: context.clone(), tables: Mutex::default(), next: AtomicI64::new(0) });
     let source = Spilled { shared: shared.clone(), table, partitions: Mutex::default() };
-    Branch { source: Arc::new(source), steps: vec![Arc::new(LookUp(shared))] }
+    Branch { source: Arc::new(source), steps: vec![Arc::new(LookUp(shared))], counts: None }
 }
 
 struct Shared {

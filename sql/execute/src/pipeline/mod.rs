@@ -21,11 +21,13 @@ pub mod steps;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use yunti_base::{Code, Error, Result};
 use yunti_sql_plan::{Batch, MorselReader};
 
 use crate::context::Context;
+use crate::meter::{Counts, Under};
 
 /// Where the rows of a pipeline come from.
 pub trait Source: Send + Sync {
@@ -86,6 +88,8 @@ pub trait LocalSink: Send {
 pub struct Branch {
     pub source: Arc<dyn Source>,
     pub steps: Vec<Arc<dyn Step>>,
+    /// The operator of the source, if rows and times are counted.
+    pub counts: Option<Arc<Counts>>,
 }
 
 /// Branches that run one after the other.
@@ -96,7 +100,7 @@ pub struct Pipeline {
 
 impl Pipeline {
     pub fn of(source: Arc<dyn Source>) -> Pipeline {
-        Pipeline { branches: vec![Branch { source, steps: Vec::new() }] }
+        Pipeline { branches: vec![Branch { source, steps: Vec::new(), counts: None }] }
     }
 
     /// Adds a step to all branches.
@@ -106,7 +110,7 @@ impl Pipeline {
 
     /// Adds rows that come when all others have passed.
     pub fn then(&mut self, source: Arc<dyn Source>) {
-        self.branches.push(Branch { source, steps: Vec::new() });
+        self.branches.push(Branch { source, steps: Vec::new(), counts: None });
     }
 
     /// Runs all rows into a sink.
@@ -128,6 +132,7 @@ impl Branch {
         let work = || -> Result<()> {
             let mut steps = self.steps.iter().map(|step| step.local()).collect::<Result<Vec<_>>>()?;
             let mut local = sink.local()?;
+            let begin = Instant::now();
             while !failed.load(Ordering::Relaxed) && !sink.is_full() {
                 let morsel = taken.fetch_add(1, Ordering::Relaxed);
                 if morsel >= morsels {
@@ -150,7 +155,17 @@ impl Branch {
                 }
                 local.end(number)?;
             }
-            if failed.load(Ordering::Relaxed) { Ok(()) } else { local.finish() }
+            drop(steps);
+            let taker = context.under.as_ref().map(Under::counts);
+            if let Some(counts) = self.counts.as_ref().or(taker) {
+                counts.add_loop(begin);
+            }
+            let begin = Instant::now();
+            let done = if failed.load(Ordering::Relaxed) { Ok(()) } else { local.finish() };
+            if let Some(counts) = taker {
+                counts.add_end(begin);
+            }
+            done
         };
         let guarded = || {
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))

@@ -2,14 +2,14 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue, TableReference};
 use datafusion::datasource::{MemTable, source_as_provider};
 use datafusion::logical_expr::dml::InsertOp;
-use datafusion::logical_expr::{DdlStatement, LogicalPlan, WriteOp};
+use datafusion::logical_expr::{DdlStatement, LogicalPlan, LogicalPlanBuilder, WriteOp};
 use datafusion::physical_plan::{displayable, execute_stream};
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::{self, Statement as Sql};
@@ -17,6 +17,7 @@ use futures::StreamExt;
 use tokio::sync::mpsc;
 use yunti_base::{Code, Error, Result};
 use yunti_sql_execute::Context;
+use yunti_sql_execute::meter::{Meter, Under};
 use yunti_sql_plan::Node;
 
 use super::syntax::{parse, shown_label};
@@ -71,6 +72,10 @@ impl Session {
                 let text = self.explained(&plan, statement)?;
                 give_lines("plan", text.lines(), rows)?;
                 Ok(Done::Rows)
+            }
+            Parsed::Explain(explain) => {
+                let plan = self.plan_of(*explain.statement, statement)?;
+                self.analyzed(plan, statement, rows)
             }
             Parsed::CopyTo(copy) => {
                 let target = Target::of_copy(&copy)?;
@@ -280,18 +285,44 @@ impl Session {
         Ok(format!("executor: general ({reason})\n{text}"))
     }
 
+    /// Returns the means of the own executor.
+    fn execution(&self) -> Context {
+        Context::new(self.world.env.clone(), self.world.budget.clone(), self.settings.threads, self.cancel.clone())
+    }
+
+    /// Runs a plan and drops its rows. Gives a line for each operator: rows, time of all threads, and what it does.
+    fn analyzed(&mut self, plan: LogicalPlan, statement: &Statement, rows: &mut dyn Rows) -> Result<Done> {
+        let node = match self.choose(&plan, statement)? {
+            Plan::Native(node) => node,
+            Plan::General(optimized) => {
+                let analyze = LogicalPlanBuilder::from(optimized).explain(false, true).and_then(|plan| plan.build());
+                let analyze = analyze.map_err(|e| failure::of(e, statement))?;
+                self.general(&analyze, analyze.schema().as_arrow(), statement, rows)?;
+                return Ok(Done::Rows);
+            }
+        };
+        let meter = Arc::<Meter>::default();
+        let context = Context { under: Some(Under::top(&meter)), ..self.execution() };
+        let (begin, mut count) = (Instant::now(), 0);
+        yunti_sql_execute::run(&node, &context, &mut |batch| {
+            count += batch.rows;
+            Ok(())
+        })?;
+        let seconds = begin.elapsed().as_secs_f64();
+        let head = format!("executor: native, {} threads, {seconds:.3} s, {count} rows", context.threads);
+        let columns = format!("{:>13}  {:>12}  {}", "rows", "thread time", "operator");
+        let lines: Vec<String> = meter.measured().iter().map(|of| of.to_string()).collect();
+        give_lines("plan", [&head, &columns].into_iter().chain(&lines).map(String::as_str), rows)?;
+        Ok(Done::Rows)
+    }
+
     /// Runs a plan that gives rows.
     pub(crate) fn rows_of(&mut self, plan: &LogicalPlan, statement: &Statement, rows: &mut dyn Rows) -> Result<()> {
         match self.choose(plan, statement)? {
             Plan::Native(node) => {
                 let schema = shown(plan.schema().as_arrow(), node.types());
                 rows.begin(&schema)?;
-                let context = Context {
-                    env: self.world.env.clone(),
-                    budget: self.world.budget.clone(),
-                    threads: self.settings.threads,
-                    cancel: self.cancel.clone(),
-                };
+                let context = self.execution();
                 let done = yunti_sql_execute::run(&node, &context, &mut |batch| {
                     rows.rows(&arrow::record_batch(&batch, &schema)?)
                 });
