@@ -30,10 +30,13 @@ use crate::store::size::{Dictionaries, batch_bytes};
 /// Bytes of an entry of a set beside its key, about.
 const ENTRY_BYTES: u64 = 48;
 
-/// Returns the rows of a recursive plan as a pipeline.
+/// Function that runs a plan into a function, in order.
+pub type RunPlan = dyn Fn(&Node, &Context, &mut (dyn FnMut(Batch) -> Result<()> + Send)) -> Result<()>;
+
+/// Returns the rows of a recursive plan as a pipeline; `run` runs the plan of a round.
 ///
 /// Errors: those of its parts; `Memory` if its rows do not fit.
-pub fn run(of: &Recursive, context: &Context) -> Result<Pipeline> {
+pub fn run(of: &Recursive, context: &Context, run: &RunPlan) -> Result<Pipeline> {
     let budget = context.budget.part(context.budget.free_bytes() / 2);
     let mut result = Held::new(&budget);
     let mut known = of.distinct.then(|| Known { rows: HashSet::new(), grant: None, budget: budget.clone() });
@@ -42,7 +45,7 @@ pub fn run(of: &Recursive, context: &Context) -> Result<Pipeline> {
     while result.rows < limit {
         context.check()?;
         let mut round = Held::new(&budget);
-        crate::run::run(&plan, context, &mut |batch| {
+        run(&plan, context, &mut |batch| {
             let batch = match &mut known {
                 Some(known) => known.new_rows(&batch)?,
                 None => batch,

@@ -101,7 +101,7 @@ fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
             }
             Pipeline { branches }
         }
-        Node::Recursive(recursive) => recursive::run(recursive, context)?,
+        Node::Recursive(recursive) => recursive::run(recursive, context, &run)?,
         Node::Work { name, .. } => {
             return Err(Error::new(
                 Code::Internal,
@@ -121,11 +121,11 @@ fn values<'v>(values: impl Iterator<Item = &'v Value>, kind: Kind) -> Vector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_schema::DataType;
+    use arrow_schema::DataType::{self, Boolean, Int64};
     use yunti_base::Cancel;
     use yunti_engine::env::Env;
     use yunti_engine::memory::Budget;
-    use yunti_sql_plan::{Expression, Operation};
+    use yunti_sql_plan::{Arithmetic, Comparison, Expression, Operation, Recursive};
 
     fn context() -> Context {
         Context::new(Env::real(), Budget::new(64 << 20), 2, Cancel::default())
@@ -150,5 +150,61 @@ mod tests {
             });
             assert_eq!((done.is_ok(), out), (expect.is_some(), expect.into_iter().collect()));
         }
+    }
+
+    fn int(value: i64) -> Expression {
+        Expression::new(Int64, Operation::Literal(Value::Int(value)))
+    }
+
+    /// Returns a recursive plan: `values (1), (5)`, then `(n + 1) % modulus` where that is less than `below`.
+    fn plan(below: i64, modulus: i64, distinct: bool, limit: Option<usize>) -> Node {
+        let seed = Node::Values { types: vec![Int64], rows: vec![vec![Value::Int(1)], vec![Value::Int(5)]] };
+        let arithmetic = |how, a, b| Expression::new(Int64, Operation::Arithmetic(how, Box::new([a, b])));
+        let next = arithmetic(Arithmetic::Add, Expression::column(0, Int64), int(1));
+        let next = arithmetic(Arithmetic::Remainder, next, int(modulus));
+        let work = Box::new(Node::Work { name: "t".into(), types: vec![Int64] });
+        let project = Node::Project { input: work, expressions: vec![next] };
+        let compare = Operation::Compare(Comparison::Less, Box::new([Expression::column(0, Int64), int(below)]));
+        let step = Node::Filter { input: Box::new(project), condition: Expression::new(Boolean, compare) };
+        let name = "t".into();
+        Node::Recursive(Recursive { name, seed: Box::new(seed), step: Box::new(step), distinct, limit })
+    }
+
+    fn values(plan: &Node, threads: usize, bytes: u64) -> Result<Vec<i64>> {
+        let mut all = Vec::new();
+        let context = Context { budget: Budget::new(bytes), threads, ..context() };
+        run(plan, &context, &mut |batch| {
+            all.extend((0..batch.rows).map(|row| match batch.columns[0].value(row) {
+                Value::Int(value) => value,
+                other => panic!("{other:?}"),
+            }));
+            Ok(())
+        })?;
+        assert_eq!(context.budget.used_bytes(), 0, "memory is given back");
+        Ok(all)
+    }
+
+    #[test]
+    fn rows_come_round_by_round() {
+        for threads in 1..3 {
+            let values = |plan: &Node| values(plan, threads, 1 << 20).unwrap();
+            assert_eq!(values(&plan(8, 100, false, None)), [1, 5, 2, 6, 3, 7, 4, 5, 6, 7]);
+            assert_eq!(values(&plan(8, 100, true, None)), [1, 5, 2, 6, 3, 7, 4]);
+            assert_eq!(values(&plan(0, 100, false, None)), [1, 5]);
+            assert_eq!(values(&plan(7, 4, true, None)), [1, 5, 2, 3, 0]);
+        }
+    }
+
+    #[test]
+    fn a_query_without_an_end_stops_at_a_limit_or_the_budget() {
+        let endless = plan(7, 4, false, Some(9));
+        assert!(values(&endless, 2, 1 << 20).unwrap().len() >= 9);
+        let limited = Node::Limit { input: Box::new(endless), skip: 1, count: Some(5) };
+        assert_eq!(values(&limited, 2, 1 << 20).unwrap(), [5, 2, 2, 3, 3]);
+        let error = values(&plan(7, 4, false, None), 1, 64 << 10).unwrap_err();
+        assert_eq!(error.code(), Code::Memory);
+        assert!(error.to_string().contains("recursive query"), "{error}");
+        let error = values(&plan(1 << 40, 1 << 40, true, None), 1, 64 << 10).unwrap_err();
+        assert_eq!(error.code(), Code::Memory);
     }
 }

@@ -5,8 +5,8 @@
 //!   table.rs        rows that come from files or from another system, a morsel at a time
 //!   expression.rs   values computed from the columns of a row
 //!   aggregate.rs    values computed from the rows of a group
+//!   window.rs       calls of windows, and their frames
 //!   node.rs         operators: each takes the rows of its inputs and gives rows
-//!   window.rs       values computed from the rows around each row
 //!   order/          order of joins
 //!   kind.rs         shape of a type's values in memory
 //!   wire/           plans as bytes, for other processes
@@ -27,6 +27,6 @@ pub use aggregate::{Aggregate, AggregateFunction};
 pub use batch::Batch;
 pub use expression::{Arithmetic, Comparison, Expression, Foreign, Function, Operation, ValuePlan};
 pub use kind::kind_of;
-pub use node::{Join, JoinKind, Node, Recursive, Scan, SortKey};
+pub use node::{Join, JoinKind, Node, Recursive, Scan, SortKey, Window};
 pub use table::{Bounds, Field, Morsel, MorselReader, Statistics, Table, TablePlace, TableSource};
-pub use window::{Frame, FrameEnd, FrameUnit, Interval, Offset, Window, WindowCall, WindowFunction};
+pub use window::{Frame, FrameEnd, FrameUnit, Interval, Offset, WindowCall, WindowFunction};

@@ -8,7 +8,7 @@ use yunti_engine::columns::vector::Value;
 use crate::aggregate::Aggregate;
 use crate::expression::Expression;
 use crate::table::Table;
-use crate::window::Window;
+use crate::window::WindowCall;
 
 /// An operator with its inputs.
 #[derive(Clone, Debug)]
@@ -128,6 +128,18 @@ pub struct SortKey {
     pub value: Expression,
     pub descending: bool,
     pub nulls_first: bool,
+}
+
+/// Values computed from the rows around each row: all columns of the input, then those of the calls.
+#[derive(Clone, Debug)]
+pub struct Window {
+    pub input: Box<Node>,
+    /// Rows with equal values are a partition; a call takes rows of its row's partition alone.
+    pub partition: Vec<Expression>,
+    /// Order of the rows of a partition. Rows that are equal in all keys are peers. Peers are in the order of all their
+    /// columns, so that no value depends on threads.
+    pub order: Vec<SortKey>,
+    pub calls: Vec<WindowCall>,
 }
 
 impl Node {

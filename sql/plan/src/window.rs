@@ -1,4 +1,4 @@
-//! Windows: values computed from the rows around each row.
+//! Calls of windows, and the rows around each row that they take.
 
 use std::fmt;
 
@@ -7,19 +7,6 @@ use yunti_engine::columns::vector::Value;
 
 use crate::aggregate::AggregateFunction;
 use crate::expression::Expression;
-use crate::node::{Node, SortKey};
-
-/// Values computed from the rows around each row: all columns of the input, then those of the calls.
-#[derive(Clone, Debug)]
-pub struct Window {
-    pub input: Box<Node>,
-    /// Rows with equal values are a partition; a call takes rows of its row's partition alone.
-    pub partition: Vec<Expression>,
-    /// Order of the rows of a partition. Rows that are equal in all keys are peers. Peers are in the order of all their
-    /// columns, so that no value depends on threads.
-    pub order: Vec<SortKey>,
-    pub calls: Vec<WindowCall>,
-}
 
 /// One call of a window.
 #[derive(Clone, Debug)]

@@ -279,7 +279,7 @@ class Writer:
             down = f"{self.random.choice(['asc', 'desc'])} nulls {self.random.choice(['first', 'last'])}"
             # All columns decide where there is no id: rows that are equal in all of them are the same row.
             total = f"order by {', '.join([f'{key} {down}', *(f'{text} nulls last' for text in (ids or columns))])}"
-            pick = self.random.randint(0, 6)
+            pick = self.random.randint(0, 11)
             if pick == 0:
                 items.append(f"row_number() over ({partition}{total})")
             elif pick == 1:
@@ -297,6 +297,22 @@ class Writer:
                 items.append(f"{self.frame_call(maker)} over ({partition}{total} rows between {low} and {high})")
             elif pick == 5:
                 items.append(f"{self.frame_call(maker)} over ({partition}order by {key} {down})")
+            elif pick == 6:
+                low, high = sorted(self.random.randint(-3, 3) for _ in range(2))
+                unit, order = self.random.choice([("rows", total), ("groups", f"order by {key} {down}")])
+                frame = f"{unit} between {self.offset(low)} and {self.offset(high)}"
+                items.append(f"{self.frame_call(maker)} over ({partition}{order} {frame})")
+            elif pick == 7:
+                items.append(f"{self.frame_call(maker)} over ({partition}{self.ranges(scope, down)})")
+            elif pick == 8:
+                call = self.random.choice(["percent_rank", "cume_dist"])
+                items.append(f"{call}() over ({partition}order by {key} {down})")
+            elif pick == 9:
+                items.append(f"ntile({self.random.choice([1, 2, 5, 100])}) over ({partition}{total})")
+            elif pick == 10:
+                frame = self.random.choice(["", " rows between 1 preceding and 2 following"])
+                call = f"nth_value({self.random.choice(columns)}, {self.random.randint(1, 3)})"
+                items.append(f"{call} over ({partition}{total}{frame})")
             else:
                 items.append(f"{self.frame_call(maker)} over ({partition.strip()})")
         text = f"select {', '.join(f'{item} as r{n}' for n, item in enumerate(items))} from {source}"
@@ -304,8 +320,34 @@ class Writer:
         return self.finish(text, len(items))
 
     def frame_call(self, maker):
-        call = self.random.choice(["sum", "count", "min", "max", "avg"])
-        return f"{call}({maker.column('int')})"
+        call = self.random.choice(["sum", "count", "min", "max", "avg", "stddev_pop"])
+        kinds = ["int", "float", "dec"] + (["str", "date"] if call in ("count", "min", "max") else [])
+        kind = self.random.choice([kind for kind in kinds if maker.columns(kind)] or ["int"])
+        text = f"{call}({maker.column(kind)})"
+        return text + (f" filter (where {maker.condition(1)})" if self.chance(0.15) else "")
+
+    def offset(self, steps):
+        """Returns an end of a frame."""
+        if steps == 0:
+            return "current row"
+        return f"{steps} following" if steps > 0 else f"{-steps} preceding"
+
+    def ranges(self, scope, down):
+        """Returns an order by one key, and a frame by its values."""
+        keys = [(text, kind) for text, kind in scope if kind in ("int", "float", "dec", "date", "time")]
+        if not keys:
+            return f"order by {scope[0][0]} {down}"
+        text, kind = self.random.choice(keys)
+        if kind in ("date", "time"):
+            offsets = ["interval '40 days'", "interval '1 month'", "interval '13 months'", "interval '0 days'"]
+        else:
+            # A type in which no sum overflows.
+            text = f"cast({text} as {'bigint' if kind == 'int' else 'double'})"
+            offsets = ["0", "1", "3", "20"] if kind == "int" else ["0.0", "0.75", "2.5", "30.0"]
+        ends = [f"{offset} preceding" for offset in offsets] + ["current row"]
+        low = self.random.choice(["unbounded preceding", *ends])
+        high = self.random.choice(["unbounded following", "current row", *(f"{offset} following" for offset in offsets)])
+        return f"order by {text} {down} range between {low} and {high}"
 
     def sets(self):
         """Two or three selects of the same kinds, joined by set operations."""

@@ -24,6 +24,9 @@ use crate::store::{NO_ROW, column::Column, kinds_of};
 /// Bytes of a row for the frames and results of a call, about.
 const CALL_BYTES: u64 = 24;
 
+/// Bytes of a worker's rows that need no grant.
+pub const LOOSE_BYTES_MAX: u64 = if cfg!(test) { 4 << 10 } else { 1 << 20 };
+
 /// A window over sorted rows.
 pub struct Plan {
     /// Columns of the window's input; keys that are no columns follow them in the sorted rows.

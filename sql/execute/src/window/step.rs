@@ -8,7 +8,7 @@ use yunti_engine::memory::Grant;
 use yunti_sql_plan::Batch;
 
 use super::call::partition_too_large;
-use super::plan::Plan;
+use super::plan::{LOOSE_BYTES_MAX, Plan};
 use super::segment::{LastRow, Part};
 use super::stream::Stream;
 use crate::context::Context;
@@ -18,8 +18,6 @@ use crate::store::size::Dictionaries;
 
 /// Rows of complete partitions that are computed together, at least.
 const ROWS_MIN: usize = if cfg!(test) { 32 } else { 1 << 15 };
-/// Bytes of a worker's rows that need no grant.
-pub const LOOSE_BYTES_MAX: u64 = if cfg!(test) { 4 << 10 } else { 1 << 20 };
 
 /// A window over sorted rows, of which each morsel has whole partitions.
 pub struct Compute {

@@ -22,9 +22,8 @@ use yunti_sql_plan::Batch;
 use super::call::partition_too_large;
 use super::carry::{Before, Carry, Mode, repeated};
 use super::frames::Frames;
-use super::plan::Plan;
+use super::plan::{LOOSE_BYTES_MAX, Plan};
 use super::segment::{LastRow, Part, Segment};
-use super::step::LOOSE_BYTES_MAX;
 use crate::context::Context;
 use crate::pipeline::Next;
 use crate::spill::{Block, Spill};
@@ -183,11 +182,11 @@ impl Stream {
             let output = match self.modes[n] {
                 Mode::Near { .. } => {
                     let frames = call.frame.map(|n| Frames::of(self.plan.frame(n), &whole, None)).transpose()?;
-                    Some((call.evaluate(&whole, frames.as_ref())?, near))
+                    Some((call.evaluate(&whole, frames.as_ref())?, &whole, near))
                 }
                 Mode::Running | Mode::Counted => {
                     let frames = call.frame.map(|n| Frames::of(self.plan.frame(n), &segment, None)).transpose()?;
-                    Some((self.carries[n].advance(call, &segment, frames.as_ref(), self.before)?, 0))
+                    Some((self.carries[n].advance(call, &segment, frames.as_ref(), self.before)?, &segment, 0))
                 }
                 Mode::Whole => None,
             };
@@ -196,9 +195,8 @@ impl Stream {
                 let rows = first..first + batch.rows;
                 first = rows.end;
                 batch.columns.push(match (&output, &self.wholes[n]) {
-                    (Some((output, 0)), _) => Arc::new(output.of_rows(rows, &segment, call)?),
-                    (Some((output, near)), _) => {
-                        Arc::new(output.of_rows(rows.start + near..rows.end + near, &whole, call)?)
+                    (Some((output, of, near)), _) => {
+                        Arc::new(output.of_rows(rows.start + near..rows.end + near, of, call)?)
                     }
                     (None, Some(value)) => repeated(value, batch.rows),
                     (None, None) => return Err(wrong_shape()),

@@ -5,8 +5,8 @@ use yunti_base::Result;
 use super::bytes::{Reader, Writer};
 use super::expressions::{self, put_variant, take_variant};
 use super::{Open, damaged, types};
-use crate::node::Node;
-use crate::window::{Frame, FrameEnd, FrameUnit, Interval, Offset, Window, WindowCall, WindowFunction};
+use crate::node::{Node, Window};
+use crate::window::{Frame, FrameEnd, FrameUnit, Interval, Offset, WindowCall, WindowFunction};
 
 const UNITS: &[FrameUnit] = &[FrameUnit::Rows, FrameUnit::Range, FrameUnit::Groups];
 
