@@ -1,7 +1,7 @@
 //! The directory of a query on the cluster: rows between its jobs, and the rows of the last. It is removed at the end,
 //! whatever the end is; only a kill of this process leaves it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -26,11 +26,6 @@ impl Directory {
     /// Returns the output of a job.
     pub fn of_job(&self, number: usize) -> PathBuf {
         self.path.join(number.to_string())
-    }
-
-    /// Returns the path.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 }
 

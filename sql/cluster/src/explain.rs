@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use yunti_base::Result;
+use yunti_sql_plan::Node;
 
 use crate::cut::{Drive, Job};
 
@@ -35,15 +36,21 @@ pub fn text(jobs: &[Job]) -> Result<String> {
                 }
             };
             let _ = writeln!(text, "  map tasks over {from}, to {to}");
-            fragment.plan.to_string().lines().for_each(|line| drop(writeln!(text, "    {line}")));
+            put_plan(&fragment.plan, &mut text);
         }
         if let Some(reduction) = &job.stage.reduction {
             let _ = writeln!(text, "  reduce tasks");
-            reduction.plan.to_string().lines().for_each(|line| drop(writeln!(text, "    {line}")));
+            put_plan(&reduction.plan, &mut text);
         }
         for (path, name) in &job.shipped {
             let _ = writeln!(text, "  in each task's directory: {name}, of {}", path.display());
         }
     }
     Ok(text)
+}
+
+fn put_plan(plan: &Node, text: &mut String) {
+    for line in plan.to_string().lines() {
+        let _ = writeln!(text, "    {line}");
+    }
 }

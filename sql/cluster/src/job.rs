@@ -70,7 +70,7 @@ pub fn temp_file(name: &str, bytes: &[u8]) -> Result<TempFile> {
 }
 
 impl Request<'_> {
-    /// Returns the job file. `stage`: name of the side file with the stage.
+    /// Returns the job file. `stage`: name of the file with the stage.
     pub fn job_file(&self, stage: &str) -> Result<String> {
         let own = |path: &Path| Path::new(".").join(path.file_name().unwrap_or_default());
         let source = |(number, drive): (usize, &Drive)| SourceSpec {
@@ -92,7 +92,6 @@ impl Request<'_> {
             output: OutputTarget::Stdout,
             output_format: OutputFormat::Framed,
             libraries: vec![own(&self.libraries.query)],
-            side_files: vec![Path::new(".").join(stage)],
             reducer: is_reduced.then(|| "Sql.Reduce".into()),
             partitioning: match is_reduced {
                 true => Partitioning::Class("Sql.Partitioner".into()),
@@ -129,13 +128,17 @@ impl Request<'_> {
         let reduces = self.job.reduces.to_string();
         command.arg("--job").arg(job).args(["--name", &self.name, "--reduces", &reduces]);
         for inputs in &self.inputs {
-            inputs.iter().for_each(|input| drop(command.args(["--input", input])));
+            for input in inputs {
+                command.args(["--input", input]);
+            }
             command.args(["--source", &inputs.len().to_string()]);
         }
         command.arg("--output").arg(&self.output);
-        command.arg("--lib").arg(&self.libraries.query).arg("--file").arg(stage);
+        command.arg("--lib").arg(&self.libraries.query);
         let ship = |path: &Path, name: &str| format!("{}#{name}", path.to_string_lossy());
         command.arg("--ship").arg(ship(&self.libraries.formats, FORMATS));
+        let name = stage.file_name().unwrap_or_default().to_string_lossy();
+        command.arg("--ship").arg(ship(stage, &name));
         for (path, name) in &self.job.shipped {
             command.arg("--ship").arg(ship(path, name));
         }

@@ -31,7 +31,7 @@ use partition::Partitioner;
 use reduce::Reduce;
 use source::Source;
 
-/// Setting: name of the side file that has the stage.
+/// Setting: name of the file in the task's directory that has the stage.
 pub const STAGE: &str = "yunti.sql.stage";
 /// Setting: bytes of memory for the query in each task.
 pub const MEMORY: &str = "yunti.sql.memory";

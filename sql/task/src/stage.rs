@@ -34,8 +34,9 @@ pub fn context(task: &TaskContext) -> yunti_api::Result<Context> {
 /// Returns the bytes of the stage.
 pub fn bytes(task: &TaskContext) -> Result<Vec<u8>> {
     let name = task.setting(STAGE).unwrap_or_default();
-    let bytes = task.side_file(name).map(<[u8]>::to_vec);
-    bytes.ok_or_else(|| Error::new(Code::Internal, format!("the job has no stage of a query: '{name}' is missing")))
+    // A file of the task's directory: side files of the engine are not there yet when units are planned.
+    std::fs::read(PathBuf::from(".").join(name))
+        .map_err(|e| Error::io(Code::Input, "cannot read the stage of the query", &e).at_path(name))
 }
 
 /// Returns the stage without its tables: what they are, and not their rows.

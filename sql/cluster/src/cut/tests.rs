@@ -99,11 +99,7 @@ fn plans_become_stages() {
         // A small side goes everywhere, unless its own rows are in the result.
         (join(JoinKind::Inner, scan("a100"), scan("b5")), 2, vec![format!("{} > - > 0", files("a100"))]),
         (join(JoinKind::Left, scan("a100"), scan("b5")), 2, vec![format!("{} > - > 0", files("a100"))]),
-        (
-            join(JoinKind::Right, scan("a100"), scan("b5")),
-            2,
-            vec![format!("{} Once > 0/1 1/1 > 2", files("a100"))],
-        ),
+        (join(JoinKind::Right, scan("a100"), scan("b5")), 2, vec![format!("{} Once > 0/1 1/1 > 2", files("a100"))]),
         (
             join(JoinKind::Full, scan("a100"), scan("b5")),
             1,
