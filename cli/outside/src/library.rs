@@ -41,11 +41,16 @@ pub fn description(path: &Path, format: &FileFormat, env: &Env) -> Result<Value>
 
 /// Returns the path of the library: the variable's, or `lib/yunti/` beside `bin/`, or the program's own directory.
 pub fn find() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os(VARIABLE) {
+    find_file(FILE, VARIABLE)
+}
+
+/// Returns the path of a library by the name of its file, or by a variable that names another.
+pub fn find_file(file: &str, variable: &str) -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os(variable) {
         return Some(path.into());
     }
     let program = std::env::current_exe().ok()?;
     let own = program.parent()?;
-    let places = [own.join("../lib/yunti").join(FILE), own.join(FILE), own.join("../formats/release").join(FILE)];
+    let places = [own.join("../lib/yunti").join(file), own.join(file), own.join("../formats/release").join(file)];
     places.into_iter().find(|path| path.is_file())
 }

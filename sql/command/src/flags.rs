@@ -58,6 +58,11 @@ pub struct Flags {
     #[arg(long, help_heading = "Plans")]
     pub analyze: bool,
 
+    /// Run the query on a cluster: yarn, by the hadoop in PATH. Paths are those of HDFS, and -D mapreduce.NAME=VALUE is
+    /// a setting of Hadoop
+    #[arg(long, value_name = "WHERE", conflicts_with = "executor", help_heading = "Resources")]
+    pub on: Option<Where>,
+
     /// Executor of queries: native, general, or auto: native where it can
     #[arg(long, value_name = "EXECUTOR", default_value = "auto", help_heading = "Plans")]
     pub executor: ExecutorName,
@@ -92,6 +97,12 @@ pub struct Flags {
     /// Path outside of which nothing is read or written; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Safety")]
     pub allow: Vec<PathBuf>,
+}
+
+/// Where queries run, if not here.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Where {
+    Yarn,
 }
 
 /// Executor of queries.

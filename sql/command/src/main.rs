@@ -7,6 +7,7 @@
 //! ```
 
 mod flags;
+mod on_yarn;
 mod print;
 mod protocol;
 mod shell;
@@ -96,12 +97,13 @@ fn settings(flags: &Flags) -> Result<Settings> {
         is_memory_set: flags.memory.is_some(),
         executor: flags.executor.into(),
         temp_dir: flags.temp_dir.clone(),
-        options: flags.options.clone(),
+        options: flags.options.iter().filter(|(name, _)| !on_yarn::is_of_hadoop(name)).cloned().collect(),
         parameters: flags.parameters.clone(),
         tables,
         is_read_only: flags.read_only,
         allowed: (!flags.allow.is_empty()).then(|| flags.allow.clone()),
         overwrite: flags.overwrite,
         is_quiet: flags.quiet || flags.statements,
+        cluster: on_yarn::cluster(flags)?,
     })
 }

@@ -17,7 +17,7 @@
 
 mod build;
 pub(crate) mod hash_table;
-mod keys;
+pub mod keys;
 mod number_table;
 mod pairs;
 mod partition;

@@ -24,6 +24,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
+use yunti_sql_cluster::Yarn;
 
 use self::names::Names;
 use crate::failure;
@@ -69,6 +70,8 @@ pub struct Settings {
     pub overwrite: bool,
     /// Prints no notes.
     pub is_quiet: bool,
+    /// Cluster that runs the queries; None: this process does.
+    pub cluster: Option<Arc<Yarn>>,
 }
 
 /// Tables and settings of statements that follow each other.
@@ -93,6 +96,7 @@ impl Session {
             library: settings.library.clone(),
             allowed: settings.allowed.clone(),
             is_native: settings.executor != Executor::General,
+            cluster: settings.cluster.clone(),
         });
         let pool: Arc<dyn MemoryPool> = match settings.is_memory_set {
             true => Arc::new(FairSpillPool::new(settings.memory_bytes as usize)),

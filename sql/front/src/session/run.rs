@@ -245,6 +245,7 @@ impl Session {
         }
         match native::translate(&optimized, &state, &self.world.budget) {
             Ok(node) => Ok(Plan::Native(node)),
+            Err(reason) if self.settings.cluster.is_some() => Err(not_on_cluster(&reason)),
             Err(reason) if self.settings.executor == Executor::Native => {
                 Err(Error::new(Code::Usage, format!("Yunti's own executor lacks {reason}"))
                     .hint("leave out --executor native"))
@@ -272,7 +273,13 @@ impl Session {
         let optimized = state.optimize(plan).map_err(|e| failure::of(e, statement))?;
         let reason = match (self.settings.executor, native::translate(&optimized, &state, &self.world.budget)) {
             (Executor::General, _) => "--executor general".to_string(),
-            (_, Ok(node)) => return Ok(format!("executor: native\n{node}")),
+            (_, Ok(node)) => {
+                return match &self.settings.cluster {
+                    Some(cluster) => cluster.explain(&node, &self.world.env),
+                    None => Ok(format!("executor: native\n{node}")),
+                };
+            }
+            (_, Err(reason)) if self.settings.cluster.is_some() => return Err(not_on_cluster(&reason)),
             (_, Err(reason)) => format!("the own one lacks {reason}"),
         };
         let planned = optimized.clone();
@@ -322,6 +329,11 @@ impl Session {
             Plan::Native(node) => {
                 let schema = shown(plan.schema().as_arrow(), node.types());
                 rows.begin(&schema)?;
+                if let Some(cluster) = &self.settings.cluster {
+                    return cluster.run(&node, &self.world.env, &self.cancel, &mut |batch| {
+                        rows.rows(&arrow::record_batch(&batch, &schema)?)
+                    });
+                }
                 let context = self.execution();
                 let done = yunti_sql_execute::run(&node, &context, &mut |batch| {
                     rows.rows(&arrow::record_batch(&batch, &schema)?)
@@ -421,6 +433,12 @@ fn ended(error: tokio::task::JoinError) -> Error {
         Ok(panic) => std::panic::resume_unwind(panic),
         Err(e) => Error::new(Code::Internal, format!("a worker of the query has ended: {e}")),
     }
+}
+
+/// Returns the error for a query that needs the general executor.
+fn not_on_cluster(reason: &str) -> Error {
+    Error::new(Code::Usage, format!("this query cannot run on a cluster: Yunti's own executor lacks {reason}"))
+        .hint("leave out --on yarn")
 }
 
 fn cancelled_error() -> Error {

@@ -28,6 +28,7 @@ pub async fn open(
     world: &World,
     state: &dyn Session,
 ) -> std::result::Result<FileTable, DataFusionError> {
+    let place = &world.located(place);
     let (mut files, shape) = find(place, world).map_err(crate::failure::wrapped)?;
     let store: Arc<dyn ObjectStore> = world.store.clone();
     let metas: Vec<ObjectMeta> = files.iter().map(|file| file.meta.clone()).collect();

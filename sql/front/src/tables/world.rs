@@ -12,7 +12,9 @@ use yunti_engine::env::stores::scheme_of;
 use yunti_engine::format::file_formats::FileFormat;
 use yunti_engine::memory::Budget;
 use yunti_engine::operator::ClassSource;
+use yunti_sql_cluster::Yarn;
 
+use super::place::Place;
 use crate::store::FileStore;
 
 /// Loads the class library for files of a format.
@@ -28,6 +30,8 @@ pub struct World {
     pub allowed: Option<Vec<PathBuf>>,
     /// False if no query uses Yunti's own executor.
     pub is_native: bool,
+    /// Cluster on which paths are, if queries run there.
+    pub cluster: Option<Arc<Yarn>>,
 }
 
 impl fmt::Debug for World {
@@ -46,6 +50,16 @@ pub struct DataFile {
 }
 
 impl World {
+    /// Returns a place with the paths that a query means by its own: those of the cluster, if there is one.
+    pub fn located(&self, place: &Place) -> Place {
+        match &self.cluster {
+            Some(cluster) => {
+                Place { paths: place.paths.iter().map(|path| cluster.located(path)).collect(), ..place.clone() }
+            }
+            None => place.clone(),
+        }
+    }
+
     /// Fails if a path is outside of the allowed ones, or leads out of them by links.
     pub fn check(&self, path: &Path) -> Result<()> {
         let Some(allowed) = &self.allowed else { return Ok(()) };

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use yunti_base::{Code, Error, Result};
 
 pub use bytes::{Reader, Writer};
-pub use stage::{Fragment, Input, Reduction, Stage};
+pub use stage::{Fragment, Input, Reduction, Route, Stage};
 
 use crate::node::Node;
 use crate::table::{Field, Table, TablePlace};

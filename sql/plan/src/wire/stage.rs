@@ -11,7 +11,7 @@
 //! The bytes are a file of the job:
 //!
 //! ```text
-//!   | magic "YSS1" | fragments | reduction, if there is one | CRC32C of all before: u32, little-endian |
+//!   | magic "YSS1" | tag | fragments | reduction, if there is one | CRC32C of all before: u32, little-endian |
 //! ```
 
 use arrow_schema::DataType;
@@ -32,7 +32,7 @@ pub struct Fragment {
     pub input: Input,
     pub plan: Node,
     /// Where its rows go; None: to the rows of the stage.
-    pub send: Option<Send>,
+    pub route: Option<Route>,
 }
 
 /// Rows that a fragment reads.
@@ -47,7 +47,7 @@ pub struct Input {
 
 /// Way of rows to the reduce tasks.
 #[derive(Clone, Debug)]
-pub struct Send {
+pub struct Route {
     /// Number of the reduction's input.
     pub input: u32,
     /// Equal keys go to one task; without keys, all rows go to the first.
@@ -65,6 +65,8 @@ pub struct Reduction {
 /// Work of one job.
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
+    /// Key of its rows: the number of the fragment that reads them in a later stage.
+    pub tag: u32,
     pub fragments: Vec<Fragment>,
     pub reduction: Option<Reduction>,
 }
@@ -76,14 +78,15 @@ impl Stage {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut to = Writer::default();
         to.fixed(MAGIC);
+        to.number(self.tag.into());
         to.list(&self.fragments, |to, fragment| {
             nodes::put_fields(&fragment.input.fields, to)?;
             to.text(&fragment.input.format);
             to.text(&fragment.input.condition);
             nodes::put(&fragment.plan, to)?;
-            to.option(fragment.send.as_ref(), |to, send| {
-                to.number(send.input.into());
-                to.list(&send.keys, |to, key| expressions::put(key, to))
+            to.option(fragment.route.as_ref(), |to, route| {
+                to.number(route.input.into());
+                to.list(&route.keys, |to, key| expressions::put(key, to))
             })
         })?;
         to.option(self.reduction.as_ref(), |to, reduction| {
@@ -110,25 +113,26 @@ impl Stage {
         if from.fixed()? != MAGIC {
             return Err(damaged("it is of another version"));
         }
+        let tag = from.small()?;
         let fragments = from.list(|from| {
             let input = Input { fields: nodes::take_fields(from)?, format: from.text()?, condition: from.text()? };
             let plan = nodes::take(from, open)?;
             let columns = plan.types().len();
-            let send = from.option(|from| {
+            let route = from.option(|from| {
                 let input = from.small()?;
-                Ok(Send { input, keys: from.list(|from| expressions::take(from, columns, open))? })
+                Ok(Route { input, keys: from.list(|from| expressions::take(from, columns, open))? })
             })?;
-            Ok(Fragment { input, plan, send })
+            Ok(Fragment { input, plan, route })
         })?;
         let reduction = from.option(|from| {
             let plan = nodes::take(from, open)?;
             Ok(Reduction { plan, inputs: from.list(|from| from.list(types::take))? })
         })?;
         let inputs = reduction.as_ref().map_or(0, |of| of.inputs.len());
-        let fits = |send: &Send| (send.input as usize) < inputs;
-        if !from.is_empty() || !fragments.iter().filter_map(|of| of.send.as_ref()).all(fits) {
+        let fits = |route: &Route| (route.input as usize) < inputs;
+        if !from.is_empty() || !fragments.iter().filter_map(|of| of.route.as_ref()).all(fits) {
             return Err(damaged("its parts do not fit together"));
         }
-        Ok(Stage { fragments, reduction })
+        Ok(Stage { tag, fragments, reduction })
     }
 }

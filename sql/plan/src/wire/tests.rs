@@ -7,7 +7,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::vector::Value;
 use yunti_engine::env::random::Random;
 
-use super::stage::Send;
+use super::stage::Route;
 use super::*;
 use crate::aggregate::Aggregate;
 use crate::expression::{Arithmetic, Comparison, Expression, Foreign, Operation};
@@ -198,17 +198,17 @@ impl Draw {
         let fragment = |draw: &mut Draw| {
             let plan = draw.node(3);
             let columns = plan.types().len();
-            let send = draw.flag().then(|| Send { input: 0, keys: draw.expressions(columns) });
+            let route = draw.flag().then(|| Route { input: 0, keys: draw.expressions(columns) });
             let input = Input { fields: Vec::new(), format: "orc".into(), condition: "a\t<\t5".into() };
-            Fragment { input, plan, send }
+            Fragment { input, plan, route }
         };
         let fragments = (0..self.below(3)).map(|_| fragment(self)).collect();
         let inputs = vec![vec![self.data_type()], Vec::new()];
-        Stage { fragments, reduction: Some(Reduction { plan: self.node(4), inputs }) }
+        Stage { tag: 3, fragments, reduction: Some(Reduction { plan: self.node(4), inputs }) }
     }
 }
 
-fn on_a_large_stack(f: impl FnOnce() + std::marker::Send + 'static) {
+fn on_a_large_stack(f: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(256 << 20).spawn(f).unwrap().join().unwrap();
 }
 

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Queries on a real cluster, and the same on one machine: TPC-H, a killed task, errors.
+
+    build/sql-environment/bin/python hadoop/tests/sql_test.py
+
+It needs `make hadoop sql stores sql-environment`. YUNTI_SHARED_CLUSTER names the cluster; without it, this test starts
+its own. Files of these tests in HDFS lie in /sql. YUNTI_SQL_ON_YARN=all runs each of the 22 queries in both ways.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../../sql/tests")]
+
+import live_cluster  # noqa: E402
+from data import tables  # noqa: E402
+from live_cluster import YUNTI  # noqa: E402
+from tpch_test import text  # noqa: E402
+
+SCALE = 0.01
+ALL = os.environ.get("YUNTI_SQL_ON_YARN") == "all"
+# Small tables everywhere and one reduce task, as for tables of this size; or all tables split, and two reduce tasks.
+NEAR = []
+FAR = ["-D", "yunti.sql.small.bytes=20000", "-D", "mapreduce.job.reduces=2",
+       "-D", "mapreduce.input.fileinputformat.split.maxsize=1000000"]
+NEAR_QUERIES = range(1, 23) if ALL else (2, 9, 11, 13, 15, 16, 18, 20, 21, 22)
+FAR_QUERIES = range(1, 23) if ALL else (1, 3, 4, 6, 12)
+
+
+def setUpModule():
+    global cluster, here
+    here = tables.tpch(SCALE)
+    cluster = live_cluster.shared("cluster-sql")
+    unittest.addModuleCleanup(cluster.down)
+    cluster.ok("hadoop", "fs", "-mkdir", "-p", "/sql/tpch")
+    cluster.ok("hadoop", "fs", "-put", "-f", *here.values(), "/sql/tpch/")
+
+
+def named(paths):
+    return [word for name, path in paths.items() for word in ("--table", f"{name}={path}")]
+
+
+def there():
+    return {name: f"/sql/tpch/{os.path.basename(path)}" for name, path in here.items()}
+
+
+def local(sql):
+    done = subprocess.run([YUNTI, "sql", *named(here), sql], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def left_over():
+    """Returns what queries have left in the user's home."""
+    return cluster.execute("hadoop", "fs", "-ls", "-R", ".yunti-sql").stdout.splitlines()[1:]
+
+
+class Queries(unittest.TestCase):
+    maxDiff = None
+
+    def remote(self, sql, *options, code=0):
+        done = cluster.execute("in-cluster", YUNTI, "sql", "--on", "yarn", *options, *named(there()), sql)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def same(self, number, *options):
+        sql = text(number, SCALE)
+        done = self.remote(sql, *options)
+        ours, want = done.stdout.splitlines(), local(sql).splitlines()
+        if "order by" not in sql:
+            ours[1:], want[1:] = sorted(ours[1:]), sorted(want[1:])
+        self.assertEqual(ours, want)
+
+    def test_one_stage_where_tables_are_small(self):
+        for number in NEAR_QUERIES:
+            with self.subTest(query=number):
+                self.same(number, *NEAR)
+
+    def test_stages_and_several_reduces(self):
+        for number in FAR_QUERIES:
+            with self.subTest(query=number):
+                self.same(number, *FAR)
+
+    def test_a_killed_task_is_tried_again(self):
+        sql = text(1, SCALE)
+        words = ["in-cluster", YUNTI, "sql", "--on", "yarn", *FAR, *named(there()), sql]
+        job = cluster.begin(*words)
+        task = job.task("m", 0)
+        task.signal(signal.SIGKILL)
+        code, printed = job.end()
+        self.assertEqual(code, 0, printed)
+        rows = [line for line in printed.splitlines() if not line.startswith("yunti: ")]
+        self.assertEqual(rows, local(sql).splitlines())
+
+    def test_explain_prints_stages(self):
+        printed = self.remote(text(3, SCALE), *FAR, "--explain").stdout
+        self.assertRegex(printed, r"stage 1 of \d: 2 reduces")
+        self.assertIn("map tasks over hdfs:///sql/tpch/lineitem.parquet", printed)
+
+    def test_errors_are_one_line_and_leave_nothing(self):
+        for sql, code, what in [
+            ("select 1", 2, "without rows of a table"),
+            ("select count(*) from '/sql/none.parquet'", 3, "no such file"),
+            ("select cast(l_comment as int) from lineitem", 9, ""),
+            ("select array_agg(l_tax) from lineitem", 2, "cannot run on a cluster"),
+        ]:
+            with self.subTest(sql=sql):
+                done = self.remote(sql, "-D", "mapreduce.map.maxattempts=1", code=code)
+                last = done.stderr.splitlines()[-1]
+                self.assertTrue(last.startswith("yunti: "), done.stderr)
+                self.assertIn(what, last)
+        self.assertEqual(left_over(), [])
+
+    def test_without_a_cluster_there_is_one_line(self):
+        done = subprocess.run([YUNTI, "sql", "--on", "yarn", "select 1"], capture_output=True, text=True, timeout=60,
+                              env=os.environ | {"PATH": "/usr/bin:/bin"})
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertIn("there is no hadoop in PATH", done.stderr)
+
+    def test_ctrl_c_kills_the_job_and_leaves_nothing(self):
+        job = cluster.begin("in-cluster", YUNTI, "sql", "--on", "yarn", *FAR, *named(there()), text(9, SCALE))
+        job.task("m", 0)
+        job.client.send_signal(signal.SIGINT)
+        code, printed = job.end()
+        self.assertEqual(code, 130, printed)
+        self.assertEqual(left_over(), [])
+        running = cluster.ok("mapred", "job", "-list")
+        self.assertRegex(running, re.compile(r"Total jobs:0", re.I))
+
+
+if __name__ == "__main__":
+    unittest.main()

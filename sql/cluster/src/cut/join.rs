@@ -1,0 +1,86 @@
+//! Joins: a small side goes to every task, else both sides to the tasks of their keys.
+
+use yunti_base::Result;
+use yunti_sql_plan::{Expression, Join, JoinKind, Node};
+
+use super::Cutter;
+use super::rows::{Reduced, Rows, Spread, key_columns};
+
+/// Returns true if each task may have the whole right side: no row of it stands in the result by itself.
+fn right_may_be_everywhere(kind: JoinKind) -> bool {
+    matches!(kind, JoinKind::Inner | JoinKind::Left | JoinKind::LeftSemi | JoinKind::LeftAnti | JoinKind::LeftMark)
+}
+
+fn left_may_be_everywhere(kind: JoinKind) -> bool {
+    matches!(kind, JoinKind::Inner | JoinKind::Right | JoinKind::RightSemi | JoinKind::RightAnti)
+}
+
+impl Cutter<'_> {
+    /// Returns the rows of a join.
+    pub fn join(&mut self, join: &Join) -> Result<Rows> {
+        let (left, right) = (self.rows(&join.left)?, self.rows(&join.right)?);
+        let of = |left, right, build_left| Node::Join(Join { left, right, build_left, ..join.clone() });
+        let width = join.left.types().len();
+        let (keeps_left, keeps_right) = (keeps_left(join.kind), keeps_right(join.kind));
+        let left_place = |column| keeps_left.then_some(column);
+        let right_place = |column| keeps_right.then_some(if keeps_left { column + width } else { column });
+        match (left, right) {
+            (Rows::Everywhere(left), Rows::Everywhere(right)) => {
+                Ok(Rows::Everywhere(of(Box::new(left), Box::new(right), join.build_left)))
+            }
+            (left, Rows::Everywhere(right)) if right_may_be_everywhere(join.kind) => {
+                Ok(left.map(|left| of(left, Box::new(right.clone()), false), &left_place))
+            }
+            (Rows::Everywhere(left), right) if left_may_be_everywhere(join.kind) => {
+                Ok(right.map(|right| of(Box::new(left.clone()), right, true), &right_place))
+            }
+            (left, right) => {
+                let (left_keys, right_keys): (Vec<_>, Vec<_>) = join.keys.iter().cloned().unzip();
+                let left = self.side(left, &left_keys)?;
+                let mut right = self.side(right, &right_keys)?;
+                right.shift(left.sends.len() as u32);
+                let spread = match left.spread.clone() {
+                    Spread::One => Spread::One,
+                    // Rows without a match are in the task of their own keys.
+                    of if matches!(join.kind, JoinKind::Right | JoinKind::RightSemi | JoinKind::RightAnti) => {
+                        drop(of);
+                        right.spread.clone().moved(&right_place)
+                    }
+                    Spread::Hash(_) if join.kind == JoinKind::Full => Spread::Hash(None),
+                    of => of.moved(&left_place),
+                };
+                let plan = of(Box::new(left.plan), Box::new(right.plan), join.build_left);
+                let sends = left.sends.into_iter().chain(right.sends).collect();
+                Ok(Rows::Reduced(Reduced { plan, sends, spread }))
+            }
+        }
+    }
+
+    /// Returns a side of a join with the rows of each key in the task of its hash.
+    fn side(&mut self, rows: Rows, keys: &[Expression]) -> Result<Reduced> {
+        let wanted = match keys.is_empty() || self.reduces == 1 {
+            true => Spread::One,
+            false => Spread::Hash(key_columns(keys)),
+        };
+        match rows {
+            // A small side is made in the one task that has the other.
+            Rows::Everywhere(plan) if wanted == Spread::One => {
+                Ok(Reduced { plan, sends: Vec::new(), spread: Spread::One })
+            }
+            // Both sides must be divided alike: by the same keys in the same order.
+            Rows::Reduced(reduced) if reduced.spread == wanted && wanted != Spread::Hash(None) => Ok(reduced),
+            rows => {
+                let parts = self.split(rows)?;
+                self.gather(parts, keys.to_vec())
+            }
+        }
+    }
+}
+
+fn keeps_left(kind: JoinKind) -> bool {
+    !matches!(kind, JoinKind::RightSemi | JoinKind::RightAnti)
+}
+
+fn keeps_right(kind: JoinKind) -> bool {
+    !matches!(kind, JoinKind::LeftSemi | JoinKind::LeftAnti | JoinKind::LeftMark)
+}

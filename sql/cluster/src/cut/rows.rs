@@ -1,0 +1,164 @@
+//! Rows of a plan that is being cut: everywhere, split, or reduced.
+
+use std::sync::Arc;
+
+use arrow_schema::DataType;
+use yunti_base::{Code, Error, Result};
+use yunti_sql_plan::wire::Input;
+use yunti_sql_plan::{
+    Bounds, Expression, Field, Morsel, MorselReader, Node, Operation, Scan, Statistics, Table, TablePlace, TableSource,
+};
+
+use super::Drive;
+
+/// A fragment: a plan over the rows of one input, which is its input 0.
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub plan: Node,
+    pub input: Input,
+    pub drive: Drive,
+}
+
+/// How the rows of reduce tasks are divided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// All are in one task.
+    One,
+    /// By the hash of these columns; None: of something that is no column any more.
+    Hash(Option<Vec<usize>>),
+}
+
+/// Rows of reduce tasks: a plan over the inputs that fragments send.
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    pub plan: Node,
+    /// Fragments of each input, and the keys by which their rows are divided.
+    pub sends: Vec<(Vec<Part>, Vec<Expression>)>,
+    pub spread: Spread,
+}
+
+/// Rows of a plan.
+#[derive(Clone, Debug)]
+pub enum Rows {
+    Everywhere(Node),
+    Split(Vec<Part>),
+    Reduced(Reduced),
+}
+
+/// Returns the place of a column behind an operator; None if it has none.
+type Place<'p> = dyn Fn(usize) -> Option<usize> + 'p;
+
+impl Rows {
+    /// Puts an operator over the rows. `place`: where it passes on a column.
+    pub fn map(self, of: impl Fn(Box<Node>) -> Node, place: &Place<'_>) -> Rows {
+        match self {
+            Rows::Everywhere(plan) => Rows::Everywhere(of(Box::new(plan))),
+            Rows::Split(parts) => {
+                let part = |part: Part| Part { plan: of(Box::new(part.plan)), ..part };
+                Rows::Split(parts.into_iter().map(part).collect())
+            }
+            Rows::Reduced(reduced) => Rows::Reduced(reduced.map(of, place)),
+        }
+    }
+}
+
+impl Spread {
+    /// Returns the spread behind an operator.
+    pub fn moved(self, place: &Place<'_>) -> Spread {
+        match self {
+            Spread::One => Spread::One,
+            Spread::Hash(columns) => {
+                Spread::Hash(columns.and_then(|columns| columns.into_iter().map(place).collect::<Option<_>>()))
+            }
+        }
+    }
+
+    /// Returns true if rows with equal keys are in one task.
+    pub fn has_whole_groups(&self, keys: &[Expression]) -> bool {
+        match self {
+            Spread::One => true,
+            Spread::Hash(None) => false,
+            Spread::Hash(Some(columns)) => {
+                columns.iter().all(|&column| keys.iter().any(|key| column_of(key) == Some(column)))
+            }
+        }
+    }
+}
+
+impl Reduced {
+    /// Puts an operator over the rows.
+    pub fn map(self, of: impl FnOnce(Box<Node>) -> Node, place: &Place<'_>) -> Reduced {
+        Reduced { plan: of(Box::new(self.plan)), sends: self.sends, spread: self.spread.moved(place) }
+    }
+
+    /// Adds to the numbers of all inputs.
+    pub fn shift(&mut self, by: u32) {
+        renumber(&mut self.plan, &|number| number + by);
+    }
+}
+
+/// Changes the numbers of the inputs of a plan.
+pub fn renumber(plan: &mut Node, number: &dyn Fn(u32) -> u32) {
+    if let Node::Scan(scan) = plan
+        && let Some(TablePlace::Input(old)) = scan.table.source.place()
+    {
+        let new = number(old);
+        let source = Arc::new(Placed(TablePlace::Input(new)));
+        let name = format!("input {new}");
+        scan.table = Arc::new(Table { name, source, ..(*scan.table).clone() });
+    }
+    plan.inputs_mut().into_iter().for_each(|input| renumber(input, number));
+}
+
+/// Returns the number of a column that an expression is.
+pub fn column_of(of: &Expression) -> Option<usize> {
+    if let Operation::Column(column) = of.operation { Some(column) } else { None }
+}
+
+/// Returns the columns that keys are; None if one is computed.
+pub fn key_columns(keys: &[Expression]) -> Option<Vec<usize>> {
+    keys.iter().map(column_of).collect()
+}
+
+/// Returns expressions for the columns of some types.
+pub fn columns(types: &[DataType]) -> Vec<Expression> {
+    types.iter().enumerate().map(|(n, of)| Expression::column(n, of.clone())).collect()
+}
+
+/// Returns a fragment's input without a column.
+pub fn no_input() -> Input {
+    Input { fields: Vec::new(), format: String::new(), condition: String::new() }
+}
+
+/// Returns the scan of an input, and its columns.
+pub fn input_scan(number: u32, types: &[DataType]) -> (Node, Vec<Field>) {
+    let field = |(n, of): (usize, &DataType)| Field { name: format!("c{n}"), data_type: of.clone(), nullable: true };
+    let fields: Vec<Field> = types.iter().enumerate().map(field).collect();
+    let table = placed(format!("input {number}"), fields.clone(), None, TablePlace::Input(number));
+    let columns = (0..fields.len()).collect();
+    (Node::Scan(Scan { table, columns, conditions: Vec::new(), limit: None }), fields)
+}
+
+/// Returns a table that is nothing but its place.
+pub fn placed(name: String, fields: Vec<Field>, rows: Option<u64>, place: TablePlace) -> Arc<Table> {
+    let statistics = Statistics { rows, columns: Vec::new() };
+    Arc::new(Table { name, fields, statistics, source: Arc::new(Placed(place)) })
+}
+
+/// A table whose rows only tasks have.
+#[derive(Debug)]
+struct Placed(TablePlace);
+
+impl TableSource for Placed {
+    fn morsels(&self, _: &[usize], _: &[Bounds]) -> Result<Vec<Morsel>> {
+        Err(Error::new(Code::Internal, "the rows of a task are not here"))
+    }
+
+    fn open(&self, _: &Morsel, _: &[usize], _: &[Bounds]) -> Result<Box<dyn MorselReader>> {
+        Err(Error::new(Code::Internal, "the rows of a task are not here"))
+    }
+
+    fn place(&self) -> Option<TablePlace> {
+        Some(self.0.clone())
+    }
+}

@@ -1,0 +1,145 @@
+//! Cuts of small plans: stages, and what runs where.
+
+use std::path::Path;
+
+use arrow_schema::DataType;
+use yunti_sql_plan::{
+    Aggregate, AggregateFunction, Expression, Field, Join, JoinKind, Node, Scan, SortKey, TablePlace,
+};
+
+use super::rows::placed;
+use super::*;
+use crate::explain;
+
+/// Bytes of a file: its name is a letter and a number.
+fn size(path: &Path) -> Result<u64> {
+    Ok(path.to_string_lossy()[1..].parse().unwrap_or(0))
+}
+
+fn scan(name: &str) -> Node {
+    let field = |name: &str| Field { name: name.into(), data_type: DataType::Int64, nullable: true };
+    let place = TablePlace::Files { format: "parquet".into(), paths: vec![name.into()] };
+    let table = placed(name.into(), vec![field("k"), field("v")], Some(9), place);
+    Node::Scan(Scan { table, columns: vec![0, 1], conditions: Vec::new(), limit: None })
+}
+
+fn column(n: usize) -> Expression {
+    Expression::column(n, DataType::Int64)
+}
+
+fn join(kind: JoinKind, left: Node, right: Node) -> Node {
+    Node::Join(Join {
+        left: Box::new(left),
+        right: Box::new(right),
+        kind,
+        keys: vec![(column(0), column(0))],
+        nulls_equal: false,
+        condition: None,
+        build_left: true,
+    })
+}
+
+fn sum(input: Node, key: usize, of: usize) -> Node {
+    let function = AggregateFunction::Sum;
+    let sum = Aggregate {
+        function,
+        argument: Some(column(of)),
+        distinct: false,
+        condition: None,
+        data_type: DataType::Int64,
+    };
+    Node::Aggregate { input: Box::new(input), keys: vec![column(key)], sets: Vec::new(), aggregates: vec![sum] }
+}
+
+fn sort(input: Node, limit: Option<usize>) -> Node {
+    let key = SortKey { value: column(0), descending: false, nulls_first: false };
+    Node::Sort { input: Box::new(input), keys: vec![key], limit }
+}
+
+/// Returns for each job: its drives, its reduces, the tops of its plans, and the shipped files.
+fn shape(plan: &Node, reduces: u32) -> Vec<String> {
+    let choices = Choices { small_bytes: 10, reduce_bytes: 100, reduces: Some(reduces) };
+    let jobs = cut(plan, &choices, &size).unwrap();
+    for job in &jobs {
+        // Each stage travels.
+        let bytes = job.stage.to_bytes().unwrap();
+        let mut open = |of: yunti_sql_plan::wire::TableName| Ok(placed(of.name, of.fields, of.rows, of.place));
+        Stage::of_bytes(&bytes, &mut open).unwrap();
+    }
+    assert!(explain::text(&jobs).unwrap().starts_with("stage 1 of "));
+    let of = |job: &Job| {
+        let drives: Vec<String> = job.drives.iter().map(|drive| format!("{drive:?}")).collect();
+        let keys: Vec<String> = job
+            .stage
+            .fragments
+            .iter()
+            .map(|of| of.route.as_ref().map_or("-".into(), |route| format!("{}/{}", route.input, route.keys.len())))
+            .collect();
+        format!("{} > {} > {}", drives.join(" "), keys.join(" "), job.reduces)
+    };
+    jobs.iter().map(of).collect()
+}
+
+#[test]
+fn plans_become_stages() {
+    let files = |name: &str| format!("Files([\"{name}\"])");
+    for (plan, reduces, expect) in [
+        // Rows alone need no reduce.
+        (scan("a100"), 1, vec![format!("{} > - > 0", files("a100"))]),
+        (scan("a5"), 1, vec!["Once > - > 0".into()]),
+        (sum(scan("a100"), 0, 1), 1, vec![format!("{} > 0/0 > 1", files("a100"))]),
+        (sum(scan("a100"), 0, 1), 3, vec![format!("{} > 0/1 > 3", files("a100"))]),
+        // A sort behind a divided aggregation is a stage of its own, but for one reduce.
+        (sort(sum(scan("a100"), 0, 1), Some(5)), 1, vec![format!("{} > 0/0 > 1", files("a100"))]),
+        (
+            sort(sum(scan("a100"), 0, 1), Some(5)),
+            3,
+            vec![format!("{} > 0/1 > 3", files("a100")), "Stage(0) > 0/0 > 1".into()],
+        ),
+        // A small side goes everywhere, unless its own rows are in the result.
+        (join(JoinKind::Inner, scan("a100"), scan("b5")), 2, vec![format!("{} > - > 0", files("a100"))]),
+        (join(JoinKind::Left, scan("a100"), scan("b5")), 2, vec![format!("{} > - > 0", files("a100"))]),
+        (join(JoinKind::Right, scan("a100"), scan("b5")), 2, vec![format!("{} Once > 0/1 1/1 > 2", files("a100"))]),
+        (
+            join(JoinKind::Full, scan("a100"), scan("b5")),
+            1,
+            // The table of the left side comes first; the small side is made in the reduce task.
+            vec![format!("{} > 0/0 > 1", files("a100"))],
+        ),
+        // Large sides meet by their keys; an aggregation by the same keys needs no other exchange.
+        (
+            sum(join(JoinKind::Inner, scan("a100"), scan("b100")), 0, 1),
+            2,
+            vec![format!("{} {} > 0/1 1/1 > 2", files("a100"), files("b100"))],
+        ),
+        (
+            sum(join(JoinKind::Inner, scan("a100"), scan("b100")), 1, 1),
+            2,
+            vec![format!("{} {} > 0/1 1/1 > 2", files("a100"), files("b100")), "Stage(0) > 0/1 > 2".into()],
+        ),
+        (
+            Node::Union { inputs: vec![scan("a100"), sum(scan("b100"), 0, 1)] },
+            2,
+            vec![format!("{} > 0/1 > 2", files("b100")), format!("{} Stage(0) > - - > 0", files("a100"))],
+        ),
+    ] {
+        assert_eq!(shape(&plan, reduces), expect, "{plan}{reduces}");
+    }
+}
+
+#[test]
+fn small_tables_travel_once_by_name() {
+    let twice = join(JoinKind::Inner, join(JoinKind::Inner, scan("a100"), scan("b5")), scan("b5"));
+    let jobs = cut(&twice, &Choices { small_bytes: 10, ..Choices::default() }, &size).unwrap();
+    assert_eq!(jobs.len(), 1);
+    assert_eq!(jobs[0].shipped, [(PathBuf::from("b5"), "yunti-table-0".to_string())]);
+}
+
+#[test]
+fn reduces_follow_from_the_tables() {
+    let reduces = |name: &str| {
+        let choices = Choices { small_bytes: 0, reduce_bytes: 100, reduces: None };
+        cut(&sum(scan(name), 0, 1), &choices, &size).unwrap()[0].reduces
+    };
+    assert_eq!([reduces("a50"), reduces("a250"), reduces("a99999999")], [1, 3, 64]);
+}
