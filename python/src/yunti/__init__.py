@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from .placing import key_order as key_order
     from .placing import partitioner as partitioner
     from .program import JobError as JobError
+    from .queries.functions import function as function
+    from .queries.query import Rows as Rows
+    from .queries.query import sql as sql
     from .report import Report as Report
     from .table import Table as Table
 
@@ -69,6 +72,8 @@ _MODULES = {
     "operators": "mapper record reducer task",
     "placing": "key_order partitioner",
     "program": "JobError",
+    "queries.functions": "function",
+    "queries.query": "Rows sql",
     "report": "Report",
     "table": "Table",
 }
