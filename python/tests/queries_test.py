@@ -1,4 +1,4 @@
-"""`y.sql` without the program `yunti sql`: types, parameters, tables, calls. sql/tests/python_test.py has the rest."""
+"""`y.sql` without the program `yunti sql`: types, parameters, tables, calls. sql/tests/foreign has the rest."""
 
 import datetime
 import decimal

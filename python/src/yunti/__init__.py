@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from .queries.functions import function as function
     from .queries.query import Rows as Rows
     from .queries.query import sql as sql
-    from .report import Report as Report
-    from .table import Table as Table
+    from .results.report import Report as Report
+    from .results.table import Table as Table
 
 # Module of each name; `bytes` and `slice` are builtins there.
 _MODULES = {
@@ -74,8 +74,8 @@ _MODULES = {
     "program": "JobError",
     "queries.functions": "function",
     "queries.query": "Rows sql",
-    "report": "Report",
-    "table": "Table",
+    "results.report": "Report",
+    "results.table": "Table",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 

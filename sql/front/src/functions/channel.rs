@@ -23,7 +23,7 @@ const ANSWER_BYTES_MAX: u64 = 4 << 30;
 /// Bytes that are reserved for an answer before they have come.
 const RESERVED_BYTES_MAX: u64 = 16 << 20;
 
-/// What a request wants.
+/// Subject of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// The list of functions.
@@ -50,7 +50,7 @@ pub struct Channel {
 #[derive(Debug)]
 struct Connections {
     idle: Vec<Connection>,
-    /// Those that are not broken.
+    /// Number of connections that are not broken.
     usable: usize,
 }
 
