@@ -149,6 +149,15 @@ class Functions(unittest.TestCase):
             self.assertEqual(got.fetchall(), [(sum(range(200_000)) + 400_000, 200_000)])
         self.assertTrue(seen)
 
+    def test_calls_are_part_of_native_plans(self):
+        join = lambda x, s: [f"{a}{b}" for a, b in zip(x.to_pylist(), s.to_pylist())]  # noqa: E731
+        add = y.function(join, args=[int, str], returns=str)
+        with tempfile.TemporaryDirectory() as folder:
+            pq.write_table(pa.table({"x": range(10_000), "s": ["a", "b"] * 5_000}), f"{folder}/t.parquet")
+            got = y.sql(f"select f(x, s) as v, count(*) from '{folder}/t.parquet' where x < 3 group by 1 order by 1",
+                        functions={"f": add}, executor="native", memory="100MiB", threads=2)
+            self.assertEqual(got.fetchall(), [("0a", 1), ("1b", 1), ("2a", 1)])
+
     def test_names_are_found_in_any_case_and_constants_are_computed_once(self):
         calls = []
 
