@@ -25,7 +25,7 @@ PACKAGE = pathlib.Path(yunti.__file__).parent
 def load_tests(loader, tests, pattern):
     if without_numpy():
         return unittest.TestSuite()
-    for path in sorted([*PACKAGE.glob("*.py"), *PACKAGE.glob("data/*.py")]):
+    for path in sorted([*PACKAGE.glob("*.py"), *PACKAGE.glob("data/*.py"), *PACKAGE.glob("results/*.py")]):
         # `arrow` has no examples, and needs pyarrow.
         if path.stem not in ("__main__", "arrow"):
             name = ".".join(["yunti", *path.relative_to(PACKAGE).with_suffix("").parts]).replace(".__init__", "")
@@ -49,7 +49,7 @@ class TypeHints(Case):
     def test_callers_get_types(self):
         self.file("caller.py", "import yunti as y\nreveal_type(y.job(mapper='M').run('in').table)\ny.read('in').top('3')\n")
         done = self.mypy("caller.py")
-        self.assertIn('Revealed type is "yunti.table.Table"', done.stdout)
+        self.assertIn('Revealed type is "yunti.results.table.Table"', done.stdout)
         self.assertIn('Argument 1 to "top" of "Dataset" has incompatible type "str"; expected "int"', done.stdout)
 
 

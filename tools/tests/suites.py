@@ -287,7 +287,7 @@ SUITES = [
                              [os.path.join(BUILD, "python-environment/bin/python"), "-m", "unittest", "discover", "-v",
                               "-s", "python/tests", "-p", pattern]], counts.read_unittest, {"YUNTI_INSTALLED": "1"},
             skip=no_pypi)
-      for name, pattern in (("the wheel in a fresh environment", "[acdk]*_test.py"),
+      for name, pattern in (("the wheel in a fresh environment", "[acdkq]*_test.py"),
                             ("the wheel on each CPython", "pythons_test.py"))),
     Suite("web", "templates: compiled against stock Velocity",
           [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.read_surefire),

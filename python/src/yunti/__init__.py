@@ -53,8 +53,11 @@ if TYPE_CHECKING:
     from .placing import key_order as key_order
     from .placing import partitioner as partitioner
     from .program import JobError as JobError
-    from .report import Report as Report
-    from .table import Table as Table
+    from .queries.functions import function as function
+    from .queries.query import Rows as Rows
+    from .queries.query import sql as sql
+    from .results.report import Report as Report
+    from .results.table import Table as Table
 
 # Module of each name; `bytes` and `slice` are builtins there.
 _MODULES = {
@@ -69,8 +72,10 @@ _MODULES = {
     "operators": "mapper record reducer task",
     "placing": "key_order partitioner",
     "program": "JobError",
-    "report": "Report",
-    "table": "Table",
+    "queries.functions": "function",
+    "queries.query": "Rows sql",
+    "results.report": "Report",
+    "results.table": "Table",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 

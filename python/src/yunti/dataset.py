@@ -21,7 +21,7 @@ from .folder import Folder
 from .formats import Reader
 from .jobs import Job, Path, Paths, Result, check_flags, execute
 from .operators import Mapper, Operator, RecordMapper, as_reducer, gathered
-from .table import Table
+from .results.table import Table
 
 #: Keyword arguments that belong to the input alone.
 _OF_INPUT = ("input_format", "key_columns", "value_columns")

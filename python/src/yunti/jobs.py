@@ -21,8 +21,8 @@ from .shipping.job_file import dump
 from .placing import Placing, as_placing
 from .program import run as run_program
 from .program import worker_command
-from .report import Report
-from .table import Table
+from .results.report import Report
+from .results.table import Table
 
 #: Flags of `yunti run` that are keyword arguments, with `_` for `-`.
 FLAGS = frozenset("""

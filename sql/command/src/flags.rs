@@ -32,7 +32,8 @@ pub struct Flags {
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Format of results: table, csv, csv-no-header, tsv, tsv-no-header, json, text, parquet, arrow
+    /// Format of results: table, csv, csv-no-header, tsv, tsv-no-header, json, text, parquet, arrow,
+    /// arrow-stream
     /// [default: table on a terminal, else csv; for --output the extension, else parquet]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub output_format: Option<String>,
@@ -49,6 +50,10 @@ pub struct Flags {
     /// Print no notes and no progress on standard error
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+
+    /// Report an error as a line of JSON on standard error
+    #[arg(long, help_heading = "Output")]
+    pub json_errors: bool,
 
     /// Print the plan, and run nothing
     #[arg(long, conflicts_with = "analyze", help_heading = "Plans")]
@@ -83,9 +88,14 @@ pub struct Flags {
     #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = pair, help_heading = "Settings")]
     pub options: Vec<(String, String)>,
 
-    /// Value of a parameter: $1 by number, $name by name; may be repeated
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair, help_heading = "Settings")]
+    /// Value of a parameter: $1 by number, $name by name; may be repeated. TYPE is text, int, float, bool, decimal,
+    /// date, timestamp, timestamptz, binary or null; without it the spelling decides
+    #[arg(long = "param", value_name = "NAME[:TYPE]=VALUE", value_parser = pair, help_heading = "Settings")]
     pub parameters: Vec<(String, String)>,
+
+    /// Pipes to a process that serves functions (docs/formats/sql-functions.md); may be repeated
+    #[arg(long, value_name = "REQUESTS,ANSWERS", value_parser = ends, help_heading = "Settings")]
+    pub functions: Vec<(PathBuf, PathBuf)>,
 
     #[command(flatten)]
     pub stores: StoreFlags,
@@ -127,5 +137,14 @@ fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
         _ => Err("write NAME=VALUE".into()),
+    }
+}
+
+fn ends(text: &str) -> Result<(PathBuf, PathBuf), String> {
+    match text.split_once(',') {
+        Some((requests, answers)) if !requests.is_empty() && !answers.is_empty() => {
+            Ok((requests.into(), answers.into()))
+        }
+        _ => Err("write REQUESTS,ANSWERS".into()),
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_engine::job::default_budget_bytes_below;
 use yunti_outside::library;
-use yunti_program::failure::Outcome;
+use yunti_program::failure::{Failure, Outcome, as_json};
 use yunti_program::program;
 use yunti_program::terminal::signals;
 use yunti_sql_front::runtime::with_large_stack;
@@ -30,7 +30,16 @@ use yunti_sql_front::tables::place::Place;
 use flags::Flags;
 
 fn main() -> ExitCode {
-    program::run(|flags: Flags| with_large_stack(|| act(&flags)))
+    program::run(|flags: Flags| {
+        let outcome = with_large_stack(|| act(&flags));
+        match outcome {
+            Err(Failure::Error(error)) if flags.json_errors => {
+                eprintln!("{}", serde_json::json!({ "error": as_json(&error) }));
+                Err(Failure::Reported(error.code()))
+            }
+            other => other,
+        }
+    })
 }
 
 fn act(flags: &Flags) -> Outcome {
@@ -100,6 +109,7 @@ fn settings(flags: &Flags) -> Result<Settings> {
         options: flags.options.iter().filter(|(name, _)| !on_yarn::is_of_hadoop(name)).cloned().collect(),
         parameters: flags.parameters.clone(),
         tables,
+        functions: flags.functions.clone(),
         is_read_only: flags.read_only,
         allowed: (!flags.allow.is_empty()).then(|| flags.allow.clone()),
         overwrite: flags.overwrite,

@@ -28,9 +28,20 @@ pub fn run(session: &mut Session, all: &[Statement], flags: &Flags) -> Outcome {
         let error = Error::new(Code::Usage, format!("a terminal does not show {}", format.name()));
         return Err(error.hint("name a file with --output").into());
     }
-    for statement in all {
-        one(session, statement, flags, format)?;
+    let last = all.len().saturating_sub(1);
+    for (n, statement) in all.iter().enumerate() {
+        // A file of bytes has one result, so that rows before the last one's have no place.
+        match format.is_binary() && n < last && !flags.explain && !flags.analyze {
+            true => without_rows(session, statement)?,
+            false => one(session, statement, flags, format)?,
+        }
     }
+    Ok(())
+}
+
+/// Runs a statement whose rows no one sees.
+fn without_rows(session: &mut Session, statement: &Statement) -> Outcome {
+    session.run(statement, &mut Dropped)?;
     Ok(())
 }
 
@@ -102,6 +113,19 @@ fn to_output(
             Ok(())
         }
         _ => Err(Error::new(Code::Usage, "the last statement has no rows for --output").into()),
+    }
+}
+
+/// Takes rows, and keeps none.
+struct Dropped;
+
+impl Rows for Dropped {
+    fn begin(&mut self, _: &SchemaRef) -> Result<()> {
+        Ok(())
+    }
+
+    fn rows(&mut self, _: &RecordBatch) -> Result<()> {
+        Ok(())
     }
 }
 

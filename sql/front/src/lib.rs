@@ -13,6 +13,7 @@
 pub mod arrow;
 pub mod casts;
 pub mod failure;
+pub mod functions;
 pub mod native;
 pub mod output;
 pub mod rows;

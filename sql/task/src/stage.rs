@@ -28,7 +28,7 @@ pub fn context(task: &TaskContext) -> yunti_api::Result<Context> {
     env.temp_dir =
         std::env::current_dir().map(|own| own.join("tmp")).ok().filter(|dir| dir.is_dir()).unwrap_or(env.temp_dir);
     let budget = BUDGET.get_or_init(|| Budget::new(bytes)).clone();
-    Ok(Context { env, budget, threads: 1, cancel: Cancel::default() })
+    Ok(Context::new(env, budget, 1, Cancel::default()))
 }
 
 /// Returns the bytes of the stage.

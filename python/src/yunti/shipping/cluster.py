@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Optional
 
 from ..data.types import Out
 from ..program import command_of
-from ..table import Table
+from ..results.table import Table
 
 #: Keyword arguments of a job on a cluster alone.
 FLAGS = frozenset(["environment", "python"])

@@ -201,7 +201,11 @@ fn several(node: &Node, values: Vec<Operand>, rows: usize) -> Result<Operand> {
 }
 
 fn foreign(function: &dyn Foreign, values: &[Arc<Vector>], rows: usize) -> Result<Vector> {
-    let vector = function.evaluate(values, rows).map_err(|error| error.within(function.name()))?;
+    let vector = function.evaluate(values, rows).map_err(|error| match error.code() {
+        // A function of the user is named already.
+        Code::UserCode => error,
+        _ => error.within(function.name()),
+    })?;
     if vector.len() != rows || vector.nulls.as_ref().is_some_and(|nulls| nulls.len() != rows) {
         let what = format!("{} gave {} values for {rows} rows", function.name(), vector.len());
         return Err(Error::new(Code::UserCode, what));

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::arrow::ipc::writer::FileWriter as IpcWriter;
+use datafusion::arrow::ipc::writer::{FileWriter as IpcWriter, StreamWriter};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
@@ -13,7 +13,7 @@ use yunti_base::{Code, Error, Result};
 use super::{table, text};
 
 /// Names of all formats, for messages.
-pub const NAMES: &str = "table, csv, csv-no-header, tsv, tsv-no-header, json, text, parquet, arrow";
+pub const NAMES: &str = "table, csv, csv-no-header, tsv, tsv-no-header, json, text, parquet, arrow, arrow-stream";
 
 /// A format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub enum Format {
     Text,
     Parquet,
     Arrow,
+    /// Arrow's form for pipes: a reader needs no end of the file.
+    ArrowStream,
 }
 
 impl Format {
@@ -46,6 +48,7 @@ impl Format {
             "text" => Format::Text,
             "parquet" => Format::Parquet,
             "arrow" => Format::Arrow,
+            "arrow-stream" | "arrows" => Format::ArrowStream,
             other => {
                 let error = Error::new(Code::Usage, format!("results have no format '{other}'"));
                 return Err(error.hint(format!("one of {NAMES}")));
@@ -68,6 +71,7 @@ impl Format {
             Format::Json => "json",
             Format::Parquet => "parquet",
             Format::Arrow => "arrow",
+            Format::ArrowStream => "arrows",
         }
     }
 
@@ -83,12 +87,13 @@ impl Format {
             Format::Json => "json",
             Format::Parquet => "parquet",
             Format::Arrow => "arrow",
+            Format::ArrowStream => "arrow-stream",
         }
     }
 
-    /// Returns true for formats of bytes, which a terminal does not show.
+    /// Returns true for formats of bytes: a terminal does not show them, and a file of them holds one result.
     pub fn is_binary(self) -> bool {
-        matches!(self, Format::Parquet | Format::Arrow)
+        matches!(self, Format::Parquet | Format::Arrow | Format::ArrowStream)
     }
 }
 
@@ -100,6 +105,7 @@ pub enum Encoder<W: Write + Send> {
     Table(W, table::Table),
     Parquet(Box<ArrowWriter<W>>),
     Arrow(IpcWriter<W>),
+    ArrowStream(StreamWriter<W>),
     Failed,
 }
 
@@ -146,6 +152,7 @@ impl<W: Write + Send> Encoder<W> {
                 Encoder::Parquet(Box::new(ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(failed)?))
             }
             Format::Arrow => Encoder::Arrow(IpcWriter::try_new(out, schema).map_err(failed)?),
+            Format::ArrowStream => Encoder::ArrowStream(StreamWriter::try_new(out, schema).map_err(failed)?),
             Format::Csv { .. } | Format::Json | Format::Text => {
                 let mut bytes = Vec::new();
                 if let Format::Csv { delimiter, header: true } = format {
@@ -173,6 +180,7 @@ impl<W: Write + Send> Encoder<W> {
             Encoder::Table(_, table) => table.rows(batch),
             Encoder::Parquet(writer) => writer.write(batch).map_err(failed),
             Encoder::Arrow(writer) => writer.write(batch).map_err(failed),
+            Encoder::ArrowStream(writer) => writer.write(batch).map_err(failed),
             Encoder::New(..) | Encoder::Failed => Err(Error::new(Code::Internal, "rows came before their columns")),
         }
     }
@@ -187,6 +195,7 @@ impl<W: Write + Send> Encoder<W> {
             }
             Encoder::Parquet(writer) => writer.into_inner().map_err(failed)?,
             Encoder::Arrow(writer) => writer.into_inner().map_err(failed)?,
+            Encoder::ArrowStream(writer) => writer.into_inner().map_err(failed)?,
             Encoder::Failed => return Err(Error::new(Code::Internal, "the result failed before")),
         };
         out.flush().map_err(failed)?;

@@ -2,11 +2,13 @@
 //!
 //! ```text
 //!   names.rs    names of tables -> tables
+//!   parameters.rs  values of $name and $1
 //!   run.rs      a statement: what it is, its plan, its rows
 //!   write.rs    statements that write files
 //! ```
 
 pub mod names;
+mod parameters;
 pub mod run;
 mod syntax;
 pub mod write;
@@ -27,11 +29,11 @@ use yunti_engine::memory::Budget;
 use yunti_sql_cluster::Yarn;
 
 use self::names::Names;
-use crate::failure;
 use crate::runtime::Runtimes;
 use crate::store::{self, FileStore};
 use crate::tables::place::Place;
 use crate::tables::world::{Library, World};
+use crate::{failure, functions};
 
 /// Name of the catalog, and of its one schema at the start.
 pub const CATALOG: &str = "yunti";
@@ -63,6 +65,8 @@ pub struct Settings {
     /// Values of `$name` and `$1`.
     pub parameters: Vec<(String, String)>,
     pub tables: Vec<(String, Place)>,
+    /// Connections to a process that serves functions.
+    pub functions: Vec<functions::Ends>,
     pub is_read_only: bool,
     /// Paths outside of which nothing is read or written; None: anywhere.
     pub allowed: Option<Vec<PathBuf>>,
@@ -119,6 +123,7 @@ impl Session {
         let catalog = MemoryCatalogProvider::new();
         catalog.register_schema(SCHEMA, names.clone()).map_err(failure::plain)?;
         context.register_catalog(CATALOG, Arc::new(catalog));
+        functions::register(&context, &settings.functions)?;
         let runtimes = Runtimes::new(settings.threads)?;
         Ok(Session { context, names, world, runtimes, settings, cancel })
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::common::{DataFusionError, ParamValues, ScalarValue, TableReference};
+use datafusion::common::{DataFusionError, ParamValues, TableReference};
 use datafusion::datasource::{MemTable, source_as_provider};
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{DdlStatement, LogicalPlan, LogicalPlanBuilder, WriteOp};
@@ -20,6 +20,7 @@ use yunti_sql_execute::Context;
 use yunti_sql_execute::meter::{Meter, Under};
 use yunti_sql_plan::Node;
 
+use super::parameters::value_of;
 use super::syntax::{parse, shown_label};
 use super::write::Target;
 use super::{Executor, Session};
@@ -222,13 +223,13 @@ impl Session {
     }
 
     fn parameters(&self) -> Result<ParamValues> {
-        let all = &self.settings.parameters;
+        let all = self.settings.parameters.iter().map(|(name, value)| value_of(name, value));
+        let all = all.collect::<Result<Vec<_>>>()?;
         let numbers: Option<Vec<usize>> = all.iter().map(|(name, _)| name.parse().ok()).collect();
         let Some(numbers) = numbers else {
-            let named = all.iter().map(|(name, value)| (name.clone(), value_of(value)));
-            return Ok(ParamValues::from(named.collect::<std::collections::HashMap<_, _>>()));
+            return Ok(ParamValues::from(all.into_iter().collect::<std::collections::HashMap<_, _>>()));
         };
-        let mut sorted: Vec<_> = numbers.into_iter().zip(all.iter().map(|(_, value)| value_of(value))).collect();
+        let mut sorted: Vec<_> = numbers.into_iter().zip(all.into_iter().map(|(_, value)| value)).collect();
         sorted.sort_by_key(|(number, _)| *number);
         if sorted.iter().enumerate().any(|(n, (number, _))| n + 1 != *number) {
             return Err(Error::new(Code::Usage, "numbers of parameters must run from 1 without a gap"));
@@ -457,20 +458,6 @@ fn is_of_front_end(plan: &LogicalPlan) -> bool {
     matches!(plan, LogicalPlan::DescribeTable(_) | LogicalPlan::Explain(_) | LogicalPlan::Analyze(_))
         || plan.inputs().iter().any(|input| is_of_front_end(input))
         || matches!(plan, LogicalPlan::TableScan(scan) if scan.table_name.schema() == Some("information_schema"))
-}
-
-/// Returns the value of a parameter: a number if it is spelled as one, else text.
-fn value_of(text: &str) -> ScalarValue {
-    match (text.parse::<i64>(), text.parse::<f64>()) {
-        _ if text.eq_ignore_ascii_case("null") => ScalarValue::Null,
-        _ if text.eq_ignore_ascii_case("true") => ScalarValue::Boolean(Some(true)),
-        _ if text.eq_ignore_ascii_case("false") => ScalarValue::Boolean(Some(false)),
-        (Ok(number), _) => ScalarValue::Int64(Some(number)),
-        (_, Ok(number)) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.') => {
-            ScalarValue::Float64(Some(number))
-        }
-        _ => ScalarValue::Utf8(Some(text.into())),
-    }
 }
 
 /// Returns the query of all rows of a table.

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any, Dict, List
 
-from .program import run
+from ..program import run
 
 
 class Report:

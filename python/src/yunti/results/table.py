@@ -9,8 +9,8 @@ import os
 import struct
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .data.types import Out, Type, bytes_, none, text, types_of
-from .program import run
+from ..data.types import Out, Type, bytes_, none, text, types_of
+from ..program import run
 
 #: Suffixes that Python's own library decompresses.
 _STANDARD = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
@@ -88,7 +88,7 @@ class Table:
         """Returns a `pyarrow.Table`. Byte strings become strings if a column is UTF-8 as a whole."""
         import pyarrow as pa
 
-        from .data.arrow import as_text
+        from ..data.arrow import as_text
 
         names, columns = self.columns()
         types = [_arrow_type(t, pa) for t in self.types] if self.format not in ("csv", "json") else [None] * len(names)

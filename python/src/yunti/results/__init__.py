@@ -1,0 +1,1 @@
+"""Results of jobs: the report, and the records as a table."""

@@ -1,0 +1,1 @@
+"""Foreign parties: programs that call `yunti sql`, and services that it calls."""
