@@ -57,7 +57,7 @@ fn measure(
 ) {
     let mib = std::env::var("BUDGET_MIB").ok().and_then(|n| n.parse().ok()).unwrap_or(16u64 << 10);
     for threads in [1, 2] {
-        let context = Context { env: Env::real(), budget: Budget::new(mib << 20), threads, cancel: Cancel::default() };
+        let context = Context::new(Env::real(), Budget::new(mib << 20), threads, Cancel::default());
         let (cpu, wall) = (cpu_ms(), std::time::Instant::now());
         let input = Pipeline::of(Arc::new(Made { batches, make: make.clone() }));
         let pipeline = aggregate::run(&input, (keys, &[]), all, &context).unwrap();

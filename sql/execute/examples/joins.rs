@@ -99,7 +99,7 @@ fn made(rows: usize, repeat: usize, key: impl Fn(u64) -> i64) -> Pipeline {
 }
 
 fn context() -> Context {
-    Context { env: Env::real(), budget: Budget::new(16 << 30), threads: 1, cancel: Cancel::default() }
+    Context::new(Env::real(), Budget::new(16 << 30), 1, Cancel::default())
 }
 
 fn column(n: usize) -> Expression {

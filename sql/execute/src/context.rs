@@ -6,6 +6,8 @@ use yunti_base::{Cancel, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
 
+use crate::compile::Compilation;
+
 /// Settings of one query.
 #[derive(Clone)]
 pub struct Context {
@@ -15,9 +17,16 @@ pub struct Context {
     /// Workers.
     pub threads: usize,
     pub cancel: Cancel,
+    /// Compiler of the query; None: kernels alone.
+    pub compilation: Option<Compilation>,
 }
 
 impl Context {
+    /// Returns the means of a query that kernels alone run.
+    pub fn new(env: Env, budget: Arc<Budget>, threads: usize, cancel: Cancel) -> Context {
+        Context { env, budget, threads, cancel, compilation: None }
+    }
+
     /// Fails once the query is cancelled. Workers call it for each batch. Errors: `Cancelled`.
     pub fn check(&self) -> Result<()> {
         self.cancel.check().map_err(|_| Error::new(yunti_base::Code::Cancelled, "the query was cancelled"))

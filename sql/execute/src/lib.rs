@@ -8,6 +8,7 @@
 //!   missing.rs    errors for what the executor lacks
 //!   scan/         rows of a table: conditions first, then the other columns of the rows that are left
 //!   expression/   values of expressions for a batch
+//!   compile/      expressions as programs for a compiler, and the switch to its code
 //!   aggregate/    groups and their states
 //!   join/         tables of rows, and rows that look into them
 //!   sort/         rows in order, and the first of them
@@ -16,6 +17,7 @@
 //! ```
 
 pub mod aggregate;
+pub mod compile;
 pub mod context;
 pub mod expression;
 pub mod join;

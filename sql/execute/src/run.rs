@@ -7,12 +7,13 @@ use yunti_engine::columns::text::Builder;
 use yunti_engine::columns::vector::{Value, Vector};
 use yunti_sql_plan::{Batch, Node, kind_of};
 
+use crate::compile::segment;
 use crate::context::Context;
 use crate::missing::not_native;
 use crate::pipeline::Pipeline;
 use crate::pipeline::output::Ordered;
 use crate::pipeline::rows::Batches;
-use crate::pipeline::steps::{Filter, Project};
+use crate::pipeline::steps::Stage;
 use crate::{aggregate, join, scalars, scan, sort};
 
 /// Runs a plan. Calls `out` with its rows, in order, from any thread.
@@ -62,12 +63,12 @@ pub fn pipeline(plan: &Node, context: &Context) -> Result<Pipeline> {
         }
         Node::Filter { input, condition } => {
             let mut pipeline = pipeline(input, context)?;
-            pipeline.push(std::sync::Arc::new(Filter(condition.clone())));
+            segment::push(&mut pipeline, &Stage::Filter(condition.clone()), &input.types(), context);
             pipeline
         }
         Node::Project { input, expressions } => {
             let mut pipeline = pipeline(input, context)?;
-            pipeline.push(std::sync::Arc::new(Project(expressions.clone())));
+            segment::push(&mut pipeline, &Stage::Project(expressions.clone()), &input.types(), context);
             pipeline
         }
         Node::Aggregate { input, keys, sets, aggregates } => {
@@ -113,7 +114,7 @@ mod tests {
     use yunti_sql_plan::{Expression, Operation};
 
     fn context() -> Context {
-        Context { env: Env::real(), budget: Budget::new(64 << 20), threads: 2, cancel: Cancel::default() }
+        Context::new(Env::real(), Budget::new(64 << 20), 2, Cancel::default())
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::pipeline::rows::Batches;
 type Row = Vec<Value>;
 
 fn context(threads: usize, budget: u64) -> Context {
-    Context { env: Env::real(), budget: Budget::new(budget), threads, cancel: Cancel::default() }
+    Context::new(Env::real(), Budget::new(budget), threads, Cancel::default())
 }
 
 /// Runs batches, and returns the rows in order.

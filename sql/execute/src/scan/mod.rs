@@ -47,6 +47,10 @@ impl Source for Scanned {
         Ok(self.morsels.len())
     }
 
+    fn rows(&self) -> Option<u64> {
+        Some(self.morsels.iter().map(|morsel| morsel.rows).sum())
+    }
+
     fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>> {
         let reader = self.scan.table.source.open(&self.morsels[morsel], &self.read, &self.bounds)?;
         let always = |of: &Expression| matches!(of.operation, Operation::Literal(_));

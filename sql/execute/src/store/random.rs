@@ -19,7 +19,7 @@ pub type Row = Vec<Value>;
 
 /// Returns a context of some threads and bytes.
 pub fn context(threads: usize, bytes: u64) -> Context {
-    Context { env: Env::real(), budget: Budget::new(bytes), threads, cancel: Cancel::default() }
+    Context::new(Env::real(), Budget::new(bytes), threads, Cancel::default())
 }
 
 /// Returns a column as an expression.

@@ -18,6 +18,7 @@ use futures::StreamExt;
 use tokio::sync::mpsc;
 use yunti_base::{Code, Error, Result};
 use yunti_sql_execute::Context;
+use yunti_sql_execute::compile::Compilation;
 use yunti_sql_plan::Node;
 
 use super::write::Target;
@@ -301,10 +302,14 @@ impl Session {
                     budget: self.world.budget.clone(),
                     threads: self.settings.threads,
                     cancel: self.cancel.clone(),
+                    compilation: self.settings.compilation.as_ref().map(Compilation::for_query),
                 };
                 let done = yunti_sql_execute::run(&node, &context, &mut |batch| {
                     rows.rows(&arrow::record_batch(&batch, &schema)?)
                 });
+                if let (Some(compilation), true) = (&context.compilation, self.settings.reports_compilation) {
+                    eprintln!("yunti: {}", compilation.counts);
+                }
                 done.map_err(|e| if e.code() == Code::Cancelled { cancelled_error() } else { e })
             }
             Plan::General(optimized) => self.general(&optimized, &schema, statement, rows),
