@@ -1,7 +1,7 @@
 //! The compiler of queries: LLVM, if the program is built with the feature `generate`.
 
 use yunti_base::{Code, Error, Result};
-use yunti_sql_execute::compile::Compilation;
+use yunti_sql_execute::code::Compilation;
 
 use crate::flags::CompileName;
 
@@ -27,7 +27,7 @@ fn compiler(when: CompileName) -> Option<Compilation> {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use yunti_sql_execute::compile::{Counts, Mode};
+    use yunti_sql_execute::code::{Counts, Mode};
     use yunti_sql_generate::Generator;
 
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

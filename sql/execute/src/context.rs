@@ -6,7 +6,7 @@ use yunti_base::{Cancel, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
 
-use crate::compile::Compilation;
+use crate::code::Compilation;
 
 /// Settings of one query.
 #[derive(Clone)]

@@ -8,7 +8,8 @@
 //!   missing.rs    errors for what the executor lacks
 //!   scan/         rows of a table: conditions first, then the other columns of the rows that are left
 //!   expression/   values of expressions for a batch
-//!   compile/      expressions as programs for a compiler, and the switch to its code
+//!   code/         programs of expressions, and calls of the code that a compiler makes of them
+//!   compile/      expressions as programs, and the switch from kernels to code
 //!   aggregate/    groups and their states
 //!   join/         tables of rows, and rows that look into them
 //!   sort/         rows in order, and the first of them
@@ -17,6 +18,7 @@
 //! ```
 
 pub mod aggregate;
+pub mod code;
 pub mod compile;
 pub mod context;
 pub mod expression;

@@ -72,7 +72,7 @@ pub fn pipeline(plan: &Node, context: &Context) -> Result<Pipeline> {
             pipeline
         }
         Node::Aggregate { input, keys, sets, aggregates } => {
-            aggregate::run(&pipeline(input, context)?, (keys, sets), aggregates, context)?
+            aggregate::run((&pipeline(input, context)?, &input.types()), (keys, sets), aggregates, context)?
         }
         Node::Join(join) => {
             let (build, probe) = if join.build_left { (&join.left, &join.right) } else { (&join.right, &join.left) };

@@ -2,7 +2,7 @@
 //! given.
 
 use yunti_base::{Code as ErrorCode, Error, Result};
-use yunti_sql_execute::compile::{
+use yunti_sql_execute::code::{
     Accumulator, Column, Constant, Element, Given, Id, Input, Output, Program, Sink, Type, Values,
 };
 
@@ -37,7 +37,7 @@ impl Signature {
     pub fn of(program: &Program) -> Signature {
         let mut needs = vec![Needs::default(); program.inputs.len()];
         for (op, _) in &program.ops {
-            use yunti_sql_execute::compile::Op;
+            use yunti_sql_execute::code::Op;
             match op {
                 Op::Input(n) => needs[*n].values = true,
                 Op::InputNull(n) => needs[*n].nulls = true,
@@ -90,7 +90,8 @@ impl Signature {
         match &self.sink {
             Sink::Columns(columns) => {
                 block.push(0);
-                output.columns = columns.iter().zip(&self.types).map(|((_, null), of)| given(*of, *null, rows)).collect();
+                output.columns =
+                    columns.iter().zip(&self.types).map(|((_, null), of)| given(*of, *null, rows)).collect();
                 output.rows = if self.has_condition { vec![0; rows] } else { Vec::new() };
                 for (values, nulls) in &mut output.columns {
                     block.push(match values {

@@ -12,9 +12,9 @@
 mod cache;
 mod code;
 mod llvm;
-mod text;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use yunti_base::{Code as ErrorCode, Error, Result};
-use yunti_sql_execute::compile::{Code, Compiler, Program};
+use yunti_sql_execute::code::{Code, Compiler, Program};
 
 use self::cache::{Cache, Key};
 

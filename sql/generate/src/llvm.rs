@@ -1,5 +1,6 @@
-//! Calls of LLVM 19 through its interface for C, and of the code that it makes. The only file of the executor that is
-//! `unsafe`.
+//! Calls of LLVM 19 through its interface for C, and of the code that it makes.
+//!
+//! One of the listed files with `unsafe`: LLVM is a library of C++, and code that it makes has no type that Rust checks.
 //!
 //! ```text
 //!   Machine::compile   text --parse, verify, optimize--> module --emit--> object code
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use yunti_base::{Code as ErrorCode, Error, Result};
 use yunti_engine::bytes::simd;
-use yunti_sql_execute::compile::{Code, Column, Constant, Output, Program};
+use yunti_sql_execute::code::{Code, Column, Constant, Output, Program};
 
 use crate::code::Signature;
 use crate::text::NAME;
@@ -274,7 +275,8 @@ impl Machine {
                 return Err(failed(&format!("has no code for a program: {}", take_message(message))));
             }
             let object = Owned(object, LLVMDisposeMemoryBuffer);
-            let bytes = std::slice::from_raw_parts(LLVMGetBufferStart(object.0).cast::<u8>(), LLVMGetBufferSize(object.0));
+            let bytes =
+                std::slice::from_raw_parts(LLVMGetBufferStart(object.0).cast::<u8>(), LLVMGetBufferSize(object.0));
             Ok(bytes.to_vec())
         }
     }
@@ -329,9 +331,8 @@ impl Loaded {
             if address == 0 {
                 return Err(dispose(failed("finds no function")));
             }
-            let function = std::mem::transmute::<*const (), extern "C" fn(*const u64) -> i64>(
-                address as usize as *const (),
-            );
+            let function =
+                std::mem::transmute::<*const (), extern "C" fn(*const u64) -> i64>(address as usize as *const ());
             Ok(Loaded { signature: Signature::of(program), function, jit })
         }
     }

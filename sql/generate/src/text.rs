@@ -16,8 +16,8 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use yunti_sql_execute::compile::program::{Number, Test};
-use yunti_sql_execute::compile::{Accumulator, AccumulatorKind, Element, Id, Op, Program, Sink, Type};
+use yunti_sql_execute::code::program::{Number, Test};
+use yunti_sql_execute::code::{Accumulator, AccumulatorKind, Element, Id, Op, Program, Sink, Type};
 
 /// Words of the block for an input: values, codes, nulls.
 pub const INPUT_WORDS: usize = 3;
@@ -80,6 +80,10 @@ impl Text<'_> {
     }
 
     fn head(&mut self) {
+        // Programs of one text have inputs of one shape, also those of which they read no value.
+        for (number, input) in self.program.inputs.iter().enumerate() {
+            line!(self, "; input {number}: {:?}, coded {}, nulls {}", input.element, input.is_coded, input.has_nulls);
+        }
         line!(self, "declare i64 @llvm.fptosi.sat.i64.f64(double)");
         line!(self, "declare double @llvm.trunc.f64(double)");
         for of in ["i64", "i128"] {
@@ -249,7 +253,9 @@ impl Text<'_> {
                 line!(self, "  {x}.c = load i32, ptr {x}.p");
                 line!(self, "  {x} = zext i32 {x}.c to i64");
             }
-            Op::Constant(number) if of == Type::F64 => line!(self, "  {x} = select i1 true, double %k{number}, double 0.0"),
+            Op::Constant(number) if of == Type::F64 => {
+                line!(self, "  {x} = select i1 true, double %k{number}, double 0.0")
+            }
             Op::Constant(number) if of == Type::Bool => line!(self, "  {x} = or i1 %k{number}, false"),
             Op::Constant(number) => line!(self, "  {x} = or {name} %k{number}, 0"),
             Op::Whole(number) => line!(self, "  {x} = or {name} {number}, 0"),
@@ -309,7 +315,7 @@ impl Text<'_> {
                 line!(self, "  {x}.m = and i64 {x}.s, 9223372036854775807");
                 line!(self, "  {x}.o = xor i64 {x}.b, {x}.m");
                 line!(self, "  {x}.n = fcmp uno double %x{a}, 0.0");
-                line!(self, "  {x} = select i1 {x}.n, i64 9223372036854775807, i64 {x}.o");
+                line!(self, "  {x} = select i1 {x}.n, i64 9221120237041090560, i64 {x}.o");
             }
         }
     }

@@ -8,8 +8,7 @@ use yunti_sql_plan::Batch;
 
 use super::interval::Interval;
 use super::lower::class_of;
-use super::program::{Element, Input};
-use super::{Column, Values};
+use crate::code::{Column, Element, Input, Values};
 
 /// What one worker knows of the dictionaries of its columns.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! Intervals of whole numbers: the proof that an operation of a program does not wrap around.
 
-use super::program::Number;
+use crate::code::program::Number;
 
 /// Numbers from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

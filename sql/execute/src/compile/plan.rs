@@ -18,7 +18,7 @@ use yunti_sql_plan::{Batch, Expression, Function, Operation, kind_of};
 
 use super::bind::with_columns;
 use super::lower::{self, Builder, LIST_MAX, Lowered};
-use super::program::Id;
+use crate::code::Id;
 use crate::expression::Evaluator;
 use crate::pipeline::steps::Stage;
 
@@ -102,8 +102,8 @@ impl Plan {
             return has_values(&expression.data_type).then_some(());
         }
         let whole = expression.clone();
-        let is_known = has_operation(expression)
-            && expression.children_mut().into_iter().all(|child| self.split(child).is_some());
+        let is_known =
+            has_operation(expression) && expression.children_mut().into_iter().all(|child| self.split(child).is_some());
         if is_known {
             self.work += 1;
             return Some(());

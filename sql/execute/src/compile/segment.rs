@@ -10,11 +10,10 @@ use yunti_engine::columns::vector::{Data, Vector};
 use yunti_sql_plan::{Batch, Expression, Operation, kind_of};
 
 use super::bind::{self, Shapes};
-use super::lower::{self, Built, Builder};
+use super::lower::{self, Builder, Built};
 use super::plan::{Plan, with_extras};
-use super::program::{Input, Sink};
 use super::tier::{Ready, Tier};
-use super::{Column, Compilation, Given, Mode, Output};
+use crate::code::{Column, Compilation, Given, Input, Mode, Output, Sink};
 use crate::context::Context;
 use crate::expression::Evaluator;
 use crate::pipeline::steps::{self, Stage};
@@ -103,7 +102,7 @@ impl Local {
         let mut output = Output::default();
         let kept = ready.code.run(batch.rows, &inputs, &ready.built.constants, &mut output)?;
         tier.note(batch.rows, kept.is_none());
-        Ok(kept.map(|kept| outputs_of(plan, batch, &ready, output, kept)))
+        Ok(kept.map(|kept| outputs_of(plan, &wide, &ready, output, kept)))
     }
 }
 

@@ -15,8 +15,7 @@ use std::thread::JoinHandle;
 
 use super::bind::covers;
 use super::lower::Built;
-use super::program::Input;
-use super::{Code, Compilation, Compiler, Counts, Mode};
+use crate::code::{Code, Compilation, Compiler, Counts, Input, Mode};
 
 /// Shapes that one part of a query has code for, at most.
 const VARIANTS_MAX: usize = 6;

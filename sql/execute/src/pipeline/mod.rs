@@ -41,6 +41,19 @@ pub trait Source: Send + Sync {
     fn rows(&self) -> Option<u64> {
         None
     }
+
+    /// Returns the same rows without its conditions, and stages that have them; None if it has none.
+    fn without_conditions(&self) -> Option<Open> {
+        None
+    }
+}
+
+/// A source whose conditions are stages.
+pub struct Open {
+    pub source: Arc<dyn Source>,
+    /// Types of its columns.
+    pub types: Vec<DataType>,
+    pub stages: Vec<Stage>,
 }
 
 /// A change of batches on their way: rows leave, or columns become others.

@@ -2,7 +2,7 @@
 
 use arrow_schema::DataType;
 use yunti_base::Result;
-use yunti_sql_plan::{Batch, Expression};
+use yunti_sql_plan::{Batch, Expression, Operation};
 
 use super::{LocalStep, Next};
 use crate::expression::{Condition, Evaluator, Selection};
@@ -30,19 +30,34 @@ impl Stage {
 pub struct Kernels(Vec<Kernel>);
 
 enum Kernel {
-    Filter(Condition),
+    /// With the columns that are passed on; None: all.
+    Filter(Condition, Option<Vec<usize>>),
     Project(Vec<Evaluator>),
 }
 
 /// Makes stages ready.
 pub fn kernels(stages: &[Stage]) -> Result<Kernels> {
-    let kernel = |stage: &Stage| {
-        Ok(match stage {
-            Stage::Filter(condition) => Kernel::Filter(Condition::new(std::slice::from_ref(condition))?),
-            Stage::Project(all) => Kernel::Project(all.iter().map(Evaluator::new).collect::<Result<_>>()?),
-        })
-    };
-    Ok(Kernels(stages.iter().map(kernel).collect::<Result<_>>()?))
+    let mut kernels = Vec::with_capacity(stages.len());
+    for stage in stages {
+        match (stage, kernels.last_mut()) {
+            // Columns that no one needs are not copied.
+            (Stage::Project(all), Some(Kernel::Filter(_, columns @ None))) if columns_of(all).is_some() => {
+                *columns = columns_of(all);
+            }
+            (Stage::Filter(condition), _) => {
+                kernels.push(Kernel::Filter(Condition::new(std::slice::from_ref(condition))?, None));
+            }
+            (Stage::Project(all), _) => {
+                kernels.push(Kernel::Project(all.iter().map(Evaluator::new).collect::<Result<_>>()?));
+            }
+        }
+    }
+    Ok(Kernels(kernels))
+}
+
+/// Returns the numbers of columns; None if an expression is another.
+fn columns_of(all: &[Expression]) -> Option<Vec<usize>> {
+    all.iter().map(|of| if let Operation::Column(number) = of.operation { Some(number) } else { None }).collect()
 }
 
 impl Kernels {
@@ -50,10 +65,17 @@ impl Kernels {
     pub fn run(&mut self, mut batch: Batch) -> Result<Option<Batch>> {
         for kernel in &mut self.0 {
             batch = match kernel {
-                Kernel::Filter(condition) => match condition.select(&batch)? {
-                    Selection::All => batch,
-                    Selection::Rows(rows) => batch.select(&rows),
-                },
+                Kernel::Filter(condition, columns) => {
+                    let selection = condition.select(&batch)?;
+                    let batch = match columns {
+                        Some(columns) => batch.project(columns),
+                        None => batch,
+                    };
+                    match selection {
+                        Selection::All => batch,
+                        Selection::Rows(rows) => batch.select(&rows),
+                    }
+                }
                 Kernel::Project(all) => {
                     let columns = all.iter_mut().map(|of| of.evaluate(&batch)).collect::<Result<_>>()?;
                     Batch { columns, rows: batch.rows }

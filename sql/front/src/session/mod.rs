@@ -23,7 +23,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
-use yunti_sql_execute::compile::Compilation;
+use yunti_sql_execute::code::Compilation;
 
 use self::names::Names;
 use crate::failure;

@@ -18,7 +18,7 @@ use futures::StreamExt;
 use tokio::sync::mpsc;
 use yunti_base::{Code, Error, Result};
 use yunti_sql_execute::Context;
-use yunti_sql_execute::compile::Compilation;
+use yunti_sql_execute::code::Compilation;
 use yunti_sql_plan::Node;
 
 use super::write::Target;

@@ -47,7 +47,8 @@ pub fn table(batches: Vec<Batch>, types: Vec<DataType>) -> Node {
     }
     impl TableSource for Batches {
         fn morsels(&self, _: &[usize], _: &[Bounds]) -> Result<Vec<Morsel>> {
-            let morsel = |(n, batch): (usize, &Batch)| Morsel { file: 0, unit: n as u64, rows: batch.rows as u64, bytes: 0 };
+            let morsel =
+                |(n, batch): (usize, &Batch)| Morsel { file: 0, unit: n as u64, rows: batch.rows as u64, bytes: 0 };
             Ok(self.0.iter().enumerate().map(morsel).collect())
         }
         fn open(&self, morsel: &Morsel, columns: &[usize], _: &[Bounds]) -> Result<Box<dyn MorselReader>> {

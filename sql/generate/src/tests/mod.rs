@@ -1,12 +1,13 @@
 //! Code against kernels: random expressions over random columns, in all shapes. A failure prints its seed:
 //! `YUNTI_SEED=n` runs one case alone, `YUNTI_CASES=n` more of them.
 
+mod aggregates;
 mod expressions;
 mod random;
 
 use std::sync::Arc;
 
-use yunti_sql_execute::compile::{Compilation, Mode};
+use yunti_sql_execute::code::{Compilation, Mode};
 
 use crate::Generator;
 

@@ -4,8 +4,8 @@ use arrow_schema::DataType;
 use yunti_engine::columns::kind::Kind;
 use yunti_sql_plan::Arithmetic;
 
-use super::super::program::{Id, Number, Op, Test, Type};
 use super::{Lowered, Lowering, Typed, is_float, scale_of};
+use crate::code::program::{Id, Number, Op, Test, Type};
 use crate::expression::limits_of;
 
 fn number_of(how: Arithmetic) -> Number {

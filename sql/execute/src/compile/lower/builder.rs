@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use yunti_engine::columns::kind::Kind;
 
-use super::super::Constant;
 use super::super::interval::Interval;
-use super::super::program::{Accumulator, Element, Id, Input, Number, Op, Program, Sink, Test, Type};
 use super::{Lowered, interval_of};
+use crate::code::Constant;
+use crate::code::program::{Accumulator, AccumulatorKind, Element, Id, Input, Number, Op, Program, Sink, Test, Type};
 
 /// Operations, at most.
 const OPS_MAX: usize = 2_000;
@@ -34,6 +34,8 @@ pub struct Built {
     pub constants: Vec<Constant>,
     /// For each input of the program, the number of its column.
     pub columns: Vec<usize>,
+    /// Notes of what made the program.
+    pub notes: Vec<(usize, usize)>,
 }
 
 impl Builder {
@@ -142,6 +144,20 @@ impl Builder {
             Constant::Int(value) => self.add_number(Op::Constant(number), Type::I64, interval_of(value.into())),
             Constant::Wide(value) => self.add_number(Op::Constant(number), Type::I128, interval_of(value)),
         }
+    }
+
+    /// Returns a constant that each call sets, of a number of bits.
+    pub fn constant_of(&mut self, bits: u32) -> Id {
+        let number = self.constants.len();
+        self.constants.push(Constant::Int(0));
+        self.add_number(Op::Constant(number), Type::I64, Interval::of_bits(bits))
+    }
+
+    /// Returns the nulls of a column, whatever its values are.
+    pub fn nulls(&mut self, column: usize) -> Option<Lowered> {
+        let (number, shape) = self.input(column)?;
+        let null = shape.has_nulls.then(|| self.add(Op::InputNull(number), Type::Bool));
+        Some(Lowered { id: self.bool(false), null })
     }
 
     /// Returns a number that is part of the program.
@@ -267,6 +283,11 @@ impl Builder {
         self.keep = Some(self.and_if(self.keep, condition));
     }
 
+    /// Keeps all rows, and returns the condition that was on them.
+    pub fn take_keep(&mut self) -> Option<Id> {
+        self.keep.take()
+    }
+
     /// Returns true for rows that are kept so far; None: all.
     pub fn kept(&self) -> Option<Id> {
         self.keep
@@ -289,23 +310,25 @@ impl Builder {
             failures,
             sink,
         };
-        Built { program, constants, columns: used }
+        Built { program, constants, columns: used, notes: Vec::new() }
     }
 
-    /// Returns an accumulator of a whole number or a count, of rows for which `when` is true.
-    pub fn accumulator(&self, kind: super::super::AccumulatorKind, value: Option<Id>, when: Option<Id>, rows_bits: u32) -> Option<Accumulator> {
-        use super::super::AccumulatorKind::{Count, Largest, Least, Sum};
-        let interval = value.map(|id| self.interval(id));
-        let is_wide = match (kind, interval) {
-            (Count, _) => false,
-            (Sum, Some(interval)) => match interval.bits() + rows_bits {
+    /// Returns an accumulator of a whole number, of rows for which `when` is true; None if a batch of some bits of rows
+    /// may leave 128 bits.
+    pub fn accumulator(&self, kind: AccumulatorKind, value: Id, when: Option<Id>, bits: u32) -> Option<Accumulator> {
+        let is_wide = match kind {
+            AccumulatorKind::Count => false,
+            AccumulatorKind::Sum => match self.interval(value).bits() + bits {
                 0..=63 => false,
-                64..=127 => true,
+                64..=126 => true,
                 _ => return None,
             },
-            (Least | Largest, Some(_)) => value.is_some_and(|id| self.type_of(id) == Type::I128),
-            (_, None) => return None,
+            AccumulatorKind::Least | AccumulatorKind::Largest => self.type_of(value) == Type::I128,
         };
-        Some(Accumulator { kind, value, when, is_wide })
+        // A sum of 64 bits whose numbers were computed in 128 has intervals that prove the numbers small.
+        if kind == AccumulatorKind::Sum && !is_wide && self.type_of(value) == Type::I128 {
+            return None;
+        }
+        Some(Accumulator { kind, value: Some(value), when, is_wide })
     }
 }

@@ -5,8 +5,8 @@ use yunti_engine::columns::kind::Kind;
 use yunti_sql_plan::kind_of;
 
 use super::super::interval::Interval;
-use super::super::program::{Id, Number, Op, Test, Type};
 use super::{Lowered, Lowering, Typed, is_float, scale_of};
+use crate::code::program::{Id, Number, Op, Test, Type};
 use crate::expression::limits_of;
 
 /// Bits of the whole numbers that a float has all of.

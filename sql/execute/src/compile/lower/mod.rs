@@ -22,9 +22,9 @@ use yunti_sql_plan::{Comparison, Expression, Function, Operation, kind_of};
 pub use builder::{Builder, Built};
 pub use cast::has_cast;
 
-use super::Constant;
 use super::interval::Interval;
-use super::program::{Id, Op, Test, Type};
+use crate::code::Constant;
+use crate::code::program::{Id, Number, Op, Test, Type};
 
 /// Numbers of a list that are compared one after the other, at most.
 pub const LIST_MAX: usize = 16;
@@ -381,7 +381,7 @@ impl Lowering<'_> {
         }
         let factor = 10i128.checked_pow(digits.into())?;
         let factor = self.builder.whole(factor);
-        self.builder.number(super::program::Number::Multiply, id, factor)
+        self.builder.number(Number::Multiply, id, factor)
     }
 }
 
