@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   run.rs        a plan as pipelines, one after the other; the rows of the last in order
+//!   explain.rs    parts of a plan that can become machine code
 //!   scalars.rs    values of plans that stand in expressions
 //!   pipeline/     source -> steps -> sink, and the workers that run it
 //!   context.rs    memory, threads, cancellation and files of a query
@@ -21,6 +22,7 @@ pub mod aggregate;
 pub mod code;
 pub mod compile;
 pub mod context;
+pub mod explain;
 pub mod expression;
 pub mod join;
 mod missing;

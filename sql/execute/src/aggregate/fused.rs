@@ -15,9 +15,9 @@ use arrow_schema::DataType;
 use yunti_base::Result;
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::vector::{Data, Dictionary, Vector};
-use yunti_sql_plan::{Batch, Expression, Operation, kind_of};
+use yunti_sql_plan::{Aggregate, Batch, Expression, Operation, kind_of};
 
-use super::calls::{Calls, StateKind};
+use super::calls::{Calls, StateColumn, StateKind};
 use crate::code::program::Number;
 use crate::code::{Accumulator, AccumulatorKind, Constant, Id, Input, Op, Output, Sink, Type};
 use crate::compile::bind::Shapes;
@@ -42,14 +42,20 @@ const PLACE_BITS: u32 = 16;
 
 /// Aggregates with the stages before them.
 pub struct Fused {
-    plan: Plan,
+    parts: Parts,
     stages: Vec<Stage>,
+    tier: Tier,
+}
+
+/// What code computes, over the columns that come in.
+struct Parts {
+    plan: Plan,
     /// Columns of the keys among those that come in.
     keys: Vec<usize>,
     arguments: Vec<Expression>,
     conditions: Vec<Expression>,
+    /// With the number of the argument, and of the condition.
     states: Vec<(StateKind, Option<usize>, Option<usize>)>,
-    tier: Tier,
 }
 
 /// Takes the last stages of a pipeline, and the conditions of its scan, if code can have them with the aggregates.
@@ -72,23 +78,37 @@ pub fn take(
         stages.splice(0..0, open.stages);
         (branch.source, types) = (open.source, open.types);
     }
-    let mut plan = Plan::new(&stages, &types)?;
-    let mut parts = 0;
-    let column = |of: Expression| if let Operation::Column(n) = of.operation { Some(n) } else { None };
-    let keys: Option<Vec<usize>> =
-        keys.iter().map(|key| column(plan.over_inputs(key, &mut parts)?).filter(|n| *n < types.len())).collect();
-    let mut all = |of: &mut dyn Iterator<Item = &Expression>| -> Option<Vec<Expression>> {
-        of.map(|one| plan.over_inputs(one, &mut parts)).collect()
-    };
-    // The argument of a count may be a text: then kernels count.
-    let arguments = all(&mut calls.arguments.iter().map(|argument| &argument.expression))?;
-    let conditions = all(&mut calls.conditions.iter())?;
-    let states: Option<Vec<_>> =
-        calls.states.iter().map(|state| Some((calls.kind_of_state(state)?, state.argument, state.condition))).collect();
-    let rows = branch.source.rows();
-    let tier = Tier::new(compilation, rows);
-    let fused = Fused { plan, stages, keys: keys?, arguments, conditions, states: states?, tier };
-    Some((Pipeline { branches: vec![branch] }, fused))
+    let parts = Parts::new(&stages, &types, keys, calls)?;
+    let tier = Tier::new(compilation, branch.source.rows());
+    Some((Pipeline { branches: vec![branch] }, Fused { parts, stages, tier }))
+}
+
+impl Parts {
+    /// Returns what code computes; None if it lacks a part of it.
+    fn new(stages: &[Stage], types: &[DataType], keys: &[Expression], calls: &Calls) -> Option<Parts> {
+        let mut plan = Plan::new(stages, types)?;
+        let mut parts = 0;
+        let mut columns = Vec::with_capacity(keys.len());
+        for key in keys {
+            match plan.over_inputs(key, &mut parts)?.operation {
+                Operation::Column(number) if number < types.len() => columns.push(number),
+                _ => return None,
+            }
+        }
+        let mut all = |of: &mut dyn Iterator<Item = &Expression>| -> Option<Vec<Expression>> {
+            of.map(|one| plan.over_inputs(one, &mut parts)).collect()
+        };
+        let arguments = all(&mut calls.arguments.iter().map(|argument| &argument.expression))?;
+        let conditions = all(&mut calls.conditions.iter())?;
+        let state = |of: &StateColumn| Some((calls.kind_of_state(of)?, of.argument, of.condition));
+        let states = calls.states.iter().map(state).collect::<Option<_>>()?;
+        Some(Parts { plan, keys: columns, arguments, conditions, states })
+    }
+}
+
+/// Returns true if code can compute an aggregate whose input has some types, with the stages before it.
+pub fn is_possible(stages: &[Stage], types: &[DataType], keys: &[Expression], aggregates: &[Aggregate]) -> bool {
+    Calls::new(aggregates).is_ok_and(|calls| Parts::new(stages, types, keys, &calls).is_some())
 }
 
 /// Code of one worker.
@@ -114,7 +134,7 @@ impl Fused {
     pub fn local(&self) -> Result<LocalFused> {
         Ok(LocalFused {
             kernels: steps::kernels(&self.stages)?,
-            evaluators: self.plan.evaluators()?,
+            evaluators: self.parts.plan.evaluators()?,
             shapes: Shapes::default(),
             no_nulls: Vec::new(),
             output: Output::default(),
@@ -125,7 +145,9 @@ impl Fused {
     pub fn measure(&self, rows: usize, nanos: u64) {
         self.tier.measure(rows, nanos);
     }
+}
 
+impl Parts {
     /// Returns the program for some shapes. Its notes have for each state its accumulator, and that of its count.
     fn build(&self, shapes: Vec<Option<Input>>, places: usize) -> Option<Built> {
         let mut builder = Builder::new(shapes);
@@ -243,10 +265,10 @@ impl LocalFused {
         if batch.rows > 1 << ROWS_BITS {
             return Ok(None);
         }
-        let Some((dictionaries, places)) = of.dictionaries(batch) else { return Ok(None) };
+        let Some((dictionaries, places)) = of.parts.dictionaries(batch) else { return Ok(None) };
         let Some(wide) = with_extras(batch, &mut self.evaluators) else { return Ok(None) };
         let shapes = self.shapes.of(&wide);
-        let Some(ready) = of.tier.code(&shapes, batch.rows, || of.build(shapes.clone(), places)) else {
+        let Some(ready) = of.tier.code(&shapes, batch.rows, || of.parts.build(shapes.clone(), places)) else {
             return Ok(None);
         };
         let Some(inputs) = inputs_of(&ready, &wide, &mut self.no_nulls) else { return Ok(None) };

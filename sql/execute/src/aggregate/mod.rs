@@ -33,7 +33,7 @@ use crate::context::Context;
 use crate::pipeline::Pipeline;
 
 mod calls;
-mod fused;
+pub mod fused;
 mod groups;
 mod keys;
 mod output;

@@ -22,6 +22,8 @@ const VARIANTS_MAX: usize = 6;
 /// Time of the rows that are left, by kernels, for which a compilation is worth it: a multiple of its time. Code takes
 /// a third of the kernels' time, and the compilation takes a processor from the query.
 const PAYS: u64 = 3;
+/// Calls that fail before code is judged: most calls must not.
+const FAILED_MIN: u64 = 8;
 
 /// Code with what its calls need.
 pub struct Ready {
@@ -54,6 +56,8 @@ pub struct Tier {
     rows: AtomicU64,
     /// Rows that kernels took, and their time.
     measured: [AtomicU64; 2],
+    /// Calls of code, and those that failed.
+    calls: [AtomicU64; 2],
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -111,8 +115,17 @@ impl Ready {
 impl Tier {
     pub fn new(compilation: &Compilation, rows_all: Option<u64>) -> Tier {
         let shared = Arc::new(Shared { variants: Mutex::default(), counts: compilation.counts.clone() });
-        let (rows, measured) = (AtomicU64::new(0), [AtomicU64::new(0), AtomicU64::new(0)]);
-        Tier { shared, compilation: compilation.clone(), rows_all, rows, measured, threads: Mutex::default() }
+        let compilation = compilation.clone();
+        let threads = Mutex::default();
+        Tier {
+            shared,
+            compilation,
+            rows_all,
+            rows: Default::default(),
+            measured: Default::default(),
+            calls: Default::default(),
+            threads,
+        }
     }
 
     /// Notes the time that kernels took for some rows.
@@ -124,10 +137,19 @@ impl Tier {
 
     /// Notes rows that came to code.
     pub fn note(&self, rows: usize, has_failed: bool) {
-        self.shared.counts.code_rows.fetch_add(rows as u64, Ordering::Relaxed);
+        self.calls[0].fetch_add(1, Ordering::Relaxed);
         if has_failed {
+            self.calls[1].fetch_add(1, Ordering::Relaxed);
             self.shared.counts.failed_calls.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.shared.counts.code_rows.fetch_add(rows as u64, Ordering::Relaxed);
         }
+    }
+
+    /// Returns true if code fails so often that it is a waste.
+    fn is_waste(&self) -> bool {
+        let [calls, failed] = [0, 1].map(|n| self.calls[n].load(Ordering::Relaxed));
+        failed >= FAILED_MIN && failed * 2 > calls
     }
 
     /// Returns true if the rows that are left are worth a compilation.
@@ -152,6 +174,9 @@ impl Tier {
         build: impl FnOnce() -> Option<Built>,
     ) -> Option<Arc<Ready>> {
         self.rows.fetch_add(rows as u64, Ordering::Relaxed);
+        if self.is_waste() {
+            return None;
+        }
         let mut variants = self.shared.lock();
         let number = match variants.iter().position(|variant| variant.takes(shapes)) {
             Some(number) => number,

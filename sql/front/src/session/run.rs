@@ -278,7 +278,15 @@ impl Session {
         let optimized = state.optimize(plan).map_err(|e| failure::of(e, statement))?;
         let reason = match (self.settings.executor, native::translate(&optimized)) {
             (Executor::General, _) => "--executor general".to_string(),
-            (_, Ok(node)) => return Ok(format!("executor: native\n{node}")),
+            (_, Ok(node)) => {
+                let mut text = format!("executor: native\n{node}");
+                if self.settings.compilation.is_some() {
+                    for line in yunti_sql_execute::explain::machine_code(&node) {
+                        text.push_str(&format!("machine code, when it pays: {line}\n"));
+                    }
+                }
+                return Ok(text);
+            }
             (_, Err(reason)) => format!("the own one lacks {reason}"),
         };
         let planned = optimized.clone();
