@@ -235,3 +235,122 @@ impl Drop for Tier {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::{Column, Constant, Element, Output, Program, Sink};
+    use crate::compile::lower::Builder;
+    use yunti_base::{Code as ErrorCode, Error, Result};
+    use yunti_engine::columns::kind::Kind;
+
+    /// A compiler whose code keeps all rows.
+    #[derive(Default)]
+    struct Fake {
+        knows: bool,
+        fails: bool,
+        compiled: AtomicU64,
+    }
+
+    struct All;
+
+    impl Code for All {
+        fn run(&self, rows: usize, _: &[Column<'_>], _: &[Constant], _: &mut Output) -> Result<Option<usize>> {
+            Ok(Some(rows))
+        }
+    }
+
+    impl Compiler for Fake {
+        fn find(&self, _: &Program) -> Option<Arc<dyn Code>> {
+            self.knows.then(|| Arc::new(All) as Arc<dyn Code>)
+        }
+
+        fn compile(&self, _: &Program) -> Result<Arc<dyn Code>> {
+            self.compiled.fetch_add(1, Ordering::Relaxed);
+            if self.fails { Err(Error::new(ErrorCode::Internal, "no")) } else { Ok(Arc::new(All)) }
+        }
+    }
+
+    const ROWS: usize = 1000;
+
+    fn shape(bits: u32, has_nulls: bool) -> Option<Input> {
+        Some(Input { element: Element::I64, is_coded: false, has_nulls, bits })
+    }
+
+    fn build(shapes: &[Option<Input>]) -> Option<Built> {
+        let mut builder = Builder::new(shapes.to_vec());
+        let value = builder.column(0, Kind::Int)?;
+        Some(builder.finish(Sink::Columns(vec![(value.id, value.null)])))
+    }
+
+    /// Runs batches whose rows cost some nanoseconds each. Returns how many came to code.
+    fn run(fake: &Arc<Fake>, mode: Mode, rows_all: Option<u64>, nanos: u64, batches: usize) -> usize {
+        let compilation = Compilation { compiler: fake.clone(), mode, counts: Arc::default() };
+        let tier = Tier::new(&compilation, rows_all);
+        let shapes = [shape(8, false)];
+        let mut taken = 0;
+        for _ in 0..batches {
+            match tier.code(&shapes, ROWS, || build(&shapes)) {
+                Some(_) => {
+                    tier.note(ROWS, false);
+                    taken += 1;
+                }
+                None => tier.measure(ROWS, nanos * ROWS as u64),
+            }
+            // The thread of a compilation ends here, so that the next batch finds its code.
+            tier.threads.lock().unwrap().drain(..).for_each(|thread| thread.join().unwrap());
+        }
+        taken
+    }
+
+    #[test]
+    fn code_takes_over_when_it_pays() {
+        let new = || Arc::new(Fake::default());
+        for (name, mode, rows_all, nanos, taken, compiled) in [
+            ("at once", Mode::On, Some(1), 0, 20, 1),
+            // 20 batches of 1,000 rows, 10 ns a row: 0.2 ms.
+            ("too little", Mode::Auto, Some(20_000), 10, 0, 0),
+            // 10 million rows of 10 ns: 100 ms.
+            ("enough", Mode::Auto, Some(10_000_000), 10, 18, 1),
+            // The second batch is the first that finds a measured time.
+            ("enough, at the end", Mode::Auto, Some(20_000), 1_000_000, 18, 1),
+            ("unknown, and little so far", Mode::Auto, None, 10, 0, 0),
+            // The fifth batch of 10 ms finds that 3 x 15 ms are behind it.
+            ("unknown, and much so far", Mode::Auto, None, 10_000, 15, 1),
+        ] {
+            let fake = new();
+            assert_eq!(run(&fake, mode, rows_all, nanos, 20), taken, "{name}");
+            assert_eq!(fake.compiled.load(Ordering::Relaxed), compiled, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_cache_needs_no_compilation_and_a_failure_none_again() {
+        let fake = Arc::new(Fake { knows: true, ..Fake::default() });
+        assert_eq!(run(&fake, Mode::Auto, Some(1), 0, 5), 5);
+        assert_eq!(fake.compiled.load(Ordering::Relaxed), 0);
+        let fake = Arc::new(Fake { fails: true, ..Fake::default() });
+        assert_eq!(run(&fake, Mode::On, Some(1), 0, 5), 0);
+        assert_eq!(fake.compiled.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn code_runs_on_smaller_numbers_and_not_on_larger() {
+        let fake = Arc::new(Fake::default());
+        let compilation = Compilation { compiler: fake.clone(), mode: Mode::On, counts: Arc::default() };
+        let tier = Tier::new(&compilation, None);
+        let compiled = |of: Option<Input>| {
+            assert!(tier.code(&[of], ROWS, || build(&[of])).is_some());
+            fake.compiled.load(Ordering::Relaxed)
+        };
+        assert_eq!(compiled(shape(16, true)), 1);
+        assert_eq!(compiled(shape(8, true)), 1);
+        assert_eq!(compiled(shape(16, false)), 1);
+        assert_eq!(compiled(shape(24, false)), 2);
+        assert_eq!(compiled(shape(24, true)), 3);
+        assert!(tier.code(&[None], ROWS, || build(&[None])).is_none());
+        // Code that fails again and again is used no more.
+        (0..FAILED_MIN).for_each(|_| tier.note(ROWS, true));
+        assert!(tier.code(&[shape(8, true)], ROWS, || None).is_none());
+    }
+}
