@@ -88,10 +88,14 @@ stores:
 # SQL_PROFILE=tested builds the front end's crates without optimisation, for tests.
 SQL := $(TARGET)/sql
 SQL_PROFILE := release
+# Queries become machine code where LLVM 19 is installed (tools/setup sql). LLVM_SYS_191_PREFIX is another place of it.
+LLVM_CONFIG = $(if $(LLVM_SYS_191_PREFIX),$(LLVM_SYS_191_PREFIX)/bin/llvm-config,llvm-config-19)
+SQL_FEATURES = $(if $(shell $(LLVM_CONFIG) --version 2>/dev/null),--features generate)
 .PHONY: sql sql-environment
 sql: formats
-	@tools/setup build
-	$(CARGO) build --profile $(SQL_PROFILE) --locked --manifest-path sql/Cargo.toml --target-dir $(SQL) -p yunti-sql
+	@tools/setup sql
+	@$(if $(SQL_FEATURES),:,echo 'make sql: no LLVM 19 here, so that queries run without machine code')
+	$(CARGO) build --profile $(SQL_PROFILE) --locked --manifest-path sql/Cargo.toml --target-dir $(SQL) -p yunti-sql $(SQL_FEATURES)
 	@strip -o $(SQL)/yunti-sql $(SQL)/$(SQL_PROFILE)/yunti-sql
 	@$(call place,$(SQL)/yunti-sql,$(DIST)/libexec/yunti-sql)
 # The class library for files of others. Its workspace is apart, so that the core's build has no part of it.

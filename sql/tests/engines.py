@@ -83,8 +83,8 @@ class Yunti:
     # The same rows in the same order, whatever the threads and the memory.
     stable = True
 
-    def __init__(self, program=YUNTI):
-        self.program, self.has_statements = program, None
+    def __init__(self, program=YUNTI, options=()):
+        self.program, self.options, self.has_statements = program, options, None
 
     def command(self, sql, tables, threads=None, memory=None, options=()):
         words = [self.program, "sql"]
@@ -92,6 +92,7 @@ class Yunti:
             words += ["--table", f"{name}={path}"]
         words += ["--threads", str(threads)] if threads else []
         words += ["--memory", str(memory)] if memory else []
+        words += self.options
         # A text may begin with a comment, which looks like an option.
         return [*words, *options, *([] if sql is None else ["--", sql])]
 
@@ -112,6 +113,11 @@ class Yunti:
             shown = subprocess.run([self.program, "sql", "--help"], capture_output=True, check=False, text=True)
             self.has_statements = "--statements" in shown.stdout + shown.stderr
         return Session(self, threads, memory) if self.has_statements else Queries(self)
+
+    def has_compiler(self):
+        """Returns true if the program makes machine code of queries."""
+        words = [self.program, "sql", "--compile", "on", "select 1"]
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
 
     def run(self, words):
         """Returns the standard output. A crash, a hang or an error of many lines raises Broken, one line Refused."""

@@ -60,6 +60,14 @@ class Random(unittest.TestCase):
         print(others)
         self.assertLess(sums.counts["not native"], 0.1 * COUNT)
 
+    def test_queries_by_machine_code(self):
+        engine = engines.Yunti(options=("--compile", "on"))
+        if not engine.has_compiler():
+            self.skipTest("the program has no compiler: install llvm-19-dev, and build it again")
+        sums = random_queries.run(SEED + 1, COUNT // 2, engine, [engines.DuckDb()])
+        self.assertEqual(sums.failures, [], f"{len(sums.failures)} of {COUNT // 2}")
+        self.assertGreater(sums.counts["checked"], COUNT // 2 * 0.9)
+
     def test_faults_are_found(self):
         for name, (fault, outcome) in FAULTS.items():
             with self.subTest(fault=name):

@@ -107,6 +107,20 @@ class Queries(unittest.TestCase):
                     again = self.engine.query(sql, paths, threads, memory)
                     self.assertEqual((first.names, first.rows), (again.names, again.rows))
 
+    def test_answers_do_not_depend_on_machine_code(self):
+        """Code from the first rows, on several threads and within little memory, against kernels alone."""
+        if not engines.Yunti().has_compiler():
+            self.skipTest("the program has no compiler: install llvm-19-dev, and build it again")
+        paths = tables.tpch(SCALES[0])
+        kernels, code = (engines.Yunti(options=("--compile", when)) for when in ("off", "on"))
+        for number in QUERIES:
+            sql = text(number, SCALES[0])
+            first = kernels.query(sql, paths)
+            for threads, memory in [(2, None), (3, "64MiB")]:
+                with self.subTest(query=number, threads=threads, memory=memory):
+                    again = code.query(sql, paths, threads, memory)
+                    self.assertEqual((first.names, first.rows), (again.names, again.rows))
+
     # The answers are of scale 1 and stand beside the checkout: the long test has both.
     if 1 in SCALES and os.path.isdir(PUBLISHED):
         def test_answers_are_the_published_ones(self):

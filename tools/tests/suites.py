@@ -64,6 +64,13 @@ def no_pypi():
     return None if done.returncode == 0 else f"pip cannot reach PyPI: {lines[-1] if lines else 'no pip'}"
 
 
+def no_llvm():
+    """Returns the reason why queries cannot become machine code, or None."""
+    prefix = os.environ.get("LLVM_SYS_191_PREFIX")
+    config = os.path.join(prefix, "bin/llvm-config") if prefix else "llvm-config-19"
+    return None if shutil.which(config) else "there is no LLVM 19: tools/setup sql"
+
+
 def on_jdk_25(*modules):
     """Returns the command for tests of web/ on JDK 25; JDK 17 compiles them."""
     home = jdks.find(["25"]).get("25", ("", ""))[1]
@@ -184,6 +191,10 @@ SUITES = [
           [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml", "--target-dir",
             "target/sql", "-p", "yunti-sql", "-p", "yunti-sql-plan", "-p", "yunti-sql-execute", "-p", "yunti-sql-front",
             "--no-fail-fast", "--", "--show-output"]], counts.read_cargo, minutes=50),
+    Suite("sql", "machine code against kernels",
+          [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml", "--target-dir",
+            "target/sql", "-p", "yunti-sql-plan", "-p", "yunti-sql-generate", "--no-fail-fast", "--", "--show-output"]],
+          counts.read_cargo, skip=no_llvm),
     Suite("sql", "queries against other engines",
           [["make", "-s", "sql", "SQL_PROFILE=tested"], ["make", "-s", "sql-environment"],
            [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "-m", "unittest", "discover", "-v", "-s", "sql/tests",

@@ -72,6 +72,14 @@ pub struct Flags {
     #[arg(long, value_name = "EXECUTOR", default_value = "auto", help_heading = "Plans")]
     pub executor: ExecutorName,
 
+    /// Machine code for queries: off, on: from the first rows, or auto: when the rows that are left are worth it
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Plans")]
+    pub compile: CompileName,
+
+    /// Print the rows that machine code took, and its compilations, after each query
+    #[arg(long, help_heading = "Plans")]
+    pub compile_report: bool,
+
     /// Memory of a query, as in 512MiB [default: derived from the control group and the free memory]
     #[arg(short, long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
     pub memory: Option<u64>,
@@ -121,6 +129,14 @@ pub enum ExecutorName {
     Auto,
     Native,
     General,
+}
+
+/// When queries become machine code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompileName {
+    Off,
+    On,
+    Auto,
 }
 
 impl From<ExecutorName> for Executor {

@@ -4,8 +4,10 @@
 //!   flags.rs --> session --> print.rs     results to standard output, an output, or nowhere (--explain)
 //!                       `--> protocol.rs  JSON lines, for programs (--statements)
 //!                       `--> shell.rs     statements of a person on a terminal
+//!   compile.rs   the compiler of queries, if the program has one
 //! ```
 
+mod compile;
 mod flags;
 mod on_yarn;
 mod print;
@@ -105,6 +107,8 @@ fn settings(flags: &Flags) -> Result<Settings> {
         memory_bytes,
         is_memory_set: flags.memory.is_some(),
         executor: flags.executor.into(),
+        compilation: compile::compilation(flags.compile)?,
+        reports_compilation: flags.compile_report,
         temp_dir: flags.temp_dir.clone(),
         options: flags.options.iter().filter(|(name, _)| !on_yarn::is_of_hadoop(name)).cloned().collect(),
         parameters: flags.parameters.clone(),

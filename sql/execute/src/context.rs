@@ -7,6 +7,7 @@ use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
 
 use crate::meter::Under;
+use crate::code::Compilation;
 
 /// Settings of one query.
 #[derive(Clone)]
@@ -17,14 +18,16 @@ pub struct Context {
     /// Workers.
     pub threads: usize,
     pub cancel: Cancel,
+    /// Compiler of the query; None: kernels alone.
+    pub compilation: Option<Compilation>,
     /// Operator for which work is done, if rows and times are counted.
     pub under: Option<Under>,
 }
 
 impl Context {
-    /// Returns the means of a query that counts nothing.
+    /// Returns the means of a query that kernels alone run, and that counts nothing.
     pub fn new(env: Env, budget: Arc<Budget>, threads: usize, cancel: Cancel) -> Context {
-        Context { env, budget, threads, cancel, under: None }
+        Context { env, budget, threads, cancel, compilation: None, under: None }
     }
 
     /// Fails once the query is cancelled. Workers call it for each batch. Errors: `Cancelled`.

@@ -3,12 +3,15 @@
 //! ```text
 //!   run.rs        a plan as pipelines, one after the other; the rows of the last in order
 //!   recursive.rs  a plan whose rows are its own input
+//!   explain.rs    parts of a plan that can become machine code
 //!   scalars.rs    values of plans that stand in expressions
 //!   pipeline/     source -> steps -> sink, and the workers that run it
 //!   context.rs    memory, threads, cancellation and files of a query
 //!   missing.rs    errors for what the executor lacks
 //!   scan/         rows of a table: conditions first, then the other columns of the rows that are left
 //!   expression/   values of expressions for a batch
+//!   code/         programs of expressions, and calls of the code that a compiler makes of them
+//!   compile/      expressions as programs, and the switch from kernels to code
 //!   aggregate/    groups and their states
 //!   join/         tables of rows, and rows that look into them
 //!   sort/         rows in order, and the first of them
@@ -19,7 +22,10 @@
 //! ```
 
 pub mod aggregate;
+pub mod code;
+pub mod compile;
 pub mod context;
+pub mod explain;
 pub mod expression;
 pub mod join;
 pub mod meter;

@@ -7,12 +7,13 @@ use yunti_engine::columns::text::Builder;
 use yunti_engine::columns::vector::{Value, Vector};
 use yunti_sql_plan::{Batch, Node, ValuePlan, kind_of};
 
+use crate::compile::segment;
 use crate::context::Context;
 use crate::missing::not_native;
 use crate::pipeline::Pipeline;
 use crate::pipeline::output::Ordered;
 use crate::pipeline::rows::Batches;
-use crate::pipeline::steps::{self, Filter, Project};
+use crate::pipeline::steps::{self, Stage};
 use crate::{aggregate, join, recursive, scalars, scan, sort, window};
 
 /// Runs a plan. Calls `out` with its rows, in order, from any thread.
@@ -70,16 +71,16 @@ fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
         }
         Node::Filter { input, condition } => {
             let mut pipeline = pipeline(input, context)?;
-            pipeline.push(std::sync::Arc::new(Filter(condition.clone())));
+            segment::push(&mut pipeline, &Stage::Filter(condition.clone()), &input.types(), context);
             pipeline
         }
         Node::Project { input, expressions } => {
             let mut pipeline = pipeline(input, context)?;
-            pipeline.push(std::sync::Arc::new(Project(expressions.clone())));
+            segment::push(&mut pipeline, &Stage::Project(expressions.clone()), &input.types(), context);
             pipeline
         }
         Node::Aggregate { input, keys, sets, aggregates } => {
-            aggregate::run(&pipeline(input, context)?, (keys, sets), aggregates, context)?
+            aggregate::run((&pipeline(input, context)?, &input.types()), (keys, sets), aggregates, context)?
         }
         Node::Join(join) => {
             let (build, probe) = if join.build_left { (&join.left, &join.right) } else { (&join.right, &join.left) };

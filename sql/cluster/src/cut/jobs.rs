@@ -114,7 +114,8 @@ fn order(plan: &Node) -> Vec<u32> {
                 Some(TablePlace::Input(number)) => vec![number],
                 _ => Vec::new(),
             },
-            Node::Values { .. } => Vec::new(),
+            // The bytes of a plan have no recursive query.
+            Node::Values { .. } | Node::Recursive(_) | Node::Work { .. } => Vec::new(),
             Node::Filter { input, .. } | Node::Project { input, .. } => walk(input, now),
             Node::Aggregate { input, .. } | Node::Sort { input, .. } | Node::Limit { input, .. } => {
                 let then = walk(input, now);

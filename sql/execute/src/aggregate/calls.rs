@@ -30,6 +30,15 @@ enum StateFunction {
     Sketch,
 }
 
+/// What generated code knows of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateKind {
+    Count,
+    Sum,
+    Least,
+    Largest,
+}
+
 /// An expression that aggregates need of each row.
 #[derive(Clone, Debug)]
 pub struct Argument {
@@ -177,6 +186,26 @@ impl Calls {
     /// Returns the number of calls.
     pub fn len(&self) -> usize {
         self.calls.len()
+    }
+
+    /// Returns what generated code knows of a state; None if it knows nothing.
+    pub fn kind_of_state(&self, column: &StateColumn) -> Option<StateKind> {
+        let argument = column.argument.map(|number| &self.arguments[number]);
+        let kind = match argument {
+            Some(argument) => kind_of(&argument.expression.data_type)?,
+            None => Kind::Int,
+        };
+        if column.is_distinct || argument.is_some_and(|argument| argument.as_floats) {
+            return None;
+        }
+        match column.function {
+            StateFunction::Count => Some(StateKind::Count),
+            StateFunction::Sum => (!is_float(kind)).then_some(StateKind::Sum),
+            StateFunction::Least { largest } => {
+                (kind != Kind::Text).then_some(if largest { StateKind::Largest } else { StateKind::Least })
+            }
+            StateFunction::Spread { .. } | StateFunction::Sketch => None,
+        }
     }
 
     /// Returns empty states.

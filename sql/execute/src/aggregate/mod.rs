@@ -9,6 +9,7 @@
 //!   table.rs       groups with their states         spill.rs        groups in files
 //!   worker.rs      rows of one worker, the sink     partitions.rs   tables that all workers share
 //!   shared.rs      few groups of all workers        output.rs       rows of the groups
+//!   fused.rs       rows to sums of groups by code
 //! ```
 //!
 //! Groups leave in the order of their hashes and, within one hash, of their keys. So neither their order nor a value
@@ -32,6 +33,7 @@ use crate::context::Context;
 use crate::pipeline::Pipeline;
 
 pub(crate) mod calls;
+pub mod fused;
 mod groups;
 pub(crate) mod keys;
 mod output;
@@ -49,7 +51,7 @@ mod worker;
 /// Errors: those of the input; `Usage` for types that this executor lacks; `UserCode` for a result that its type does
 /// not hold, also when rows are read; `Memory`, `Output` and `Corrupt` from spilling.
 pub fn run(
-    input: &Pipeline,
+    (input, input_types): (&Pipeline, &[DataType]),
     (keys, sets): (&[Expression], &[Vec<usize>]),
     aggregates: &[Aggregate],
     context: &Context,
@@ -60,7 +62,13 @@ pub fn run(
     }
     let layout = Arc::new(Layout::new(&types)?);
     let plan = Arc::new(Plan { layout: layout.clone(), calls: Calls::new(aggregates)?, key_columns: types.len() });
-    let shared = Shared::new(Partitions::new(&plan, context)?, keys, sets)?;
+    let taken = match sets {
+        [] => fused::take(input, input_types, keys, &plan.calls, context),
+        _ => None,
+    };
+    let (fused_input, fused) = taken.unzip();
+    let input = fused_input.as_ref().unwrap_or(input);
+    let shared = Shared::new(Partitions::new(&plan, context)?, keys, sets, fused)?;
     input.run(&shared, context)?;
     // The only group of no keys is there without a row.
     if keys.is_empty() && sets.is_empty() {

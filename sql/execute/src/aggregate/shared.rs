@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use yunti_base::Result;
 use yunti_sql_plan::Expression;
 
+use super::fused::Fused;
 use super::keys::KeyRows;
 use super::partitions::Partitions;
 use super::table::{Feed, KeysAlone, Table};
@@ -20,16 +21,23 @@ pub struct Shared {
     pub keys: Vec<Expression>,
     pub sets: Vec<Vec<usize>>,
     pub has_number_index: bool,
+    /// The aggregates as code, with the stages before them.
+    pub fused: Option<Fused>,
     /// Groups of workers that have few.
     small: Mutex<Table>,
 }
 
 impl Shared {
-    pub fn new(partitions: Partitions, keys: &[Expression], sets: &[Vec<usize>]) -> Result<Shared> {
+    pub fn new(
+        partitions: Partitions,
+        keys: &[Expression],
+        sets: &[Vec<usize>],
+        fused: Option<Fused>,
+    ) -> Result<Shared> {
         let plan = &partitions.plan;
         let small = Mutex::new(Table::new(&plan.layout, 0, &plan.calls, Some(partitions.budget()))?);
         let has_number_index = partitions.budget().limit_bytes() >= NUMBER_INDEX_BYTES;
-        Ok(Shared { partitions, keys: keys.to_vec(), sets: sets.to_vec(), has_number_index, small })
+        Ok(Shared { partitions, keys: keys.to_vec(), sets: sets.to_vec(), has_number_index, fused, small })
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

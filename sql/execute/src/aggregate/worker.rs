@@ -9,6 +9,7 @@
 //! straight to the partitions, so that no work is done twice; after a while the worker tries its table again.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::grouping::{CodeIndex, NumberIndex};
@@ -17,6 +18,7 @@ use yunti_engine::memory::Grant;
 use yunti_sql_plan::{Batch, Expression, Operation};
 
 use super::calls::to_floats;
+use super::fused::{Fused, LocalFused, Partials};
 use super::groups::Shortage;
 use super::keys::{KeyEncoder, KeyRows};
 use super::shared::Shared;
@@ -108,6 +110,7 @@ pub struct Worker<'s> {
     local: Local,
     direct: Direct,
     is_direct: bool,
+    fused: Option<LocalFused>,
     _grant: Option<Grant>,
 }
 
@@ -161,6 +164,7 @@ impl<'s> Worker<'s> {
             local,
             direct: Direct::default(),
             is_direct: false,
+            fused: shared.fused.as_ref().map(Fused::local).transpose()?,
             _grant: grant,
             shared,
         })
@@ -358,8 +362,54 @@ impl Sink for Shared {
     }
 }
 
-impl LocalSink for Worker<'_> {
-    fn push(&mut self, _morsel: usize, batch: Batch) -> Result<()> {
+impl Worker<'_> {
+    /// Adds what generated code made of a batch.
+    fn add_partials(&mut self, partials: &Partials) -> Result<()> {
+        let groups = partials.groups;
+        if groups == 0 {
+            return Ok(());
+        }
+        if self.local.table.groups.len() + groups > LOCAL_GROUPS {
+            self.flush()?;
+        }
+        let keys = self.encoder.encode(&partials.keys, groups)?;
+        let all: Vec<u32> = (0..groups as u32).collect();
+        let mut found = Vec::with_capacity(groups);
+        let table = &mut self.local.table;
+        while found.len() < groups {
+            let shortage = table.groups.assign(&keys, &all[found.len()..], &mut found);
+            if let Some(shortage) = shortage
+                && !table.grow(shortage)
+            {
+                return Err(Error::new(Code::Internal, "a table without a limit does not grow"));
+            }
+        }
+        let len = table.groups.len();
+        for (states, partial) in table.states.iter_mut().zip(&partials.states) {
+            states.resize(len);
+            for (&group, &(number, values)) in found.iter().zip(partial) {
+                states.add(group as usize, number, values);
+            }
+        }
+        self.local.rows += partials.rows;
+        if self.local.is_full() { self.flush() } else { Ok(()) }
+    }
+
+    /// Adds the rows of a batch before the stages that code has with the aggregates.
+    fn push_fused(&mut self, batch: Batch) -> Result<()> {
+        let (Some(of), Some(local)) = (&self.shared.fused, &mut self.fused) else { return self.push_rows(batch) };
+        if let Some(partials) = local.by_code(of, &batch)? {
+            return self.add_partials(&partials);
+        }
+        let (start, rows) = (Instant::now(), batch.rows);
+        if let Some(batch) = local.by_kernels(batch)? {
+            self.push_rows(batch)?;
+        }
+        of.measure(rows, start.elapsed().as_nanos() as u64);
+        Ok(())
+    }
+
+    fn push_rows(&mut self, batch: Batch) -> Result<()> {
         let (keys, prepared) = self.prepare(&batch)?;
         if keys.iter().any(|key| key.len() != batch.rows) {
             return Err(Error::new(Code::Internal, "a key has another number of rows than its batch"));
@@ -388,6 +438,12 @@ impl LocalSink for Worker<'_> {
             self.add_local(&columns, &prepared)?;
         }
         if self.local.is_full() { self.flush() } else { Ok(()) }
+    }
+}
+
+impl LocalSink for Worker<'_> {
+    fn push(&mut self, _morsel: usize, batch: Batch) -> Result<()> {
+        self.push_fused(batch)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

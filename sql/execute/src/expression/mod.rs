@@ -34,6 +34,7 @@ use yunti_base::Result;
 use yunti_engine::columns::vector::Vector;
 use yunti_sql_plan::{Batch, Expression};
 
+pub(crate) use arithmetic::limits_of;
 use node::{Node, Prepared};
 use scope::Scope;
 

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   rows.rs     sources of rows that are in memory already
-//!   steps.rs    conditions and expressions
+//!   steps.rs    conditions and expressions, by kernels
 //!   output.rs   the sink that hands over rows in the order of morsels
 //! ```
 //!
@@ -23,9 +23,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
+use arrow_schema::DataType;
 use yunti_base::{Code, Error, Result};
 use yunti_sql_plan::{Batch, MorselReader};
 
+use self::steps::Stage;
 use crate::context::Context;
 use crate::meter::{Counts, Under};
 
@@ -36,12 +38,35 @@ pub trait Source: Send + Sync {
 
     /// Opens a morsel.
     fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>>;
+
+    /// Returns the number of rows of all morsels, before conditions; None if it is not known.
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns the same rows without its conditions, and stages that have them; None if it has none.
+    fn without_conditions(&self) -> Option<Open> {
+        None
+    }
+}
+
+/// A source whose conditions are stages.
+pub struct Open {
+    pub source: Arc<dyn Source>,
+    /// Types of its columns.
+    pub types: Vec<DataType>,
+    pub stages: Vec<Stage>,
 }
 
 /// A change of batches on their way: rows leave, or columns become others.
 pub trait Step: Send + Sync {
     /// Returns the step of one worker.
     fn local(&self) -> Result<Box<dyn LocalStep>>;
+
+    /// Returns its stages and the types of the columns that come in, if it consists of stages alone.
+    fn stages(&self) -> Option<(&[Stage], &[DataType])> {
+        None
+    }
 }
 
 /// Receives what a step passes on.

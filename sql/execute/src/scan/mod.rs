@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use arrow_schema::DataType;
 use yunti_base::Result;
 use yunti_sql_plan::{Batch, Bounds, Expression, Morsel, MorselReader, Operation, Scan};
 
 use crate::context::Context;
 use crate::expression::{Condition, Selection};
-use crate::pipeline::Source;
+use crate::pipeline::steps::Stage;
+use crate::pipeline::{Open, Source};
 
 pub mod bounds;
 pub mod files;
@@ -45,6 +47,31 @@ struct Scanned {
 impl Source for Scanned {
     fn morsels(&self) -> Result<usize> {
         Ok(self.morsels.len())
+    }
+
+    fn rows(&self) -> Option<u64> {
+        // A morsel whose rows are not known has none.
+        Some(self.morsels.iter().map(|morsel| morsel.rows).sum()).filter(|rows| *rows > 0)
+    }
+
+    fn without_conditions(&self) -> Option<Open> {
+        if self.conditions.is_empty() {
+            return None;
+        }
+        let types: Vec<DataType> =
+            self.read.iter().map(|&column| self.scan.table.fields[column].data_type.clone()).collect();
+        let condition = Expression::new(DataType::Boolean, Operation::And(self.conditions.clone()));
+        let columns = (0..self.scan.columns.len()).map(|n| Expression::column(n, types[n].clone())).collect();
+        let stages = vec![Stage::Filter(condition), Stage::Project(columns)];
+        let source = Scanned {
+            scan: Scan { columns: self.read.clone(), ..self.scan.clone() },
+            read: self.read.clone(),
+            conditions: Vec::new(),
+            bounds: self.bounds.clone(),
+            morsels: self.morsels.clone(),
+            _context: self._context.clone(),
+        };
+        Some(Open { source: Arc::new(source), types, stages })
     }
 
     fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>> {

@@ -47,9 +47,10 @@ use self::kept::Keep;
 use self::plan::Plan;
 use self::step::{Compute, Local};
 use crate::aggregate::calls::are_same;
+use crate::compile::segment as stages;
 use crate::context::Context;
 use crate::pipeline::output::Ordered;
-use crate::pipeline::steps::Project;
+use crate::pipeline::steps::Stage;
 use crate::pipeline::{LocalStep, Pipeline};
 use crate::sort;
 use crate::spill::Spill;
@@ -65,8 +66,9 @@ pub fn run(window: &Window, input: impl FnOnce(&Node) -> Result<Pipeline>, conte
     if !is_sorted(&plan, &window.input)? {
         if !plan.computed.is_empty() {
             let types = window.input.types();
-            let columns = types.into_iter().enumerate().map(|(n, data_type)| Expression::column(n, data_type));
-            pipeline.push(Arc::new(Project(columns.chain(plan.computed.iter().cloned()).collect())));
+            let columns = types.iter().enumerate().map(|(n, of)| Expression::column(n, of.clone()));
+            let all = Stage::Project(columns.chain(plan.computed.iter().cloned()).collect());
+            stages::push(&mut pipeline, &all, &types, context);
         }
         if !plan.keys.is_empty() || !plan.is_unordered() && !has_order(&window.input) {
             pipeline = sort::run(&pipeline, &plan.keys, None, context)?;

@@ -27,6 +27,7 @@ use yunti_base::{Cancel, Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
 use yunti_sql_cluster::Yarn;
+use yunti_sql_execute::code::Compilation;
 
 use self::names::Names;
 use crate::runtime::Runtimes;
@@ -59,6 +60,10 @@ pub struct Settings {
     /// True if the user has set the memory: then no query runs on the general executor, which may not keep to it.
     pub is_memory_set: bool,
     pub executor: Executor,
+    /// Compiler of the native executor's queries; None: kernels alone.
+    pub compilation: Option<Compilation>,
+    /// Prints what became machine code, after each query.
+    pub reports_compilation: bool,
     pub temp_dir: Option<PathBuf>,
     /// Settings of DataFusion, with or without `datafusion.`.
     pub options: Vec<(String, String)>,

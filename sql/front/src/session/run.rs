@@ -17,6 +17,7 @@ use futures::StreamExt;
 use tokio::sync::mpsc;
 use yunti_base::{Code, Error, Result};
 use yunti_sql_execute::Context;
+use yunti_sql_execute::code::Compilation;
 use yunti_sql_execute::meter::{Meter, Under};
 use yunti_sql_plan::Node;
 
@@ -275,10 +276,16 @@ impl Session {
         let reason = match (self.settings.executor, native::translate(&optimized, &state, &self.world.budget)) {
             (Executor::General, _) => "--executor general".to_string(),
             (_, Ok(node)) => {
-                return match &self.settings.cluster {
-                    Some(cluster) => cluster.explain(&node, &self.world.env),
-                    None => Ok(format!("executor: native\n{node}")),
-                };
+                if let Some(cluster) = &self.settings.cluster {
+                    return cluster.explain(&node, &self.world.env);
+                }
+                let mut text = format!("executor: native\n{node}");
+                if self.settings.compilation.is_some() {
+                    for line in yunti_sql_execute::explain::machine_code(&node) {
+                        text.push_str(&format!("machine code, when it pays: {line}\n"));
+                    }
+                }
+                return Ok(text);
             }
             (_, Err(reason)) if self.settings.cluster.is_some() => return Err(not_on_cluster(&reason)),
             (_, Err(reason)) => format!("the own one lacks {reason}"),
@@ -295,7 +302,9 @@ impl Session {
 
     /// Returns the means of the own executor.
     fn execution(&self) -> Context {
-        Context::new(self.world.env.clone(), self.world.budget.clone(), self.settings.threads, self.cancel.clone())
+        let (env, budget) = (self.world.env.clone(), self.world.budget.clone());
+        let compilation = self.settings.compilation.as_ref().map(Compilation::for_query);
+        Context { compilation, ..Context::new(env, budget, self.settings.threads, self.cancel.clone()) }
     }
 
     /// Runs a plan and drops its rows. Gives a line for each operator: rows, time of all threads, and what it does.
@@ -339,6 +348,9 @@ impl Session {
                 let done = yunti_sql_execute::run(&node, &context, &mut |batch| {
                     rows.rows(&arrow::record_batch(&batch, &schema)?)
                 });
+                if let (Some(compilation), true) = (&context.compilation, self.settings.reports_compilation) {
+                    eprintln!("yunti: {}", compilation.counts);
+                }
                 done.map_err(|e| if e.code() == Code::Cancelled { cancelled_error() } else { e })
             }
             Plan::General(optimized) => self.general(&optimized, plan.schema().as_arrow(), statement, rows),

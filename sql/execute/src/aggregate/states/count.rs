@@ -36,6 +36,10 @@ impl State for Count {
         }
     }
 
+    fn add(&mut self, group: usize, _: i128, values: i64) {
+        self.0[group] += values;
+    }
+
     fn merge(&mut self, from: &dyn State, groups: &[u32], to: &[u32]) {
         let from = same::<Count>(from);
         groups.iter().zip(to).for_each(|(&group, &to)| self.0[to as usize] += from.0[group as usize]);

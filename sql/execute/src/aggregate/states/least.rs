@@ -114,6 +114,13 @@ impl<T: Number> State for Least<T> {
         }
     }
 
+    fn add(&mut self, group: usize, number: i128, values: i64) {
+        if let (true, Some(number)) = (values > 0, T::of(number)) {
+            self.seen.set(group);
+            self.put(group, number);
+        }
+    }
+
     fn merge(&mut self, from: &dyn State, groups: &[u32], to: &[u32]) {
         let from = same::<Least<T>>(from);
         self.seen.merge(&from.seen, groups, to);

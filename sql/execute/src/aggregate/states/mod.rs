@@ -45,6 +45,10 @@ pub trait State: Any + Send {
     /// Adds rows.
     fn update(&mut self, rows: &Rows<'_>, argument: Option<&Argument>);
 
+    /// Adds a sum, a count, or a least or largest number of some values of a group, which generated code has computed.
+    /// Called for states that `Calls::kind_of_state` knows.
+    fn add(&mut self, _group: usize, _number: i128, _values: i64) {}
+
     /// Adds states of the same type, each to a group.
     fn merge(&mut self, from: &dyn State, groups: &[u32], to: &[u32]);
 

@@ -150,6 +150,18 @@ impl State for Sum {
         }
     }
 
+    fn add(&mut self, group: usize, number: i128, values: i64) {
+        if values == 0 {
+            return;
+        }
+        self.bound(number.unsigned_abs());
+        self.seen.set(group);
+        match &mut self.wide {
+            None => self.small[group] += number as i64,
+            Some(wide) => Sum::add_wide(wide, self.wraps.as_mut(), group, number),
+        }
+    }
+
     fn merge(&mut self, from: &dyn State, groups: &[u32], to: &[u32]) {
         let from = same::<Sum>(from);
         self.bound(from.bound);
