@@ -117,5 +117,5 @@ fn is_place(of: &Expression, place: usize) -> bool {
 
 /// Returns true if the order of a plan's rows depends neither on threads nor on memory.
 fn has_order(plan: &Node) -> bool {
-    !matches!(plan, Node::Join(_)) && plan.inputs().into_iter().all(has_order)
+    !matches!(plan, Node::Join(_) | Node::Recursive(_)) && plan.inputs().into_iter().all(has_order)
 }

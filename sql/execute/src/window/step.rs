@@ -14,6 +14,7 @@ use super::stream::Stream;
 use crate::context::Context;
 use crate::expression::Evaluator;
 use crate::pipeline::{LocalStep, Next, Step};
+use crate::store::NO_ROW;
 use crate::store::size::Dictionaries;
 
 /// Rows of complete partitions that are computed together, at least.
@@ -82,7 +83,8 @@ impl Local {
 
     /// Takes memory for a part. Returns false if its partition does not fit.
     fn admit(&mut self, part: &Part, next: Next<'_>) -> Result<bool> {
-        if self.has_room(part.bytes) {
+        // Rows of a segment have numbers of 32 bits.
+        if self.rows + part.batch.rows < NO_ROW as usize && self.has_room(part.bytes) {
             return Ok(true);
         }
         // The partitions before are complete with the first row of another one.

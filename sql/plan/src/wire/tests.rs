@@ -11,8 +11,9 @@ use super::stage::Route;
 use super::*;
 use crate::aggregate::Aggregate;
 use crate::expression::{Arithmetic, Comparison, Expression, Foreign, Operation};
-use crate::node::{Join, JoinKind, Scan, SortKey};
+use crate::node::{Join, JoinKind, Scan, SortKey, Window};
 use crate::table::{Bounds, Morsel, MorselReader, Statistics, TableSource};
+use crate::window::{Frame, FrameEnd, FrameUnit, Interval, Offset, WindowCall, WindowFunction};
 
 /// A table that is nothing but its place.
 #[derive(Debug)]
@@ -155,7 +156,7 @@ impl Draw {
             let keys = draw.expressions(columns).into_iter();
             keys.map(|value| SortKey { value, descending: draw.flag(), nulls_first: draw.flag() }).collect()
         };
-        match self.below(8) {
+        match self.below(9) {
             0 => Node::Filter { condition: self.expression(columns, 3), input },
             1 => Node::Project { expressions: self.expressions(columns), input },
             2 => {
@@ -190,7 +191,55 @@ impl Draw {
                 let other = (*input).clone();
                 Node::Union { inputs: vec![*input, other] }
             }
+            7 => {
+                let partition = self.expressions(columns);
+                let order = keys(self);
+                let calls = (0..self.below(3)).map(|_| self.window_call(columns)).collect();
+                Node::Window(Window { input, partition, order, calls })
+            }
             _ => *input,
+        }
+    }
+
+    fn window_call(&mut self, columns: usize) -> WindowCall {
+        let function = [
+            WindowFunction::RowNumber,
+            WindowFunction::Rank,
+            WindowFunction::DenseRank,
+            WindowFunction::PercentRank,
+            WindowFunction::CumeDist,
+            WindowFunction::Ntile(u64::MAX),
+            WindowFunction::Lag(i64::MIN),
+            WindowFunction::FirstValue,
+            WindowFunction::LastValue,
+            WindowFunction::NthValue(-2),
+            WindowFunction::Aggregate(expressions::AGGREGATES[self.below(expressions::AGGREGATES.len())]),
+        ][self.below(11)];
+        let frame = Frame {
+            unit: [FrameUnit::Rows, FrameUnit::Range, FrameUnit::Groups][self.below(3)],
+            start: self.frame_end(),
+            end: self.frame_end(),
+        };
+        WindowCall {
+            function,
+            arguments: self.expressions(columns),
+            condition: self.flag().then(|| self.expression(columns, 2)),
+            distinct: self.flag(),
+            ignores_nulls: self.flag(),
+            frame,
+            data_type: self.data_type(),
+        }
+    }
+
+    fn frame_end(&mut self) -> FrameEnd {
+        let interval = Interval { months: -1, days: i32::MIN, nanos: 1 << 40 };
+        match self.below(6) {
+            0 => FrameEnd::UnboundedPreceding,
+            1 => FrameEnd::Preceding(Offset::Value(self.value())),
+            2 => FrameEnd::Preceding(Offset::Interval(interval)),
+            3 => FrameEnd::CurrentRow,
+            4 => FrameEnd::Following(Offset::Value(self.value())),
+            _ => FrameEnd::UnboundedFollowing,
         }
     }
 
