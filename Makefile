@@ -91,9 +91,11 @@ SQL_PROFILE := release
 .PHONY: sql sql-environment
 sql: formats
 	@tools/setup build
-	$(CARGO) build --profile $(SQL_PROFILE) --locked --manifest-path sql/Cargo.toml --target-dir $(SQL) -p yunti-sql
+	$(CARGO) build --profile $(SQL_PROFILE) --locked --manifest-path sql/Cargo.toml --target-dir $(SQL) -p yunti-sql -p yunti-sql-task
 	@strip -o $(SQL)/yunti-sql $(SQL)/$(SQL_PROFILE)/yunti-sql
+	@strip -o $(SQL)/libyunti_sql.so $(SQL)/$(SQL_PROFILE)/libyunti_sql.so
 	@$(call place,$(SQL)/yunti-sql,$(DIST)/libexec/yunti-sql)
+	@$(call place,$(SQL)/libyunti_sql.so,$(DIST)/lib/yunti/libyunti_sql.so)
 # The class library for files of others. Its workspace is apart, so that the core's build has no part of it.
 FORMATS := $(TARGET)/formats
 .PHONY: formats

@@ -12,7 +12,7 @@ use yunti_sql_front::datafusion::arrow::record_batch::RecordBatch;
 use yunti_sql_front::output::{Encoder, Format};
 use yunti_sql_front::rows::Rows;
 use yunti_sql_front::session::Session;
-use yunti_sql_front::session::run::Done;
+use yunti_sql_front::session::run::{Done, Kept};
 use yunti_sql_front::statements::Statement;
 
 use crate::flags::Flags;
@@ -51,6 +51,9 @@ fn one(session: &mut Session, statement: &Statement, flags: &Flags, format: Form
     if flags.explain {
         return print_text(&session.explain(statement)?);
     }
+    if flags.analyze && flags.on.is_some() {
+        return analyze_on_cluster(session, statement);
+    }
     let started = std::time::Instant::now();
     let analyzed;
     let statement = match flags.analyze {
@@ -71,6 +74,13 @@ fn one(session: &mut Session, statement: &Statement, flags: &Flags, format: Form
         }
         Ok(_) => Ok(()),
     }
+}
+
+/// Runs a statement on the cluster, and prints its stages with the reports of their jobs.
+fn analyze_on_cluster(session: &mut Session, statement: &Statement) -> Outcome {
+    let plan = session.explain(statement)?;
+    session.run(statement, &mut Kept::default())?;
+    print_text(&format!("{plan}\n{}", session.reports()))
 }
 
 /// Prints text as it is.
