@@ -151,6 +151,15 @@ def cluster_suite(name, test, only=(), part="hadoop", shares=()):
                  end=["hadoop/cluster/down", "--dir", CLUSTER], shares=shares)
 
 
+def sql_on_yarn():
+    """Returns the suite of queries on the shared cluster. Its tables come from a generator of PyPI."""
+    suite = cluster_suite("queries on YARN", "sql", part="sql", shares=("stores", "formats"))
+    suite.steps[-1:] = [["make", "-s", "sql", "SQL_PROFILE=tested"], ["make", "-s", "sql-environment"],
+                        [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "hadoop/tests/sql_test.py"]]
+    suite.skip = no_pypi
+    return suite
+
+
 def engine_bench(name):
     # Benches spell the flag for tiny data as `--tiny` or `tiny`, and ignore the other spelling.
     return Suite("benches", f"engine/benches/{name}.rs",
@@ -188,6 +197,7 @@ SUITES = [
           [["make", "-s", "sql", "SQL_PROFILE=tested"], ["make", "-s", "sql-environment"],
            [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "-m", "unittest", "discover", "-v", "-s", "sql/tests",
             "-p", "*_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}, minutes=50, skip=no_pypi, shares=("formats",)),
+    sql_on_yarn(),
     *compiled_twice("gcc"),
     *compiled_twice("clang"),
     Suite("formats", "unit tests", [["cargo", "test", "--release", "--locked", "--manifest-path", "formats/Cargo.toml",
