@@ -29,7 +29,7 @@ mod tests;
 
 use std::path::PathBuf;
 
-use yunti_base::Result;
+use yunti_base::{Code, Error, Result};
 use yunti_sql_plan::wire::Stage;
 use yunti_sql_plan::{Expression, Node};
 
@@ -146,6 +146,10 @@ impl Cutter<'_> {
             Node::Union { inputs } => {
                 let all = inputs.iter().map(|input| self.rows(input)).collect::<Result<Vec<_>>>()?;
                 self.union(all)
+            }
+            Node::Recursive(_) | Node::Work { .. } => {
+                let error = Error::new(Code::Usage, "a cluster cannot run a recursive query");
+                Err(error.hint("leave out --on yarn"))
             }
             Node::Window(window) => {
                 let rows = self.rows(&window.input)?;
