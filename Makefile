@@ -90,14 +90,16 @@ SQL := $(TARGET)/sql
 SQL_PROFILE := release
 # Queries become machine code where LLVM 19 is installed (tools/setup sql). LLVM_SYS_191_PREFIX is another place of it.
 LLVM_CONFIG = $(if $(LLVM_SYS_191_PREFIX),$(LLVM_SYS_191_PREFIX)/bin/llvm-config,llvm-config-19)
-SQL_FEATURES = $(if $(shell $(LLVM_CONFIG) --version 2>/dev/null),--features generate)
+SQL_FEATURES = $(if $(shell $(LLVM_CONFIG) --version 2>/dev/null),--features yunti-sql/generate)
 .PHONY: sql sql-environment
 sql: formats
 	@tools/setup sql
 	@$(if $(SQL_FEATURES),:,echo 'make sql: no LLVM 19 here, so that queries run without machine code')
-	$(CARGO) build --profile $(SQL_PROFILE) --locked --manifest-path sql/Cargo.toml --target-dir $(SQL) -p yunti-sql $(SQL_FEATURES)
+	$(CARGO) build --profile $(SQL_PROFILE) --locked --manifest-path sql/Cargo.toml --target-dir $(SQL) -p yunti-sql -p yunti-sql-task $(SQL_FEATURES)
 	@strip -o $(SQL)/yunti-sql $(SQL)/$(SQL_PROFILE)/yunti-sql
+	@strip -o $(SQL)/libyunti_sql.so $(SQL)/$(SQL_PROFILE)/libyunti_sql.so
 	@$(call place,$(SQL)/yunti-sql,$(DIST)/libexec/yunti-sql)
+	@$(call place,$(SQL)/libyunti_sql.so,$(DIST)/lib/yunti/libyunti_sql.so)
 # The class library for files of others. Its workspace is apart, so that the core's build has no part of it.
 FORMATS := $(TARGET)/formats
 .PHONY: formats

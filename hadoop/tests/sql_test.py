@@ -50,7 +50,7 @@ def there():
 
 
 def local(sql):
-    done = subprocess.run([YUNTI, "sql", *named(here), sql], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([YUNTI, "sql", *named(here), "--", sql], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -64,7 +64,7 @@ class Queries(unittest.TestCase):
     maxDiff = None
 
     def remote(self, sql, *options, code=0):
-        done = cluster.execute("in-cluster", YUNTI, "sql", "--on", "yarn", *options, *named(there()), sql)
+        done = cluster.execute("in-cluster", YUNTI, "sql", "--on", "yarn", *options, *named(there()), "--", sql)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
@@ -88,7 +88,7 @@ class Queries(unittest.TestCase):
 
     def test_a_killed_task_is_tried_again(self):
         sql = text(1, SCALE)
-        words = ["in-cluster", YUNTI, "sql", "--on", "yarn", *FAR, *named(there()), sql]
+        words = ["in-cluster", YUNTI, "sql", "--on", "yarn", *FAR, *named(there()), "--", sql]
         job = cluster.begin(*words)
         task = job.task("m", 0)
         task.signal(signal.SIGKILL)
@@ -123,7 +123,7 @@ class Queries(unittest.TestCase):
         self.assertIn("there is no hadoop in PATH", done.stderr)
 
     def test_ctrl_c_kills_the_job_and_leaves_nothing(self):
-        job = cluster.begin("in-cluster", YUNTI, "sql", "--on", "yarn", *FAR, *named(there()), text(9, SCALE))
+        job = cluster.begin("in-cluster", YUNTI, "sql", "--on", "yarn", *FAR, *named(there()), "--", text(9, SCALE))
         job.task("m", 0)
         job.client.send_signal(signal.SIGINT)
         code, printed = job.end()

@@ -158,6 +158,15 @@ def cluster_suite(name, test, only=(), part="hadoop", shares=()):
                  end=["hadoop/cluster/down", "--dir", CLUSTER], shares=shares)
 
 
+def sql_on_yarn():
+    """Returns the suite of queries on the shared cluster. Its tables come from a generator of PyPI."""
+    suite = cluster_suite("queries on YARN", "sql", part="sql", shares=("stores", "formats"))
+    suite.steps[-1:] = [["make", "-s", "sql", "SQL_PROFILE=tested"], ["make", "-s", "sql-environment"],
+                        [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "hadoop/tests/sql_test.py"]]
+    suite.skip = no_pypi
+    return suite
+
+
 def engine_bench(name):
     # Benches spell the flag for tiny data as `--tiny` or `tiny`, and ignore the other spelling.
     return Suite("benches", f"engine/benches/{name}.rs",
@@ -189,7 +198,7 @@ SUITES = [
     # With yunti-sql among the packages, all crates of others have the features that the program needs: one build.
     Suite("sql", "unit tests",
           [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml", "--target-dir",
-            "target/sql", "-p", "yunti-sql", "-p", "yunti-sql-plan", "-p", "yunti-sql-execute", "-p", "yunti-sql-front",
+            "target/sql", "-p", "yunti-sql", "-p", "yunti-sql-cluster", "-p", "yunti-sql-task", "-p", "yunti-sql-plan", "-p", "yunti-sql-execute", "-p", "yunti-sql-front",
             "--no-fail-fast", "--", "--show-output"]], counts.read_cargo, minutes=50),
     Suite("sql", "machine code against kernels",
           [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml", "--target-dir",
@@ -199,6 +208,7 @@ SUITES = [
           [["make", "-s", "sql", "SQL_PROFILE=tested"], ["make", "-s", "sql-environment"],
            [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "-m", "unittest", "discover", "-v", "-s", "sql/tests",
             "-p", "*_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}, minutes=50, skip=no_pypi, shares=("formats",)),
+    sql_on_yarn(),
     *compiled_twice("gcc"),
     *compiled_twice("clang"),
     Suite("formats", "unit tests", [["cargo", "test", "--release", "--locked", "--manifest-path", "formats/Cargo.toml",

@@ -1,6 +1,8 @@
 //! A query on the cluster: values of plans within expressions first, then its jobs, one after the other.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use yunti_base::{Cancel, Code, Error, Result};
@@ -15,7 +17,7 @@ use crate::job::{Libraries, Request, TempFile, temp_file};
 use crate::{client, explain, result};
 
 /// A cluster, and how queries run there.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Yarn {
     pub choices: Choices,
     pub libraries: Libraries,
@@ -27,6 +29,10 @@ pub struct Yarn {
     pub home: String,
     /// Prints no notes.
     pub is_quiet: bool,
+    /// Program that renders reports of jobs, for `--analyze`.
+    pub reporter: Option<PathBuf>,
+    /// Reports of the jobs so far, as text.
+    pub reports: Mutex<String>,
 }
 
 /// Receives rows.
@@ -134,7 +140,20 @@ impl Query<'_> {
                 eprintln!("yunti: {}: {job}", request.name);
             }
         };
-        client::run(&mut command, &failure.0, self.cancel, &mut started)?;
+        let id = client::run(&mut command, &failure.0, self.cancel, &mut started)?;
+        match &self.yarn.reporter {
+            Some(reporter) => self.report(&request.name, &id, reporter, &facts.0),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds the report of a job.
+    fn report(&self, name: &str, id: &str, reporter: &Path, facts: &Path) -> Result<()> {
+        let done = Command::new(reporter).arg("report").arg(facts).output();
+        let done = done.map_err(|e| Error::io(Code::Usage, "cannot run the program for reports", &e))?;
+        let mut reports = self.yarn.reports.lock().unwrap_or_else(|e| e.into_inner());
+        let text = String::from_utf8_lossy(if done.status.success() { &done.stdout } else { &done.stderr });
+        reports.push_str(&format!("{name}: {id}\n{text}\n"));
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! `--on yarn`: queries on the cluster of the `hadoop` in PATH.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
@@ -68,7 +69,15 @@ pub fn cluster(flags: &Flags) -> Result<Option<Arc<Yarn>>> {
         memory_bytes: flags.memory.unwrap_or(MEMORY_BYTES_DEFAULT),
         home: format!("hdfs:///user/{}", user()?),
         is_quiet: flags.quiet || flags.statements,
+        reporter: flags.analyze.then(|| reporter()).transpose()?,
+        reports: Default::default(),
     })))
+}
+
+/// Returns the program `yunti`, which is beside this one.
+fn reporter() -> Result<PathBuf> {
+    let own = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.parent()?.join("bin/yunti")));
+    own.filter(|path| path.is_file()).ok_or_else(|| Error::new(Code::Usage, "the program yunti is not beside this one"))
 }
 
 /// Returns the user whose home on the cluster relative paths begin at.

@@ -12,7 +12,7 @@ use yunti_sql_front::datafusion::arrow::record_batch::RecordBatch;
 use yunti_sql_front::output::{Encoder, Format};
 use yunti_sql_front::rows::Rows;
 use yunti_sql_front::session::Session;
-use yunti_sql_front::session::run::Done;
+use yunti_sql_front::session::run::{Done, Kept};
 use yunti_sql_front::statements::Statement;
 
 use crate::flags::Flags;
@@ -46,10 +46,14 @@ fn without_rows(session: &mut Session, statement: &Statement) -> Outcome {
 }
 
 fn one(session: &mut Session, statement: &Statement, flags: &Flags, format: Format) -> Outcome {
-    let mut out = Printer::new(format);
+    // Lines of a plan are for people.
+    let mut out = Printer::new(if flags.analyze { Format::Text } else { format });
     let is_closed = out.is_closed.clone();
     if flags.explain {
         return print_text(&session.explain(statement)?);
+    }
+    if flags.analyze && flags.on.is_some() {
+        return analyze_on_cluster(session, statement);
     }
     let started = std::time::Instant::now();
     let analyzed;
@@ -71,6 +75,13 @@ fn one(session: &mut Session, statement: &Statement, flags: &Flags, format: Form
         }
         Ok(_) => Ok(()),
     }
+}
+
+/// Runs a statement on the cluster, and prints its stages with the reports of their jobs.
+fn analyze_on_cluster(session: &mut Session, statement: &Statement) -> Outcome {
+    let plan = session.explain(statement)?;
+    session.run(statement, &mut Kept::default())?;
+    print_text(&format!("{plan}\n{}", session.reports()))
 }
 
 /// Prints text as it is.

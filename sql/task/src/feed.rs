@@ -296,3 +296,115 @@ impl Drop for Reader {
         self.shared.moved.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::DataType;
+    use yunti_base::Cancel;
+    use yunti_engine::columns::vector::{Data, Value, Vector};
+    use yunti_engine::env::Env;
+    use yunti_engine::memory::Budget;
+    use yunti_sql_plan::wire::TableName;
+    use yunti_sql_plan::{Aggregate, AggregateFunction, Expression, Field, Join, JoinKind, Scan};
+
+    use super::*;
+
+    fn context(bytes: u64) -> Context {
+        Context { env: Env::real(), budget: Budget::new(bytes), threads: 1, cancel: Cancel::default() }
+    }
+
+    fn input(number: u32, open: &mut Open<'_>) -> Node {
+        let field = Field { name: "k".into(), data_type: DataType::Int64, nullable: false };
+        let of = TableName { name: "t".into(), place: TablePlace::Input(number), fields: vec![field], rows: None };
+        Node::Scan(Scan { table: open(of).unwrap(), columns: vec![0], conditions: Vec::new(), limit: None })
+    }
+
+    fn column() -> Expression {
+        Expression::column(0, DataType::Int64)
+    }
+
+    fn count(of: Node) -> Node {
+        let function = AggregateFunction::Count;
+        let data_type = DataType::Int64;
+        let call = Aggregate { function, argument: None, distinct: false, condition: None, data_type };
+        Node::Aggregate { input: Box::new(of), keys: Vec::new(), sets: Vec::new(), aggregates: vec![call] }
+    }
+
+    /// Returns the first column of the rows of a plan over inputs, each with its batches.
+    fn rows(make: fn(&mut Open<'_>) -> Node, inputs: &[&[&[i64]]], bytes: u64) -> Result<Vec<Value>> {
+        let mut feed = Feed::start(&context(bytes), move |open| Ok(Some(make(open))))?;
+        let mut rows = Vec::new();
+        let mut take = |batch: Batch| {
+            rows.extend((0..batch.rows).map(|row| batch.columns[0].value(row)));
+            Ok(())
+        };
+        for (number, batches) in inputs.iter().enumerate() {
+            for values in *batches {
+                let batch = Batch::of(vec![Vector::of(Data::Ints(values.to_vec()))], values.len());
+                feed.push(number as u32, batch, &mut take)?;
+            }
+        }
+        feed.finish(&mut take)?;
+        Ok(rows)
+    }
+
+    fn join(open: &mut Open<'_>) -> Node {
+        let (left, right) = (Box::new(input(0, open)), Box::new(input(1, open)));
+        let keys = vec![(column(), column())];
+        Node::Join(Join {
+            left,
+            right,
+            kind: JoinKind::Inner,
+            keys,
+            nulls_equal: false,
+            condition: None,
+            build_left: true,
+        })
+    }
+
+    #[test]
+    fn rows_pass_through_plans() {
+        let ints = |values: &[i64]| values.iter().map(|&value| Value::Int(value)).collect::<Vec<_>>();
+        let one: &[&[i64]] = &[&[1, 2], &[], &[3]];
+        assert_eq!(rows(|open| input(0, open), &[one], 1 << 20).unwrap(), ints(&[1, 2, 3]));
+        assert_eq!(rows(|open| count(input(0, open)), &[one], 1 << 24).unwrap(), ints(&[3]));
+        // Without a row there is a row.
+        assert_eq!(rows(|open| count(input(0, open)), &[&[]], 1 << 24).unwrap(), ints(&[0]));
+        let two: &[&[i64]] = &[&[3, 3], &[4, 1]];
+        assert_eq!(rows(join, &[one, two], 1 << 24).unwrap(), ints(&[3, 3, 1]));
+        // A table without rows ends the plan before the rows that look into it.
+        assert_eq!(rows(join, &[&[], two], 1 << 24).unwrap(), ints(&[]));
+    }
+
+    #[test]
+    fn a_later_input_may_be_wanted_first() {
+        // The count takes all of input 1 before the union gives the rows of input 0.
+        fn union(open: &mut Open<'_>) -> Node {
+            let (first, second) = (input(0, open), input(1, open));
+            Node::Union { inputs: vec![first, count(second)] }
+        }
+        let (zero, one): (&[&[i64]], &[&[i64]]) = (&[&[5], &[6]], &[&[1, 1, 1]]);
+        let rows_of = |bytes| rows(union, &[zero, one], bytes);
+        let mut found = rows_of(1 << 24).unwrap();
+        found.sort_by_key(|value| if let Value::Int(value) = value { *value } else { 0 });
+        assert_eq!(found, [3, 5, 6].map(Value::Int));
+        assert_eq!(rows_of(1).unwrap_err().code(), Code::Memory);
+    }
+
+    #[test]
+    fn errors_and_an_early_end_stop_the_executor() {
+        let limit = |open: &mut Open<'_>| Node::Limit { input: Box::new(input(0, open)), skip: 0, count: Some(1) };
+        let many: Vec<&[i64]> = vec![&[7, 8]; 100];
+        assert_eq!(rows(limit, &[&many], 1 << 20).unwrap(), [Value::Int(7)]);
+        let error =
+            Feed::start(&context(1), |_| Err(Error::new(Code::Corrupt, "no plan"))).unwrap().finish(&mut |_| Ok(()));
+        assert_eq!(error.unwrap_err().code(), Code::Corrupt);
+        // A task that goes away leaves no thread.
+        drop(Feed::start(&context(1 << 20), |open| Ok(Some(input(0, open)))).unwrap());
+        let mut feed = Feed::start(&context(1 << 20), |open| Ok(Some(input(0, open)))).unwrap();
+        let stop = |_| Err(Error::new(Code::Output, "full"));
+        let batch = || Batch::of(vec![Vector::of(Data::Ints(vec![1]))], 1);
+        let failed = (0..100).find_map(|_| feed.push(0, batch(), &mut { stop }).err());
+        assert_eq!(failed.unwrap().code(), Code::Output);
+    }
+}

@@ -1,13 +1,13 @@
 //! The mapper of a fragment: blocks of its input in, records of its rows out.
 
-use yunti_api::{Bytes, Class, Context as TaskContext, Form, Out, Record, Result, fail};
+use yunti_api::{Bytes, Class, Context as TaskContext, Form, Out, Record, Result};
 use yunti_engine::columns::block::BlockReader;
 use yunti_engine::columns::kind::Kind;
 use yunti_sql_execute::Context;
 use yunti_sql_plan::wire::{Fragment, Stage};
 use yunti_sql_plan::{Batch, kind_of};
 
-use crate::failure;
+use crate::failure::{self, end, keep};
 use crate::feed::Feed;
 use crate::send::Sender;
 use crate::stage;
@@ -91,21 +91,5 @@ impl yunti_api::Mapper for Map {
         let mut emit = |key: &[u8], block: &[u8]| out.emit(key, block).map_err(|e| keep(e, &mut stopped));
         let done = feed.finish(&mut |batch| sender.send(&batch, &mut emit));
         end(done, stopped)
-    }
-}
-
-/// Keeps the engine's refusal of a record, and returns an error that ends the work.
-pub fn keep(error: yunti_api::Error, to: &mut Option<yunti_api::Error>) -> yunti_base::Error {
-    let line = error.to_string();
-    *to = Some(error);
-    yunti_base::Error::new(yunti_base::Code::Output, line)
-}
-
-/// Returns the end of a call: the engine's own refusal, if that was it.
-pub fn end(done: yunti_base::Result<()>, stopped: Option<yunti_api::Error>) -> Result<()> {
-    match (done, stopped) {
-        (_, Some(error)) => Err(error),
-        (Ok(()), None) => Ok(()),
-        (Err(error), None) => fail(failure::line(&error)),
     }
 }

@@ -7,9 +7,8 @@ use yunti_engine::columns::kind::Kind;
 use yunti_sql_plan::wire::Stage;
 use yunti_sql_plan::{Batch, kind_of};
 
-use crate::failure;
+use crate::failure::{self, end, keep};
 use crate::feed::Feed;
-use crate::map::{end, keep};
 use crate::send::{KEY_BYTES, Sender};
 use crate::stage;
 

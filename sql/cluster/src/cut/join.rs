@@ -4,7 +4,7 @@ use yunti_base::Result;
 use yunti_sql_plan::{Expression, Join, JoinKind, Node};
 
 use super::Cutter;
-use super::rows::{Reduced, Rows, Spread, key_columns};
+use super::rows::{Reduced, Rows, Spread};
 
 /// Returns true if each task may have the whole right side: no row of it stands in the result by itself.
 fn right_may_be_everywhere(kind: JoinKind) -> bool {
@@ -39,15 +39,13 @@ impl Cutter<'_> {
                 let left = self.side(left, &left_keys)?;
                 let mut right = self.side(right, &right_keys)?;
                 right.shift(left.sends.len() as u32);
-                let spread = match left.spread.clone() {
-                    Spread::One => Spread::One,
+                let (own, other) = (left.spread.clone(), right.spread.clone().moved(&right_place));
+                let spread = match join.kind {
+                    JoinKind::Inner => own.and(other),
                     // Rows without a match are in the task of their own keys.
-                    of if matches!(join.kind, JoinKind::Right | JoinKind::RightSemi | JoinKind::RightAnti) => {
-                        drop(of);
-                        right.spread.clone().moved(&right_place)
-                    }
-                    Spread::Hash(_) if join.kind == JoinKind::Full => Spread::Hash(None),
-                    of => of.moved(&left_place),
+                    JoinKind::Right | JoinKind::RightSemi | JoinKind::RightAnti => other,
+                    JoinKind::Full => own.moved(&|_| None),
+                    _ => own,
                 };
                 let plan = of(Box::new(left.plan), Box::new(right.plan), join.build_left);
                 let sends = left.sends.into_iter().chain(right.sends).collect();
@@ -58,17 +56,13 @@ impl Cutter<'_> {
 
     /// Returns a side of a join with the rows of each key in the task of its hash.
     fn side(&mut self, rows: Rows, keys: &[Expression]) -> Result<Reduced> {
-        let wanted = match keys.is_empty() || self.reduces == 1 {
-            true => Spread::One,
-            false => Spread::Hash(key_columns(keys)),
-        };
+        let is_one = keys.is_empty() || self.reduces == 1;
         match rows {
             // A small side is made in the one task that has the other.
-            Rows::Everywhere(plan) if wanted == Spread::One => {
-                Ok(Reduced { plan, sends: Vec::new(), spread: Spread::One })
-            }
+            Rows::Everywhere(plan) if is_one => Ok(Reduced { plan, sends: Vec::new(), spread: Spread::One }),
             // Both sides must be divided alike: by the same keys in the same order.
-            Rows::Reduced(reduced) if reduced.spread == wanted && wanted != Spread::Hash(None) => Ok(reduced),
+            Rows::Reduced(reduced) if is_one && reduced.spread == Spread::One => Ok(reduced),
+            Rows::Reduced(reduced) if !is_one && reduced.spread.is_by(keys) => Ok(reduced),
             rows => {
                 let parts = self.split(rows)?;
                 self.gather(parts, keys.to_vec())

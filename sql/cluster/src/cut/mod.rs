@@ -33,7 +33,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_sql_plan::wire::Stage;
 use yunti_sql_plan::{Expression, Node};
 
-use rows::{Part, Reduced, Rows, Spread, input_scan, key_columns};
+use rows::{Part, Reduced, Rows, Spread, by_hash, input_scan};
 
 /// Where the input of a fragment is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +148,8 @@ impl Cutter<'_> {
                 self.union(all)
             }
             Node::Recursive(_) | Node::Work { .. } => {
-                Err(Error::new(Code::Usage, "a recursive query cannot run on a cluster").hint("leave out --on yarn"))
+                let error = Error::new(Code::Usage, "a cluster cannot run a recursive query");
+                Err(error.hint("leave out --on yarn"))
             }
             Node::Window(window) => {
                 let rows = self.rows(&window.input)?;
@@ -210,7 +211,7 @@ impl Cutter<'_> {
         let (plan, _) = input_scan(0, &types);
         let spread = match keys.is_empty() || self.reduces == 1 {
             true => Spread::One,
-            false => Spread::Hash(key_columns(&keys)),
+            false => by_hash(&keys),
         };
         Ok(Reduced { plan, sends: vec![(parts, keys)], spread })
     }

@@ -24,8 +24,8 @@ pub struct Part {
 pub enum Spread {
     /// All are in one task.
     One,
-    /// By the hash of these columns; None: of something that is no column any more.
-    Hash(Option<Vec<usize>>),
+    /// By the hash of keys: for each key the columns that have its values. A key may have none any more.
+    Hash(Vec<Vec<usize>>),
 }
 
 /// Rows of reduce tasks: a plan over the inputs that fragments send.
@@ -67,8 +67,9 @@ impl Spread {
     pub fn moved(self, place: &Place<'_>) -> Spread {
         match self {
             Spread::One => Spread::One,
-            Spread::Hash(columns) => {
-                Spread::Hash(columns.and_then(|columns| columns.into_iter().map(place).collect::<Option<_>>()))
+            Spread::Hash(keys) => {
+                let moved = |columns: Vec<usize>| columns.into_iter().filter_map(place).collect();
+                Spread::Hash(keys.into_iter().map(moved).collect())
             }
         }
     }
@@ -77,10 +78,27 @@ impl Spread {
     pub fn has_whole_groups(&self, keys: &[Expression]) -> bool {
         match self {
             Spread::One => true,
-            Spread::Hash(None) => false,
-            Spread::Hash(Some(columns)) => {
-                columns.iter().all(|&column| keys.iter().any(|key| column_of(key) == Some(column)))
+            Spread::Hash(own) => own.iter().all(|columns| keys.iter().any(|key| is_among(key, columns))),
+        }
+    }
+
+    /// Returns true if rows are divided by these keys, in their order.
+    pub fn is_by(&self, keys: &[Expression]) -> bool {
+        match self {
+            Spread::One => keys.is_empty(),
+            Spread::Hash(own) => {
+                own.len() == keys.len() && own.iter().zip(keys).all(|(columns, key)| is_among(key, columns))
             }
+        }
+    }
+
+    /// Returns the spread of rows that have the columns of both: their keys are equal.
+    pub fn and(self, other: Spread) -> Spread {
+        match (self, other) {
+            (Spread::Hash(own), Spread::Hash(other)) => {
+                Spread::Hash(own.into_iter().zip(other).map(|(a, b)| a.into_iter().chain(b).collect()).collect())
+            }
+            (own, _) => own,
         }
     }
 }
@@ -115,9 +133,13 @@ pub fn column_of(of: &Expression) -> Option<usize> {
     if let Operation::Column(column) = of.operation { Some(column) } else { None }
 }
 
-/// Returns the columns that keys are; None if one is computed.
-pub fn key_columns(keys: &[Expression]) -> Option<Vec<usize>> {
-    keys.iter().map(column_of).collect()
+fn is_among(key: &Expression, columns: &[usize]) -> bool {
+    column_of(key).is_some_and(|column| columns.contains(&column))
+}
+
+/// Returns the spread of rows by the hash of keys.
+pub fn by_hash(keys: &[Expression]) -> Spread {
+    Spread::Hash(keys.iter().map(|key| column_of(key).into_iter().collect()).collect())
 }
 
 /// Returns expressions for the columns of some types.

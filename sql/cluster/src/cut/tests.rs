@@ -117,6 +117,17 @@ fn plans_become_stages() {
             2,
             vec![format!("{} {} > 0/1 1/1 > 2", files("a100"), files("b100")), "Stage(0) > 0/1 > 2".into()],
         ),
+        // The key of either side will do.
+        (
+            sum(join(JoinKind::Inner, scan("a100"), scan("b100")), 2, 1),
+            2,
+            vec![format!("{} {} > 0/1 1/1 > 2", files("a100"), files("b100"))],
+        ),
+        (
+            join(JoinKind::Left, sum(scan("a100"), 0, 1), scan("b100")),
+            2,
+            vec![format!("{} {} > 0/1 1/1 > 2", files("a100"), files("b100"))],
+        ),
         (
             Node::Union { inputs: vec![scan("a100"), sum(scan("b100"), 0, 1)] },
             2,

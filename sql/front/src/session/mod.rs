@@ -167,6 +167,12 @@ fn config_of(settings: &Settings) -> Result<SessionConfig> {
 }
 
 impl Session {
+    /// Returns the reports of the jobs on the cluster so far, and forgets them.
+    pub fn reports(&self) -> String {
+        let of = |cluster: &Arc<Yarn>| std::mem::take(&mut *cluster.reports.lock().unwrap_or_else(|e| e.into_inner()));
+        self.settings.cluster.as_ref().map(of).unwrap_or_default()
+    }
+
     /// Returns the names of its tables.
     pub fn tables(&self) -> Vec<String> {
         self.names.all()
@@ -177,6 +183,7 @@ impl Session {
     /// Errors: `Exists`, `Output`; `Usage` in a session that reads alone, or for a path that is not allowed.
     pub fn output(&self, path: &std::path::Path, format: crate::output::Format) -> Result<crate::output::FileWriter> {
         self.writes("--output")?;
+        let path = &self.world.located_path(path);
         self.world.check(path)?;
         crate::output::FileWriter::create(&self.world.env, path, format, self.settings.overwrite)
     }

@@ -242,6 +242,9 @@ impl Session {
     fn choose(&self, plan: &LogicalPlan, statement: &Statement) -> Result<Plan> {
         let state = self.context.state();
         let optimized = state.optimize(plan).map_err(|e| failure::of(e, statement))?;
+        if self.settings.cluster.is_some() && is_of_front_end(&optimized) && reads_files(&optimized) {
+            return Err(not_on_cluster("'explain analyze' (add --analyze), and tables of the system beside others"));
+        }
         if self.settings.executor == Executor::General || is_of_front_end(&optimized) {
             return Ok(Plan::General(optimized));
         }
@@ -470,6 +473,15 @@ fn is_of_front_end(plan: &LogicalPlan) -> bool {
     matches!(plan, LogicalPlan::DescribeTable(_) | LogicalPlan::Explain(_) | LogicalPlan::Analyze(_))
         || plan.inputs().iter().any(|input| is_of_front_end(input))
         || matches!(plan, LogicalPlan::TableScan(scan) if scan.table_name.schema() == Some("information_schema"))
+}
+
+/// Returns true for a plan that runs and reads other tables than those of the system.
+fn reads_files(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Explain(_) | LogicalPlan::DescribeTable(_) => false,
+        LogicalPlan::TableScan(scan) => scan.table_name.schema() != Some("information_schema"),
+        plan => plan.inputs().iter().any(|input| reads_files(input)),
+    }
 }
 
 /// Returns the query of all rows of a table.

@@ -1,6 +1,6 @@
 //! Statements that write files: `copy .. to`, `insert into directory`, `create table .. with (location = ..)`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use datafusion::sql::parser::{CopyToStatement, CreateExternalTable};
 use datafusion::sql::sqlparser::ast::{self, CopyOption, CopyTarget, CreateTableOptions, Expr, SqlOption, Value};
@@ -113,9 +113,9 @@ impl Target {
 
     /// Begins to write.
     pub fn writer(&self, world: &World, overwrite: bool) -> Result<FileWriter> {
-        let path = PathBuf::from(&self.path);
+        let path = world.located_path(Path::new(&self.path));
         world.check(&path)?;
-        FileWriter::create(&world.env, Path::new(&path), self.format_of()?, overwrite || self.overwrite)
+        FileWriter::create(&world.env, &path, self.format_of()?, overwrite || self.overwrite)
     }
 }
 

@@ -60,6 +60,14 @@ impl World {
         }
     }
 
+    /// Returns the path that a query means by its own.
+    pub fn located_path(&self, path: &Path) -> PathBuf {
+        match &self.cluster {
+            Some(cluster) => cluster.located(&path.to_string_lossy()).into(),
+            None => path.into(),
+        }
+    }
+
     /// Fails if a path is outside of the allowed ones, or leads out of them by links.
     pub fn check(&self, path: &Path) -> Result<()> {
         let Some(allowed) = &self.allowed else { return Ok(()) };
