@@ -8,6 +8,7 @@
 //!   pipeline/     source -> steps -> sink, and the workers that run it
 //!   context.rs    memory, threads, cancellation and files of a query
 //!   missing.rs    errors for what the executor lacks
+//!   key_filter/   keys of a join's table, as filters of the scans below its other side
 //!   scan/         rows of a table: conditions first, then the other columns of the rows that are left
 //!   expression/   values of expressions for a batch
 //!   code/         programs of expressions, and calls of the code that a compiler makes of them
@@ -28,6 +29,7 @@ pub mod context;
 pub mod explain;
 pub mod expression;
 pub mod join;
+pub mod key_filter;
 pub mod meter;
 mod missing;
 pub mod pipeline;

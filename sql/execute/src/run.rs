@@ -5,10 +5,11 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::text::Builder;
 use yunti_engine::columns::vector::{Value, Vector};
-use yunti_sql_plan::{Batch, Node, ValuePlan, kind_of};
+use yunti_sql_plan::{Batch, Node, Operation, ValuePlan, kind_of};
 
 use crate::compile::segment;
 use crate::context::Context;
+use crate::key_filter::{KeyFilter, reach};
 use crate::missing::not_native;
 use crate::pipeline::Pipeline;
 use crate::pipeline::output::Ordered;
@@ -51,16 +52,22 @@ fn value(plan: &Node, context: &Context) -> Result<Value> {
 
 /// Returns the pipeline that gives the rows of a plan; those below its breakers have run then.
 pub fn pipeline(plan: &Node, context: &Context) -> Result<Pipeline> {
-    let Some(above) = &context.under else { return of_operator(plan, context) };
+    filtered(plan, context, &[])
+}
+
+/// Returns the pipeline that gives the rows of a plan, perhaps without rows outside the filters.
+fn filtered(plan: &Node, context: &Context, filters: &[KeyFilter]) -> Result<Pipeline> {
+    let Some(above) = &context.under else { return of_operator(plan, context, filters) };
     let under = above.add(plan.title());
-    let mut pipeline = of_operator(plan, &Context { under: Some(under.clone()), ..context.clone() })?;
+    let mut pipeline = of_operator(plan, &Context { under: Some(under.clone()), ..context.clone() }, filters)?;
     steps::count(&mut pipeline, &under);
     Ok(pipeline)
 }
 
-fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
+fn of_operator(plan: &Node, context: &Context, filters: &[KeyFilter]) -> Result<Pipeline> {
+    let below = |input: &Node, n: usize| filtered(input, context, &reach::below(plan, filters, n));
     Ok(match plan {
-        Node::Scan(scan) => Pipeline::of(scan::source(scan, context)?),
+        Node::Scan(scan) => Pipeline::of(scan::source(scan, context, filters)?),
         Node::Values { types, rows } => {
             let mut columns = Vec::new();
             for (n, data_type) in types.iter().enumerate() {
@@ -70,23 +77,37 @@ fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
             Pipeline::of(Batches::of([Batch::of(columns, rows.len())]))
         }
         Node::Filter { input, condition } => {
-            let mut pipeline = pipeline(input, context)?;
+            let mut pipeline = below(input, 0)?;
             segment::push(&mut pipeline, &Stage::Filter(condition.clone()), &input.types(), context);
             pipeline
         }
         Node::Project { input, expressions } => {
-            let mut pipeline = pipeline(input, context)?;
+            let mut pipeline = below(input, 0)?;
             segment::push(&mut pipeline, &Stage::Project(expressions.clone()), &input.types(), context);
             pipeline
         }
         Node::Aggregate { input, keys, sets, aggregates } => {
-            aggregate::run((&pipeline(input, context)?, &input.types()), (keys, sets), aggregates, context)?
+            aggregate::run((&below(input, 0)?, &input.types()), (keys, sets), aggregates, context)?
         }
         Node::Join(join) => {
             let (build, probe) = if join.build_left { (&join.left, &join.right) } else { (&join.right, &join.left) };
-            join::run(&pipeline(build, context)?, join, || pipeline(probe, context), context)?
+            let (build_side, probe_side) = if join.build_left { (0, 1) } else { (1, 0) };
+            let run_probe = |keys: &join::KeySets<'_>| {
+                let mut filters = reach::below(plan, filters, probe_side);
+                for (n, (left, right)) in join.keys.iter().enumerate() {
+                    let key = if join.build_left { right } else { left };
+                    if let Operation::Column(column) = key.operation
+                        && reach::has_scan(probe, column)
+                        && let Some(set) = keys(n)
+                    {
+                        filters.push(KeyFilter { column, set });
+                    }
+                }
+                filtered(probe, context, &filters)
+            };
+            join::run(&below(build, build_side)?, join, run_probe, context)?
         }
-        Node::Sort { input, keys, limit } => sort::run(&pipeline(input, context)?, keys, *limit, context)?,
+        Node::Sort { input, keys, limit } => sort::run(&below(input, 0)?, keys, *limit, context)?,
         Node::Limit { .. } => {
             let mut rows = Vec::new();
             run(plan, context, &mut |batch| {
@@ -97,8 +118,8 @@ fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
         }
         Node::Union { inputs } => {
             let mut branches = Vec::new();
-            for input in inputs {
-                branches.extend(pipeline(input, context)?.branches);
+            for (n, input) in inputs.iter().enumerate() {
+                branches.extend(below(input, n)?.branches);
             }
             Pipeline { branches }
         }
@@ -109,7 +130,7 @@ fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
                 format!("rows of the recursive query {name} are needed outside of it"),
             ));
         }
-        Node::Window(window) => window::run(window, |input| pipeline(input, context), context)?,
+        Node::Window(window) => window::run(window, |input| below(input, 0), context)?,
     })
 }
 

@@ -134,7 +134,6 @@ fn order(plan: &Node) -> Vec<u32> {
                 now.extend(then);
                 walk(probe, now)
             }
-            Node::Recursive(_) | Node::Work { .. } => Vec::new(),
             Node::Union { inputs } => inputs.iter().flat_map(|input| walk(input, now)).collect(),
         }
     }

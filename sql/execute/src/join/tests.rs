@@ -105,7 +105,7 @@ pub fn run(random: &mut Random, left: &Side, right: &Side, join: &Join, threads:
         random::pipeline(random, &right.types, &right.rows, most),
     );
     let (build, probe) = if join.build_left { (left, right) } else { (right, left) };
-    let pipeline = super::run(&build, join, || Ok(probe), &context).unwrap();
+    let pipeline = super::run(&build, join, |_| Ok(probe), &context).unwrap();
     let rows = random::run(&pipeline, &context).unwrap();
     drop(pipeline);
     assert_eq!(context.budget.used_bytes(), 0, "memory is given back");
@@ -237,7 +237,7 @@ fn a_cancelled_join_ends_with_its_error() {
     let context = context(2, 10 << 10);
     let build = random::pipeline(&mut random, &types, &left.rows, 100);
     let probe = random::pipeline(&mut random, &types, &right.rows, 100);
-    let pipeline = super::run(&build, &join, || Ok(probe), &context).unwrap();
+    let pipeline = super::run(&build, &join, |_| Ok(probe), &context).unwrap();
     assert_eq!(pipeline.branches.len(), 2, "partitions have left memory");
     context.cancel.set();
     assert_eq!(random::run(&pipeline, &context).unwrap_err().code(), yunti_base::Code::Cancelled);
@@ -308,7 +308,7 @@ fn a_spill_directory_that_is_gone_ends_the_join() {
     context.env.temp_dir = "/there/is/no/such/directory".into();
     let build = random::pipeline(&mut random, &types, &left.rows, 100);
     let probe = random::pipeline(&mut random, &types, &right.rows, 100);
-    let failed = super::run(&build, &join, || Ok(probe), &context).err().unwrap();
+    let failed = super::run(&build, &join, |_| Ok(probe), &context).err().unwrap();
     assert_eq!(failed.code(), yunti_base::Code::Output);
     assert!(failed.to_string().contains("/there/is/no/such/directory"), "{failed}");
     assert_eq!(context.budget.used_bytes(), 0);

@@ -8,6 +8,8 @@ use yunti_sql_plan::{Batch, Bounds, Expression, Morsel, MorselReader, Operation,
 
 use crate::context::Context;
 use crate::expression::{Condition, Selection};
+use crate::key_filter::KeyFilter;
+use crate::key_filter::test::{Filters, Tester};
 use crate::pipeline::steps::Stage;
 use crate::pipeline::{Open, Source};
 
@@ -15,8 +17,8 @@ pub mod bounds;
 pub mod files;
 mod records;
 
-/// Returns the rows of a scan.
-pub fn source(scan: &Scan, context: &Context) -> Result<Arc<dyn Source>> {
+/// Returns the rows of a scan. A row outside a filter, which numbers the columns of the scan, may be passed over.
+pub fn source(scan: &Scan, context: &Context, filters: &[KeyFilter]) -> Result<Arc<dyn Source>> {
     let mut read = scan.columns.clone();
     scan.conditions.iter().for_each(|condition| {
         condition.visit_columns(&mut |column| {
@@ -28,9 +30,12 @@ pub fn source(scan: &Scan, context: &Context) -> Result<Arc<dyn Source>> {
     let place = |column: usize| read.iter().position(|&read| read == column).unwrap_or(0);
     let mut conditions = scan.conditions.clone();
     conditions.iter_mut().for_each(|condition| condition.renumber(&place));
-    let bounds = bounds::of(&scan.conditions);
+    let filters = if scan.limit.is_none() { filters } else { &[] };
+    let mut bounds = bounds::of(&scan.conditions);
+    filters.iter().for_each(|filter| bounds.extend(bounds::of_set(scan, filter)));
     let morsels = scan.table.source.morsels(&read, &bounds)?;
-    Ok(Arc::new(Scanned { scan: scan.clone(), read, conditions, bounds, morsels, _context: context.clone() }))
+    let filters = Arc::new(Filters::new(filters));
+    Ok(Arc::new(Scanned { scan: scan.clone(), read, conditions, bounds, filters, morsels, _context: context.clone() }))
 }
 
 struct Scanned {
@@ -40,6 +45,7 @@ struct Scanned {
     /// Over the columns that are read.
     conditions: Vec<Expression>,
     bounds: Vec<Bounds>,
+    filters: Arc<Filters>,
     morsels: Vec<Morsel>,
     _context: Context,
 }
@@ -68,6 +74,7 @@ impl Source for Scanned {
             read: self.read.clone(),
             conditions: Vec::new(),
             bounds: self.bounds.clone(),
+            filters: self.filters.clone(),
             morsels: self.morsels.clone(),
             _context: self._context.clone(),
         };
@@ -80,10 +87,17 @@ impl Source for Scanned {
         if self.conditions.iter().all(always)
             && self.read.len() == self.scan.columns.len()
             && self.conditions.is_empty()
+            && self.filters.is_empty()
         {
             return Ok(reader);
         }
-        Ok(Box::new(Chosen { reader, condition: Condition::new(&self.conditions)?, columns: self.scan.columns.len() }))
+        Ok(Box::new(Chosen {
+            reader,
+            condition: Condition::new(&self.conditions)?,
+            filters: self.filters.clone(),
+            tester: Tester::default(),
+            columns: self.scan.columns.len(),
+        }))
     }
 }
 
@@ -91,6 +105,8 @@ impl Source for Scanned {
 struct Chosen {
     reader: Box<dyn MorselReader>,
     condition: Condition,
+    filters: Arc<Filters>,
+    tester: Tester,
     /// Columns that are passed on; others were read for the conditions.
     columns: usize,
 }
@@ -100,6 +116,7 @@ impl MorselReader for Chosen {
         while let Some(mut batch) = self.reader.next()? {
             let selection = self.condition.select(&batch)?;
             batch.columns.truncate(self.columns);
+            let selection = self.tester.select(&self.filters, &batch, selection);
             match selection {
                 Selection::All => return Ok(Some(batch)),
                 Selection::Rows(rows) if rows.is_empty() => {}
