@@ -41,7 +41,7 @@ mod tests;
 use std::sync::Arc;
 
 use yunti_base::Result;
-use yunti_sql_plan::{Expression, Node, Operation, Window};
+use yunti_sql_plan::{Expression, Node, Operation, SortKey, Window};
 
 use self::kept::Keep;
 use self::plan::Plan;
@@ -93,22 +93,41 @@ pub fn run(window: &Window, input: impl FnOnce(&Node) -> Result<Pipeline>, conte
 /// Returns true if the rows of the input are another window's, whose order serves this one too: partitions are rows
 /// that follow each other within a morsel, in this order.
 fn is_sorted(plan: &Plan, input: &Node) -> Result<bool> {
-    let Node::Window(below) = input else { return Ok(false) };
-    let below = Plan::new(below)?;
-    let (parts, keys) = (plan.partition.len(), &plan.keys);
-    let is_column = |of: &Expression| matches!(of.operation, Operation::Column(n) if n < below.width);
-    if !plan.computed.is_empty() || keys.len() > below.keys.len() || parts == 0 || below.partition.is_empty() {
-        return Ok(false);
+    Ok(match input {
+        Node::Window(below) => order_of(below)?.is_some_and(|keys| serves(plan, &keys)),
+        _ => false,
+    })
+}
+
+/// Returns the order of the rows that a window gives, as far as it is of columns; None if a morsel does not have whole
+/// partitions. It is that of a window below, if that serves it.
+fn order_of(window: &Window) -> Result<Option<Vec<SortKey>>> {
+    let plan = Plan::new(window)?;
+    if plan.partition.is_empty() {
+        return Ok(None);
     }
-    if !keys.iter().chain(&below.keys[..keys.len()]).all(|key| is_column(&key.value)) {
-        return Ok(false);
+    if let Node::Window(below) = &*window.input
+        && let Some(keys) = order_of(below)?
+        && serves(&plan, &keys)
+    {
+        return Ok(Some(keys));
     }
-    let (first, rest) = below.keys[..keys.len()].split_at(parts);
-    let is_partition = plan.partition.iter().all(|place| first.iter().any(|key| is_place(&key.value, *place)));
-    let is_same = |(a, b): (&yunti_sql_plan::SortKey, &yunti_sql_plan::SortKey)| {
+    let is_column = |key: &SortKey| matches!(key.value.operation, Operation::Column(n) if n < plan.width);
+    Ok(Some(plan.keys.iter().take_while(|key| is_column(key)).cloned().collect()))
+}
+
+/// Returns true if rows in the order of keys are in that of a window.
+fn serves(plan: &Plan, keys: &[SortKey]) -> bool {
+    let parts = plan.partition.len();
+    if parts == 0 || !plan.computed.is_empty() || plan.keys.len() > keys.len() {
+        return false;
+    }
+    let (first, rest) = keys[..plan.keys.len()].split_at(parts);
+    let is_same = |(a, b): (&SortKey, &SortKey)| {
         are_same(&a.value, &b.value) && (a.descending, a.nulls_first) == (b.descending, b.nulls_first)
     };
-    Ok(is_partition && keys[parts..].iter().zip(rest).all(is_same))
+    plan.partition.iter().all(|&place| first.iter().any(|key| is_place(&key.value, place)))
+        && plan.keys[parts..].iter().zip(rest).all(is_same)
 }
 
 fn is_place(of: &Expression, place: usize) -> bool {

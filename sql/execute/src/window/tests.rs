@@ -496,3 +496,57 @@ fn partitions_larger_than_memory_give_the_same() {
     }
     assert!(fits > 60, "{fits} of 120");
 }
+
+/// A window that takes the order of the one below, which has taken that of another, must not take it for its own keys.
+#[test]
+fn windows_over_windows_share_only_the_order_that_there_is() {
+    fn pipeline(node: &Node, input: &crate::pipeline::Pipeline, context: &crate::Context) -> crate::pipeline::Pipeline {
+        match node {
+            Node::Window(window) => super::run(window, |node| Ok(pipeline(node, input, context)), context).unwrap(),
+            _ => input.clone(),
+        }
+    }
+    let types = [DataType::Int64, DataType::Int64];
+    let mut random = Random::new(74);
+    let rows = random::rows(&mut random, &types, 300, 4, 10);
+    let orders: [&[usize]; 6] = [&[0, 1], &[1, 0], &[1], &[0], &[], &[0, 0, 1]];
+    for case in 0..60 {
+        let mut node = Node::Values { types: types.to_vec(), rows: Vec::new() };
+        let mut expect: Vec<Vec<usize>> = Vec::new();
+        for _ in 0..3 {
+            let by = orders[below(&mut random, orders.len())];
+            let split = if by.len() > 1 && below(&mut random, 3) == 0 { 1 } else { by.len() };
+            let (partition, order) = by.split_at(split);
+            let key = |&n: &usize| SortKey { value: column(n, &types[n]), descending: false, nulls_first: false };
+            let frame =
+                Frame { unit: FrameUnit::Rows, start: FrameEnd::UnboundedPreceding, end: FrameEnd::UnboundedFollowing };
+            let call = WindowCall {
+                function: WindowFunction::Aggregate(AggregateFunction::Count),
+                arguments: Vec::new(),
+                condition: None,
+                distinct: false,
+                ignores_nulls: false,
+                frame,
+                data_type: DataType::Int64,
+            };
+            let partition_keys = partition.iter().map(|&n| column(n, &types[n])).collect();
+            let order = order.iter().map(key).collect();
+            node = Node::Window(Window { input: Box::new(node), partition: partition_keys, order, calls: vec![call] });
+            expect.push(partition.to_vec());
+        }
+        let input = random::pipeline(&mut random, &types, &rows, 50);
+        let context = context(1 + case % 3, 1 << 30);
+        let have = random::run(&pipeline(&node, &input, &context), &context).unwrap();
+        let count = |row: &Row, by: &Vec<usize>| {
+            let is_like = |other: &&Row| by.iter().all(|&n| same(&other[n], &row[n]));
+            Value::Int(rows.iter().filter(is_like).count() as i64)
+        };
+        let counted =
+            |row: &Row| random::text(&row.iter().cloned().chain(expect.iter().map(|by| count(row, by))).collect());
+        let mut want: Vec<String> = rows.iter().map(counted).collect();
+        let mut have: Vec<String> = have;
+        want.sort();
+        have.sort();
+        assert!(have == want, "{node}");
+    }
+}
