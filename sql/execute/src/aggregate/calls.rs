@@ -252,7 +252,7 @@ impl Calls {
             StateFunction::Least { largest } => {
                 (kind != Kind::Text).then_some(if largest { StateKind::Largest } else { StateKind::Least })
             }
-            StateFunction::Spread { .. } | StateFunction::Sketch => None,
+            StateFunction::Spread { .. } | StateFunction::Sketch | StateFunction::Foreign(_) => None,
         }
     }
 
