@@ -1,8 +1,10 @@
 //! Formats of results.
 
+use std::collections::HashSet;
 use std::io::Write;
+use std::sync::Arc;
 
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::arrow::ipc::writer::{FileWriter as IpcWriter, StreamWriter};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
@@ -101,7 +103,7 @@ impl Format {
 pub enum Encoder<W: Write + Send> {
     /// Waits for the columns.
     New(Format, W),
-    Text(Format, W, Vec<u8>),
+    Text(Format, W, Vec<u8>, SchemaRef),
     Table(W, table::Table),
     Parquet(Box<ArrowWriter<W>>),
     Arrow(IpcWriter<W>),
@@ -126,6 +128,22 @@ fn failed(e: impl std::error::Error + 'static) -> Error {
     Error::new(Code::Output, format!("cannot write the result: {e}"))
 }
 
+/// Returns the columns with a number behind names that stand for two: readers find columns by their names.
+fn numbered(schema: &SchemaRef) -> SchemaRef {
+    let mut taken: HashSet<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let mut given = HashSet::new();
+    let mut name = |name: &String| {
+        if given.insert(name.clone()) {
+            return name.clone();
+        }
+        let free = (1..).map(|n| format!("{name}_{n}")).find(|name| !taken.contains(name)).unwrap_or_default();
+        taken.insert(free.clone());
+        free
+    };
+    let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_name(name(field.name())));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
 impl<W: Write + Send> Encoder<W> {
     pub fn new(format: Format, out: W) -> Encoder<W> {
         Encoder::New(format, out)
@@ -136,14 +154,9 @@ impl<W: Write + Send> Encoder<W> {
         let Encoder::New(format, mut out) = std::mem::replace(self, Encoder::Failed) else {
             return Err(Error::new(Code::Internal, "the columns of a result came twice"));
         };
-        if matches!(format, Format::Parquet | Format::Arrow | Format::Json) {
-            let mut names: Vec<_> = schema.fields().iter().map(|field| field.name()).collect();
-            names.sort();
-            if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-                let what = format!("two columns of the result are named '{}'", pair[0]);
-                return Err(Error::new(Code::Usage, what).hint("name one of them by AS"));
-            }
-        }
+        let apart = matches!(format, Format::Parquet | Format::Arrow | Format::ArrowStream | Format::Json)
+            .then(|| numbered(schema));
+        let schema = apart.as_ref().unwrap_or(schema);
         *self = match format {
             Format::Table => Encoder::Table(out, table::Table::new(schema)),
             Format::Parquet => {
@@ -159,7 +172,7 @@ impl<W: Write + Send> Encoder<W> {
                     text::put_header(schema, delimiter, &mut bytes);
                     out.write_all(&bytes).map_err(failed)?;
                 }
-                Encoder::Text(format, out, bytes)
+                Encoder::Text(format, out, bytes, schema.clone())
             }
         };
         Ok(())
@@ -168,11 +181,11 @@ impl<W: Write + Send> Encoder<W> {
     /// Takes some rows.
     pub fn rows(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
-            Encoder::Text(format, out, bytes) => {
+            Encoder::Text(format, out, bytes, schema) => {
                 bytes.clear();
                 match *format {
                     Format::Csv { delimiter, .. } => text::put_csv(batch, delimiter, bytes)?,
-                    Format::Json => text::put_json(batch, bytes)?,
+                    Format::Json => text::put_json(schema, batch, bytes)?,
                     _ => text::put_plain(batch, bytes)?,
                 }
                 out.write_all(bytes).map_err(failed)
@@ -188,7 +201,7 @@ impl<W: Write + Send> Encoder<W> {
     /// Writes what is left, and returns the place of the bytes.
     pub fn finish(self) -> Result<W> {
         let mut out = match self {
-            Encoder::New(_, out) | Encoder::Text(_, out, _) => out,
+            Encoder::New(_, out) | Encoder::Text(_, out, ..) => out,
             Encoder::Table(mut out, table) => {
                 out.write_all(table.text().as_bytes()).map_err(failed)?;
                 out

@@ -218,11 +218,10 @@ fn put_json_list(values: &ArrayRef, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Appends rows as JSON objects, one a line.
-pub fn put_json(batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
+/// Appends rows as JSON objects, one a line, with the names of a schema.
+pub fn put_json(schema: &Schema, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
     let options = options();
     let columns = columns(batch, &options)?;
-    let schema = batch.schema();
     let mut names = Vec::new();
     for field in schema.fields() {
         let mut name = String::new();
