@@ -8,9 +8,9 @@ use yunti_sql_plan::{Aggregate, AggregateFunction, Expression, WindowCall, Windo
 
 use super::frames::Frames;
 use super::segment::Segment;
-use super::sliding::{Distinct, FloatTotal, Floats, IntTotal, Nothing, State, Variance, slide};
-use super::sums::{Beyond, Wide};
-use super::{extremes, places, ranks, sums};
+use super::values::sliding::{Distinct, FloatTotal, Floats, IntTotal, Nothing, State, Variance, slide};
+use super::values::sums::{Beyond, Wide};
+use super::values::{extremes, places, ranks, sums};
 use crate::aggregate::calls::{Calls, too_large};
 use crate::aggregate::keys::smallest;
 use crate::missing::not_native;

@@ -1,4 +1,4 @@
-//! State of a call over a partition that does not fit in memory: what rows that were computed before leave to later ones.
+//! State of a call over a partition that does not fit in memory: what rows leave to later ones.
 //!
 //! ```text
 //!   rank, row_number, ..          number of rows and of groups before
@@ -17,9 +17,9 @@ use yunti_sql_plan::{AggregateFunction, Frame, FrameEnd, FrameUnit, Offset, Wind
 use super::call::{Call, Fallback, Output, is_sample};
 use super::frames::Frames;
 use super::segment::Segment;
-use super::sliding::{FloatTotal, Total, Variance};
-use super::sums::Wide;
-use super::{extremes, places, ranks, sums};
+use super::values::sliding::{FloatTotal, Total, Variance};
+use super::values::sums::Wide;
+use super::values::{extremes, places, ranks, sums};
 use crate::store::column::{Column, Values};
 use crate::store::{NO_ROW, wrong_shape};
 

@@ -4,18 +4,16 @@
 //!   rows --> sort by partition, then order --> rows of whole partitions --> frames --> values of each call
 //!            sort/, with its runs in files     step.rs, segment.rs          frames.rs  call.rs
 //!
-//!   plan.rs       keys, arguments and calls made ready       sums.rs      counts, exact sums
-//!   changes.rs    where partitions and peers begin           sliding.rs   states that rows enter and leave
-//!   ranges.rs     ends of frames by value                    extremes.rs  least and largest values
-//!   ranks.rs      numbers of rows                            places.rs    rows whose value is taken
-//!   kept.rs       rows of a window without partitions      stream.rs    partitions larger than memory
-//!   carry.rs      what rows leave to later ones
+//!   plan.rs      keys, arguments and calls made ready      values/      values of each function
+//!   changes.rs   where partitions and peers begin          stream.rs    partitions larger than memory
+//!   ranges.rs    ends of frames by value                   carry.rs     what rows leave to later ones
+//!   kept.rs      rows of a window without partitions
 //! ```
 //!
 //! Each function takes a time that grows with the rows alone, whatever the size of its frames.
 //!
-//! With partitions, a morsel of the sorted rows has whole partitions, and workers compute them at once. Without, rows are
-//! sorted by all workers and computed by one. A window without keys takes rows in the order of its input, where that
+//! With partitions, a morsel of the sorted rows has whole partitions, and workers compute them at once. Without, all
+//! workers sort the rows and one computes them. A window without keys takes rows in the order of its input, where that
 //! does not depend on memory.
 //!
 //! A partition larger than memory is computed in segments, if all calls allow it (`stream.rs`); else it is an error.
@@ -23,20 +21,16 @@
 mod call;
 mod carry;
 mod changes;
-mod extremes;
 mod frames;
 mod kept;
-mod places;
 mod plan;
 mod ranges;
-mod ranks;
 mod segment;
-mod sliding;
 mod step;
 mod stream;
-mod sums;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::sync::Arc;
 

@@ -34,7 +34,7 @@ pub struct LastRow {
 }
 
 impl Part {
-    /// Returns a batch with the rows that begin partitions and peers, by the columns `keys`: of partitions, of the order.
+    /// Returns a batch with the rows that begin partitions and peers, by the columns of both keys.
     pub fn new(
         batch: Batch,
         arguments: Vec<Arc<Vector>>,
@@ -97,7 +97,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Returns the rows of parts. The first row begins a partition. Errors: `Internal` for other arguments than `kinds`.
+    /// Returns the rows of parts, whose first row begins a partition. Errors: `Internal` for arguments of other shapes.
     pub fn of(parts: &[Part], kinds: &[Kind]) -> Result<Segment> {
         let rows = parts.iter().map(|part| part.batch.rows).sum::<usize>();
         let all = |of: &dyn Fn(&Part) -> Vec<u32>| {

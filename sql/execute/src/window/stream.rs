@@ -8,8 +8,8 @@
 //! Calls that look at rows near a row have those of the segments before and behind. Calls that need the whole partition
 //! first, such as `ntile` or a total, make it pass twice: its rows go to a file, and come back once all are known.
 //!
-//! Limitation: frames that reach far, in rows, groups or by value, and `ignore nulls` of `lag` and `lead`, need all rows
-//! at once, and so do different values of an aggregate.
+//! Limitation: frames that reach far, in rows, groups or by value, `ignore nulls` of `lag` and `lead`, and different
+//! values of an aggregate need all rows at once.
 
 use std::sync::Arc;
 

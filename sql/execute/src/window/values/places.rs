@@ -2,8 +2,8 @@
 
 use yunti_sql_plan::WindowFunction;
 
-use super::frames::Frames;
-use super::segment::Segment;
+use super::super::frames::Frames;
+use super::super::segment::Segment;
 use crate::store::NO_ROW;
 
 /// Rows that have a value, if those without are passed over.

@@ -13,7 +13,7 @@ use yunti_engine::columns::aggregate::float_sum::FloatSum;
 use yunti_engine::columns::normal::ordered_float;
 use yunti_engine::columns::vector::Data;
 
-use super::frames::Frames;
+use super::super::frames::Frames;
 use super::sums::Wide;
 use crate::aggregate::states::float_sum::Moments;
 use crate::store::column::{Column, Values};

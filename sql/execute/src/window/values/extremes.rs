@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use yunti_engine::columns::normal::ordered_float;
 use yunti_engine::columns::vector::Data;
 
-use super::frames::Frames;
+use super::super::frames::Frames;
 use crate::store::NO_ROW;
 use crate::store::column::{Column, Values};
 use crate::store::texts::Texts;

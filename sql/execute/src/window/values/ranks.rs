@@ -3,7 +3,7 @@
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::vector::{Data, Vector};
 
-use super::segment::Segment;
+use super::super::segment::Segment;
 
 /// Returns whole numbers in the shape of a type.
 pub fn integers(values: Vec<i64>, kind: Kind) -> Vector {
