@@ -102,6 +102,7 @@ fn plan(batches: usize) -> Node {
         distinct: false,
         condition: None,
         data_type,
+        foreign: None,
     };
     let sum = |of: Expression| {
         let DataType::Decimal128(_, scale) = of.data_type else { unreachable!("sums are of decimals") };
