@@ -115,6 +115,8 @@ pub fn is_possible(stages: &[Stage], types: &[DataType], keys: &[Expression], ag
 pub struct LocalFused {
     kernels: Kernels,
     evaluators: Vec<Evaluator>,
+    /// Columns of which the shapes count.
+    wanted: Vec<bool>,
     shapes: Shapes,
     no_nulls: Vec<bool>,
     output: Output,
@@ -135,6 +137,7 @@ impl Fused {
         Ok(LocalFused {
             kernels: steps::kernels(&self.stages)?,
             evaluators: self.parts.plan.evaluators()?,
+            wanted: self.parts.wanted(),
             shapes: Shapes::default(),
             no_nulls: Vec::new(),
             output: Output::default(),
@@ -233,6 +236,13 @@ impl Parts {
         Some(place)
     }
 
+    /// Returns true for each column that code needs.
+    fn wanted(&self) -> Vec<bool> {
+        let mut wanted = self.plan.wanted(self.arguments.iter().chain(&self.conditions));
+        self.keys.iter().for_each(|&key| wanted[key] = true);
+        wanted
+    }
+
     /// Returns the dictionaries of the keys, and the number of places; None if a key has no codes, or they are many.
     fn dictionaries(&self, batch: &Batch) -> Option<(Vec<Dictionary>, usize)> {
         let mut places = 1usize;
@@ -262,12 +272,12 @@ impl LocalFused {
 
     /// Returns the sums and counts of a batch; None if kernels take it.
     pub fn by_code(&mut self, of: &Fused, batch: &Batch) -> Result<Option<Partials>> {
-        if batch.rows > 1 << ROWS_BITS {
+        if batch.rows > 1 << ROWS_BITS || !of.parts.plan.takes(batch) {
             return Ok(None);
         }
         let Some((dictionaries, places)) = of.parts.dictionaries(batch) else { return Ok(None) };
         let Some(wide) = with_extras(batch, &mut self.evaluators) else { return Ok(None) };
-        let shapes = self.shapes.of(&wide);
+        let shapes = self.shapes.of(&wide, &self.wanted);
         let Some(ready) = of.tier.code(&shapes, batch.rows, || of.parts.build(shapes.clone(), places)) else {
             return Ok(None);
         };

@@ -19,10 +19,12 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    /// Returns the shapes of the columns of a batch; None for those that no program takes, such as texts without codes.
-    pub fn of(&mut self, batch: &Batch) -> Vec<Option<Input>> {
+    /// Returns the shapes of the columns of a batch; None for those that no program takes, such as texts without codes,
+    /// and for those that are not wanted.
+    pub fn of(&mut self, batch: &Batch, wanted: &[bool]) -> Vec<Option<Input>> {
         self.known.resize_with(batch.columns.len(), || None);
-        batch.columns.iter().zip(&mut self.known).map(|(column, known)| shape(column, known)).collect()
+        let columns = batch.columns.iter().zip(&mut self.known).enumerate();
+        columns.map(|(n, (column, known))| wanted.get(n).filter(|is| **is).and_then(|_| shape(column, known))).collect()
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Expressions are computed where kernels would compute them, so that a division by zero in `e1` is one for a row that
 //! `c2` removes later. A part that programs lack, such as `like`, is a further column that kernels compute, if it
-//! depends on one column: then it costs little, once for each value of a dictionary.
+//! depends on one column of codes: then it costs little, once for each value of a dictionary.
 
 use std::sync::Arc;
 
@@ -148,6 +148,29 @@ impl Plan {
             }
         }
         !builder.is_large()
+    }
+
+    /// Returns true for each column, also those that kernels compute, that the actions or other expressions need.
+    pub fn wanted<'e>(&'e self, others: impl Iterator<Item = &'e Expression>) -> Vec<bool> {
+        let mut wanted = vec![false; self.columns + self.extras.len()];
+        let actions = self.actions.iter().flat_map(|action| match action {
+            Action::Keep(condition) => std::slice::from_ref(condition),
+            Action::Compute(all) => &all[..],
+        });
+        actions.chain(others).for_each(|of| of.visit_columns(&mut |column| wanted[column] = true));
+        wanted
+    }
+
+    /// Returns true if the columns that kernels compute for a batch cost little: they depend on few values.
+    pub fn takes(&self, batch: &Batch) -> bool {
+        self.extras.iter().all(|extra| {
+            let mut is_cheap = true;
+            extra.visit_columns(&mut |column| {
+                let dictionary = batch.columns.get(column).and_then(|column| column.data.codes());
+                is_cheap &= dictionary.is_some_and(|(_, of)| of.len() <= batch.rows);
+            });
+            is_cheap
+        })
     }
 
     /// Returns the evaluators of the columns that kernels compute.

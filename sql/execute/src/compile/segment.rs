@@ -60,7 +60,8 @@ impl Step for Segment {
         let Some(compiled) = &self.compiled else { return Ok(Box::new(kernels)) };
         let evaluators = compiled.plan.evaluators()?;
         let (shapes, no_nulls) = (Shapes::default(), Vec::new());
-        Ok(Box::new(Local { compiled: compiled.clone(), kernels, evaluators, shapes, no_nulls }))
+        let wanted = compiled.plan.wanted(computed(&compiled.plan));
+        Ok(Box::new(Local { compiled: compiled.clone(), kernels, evaluators, wanted, shapes, no_nulls }))
     }
 
     fn stages(&self) -> Option<(&[Stage], &[DataType])> {
@@ -72,6 +73,8 @@ struct Local {
     compiled: Arc<Compiled>,
     kernels: steps::Kernels,
     evaluators: Vec<Evaluator>,
+    /// Columns of which the shapes count.
+    wanted: Vec<bool>,
     shapes: Shapes,
     no_nulls: Vec<bool>,
 }
@@ -95,8 +98,11 @@ impl Local {
     /// Returns what code makes of a batch; None if there is none for it, or a row needs an error.
     fn by_code(&mut self, batch: &Batch) -> Result<Option<Batch>> {
         let Compiled { plan, tier } = &*self.compiled;
+        if !plan.takes(batch) {
+            return Ok(None);
+        }
         let Some(wide) = with_extras(batch, &mut self.evaluators) else { return Ok(None) };
-        let shapes = self.shapes.of(&wide);
+        let shapes = self.shapes.of(&wide, &self.wanted);
         let Some(ready) = tier.code(&shapes, batch.rows, || build(plan, shapes.clone())) else { return Ok(None) };
         let Some(inputs) = inputs_of(&ready, &wide, &mut self.no_nulls) else { return Ok(None) };
         let mut output = Output::default();

@@ -89,6 +89,7 @@ fn plans(random: &mut Random, depth: usize) -> [Node; 2] {
                 distinct: false,
                 condition: None,
                 data_type: DataType::Int64,
+                foreign: None,
             };
             input.map(|input| Node::Aggregate {
                 input: Box::new(input),
