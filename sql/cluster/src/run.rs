@@ -59,7 +59,7 @@ impl Yarn {
     ///
     /// Errors: `Usage` for what tasks cannot do; those of the tasks; `Cancelled`.
     pub fn run(&self, plan: &Node, env: &Env, cancel: &Cancel, out: &mut Out<'_>) -> Result<()> {
-        let directory = Directory::new(&self.home, &env.files);
+        let directory = Directory::new(&self.home);
         let query = Query { yarn: self, env, cancel, directory, jobs: AtomicUsize::new(0) };
         query.run(plan, out)
     }

@@ -342,12 +342,18 @@ impl Session {
         match self.choose(plan, statement)? {
             Plan::Native(node) => {
                 let schema = shown(plan.schema().as_arrow(), node.types());
-                rows.begin(&schema)?;
                 if let Some(cluster) = &self.settings.cluster {
-                    return cluster.run(&node, &self.world.env, &self.cancel, &mut |batch| {
+                    // Nothing is printed of a query that fails.
+                    let mut begun = false;
+                    cluster.run(&node, &self.world.env, &self.cancel, &mut |batch| {
+                        if !std::mem::replace(&mut begun, true) {
+                            rows.begin(&schema)?;
+                        }
                         rows.rows(&arrow::record_batch(&batch, &schema)?)
-                    });
+                    })?;
+                    return if begun { Ok(()) } else { rows.begin(&schema) };
                 }
+                rows.begin(&schema)?;
                 let context = self.execution();
                 let done = yunti_sql_execute::run(&node, &context, &mut |batch| {
                     rows.rows(&arrow::record_batch(&batch, &schema)?)
