@@ -1,9 +1,9 @@
 /* C ABI, version 0, between Yunti's engine and class libraries. Every type that crosses the boundary is declared here.
  *
  * A class library is a shared object that exports one symbol, yunti_library_v0(). The symbol returns a table of
- * classes: mappers, combiners, reducers, folders, partitioners, readers, sources, writers and key orders. The engine
- * passes batches of 32-256 KB and receives batches: one call per batch, never one per record. C++ users include
- * <yunti/yunti.hpp>, which is built on this file.
+ * classes: mappers, combiners, reducers, folders, partitioners, readers, sources, writers, key orders, functions and
+ * aggregates. The engine passes batches of 32-256 KB, or columns of some thousand rows, and receives batches: one call
+ * per batch, never one per record. C++ users include <yunti/yunti.hpp>, which is built on this file.
  *
  * Rules for all functions
  *   - Every struct starts with its own size, so either side may be older than the other. Fields are only appended.
@@ -31,7 +31,7 @@ extern "C" {
 
 /* Version of the ABI. The engine refuses a library of another major version. A minor version only appends fields. */
 #define YT_ABI_MAJOR 0u
-#define YT_ABI_MINOR 5u
+#define YT_ABI_MINOR 6u
 /* Bytes after a buffer that may be read (input) or overwritten (output). */
 #define YT_SLACK 64u
 
@@ -57,7 +57,7 @@ enum {
 typedef uint32_t yt_kind;
 enum {
   YT_MAPPER = 1, YT_REDUCER = 2, YT_COMBINER = 3, YT_FOLDER = 4, YT_PARTITIONER = 5, YT_READER = 6, YT_WRITER = 7,
-  YT_KEY_ORDER = 8, YT_SOURCE = 9
+  YT_KEY_ORDER = 8, YT_SOURCE = 9, YT_FUNCTION = 10, YT_AGGREGATE = 11
 };
 
 /* Type of a key or a value. It defines the order of keys and how a text writer prints them. */
@@ -328,6 +328,83 @@ typedef struct yt_writer {
   const char *extension;                         /* NULL, or the end of part names (".xml"), before a codec's */
 } yt_writer;
 
+/* ---- functions and aggregates of queries, since minor 6 ---------------------------------------------------------- */
+
+/* Type of a value in a query, and the SQL type that it is. */
+typedef uint32_t yt_value_type;
+enum {
+  YT_VALUE_BOOL = 1,      /* boolean: uint8_t, 0 or 1 */
+  YT_VALUE_I32 = 2,       /* int: in columns an int64_t; as a result, one outside of 32 bits is an error */
+  YT_VALUE_I64 = 3,       /* bigint: int64_t */
+  YT_VALUE_F64 = 4,       /* double: double */
+  YT_VALUE_TEXT = 5,      /* varchar: UTF-8 */
+  YT_VALUE_BYTES = 6,     /* bytea: any bytes */
+  YT_VALUE_DATE = 7,      /* date: int64_t, days since 1970-01-01, within 32 bits */
+  YT_VALUE_TIMESTAMP = 8  /* timestamp: int64_t, microseconds since 1970-01-01 */
+};
+
+/* A column of values of some rows, valid until the call returns. Arrays are aligned for their elements. */
+typedef struct yt_column {
+  uint32_t size;
+  yt_value_type type;
+  const void *values;      /* a value of each row; NULL for TEXT and BYTES */
+  const uint8_t *nulls;    /* 1 for each null, else 0; NULL: there is none. A null has some value of the type */
+  /* TEXT and BYTES: string k is bytes + offsets[k] up to bytes + offsets[k + 1]. Row i has the string codes[i], or the
+   * string i if codes is NULL. */
+  const uint8_t *bytes;
+  const uint32_t *offsets;
+  const uint32_t *codes;
+} yt_column;
+
+/* Values that a call returns, one for each row. */
+typedef struct yt_result {
+  uint32_t size;
+  yt_value_type type;
+  void *values;            /* room for all rows, as in yt_column: set each; NULL for TEXT and BYTES */
+  uint8_t *nulls;          /* room for all rows, all 0: set 1 for a null */
+  void *engine;
+  /* TEXT and BYTES: appends the strings of the next n rows; a null needs one too, of any length. All calls together
+   * append as many as there are rows. Return any other status than YT_OK. */
+  yt_status (*append)(void *engine, const yt_str *strings, uint32_t n);
+} yt_result;
+
+/* Flag: rows with nulls are passed to the class. Without it a row in which an argument is null never reaches it: a
+ * function's result is null there, and an aggregate ignores the row. */
+#define YT_SEES_NULLS 1u
+/* Flag of an aggregate, which all must have: its result is the same whatever the order of rows and merges. */
+#define YT_EXACT 2u
+/* Arguments of a function or an aggregate, at most. */
+#define YT_ARGUMENTS_MAX 64u
+
+/* A function of the values of a row. Equal arguments must give equal results: the engine may compute a result once for
+ * many rows, or for values that no row has. */
+typedef struct yt_function {
+  uint32_t size;
+  uint32_t flags;          /* YT_SEES_NULLS or 0 */
+  uint32_t n_arguments;
+  yt_value_type result;
+  const yt_value_type *arguments;
+  yt_status (*call)(void *self, const yt_column *arguments, uint32_t rows, yt_result *result);
+} yt_function;
+
+/* A value computed from the rows of a group, in a state of fixed size. States are plain bytes, not aligned: the engine
+ * moves, spills and loads them by memcpy, and never destroys them. A call has any number of rows or states. */
+typedef struct yt_aggregate {
+  uint32_t size;
+  uint32_t flags;          /* YT_EXACT, and YT_SEES_NULLS or not */
+  uint32_t state_size;     /* 1 to 65536 bytes */
+  uint32_t n_arguments;    /* 1 at least */
+  yt_value_type result;
+  uint32_t pad;
+  const yt_value_type *arguments;
+  yt_status (*init)(void *self, void *const *states, uint32_t n);
+  /* Adds row i to states[i]. A state may occur many times. */
+  yt_status (*add)(void *self, void *const *states, const yt_column *arguments, uint32_t rows);
+  yt_status (*merge)(void *self, void *const *into, const void *const *from, uint32_t n);
+  /* Sets the result of each state. A group without rows has a state that was only made by init. */
+  yt_status (*finish)(void *self, const void *const *states, uint32_t n, yt_result *result);
+} yt_aggregate;
+
 /* ---- classes and the handshake ----------------------------------------------------------------------------------- */
 
 /* Services of the engine for an instance: passed to create(), valid until destroy() returns. */
@@ -404,7 +481,8 @@ typedef struct yt_class {
    * Forms must not depend on the task. Since minor 4. */
   yt_status (*arrange)(void *self, const yt_batch *, yt_out *forms, uint32_t *group);
   const yt_source *source;     /* source; since minor 5 */
-  uint64_t reserved[2];
+  const yt_function *function; /* function; since minor 6 */
+  const yt_aggregate *aggregate; /* aggregate; since minor 6 */
 } yt_class;
 
 /* Table of a library: its classes, and the version of the ABI that it was built with. */

@@ -130,7 +130,8 @@ AT(yt_class, reader, 88);
 AT(yt_class, writer, 96);
 AT(yt_class, arrange, 104);
 AT(yt_class, source, 112);
-AT(yt_class, reserved, 120);
+AT(yt_class, function, 120);
+AT(yt_class, aggregate, 128);
 
 ASSERT(sizeof(yt_file) == 56);
 AT(yt_file, size, 0);
@@ -165,6 +166,44 @@ AT(yt_source, plan, 8);
 AT(yt_source, open, 16);
 AT(yt_source, next, 24);
 AT(yt_source, describe, 32);
+
+ASSERT(sizeof(yt_column) == 48);
+AT(yt_column, size, 0);
+AT(yt_column, type, 4);
+AT(yt_column, values, 8);
+AT(yt_column, nulls, 16);
+AT(yt_column, bytes, 24);
+AT(yt_column, offsets, 32);
+AT(yt_column, codes, 40);
+
+ASSERT(sizeof(yt_result) == 40);
+AT(yt_result, size, 0);
+AT(yt_result, type, 4);
+AT(yt_result, values, 8);
+AT(yt_result, nulls, 16);
+AT(yt_result, engine, 24);
+AT(yt_result, append, 32);
+
+ASSERT(sizeof(yt_function) == 32);
+AT(yt_function, size, 0);
+AT(yt_function, flags, 4);
+AT(yt_function, n_arguments, 8);
+AT(yt_function, result, 12);
+AT(yt_function, arguments, 16);
+AT(yt_function, call, 24);
+
+ASSERT(sizeof(yt_aggregate) == 64);
+AT(yt_aggregate, size, 0);
+AT(yt_aggregate, flags, 4);
+AT(yt_aggregate, state_size, 8);
+AT(yt_aggregate, n_arguments, 12);
+AT(yt_aggregate, result, 16);
+AT(yt_aggregate, pad, 20);
+AT(yt_aggregate, arguments, 24);
+AT(yt_aggregate, init, 32);
+AT(yt_aggregate, add, 40);
+AT(yt_aggregate, merge, 48);
+AT(yt_aggregate, finish, 56);
 
 ASSERT(sizeof(yt_library) == 40);
 AT(yt_library, size, 0);

@@ -68,4 +68,16 @@ refused 'a reducer needs reduce(key' <<'EOF'
 struct R : yunti::Reducer<yunti::Bytes, int64_t> { void reduce(std::string_view, Out&) {} };
 YUNTI_LIBRARY("L", "1", yunti::reducer<R>("L.R"))
 EOF
+refused "an aggregate's result must not depend on an order" <<'EOF'
+struct A : yunti::Aggregate<double, double(double)> {
+  static constexpr bool exact = false;
+  void init(double& s) { s = 0; } void add(double& s, double v) { s += v; }
+  void merge(double& s, const double& o) { s += o; } double finish(const double& s) { return s; }
+};
+YUNTI_LIBRARY("L", "1", yunti::aggregate<A>("L.A"))
+EOF
+refused 'not a type of queries' <<'EOF'
+struct F : yunti::ScalarFunction<long double(double)> { long double call(double v) { return v; } };
+YUNTI_LIBRARY("L", "1", yunti::function<F>("L.F"))
+EOF
 test $failed = 0 && echo "refused_test: ok"

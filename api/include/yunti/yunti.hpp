@@ -1,5 +1,5 @@
-// C++ API of Yunti: mappers, reducers, combiners, folders, partitioners, key orders, readers and writers in a class
-// library (.so).
+// C++ API of Yunti: mappers, reducers, combiners, folders, partitioners, key orders, readers, writers and functions of
+// queries in a class library (.so).
 // Header-only, C++17, gcc and clang.
 //
 //   #include <yunti/yunti.hpp>
@@ -23,6 +23,7 @@
 //   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp     classes to write
 //   key_order.hpp                                            orders, groups and composite keys
 //   reader.hpp  writer.hpp                                   custom formats
+//   query/{function,aggregate,column}.hpp                    functions and aggregates of `yunti sql`
 //   text/{words,lines,fields,numbers}.hpp                    fast cutting of text: do not loop over the bytes yourself
 //   out.hpp  named_output.hpp  values.hpp  type.hpp          outputs, inputs and their types
 //   context.hpp  error.hpp  library.hpp                      settings, counters, errors, the table of classes
@@ -36,6 +37,8 @@
 #include "mapper.hpp"
 #include "named_output.hpp"
 #include "partitioner.hpp"
+#include "query/aggregate.hpp"
+#include "query/function.hpp"
 #include "reader.hpp"
 #include "reducer.hpp"
 #include "text/fields.hpp"

@@ -547,6 +547,7 @@ pub(crate) const fn entry<T: Class>(kind: u32, name: &'static CStr) -> RawClass 
         writer: std::ptr::null(),
         arrange: None,
         source: std::ptr::null(),
-        reserved: [0; 2],
+        function: std::ptr::null(),
+        aggregate: std::ptr::null(),
     }
 }

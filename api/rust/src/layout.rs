@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 /// Major version of the C ABI.
 pub const ABI_MAJOR: u32 = 0;
 /// Minor version of the C ABI.
-pub const ABI_MINOR: u32 = 5;
+pub const ABI_MINOR: u32 = 6;
 
 /// Success of a call.
 pub const OK: i32 = 0;
@@ -288,7 +288,9 @@ pub struct RawClass {
     pub writer: *const RawWriter,
     pub arrange: Option<unsafe extern "C" fn(*mut c_void, *const RawBatch, *mut RawOut, *mut u32) -> i32>,
     pub source: *const RawSource,
-    pub reserved: [u64; 2],
+    /// yt_function and yt_aggregate, which this crate does not have.
+    pub function: *const c_void,
+    pub aggregate: *const c_void,
 }
 
 /// yt_library.

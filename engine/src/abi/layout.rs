@@ -9,7 +9,7 @@ use crate::operator::cursor::{Out, RawStr};
 /// Major version of the C ABI.
 pub const ABI_MAJOR: u32 = 0;
 /// Minor version of the C ABI.
-pub const ABI_MINOR: u32 = 5;
+pub const ABI_MINOR: u32 = 6;
 
 /// YT_PURE: see `Flags::pure`.
 pub const FLAG_PURE: u32 = 1;
@@ -182,6 +182,65 @@ pub struct SourceTable {
     pub describe: Option<unsafe extern "C" fn(*mut c_void, *const RawFile, *mut Out) -> Status>,
 }
 
+/// yt_column: values of some rows.
+#[repr(C)]
+pub struct RawColumn {
+    pub size: u32,
+    pub kind: u32,
+    pub values: *const c_void,
+    pub nulls: *const u8,
+    pub bytes: *const u8,
+    pub offsets: *const u32,
+    pub codes: *const u32,
+}
+
+/// yt_result: values that a call returns.
+#[repr(C)]
+pub struct RawResult {
+    pub size: u32,
+    pub kind: u32,
+    pub values: *mut c_void,
+    pub nulls: *mut u8,
+    pub engine: *mut c_void,
+    pub append: unsafe extern "C" fn(*mut c_void, *const RawStr, u32) -> Status,
+}
+
+/// YT_SEES_NULLS: see `Signature::sees_nulls`.
+pub const FLAG_SEES_NULLS: u32 = 1;
+/// YT_EXACT: an aggregate depends on no order.
+pub const FLAG_EXACT: u32 = 2;
+/// YT_ARGUMENTS_MAX.
+pub const ARGUMENTS_MAX: u32 = 64;
+
+/// yt_function: types and function of a function class.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FunctionTable {
+    pub size: u32,
+    pub flags: u32,
+    pub n_arguments: u32,
+    pub result: u32,
+    pub arguments: *const u32,
+    pub call: Option<unsafe extern "C" fn(*mut c_void, *const RawColumn, u32, *mut RawResult) -> Status>,
+}
+
+/// yt_aggregate: types and functions of an aggregate class.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct AggregateTable {
+    pub size: u32,
+    pub flags: u32,
+    pub state_size: u32,
+    pub n_arguments: u32,
+    pub result: u32,
+    pub pad: u32,
+    pub arguments: *const u32,
+    pub init: Option<unsafe extern "C" fn(*mut c_void, *const *mut u8, u32) -> Status>,
+    pub add: Option<unsafe extern "C" fn(*mut c_void, *const *mut u8, *const RawColumn, u32) -> Status>,
+    pub merge: Option<unsafe extern "C" fn(*mut c_void, *const *mut u8, *const *const u8, u32) -> Status>,
+    pub finish: Option<unsafe extern "C" fn(*mut c_void, *const *const u8, u32, *mut RawResult) -> Status>,
+}
+
 /// yt_class: description and functions of a class.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -204,7 +263,8 @@ pub struct ClassTable {
     pub writer: *const WriterTable,
     pub arrange: Option<Arrange>,
     pub source: *const SourceTable,
-    pub reserved: [u64; 2],
+    pub function: *const FunctionTable,
+    pub aggregate: *const AggregateTable,
 }
 
 /// yt_library: the classes of a library.
@@ -236,6 +296,10 @@ unsafe impl Sized32 for WriterTable {}
 unsafe impl Sized32 for ClassTable {}
 // SAFETY: as above.
 unsafe impl Sized32 for SourceTable {}
+// SAFETY: as above.
+unsafe impl Sized32 for FunctionTable {}
+// SAFETY: as above.
+unsafe impl Sized32 for AggregateTable {}
 // SAFETY: as above.
 unsafe impl Sized32 for LibraryTable {}
 

@@ -11,6 +11,7 @@ use super::adapters::{
     ForeignFolder, ForeignKeyOrderer, ForeignMapper, ForeignPartitioner, ForeignReader, ForeignReducer, ForeignWriter,
     Instance, shape_of,
 };
+use super::functions::{ForeignAggregate, ForeignFunction, QueryTable};
 use super::layout::{
     ABI_MAJOR, ABI_MINOR, ClassTable, FLAG_EMITS_ONE, FLAG_EMITS_REFS, FLAG_GROUPS, FLAG_PURE, FLAG_SOURCE_BLOCKS,
     FLAG_WANTS_SPAN, FLAG_WHOLE_PART, FolderTable, LibraryTable, ReaderTable, SourceTable, WriterTable, read,
@@ -18,8 +19,8 @@ use super::layout::{
 use super::source::ForeignSource;
 use crate::operator::reader::LOOK_BACK_MAX;
 use crate::operator::{
-    Class, ClassInfo, ClassSource, Flags, Folder, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer, Source,
-    TaskContext, Type, Writer,
+    Aggregate, Class, ClassInfo, ClassSource, Flags, Folder, Function, KeyOrderer, Kind, Mapper, Partitioner, Reader,
+    Reducer, Signature, Source, TaskContext, Type, Writer,
 };
 use yunti_base::{Code, Error, Result};
 
@@ -38,6 +39,7 @@ struct ForeignClass {
     reader: Option<ReaderTable>,
     writer: Option<WriterTable>,
     source: Option<SourceTable>,
+    query: Option<(QueryTable, Signature)>,
     extension: String,
 }
 
@@ -185,6 +187,10 @@ impl ForeignClass {
         let writer = (!table.writer.is_null()).then(|| unsafe { read(table.writer) });
         // SAFETY: as above.
         let source = (!table.source.is_null()).then(|| unsafe { read(table.source) });
+        let query = match kind {
+            Kind::Function | Kind::Aggregate => QueryTable::of(&name, &table)?,
+            _ => None,
+        };
         let missing = match kind {
             Kind::Mapper => table.map.is_none(),
             Kind::Reducer | Kind::Combiner => table.reduce.is_none(),
@@ -194,6 +200,8 @@ impl ForeignClass {
             Kind::Reader => reader.is_none_or(|r| r.read.is_none()),
             Kind::Writer => writer.is_none_or(|w| w.write.is_none()),
             Kind::Source => source.is_none_or(|s| s.plan.is_none() || s.open.is_none() || s.next.is_none()),
+            Kind::Function => !matches!(query, Some((QueryTable::Function(_), _))),
+            Kind::Aggregate => !matches!(query, Some((QueryTable::Aggregate(_), _))),
         };
         if missing {
             return Err(wrong(format!("is a {} without its function", kind.name())));
@@ -242,7 +250,7 @@ impl ForeignClass {
             selects: false,
             name: name.clone(),
         };
-        Ok(ForeignClass { info, name: name.into(), table, folder, reader, writer, source, extension })
+        Ok(ForeignClass { info, name: name.into(), table, folder, reader, writer, source, query, extension })
     }
 
     fn instance(&self, context: &Arc<TaskContext>) -> Result<Instance> {
@@ -297,6 +305,23 @@ impl Class for ForeignClass {
     fn source(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Source>> {
         let Some(table) = self.source else { return Err(self.not_a(Kind::Source)) };
         Ok(Box::new(ForeignSource::new(self.instance(context)?, table)))
+    }
+    fn signature(&self) -> Option<&Signature> {
+        self.query.as_ref().map(|(_, signature)| signature)
+    }
+    fn function(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Function>> {
+        let Some((QueryTable::Function(table), signature)) = &self.query else {
+            return Err(self.not_a(Kind::Function));
+        };
+        let (instance, name) = (self.instance(context)?, self.name.clone());
+        Ok(Box::new(ForeignFunction { instance, name, table: *table, signature: signature.clone() }))
+    }
+    fn aggregate(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Aggregate>> {
+        let Some((QueryTable::Aggregate(table), signature)) = &self.query else {
+            return Err(self.not_a(Kind::Aggregate));
+        };
+        let (instance, name) = (self.instance(context)?, self.name.clone());
+        Ok(Box::new(ForeignAggregate { instance, name, table: *table, signature: signature.clone() }))
     }
     fn extension(&self) -> &str {
         &self.extension

@@ -5,6 +5,7 @@
 
 mod adapters;
 mod context;
+mod functions;
 mod layout;
 mod library;
 mod source;

@@ -53,6 +53,11 @@ impl Bytes {
         &self.bytes[self.offsets[n] as usize..self.offsets[n + 1] as usize]
     }
 
+    /// Returns the offset of each value and the end of the last, and the bytes.
+    pub fn parts(&self) -> (&[u32], &[u8]) {
+        (if self.offsets.is_empty() { &[0] } else { &self.offsets }, &self.bytes)
+    }
+
     /// Removes the values behind the first `n`.
     pub fn truncate(&mut self, n: usize) {
         if n < self.len() {

@@ -222,7 +222,10 @@ impl Server<'_> {
             Kind::KeyOrder => Operator::KeyOrderer(class.key_orderer(&context)?),
             Kind::Reader => Operator::Reader(class.reader(&context)?),
             Kind::Writer => Operator::Writer(class.writer(&context)?),
-            Kind::Source => return Err(Error::new(Code::Internal, "a source does not run in a worker")),
+            Kind::Source | Kind::Function | Kind::Aggregate => {
+                let what = format!("a {} does not run in a worker", kind.name());
+                return Err(Error::new(Code::Internal, what));
+            }
             Kind::Folder => return Err(Error::new(Code::Internal, "a folder of a worker is made as a reducer")),
         };
         self.instance = Some((operator, context));

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Folder, KeyOrderer, Mapper, Partitioner, Reader, Reducer, Source, TaskContext, Type, Writer};
+use super::{
+    Aggregate, Folder, Function, KeyOrderer, Mapper, Partitioner, Reader, Reducer, Signature, Source, TaskContext,
+    Type, Writer,
+};
 use yunti_base::{Code, Error, Result};
 
 /// Kind of a class, with its number in the C ABI.
@@ -19,11 +22,13 @@ pub enum Kind {
     Writer = 7,
     KeyOrder = 8,
     Source = 9,
+    Function = 10,
+    Aggregate = 11,
 }
 
 impl Kind {
     /// Kinds, in the order of their numbers in the C ABI, from 1.
-    const ALL: [Kind; 9] = [
+    const ALL: [Kind; 11] = [
         Kind::Mapper,
         Kind::Reducer,
         Kind::Combiner,
@@ -33,6 +38,8 @@ impl Kind {
         Kind::Writer,
         Kind::KeyOrder,
         Kind::Source,
+        Kind::Function,
+        Kind::Aggregate,
     ];
 
     /// Returns the kind with this number in the C ABI.
@@ -52,6 +59,8 @@ impl Kind {
             Kind::Writer => "writer",
             Kind::KeyOrder => "key order",
             Kind::Source => "source",
+            Kind::Function => "function",
+            Kind::Aggregate => "aggregate",
         }
     }
 }
@@ -202,6 +211,18 @@ pub trait Class: Send + Sync {
     /// Returns a new source.
     fn source(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Source>> {
         Err(self.not_a(Kind::Source))
+    }
+    /// Returns the types of a function or an aggregate; None for all other kinds.
+    fn signature(&self) -> Option<&Signature> {
+        None
+    }
+    /// Returns a new function.
+    fn function(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Function>> {
+        Err(self.not_a(Kind::Function))
+    }
+    /// Returns a new aggregate.
+    fn aggregate(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Aggregate>> {
+        Err(self.not_a(Kind::Aggregate))
     }
     /// Returns a new writer.
     fn writer(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {

@@ -27,6 +27,7 @@ pub use partitioner::Partitioner;
 pub use reader::source::{Scan, Source, SourceFile, Unit};
 pub use reader::{Chunk, Reader};
 pub use reducer::Reducer;
+pub use reducer::function::{self, Aggregate, Function, Signature};
 pub use reducer::groups::{self, Groups};
 pub use types::Type;
 pub use writer::Writer;

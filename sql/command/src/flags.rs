@@ -28,6 +28,10 @@ pub struct Flags {
     #[arg(long = "table", value_name = "NAME=PATH")]
     pub tables: Vec<String>,
 
+    /// Class library with functions and aggregates, as in Geo.cell(lat, lon); may be repeated
+    #[arg(long = "lib", value_name = "FILE")]
+    pub libraries: Vec<PathBuf>,
+
     /// Write the result to this file or directory instead of standard output
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub output: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! `yunti sql`: statements in, results out.
 //!
 //! ```text
+//!   crash.rs      names a function of a class library that ends the process
 //!   flags.rs --> session --> print.rs     results to standard output, an output, or nowhere (--explain)
 //!                       `--> protocol.rs  JSON lines, for programs (--statements)
 //!                       `--> shell.rs     statements of a person on a terminal
@@ -8,6 +9,7 @@
 //! ```
 
 mod compile;
+mod crash;
 mod flags;
 mod on_yarn;
 mod print;
@@ -48,6 +50,9 @@ fn act(flags: &Flags) -> Outcome {
     let is_shell =
         !flags.statements && flags.queries.is_empty() && flags.file.is_empty() && std::io::stdin().is_terminal();
     let cancel = Cancel::default();
+    if !flags.libraries.is_empty() {
+        crash::install();
+    }
     let mut session = Session::new(settings(flags)?, cancel.clone())?;
     if is_shell {
         return shell::run(&mut session, flags);
@@ -103,6 +108,7 @@ fn settings(flags: &Flags) -> Result<Settings> {
     Ok(Settings {
         env,
         library: Arc::new(|format| library::load(format)),
+        libraries: flags.libraries.clone(),
         threads: flags.threads.map_or(processors, usize::from),
         memory_bytes,
         is_memory_set: flags.memory.is_some(),

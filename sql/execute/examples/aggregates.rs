@@ -81,7 +81,7 @@ fn measure(
 
 fn call(function: AggregateFunction, argument: Option<usize>, of: &DataType, data_type: DataType) -> Aggregate {
     let argument = argument.map(|number| Expression::column(number, of.clone()));
-    Aggregate { function, argument, distinct: false, condition: None, data_type }
+    Aggregate { function, argument, distinct: false, condition: None, data_type, foreign: None }
 }
 
 fn main() {

@@ -6,8 +6,8 @@ use yunti_base::{Cancel, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
 
-use crate::meter::Under;
 use crate::code::Compilation;
+use crate::meter::Under;
 
 /// Settings of one query.
 #[derive(Clone)]

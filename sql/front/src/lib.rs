@@ -14,6 +14,7 @@ pub mod arrow;
 pub mod casts;
 pub mod failure;
 pub mod functions;
+pub mod libraries;
 pub mod native;
 pub mod output;
 pub mod rows;

@@ -124,7 +124,13 @@ impl ValuePlan for Node {
                     .map(|call| {
                         let argument = call.argument.as_ref().map_or("*".into(), Expression::to_string);
                         let distinct = if call.distinct { "distinct " } else { "" };
-                        format!("{:?}({distinct}{argument})", call.function)
+                        match &call.foreign {
+                            None => format!("{:?}({distinct}{argument})", call.function),
+                            Some(of) => {
+                                let all: Vec<_> = call.argument.iter().chain(&of.more).cloned().collect();
+                                format!("{}({})", of.function.name(), list(&all))
+                            }
+                        }
                     })
                     .collect();
                 let sets = if sets.is_empty() { String::new() } else { format!(" in {} sets", sets.len()) };

@@ -23,7 +23,7 @@ pub mod table;
 pub mod window;
 pub mod wire;
 
-pub use aggregate::{Aggregate, AggregateFunction};
+pub use aggregate::{Aggregate, AggregateFunction, ForeignAggregate, ForeignCall};
 pub use batch::Batch;
 pub use expression::{Arithmetic, Comparison, Expression, Foreign, Function, Operation, ValuePlan};
 pub use kind::kind_of;

@@ -204,7 +204,7 @@ impl Node {
             Node::Filter { condition, .. } => vec![condition],
             Node::Project { expressions, .. } => expressions.iter().collect(),
             Node::Aggregate { keys, aggregates, .. } => {
-                let calls = aggregates.iter().flat_map(|call| call.argument.iter().chain(&call.condition));
+                let calls = aggregates.iter().flat_map(Aggregate::expressions);
                 keys.iter().chain(calls).collect()
             }
             Node::Join(join) => {
@@ -228,8 +228,7 @@ impl Node {
             Node::Filter { condition, .. } => vec![condition],
             Node::Project { expressions, .. } => expressions.iter_mut().collect(),
             Node::Aggregate { keys, aggregates, .. } => {
-                let calls = aggregates.iter_mut();
-                let calls = calls.flat_map(|call| call.argument.iter_mut().chain(&mut call.condition));
+                let calls = aggregates.iter_mut().flat_map(Aggregate::expressions_mut);
                 keys.iter_mut().chain(calls).collect()
             }
             Node::Join(join) => {

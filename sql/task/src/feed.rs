@@ -326,7 +326,7 @@ mod tests {
     fn count(of: Node) -> Node {
         let function = AggregateFunction::Count;
         let data_type = DataType::Int64;
-        let call = Aggregate { function, argument: None, distinct: false, condition: None, data_type };
+        let call = Aggregate { function, argument: None, distinct: false, condition: None, data_type, foreign: None };
         Node::Aggregate { input: Box::new(of), keys: Vec::new(), sets: Vec::new(), aggregates: vec![call] }
     }
 

@@ -45,7 +45,7 @@ fn expected() -> Table {
     layout!(t, "yt_reader", RawReader, size flags look_back pad find read);
     layout!(t, "yt_writer", RawWriter, size flags begin write end extension);
     layout!(t, "yt_class", RawClass, size kind name flags key_type value_type in_value_type create destroy map reduce
-        partition folder flush reader writer arrange source reserved);
+        partition folder flush reader writer arrange source function aggregate);
     layout!(t, "yt_file", RawFile, size file_index bytes name engine read_at hold);
     layout!(t, "yt_scan", RawScan, size flags key value n_key n_value condition from to);
     layout!(t, "yt_unit", Unit, number position bytes records);

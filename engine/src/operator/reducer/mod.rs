@@ -1,6 +1,7 @@
 //! Reducers and combiners: batches of groups in, emitted records out.
 
 pub mod fold_reduce;
+pub mod function;
 pub mod groups;
 
 use self::groups::Groups;

@@ -73,6 +73,7 @@ impl Cutter<'_> {
             distinct: false,
             condition: None,
             data_type: types[own + n].clone(),
+            foreign: None,
         });
         let aggregates = aggregates.collect();
         let whole = |input| Node::Aggregate { input, keys: keys.clone(), sets: Vec::new(), aggregates };

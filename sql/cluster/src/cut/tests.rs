@@ -47,6 +47,7 @@ fn sum(input: Node, key: usize, of: usize) -> Node {
         distinct: false,
         condition: None,
         data_type: DataType::Int64,
+        foreign: None,
     };
     Node::Aggregate { input: Box::new(input), keys: vec![column(key)], sets: Vec::new(), aggregates: vec![sum] }
 }

@@ -7,12 +7,13 @@ use arrow_schema::DataType;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::vector::{Data, Vector};
-use yunti_sql_plan::{Aggregate, AggregateFunction, Expression, Operation, kind_of};
+use yunti_sql_plan::{Aggregate, AggregateFunction, Expression, ForeignAggregate, ForeignCall, Operation, kind_of};
 
 use super::keys::smallest;
 use super::states::count::Count;
 use super::states::distinct::Distinct;
 use super::states::float_sum::{FloatTotal, Spread};
+use super::states::foreign::ForeignStates;
 use super::states::sketch::Sketches;
 use super::states::sum::Sum;
 use super::states::text::LeastText;
@@ -25,9 +26,16 @@ use crate::missing::not_native;
 enum StateFunction {
     Count,
     Sum,
-    Least { largest: bool },
-    Spread { is_sample: bool, is_deviation: bool },
+    Least {
+        largest: bool,
+    },
+    Spread {
+        is_sample: bool,
+        is_deviation: bool,
+    },
     Sketch,
+    /// Number of the aggregate that is not the executor's own.
+    Foreign(usize),
 }
 
 /// What generated code knows of a state.
@@ -45,6 +53,8 @@ pub struct Argument {
     pub expression: Expression,
     /// True if its numbers become floats.
     pub as_floats: bool,
+    /// Numbers of the arguments that go with it, which stand before it.
+    pub with: Vec<usize>,
 }
 
 /// States of one function.
@@ -79,6 +89,7 @@ pub struct Calls {
     pub arguments: Vec<Argument>,
     pub conditions: Vec<Expression>,
     pub states: Vec<StateColumn>,
+    foreign: Vec<Arc<dyn ForeignAggregate>>,
     calls: Vec<Call>,
 }
 
@@ -110,7 +121,7 @@ impl Calls {
     }
 
     fn add(&mut self, aggregate: &Aggregate) -> Result<()> {
-        let Aggregate { function, argument, distinct, condition, data_type } = aggregate;
+        let Aggregate { function, argument, distinct, condition, data_type, foreign } = aggregate;
         let lacks =
             || not_native(&format!("{function:?} of {}", argument.as_ref().map_or(data_type, |of| &of.data_type)));
         let kind = kind_of(data_type).ok_or_else(lacks)?;
@@ -119,6 +130,9 @@ impl Calls {
             None if *function == AggregateFunction::Count && !distinct => Kind::Int,
             None => return Err(lacks()),
         };
+        if let Some(foreign) = foreign {
+            return if *distinct { Err(lacks()) } else { self.add_foreign(aggregate, foreign, [argument_kind, kind]) };
+        }
         let is_number = |kind| is_float(kind) || matches!(kind, Kind::Int | Kind::Decimal { .. });
         let is_bool = argument_kind == Kind::Boolean && kind == Kind::Boolean;
         let (function_of_state, fits) = match function {
@@ -153,6 +167,7 @@ impl Calls {
                 );
                 (StateFunction::Spread { is_sample, is_deviation }, is_number(argument_kind) && is_float(kind))
             }
+            AggregateFunction::Foreign => return Err(lacks()),
         };
         if !fits {
             return Err(lacks());
@@ -161,8 +176,10 @@ impl Calls {
             && (matches!(function_of_state, StateFunction::Spread { .. })
                 || (*function == AggregateFunction::Sum && is_float(kind)));
         let argument = argument.as_ref().map(|argument| {
-            let is = |of: &Argument| of.as_floats == as_floats && are_same(&of.expression, argument);
-            number_of(&mut self.arguments, is, || Argument { expression: argument.clone(), as_floats })
+            let is =
+                |of: &Argument| of.as_floats == as_floats && of.with.is_empty() && are_same(&of.expression, argument);
+            let make = || Argument { expression: argument.clone(), as_floats, with: Vec::new() };
+            number_of(&mut self.arguments, is, make)
         });
         let condition = condition
             .as_ref()
@@ -181,6 +198,37 @@ impl Calls {
         let data_type = data_type.clone();
         self.calls.push(Call { function: *function, data_type, kind, argument_kind, state: of, count });
         Ok(())
+    }
+
+    /// Adds a call of an aggregate that is not the executor's own. All its arguments go to its states together.
+    fn add_foreign(&mut self, aggregate: &Aggregate, foreign: &ForeignCall, kinds: [Kind; 2]) -> Result<()> {
+        let Some(first) = &aggregate.argument else { return Err(not_native("an aggregate without an argument")) };
+        let mut push = |expression: &Expression, with: Vec<usize>| {
+            self.arguments.push(Argument { expression: expression.clone(), as_floats: false, with });
+            self.arguments.len() - 1
+        };
+        let with = foreign.more.iter().map(|of| push(of, Vec::new())).collect();
+        let argument = Some(push(first, with));
+        let condition = aggregate
+            .condition
+            .as_ref()
+            .map(|condition| number_of(&mut self.conditions, |of| are_same(of, condition), || condition.clone()));
+        self.foreign.push(foreign.function.clone());
+        let function = StateFunction::Foreign(self.foreign.len() - 1);
+        self.states.push(StateColumn { function, argument, condition, is_distinct: false });
+        let state = self.states.len() - 1;
+        let data_type = aggregate.data_type.clone();
+        let [argument_kind, kind] = kinds;
+        self.calls.push(Call { function: aggregate.function, data_type, kind, argument_kind, state, count: state });
+        Ok(())
+    }
+
+    /// Fails if an aggregate that is not the executor's own has failed.
+    pub fn check(&self) -> Result<()> {
+        match self.foreign.iter().find_map(|of| of.failure()) {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
     }
 
     /// Returns the number of calls.
@@ -204,7 +252,7 @@ impl Calls {
             StateFunction::Least { largest } => {
                 (kind != Kind::Text).then_some(if largest { StateKind::Largest } else { StateKind::Least })
             }
-            StateFunction::Spread { .. } | StateFunction::Sketch => None,
+            StateFunction::Spread { .. } | StateFunction::Sketch | StateFunction::Foreign(_) => None,
         }
     }
 
@@ -242,6 +290,7 @@ impl Calls {
             | AggregateFunction::BoolAnd
             | AggregateFunction::BoolOr
             | AggregateFunction::AnyValue => Ok(vector),
+            AggregateFunction::Foreign => self.check().map(|()| vector),
             _ => Ok(call.floats(vector)),
         }
     }
@@ -263,6 +312,7 @@ impl StateColumn {
             StateFunction::Least { largest } => least::of_kind(kind, largest),
             StateFunction::Spread { is_sample, is_deviation } => Box::new(Spread::new(is_sample, is_deviation)),
             StateFunction::Sketch => Box::new(Sketches::default()),
+            StateFunction::Foreign(number) => Box::new(ForeignStates::new(calls.foreign[number].clone())),
         };
         Ok(if self.is_distinct { Box::new(Distinct::new(&data_type, plain)?) } else { plain })
     }

@@ -149,6 +149,7 @@ fn aggregate(
         distinct,
         condition: condition.map(|number| Expression::column(number, DataType::Boolean)),
         data_type,
+        foreign: None,
     }
 }
 

@@ -173,6 +173,7 @@ impl<'s> Worker<'s> {
     /// Returns the key columns of a batch, and what aggregates need of it.
     fn prepare(&mut self, batch: &Batch) -> Result<(Vec<Arc<Vector>>, Prepared)> {
         let calls = &self.shared.partitions.plan.calls;
+        calls.check()?;
         let keys = self.keys.iter_mut().map(|key| key.evaluate(batch)).collect::<Result<Vec<_>>>()?;
         let mut prepared = Prepared { rows: batch.rows, ..Prepared::default() };
         for (value, argument) in self.arguments.iter_mut().zip(&calls.arguments) {
@@ -183,7 +184,9 @@ impl<'s> Worker<'s> {
             if argument.as_floats {
                 vector = to_floats(&vector, &argument.expression.data_type);
             }
-            prepared.arguments.push(Argument::new(vector));
+            let mut vector = Argument::new(vector);
+            vector.with = argument.with.iter().map(|&number| prepared.arguments[number].vector.clone()).collect();
+            prepared.arguments.push(vector);
         }
         prepared.masks = self.conditions.iter_mut().map(|condition| condition.of(batch)).collect::<Result<_>>()?;
         Ok((keys, prepared))

@@ -81,6 +81,7 @@ impl Call {
                 distinct: call.distinct,
                 condition: None,
                 data_type: call.data_type.clone(),
+                foreign: None,
             }])?),
             _ => None,
         };

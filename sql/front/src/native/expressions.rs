@@ -100,6 +100,7 @@ impl Translation<'_> {
             distinct: false,
             condition: None,
             data_type: DataType::Int64,
+            foreign: None,
         };
         let counted = Node::Aggregate { input: first, keys: Vec::new(), sets: Vec::new(), aggregates: vec![count] };
         let wanted = Operation::Literal(Value::Int(i64::from(!negated)));

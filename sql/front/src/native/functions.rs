@@ -1,14 +1,18 @@
 //! Functions and aggregates that Yunti's executor knows, by the names that DataFusion gives them.
 
+use std::sync::Arc;
+
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::expr::{AggregateFunction as Call, ScalarFunction};
 use datafusion::logical_expr::{Expr, ExprSchemable};
 use datafusion::scalar::ScalarValue;
 use yunti_engine::columns::vector::Value;
-use yunti_sql_plan::{Aggregate, AggregateFunction, Expression, Function, Operation, kind_of};
+use yunti_sql_plan::{Aggregate, AggregateFunction, Expression, ForeignCall, Function, Operation, kind_of};
 
 use super::Translation;
 use super::expressions::{has_local_time, type_of};
+use crate::libraries::aggregate::{ClassAggregate, States};
+use crate::libraries::scalar::ClassFunction;
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -19,6 +23,11 @@ impl Translation<'_> {
         let lacks = || format!("the function {}", of.name());
         if kind_of(&data_type).is_none() {
             return Err(lacks());
+        }
+        let function: &dyn std::any::Any = &**of.func.inner();
+        if let Some(function) = function.downcast_ref::<ClassFunction>() {
+            let arguments = self.expressions(&of.args, schema)?;
+            return Ok(Expression::new(data_type, Operation::Foreign(function.class.clone(), arguments)));
         }
         let text = |n: usize| match of.args.get(n) {
             Some(Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)), _)) => {
@@ -80,6 +89,19 @@ impl Translation<'_> {
         }
         let Expr::AggregateFunction(Call { func, params }) = plain else { return Err(format!("the aggregate {of}")) };
         let lacks = || format!("the aggregate {}", func.name());
+        let class: &dyn std::any::Any = &**func.inner();
+        if let Some(class) = class.downcast_ref::<ClassAggregate>() {
+            let [first, more @ ..] = &params.args[..] else { return Err(lacks()) };
+            let condition = params.filter.as_ref().map(|filter| self.expression(filter, schema)).transpose()?;
+            if params.distinct || params.null_treatment.is_some() {
+                return Err(format!("{} of distinct values", func.name()));
+            }
+            let function = Arc::new(States::new(class.class.clone()));
+            let foreign = Some(ForeignCall { function, more: self.expressions(more, schema)? });
+            let argument = Some(self.expression(first, schema)?);
+            let function = AggregateFunction::Foreign;
+            return Ok(Aggregate { function, argument, distinct: false, condition, data_type, foreign });
+        }
         // The order does not change the result of any aggregate below.
         let function = aggregate_of(func.name()).ok_or_else(lacks)?;
         if kind_of(&data_type).is_none() || params.null_treatment.is_some() {
@@ -87,7 +109,7 @@ impl Translation<'_> {
         }
         let argument = self.aggregated(function, &params.args, params.distinct, schema)?;
         let condition = params.filter.as_ref().map(|filter| self.expression(filter, schema)).transpose()?;
-        Ok(Aggregate { function, argument, distinct: params.distinct, condition, data_type })
+        Ok(Aggregate { function, argument, distinct: params.distinct, condition, data_type, foreign: None })
     }
 
     /// Returns what an aggregate takes of each row; None for `count(*)`.

@@ -242,6 +242,7 @@ impl Translation<'_> {
             distinct: false,
             condition: None,
             data_type: DataType::Int64,
+            foreign: None,
         };
         let key = self.expression(key, of.right.schema())?;
         let counted = Node::Aggregate {

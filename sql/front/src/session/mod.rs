@@ -30,6 +30,7 @@ use yunti_sql_cluster::Yarn;
 use yunti_sql_execute::code::Compilation;
 
 use self::names::Names;
+use crate::libraries::Libraries;
 use crate::runtime::Runtimes;
 use crate::store::{self, FileStore};
 use crate::tables::place::Place;
@@ -53,6 +54,8 @@ pub enum Executor {
 pub struct Settings {
     pub env: Env,
     pub library: Library,
+    /// Class libraries with functions of queries.
+    pub libraries: Vec<PathBuf>,
     /// Workers, at least 1.
     pub threads: usize,
     /// Memory of each query.
@@ -88,6 +91,7 @@ pub struct Session {
     pub(crate) context: SessionContext,
     pub(crate) names: Arc<Names>,
     pub(crate) world: Arc<World>,
+    pub(crate) libraries: Libraries,
     pub(crate) runtimes: Runtimes,
     pub(crate) settings: Settings,
     pub cancel: Cancel,
@@ -117,12 +121,14 @@ impl Session {
         let runtime = runtime.build_arc().map_err(failure::plain)?;
         let url = ObjectStoreUrl::parse(store::URL).map_err(failure::plain)?;
         runtime.register_object_store(url.as_ref(), world.store.clone());
-        let state = SessionStateBuilder::new()
+        let libraries = Libraries::load(&settings.libraries, &world.budget)?;
+        let mut state = SessionStateBuilder::new()
             .with_config(config)
             .with_runtime_env(runtime)
             .with_default_features()
             .with_analyzer_rule(Arc::new(crate::casts::Rounded))
             .build();
+        libraries.register(&mut state)?;
         let context = SessionContext::new_with_state(state);
         let names = Arc::new(Names::new(world.clone(), context.state_weak_ref(), settings.tables.iter().cloned()));
         let catalog = MemoryCatalogProvider::new();
@@ -130,7 +136,7 @@ impl Session {
         context.register_catalog(CATALOG, Arc::new(catalog));
         functions::register(&context, &settings.functions)?;
         let runtimes = Runtimes::new(settings.threads)?;
-        Ok(Session { context, names, world, runtimes, settings, cancel })
+        Ok(Session { context, names, world, libraries, runtimes, settings, cancel })
     }
 }
 

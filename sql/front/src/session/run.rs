@@ -211,7 +211,8 @@ impl Session {
     }
 
     /// Returns the logical plan of a statement, with its parameters.
-    pub(crate) fn plan_of(&mut self, parsed: Parsed, statement: &Statement) -> Result<LogicalPlan> {
+    pub(crate) fn plan_of(&mut self, mut parsed: Parsed, statement: &Statement) -> Result<LogicalPlan> {
+        self.libraries.name(&mut parsed);
         let state = self.context.state();
         let plan = self.wait(async move { state.statement_to_plan(parsed).await }, statement)?;
         let wants = !self.settings.parameters.is_empty()

@@ -29,7 +29,7 @@ fn call(random: &mut Random, levels: usize) -> Aggregate {
     let has_argument = function != AggregateFunction::Count || random.one_in(2);
     let argument = has_argument.then(|| random::expression(random, &of, levels));
     let condition = random.one_in(4).then(|| random::expression(random, &DataType::Boolean, levels));
-    Aggregate { function, argument, distinct: false, condition, data_type }
+    Aggregate { function, argument, distinct: false, condition, data_type, foreign: None }
 }
 
 #[test]
@@ -92,6 +92,7 @@ fn sums_are_exact() {
             distinct: false,
             condition: None,
             data_type: of.clone(),
+            foreign: None,
         };
         let keys = vec![Expression::column(0, DataType::Int64)];
         let plan = Node::Aggregate { input: Box::new(input), keys, sets: Vec::new(), aggregates: vec![sum] };

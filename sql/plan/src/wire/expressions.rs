@@ -278,6 +278,9 @@ fn pair(all: Vec<Expression>) -> Result<Box<[Expression; 2]>> {
 
 /// Appends an aggregate.
 pub fn put_aggregate(of: &Aggregate, to: &mut Writer) -> Result<()> {
+    if let Some(foreign) = &of.foreign {
+        return Err(stays(&format!("the aggregate {}", foreign.function.name())));
+    }
     put_variant(AGGREGATES, &of.function, to)?;
     to.flag(of.distinct);
     types::put(&of.data_type, to)?;
@@ -293,6 +296,7 @@ pub fn take_aggregate(from: &mut Reader<'_>, columns: usize, open: &mut Open<'_>
         data_type: types::take(from)?,
         argument: from.option(|from| take(from, columns, open))?,
         condition: from.option(|from| take(from, columns, open))?,
+        foreign: None,
     })
 }
 

@@ -168,6 +168,7 @@ impl Draw {
                     distinct: self.flag(),
                     condition: self.flag().then(|| self.expression(columns, 2)),
                     data_type: self.data_type(),
+                    foreign: None,
                 });
                 Node::Aggregate { aggregates: aggregates.collect(), input, keys, sets }
             }

@@ -115,7 +115,7 @@ impl State for Distinct {
     }
 
     fn update(&mut self, rows: &Rows<'_>, argument: Option<&Argument>) {
-        let Some(Argument { vector, most }) = argument else { return };
+        let Some(Argument { vector, most, .. }) = argument else { return };
         let (mut groups, mut chosen) = (Vec::new(), Vec::new());
         rows.each(vector.nulls.as_ref(), |group, row| {
             groups.push(group as i64);
@@ -134,7 +134,7 @@ impl State for Distinct {
         let groups: Vec<u32> = new.iter().map(|&row| keys.words()[row as usize * self.layout.width] as u32).collect();
         let mut part = Rows::new(&groups, Some(&new), self.heads.len());
         part.is_part = true;
-        self.within.update(&part, Some(&Argument { vector: values, most: *most }));
+        self.within.update(&part, Some(&Argument { vector: values, most: *most, with: Vec::new() }));
     }
 
     fn merge(&mut self, from: &dyn State, groups: &[u32], to: &[u32]) {

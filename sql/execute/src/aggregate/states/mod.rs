@@ -9,6 +9,7 @@
 //!   text.rs       least or largest text
 //!   sketch.rs     approximate number of different values
 //!   distinct.rs   different values, each of which counts once in a state within
+//!   foreign.rs    states of the user's aggregates
 //! ```
 
 use std::any::Any;
@@ -20,6 +21,7 @@ use yunti_engine::columns::vector::{Data, Vector};
 pub mod count;
 pub mod distinct;
 pub mod float_sum;
+pub mod foreign;
 pub mod least;
 pub mod sketch;
 pub mod sum;
@@ -82,6 +84,8 @@ pub struct Argument {
     pub vector: Arc<Vector>,
     /// Largest distance of an integer from zero; those of nulls count.
     pub most: u128,
+    /// Values of the arguments behind this one, for aggregates that take several.
+    pub with: Vec<Arc<Vector>>,
 }
 
 impl Argument {
@@ -98,7 +102,7 @@ impl Argument {
             Data::Decimals(values) => values.iter().map(|v| v.unsigned_abs()).max().unwrap_or(0),
             _ => 0,
         };
-        Argument { vector, most }
+        Argument { vector, most, with: Vec::new() }
     }
 }
 

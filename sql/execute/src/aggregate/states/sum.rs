@@ -119,7 +119,7 @@ impl State for Sum {
     }
 
     fn update(&mut self, rows: &Rows<'_>, argument: Option<&Argument>) {
-        let Some(Argument { vector, most }) = argument else { return };
+        let Some(Argument { vector, most, .. }) = argument else { return };
         let nulls = vector.nulls.as_ref();
         let batch = most.saturating_mul(rows.groups.len() as u128);
         self.bound(batch);
