@@ -1,8 +1,8 @@
 //! The switch from kernels to code: what is compiled, when, and for which shapes of columns.
 //!
 //! ```text
-//!   batch of a new shape --> program --> a cache has its code --------------------------> code
-//!                                    `-> kernels, whose time is measured
+//!   batch of a new shape --> program --> kernels, whose time is measured
+//!                                        rows left x time a row > PAYS x a load: a cache has its code --> code
 //!                                        rows left x time a row > PAYS x a compilation
 //!                                        --> a thread compiles; kernels go on ----------> code
 //! ```
@@ -22,6 +22,8 @@ const VARIANTS_MAX: usize = 6;
 /// Time of the rows that are left, by kernels, for which a compilation is worth it: a multiple of its time. Code takes
 /// a third of the kernels' time, and the compilation takes a processor from the query.
 const PAYS: u64 = 3;
+/// Time to load code that a cache has.
+const LOAD_NANOS: u64 = 2_000_000;
 /// Calls that fail before code is judged: most calls must not.
 const FAILED_MIN: u64 = 8;
 
@@ -33,8 +35,8 @@ pub struct Ready {
 }
 
 enum Status {
-    /// Kernels run, and are measured.
-    Waiting(Option<Built>),
+    /// Kernels run, and are measured. True once the caches have been searched.
+    Waiting(Option<Built>, bool),
     Compiling,
     Ready(Arc<Ready>),
     Failed,
@@ -152,8 +154,11 @@ impl Tier {
         failed >= FAILED_MIN && failed * 2 > calls
     }
 
-    /// Returns true if the rows that are left are worth a compilation.
-    fn pays(&self) -> bool {
+    /// Returns true if the rows that are left are worth some work for code.
+    fn pays(&self, work_nanos: u64) -> bool {
+        if self.compilation.mode == Mode::On {
+            return true;
+        }
         let [rows, nanos] = [0, 1].map(|n| self.measured[n].load(Ordering::Relaxed));
         if rows == 0 {
             return false;
@@ -162,7 +167,7 @@ impl Tier {
         // Of an unknown number of rows, half are yet to come.
         let left = self.rows_all.map_or(done, |all| all.saturating_sub(done));
         let nanos_left = u128::from(left) * u128::from(nanos) / u128::from(rows);
-        nanos_left > u128::from(PAYS * self.compilation.compiler.usual_nanos())
+        nanos_left > u128::from(PAYS.saturating_mul(work_nanos))
     }
 
     /// Returns code for a batch of `rows` rows whose columns have some shapes; None: kernels take it. `build` makes the
@@ -182,14 +187,27 @@ impl Tier {
             Some(number) => number,
             None if variants.len() >= VARIANTS_MAX => return None,
             None => {
-                let (used, status) = self.new_status(build(), shapes);
+                let built = build();
+                // Shapes without a program are known as such, for all columns.
+                let used = built.as_ref().map_or((0..shapes.len()).collect(), |built| built.columns.clone());
+                let status = built.map_or(Status::Failed, |built| Status::Waiting(Some(built), false));
                 variants.push(Variant { shapes: shapes.to_vec(), used, status });
                 variants.len() - 1
             }
         };
+        if let Status::Waiting(built, is_searched @ false) = &mut variants[number].status
+            && self.pays(LOAD_NANOS)
+        {
+            *is_searched = true;
+            if let Some(code) = built.as_ref().and_then(|built| self.compilation.compiler.find(&built.program)) {
+                self.shared.counts.cached.fetch_add(1, Ordering::Relaxed);
+                let (built, shapes) = (built.take()?, variants[number].shapes.clone());
+                variants[number].status = Status::Ready(Arc::new(Ready { code, built, shapes }));
+            }
+        }
         match &mut variants[number].status {
             Status::Ready(ready) => return Some(ready.clone()),
-            Status::Waiting(built) if self.compilation.mode == Mode::On || self.pays() => {
+            Status::Waiting(built, true) if self.pays(self.compilation.compiler.usual_nanos()) => {
                 let built = built.take()?;
                 variants[number].status = Status::Compiling;
                 let (shared, compiler) = (self.shared.clone(), self.compilation.compiler.clone());
@@ -206,24 +224,9 @@ impl Tier {
                     self.threads.lock().unwrap_or_else(|e| e.into_inner()).push(thread);
                 }
             }
-            Status::Waiting(_) | Status::Compiling | Status::Failed => {}
+            Status::Waiting(..) | Status::Compiling | Status::Failed => {}
         }
         None
-    }
-
-    /// Returns the columns that a program takes, and its code if a cache has it.
-    fn new_status(&self, built: Option<Built>, shapes: &[Option<Input>]) -> (Vec<usize>, Status) {
-        // Shapes without a program are known as such, for all columns.
-        let Some(built) = built else { return ((0..shapes.len()).collect(), Status::Failed) };
-        let used = built.columns.clone();
-        let status = match self.compilation.compiler.find(&built.program) {
-            Some(code) => {
-                self.shared.counts.cached.fetch_add(1, Ordering::Relaxed);
-                Status::Ready(Arc::new(Ready { code, built, shapes: shapes.to_vec() }))
-            }
-            None => Status::Waiting(Some(built)),
-        };
-        (used, status)
     }
 }
 
@@ -327,7 +330,10 @@ mod tests {
     #[test]
     fn a_cache_needs_no_compilation_and_a_failure_none_again() {
         let fake = Arc::new(Fake { knows: true, ..Fake::default() });
-        assert_eq!(run(&fake, Mode::Auto, Some(1), 0, 5), 5);
+        assert_eq!(run(&fake, Mode::On, Some(1), 0, 5), 5);
+        // A load is worth it where a compilation is not: 10 ms are left; and not for less.
+        assert_eq!(run(&fake, Mode::Auto, Some(1_000_000), 10, 5), 4);
+        assert_eq!(run(&fake, Mode::Auto, Some(5_000), 10, 5), 0);
         assert_eq!(fake.compiled.load(Ordering::Relaxed), 0);
         let fake = Arc::new(Fake { fails: true, ..Fake::default() });
         assert_eq!(run(&fake, Mode::On, Some(1), 0, 5), 0);
