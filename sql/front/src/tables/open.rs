@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::config::TableParquetOptions;
 use datafusion::common::{DataFusionError, Statistics};
@@ -38,7 +38,7 @@ pub async fn open(
             let reader: Arc<dyn Reader> =
                 Arc::new(ParquetFormat::new().with_options(TableParquetOptions { global, ..Default::default() }));
             let schema = reader.infer_schema(state, &store, &metas).await.map_err(|e| of_files(e, &files))?;
-            (schema, Reading::Reader(reader))
+            (without_dictionaries(&schema), Reading::Reader(reader))
         }
         Shape::Columns(format) => {
             let table = classes::table(name, &files, format, world).map_err(crate::failure::wrapped)?;
@@ -71,6 +71,17 @@ pub async fn open(
         (Shape::Text(_), _) => None,
     };
     FileTable::new(name.into(), (schema, reading), (files, partitions), statistics, native)
+}
+
+/// Returns columns whose types do not name a dictionary: writers such as pandas note that a column had one in memory.
+/// Files have dictionaries of their own, and vectors too.
+fn without_dictionaries(schema: &Schema) -> SchemaRef {
+    let plain = |field: &FieldRef| match field.data_type() {
+        DataType::Dictionary(_, values) => Arc::new(field.as_ref().clone().with_data_type((**values).clone())),
+        _ => field.clone(),
+    };
+    let fields: Vec<FieldRef> = schema.fields().iter().map(plain).collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
 /// Returns an error of a reader with the name of the file, if there is one file.
