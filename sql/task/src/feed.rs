@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     fn context(bytes: u64) -> Context {
-        Context { env: Env::real(), budget: Budget::new(bytes), threads: 1, cancel: Cancel::default() }
+        Context::new(Env::real(), Budget::new(bytes), 1, Cancel::default())
     }
 
     fn input(number: u32, open: &mut Open<'_>) -> Node {
