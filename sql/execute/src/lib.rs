@@ -7,6 +7,7 @@
 //!   pipeline/     source -> steps -> sink, and the workers that run it
 //!   context.rs    memory, threads, cancellation and files of a query
 //!   missing.rs    errors for what the executor lacks
+//!   key_filter/   keys of a join's table, as filters of the scans below its other side
 //!   scan/         rows of a table: conditions first, then the other columns of the rows that are left
 //!   expression/   values of expressions for a batch
 //!   aggregate/    groups and their states
@@ -22,6 +23,7 @@ pub mod aggregate;
 pub mod context;
 pub mod expression;
 pub mod join;
+pub mod key_filter;
 pub mod meter;
 mod missing;
 pub mod pipeline;

@@ -5,9 +5,10 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::text::Builder;
 use yunti_engine::columns::vector::{Value, Vector};
-use yunti_sql_plan::{Batch, Node, ValuePlan, kind_of};
+use yunti_sql_plan::{Batch, Expression, Join, JoinKind, Node, Operation, ValuePlan, kind_of};
 
 use crate::context::Context;
+use crate::key_filter::{KeyFilter, reach};
 use crate::missing::not_native;
 use crate::pipeline::Pipeline;
 use crate::pipeline::output::Ordered;
@@ -50,16 +51,28 @@ fn value(plan: &Node, context: &Context) -> Result<Value> {
 
 /// Returns the pipeline that gives the rows of a plan; those below its breakers have run then.
 pub fn pipeline(plan: &Node, context: &Context) -> Result<Pipeline> {
-    let Some(above) = &context.under else { return of_operator(plan, context) };
+    filtered((plan, None), context, &[])
+}
+
+/// Returns the pipeline that gives the rows of a plan, perhaps without rows outside the filters: the columns `wanted`
+/// of a join, or all.
+fn filtered((plan, wanted): (&Node, Option<&[usize]>), context: &Context, filters: &[KeyFilter]) -> Result<Pipeline> {
+    let Some(above) = &context.under else { return of_operator((plan, wanted), context, filters) };
     let under = above.add(plan.title());
-    let mut pipeline = of_operator(plan, &Context { under: Some(under.clone()), ..context.clone() })?;
+    let below = Context { under: Some(under.clone()), ..context.clone() };
+    let mut pipeline = of_operator((plan, wanted), &below, filters)?;
     steps::count(&mut pipeline, &under);
     Ok(pipeline)
 }
 
-fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
+fn of_operator(
+    (plan, wanted): (&Node, Option<&[usize]>),
+    context: &Context,
+    filters: &[KeyFilter],
+) -> Result<Pipeline> {
+    let below = |input: &Node, n: usize| filtered((input, None), context, &reach::below(plan, filters, n));
     Ok(match plan {
-        Node::Scan(scan) => Pipeline::of(scan::source(scan, context)?),
+        Node::Scan(scan) => Pipeline::of(scan::source(scan, context, filters)?),
         Node::Values { types, rows } => {
             let mut columns = Vec::new();
             for (n, data_type) in types.iter().enumerate() {
@@ -69,23 +82,26 @@ fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
             Pipeline::of(Batches::of([Batch::of(columns, rows.len())]))
         }
         Node::Filter { input, condition } => {
-            let mut pipeline = pipeline(input, context)?;
+            let mut pipeline = below(input, 0)?;
             pipeline.push(std::sync::Arc::new(Filter(condition.clone())));
             pipeline
         }
         Node::Project { input, expressions } => {
-            let mut pipeline = pipeline(input, context)?;
-            pipeline.push(std::sync::Arc::new(Project(expressions.clone())));
+            let mut expressions = expressions.clone();
+            let filters = reach::below(plan, filters, 0);
+            let mut pipeline = narrowed(input, expressions.iter_mut().collect(), context, &filters)?;
+            pipeline.push(std::sync::Arc::new(Project(expressions)));
             pipeline
         }
         Node::Aggregate { input, keys, sets, aggregates } => {
-            aggregate::run(&pipeline(input, context)?, (keys, sets), aggregates, context)?
+            let (mut keys, mut aggregates) = (keys.clone(), aggregates.clone());
+            let calls = aggregates.iter_mut().flat_map(|call| call.argument.iter_mut().chain(&mut call.condition));
+            let used = keys.iter_mut().chain(calls).collect();
+            let input = narrowed(input, used, context, &reach::below(plan, filters, 0))?;
+            aggregate::run(&input, (&keys, sets), &aggregates, context)?
         }
-        Node::Join(join) => {
-            let (build, probe) = if join.build_left { (&join.left, &join.right) } else { (&join.right, &join.left) };
-            join::run(&pipeline(build, context)?, join, || pipeline(probe, context), context)?
-        }
-        Node::Sort { input, keys, limit } => sort::run(&pipeline(input, context)?, keys, *limit, context)?,
+        Node::Join(join) => joined((join, wanted), context, filters)?,
+        Node::Sort { input, keys, limit } => sort::run(&below(input, 0)?, keys, *limit, context)?,
         Node::Limit { .. } => {
             let mut rows = Vec::new();
             run(plan, context, &mut |batch| {
@@ -96,8 +112,8 @@ fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
         }
         Node::Union { inputs } => {
             let mut branches = Vec::new();
-            for input in inputs {
-                branches.extend(pipeline(input, context)?.branches);
+            for (n, input) in inputs.iter().enumerate() {
+                branches.extend(below(input, n)?.branches);
             }
             Pipeline { branches }
         }
@@ -108,8 +124,49 @@ fn of_operator(plan: &Node, context: &Context) -> Result<Pipeline> {
                 format!("rows of the recursive query {name} are needed outside of it"),
             ));
         }
-        Node::Window(window) => window::run(window, |input| pipeline(input, context), context)?,
+        Node::Window(window) => window::run(window, |input| below(input, 0), context)?,
     })
+}
+
+/// Returns the pipeline of an input. `used` has all expressions over it: a join gives only the columns that they need,
+/// and they are numbered anew.
+fn narrowed(
+    input: &Node,
+    mut used: Vec<&mut Expression>,
+    context: &Context,
+    filters: &[KeyFilter],
+) -> Result<Pipeline> {
+    if !matches!(input, Node::Join(join) if join.kind != JoinKind::LeftMark) {
+        return filtered((input, None), context, filters);
+    }
+    let mut wanted = Vec::new();
+    used.iter().for_each(|of| of.visit_columns(&mut |column| wanted.push(column)));
+    wanted.sort_unstable();
+    wanted.dedup();
+    let place = |column: usize| wanted.binary_search(&column).unwrap_or(column);
+    used.iter_mut().for_each(|of| of.renumber(&place));
+    filtered((input, Some(&wanted)), context, filters)
+}
+
+/// Returns the pipeline of a join, with the columns `wanted` or all.
+fn joined((join, wanted): (&Join, Option<&[usize]>), context: &Context, filters: &[KeyFilter]) -> Result<Pipeline> {
+    let sides = [&*join.left, &*join.right];
+    let (build, probe) = if join.build_left { (0, 1) } else { (1, 0) };
+    let run_probe = |keys: &join::KeySets<'_>| {
+        let mut filters = reach::below_join(join, filters, probe);
+        for (n, (left, right)) in join.keys.iter().enumerate() {
+            let key = if join.build_left { right } else { left };
+            if let Operation::Column(column) = key.operation
+                && reach::has_scan(sides[probe], column)
+                && let Some(set) = keys(n)
+            {
+                filters.push(KeyFilter { column, set });
+            }
+        }
+        filtered((sides[probe], None), context, &filters)
+    };
+    let rows = filtered((sides[build], None), context, &reach::below_join(join, filters, build))?;
+    join::run(&rows, (join, wanted), run_probe, context)
 }
 
 fn values<'v>(values: impl Iterator<Item = &'v Value>, kind: Kind) -> Vector {
@@ -125,7 +182,7 @@ mod tests {
     use yunti_base::Cancel;
     use yunti_engine::env::Env;
     use yunti_engine::memory::Budget;
-    use yunti_sql_plan::{Arithmetic, Comparison, Expression, Operation, Recursive};
+    use yunti_sql_plan::{Arithmetic, Comparison, Recursive};
 
     fn context() -> Context {
         Context::new(Env::real(), Budget::new(64 << 20), 2, Cancel::default())

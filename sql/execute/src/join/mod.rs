@@ -28,7 +28,7 @@ mod spilled;
 mod table;
 
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 use std::sync::{Arc, Mutex};
 
@@ -36,6 +36,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_sql_plan::Join;
 
 use crate::context::Context;
+use crate::key_filter::set::KeySet;
 use crate::pipeline::Pipeline;
 use crate::spill::Spill;
 use crate::store::Rows;
@@ -45,15 +46,19 @@ use rest::Rest;
 use shape::Shape;
 use table::Table;
 
+/// Values of a key of the table by its number; None if rows of the other side may be wanted without a partner.
+pub type KeySets<'f> = dyn Fn(usize) -> Option<Arc<KeySet>> + 'f;
+
 /// Runs the rows of the side that the table is built of, then adds the look-up to the pipeline of the other side, which
-/// `probe` makes. Returns the rows of the join.
+/// `probe` makes; it may pass over rows outside the sets of keys. Returns the rows of the join: their
+/// columns `wanted`, by their numbers in ascending order, or all.
 pub fn run(
     build: &Pipeline,
-    join: &Join,
-    probe: impl FnOnce() -> Result<Pipeline>,
+    (join, wanted): (&Join, Option<&[usize]>),
+    probe: impl FnOnce(&KeySets<'_>) -> Result<Pipeline>,
     context: &Context,
 ) -> Result<Pipeline> {
-    let shape = Arc::new(Shape { cancel: context.cancel.clone(), ..Shape::of(join)? });
+    let shape = Arc::new(Shape { cancel: context.cancel.clone(), ..Shape::of(join, wanted)? });
     // Half of what is free: operators above, and those of the probe side, need memory too.
     let budget = context.budget.part(context.budget.free_bytes() / 2);
     let spill = Spill::new(&context.env);
@@ -69,7 +74,15 @@ pub fn run(
     let table = Table::build(rows, keys, shape.marks_build(), threads, built.grant, built.dictionary_bytes);
     let table = Arc::new(Mutex::new(Some(Arc::new(table))));
     let left = (!built.left.is_empty()).then(|| Arc::new(Left::new(built.left, &spill, &budget, threads)));
-    let mut pipeline = probe()?;
+    // Partitions that left memory have keys too; and rows without a partner may be wanted.
+    let tells_keys = left.is_none() && shape.is_empty_without_build() && !shape.nulls_equal;
+    let keys = table_of(&table)?;
+    let key_set = |n: usize| {
+        let place = *shape.key_places.get(n).filter(|_| tells_keys)?;
+        KeySet::of(keys.rows.column(place), &context.budget).map(Arc::new)
+    };
+    let mut pipeline = probe(&key_set)?;
+    drop(keys);
     pipeline.push(Arc::new(Probe { shape: shape.clone(), table: table.clone(), left: left.clone() }));
     if shape.marks_build() {
         pipeline.then(Arc::new(Rest { shape: shape.clone(), table: table.clone() }));

@@ -7,14 +7,16 @@ use yunti_sql_plan::{Batch, Bounds, Expression, Morsel, MorselReader, Operation,
 
 use crate::context::Context;
 use crate::expression::{Condition, Selection};
+use crate::key_filter::KeyFilter;
+use crate::key_filter::test::{Filters, Tester};
 use crate::pipeline::Source;
 
 pub mod bounds;
 pub mod files;
 mod records;
 
-/// Returns the rows of a scan.
-pub fn source(scan: &Scan, context: &Context) -> Result<Arc<dyn Source>> {
+/// Returns the rows of a scan. A row outside a filter, which numbers the columns of the scan, may be passed over.
+pub fn source(scan: &Scan, context: &Context, filters: &[KeyFilter]) -> Result<Arc<dyn Source>> {
     let mut read = scan.columns.clone();
     scan.conditions.iter().for_each(|condition| {
         condition.visit_columns(&mut |column| {
@@ -26,9 +28,12 @@ pub fn source(scan: &Scan, context: &Context) -> Result<Arc<dyn Source>> {
     let place = |column: usize| read.iter().position(|&read| read == column).unwrap_or(0);
     let mut conditions = scan.conditions.clone();
     conditions.iter_mut().for_each(|condition| condition.renumber(&place));
-    let bounds = bounds::of(&scan.conditions);
+    let filters = if scan.limit.is_none() { filters } else { &[] };
+    let mut bounds = bounds::of(&scan.conditions);
+    filters.iter().for_each(|filter| bounds.extend(bounds::of_set(scan, filter)));
     let morsels = scan.table.source.morsels(&read, &bounds)?;
-    Ok(Arc::new(Scanned { scan: scan.clone(), read, conditions, bounds, morsels, _context: context.clone() }))
+    let filters = Arc::new(Filters::new(filters, Some(scan)));
+    Ok(Arc::new(Scanned { scan: scan.clone(), read, conditions, bounds, filters, morsels, _context: context.clone() }))
 }
 
 struct Scanned {
@@ -38,6 +43,7 @@ struct Scanned {
     /// Over the columns that are read.
     conditions: Vec<Expression>,
     bounds: Vec<Bounds>,
+    filters: Arc<Filters>,
     morsels: Vec<Morsel>,
     _context: Context,
 }
@@ -48,15 +54,24 @@ impl Source for Scanned {
     }
 
     fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>> {
-        let reader = self.scan.table.source.open(&self.morsels[morsel], &self.read, &self.bounds)?;
+        let sets = self.filters.sets(&self.scan);
+        let source = &self.scan.table.source;
+        let reader = source.open_within(&self.morsels[morsel], &self.read, (&self.bounds, &sets))?;
         let always = |of: &Expression| matches!(of.operation, Operation::Literal(_));
         if self.conditions.iter().all(always)
             && self.read.len() == self.scan.columns.len()
             && self.conditions.is_empty()
+            && self.filters.is_empty()
         {
             return Ok(reader);
         }
-        Ok(Box::new(Chosen { reader, condition: Condition::new(&self.conditions)?, columns: self.scan.columns.len() }))
+        Ok(Box::new(Chosen {
+            reader,
+            condition: Condition::new(&self.conditions)?,
+            filters: self.filters.clone(),
+            tester: Tester::default(),
+            columns: self.scan.columns.len(),
+        }))
     }
 }
 
@@ -64,6 +79,8 @@ impl Source for Scanned {
 struct Chosen {
     reader: Box<dyn MorselReader>,
     condition: Condition,
+    filters: Arc<Filters>,
+    tester: Tester,
     /// Columns that are passed on; others were read for the conditions.
     columns: usize,
 }
@@ -73,6 +90,7 @@ impl MorselReader for Chosen {
         while let Some(mut batch) = self.reader.next()? {
             let selection = self.condition.select(&batch)?;
             batch.columns.truncate(self.columns);
+            let selection = self.tester.select(&self.filters, &batch, selection);
             match selection {
                 Selection::All => return Ok(Some(batch)),
                 Selection::Rows(rows) if rows.is_empty() => {}
