@@ -1,11 +1,13 @@
 //! Bounds of a scan: comparisons of columns with constants, of which each must hold for a row to count.
 //!
 //! A line each: `name TAB operator TAB value`, the value in the shape of a block of columns: numbers in the units of
-//! the column, texts escaped. A unit whose statistics exclude one of them has no row of the scan.
+//! the column, texts escaped, or a set of whole numbers (`value_set.rs`) behind the operator `in`. A unit whose statistics exclude one of them has no row of the scan.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::cells::record::unescape;
+use crate::value_set::ValueSet;
 
 /// A comparison of a column with a constant.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +16,7 @@ pub struct Bound {
     pub column: String,
     op: Op,
     value: String,
+    values: Option<Arc<ValueSet>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,7 @@ enum Op {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
+    In,
 }
 
 /// Least and largest value of a column in a unit, in the shape of the column. Either may be beyond the real one.
@@ -45,10 +49,15 @@ pub fn parse(condition: &str) -> Vec<Bound> {
             "<=" => Op::LessOrEqual,
             ">" => Op::Greater,
             ">=" => Op::GreaterOrEqual,
+            "in" => Op::In,
             _ => return None,
         };
         let plain = String::from_utf8(unescape(column.as_bytes()).into_owned()).ok()?;
-        Some(Bound { column: plain, op, value: value.into() })
+        if op == Op::In {
+            let values = Some(Arc::new(ValueSet::parse(value)?));
+            return Some(Bound { column: plain, op, value: String::new(), values });
+        }
+        Some(Bound { column: plain, op, value: value.into(), values: None })
     };
     condition.lines().filter_map(one).collect()
 }
@@ -56,6 +65,9 @@ pub fn parse(condition: &str) -> Vec<Bound> {
 impl Bound {
     /// Returns true if no value of the range can meet the bound.
     pub fn excludes(&self, range: &Range) -> bool {
+        if let Some(values) = &self.values {
+            return matches!(range, Range::Whole(least, most) if !values.has_any(*least, *most));
+        }
         // Order of the least and of the largest value to the constant.
         let orders = match range {
             Range::Whole(least, most) => self.value.parse::<i128>().ok().map(|v| (least.cmp(&v), most.cmp(&v))),
@@ -76,6 +88,7 @@ impl Bound {
             Op::LessOrEqual => least.is_gt(),
             Op::Greater => most.is_le(),
             Op::GreaterOrEqual => most.is_lt(),
+            Op::In => false,
         }
     }
 }
@@ -87,6 +100,7 @@ pub struct Test {
     whole: Option<i128>,
     float: Option<f64>,
     bytes: Vec<u8>,
+    values: Option<Arc<ValueSet>>,
 }
 
 impl Bound {
@@ -102,6 +116,7 @@ impl Bound {
             whole: self.value.parse().ok(),
             float: self.value.parse().ok(),
             bytes: unescape(self.value.as_bytes()).into_owned(),
+            values: self.values.clone(),
         }
     }
 }
@@ -110,6 +125,10 @@ impl Test {
     /// Returns the least and the largest whole number that meet all tests; none if the first is larger.
     pub fn whole_range(tests: &[Test]) -> (i128, i128) {
         let one = |(least, most): (i128, i128), test: &Test| match (test.whole, test.op) {
+            (_, Op::In) => {
+                let (first, last) = test.values.as_ref().map_or((least, most), |values| values.range());
+                (least.max(first), most.min(last))
+            }
             (None, _) => (least, most),
             (Some(v), Op::Equal) => (least.max(v), most.min(v)),
             (Some(v), Op::Less) => (least, v.checked_sub(1).map_or(i128::MIN, |v| most.min(v))),
@@ -120,6 +139,11 @@ impl Test {
         tests.iter().fold((i128::MIN, i128::MAX), one)
     }
 
+    /// Returns the sets of the tests.
+    pub fn sets(tests: &[Test]) -> Vec<&ValueSet> {
+        tests.iter().filter_map(|test| test.values.as_deref()).collect()
+    }
+
     #[inline]
     fn holds(&self, order: Ordering) -> bool {
         match self.op {
@@ -128,12 +152,16 @@ impl Test {
             Op::LessOrEqual => order.is_le(),
             Op::Greater => order.is_gt(),
             Op::GreaterOrEqual => order.is_ge(),
+            Op::In => true,
         }
     }
 
     /// Tests an integer, a date, a time, or the units of a decimal.
     #[inline]
     pub fn whole(&self, value: i128) -> bool {
+        if let Some(values) = &self.values {
+            return i64::try_from(value).is_ok_and(|value| values.has(value));
+        }
         self.whole.is_none_or(|constant| self.holds(value.cmp(&constant)))
     }
 
@@ -191,6 +219,18 @@ mod tests {
                 assert_eq!(range.0 <= v && v <= range.1, tests.iter().all(|test| test.whole(v)), "{lines}: {v}");
             }
         }
+        for (line, range, expect) in [
+            ("n\tin\t[2,9]", &whole, true),
+            ("n\tin\t[2,5]", &whole, false),
+            ("n\tin\t8:1", &whole, true),
+            ("n\tin\t2:2", &whole, false),
+            ("n\tin\t[2]", &bytes, false),
+        ] {
+            assert_eq!(parse(line)[0].excludes(range), expect, "{line}");
+        }
+        let tests: Vec<Test> = parse("n\tin\t[2,5,90]\nn\t<\t80").iter().map(Bound::test).collect();
+        assert_eq!((Test::whole_range(&tests), Test::sets(&tests).len()), ((2, 79), 1));
+        assert!(tests[0].whole(5) && !tests[0].whole(4) && parse("n\tin\t[x]").is_empty());
         assert_eq!(parse("a\\tb\t=\tx\\ty\nbroken\nn\t?\t1").len(), 1);
         assert_eq!(parse("a\\tb\t=\tx")[0].column, "a\tb");
     }

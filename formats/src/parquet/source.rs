@@ -13,7 +13,7 @@ use super::failure::{guarded, of_parquet, of_text};
 use super::input::Input;
 use super::schema::schema_to_decode;
 use super::{bloom, columns, describe, metadata, pages, prune};
-use crate::bounds;
+use crate::bounds::{self, Bound};
 use crate::emit::{self, Emission};
 use crate::scan::Picked;
 
@@ -30,6 +30,8 @@ pub struct ParquetSource {
     rows: Counter,
     foot: Option<(ArrowReaderMetadata, u64)>,
     unit: Reading,
+    /// Condition of the last unit, with its bounds: a large set of values is parsed once.
+    bounds: (String, Vec<Bound>),
 }
 
 /// A row group that is being read.
@@ -49,7 +51,12 @@ struct OpenUnit {
 
 impl Class for ParquetSource {
     fn create(context: &Context) -> Result<Self> {
-        Ok(ParquetSource { rows: context.counter("Formats", "ROWS")?, foot: None, unit: Reading::Batches(None) })
+        Ok(ParquetSource {
+            rows: context.counter("Formats", "ROWS")?,
+            foot: None,
+            unit: Reading::Batches(None),
+            bounds: Default::default(),
+        })
     }
 }
 
@@ -85,10 +92,18 @@ impl Source for ParquetSource {
         };
         let picked = Picked::find(scan, foot.schema())?;
         let leaves = columns::leaves(&picked, foot.parquet_schema());
+        if self.bounds.0 != scan.condition {
+            self.bounds = (scan.condition.clone(), bounds::parse(&scan.condition));
+        }
+        let bounds = &self.bounds.1;
+        // The plan had fewer bounds, if the values of a set came later.
+        if prune::excludes(bounds, foot, group) {
+            return Ok(());
+        }
         file.hold(foot_bytes + memory_bytes(group, &leaves))?;
         self.rows.add(group.num_rows() as u64);
         if scan.blocks {
-            let open = || pages::Unit::open(file, foot, group, (scan, &picked), batch_rows(group, &leaves));
+            let open = || pages::Unit::open(file, foot, group, (&picked, bounds), batch_rows(group, &leaves));
             if let Some(unit) = guarded(open)? {
                 self.unit = Reading::Pages(unit);
                 return Ok(());

@@ -122,7 +122,7 @@ fn join_case(name: &str, build_rows: usize, kind: JoinKind, build: &dyn Fn(u64) 
     let mut best = (u64::MAX, u64::MAX, 0);
     for _ in 0..3 {
         let start = cpu_ns();
-        let pipeline = join::run(&build, &join, |_| Ok(probe.clone()), &context).unwrap();
+        let pipeline = join::run(&build, (&join, None), |_| Ok(probe.clone()), &context).unwrap();
         let built = cpu_ns();
         let count = Count::default();
         pipeline.run(&count, &context).unwrap();

@@ -1,11 +1,12 @@
 //! A plan as pipelines. An operator that must have all rows of an input before it gives one runs the pipeline of that
 //! input; what it gives is the source of the next pipeline.
 
+use arrow_schema::DataType;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::text::Builder;
 use yunti_engine::columns::vector::{Value, Vector};
-use yunti_sql_plan::{Batch, Node, Operation, ValuePlan, kind_of};
+use yunti_sql_plan::{Batch, Expression, Join, JoinKind, Node, Operation, ValuePlan, kind_of};
 
 use crate::compile::segment;
 use crate::context::Context;
@@ -52,20 +53,26 @@ fn value(plan: &Node, context: &Context) -> Result<Value> {
 
 /// Returns the pipeline that gives the rows of a plan; those below its breakers have run then.
 pub fn pipeline(plan: &Node, context: &Context) -> Result<Pipeline> {
-    filtered(plan, context, &[])
+    filtered((plan, None), context, &[])
 }
 
-/// Returns the pipeline that gives the rows of a plan, perhaps without rows outside the filters.
-fn filtered(plan: &Node, context: &Context, filters: &[KeyFilter]) -> Result<Pipeline> {
-    let Some(above) = &context.under else { return of_operator(plan, context, filters) };
+/// Returns the pipeline that gives the rows of a plan, perhaps without rows outside the filters: the columns `wanted`
+/// of a join, or all.
+fn filtered((plan, wanted): (&Node, Option<&[usize]>), context: &Context, filters: &[KeyFilter]) -> Result<Pipeline> {
+    let Some(above) = &context.under else { return of_operator((plan, wanted), context, filters) };
     let under = above.add(plan.title());
-    let mut pipeline = of_operator(plan, &Context { under: Some(under.clone()), ..context.clone() }, filters)?;
+    let below = Context { under: Some(under.clone()), ..context.clone() };
+    let mut pipeline = of_operator((plan, wanted), &below, filters)?;
     steps::count(&mut pipeline, &under);
     Ok(pipeline)
 }
 
-fn of_operator(plan: &Node, context: &Context, filters: &[KeyFilter]) -> Result<Pipeline> {
-    let below = |input: &Node, n: usize| filtered(input, context, &reach::below(plan, filters, n));
+fn of_operator(
+    (plan, wanted): (&Node, Option<&[usize]>),
+    context: &Context,
+    filters: &[KeyFilter],
+) -> Result<Pipeline> {
+    let below = |input: &Node, n: usize| filtered((input, None), context, &reach::below(plan, filters, n));
     Ok(match plan {
         Node::Scan(scan) => Pipeline::of(scan::source(scan, context, filters)?),
         Node::Values { types, rows } => {
@@ -82,31 +89,20 @@ fn of_operator(plan: &Node, context: &Context, filters: &[KeyFilter]) -> Result<
             pipeline
         }
         Node::Project { input, expressions } => {
-            let mut pipeline = below(input, 0)?;
-            segment::push(&mut pipeline, &Stage::Project(expressions.clone()), &input.types(), context);
+            let mut expressions = expressions.clone();
+            let filters = reach::below(plan, filters, 0);
+            let (mut pipeline, types) = narrowed(input, expressions.iter_mut().collect(), context, &filters)?;
+            segment::push(&mut pipeline, &Stage::Project(expressions), &types, context);
             pipeline
         }
         Node::Aggregate { input, keys, sets, aggregates } => {
-            aggregate::run((&below(input, 0)?, &input.types()), (keys, sets), aggregates, context)?
+            let (mut keys, mut aggregates) = (keys.clone(), aggregates.clone());
+            let calls = aggregates.iter_mut().flat_map(|call| call.argument.iter_mut().chain(&mut call.condition));
+            let used = keys.iter_mut().chain(calls).collect();
+            let (input, types) = narrowed(input, used, context, &reach::below(plan, filters, 0))?;
+            aggregate::run((&input, &types), (&keys, sets), &aggregates, context)?
         }
-        Node::Join(join) => {
-            let (build, probe) = if join.build_left { (&join.left, &join.right) } else { (&join.right, &join.left) };
-            let (build_side, probe_side) = if join.build_left { (0, 1) } else { (1, 0) };
-            let run_probe = |keys: &join::KeySets<'_>| {
-                let mut filters = reach::below(plan, filters, probe_side);
-                for (n, (left, right)) in join.keys.iter().enumerate() {
-                    let key = if join.build_left { right } else { left };
-                    if let Operation::Column(column) = key.operation
-                        && reach::has_scan(probe, column)
-                        && let Some(set) = keys(n)
-                    {
-                        filters.push(KeyFilter { column, set });
-                    }
-                }
-                filtered(probe, context, &filters)
-            };
-            join::run(&below(build, build_side)?, join, run_probe, context)?
-        }
+        Node::Join(join) => joined((join, wanted), context, filters)?,
         Node::Sort { input, keys, limit } => sort::run(&below(input, 0)?, keys, *limit, context)?,
         Node::Limit { .. } => {
             let mut rows = Vec::new();
@@ -134,6 +130,49 @@ fn of_operator(plan: &Node, context: &Context, filters: &[KeyFilter]) -> Result<
     })
 }
 
+/// Returns the pipeline of an input, and the types of its columns. `used` has all expressions over it: a join gives only the columns that they need,
+/// and they are numbered anew.
+fn narrowed(
+    input: &Node,
+    mut used: Vec<&mut Expression>,
+    context: &Context,
+    filters: &[KeyFilter],
+) -> Result<(Pipeline, Vec<DataType>)> {
+    let types = input.types();
+    if !matches!(input, Node::Join(join) if join.kind != JoinKind::LeftMark) {
+        return Ok((filtered((input, None), context, filters)?, types));
+    }
+    let mut wanted = Vec::new();
+    used.iter().for_each(|of| of.visit_columns(&mut |column| wanted.push(column)));
+    wanted.sort_unstable();
+    wanted.dedup();
+    let place = |column: usize| wanted.binary_search(&column).unwrap_or(column);
+    used.iter_mut().for_each(|of| of.renumber(&place));
+    let types = wanted.iter().filter_map(|&column| types.get(column).cloned()).collect();
+    Ok((filtered((input, Some(&wanted)), context, filters)?, types))
+}
+
+/// Returns the pipeline of a join, with the columns `wanted` or all.
+fn joined((join, wanted): (&Join, Option<&[usize]>), context: &Context, filters: &[KeyFilter]) -> Result<Pipeline> {
+    let sides = [&*join.left, &*join.right];
+    let (build, probe) = if join.build_left { (0, 1) } else { (1, 0) };
+    let run_probe = |keys: &join::KeySets<'_>| {
+        let mut filters = reach::below_join(join, filters, probe);
+        for (n, (left, right)) in join.keys.iter().enumerate() {
+            let key = if join.build_left { right } else { left };
+            if let Operation::Column(column) = key.operation
+                && reach::has_scan(sides[probe], column)
+                && let Some(set) = keys(n)
+            {
+                filters.push(KeyFilter { column, set });
+            }
+        }
+        filtered((sides[probe], None), context, &filters)
+    };
+    let rows = filtered((sides[build], None), context, &reach::below_join(join, filters, build))?;
+    join::run(&rows, (join, wanted), run_probe, context)
+}
+
 fn values<'v>(values: impl Iterator<Item = &'v Value>, kind: Kind) -> Vector {
     let mut builder = Builder::new(kind);
     values.for_each(|value| builder.push_value(value.clone()));
@@ -143,11 +182,11 @@ fn values<'v>(values: impl Iterator<Item = &'v Value>, kind: Kind) -> Vector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_schema::DataType::{self, Boolean, Int64};
+    use arrow_schema::DataType::{Boolean, Int64};
     use yunti_base::Cancel;
     use yunti_engine::env::Env;
     use yunti_engine::memory::Budget;
-    use yunti_sql_plan::{Arithmetic, Comparison, Expression, Operation, Recursive};
+    use yunti_sql_plan::{Arithmetic, Comparison, Recursive};
 
     fn context() -> Context {
         Context::new(Env::real(), Budget::new(64 << 20), 2, Cancel::default())

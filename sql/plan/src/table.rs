@@ -61,6 +61,15 @@ pub struct Bounds {
     pub value: Value,
 }
 
+/// Values of which each row of a scan must have one in a column, as Parquet's class takes them: see the engine's
+/// `columns/expression/bounds.rs`. A source may use it to pass over rows, as bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValueSet {
+    /// Number of the column in the table.
+    pub column: usize,
+    pub text: Arc<str>,
+}
+
 /// Where the rows of a table come from.
 pub trait TableSource: Send + Sync + fmt::Debug {
     /// Returns the morsels that may have rows within the bounds, in the order of the table.
@@ -70,6 +79,16 @@ pub trait TableSource: Send + Sync + fmt::Debug {
 
     /// Opens a morsel. A worker opens one at a time. `columns` are numbers of the table's fields, in any order.
     fn open(&self, morsel: &Morsel, columns: &[usize], bounds: &[Bounds]) -> Result<Box<dyn MorselReader>>;
+
+    /// Opens a morsel of which only rows with values of the sets are needed.
+    fn open_within(
+        &self,
+        morsel: &Morsel,
+        columns: &[usize],
+        (bounds, _sets): (&[Bounds], &[ValueSet]),
+    ) -> Result<Box<dyn MorselReader>> {
+        self.open(morsel, columns, bounds)
+    }
 
     /// Returns where another process finds the rows; None if it cannot.
     fn place(&self) -> Option<TablePlace> {

@@ -8,6 +8,9 @@
 //!   booleans                 true, false       texts      the bytes, with \t \n \r \\ escaped
 //! ```
 //!
+//! A set of whole numbers stands behind the operator `in`, as `[-3,5,9]` or, from the least number on, as bits:
+//! `-3:g0P..`, six a character, the lowest first, added to '0'.
+//!
 //! A source may leave out rows for which one of the lines is surely not true, and no others.
 
 use super::bind::{Node, Typed};
@@ -82,11 +85,51 @@ pub fn bound(name: &str, operator: &str, value: &Value) -> Option<Vec<u8>> {
     Some(line)
 }
 
+/// Returns whole numbers, which ascend, as a set.
+pub fn list_of(values: &[i64]) -> String {
+    let values: Vec<String> = values.iter().map(i64::to_string).collect();
+    format!("[{}]", values.join(","))
+}
+
+/// Returns the numbers whose bits are set, the first of which is that of `least`, as a set.
+pub fn bits_of(least: i64, bits: &[u64]) -> String {
+    let mut text = format!("{least}:");
+    text.reserve(bits.len() * 64 / 6 + 1);
+    let (mut rest, mut len) = (0u128, 0);
+    let digit = |six: u128| char::from(b'0' + (six & 63) as u8);
+    for &word in bits {
+        rest |= u128::from(word) << len;
+        len += 64;
+        while len >= 6 {
+            text.push(digit(rest));
+            (rest, len) = (rest >> 6, len - 6);
+        }
+    }
+    text.push(digit(rest));
+    text
+}
+
+/// Returns the line of a column that has a value of a set.
+pub fn within(name: &str, set: &str) -> Vec<u8> {
+    let mut line = Vec::with_capacity(name.len() + 4 + set.len());
+    put_escaped(name.as_bytes(), &mut line);
+    line.extend_from_slice(b"\tin\t");
+    line.extend_from_slice(set.as_bytes());
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::columns::expression::{bind, parse};
     use crate::columns::kind::Kind;
+
+    #[test]
+    fn sets_of_numbers() {
+        assert_eq!(within("a\tb", &list_of(&[-3, 5])), b"a\\tb\tin\t[-3,5]");
+        // 0, 5, 6 and 64 of 70 bits: digits of 1 + 32, 1, .., 16 (the fifth bit of the eleventh digit).
+        assert_eq!(bits_of(-3, &[1 | 1 << 5 | 1 << 6, 1]), format!("-3:{}1{}@{}", 'Q', "0".repeat(8), "0".repeat(11)));
+    }
 
     #[test]
     fn parts_that_compare_a_column_with_a_constant() {

@@ -14,7 +14,7 @@ pub mod parse;
 pub mod pattern;
 
 pub use bind::{Field, Typed, bind, common};
-pub use bounds::{bound, bounds};
+pub use bounds::{bits_of, bound, bounds, list_of, within};
 pub use evaluate::{Side, bits, rows_true, zip};
 pub use functions::chars;
 pub use parse::{Tree, parse, parse_list};

@@ -74,15 +74,6 @@ pub fn put(form: Form, stored: &[u8], places: Places<'_>, out: &mut Vec<u8>) {
 
 /// Removes from `rows` those whose value fails a test. `place`: where the value of a row stands, or `NULL`.
 pub fn retain(form: Form, stored: &[u8], tests: &[Test], rows: &mut Vec<u32>, place: impl Fn(u32) -> u32) {
-    fn by<const S: usize>(
-        stored: &[u8],
-        rows: &mut Vec<u32>,
-        place: impl Fn(u32) -> u32,
-        passes: impl Fn([u8; S]) -> bool,
-    ) {
-        let stored = stored.as_chunks::<S>().0;
-        keep(rows, |row| stored.get(place(row) as usize).is_some_and(|value| passes(*value)));
-    }
     let (least, most) = Test::whole_range(tests);
     let clamp = |value: i128| value.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
     if least > most || least > i64::MAX.into() || most < i64::MIN.into() {
@@ -92,7 +83,33 @@ pub fn retain(form: Form, stored: &[u8], tests: &[Test], rows: &mut Vec<u32>, pl
         }
     }
     let within = clamp(least)..=clamp(most);
-    let whole = |value: i64| within.contains(&value);
+    match Test::sets(tests)[..] {
+        [] => retain_by(form, (stored, tests), rows, place, |value| within.contains(&value)),
+        [set] => retain_by(form, (stored, tests), rows, place, |value| within.contains(&value) && set.has(value)),
+        ref sets => retain_by(form, (stored, tests), rows, place, |value| {
+            within.contains(&value) && sets.iter().all(|set| set.has(value))
+        }),
+    }
+}
+
+/// Removes rows as `retain` does. `whole`: a test of numbers that have 64 bits.
+#[inline(always)]
+fn retain_by(
+    form: Form,
+    (stored, tests): (&[u8], &[Test]),
+    rows: &mut Vec<u32>,
+    place: impl Fn(u32) -> u32,
+    whole: impl Fn(i64) -> bool,
+) {
+    fn by<const S: usize>(
+        stored: &[u8],
+        rows: &mut Vec<u32>,
+        place: impl Fn(u32) -> u32,
+        passes: impl Fn([u8; S]) -> bool,
+    ) {
+        let stored = stored.as_chunks::<S>().0;
+        keep(rows, |row| stored.get(place(row) as usize).is_some_and(|value| passes(*value)));
+    }
     let float = |value: f64| tests.iter().all(|test| test.float(value));
     match form {
         Form::Bool => keep(rows, |row| place(row) != NULL),

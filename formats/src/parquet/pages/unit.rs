@@ -8,13 +8,13 @@ use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::basic::Encoding;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
-use yunti_api::{Result, Scan, SourceFile};
+use yunti_api::{Result, SourceFile};
 
 use super::column::Column;
 use super::form::Form;
 use super::index;
 use crate::block::put_head;
-use crate::bounds::{self, Bound, Test};
+use crate::bounds::{Bound, Test};
 use crate::parquet::schema::given_schema;
 use crate::scan::Picked;
 
@@ -54,7 +54,7 @@ impl Unit {
         file: &SourceFile,
         foot: &ArrowReaderMetadata,
         group: &RowGroupMetaData,
-        (scan, picked): (&Scan, &Picked),
+        (picked, all): (&Picked, &[Bound]),
         batch_rows: usize,
     ) -> Result<Option<Unit>> {
         let schema = given_schema(foot);
@@ -63,7 +63,6 @@ impl Unit {
             group.columns().iter().rev().map(|chunk| (chunk.column_path().parts(), chunk)).collect();
         let fields: HashMap<&str, &DataType> =
             schema.fields().iter().rev().map(|field| (&field.name()[..], field.data_type())).collect();
-        let all = bounds::parse(&scan.condition);
         let rows = usize::try_from(group.num_rows()).unwrap_or(0);
         let (mut chosen, mut excluded) = (Vec::new(), Vec::new());
         for path in &picked.value {

@@ -302,15 +302,20 @@ impl Worker<'_> {
             }
         };
         if !missing.is_empty() {
-            if self.local.table.groups.len() + missing.len() > LOCAL_GROUPS {
+            // Neighbours of one group, such as sorted rows have, are looked up once.
+            let (heads, heads_of) = match vectors.as_slice() {
+                [Vector { data: Data::Ints(values) | Data::SmallDecimals(values), .. }] => heads(&missing, values),
+                _ => heads(&missing, self.local.codes.parts().0),
+            };
+            if self.local.table.groups.len() + heads.len() > LOCAL_GROUPS {
                 return Ok(false);
             }
-            let some: Vec<_> = columns.iter().map(|of| of.as_ref().map(|of| Arc::new(of.select(&missing)))).collect();
-            let keys = self.encoder.encode(&some, missing.len())?;
+            let some: Vec<_> = columns.iter().map(|of| of.as_ref().map(|of| Arc::new(of.select(&heads)))).collect();
+            let keys = self.encoder.encode(&some, heads.len())?;
             let local = &mut self.local;
-            let mut groups = Vec::with_capacity(missing.len());
-            while groups.len() < missing.len() {
-                let rest = &local.all[groups.len()..missing.len()];
+            let mut groups = Vec::with_capacity(heads.len());
+            while groups.len() < heads.len() {
+                let rest = &local.all[groups.len()..heads.len()];
                 let shortage = local.table.groups.assign(&keys, rest, &mut groups);
                 if let Some(shortage) = shortage
                     && !local.table.grow(shortage)
@@ -321,19 +326,19 @@ impl Worker<'_> {
             match vectors.as_slice() {
                 [Vector { data: Data::Ints(values) | Data::SmallDecimals(values), .. }] => {
                     let (base, index) = local.numbers.parts();
-                    for (&row, &group) in missing.iter().zip(&groups) {
+                    for (&row, &group) in heads.iter().zip(&groups) {
                         index[values[row as usize].wrapping_sub(base) as usize] = group + 1;
                     }
                 }
                 _ => {
                     let (places, index) = local.codes.parts();
-                    for (&row, &group) in missing.iter().zip(&groups) {
+                    for (&row, &group) in heads.iter().zip(&groups) {
                         index[places[row as usize] as usize] = group + 1;
                     }
                 }
             }
-            for (&row, &group) in missing.iter().zip(&groups) {
-                local.found[row as usize] = group;
+            for (&row, &head) in missing.iter().zip(&heads_of) {
+                local.found[row as usize] = groups[head as usize];
             }
         }
         let local = &mut self.local;
@@ -357,6 +362,22 @@ fn find(places: impl Iterator<Item = usize>, groups: &[u32], to: &mut Vec<u32>) 
         return Vec::new();
     }
     (0..).zip(&*to).filter(|(_, group)| **group == u32::MAX).map(|(row, _)| row).collect()
+}
+
+/// Returns the rows whose value is not that of the row before, and the number of such a row for each of `rows`.
+fn heads<T: Copy + PartialEq>(rows: &[u32], values: &[T]) -> (Vec<u32>, Vec<u32>) {
+    let (mut heads, mut heads_of): (Vec<u32>, Vec<u32>) = (Vec::with_capacity(rows.len()), Vec::new());
+    heads_of.reserve(rows.len());
+    let mut last = None;
+    for &row in rows {
+        let value = values[row as usize];
+        if last != Some(value) {
+            last = Some(value);
+            heads.push(row);
+        }
+        heads_of.push(heads.len() as u32 - 1);
+    }
+    (heads, heads_of)
 }
 
 impl Sink for Shared {

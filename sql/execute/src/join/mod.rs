@@ -50,14 +50,15 @@ use table::Table;
 pub type KeySets<'f> = dyn Fn(usize) -> Option<Arc<KeySet>> + 'f;
 
 /// Runs the rows of the side that the table is built of, then adds the look-up to the pipeline of the other side, which
-/// `probe` makes; it may pass over rows outside the sets of keys. Returns the rows of the join.
+/// `probe` makes; it may pass over rows outside the sets of keys. Returns the rows of the join: their
+/// columns `wanted`, by their numbers in ascending order, or all.
 pub fn run(
     build: &Pipeline,
-    join: &Join,
+    (join, wanted): (&Join, Option<&[usize]>),
     probe: impl FnOnce(&KeySets<'_>) -> Result<Pipeline>,
     context: &Context,
 ) -> Result<Pipeline> {
-    let shape = Arc::new(Shape { cancel: context.cancel.clone(), ..Shape::of(join)? });
+    let shape = Arc::new(Shape { cancel: context.cancel.clone(), ..Shape::of(join, wanted)? });
     // Half of what is free: operators above, and those of the probe side, need memory too.
     let budget = context.budget.part(context.budget.free_bytes() / 2);
     let spill = Spill::new(&context.env);

@@ -82,7 +82,7 @@ impl Pairs {
             && !shape.pairs
             && let Some(choice) = shape.probe
         {
-            choose(batch, matched, choice, next)?;
+            choose(&batch.project(&shape.probe_out), matched, choice, next)?;
         }
         Ok(())
     }
@@ -232,30 +232,35 @@ impl Pairs {
         if probes.is_empty() {
             return Ok(());
         }
-        let texts: usize = text_bytes(batch, table, probes, builds, self.shape.build_kinds.len());
+        let shape = &*self.shape;
+        let texts: usize = text_bytes(batch, table, (probes, builds), shape);
         if probes.len() > PIECE_ROWS || (texts > TEXT_BYTES_MAX && probes.len() > 1) {
             let (a, b) = probes.split_at(probes.len() / 2);
             let (x, y) = builds.split_at(probes.len() / 2);
             self.emit(batch, table, a, x, next)?;
             return self.emit(batch, table, b, y, next);
         }
-        let has_gaps = self.shape.probe.is_some() && builds.contains(&NO_ROW);
+        let has_gaps = shape.probe.is_some() && builds.contains(&NO_ROW);
         let all = probes.len() == batch.rows && probes.iter().enumerate().all(|(n, &row)| n as u32 == row);
         let probe: Vec<Arc<Vector>> = match all {
-            true => batch.columns.clone(),
-            false => batch.columns.iter().map(|column| Arc::new(column.select(probes))).collect(),
+            true => batch.project(&shape.probe_out).columns,
+            false => shape.probe_out.iter().map(|&n| Arc::new(batch.columns[n].select(probes))).collect(),
         };
-        let build = self.shape.build_kinds.iter().enumerate().map(|(n, &kind)| {
-            let column = table.rows.column(n);
-            match self.shape.same_columns[n] {
+        let build = shape.build_out.iter().map(|of| {
+            let column = table.rows.column(of.place);
+            match of.same {
                 // A gather from the table misses the cache; the partner's key is here.
-                Some(same) if !has_gaps => probe[same].clone(),
-                _ if has_gaps => Arc::new(column.gather_optional(builds, kind)),
+                Some(same) if !has_gaps => match shape.probe_out.binary_search(&same) {
+                    Ok(place) => probe[place].clone(),
+                    Err(_) if all => batch.columns[same].clone(),
+                    Err(_) => Arc::new(batch.columns[same].select(probes)),
+                },
+                _ if has_gaps => Arc::new(column.gather_optional(builds, of.kind)),
                 _ => Arc::new(column.gather(builds)),
             }
         });
         let build: Vec<Arc<Vector>> = build.collect();
-        let columns = if self.shape.build_first { [build, probe].concat() } else { [probe, build].concat() };
+        let columns = if shape.build_first { [build, probe].concat() } else { [probe, build].concat() };
         next(Batch { columns, rows: probes.len() })
     }
 }
@@ -269,9 +274,9 @@ fn pick(column: &Arc<Vector>, rows: &[u32], len: usize) -> Arc<Vector> {
 }
 
 /// Returns the bytes of texts that pairs copy, at least if they are many.
-fn text_bytes(batch: &Batch, table: &Table, probes: &[u32], builds: &[u32], build_columns: usize) -> usize {
+fn text_bytes(batch: &Batch, table: &Table, (probes, builds): (&[u32], &[u32]), shape: &Shape) -> usize {
     let mut bytes = 0usize;
-    for column in &batch.columns {
+    for column in shape.probe_out.iter().map(|&n| &batch.columns[n]) {
         // Texts of some rows are fewer bytes than all of them, as long as no row comes twice.
         if let Data::Bytes(texts) = &column.data
             && texts.used_bytes() > TEXT_BYTES_MAX / probes.len()
@@ -279,7 +284,7 @@ fn text_bytes(batch: &Batch, table: &Table, probes: &[u32], builds: &[u32], buil
             bytes += probes.iter().map(|&row| texts.get(row as usize).len()).sum::<usize>();
         }
     }
-    for column in (0..build_columns).map(|n| table.rows.column(n)) {
+    for column in shape.build_out.iter().map(|of| table.rows.column(of.place)) {
         if let Column { values: Values::Texts(texts), .. } = column {
             let real = builds.iter().filter(|&&row| row != NO_ROW);
             bytes += real.map(|&row| texts.copied_bytes(row)).sum::<usize>();

@@ -61,14 +61,15 @@ impl MorselReader for RestReader {
             if rows.is_empty() {
                 continue;
             }
-            let own = (0..shape.build_kinds.len()).map(|n| Arc::new(table.rows.column(n).gather(&rows)));
+            let own = shape.build_out.iter().map(|of| Arc::new(table.rows.column(of.place).gather(&rows)));
             let mut columns: Vec<Arc<Vector>> = own.collect();
             if choice == Choice::Mark {
                 let marks = rows.iter().map(|&row| table.is_marked(row)).collect();
                 columns.push(Arc::new(Vector::of(Data::Bools(marks))));
             }
             if shape.pairs {
-                let others = nulls(&shape.probe_kinds, rows.len());
+                let kinds: Vec<_> = shape.probe_out.iter().map(|&n| shape.probe_kinds[n]).collect();
+                let others = nulls(&kinds, rows.len());
                 columns = if shape.build_first {
                     columns.into_iter().chain(others).collect()
                 } else {

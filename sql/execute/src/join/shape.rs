@@ -38,8 +38,9 @@ pub struct Shape {
     pub kept_kinds: Vec<Kind>,
     pub nulls_equal: bool,
     pub condition: Option<PairCondition>,
-    /// For each column of the build side that is a key: the column of the probe side with the same values in each pair.
-    pub same_columns: Vec<Option<usize>>,
+    /// Columns of each side that the join gives, in order.
+    pub build_out: Vec<BuildColumn>,
+    pub probe_out: Vec<usize>,
     /// Flag that ends the join: candidates that meet no condition pass on nothing.
     pub cancel: Cancel,
 }
@@ -58,8 +59,19 @@ pub enum PairColumn {
     Probe(usize),
 }
 
+/// Column of the build side that a join gives.
+pub struct BuildColumn {
+    /// Place among the kept columns.
+    pub place: usize,
+    pub kind: Kind,
+    /// Column of the probe side with the same values in each pair.
+    pub same: Option<usize>,
+}
+
 impl Shape {
-    pub fn of(join: &Join) -> Result<Shape> {
+    /// `wanted`: columns that the join should give, by their numbers in its output, in ascending order; None for all.
+    /// A mark is always given.
+    pub fn of(join: &Join, wanted: Option<&[usize]>) -> Result<Shape> {
         let build_first = join.build_left;
         let (left, right) = (kinds_of(&join.left.types())?, kinds_of(&join.right.types())?);
         let left_columns = left.len();
@@ -82,7 +94,16 @@ impl Shape {
             keys.map(|(left, right)| if build_first { (left, right) } else { (right, left) }).unzip();
 
         // Without an output of the build side, its keys and what the condition needs are enough.
-        let mut kept: Vec<usize> = if pairs || build.is_some() { (0..build_kinds.len()).collect() } else { Vec::new() };
+        // The columns of a side that the join gives: of a join of pairs, those of the left side come first.
+        let outputs = |is_left: bool, columns: usize| -> Vec<usize> {
+            let first = if pairs && !is_left { left_columns } else { 0 };
+            let is_wanted = |own: &usize| wanted.is_none_or(|wanted| wanted.binary_search(&(first + own)).is_ok());
+            (0..columns).filter(is_wanted).collect()
+        };
+        let has_build = pairs || build.is_some();
+        let build_columns = if has_build { outputs(build_first, build_kinds.len()) } else { Vec::new() };
+        let probe_out = outputs(!build_first, probe_kinds.len());
+        let mut kept = build_columns.clone();
         let side_of = |column: usize| {
             let is_left = column < left_columns;
             let own = if is_left { column } else { column - left_columns };
@@ -142,8 +163,12 @@ impl Shape {
                 same_columns[build] = Some(probe);
             }
         }
+        let of_build =
+            |(place, own): (usize, usize)| BuildColumn { place, kind: build_kinds[own], same: same_columns[own] };
+        let build_out = build_columns.into_iter().enumerate().map(of_build).collect();
         Ok(Shape {
-            same_columns,
+            build_out,
+            probe_out,
             build_first,
             pairs,
             probe,

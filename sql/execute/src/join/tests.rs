@@ -3,8 +3,9 @@
 use arrow_schema::DataType;
 use yunti_engine::columns::vector::Value;
 use yunti_engine::env::random::Random;
-use yunti_sql_plan::{Comparison, Expression, Join, JoinKind, Node, Operation};
+use yunti_sql_plan::{Batch, Comparison, Expression, Join, JoinKind, Node, Operation};
 
+use crate::pipeline::output::Ordered;
 use crate::store::random::{self, Row, below, column, context, text};
 
 pub const KINDS: [JoinKind; 9] = [
@@ -105,7 +106,7 @@ pub fn run(random: &mut Random, left: &Side, right: &Side, join: &Join, threads:
         random::pipeline(random, &right.types, &right.rows, most),
     );
     let (build, probe) = if join.build_left { (left, right) } else { (right, left) };
-    let pipeline = super::run(&build, join, |_| Ok(probe), &context).unwrap();
+    let pipeline = super::run(&build, (join, None), |_| Ok(probe), &context).unwrap();
     let rows = random::run(&pipeline, &context).unwrap();
     drop(pipeline);
     assert_eq!(context.budget.used_bytes(), 0, "memory is given back");
@@ -237,7 +238,7 @@ fn a_cancelled_join_ends_with_its_error() {
     let context = context(2, 10 << 10);
     let build = random::pipeline(&mut random, &types, &left.rows, 100);
     let probe = random::pipeline(&mut random, &types, &right.rows, 100);
-    let pipeline = super::run(&build, &join, |_| Ok(probe), &context).unwrap();
+    let pipeline = super::run(&build, (&join, None), |_| Ok(probe), &context).unwrap();
     assert_eq!(pipeline.branches.len(), 2, "partitions have left memory");
     context.cancel.set();
     assert_eq!(random::run(&pipeline, &context).unwrap_err().code(), yunti_base::Code::Cancelled);
@@ -308,8 +309,48 @@ fn a_spill_directory_that_is_gone_ends_the_join() {
     context.env.temp_dir = "/there/is/no/such/directory".into();
     let build = random::pipeline(&mut random, &types, &left.rows, 100);
     let probe = random::pipeline(&mut random, &types, &right.rows, 100);
-    let failed = super::run(&build, &join, |_| Ok(probe), &context).err().unwrap();
+    let failed = super::run(&build, (&join, None), |_| Ok(probe), &context).err().unwrap();
     assert_eq!(failed.code(), yunti_base::Code::Output);
     assert!(failed.to_string().contains("/there/is/no/such/directory"), "{failed}");
     assert_eq!(context.budget.used_bytes(), 0);
+}
+
+/// Returns the rows of a join with some of its columns, or all.
+fn rows_of(random: &mut Random, (left, right): (&Side, &Side), join: &Join, wanted: Option<&[usize]>) -> Vec<Row> {
+    let context = context(2, 1 << 30);
+    let most = [1, 3, 20, 5000][below(random, 4)];
+    let (left, right) = (
+        random::pipeline(random, &left.types, &left.rows, most),
+        random::pipeline(random, &right.types, &right.rows, most),
+    );
+    let (build, probe) = if join.build_left { (left, right) } else { (right, left) };
+    let pipeline = super::run(&build, (join, wanted), |_| Ok(probe), &context).unwrap();
+    let mut all = Vec::new();
+    let mut out = |batch: Batch| {
+        all.extend((0..batch.rows).map(|row| batch.columns.iter().map(|of| of.value(row)).collect::<Row>()));
+        Ok(())
+    };
+    pipeline.run(&Ordered::new(&mut out, (0, None), 2), &context).unwrap();
+    all
+}
+
+#[test]
+fn a_join_gives_the_wanted_columns_alone() {
+    let mut random = Random::new(31);
+    for round in 0..300 {
+        let keys = below(&mut random, 3);
+        let mut types: Vec<DataType> = (0..keys).map(|_| random::all_types()[below(&mut random, 7)].clone()).collect();
+        types.extend([DataType::Int64, DataType::Utf8]);
+        let most = if keys == 0 { 20 } else { 80 };
+        let (left, right) = (side(&mut random, &types, most, 6), side(&mut random, &types, most, 6));
+        let kind = KINDS[round % 8];
+        let build_left = below(&mut random, 2) == 0;
+        let join = join_of(&left, &right, kind, keys, build_left, below(&mut random, 4) == 0);
+        let wanted: Vec<usize> = (0..join.types().len()).filter(|_| below(&mut random, 2) == 0).collect();
+        let all = rows_of(&mut random, (&left, &right), &join, None);
+        let have = rows_of(&mut random, (&left, &right), &join, Some(&wanted));
+        let want: Vec<Row> = all.iter().map(|row| wanted.iter().map(|&n| row[n].clone()).collect()).collect();
+        let texts = |rows: &[Row]| rows.iter().map(text).collect::<Vec<_>>();
+        assert_eq!(texts(&have), texts(&want), "round {round}: {kind:?}, {wanted:?}, build left: {build_left}");
+    }
 }

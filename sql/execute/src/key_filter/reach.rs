@@ -16,9 +16,18 @@ use super::KeyFilter;
 
 /// Returns the filters on an input that follow from filters on the output.
 pub fn below(node: &Node, filters: &[KeyFilter], input: usize) -> Vec<KeyFilter> {
+    moved(filters, input, |column| places(node, column))
+}
+
+/// Returns the filters on a side of a join, 0 for the left one, that follow from filters on its output.
+pub fn below_join(join: &Join, filters: &[KeyFilter], side: usize) -> Vec<KeyFilter> {
+    moved(filters, side, |column| of_join(join, column))
+}
+
+fn moved(filters: &[KeyFilter], input: usize, places: impl Fn(usize) -> Vec<(usize, usize)>) -> Vec<KeyFilter> {
     let mut all = Vec::new();
     for filter in filters {
-        let places = places(node, filter.column).into_iter().filter(|(of, _)| *of == input);
+        let places = places(filter.column).into_iter().filter(|(of, _)| *of == input);
         all.extend(places.map(|(_, column)| KeyFilter { column, set: filter.set.clone() }));
     }
     all
@@ -49,13 +58,7 @@ fn places(node: &Node, column: usize) -> Vec<(usize, usize)> {
             if window.partition.iter().any(is_key) { vec![(0, column)] } else { Vec::new() }
         }
         Node::Join(join) => of_join(join, column),
-        Node::Scan(_)
-        | Node::Values { .. }
-        | Node::Aggregate { .. }
-        | Node::Sort { .. }
-        | Node::Limit { .. }
-        | Node::Recursive(_)
-        | Node::Work { .. } => Vec::new(),
+        _ => Vec::new(),
     }
 }
 

@@ -5,8 +5,9 @@
 //!   Bloom    hash of the value -> three bits of a word     about one value in 30 passes that is no key
 //! ```
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use yunti_engine::columns::expression::{bits_of, list_of};
 use yunti_engine::columns::vector::Data;
 use yunti_engine::memory::{Budget, Grant};
 
@@ -17,6 +18,10 @@ const RANGE_A_KEY: u64 = 64;
 const BITS_MIN: u64 = 1 << 16;
 /// Values of the range, at most: 16 MiB of bits.
 const BITS_MAX: u64 = 1 << 27;
+/// Keys that are kept one by one, at most.
+const FEW_KEYS: usize = 1 << 12;
+/// Words of bits that are worth a text: 1.4 MiB of it.
+const TEXT_WORDS: usize = 1 << 17;
 /// Keys for each word of a Bloom filter.
 const WORD_KEYS: usize = 5;
 
@@ -25,6 +30,11 @@ pub struct KeySet {
     least: i64,
     most: i64,
     form: Form,
+    /// Different keys, or a few more.
+    count: u64,
+    /// All keys in ascending order, if they are few.
+    few: Vec<i64>,
+    text: OnceLock<Option<Arc<str>>>,
     _grant: Grant,
 }
 
@@ -63,7 +73,7 @@ impl KeySet {
                 all[(place / 64) as usize] |= 1 << (place % 64);
             } else {
                 let hash = hash(value);
-                all[word_of(hash, words)] |= bits_of(hash);
+                all[word_of(hash, words)] |= pattern(hash);
             }
         };
         match &column.nulls {
@@ -72,13 +82,40 @@ impl KeySet {
                 values.iter().zip(nulls).filter(|(_, null)| !**null).for_each(|(&value, _)| add(value));
             }
         }
+        let mut few = Vec::new();
+        if keys <= FEW_KEYS {
+            let is_key = |row: usize| column.nulls.as_ref().is_none_or(|nulls| !nulls[row]);
+            few.extend(values.iter().enumerate().filter(|(row, _)| is_key(*row)).map(|(_, value)| *value));
+            few.sort_unstable();
+            few.dedup();
+        }
+        let count = match (has_bits, few.len()) {
+            (true, _) => all.iter().map(|word| u64::from(word.count_ones())).sum(),
+            (false, 0) => keys as u64,
+            (false, few) => few as u64,
+        };
         let form = if has_bits { Form::Bits(all) } else { Form::Bloom(all) };
-        Some(KeySet { least, most, form, _grant: grant })
+        Some(KeySet { least, most, form, count, few, text: OnceLock::new(), _grant: grant })
     }
 
     /// Returns the least and the largest value.
     pub fn range(&self) -> (i64, i64) {
         (self.least, self.most)
+    }
+
+    /// Returns the number of different values, or a few more.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns the values as a text for the source of a table; None if they are too many.
+    pub fn text(&self) -> Option<Arc<str>> {
+        let make = || match &self.form {
+            _ if !self.few.is_empty() => Some(list_of(&self.few).into()),
+            Form::Bits(bits) if bits.len() <= TEXT_WORDS => Some(bits_of(self.least, bits).into()),
+            _ => None,
+        };
+        self.text.get_or_init(make).clone()
     }
 
     /// Returns true for a value of the set, and for a few others.
@@ -122,7 +159,7 @@ fn has_bit(bits: &[u64], least: i64, value: i64) -> bool {
 #[inline(always)]
 fn has_hash(words: &[u64], value: i64) -> bool {
     let hash = hash(value);
-    let bits = bits_of(hash);
+    let bits = pattern(hash);
     words[word_of(hash, words.len())] & bits == bits
 }
 
@@ -138,7 +175,7 @@ fn word_of(hash: u64, words: usize) -> usize {
 }
 
 #[inline(always)]
-fn bits_of(hash: u64) -> u64 {
+fn pattern(hash: u64) -> u64 {
     1 << (hash & 63) | 1 << (hash >> 6 & 63) | 1 << (hash >> 12 & 63)
 }
 
@@ -171,6 +208,9 @@ mod tests {
             let kept = of.keep(&mut rows, |row| others[row as usize]);
             let expect: Vec<u32> = (0..others.len() as u32).filter(|&n| of.may_have(others[n as usize])).collect();
             assert_eq!(rows[..kept], expect, "{name}");
+            let mut different = values.clone();
+            different.sort();
+            assert!(of.count() == different.len() as u64 && (name == "spread") == of.text().is_none(), "{name}");
             assert_eq!(of.range(), (*values.iter().min().unwrap(), *values.iter().max().unwrap()), "{name}");
         }
     }

@@ -1,10 +1,10 @@
 //! Rows of batches within the sets of a scan's filters.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use yunti_engine::columns::vector::{Data, Vector};
-use yunti_sql_plan::Batch;
+use yunti_engine::columns::vector::{Data, Value, Vector};
+use yunti_sql_plan::{Batch, Scan, ValueSet};
 
 use super::KeyFilter;
 use super::set::{KeySet, keep};
@@ -14,6 +14,10 @@ use crate::expression::Selection;
 const JUDGED_ROWS: usize = 1 << 15;
 /// Rows that pass untested by a filter that removes less than a quarter.
 const IDLE_ROWS: usize = 1 << 19;
+/// Shares of rows in thousandths: passed by a set that a source should have, expected of such a set, unknown.
+const HANDED_OVER_SHARE: usize = 350;
+const EXPECTED_SHARE: i128 = 100;
+const UNKNOWN: usize = 1001;
 /// Values of a dictionary for each row of a batch, at most, so that each is tested once.
 const VALUES_A_ROW: usize = 32;
 
@@ -25,15 +29,22 @@ struct Judged {
     tested: AtomicUsize,
     passed: AtomicUsize,
     idle: AtomicUsize,
+    /// Share of rows that pass, expected at first and later measured, in thousandths; more than all if it is unknown.
+    share: AtomicUsize,
+    /// True once the source has the set.
+    is_handed_over: AtomicBool,
 }
 
 impl Filters {
-    pub fn new(filters: &[KeyFilter]) -> Filters {
+    /// `scan`: the one whose columns the filters number.
+    pub fn new(filters: &[KeyFilter], scan: Option<&Scan>) -> Filters {
         let judged = |filter: &KeyFilter| Judged {
             filter: filter.clone(),
             tested: AtomicUsize::new(0),
             passed: AtomicUsize::new(0),
             idle: AtomicUsize::new(0),
+            share: AtomicUsize::new(scan.and_then(|scan| expected(filter, scan)).unwrap_or(UNKNOWN)),
+            is_handed_over: AtomicBool::new(false),
         };
         Filters(filters.iter().map(judged).collect())
     }
@@ -42,9 +53,29 @@ impl Filters {
         self.0.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &KeyFilter> {
-        self.0.iter().map(|judged| &judged.filter)
+    /// Returns the sets that a source should have for its next morsel, so that it need not decode what it passes over.
+    pub fn sets(&self, scan: &Scan) -> Vec<ValueSet> {
+        let is_worth = |judged: &&Judged| {
+            let is_worth = judged.is_handed_over.load(Ordering::Relaxed)
+                || judged.share.load(Ordering::Relaxed) <= HANDED_OVER_SHARE;
+            judged.is_handed_over.store(is_worth, Ordering::Relaxed);
+            is_worth
+        };
+        let set = |judged: &Judged| {
+            let column = *scan.columns.get(judged.filter.column)?;
+            Some(ValueSet { column, text: judged.filter.set.text()? })
+        };
+        self.0.iter().filter(is_worth).filter_map(set).collect()
     }
+}
+
+/// Returns the share of a column's range that a set has, if it is small: values of a column may have gaps.
+fn expected(filter: &KeyFilter, scan: &Scan) -> Option<usize> {
+    let known = scan.table.statistics.columns.get(*scan.columns.get(filter.column)?)?;
+    let (Value::Int(min), Value::Int(max)) = (known.min.as_ref()?, known.max.as_ref()?) else { return None };
+    let range = i128::from(*max) - i128::from(*min) + 1;
+    let share = i128::from(filter.set.count()) * 1000 / range.max(1);
+    (share <= EXPECTED_SHARE).then_some(share as usize)
 }
 
 impl Judged {
@@ -62,6 +93,9 @@ impl Judged {
         let tested = self.tested.load(Ordering::Relaxed) + rows;
         let passed = self.passed.load(Ordering::Relaxed) + passed;
         let is_judged = tested >= JUDGED_ROWS;
+        if is_judged && !self.is_handed_over.load(Ordering::Relaxed) {
+            self.share.store(passed * 1000 / tested, Ordering::Relaxed);
+        }
         if is_judged && passed > tested / 4 * 3 {
             self.idle.store(IDLE_ROWS, Ordering::Relaxed);
         }
@@ -144,7 +178,7 @@ mod tests {
     fn shapes_of_a_column_pass_alike() {
         let kept = Column { values: Values::Fixed(Data::Ints(vec![3, 5, 900_000])), nulls: None };
         let set = Arc::new(KeySet::of(&kept, &Budget::new(1 << 20)).unwrap());
-        let filters = Filters::new(&[KeyFilter { column: 0, set }]);
+        let filters = Filters::new(&[KeyFilter { column: 0, set }], None);
         let values: Vec<i64> = (0..200).map(|n| n % 7).collect();
         let codes: Vec<u32> = values.iter().map(|&v| v as u32).collect();
         let own: Vec<u32> = (0..200).filter(|n| [3, 5].contains(&(n % 7))).collect();
@@ -176,7 +210,7 @@ mod tests {
     fn a_filter_that_removes_nothing_rests() {
         let kept = Column { values: Values::Fixed(Data::Ints((0..10).collect())), nulls: None };
         let set = Arc::new(KeySet::of(&kept, &Budget::new(1 << 20)).unwrap());
-        let filters = Filters::new(&[KeyFilter { column: 0, set }]);
+        let filters = Filters::new(&[KeyFilter { column: 0, set }], None);
         let batch = |value: i64| Batch::of(vec![Vector::of(Data::Ints(vec![value; 1 << 15]))], 1 << 15);
         let mut tester = Tester::default();
         assert!(matches!(tester.select(&filters, &batch(3), Selection::All), Selection::All));

@@ -18,7 +18,7 @@ use arrow_schema::DataType;
 use serde_json::Value as Json;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::block::BlockReader;
-use yunti_engine::columns::expression::bound as bound_line;
+use yunti_engine::columns::expression::{bound as bound_line, within};
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::text;
 use yunti_engine::columns::vector::Value;
@@ -32,7 +32,8 @@ use yunti_engine::operator::cursor::{HEADER_BYTES, LARGE_BYTES};
 use yunti_engine::operator::{self, Class, ClassSource, Emitter, Sink, Source, SourceFile, TaskContext};
 use yunti_sql_plan::table::ColumnStatistics;
 use yunti_sql_plan::{
-    Batch, Bounds, Comparison, Field, Morsel, MorselReader, Statistics, Table, TablePlace, TableSource, kind_of,
+    Batch, Bounds, Comparison, Field, Morsel, MorselReader, Statistics, Table, TablePlace, TableSource, ValueSet,
+    kind_of,
 };
 
 use super::records::Records;
@@ -297,10 +298,27 @@ impl TableSource for FileTableSource {
     }
 
     fn open(&self, morsel: &Morsel, columns: &[usize], bounds: &[Bounds]) -> Result<Box<dyn MorselReader>> {
+        self.open_within(morsel, columns, (bounds, &[]))
+    }
+
+    fn open_within(
+        &self,
+        morsel: &Morsel,
+        columns: &[usize],
+        (bounds, sets): (&[Bounds], &[ValueSet]),
+    ) -> Result<Box<dyn MorselReader>> {
         let table = &self.0;
         let kinds = table.kinds(columns)?;
         let mut open = table.take(morsel.file)?;
-        open.source.open(&open.file, &table.scan(columns, bounds), morsel.unit)?;
+        let mut scan = table.scan(columns, bounds);
+        for set in sets.iter().filter(|set| table.has_bounds[set.column]) {
+            let line = String::from_utf8(within(&table.fields[set.column].name, &set.text)).unwrap_or_default();
+            if !scan.condition.is_empty() {
+                scan.condition.push('\n');
+            }
+            scan.condition.push_str(&line);
+        }
+        open.source.open(&open.file, &scan, morsel.unit)?;
         let emitter = Emitter::new(Blocks::new(kinds, table.gives_blocks())?, false, false)?;
         Ok(Box::new(Unit { table: table.clone(), open: Some(open), emitter, has_more: true }))
     }

@@ -34,7 +34,7 @@ pub fn source(scan: &Scan, context: &Context, filters: &[KeyFilter]) -> Result<A
     let mut bounds = bounds::of(&scan.conditions);
     filters.iter().for_each(|filter| bounds.extend(bounds::of_set(scan, filter)));
     let morsels = scan.table.source.morsels(&read, &bounds)?;
-    let filters = Arc::new(Filters::new(filters));
+    let filters = Arc::new(Filters::new(filters, Some(scan)));
     Ok(Arc::new(Scanned { scan: scan.clone(), read, conditions, bounds, filters, morsels, _context: context.clone() }))
 }
 
@@ -82,7 +82,9 @@ impl Source for Scanned {
     }
 
     fn open(&self, morsel: usize) -> Result<Box<dyn MorselReader>> {
-        let reader = self.scan.table.source.open(&self.morsels[morsel], &self.read, &self.bounds)?;
+        let sets = self.filters.sets(&self.scan);
+        let source = &self.scan.table.source;
+        let reader = source.open_within(&self.morsels[morsel], &self.read, (&self.bounds, &sets))?;
         let always = |of: &Expression| matches!(of.operation, Operation::Literal(_));
         if self.conditions.iter().all(always)
             && self.read.len() == self.scan.columns.len()

@@ -7,6 +7,7 @@ use yunti_engine::columns::vector::Value;
 use crate::expression::{Comparison, Expression, Operation};
 use crate::kind::kind_of;
 use crate::node::{Join, JoinKind, Node, Scan};
+use crate::table::ColumnStatistics;
 
 /// Rows of a table of which nothing is known.
 const UNKNOWN_ROWS: f64 = 1e6;
@@ -113,7 +114,7 @@ fn of_scan(scan: &Scan) -> Estimate {
             (Some(distinct), ..) => distinct as f64,
             (None, _, DataType::Boolean) => 2.0,
             (None, Some((min, max)), _) if !is_float(&table.fields[n].data_type) => (max - min + 1.0).min(rows),
-            _ => rows.powf(TEXTS_POWER),
+            _ => known.and_then(flags).unwrap_or_else(|| rows.powf(TEXTS_POWER)),
         };
         ColumnEstimate { distinct: distinct.max(1.0), range }
     };
@@ -121,6 +122,16 @@ fn of_scan(scan: &Scan) -> Estimate {
     let met = scan.conditions.iter().fold(1.0, |met, condition| met * share(condition, &all, rows));
     let columns = scan.columns.iter().map(|&n| all[n]).collect();
     cut(Estimate { rows: (rows * met).max(1.0), columns }, scan.limit)
+}
+
+/// Returns the number of texts of one byte from the least to the largest text, if both are such: flags and states.
+fn flags(of: &ColumnStatistics) -> Option<f64> {
+    match (of.min.as_ref()?, of.max.as_ref()?) {
+        (Value::Bytes(min), Value::Bytes(max)) if min.len() == 1 && max.len() == 1 => {
+            Some(f64::from(max[0].saturating_sub(min[0])) + 1.0)
+        }
+        _ => None,
+    }
 }
 
 fn is_float(of: &DataType) -> bool {
