@@ -146,7 +146,7 @@ impl Feed {
         }
     }
 
-    /// Ends the rows, and takes those that are left.
+    /// Ends the rows, and takes the rest of the result.
     pub fn finish(mut self, take: &mut Take<'_>) -> Result<()> {
         loop {
             let mut state = self.shared.lock();

@@ -1,5 +1,5 @@
-//! A plan as stages. Operators move to where the rows are, and rows move only where an operator needs all rows of a key,
-//! or all rows.
+//! A plan as stages. Operators move to where the rows are, and rows move only where an operator needs all rows of a
+//! key, or all rows.
 //!
 //! ```text
 //!   rows are ..     what they are                                     an operator over them

@@ -24,7 +24,7 @@ pub struct Part {
 pub enum Spread {
     /// All are in one task.
     One,
-    /// By the hash of keys: for each key the columns that have its values. A key may have none any more.
+    /// Divided by the hash of keys: for each key the columns that have its values. A key may have none any more.
     Hash(Vec<Vec<usize>>),
 }
 

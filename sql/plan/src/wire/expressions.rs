@@ -6,7 +6,7 @@ use std::sync::Arc;
 use yunti_base::Result;
 
 use super::bytes::{Reader, Writer};
-use super::{Open, damaged, nodes, stays, types};
+use super::{Open, damaged, stays, types};
 use crate::aggregate::{Aggregate, AggregateFunction};
 use crate::expression::{Arithmetic, Comparison, Expression, Function, Operation};
 use crate::node::{Node, SortKey};
@@ -172,7 +172,7 @@ pub fn put(of: &Expression, to: &mut Writer) -> Result<()> {
             to.byte(number::SCALAR);
             let plan: &dyn Any = &**plan;
             let plan = plan.downcast_ref::<Node>().ok_or_else(|| stays("the value of something that is no plan"))?;
-            nodes::put(plan, to)?;
+            super::put_node(plan, to)?;
         }
         Operation::Foreign(function, _) => return Err(stays(&format!("the function {}", function.name()))),
     }
@@ -200,7 +200,7 @@ fn take_operation(from: &mut Reader<'_>, columns: usize, open: &mut Open<'_>) ->
             };
         }
         number::LITERAL => return Ok(Operation::Literal(types::take_value(from)?)),
-        number::SCALAR => return Ok(Operation::Scalar(Arc::new(from.within(|from| nodes::take(from, open))?))),
+        number::SCALAR => return Ok(Operation::Scalar(Arc::new(from.within(|from| super::take_node(from, open))?))),
         _ => {}
     }
     let mut all = |from: &mut Reader<'_>, len: usize| -> Result<Vec<Expression>> {
