@@ -94,7 +94,7 @@ class Dialect(unittest.TestCase):
         self.assertEqual(self.rows("select a, b from t lateral view json_tuple(j, 'p', 'q') v as a, b where k = 1"),
                          [("1", "z")])
         self.assertEqual(self.rows("select v.a, w.b from l lateral view explode(l) v as a "
-                                   "lateral view explode(array(v.a, 0)) w as b order by v.a, w.b"),
+                                   "lateral view explode(array(v.a, 0)) w as b order by a, b"),
                          [("10", "0"), ("10", "10"), ("20", "0"), ("20", "20")])
 
     def test_orders(self):
