@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use yunti_engine::job::spec::parse_size;
 use yunti_outside::stores::StoreFlags;
-use yunti_sql_front::session::Executor;
+use yunti_sql_front::session::{Dialect, Executor};
 
 /// Query files with SQL: Parquet, CSV and JSON, compressed, in directories, patterns and stores.
 #[derive(Debug, Parser)]
@@ -72,6 +72,10 @@ pub struct Flags {
     #[arg(long, value_name = "WHERE", conflicts_with = "executor", help_heading = "Resources")]
     pub on: Option<Where>,
 
+    /// Dialect of statements: own (PostgreSQL's, with habits of others), or hive
+    #[arg(long, value_name = "DIALECT", default_value = "own", help_heading = "Settings")]
+    pub dialect: DialectName,
+
     /// Executor of queries: native, general, or auto: native where it can
     #[arg(long, value_name = "EXECUTOR", default_value = "auto", help_heading = "Plans")]
     pub executor: ExecutorName,
@@ -104,6 +108,10 @@ pub struct Flags {
     /// date, timestamp, timestamptz, binary or null; without it the spelling decides
     #[arg(long = "param", value_name = "NAME[:TYPE]=VALUE", value_parser = pair, help_heading = "Settings")]
     pub parameters: Vec<(String, String)>,
+
+    /// Catalog of tables, as hive:thrift://HOST:9083: a metastore's, by their names db.table (docs/guide/sql.md)
+    #[arg(long, value_name = "CATALOG", help_heading = "Settings")]
+    pub catalog: Option<String>,
 
     /// Pipes to a process that serves functions (docs/formats/sql-functions.md); may be repeated
     #[arg(long, value_name = "REQUESTS,ANSWERS", value_parser = ends, help_heading = "Settings")]
@@ -141,6 +149,22 @@ pub enum CompileName {
     Off,
     On,
     Auto,
+}
+
+/// Dialect of statements.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum DialectName {
+    Own,
+    Hive,
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Dialect {
+        match name {
+            DialectName::Own => Dialect::Own,
+            DialectName::Hive => Dialect::Hive,
+        }
+    }
 }
 
 impl From<ExecutorName> for Executor {

@@ -28,7 +28,6 @@ use yunti_program::program;
 use yunti_program::terminal::signals;
 use yunti_sql_front::runtime::with_large_stack;
 use yunti_sql_front::session::{Session, Settings};
-use yunti_sql_front::statements;
 use yunti_sql_front::tables::place::Place;
 
 use flags::Flags;
@@ -59,17 +58,17 @@ fn act(flags: &Flags) -> Outcome {
     }
     let mut all = Vec::new();
     for query in &flags.queries {
-        all.extend(statements::split(query).0);
+        all.extend(session.split(query).0);
     }
     signals::cancel_on_signals(&cancel);
     if flags.statements {
         return protocol::serve(&mut session);
     }
     for path in &flags.file {
-        all.extend(statements::split(&text_of(path)?).0);
+        all.extend(session.split(&text_of(path)?).0);
     }
     if flags.queries.is_empty() && flags.file.is_empty() {
-        all.extend(statements::split(&text_of("-".as_ref())?).0);
+        all.extend(session.split(&text_of("-".as_ref())?).0);
     }
     if all.is_empty() {
         return Err(Error::new(Code::Usage, "there is no statement").hint("yunti sql \"select 1\"; see --help").into());
@@ -115,10 +114,12 @@ fn settings(flags: &Flags) -> Result<Settings> {
         executor: flags.executor.into(),
         compilation: compile::compilation(flags.compile)?,
         reports_compilation: flags.compile_report,
+        dialect: flags.dialect.into(),
         temp_dir: flags.temp_dir.clone(),
         options: flags.options.iter().filter(|(name, _)| !on_yarn::is_of_hadoop(name)).cloned().collect(),
         parameters: flags.parameters.clone(),
         tables,
+        catalog: flags.catalog.clone(),
         functions: flags.functions.clone(),
         is_read_only: flags.read_only,
         allowed: (!flags.allow.is_empty()).then(|| flags.allow.clone()),

@@ -22,7 +22,6 @@ use yunti_sql_front::output::text::{Texts, options, put_json_text};
 use yunti_sql_front::rows::Rows;
 use yunti_sql_front::session::Session;
 use yunti_sql_front::session::run::Done;
-use yunti_sql_front::statements;
 
 /// Answers the statements of standard input as they come.
 pub fn serve(session: &mut Session) -> Outcome {
@@ -48,7 +47,7 @@ pub fn serve(session: &mut Session) -> Outcome {
 fn answer(session: &mut Session, line: &[u8]) -> Result<String> {
     let text: String = serde_json::from_slice(line)
         .map_err(|e| Error::new(Code::Usage, format!("the line is no JSON string: {e}")).hint("see --help"))?;
-    let (all, _) = statements::split(&text);
+    let (all, _) = session.split(&text);
     let [statement] = &all[..] else {
         return Err(Error::new(Code::Usage, format!("the line has {} statements instead of one", all.len())));
     };

@@ -71,7 +71,7 @@ pub fn run(session: &mut Session, flags: &Flags) -> Outcome {
             Some("quit" | "exit" | "q") => break,
             Some(command) => report(state.command(session, command))?,
             None => {
-                for statement in statements::split(&line).0 {
+                for statement in session.split(&line).0 {
                     let run = state.statement(session, &statement);
                     let is_failed = run.is_err();
                     report(run)?;
@@ -162,7 +162,7 @@ impl State {
     }
 
     fn run_text(&mut self, session: &mut Session, text: &str) -> Outcome {
-        statements::split(text).0.iter().try_for_each(|statement| self.statement(session, statement))
+        session.split(text).0.iter().try_for_each(|statement| self.statement(session, statement))
     }
 }
 

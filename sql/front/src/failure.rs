@@ -165,7 +165,8 @@ fn message_of(error: &DataFusionError) -> String {
 /// Returns a message of the planner in the words of Yunti, with what to do.
 fn with_hint(message: &str) -> (String, Option<String>) {
     if let Some(name) = message.strip_prefix("table '").and_then(|rest| rest.strip_suffix("' not found")) {
-        let name = name.strip_prefix(concat!("yunti", ".public.")).unwrap_or(name);
+        let own = name.strip_prefix(concat!("yunti", ".public."));
+        let name = own.or_else(|| name.strip_prefix(concat!("yunti", "."))).unwrap_or(name);
         let hint = "name a file in quotes, as in from 'data.parquet', or a table with --table NAME=PATH";
         return (format!("there is no table '{name}'"), Some(hint.into()));
     }

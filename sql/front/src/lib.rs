@@ -12,6 +12,7 @@
 
 pub mod arrow;
 pub mod casts;
+mod catalog;
 pub mod failure;
 pub mod functions;
 pub mod libraries;

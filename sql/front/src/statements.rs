@@ -11,6 +11,11 @@ pub struct Statement {
 
 /// Returns the statements of a text, and true if the last one ends with a semicolon or there is none.
 pub fn split(text: &str) -> (Vec<Statement>, bool) {
+    split_escaped(text, false)
+}
+
+/// Does the same as [`split`] for a dialect in which a backslash escapes a quote, if `escaped`.
+pub fn split_escaped(text: &str, escaped: bool) -> (Vec<Statement>, bool) {
     let bytes = text.as_bytes();
     let (mut found, mut start, mut at) = (Vec::new(), 0, 0);
     let mut is_complete = true;
@@ -38,7 +43,7 @@ pub fn split(text: &str) -> (Vec<Statement>, bool) {
                 is_complete = false;
                 at += match byte {
                     b'\'' | b'"' | b'`' => {
-                        let escapes = byte == b'\'' && at > 0 && is_escape_prefix(&bytes[..at]);
+                        let escapes = escaped || byte == b'\'' && at > 0 && is_escape_prefix(&bytes[..at]);
                         quoted_len(&bytes[at..], byte, escapes)
                     }
                     b'$' if at == 0 || !is_word(bytes[at - 1]) => dollar_len(&bytes[at..]),

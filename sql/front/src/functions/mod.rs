@@ -1,12 +1,14 @@
-//! Functions that another process serves (`--functions`, docs/formats/sql-functions.md): scalar functions over Arrow
-//! batches, as those of Python.
+//! Functions beyond the front end's: some of Hive, and functions that another process serves (`--functions`,
+//! docs/formats/sql-functions.md), as Python's.
 //!
 //! ```text
 //!   channel.rs   connections to the process: requests out, answers in
 //!   remote.rs    a function as planner and executors know it
+//!   json_object.rs   get_json_object
 //! ```
 
 mod channel;
+mod json_object;
 mod remote;
 
 use std::io::Cursor;
@@ -32,6 +34,7 @@ pub type Ends = (PathBuf, PathBuf);
 /// Errors: `Input` for files that cannot be opened; `UserCode` for a process that breaks the protocol; `Usage` for a
 /// name that is taken.
 pub fn register(context: &SessionContext, ends: &[Ends]) -> Result<()> {
+    context.register_udf(ScalarUDF::new_from_impl(json_object::JsonObject::new()));
     if ends.is_empty() {
         return Ok(());
     }

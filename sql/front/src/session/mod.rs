@@ -30,12 +30,13 @@ use yunti_sql_cluster::Yarn;
 use yunti_sql_execute::code::Compilation;
 
 use self::names::Names;
+use crate::catalog::hive::{Address, Hive, HiveCatalog};
 use crate::libraries::Libraries;
 use crate::runtime::Runtimes;
 use crate::store::{self, FileStore};
 use crate::tables::place::Place;
 use crate::tables::world::{Library, World};
-use crate::{failure, functions};
+use crate::{failure, functions, statements};
 
 /// Name of the catalog, and of its one schema at the start.
 pub const CATALOG: &str = "yunti";
@@ -48,6 +49,14 @@ pub enum Executor {
     Auto,
     Native,
     General,
+}
+
+/// Dialect of statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// PostgreSQL's, with habits of other engines.
+    Own,
+    Hive,
 }
 
 /// Settings of a session.
@@ -67,12 +76,15 @@ pub struct Settings {
     pub compilation: Option<Compilation>,
     /// Prints what became machine code, after each query.
     pub reports_compilation: bool,
+    pub dialect: Dialect,
     pub temp_dir: Option<PathBuf>,
     /// Settings of DataFusion, with or without `datafusion.`.
     pub options: Vec<(String, String)>,
     /// Values of `$name` and `$1`.
     pub parameters: Vec<(String, String)>,
     pub tables: Vec<(String, Place)>,
+    /// Catalog of tables: `hive:thrift://HOST:PORT`.
+    pub catalog: Option<String>,
     /// Connections to a process that serves functions.
     pub functions: Vec<functions::Ends>,
     pub is_read_only: bool,
@@ -130,10 +142,28 @@ impl Session {
             .build();
         libraries.register(&mut state)?;
         let context = SessionContext::new_with_state(state);
-        let names = Arc::new(Names::new(world.clone(), context.state_weak_ref(), settings.tables.iter().cloned()));
-        let catalog = MemoryCatalogProvider::new();
-        catalog.register_schema(SCHEMA, names.clone()).map_err(failure::plain)?;
-        context.register_catalog(CATALOG, Arc::new(catalog));
+        let hive = match &settings.catalog {
+            Some(text) => {
+                let address = text.strip_prefix("hive:").ok_or_else(|| {
+                    Error::new(Code::Usage, format!("there is no catalog '{text}'"))
+                        .hint("write hive:thrift://HOST:9083")
+                })?;
+                let (world, state) = (world.clone(), context.state_weak_ref());
+                Some(Arc::new(Hive::new(Address::parse(address)?, world, state, syntax::parse_view)))
+            }
+            None => None,
+        };
+        let tables = settings.tables.iter().cloned();
+        let names = Arc::new(Names::new(world.clone(), context.state_weak_ref(), tables, hive.clone()));
+        let catalog: Arc<dyn CatalogProvider> = match hive {
+            Some(hive) => Arc::new(HiveCatalog { own_name: SCHEMA, own: names.clone(), hive }),
+            None => {
+                let catalog = MemoryCatalogProvider::new();
+                catalog.register_schema(SCHEMA, names.clone()).map_err(failure::plain)?;
+                Arc::new(catalog)
+            }
+        };
+        context.register_catalog(CATALOG, catalog);
         functions::register(&context, &settings.functions)?;
         let runtimes = Runtimes::new(settings.threads)?;
         Ok(Session { context, names, world, libraries, runtimes, settings, cancel })
@@ -177,6 +207,11 @@ impl Session {
     pub fn reports(&self) -> String {
         let of = |cluster: &Arc<Yarn>| std::mem::take(&mut *cluster.reports.lock().unwrap_or_else(|e| e.into_inner()));
         self.settings.cluster.as_ref().map(of).unwrap_or_default()
+    }
+
+    /// Returns the statements of a text, and true if the last one ends with a semicolon or there is none.
+    pub fn split(&self, text: &str) -> (Vec<statements::Statement>, bool) {
+        statements::split_escaped(text, self.settings.dialect == Dialect::Hive)
     }
 
     /// Returns the names of its tables.

@@ -10,6 +10,7 @@ use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::SessionState;
 
+use crate::catalog::hive::Hive;
 use crate::tables::open;
 use crate::tables::place::Place;
 use crate::tables::world::World;
@@ -27,6 +28,7 @@ pub struct Names {
     world: Arc<World>,
     state: Weak<parking::Lock>,
     entries: RwLock<BTreeMap<String, Entry>>,
+    hive: Option<Arc<Hive>>,
 }
 
 /// The lock of DataFusion's state.
@@ -35,9 +37,15 @@ mod parking {
 }
 
 impl Names {
-    pub fn new(world: Arc<World>, state: Weak<parking::Lock>, tables: impl Iterator<Item = (String, Place)>) -> Names {
+    /// `hive`: a metastore, whose database `default` has the names that are not here.
+    pub fn new(
+        world: Arc<World>,
+        state: Weak<parking::Lock>,
+        tables: impl Iterator<Item = (String, Place)>,
+        hive: Option<Arc<Hive>>,
+    ) -> Names {
         let entries = tables.map(|(name, place)| (name, Entry::Place(place))).collect();
-        Names { world, state, entries: RwLock::new(entries) }
+        Names { world, state, entries: RwLock::new(entries), hive }
     }
 
     /// Adds or replaces a table of files.
@@ -82,6 +90,11 @@ impl Names {
     }
 }
 
+/// Returns true for a name as a metastore has it.
+fn is_plain(name: &str) -> bool {
+    name.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
 impl fmt::Debug for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.all()).finish()
@@ -99,6 +112,10 @@ impl SchemaProvider for Names {
         match entry {
             Some(Entry::Table(table)) => Ok(Some(table)),
             Some(Entry::Place(place)) => Ok(Some(self.open(name, &place).await?)),
+            None if self.hive.is_some() && is_plain(name) => match &self.hive {
+                Some(hive) => hive.table("default", name).await,
+                None => Ok(None),
+            },
             None if self.is_path(name) => Ok(Some(self.open(name, &Place::of(name)).await?)),
             None => Ok(None),
         }

@@ -8,6 +8,7 @@ use datafusion::arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{DataFusionError, ParamValues, TableReference};
 use datafusion::datasource::{MemTable, source_as_provider};
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{DdlStatement, LogicalPlan, LogicalPlanBuilder, WriteOp};
 use datafusion::physical_plan::{displayable, execute_stream};
@@ -22,9 +23,10 @@ use yunti_sql_execute::meter::{Meter, Under};
 use yunti_sql_plan::Node;
 
 use super::parameters::value_of;
-use super::syntax::{parse, shown_label};
+use super::syntax::{parse, parse_hive, shown_label};
 use super::write::Target;
-use super::{Executor, Session};
+use super::{Dialect, Executor, Session};
+use crate::catalog::hive;
 use crate::rows::Rows;
 use crate::statements::Statement;
 use crate::{arrow, failure, native};
@@ -56,15 +58,22 @@ impl Session {
     ///
     /// Errors have the place in the text: `Usage` for text that is no query; those of files, memory and data.
     pub fn run(&mut self, statement: &Statement, rows: &mut dyn Rows) -> Result<Done> {
-        let parsed = parse(statement)?;
+        let parsed = self.parse(statement)?;
         self.route(parsed, statement, rows)
     }
 
     /// Returns the plan of a query as text: operators, and what runs them.
     pub fn explain(&mut self, statement: &Statement) -> Result<String> {
-        let parsed = parse(statement)?;
+        let parsed = self.parse(statement)?;
         let plan = self.plan_of(parsed, statement)?;
         self.explained(&plan, statement)
+    }
+
+    fn parse(&self, statement: &Statement) -> Result<Parsed> {
+        match self.settings.dialect {
+            Dialect::Own => parse(statement),
+            Dialect::Hive => parse_hive(statement),
+        }
     }
 
     fn route(&mut self, parsed: Parsed, statement: &Statement, rows: &mut dyn Rows) -> Result<Done> {
@@ -242,7 +251,7 @@ impl Session {
     /// Decides what runs a query.
     fn choose(&self, plan: &LogicalPlan, statement: &Statement) -> Result<Plan> {
         let state = self.context.state();
-        let optimized = state.optimize(plan).map_err(|e| failure::of(e, statement))?;
+        let optimized = optimized(plan, &state).map_err(|e| failure::of(e, statement))?;
         if self.settings.cluster.is_some() && is_of_front_end(&optimized) && reads_files(&optimized) {
             return Err(not_on_cluster("'explain analyze' (add --analyze), and tables of the system beside others"));
         }
@@ -276,7 +285,7 @@ impl Session {
 
     fn explained(&mut self, plan: &LogicalPlan, statement: &Statement) -> Result<String> {
         let state = self.context.state();
-        let optimized = state.optimize(plan).map_err(|e| failure::of(e, statement))?;
+        let optimized = optimized(plan, &state).map_err(|e| failure::of(e, statement))?;
         let reason = match (self.settings.executor, native::translate(&optimized, &state, &self.world.budget)) {
             (Executor::General, _) => "--executor general".to_string(),
             (_, Ok(node)) => {
@@ -448,6 +457,11 @@ fn shown(names: &Schema, types: Vec<DataType>) -> SchemaRef {
     let name = |n: usize| names.fields().get(n).map_or(String::new(), |field| shown_label(field.name()).to_string());
     let fields = types.into_iter().enumerate().map(|(n, data_type)| Field::new(name(n), data_type, true));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// Returns the optimized plan of a query, in which the tables of a metastore are those of their files.
+fn optimized(plan: &LogicalPlan, state: &SessionState) -> std::result::Result<LogicalPlan, DataFusionError> {
+    hive::resolve(state.optimize(plan)?, state)
 }
 
 /// Passes on the panic of a worker, or returns why it has ended.

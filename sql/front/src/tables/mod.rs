@@ -12,7 +12,7 @@
 //! ```
 
 mod class_scan;
-mod classes;
+pub mod classes;
 mod file_table;
 mod find;
 pub mod open;
@@ -21,4 +21,4 @@ pub mod place;
 mod text;
 pub mod world;
 
-pub use file_table::FileTable;
+pub use file_table::{FileTable, Reading};

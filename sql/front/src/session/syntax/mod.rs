@@ -3,9 +3,11 @@
 //! ```text
 //!   labels.rs   names of columns that have none
 //!   habits.rs   semi and anti joins, FROM alone, ORDER BY ALL
+//!   hive/       Hive's dialect
 //! ```
 
 mod habits;
+mod hive;
 mod labels;
 
 use std::ops::ControlFlow;
@@ -55,6 +57,29 @@ pub fn parse(statement: &Statement) -> Result<Parsed> {
         _ => {}
     }
     Ok(parsed)
+}
+
+/// Parses a statement of Hive's dialect.
+///
+/// Errors: `Usage` with the place, or for what has no counterpart.
+pub fn parse_hive(statement: &Statement) -> Result<Parsed> {
+    let mut parsed = with(&statement.text, &hive::HiveText {}).map_err(|error| failure::of(error, statement))?;
+    let sql = match &mut parsed {
+        Parsed::Statement(sql) => sql,
+        Parsed::Explain(explain) => match &mut *explain.statement {
+            Parsed::Statement(sql) => sql,
+            _ => return Ok(parsed),
+        },
+        _ => return Ok(parsed),
+    };
+    hive::rewrite(sql)?;
+    rewrite(sql);
+    Ok(parsed)
+}
+
+/// Parses the text of a view of Hive.
+pub fn parse_view(text: &str) -> Result<Parsed> {
+    parse_hive(&Statement { text: text.into(), line: 1, column: 1 })
 }
 
 fn with(text: &str, dialect: &dyn Dialect) -> std::result::Result<Parsed, DataFusionError> {

@@ -1,0 +1,3 @@
+//! Catalogs of other systems: tables by their names there.
+
+pub mod hive;
