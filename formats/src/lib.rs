@@ -28,7 +28,6 @@ mod parquet;
 mod rows;
 mod scan;
 mod sequence;
-mod value_set;
 
 use arrow::source::ArrowSource;
 use arrow::writer::{ArrowStreamWriter, ArrowWriter};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_engine::columns::vector::Value;
 use yunti_engine::env::Env;
-use yunti_sql_execute::scalars;
+use yunti_sql_execute::operators::scalars;
 use yunti_sql_plan::{Batch, Node};
 
 use crate::cut::{self, Choices, Drive, Job};

@@ -12,9 +12,10 @@ use yunti_engine::columns::grouping::mix;
 use yunti_engine::columns::vector::{Bytes, Data, Vector};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
+use yunti_sql_execute::Context;
+use yunti_sql_execute::operators::aggregate;
 use yunti_sql_execute::pipeline::output::Ordered;
 use yunti_sql_execute::pipeline::{Pipeline, Source};
-use yunti_sql_execute::{Context, aggregate};
 use yunti_sql_plan::{Aggregate, AggregateFunction, Batch, Expression, MorselReader};
 
 const BATCH: usize = 8192;

@@ -12,8 +12,9 @@ use yunti_base::{Cancel, Result};
 use yunti_engine::columns::vector::{Data, Vector};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
+use yunti_sql_execute::Context;
+use yunti_sql_execute::operators::{join, sort};
 use yunti_sql_execute::pipeline::{LocalSink, Pipeline, Sink, Source};
-use yunti_sql_execute::{Context, join, sort};
 use yunti_sql_plan::{Batch, Expression, Join, JoinKind, MorselReader, Node, Operation, SortKey};
 
 const BATCH_ROWS: usize = 8192;

@@ -11,7 +11,6 @@
 //! workspace but the command sees it.
 
 pub mod arrow;
-pub mod casts;
 mod catalog;
 pub mod failure;
 pub mod functions;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use yunti_base::Result;
 use yunti_engine::columns::vector::Vector;
-use yunti_sql_execute::join::keys::{self, CodeHashes, Keys};
+use yunti_sql_execute::operators::join::keys::{self, CodeHashes, Keys};
 use yunti_sql_execute::spill::block;
 use yunti_sql_plan::Batch;
 use yunti_sql_plan::wire::Route;

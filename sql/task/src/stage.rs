@@ -10,7 +10,8 @@ use yunti_engine::env::Env;
 use yunti_engine::format::file_formats::{self, FileFormat};
 use yunti_engine::memory::Budget;
 use yunti_engine::operator::ClassSource;
-use yunti_sql_execute::{Context, scan};
+use yunti_sql_execute::Context;
+use yunti_sql_execute::operators::scan;
 use yunti_sql_plan::wire::{Stage, TableName};
 use yunti_sql_plan::{Bounds, Morsel, MorselReader, Statistics, Table, TablePlace, TableSource};
 

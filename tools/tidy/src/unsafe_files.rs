@@ -9,8 +9,19 @@ use crate::tree::{ENGINE, Tree};
 pub fn unsafe_files(tree: &Tree) -> Vec<String> {
     let mut complaints = Vec::new();
     let listed: BTreeSet<String> = quoted_paths(block(tree.architecture(), "## Files with `unsafe`", "\n## "));
-    let tops =
-        ["api/", "engine/", "cli/", "base/", "machine/", "observe/", "probe/", "hadoop/", "namenode/", "python/"];
+    let tops = [
+        "api/",
+        "engine/",
+        "cli/",
+        "base/",
+        "machine/",
+        "observe/",
+        "probe/",
+        "hadoop/",
+        "namenode/",
+        "python/",
+        "sql/",
+    ];
     let is_whole = |path: &str| tops.iter().any(|top| path.starts_with(top));
     let full = |path: &String| if is_whole(path) { path.clone() } else { format!("{ENGINE}{path}") };
     let listed: BTreeSet<String> = listed.iter().map(full).collect();

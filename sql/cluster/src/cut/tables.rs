@@ -4,7 +4,7 @@ use std::any::Any;
 use std::path::PathBuf;
 
 use yunti_base::{Code, Error, Result};
-use yunti_sql_execute::scan::bounds;
+use yunti_sql_execute::operators::scan::bounds;
 use yunti_sql_plan::wire::Input;
 use yunti_sql_plan::{Expression, Node, Operation, Scan, Table, TablePlace};
 

@@ -19,8 +19,6 @@
 pub mod reach;
 pub mod set;
 pub mod test;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 

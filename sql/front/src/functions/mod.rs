@@ -5,8 +5,10 @@
 //!   channel.rs   connections to the process: requests out, answers in
 //!   remote.rs    a function as planner and executors know it
 //!   json_object.rs   get_json_object
+//!   casts.rs     casts of numbers to whole numbers
 //! ```
 
+pub mod casts;
 mod channel;
 mod json_object;
 mod remote;

@@ -11,7 +11,7 @@ use yunti_sql_plan::{
 };
 
 use super::Translation;
-use super::windows::{interval, is_utc};
+use super::calendar::{interval, is_utc};
 
 type Result<T> = std::result::Result<T, String>;
 

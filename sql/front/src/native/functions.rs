@@ -66,7 +66,7 @@ impl Translation<'_> {
             ("floor", 1) => (Function::Floor, &of.args[..]),
             ("ceil", 1) => (Function::Ceil, &of.args[..]),
             ("round", 1 | 2) => (Function::Round, &of.args[..]),
-            (crate::casts::ROUND_EVEN, 1) => (Function::RoundEven, &of.args[..]),
+            (crate::functions::casts::ROUND_EVEN, 1) => (Function::RoundEven, &of.args[..]),
             ("sqrt", 1) => (Function::Sqrt, &of.args[..]),
             ("coalesce", _) => (Function::Coalesce, &of.args[..]),
             ("nullif", 2) => (Function::NullIf, &of.args[..]),

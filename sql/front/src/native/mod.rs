@@ -4,12 +4,14 @@
 //!   nodes.rs         operators
 //!   expressions.rs   expressions and literals
 //!   windows.rs       windows and their frames
+//!   calendar.rs      constant intervals, and calendars that are UTC's
 //!   recursive.rs     recursive queries
 //!   functions.rs     functions and aggregates by their names
 //!   foreign.rs       parts that the executor lacks, which DataFusion computes
 //!   panics.rs        their panics as errors
 //! ```
 
+mod calendar;
 mod expressions;
 mod foreign;
 mod functions;

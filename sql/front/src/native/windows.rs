@@ -8,11 +8,10 @@ use datafusion::logical_expr::{
 };
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::vector::Value;
-use yunti_sql_plan::{
-    Frame, FrameEnd, FrameUnit, Interval, Node, Offset, SortKey, Window, WindowCall, WindowFunction, kind_of,
-};
+use yunti_sql_plan::{Frame, FrameEnd, FrameUnit, Node, Offset, SortKey, Window, WindowCall, WindowFunction, kind_of};
 
 use super::Translation;
+use super::calendar::{interval, is_utc};
 use super::expressions::{cast_to, typed};
 use super::functions::aggregate_of;
 
@@ -184,26 +183,4 @@ fn range_offset(value: &ScalarValue, key: Option<&DataType>) -> Result<Offset> {
         true => Ok(Offset::Value(value)),
         false => Err(format!("{} over {key}", lacks())),
     }
-}
-
-/// Returns true for dates and timestamps whose calendar is UTC's.
-pub fn is_utc(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Timestamp(_, Some(zone)) => matches!(&**zone, "UTC" | "+00:00" | "Z" | "Etc/UTC"),
-        _ => true,
-    }
-}
-
-/// Returns a constant interval.
-pub fn interval(of: &ScalarValue) -> Option<Interval> {
-    Some(match of {
-        ScalarValue::IntervalYearMonth(Some(months)) => Interval { months: *months, ..Interval::default() },
-        ScalarValue::IntervalDayTime(Some(of)) => {
-            Interval { months: 0, days: of.days, nanos: i64::from(of.milliseconds) * 1_000_000 }
-        }
-        ScalarValue::IntervalMonthDayNano(Some(of)) => {
-            Interval { months: of.months, days: of.days, nanos: of.nanoseconds }
-        }
-        _ => return None,
-    })
 }

@@ -138,7 +138,7 @@ impl Session {
             .with_config(config)
             .with_runtime_env(runtime)
             .with_default_features()
-            .with_analyzer_rule(Arc::new(crate::casts::Rounded))
+            .with_analyzer_rule(Arc::new(crate::functions::casts::Rounded))
             .build();
         libraries.register(&mut state)?;
         let context = SessionContext::new_with_state(state);

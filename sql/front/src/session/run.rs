@@ -294,7 +294,7 @@ impl Session {
                 }
                 let mut text = format!("executor: native\n{node}");
                 if self.settings.compilation.is_some() {
-                    for line in yunti_sql_execute::explain::machine_code(&node) {
+                    for line in yunti_sql_execute::run::explain::machine_code(&node) {
                         text.push_str(&format!("machine code, when it pays: {line}\n"));
                     }
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use yunti_base::Result;
 use yunti_engine::format::file_formats::FileFormat;
-use yunti_sql_execute::scan::files;
+use yunti_sql_execute::operators::scan::files;
 use yunti_sql_plan::Table;
 
 use super::world::{DataFile, World};

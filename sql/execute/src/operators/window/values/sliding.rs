@@ -15,7 +15,7 @@ use yunti_engine::columns::vector::Data;
 
 use super::super::frames::Frames;
 use super::sums::Wide;
-use crate::aggregate::states::float_sum::Moments;
+use crate::operators::aggregate::states::float_sum::Moments;
 use crate::store::column::{Column, Values};
 
 /// State of the rows of a frame.

@@ -11,9 +11,9 @@ use super::segment::Segment;
 use super::values::sliding::{Distinct, FloatTotal, Floats, IntTotal, Nothing, State, Variance, slide};
 use super::values::sums::{Beyond, Wide};
 use super::values::{extremes, places, ranks, sums};
-use crate::aggregate::calls::{Calls, too_large};
-use crate::aggregate::keys::smallest;
 use crate::missing::not_native;
+use crate::operators::aggregate::calls::{Calls, too_large};
+use crate::operators::aggregate::keys::smallest;
 use crate::store::column::{Column, Values};
 use crate::store::wrong_shape;
 

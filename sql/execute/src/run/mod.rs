@@ -1,6 +1,10 @@
 //! A plan as pipelines. An operator that must have all rows of an input before it gives one runs the pipeline of that
 //! input; what it gives is the source of the next pipeline.
 
+pub mod explain;
+#[cfg(test)]
+mod filter_tests;
+
 use arrow_schema::DataType;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::kind::Kind;
@@ -12,11 +16,11 @@ use crate::compile::segment;
 use crate::context::Context;
 use crate::key_filter::{KeyFilter, reach};
 use crate::missing::not_native;
+use crate::operators::{aggregate, join, recursive, scalars, scan, sort, window};
 use crate::pipeline::Pipeline;
 use crate::pipeline::output::Ordered;
 use crate::pipeline::rows::Batches;
 use crate::pipeline::steps::{self, Stage};
-use crate::{aggregate, join, recursive, scalars, scan, sort, window};
 
 /// Runs a plan. Calls `out` with its rows, in order, from any thread.
 pub fn run(plan: &Node, context: &Context, out: &mut (dyn FnMut(Batch) -> Result<()> + Send)) -> Result<()> {

@@ -12,8 +12,8 @@ use yunti_base::Result;
 use yunti_engine::columns::vector::{Data, Vector};
 
 use super::{Argument, Rows, State, put_number, same, take_number};
-use crate::aggregate::groups::Groups;
-use crate::aggregate::keys::{KeyEncoder, KeyRows, Keys, Layout, put_key};
+use crate::operators::aggregate::groups::Groups;
+use crate::operators::aggregate::keys::{KeyEncoder, KeyRows, Keys, Layout, put_key};
 use arrow_schema::DataType;
 
 pub struct Distinct {

@@ -5,7 +5,7 @@ use yunti_engine::columns::normal::{float_of, ordered_float};
 use yunti_engine::columns::vector::{Data, Vector};
 
 use super::{Argument, Rows, Seen, State, put_number, same, take, take_number};
-use crate::aggregate::keys::smallest;
+use crate::operators::aggregate::keys::smallest;
 
 /// A number of 64 or 128 bits.
 pub trait Number: Copy + Ord + Send + Into<i128> + 'static {

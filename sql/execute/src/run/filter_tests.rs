@@ -10,7 +10,7 @@ use yunti_sql_plan::{
     Operation, Scan, SortKey, Statistics, Table, TableSource,
 };
 
-use crate::join::tests::KINDS;
+use crate::operators::join::tests::KINDS;
 use crate::pipeline::rows::Once;
 use crate::store::random::{Row, below, column, context, rows, text, vector};
 

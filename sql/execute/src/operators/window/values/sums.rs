@@ -11,7 +11,7 @@ use yunti_base::Result;
 use yunti_engine::columns::vector::{Data, Vector};
 
 use super::super::frames::Frames;
-use crate::aggregate::keys::smallest;
+use crate::operators::aggregate::keys::smallest;
 use crate::store::column::{Column, Values};
 use crate::store::wrong_shape;
 

@@ -14,10 +14,10 @@ use super::carry::{self, Mode};
 use super::frames::Frames;
 use super::ranges::{self, Key};
 use super::segment::{Part, Segment};
-use crate::aggregate::calls::{are_same, to_floats};
 use crate::context::Context;
 use crate::expression::Evaluator;
 use crate::missing::not_native;
+use crate::operators::aggregate::calls::{are_same, to_floats};
 use crate::store::size::{Dictionaries, batch_bytes, granted_bytes};
 use crate::store::{NO_ROW, column::Column, kinds_of};
 

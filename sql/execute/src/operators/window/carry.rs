@@ -211,7 +211,7 @@ impl Carry {
                             sum.value()
                         });
                         let all = all.into_iter().collect::<Option<Vec<i128>>>().ok_or_else(|| call.beyond())?;
-                        Vector::of(crate::aggregate::keys::smallest(all))
+                        Vector::of(crate::operators::aggregate::keys::smallest(all))
                     }
                     Values::Texts(_) => return Err(wrong_shape()),
                 };

@@ -9,7 +9,7 @@
 use yunti_engine::columns::vector::{Data, Vector};
 
 use super::{Argument, Rows, Seen, State, by_lanes, put_number, same, take, take_number};
-use crate::aggregate::keys::smallest;
+use crate::operators::aggregate::keys::smallest;
 
 #[derive(Default)]
 pub struct Sum {

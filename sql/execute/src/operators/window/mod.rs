@@ -40,13 +40,13 @@ use yunti_sql_plan::{Expression, Node, Operation, SortKey, Window};
 use self::kept::Keep;
 use self::plan::Plan;
 use self::step::{Compute, Local};
-use crate::aggregate::calls::are_same;
 use crate::compile::segment as stages;
 use crate::context::Context;
+use crate::operators::aggregate::calls::are_same;
+use crate::operators::sort;
 use crate::pipeline::output::Ordered;
 use crate::pipeline::steps::Stage;
 use crate::pipeline::{LocalStep, Pipeline};
-use crate::sort;
 use crate::spill::Spill;
 use crate::store::kinds_of;
 

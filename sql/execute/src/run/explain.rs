@@ -2,8 +2,8 @@
 
 use yunti_sql_plan::{Node, Scan};
 
-use crate::aggregate::fused;
 use crate::compile::plan::Plan;
+use crate::operators::aggregate::fused;
 use crate::pipeline::steps::Stage;
 
 /// Returns a line for each part of a plan that can become machine code.

@@ -1,13 +1,16 @@
 //! Bounds of a scan: comparisons of columns with constants, of which each must hold for a row to count.
 //!
 //! A line each: `name TAB operator TAB value`, the value in the shape of a block of columns: numbers in the units of
-//! the column, texts escaped, or a set of whole numbers (`value_set.rs`) behind the operator `in`. A unit whose statistics exclude one of them has no row of the scan.
+//! the column, texts escaped, or a set of whole numbers (`value_set.rs`) behind the operator `in`. A unit whose
+//! statistics exclude one of them has no row of the scan.
+
+mod value_set;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use self::value_set::ValueSet;
 use crate::cells::record::unescape;
-use crate::value_set::ValueSet;
 
 /// A comparison of a column with a constant.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,5 @@
-//! Casts to whole numbers, as PostgreSQL and DuckDB have them: a float is rounded half to even, a decimal half away from
-//! zero. DataFusion cuts the digits off.
+//! Casts to whole numbers, as PostgreSQL and DuckDB have them: a float is rounded half to even, a decimal half away
+//! from zero. DataFusion cuts the digits off.
 
 use std::sync::{Arc, LazyLock};
 
