@@ -64,7 +64,7 @@ def form(sql, program):
 def run_query(number, scale, ours, peers, rounds):
     """Returns the result of a query: the samples of each program, failures, and answers that differ from ours."""
     import programs
-    import tpch_test
+    from benchmarks import tpch_test
 
     sql = tpch_test.text(number, scale)
     result = {"query": number, "scale": scale, "samples": {}, "failures": {}, "differ": {}, "rows": None,

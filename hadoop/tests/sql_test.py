@@ -20,7 +20,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../../sql/tests")]
 import live_cluster  # noqa: E402
 from data import tables  # noqa: E402
 from live_cluster import YUNTI  # noqa: E402
-from tpch_test import text  # noqa: E402
+from benchmarks.tpch_test import text  # noqa: E402
 
 SCALE = 0.01
 ALL = os.environ.get("YUNTI_SQL_ON_YARN") == "all"

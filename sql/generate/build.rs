@@ -1,5 +1,5 @@
-//! Links LLVM 19 into the program, from its static archives: the parts that read text, optimize it, make objects for
-//! this processor and load them. `llvm-config-19` names them; LLVM_SYS_191_PREFIX is a folder that has `bin/llvm-config`.
+//! Links LLVM 19 into the program, from its static archives: the parts that read text, optimize it, make objects
+//! for this processor and load them. `llvm-config-19` names them; LLVM_SYS_191_PREFIX is a folder with it in `bin/`.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! Functions and aggregates of a class library: columns cross the boundary here where they stand.
-//! One of the listed files with `unsafe`: it calls functions of class libraries, and one of them appends strings through
-//! a `void *`.
+//! One of the listed files with `unsafe`: it calls functions of class libraries, and one of them appends strings
+//! through a `void *`.
 
 use std::ffi::c_void;
 
@@ -198,7 +198,7 @@ impl Output {
         }
     }
 
-    /// Returns the values. Fails for those that their type does not have.
+    /// Returns the values. Fails for a value that its type does not have.
     fn finish(self, name: &str) -> Result<ResultColumn> {
         let wrong = |what: String| Error::new(Code::UserCode, format!("{name} {what}"));
         let nulls: Vec<bool> = self.nulls.iter().map(|&null| null != 0).collect();

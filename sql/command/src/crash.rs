@@ -1,5 +1,5 @@
-//! Handlers that name the function of a class library that crashes the process or calls exit. Sessions with `--lib` have
-//! them. One of the listed files with `unsafe`: only the C library sets signal handlers.
+//! Handlers that name the function of a class library that crashes the process or calls exit. Sessions with `--lib`
+//! have them. One of the listed files with `unsafe`: only the C library sets signal handlers.
 //!
 //! All that a handler calls is async-signal-safe. A crash that is no function's goes to the handler that was there.
 

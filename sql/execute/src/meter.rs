@@ -50,7 +50,7 @@ pub struct Measured {
     pub depth: usize,
     pub title: String,
     pub rows: u64,
-    /// Of all threads together.
+    /// Time of all threads together.
     pub time: Duration,
 }
 

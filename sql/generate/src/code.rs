@@ -15,7 +15,7 @@ fn differs(what: &str) -> Error {
     Error::new(ErrorCode::Internal, format!("generated code was called with {what}"))
 }
 
-/// What calls of a program need: inputs, constants, and where results go.
+/// Needs of a program's calls: inputs, constants, and where results go.
 #[derive(Debug)]
 pub struct Signature {
     inputs: Vec<(Input, Needs)>,
@@ -60,8 +60,8 @@ impl Signature {
 
     /// Returns the block of a call, whose pointers are valid as long as inputs and output are, and are not changed.
     ///
-    /// All inputs have `rows` values, codes or nulls, and codes number values that exist. Columns and rows of the output
-    /// have room for `rows`, and accumulators for all places. Errors: `Internal` if the caller has not that.
+    /// All inputs have `rows` values, codes or nulls, and codes number values that exist. Columns and rows of the
+    /// output have room for `rows`, and accumulators for all places. Errors: `Internal` if the caller has not that.
     pub fn block(
         &self,
         rows: usize,

@@ -1,6 +1,6 @@
 //! Calls of LLVM 19 through its interface for C, and of the code that it makes.
 //!
-//! One of the listed files with `unsafe`: LLVM is a library of C++, and code that it makes has no type that Rust checks.
+//! One of the listed files with `unsafe`: LLVM is a library of C++, and its code has no type that Rust checks.
 //!
 //! ```text
 //!   Machine::compile   text --parse, verify, optimize--> module --emit--> object code

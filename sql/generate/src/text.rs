@@ -221,7 +221,7 @@ impl Text<'_> {
         }
     }
 
-    /// Writes an operation with those that it needs, unless they stand above.
+    /// Writes an operation with its operands, unless they stand above.
     fn need(&mut self, id: Id) {
         let mut open = vec![(id, false)];
         while let Some((id, is_ready)) = open.pop() {
@@ -347,7 +347,7 @@ impl Text<'_> {
             Number::Add => "add",
             Number::Subtract => "sub",
             Number::Multiply => "mul",
-            // A divisor of 0 is replaced by 1: the row fails, or no one needs it. One of -1 too, and the result is negated.
+            // A divisor of 0 is replaced by 1: the row fails, or no one needs it. So is -1, and the result is negated.
             Number::Divide | Number::Remainder => {
                 line!(self, "  {x}.z = icmp eq {name} %x{b}, 0");
                 line!(self, "  {x}.m = icmp eq {name} %x{b}, -1");

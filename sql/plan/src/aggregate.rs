@@ -73,7 +73,7 @@ pub trait ForeignAggregate: Send + Sync + fmt::Debug {
     /// Adds rows to the states of their groups; without `rows`, all rows of the arguments in order.
     fn add(&self, states: &mut [u8], groups: &[u32], rows: Option<&[u32]>, arguments: &[Arc<Vector>]);
 
-    /// Adds the state of each group in `groups` of `from` to that of the group in `to`.
+    /// Adds the state of each group in `groups` of `from` to the state of the group in `to`.
     fn merge(&self, states: &mut [u8], to: &[u32], from: &[u8], groups: &[u32]);
 
     /// Returns the results of some groups.

@@ -109,7 +109,7 @@ pub struct Join {
     pub build_left: bool,
 }
 
-/// Rows of `seed`; then those that `step` makes of them, then those that it makes of these, until it makes none. Within
+/// Rows of `seed`; then rows that `step` makes of them, then rows that it makes of these, until it makes none. Within
 /// the step, `Node::Work` of the same name stands for the rows that came last.
 #[derive(Clone, Debug)]
 pub struct Recursive {

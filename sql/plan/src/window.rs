@@ -53,7 +53,7 @@ pub struct Frame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameUnit {
     Rows,
-    /// By values of the only key of the order, if an end has an offset.
+    /// Values of the only key of the order, if an end has an offset.
     Range,
     /// Peers.
     Groups,

@@ -37,7 +37,7 @@ VALUES = [
     ("from_unixtime(86400, 'yyyy-MM-dd')", "1970-01-02"), ("unix_timestamp('1970-01-02 00:00:00')", "86400"),
     ("unix_timestamp('1970-01-02', 'yyyy-MM-dd')", "86400"),
     ("get_json_object('{\"a\":{\"b\":[1,2]}}', '$.a.b[1]')", "2"), ("get_json_object('{\"a\":null}', '$.a')", None),
-    ("cast('x' as int)", None), ("cast('12' as int)", "12"), ("cast('abc' as string)", "abc"), ("pmod(-7, 3)", "2"),
+    ("cast('x' as int)", None), ("cast('12' as int)", "12"), ("cast(2.7 as int)", "2"), ("cast('abc' as string)", "abc"), ("pmod(-7, 3)", "2"),
     ("array_contains(array(1, 2), 2)", "true"), ("sort_array(array(3, 1, 2))", "[1, 2, 3]"), ("ucase('a')", "A"),
     ("space(3)", "   "), ("pow(2, 3)", "8.0"), ("`a`.x", "1"), ("2 between 1 and 3", "true"),
 ]

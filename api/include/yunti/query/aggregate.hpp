@@ -10,9 +10,9 @@
 //   };
 //   YUNTI_LIBRARY("Stats", "1.0", yunti::aggregate<Span>("Stats.span"))
 //
-// States are plain bytes, moved and spilled by memcpy: trivially copyable, at most 64 KiB, without owning pointers. Rows
-// are divided among threads, and partial states merged in any order: sums of doubles are not exact, sums of integers
-// are. Rows with a null argument are ignored, unless the signature says std::optional<T>.
+// States are plain bytes, moved and spilled by memcpy: trivially copyable, at most 64 KiB, without owning pointers.
+// Rows are divided among threads, and partial states merged in any order: sums of doubles are not exact, sums of
+// integers are. Rows with a null argument are ignored, unless the signature says std::optional<T>.
 // Call order for a state: init, then add and merge any number of times, then finish once. A group without rows is
 // finished as init left it; a result may be std::optional<T>.
 // SPDX-License-Identifier: Apache-2.0

@@ -153,7 +153,7 @@ class ResultWriter {
     if constexpr (Value<T>::is_string) ends_.push_back(bytes_.size());
   }
 
-  // Hands over the strings that it holds. The engine refuses those that the memory of the query has no room for.
+  // Hands over the strings that it holds. The engine refuses strings for which the query has no memory.
   void finish() {
     if constexpr (Value<T>::is_string) {
       std::vector<yt_str> strings;

@@ -91,7 +91,7 @@ pub fn list_of(values: &[i64]) -> String {
     format!("[{}]", values.join(","))
 }
 
-/// Returns the numbers whose bits are set, the first of which is that of `least`, as a set.
+/// Returns the numbers whose bits are set, as a set. The first bit stands for `least`.
 pub fn bits_of(least: i64, bits: &[u64]) -> String {
     let mut text = format!("{least}:");
     text.reserve(bits.len() * 64 / 6 + 1);

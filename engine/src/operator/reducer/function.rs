@@ -154,7 +154,7 @@ pub trait Aggregate: Send {
     /// Adds each row to the state of its group. Without `sees_nulls`, no null comes.
     fn add(&mut self, states: &mut [u8], groups: &[u32], arguments: &[Column<'_>]) -> Result<()>;
 
-    /// Adds the state of each group in `groups` of `from` to that of the group in `to`.
+    /// Adds the state of each group in `groups` of `from` to the state of the group in `to`.
     fn merge(&mut self, states: &mut [u8], to: &[u32], from: &[u8], groups: &[u32]) -> Result<()>;
 
     /// Returns the results of some groups.

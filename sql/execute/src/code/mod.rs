@@ -1,8 +1,8 @@
 //! Programs of expressions, the code that a compiler makes of them, and its calls: what the executor and a compiler
 //! have in common.
 //!
-//! The executor knows no compiler: `Context::compilation` brings one. Code never reports an error of a value. A row that
-//! would need one makes the call fail, and kernels take the batch: they give the same rows or the right error.
+//! The executor knows no compiler: `Context::compilation` brings one. Code never reports an error of a value. A row
+//! that would need one makes the call fail, and kernels take the batch: they give the same rows or the right error.
 
 pub mod program;
 
@@ -52,7 +52,7 @@ pub enum Given {
     Floats(Vec<f64>),
 }
 
-/// What a call gives.
+/// Results of a call.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// For a sink of columns: the values of the rows that are kept, and a byte for each that is null.
@@ -128,7 +128,7 @@ pub struct Counts {
     pub kernel_rows: AtomicU64,
     /// Calls that needed an error, so that kernels took their rows.
     pub failed_calls: AtomicU64,
-    /// Programs that were compiled, and those that a cache had.
+    /// Programs that were compiled, and programs from a cache.
     pub compiled: AtomicU64,
     pub cached: AtomicU64,
     /// Time that compilations took.

@@ -75,7 +75,7 @@ pub enum Op {
     Bool(bool),
     Number(Number, Id, Id),
     FloatNumber(Number, Id, Id),
-    /// Of whole numbers or booleans.
+    /// Comparison of whole numbers or booleans.
     Compare(Test, Id, Id),
     And(Id, Id),
     Or(Id, Id),
@@ -102,7 +102,7 @@ pub enum Op {
     Order(Id),
 }
 
-/// What becomes of the rows.
+/// Use of the rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Sink {
     /// A value of each column, and true for a null, for each row that is kept.

@@ -10,7 +10,7 @@ use super::interval::Interval;
 use super::lower::class_of;
 use crate::code::{Column, Element, Input, Values};
 
-/// What one worker knows of the dictionaries of its columns.
+/// Knowledge of one worker about the dictionaries of its columns.
 #[derive(Default)]
 pub struct Shapes {
     /// For each column, the dictionary that came last, which stays so that no other takes its place in memory, and the
@@ -19,8 +19,8 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    /// Returns the shapes of the columns of a batch; None for those that no program takes, such as texts without codes,
-    /// and for those that are not wanted.
+    /// Returns the shapes of the columns of a batch; None for columns that no program takes, such as texts without
+    /// codes, and for columns that are not wanted.
     pub fn of(&mut self, batch: &Batch, wanted: &[bool]) -> Vec<Option<Input>> {
         self.known.resize_with(batch.columns.len(), || None);
         let columns = batch.columns.iter().zip(&mut self.known).enumerate();

@@ -25,20 +25,20 @@ use crate::pipeline::steps::Stage;
 /// Parts of all expressions of a plan, at most.
 const PARTS_MAX: usize = 2_000;
 
-/// What happens with the rows, in order.
+/// Uses of the rows, in order.
 #[derive(Clone, Debug)]
 enum Action {
     Keep(Expression),
     Compute(Vec<Expression>),
 }
 
-/// Stages as expressions over the columns that come in, then those that kernels compute.
+/// Stages as expressions over the columns that come in, then over the columns that kernels compute.
 #[derive(Clone, Debug)]
 pub struct Plan {
     actions: Vec<Action>,
     /// Columns that go out.
     pub outputs: Vec<Expression>,
-    /// Columns that kernels compute, over those that come in.
+    /// Columns that kernels compute, over the columns that come in.
     extras: Vec<Expression>,
     /// Columns that come in.
     columns: usize,
@@ -150,7 +150,7 @@ impl Plan {
         !builder.is_large()
     }
 
-    /// Returns true for each column, also those that kernels compute, that the actions or other expressions need.
+    /// Returns true for each column, also of kernels, that the actions or other expressions need.
     pub fn wanted<'e>(&'e self, others: impl Iterator<Item = &'e Expression>) -> Vec<bool> {
         let mut wanted = vec![false; self.columns + self.extras.len()];
         let actions = self.actions.iter().flat_map(|action| match action {
@@ -190,7 +190,7 @@ pub fn holds(builder: &mut Builder, condition: Lowered) -> Id {
     }
 }
 
-/// Returns a batch with the columns that kernels compute; None if one has an error, which need not be one for the query.
+/// Returns a batch with the columns that kernels compute; None if one has an error, which the query may not have.
 pub fn with_extras(batch: &Batch, evaluators: &mut [Evaluator]) -> Option<Batch> {
     if evaluators.is_empty() {
         return Some(batch.clone());

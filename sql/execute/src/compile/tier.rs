@@ -43,7 +43,7 @@ enum Status {
 }
 
 struct Variant {
-    /// Of all columns; those that the program takes count.
+    /// Shapes of all columns; only columns of the program count.
     shapes: Vec<Option<Input>>,
     used: Vec<usize>,
     status: Status,
@@ -58,7 +58,7 @@ pub struct Tier {
     rows: AtomicU64,
     /// Rows that kernels took, and their time.
     measured: [AtomicU64; 2],
-    /// Calls of code, and those that failed.
+    /// Calls of code, and failed calls.
     calls: [AtomicU64; 2],
     threads: Mutex<Vec<JoinHandle<()>>>,
 }

@@ -134,8 +134,8 @@ fn of_operator(
     })
 }
 
-/// Returns the pipeline of an input, and the types of its columns. `used` has all expressions over it: a join gives only the columns that they need,
-/// and they are numbered anew.
+/// Returns the pipeline of an input, and the types of its columns. `used` has all expressions over it: a
+/// join gives only the columns that they need, and they are numbered anew.
 fn narrowed(
     input: &Node,
     mut used: Vec<&mut Expression>,

@@ -1,5 +1,5 @@
-//! An aggregate of a class library: for the planner, for the general executor a group at a time, and for Yunti's executor
-//! over the states of all groups.
+//! An aggregate of a class library: for the planner, for the general executor a group at a time, and for Yunti's
+//! executor over the states of all groups.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};

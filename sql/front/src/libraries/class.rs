@@ -1,7 +1,7 @@
 //! A function or an aggregate of a class library, called over columns on any thread.
 //!
-//! Instances serve one thread at a time: a call takes one that is free, or makes one. Columns are lent where they stand;
-//! rows with nulls are left out, unless the class sees them.
+//! Instances serve one thread at a time: a call takes one that is free, or makes one. Columns are lent where they
+//! stand; rows with nulls are left out, unless the class sees them.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -19,7 +19,7 @@ pub fn data_type(of: ValueType) -> DataType {
     }
 }
 
-/// Returns true if values of a type become an argument: numbers become wider ones, texts become dates as in comparisons.
+/// Returns true if values of a type become an argument: numbers become wider, texts become dates as in comparisons.
 fn becomes(from: &DataType, to: ValueType) -> bool {
     let is_text = matches!(from, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     let is_binary = matches!(from, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);

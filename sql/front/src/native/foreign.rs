@@ -47,7 +47,7 @@ const SLICE_BYTES: usize = 8 << 20;
 /// Bytes of texts of a batch above which they are taken from the memory of the query.
 const FREE_BYTES: usize = 1 << 20;
 
-/// What all functions of a query need.
+/// Needs of all functions of a query.
 pub struct Library {
     props: ExecutionProps,
     budget: Arc<Budget>,

@@ -134,12 +134,13 @@ impl Session {
         let url = ObjectStoreUrl::parse(store::URL).map_err(failure::plain)?;
         runtime.register_object_store(url.as_ref(), world.store.clone());
         let libraries = Libraries::load(&settings.libraries, &world.budget)?;
-        let mut state = SessionStateBuilder::new()
-            .with_config(config)
-            .with_runtime_env(runtime)
-            .with_default_features()
-            .with_analyzer_rule(Arc::new(crate::functions::casts::Rounded))
-            .build();
+        let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
+        let mut state = match settings.dialect {
+            Dialect::Own => builder.with_analyzer_rule(Arc::new(crate::functions::casts::Rounded)),
+            // Hive cuts digits off, as the planner does.
+            Dialect::Hive => builder,
+        }
+        .build();
         libraries.register(&mut state)?;
         let context = SessionContext::new_with_state(state);
         let hive = match &settings.catalog {

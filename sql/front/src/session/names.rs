@@ -66,8 +66,8 @@ impl Names {
         self.entries.write().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Returns the table of a name. Letters of a name without quotes are small: a table with capitals is found by it, if
-    /// it is the only one.
+    /// Returns the table of a name. Letters of a name without quotes are small: a table with capitals is found by it,
+    /// if it is the only one.
     fn entry(&self, name: &str) -> Option<Entry> {
         let entries = self.read();
         let exact = entries.get(name);

@@ -451,8 +451,8 @@ impl Session {
     }
 }
 
-/// Returns the columns of a result: names of the text, types of what runs. The optimizer settles types later than names,
-/// and its promises that a column has no null do not hold for each plan: every column may have one.
+/// Returns the columns of a result: names of the text, types of what runs. The optimizer settles types later than
+/// names, and its promises that a column has no null do not hold for each plan: every column may have one.
 fn shown(names: &Schema, types: Vec<DataType>) -> SchemaRef {
     let name = |n: usize| names.fields().get(n).map_or(String::new(), |field| shown_label(field.name()).to_string());
     let fields = types.into_iter().enumerate().map(|(n, data_type)| Field::new(name(n), data_type, true));

@@ -70,7 +70,7 @@ fn code_gives_the_groups_of_kernels() {
     assert!(all.get() < 100 || taken.get() * 4 > all.get(), "code took {} of {} plans", taken.get(), all.get());
 }
 
-/// Sums that leave 64 bits, and those that leave their type.
+/// Sums that leave 64 bits, and sums that leave their type.
 #[test]
 fn sums_are_exact() {
     use std::sync::Arc;

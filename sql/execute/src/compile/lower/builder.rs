@@ -231,7 +231,7 @@ impl Builder {
         self.add_number(Op::Choose(condition, a, b), self.type_of(a), interval)
     }
 
-    /// Returns a number whose order is that of floats.
+    /// Returns a number that has the order of floats.
     pub fn order(&mut self, float: Id) -> Id {
         self.add_number(Op::Order(float), Type::I64, Interval::of_bits(63))
     }
@@ -278,7 +278,7 @@ impl Builder {
         }
     }
 
-    /// Keeps the rows for which a condition is true, of those that are kept so far.
+    /// Keeps the rows for which a condition is true, among the rows that are kept so far.
     pub fn keep(&mut self, condition: Id) {
         self.keep = Some(self.and_if(self.keep, condition));
     }

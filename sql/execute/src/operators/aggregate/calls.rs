@@ -38,7 +38,7 @@ enum StateFunction {
     Foreign(usize),
 }
 
-/// What generated code knows of a state.
+/// Knowledge of generated code about a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateKind {
     Count,
@@ -236,7 +236,7 @@ impl Calls {
         self.calls.len()
     }
 
-    /// Returns what generated code knows of a state; None if it knows nothing.
+    /// Returns the kind of a state for generated code; None if it has none.
     pub fn kind_of_state(&self, column: &StateColumn) -> Option<StateKind> {
         let argument = column.argument.map(|number| &self.arguments[number]);
         let kind = match argument {

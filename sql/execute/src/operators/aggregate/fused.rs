@@ -47,10 +47,10 @@ pub struct Fused {
     tier: Tier,
 }
 
-/// What code computes, over the columns that come in.
+/// Values that code computes, over the columns that come in.
 struct Parts {
     plan: Plan,
-    /// Columns of the keys among those that come in.
+    /// Columns of the keys among the input's.
     keys: Vec<usize>,
     arguments: Vec<Expression>,
     conditions: Vec<Expression>,
@@ -151,7 +151,7 @@ impl Fused {
 }
 
 impl Parts {
-    /// Returns the program for some shapes. Its notes have for each state its accumulator, and that of its count.
+    /// Returns the program for some shapes. Its notes have for each state its accumulator, and its count's.
     fn build(&self, shapes: Vec<Option<Input>>, places: usize) -> Option<Built> {
         let mut builder = Builder::new(shapes);
         if !self.plan.lower_actions(&mut builder) {

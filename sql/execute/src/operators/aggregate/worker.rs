@@ -364,7 +364,7 @@ fn find(places: impl Iterator<Item = usize>, groups: &[u32], to: &mut Vec<u32>) 
     (0..).zip(&*to).filter(|(_, group)| **group == u32::MAX).map(|(row, _)| row).collect()
 }
 
-/// Returns the rows whose value is not that of the row before, and the number of such a row for each of `rows`.
+/// Returns the rows whose value differs from the row before, and the number of such a row for each of `rows`.
 fn heads<T: Copy + PartialEq>(rows: &[u32], values: &[T]) -> (Vec<u32>, Vec<u32>) {
     let (mut heads, mut heads_of): (Vec<u32>, Vec<u32>) = (Vec::with_capacity(rows.len()), Vec::new());
     heads_of.reserve(rows.len());

@@ -63,7 +63,7 @@ pub enum Fallback {
 }
 
 impl Call {
-    /// Makes a call ready; `argument` returns the number of an argument, and `frame` that of the call's frame.
+    /// Makes a call ready; `argument` returns the number of an argument, and `frame` the number of its frame.
     ///
     /// Errors: `Usage` for types that this executor lacks.
     pub fn new(

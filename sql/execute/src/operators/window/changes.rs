@@ -3,7 +3,7 @@
 use yunti_engine::columns::normal::ordered_float;
 use yunti_engine::columns::vector::{Cell, Data, Value, Vector};
 
-/// Sets the mark of each row whose value is not that of the row before. The first row's stays.
+/// Sets the mark of each row whose value differs from the row before. The first row's stays.
 pub fn mark(column: &Vector, marks: &mut [bool]) {
     let column = column.decoded();
     let nulls = column.nulls.as_deref();

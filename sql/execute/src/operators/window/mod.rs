@@ -94,7 +94,7 @@ fn is_sorted(plan: &Plan, input: &Node) -> Result<bool> {
 }
 
 /// Returns the order of the rows that a window gives, as far as it is of columns; None if a morsel does not have whole
-/// partitions. It is that of a window below, if that serves it.
+/// partitions. It is the order of a window below, if that serves it.
 fn order_of(window: &Window) -> Result<Option<Vec<SortKey>>> {
     let plan = Plan::new(window)?;
     if plan.partition.is_empty() {
@@ -110,7 +110,7 @@ fn order_of(window: &Window) -> Result<Option<Vec<SortKey>>> {
     Ok(Some(plan.keys.iter().take_while(|key| is_column(key)).cloned().collect()))
 }
 
-/// Returns true if rows in the order of keys are in that of a window.
+/// Returns true if rows in the order of keys are in the order of a window.
 fn serves(plan: &Plan, keys: &[SortKey]) -> bool {
     let parts = plan.partition.len();
     if parts == 0 || !plan.computed.is_empty() || plan.keys.len() > keys.len() {

@@ -208,7 +208,7 @@ impl Stream {
         for batch in batches {
             next(batch)?;
         }
-        // Of the rows that are computed, those that later ones look at stay.
+        // Computed rows stay as long as later ones need them.
         let mut done = parts;
         done.extend(own);
         let done_rows: usize = done.iter().map(|part| part.batch.rows).sum();

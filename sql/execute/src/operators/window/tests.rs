@@ -497,7 +497,7 @@ fn partitions_larger_than_memory_give_the_same() {
     assert!(fits > 60, "{fits} of 120");
 }
 
-/// A window that takes the order of the one below, which has taken that of another, must not take it for its own keys.
+/// A window whose input has the order of a third window must not take that for the order of its own keys.
 #[test]
 fn windows_over_windows_share_only_the_order_that_there_is() {
     fn pipeline(node: &Node, input: &crate::pipeline::Pipeline, context: &crate::Context) -> crate::pipeline::Pipeline {

@@ -80,7 +80,7 @@ impl<S: State> Counted<'_, S> {
     }
 }
 
-/// What floats add up to.
+/// Sum of floats.
 pub trait Total: Default {
     /// Adds a value, or removes one that was added.
     fn change(&mut self, value: f64, adds: bool);

@@ -207,8 +207,8 @@ mod tests {
             ),
             (
                 "select p, x from t a lateral view posexplode(b) v as p, x",
-                "SELECT p, x FROM (SELECT *, unnest(range(0, CAST(cardinality(b) AS BIGINT))) AS p, unnest(b) AS x \
-                 FROM t a) AS a",
+                "SELECT p, x FROM (SELECT *, unnest(range(0, TRY_CAST(cardinality(b) AS BIGINT))) AS p, \
+                 unnest(b) AS x FROM t a) AS a",
             ),
         ] {
             let got = rewritten(text);

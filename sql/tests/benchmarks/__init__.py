@@ -1,0 +1,1 @@
+"""Benchmarks of others: TPC-H, TPC-DS, ClickBench, as tests of answers."""
