@@ -29,11 +29,11 @@ class Yunti:
 
     def sample(self, sql):
         """Returns the figures of a whole process, from start to exit."""
-        command = self.engine.command(sql, self.tables, self.threads, options=self.options)
+        options = [*self.options, "--output-format", "csv"]
+        command = self.engine.command(sql, self.tables, self.threads, options=options)
         with open(os.devnull, "wb") as null:
             begin = time.monotonic()
-            child = subprocess.Popen([*command, "--output-format", "csv"], stdout=null, stderr=subprocess.PIPE,
-                                     stdin=subprocess.DEVNULL)
+            child = subprocess.Popen(command, stdout=null, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
             error = child.stderr.read()
             _, status, usage = os.wait4(child.pid, 0)
             wall = time.monotonic() - begin
