@@ -37,6 +37,7 @@ PRECONDITIONS = [
     (r"avx-?512", lambda: _cpu_has("avx512f") and _cpu_has("avx512vbmi2")),
     (r"avx-?2", lambda: _cpu_has("avx2")),
     (r"there is no JDK 25", lambda: bool(jdks.find(["25"]))),
+    (r"no LLVM 19|install llvm-19-dev", lambda: suites.no_llvm() is None),
     (r"clang", lambda: _has("clang", "clang++")),
     (r"pip cannot reach PyPI", lambda: suites.no_pypi() is None),
     (r"GNU parallel is not installed", lambda: _has("parallel")),
