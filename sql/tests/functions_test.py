@@ -252,6 +252,10 @@ class Libraries(unittest.TestCase):
                 for keys in ("k", "few, m") if table != "b" else ("m", "n"):
                     self.check(f"select {keys}, {own} as v, count(*) as c from {table} group by {keys}",
                                f"select {keys}, {sql} as v, count(*) as c from {table} group by {keys}")
+        # A join gives the columns that all arguments need. All its columns count, so that no projection stands between.
+        rows = "from (select n from a) a join (select t, m from b) b on a.n = b.m group by a.n"
+        self.check(f"select a.n, Test.least(b.t, b.m > 3) as v {rows}",
+                   f"select a.n, coalesce(min(left(b.t, 3)) filter (where b.m > 3), 'none') as v {rows}")
         # Alone, the planner groups twice; beside others, no executor knows different values of a class.
         self.check("select m, Test.sum(distinct n) as v from a group by m", "select m, sum(distinct n) as v from a group by m")
         self.refused("select m, Test.sum(distinct n), count(*) from a group by m", "Test.sum of distinct values")

@@ -10,7 +10,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::text::Builder;
 use yunti_engine::columns::vector::{Value, Vector};
-use yunti_sql_plan::{Batch, Expression, Join, JoinKind, Node, Operation, ValuePlan, kind_of};
+use yunti_sql_plan::{Aggregate, Batch, Expression, Join, JoinKind, Node, Operation, ValuePlan, kind_of};
 
 use crate::compile::segment;
 use crate::context::Context;
@@ -101,7 +101,7 @@ fn of_operator(
         }
         Node::Aggregate { input, keys, sets, aggregates } => {
             let (mut keys, mut aggregates) = (keys.clone(), aggregates.clone());
-            let calls = aggregates.iter_mut().flat_map(|call| call.argument.iter_mut().chain(&mut call.condition));
+            let calls = aggregates.iter_mut().flat_map(Aggregate::expressions_mut);
             let used = keys.iter_mut().chain(calls).collect();
             let (input, types) = narrowed(input, used, context, &reach::below(plan, filters, 0))?;
             aggregate::run((&input, &types), (&keys, sets), &aggregates, context)?
