@@ -164,7 +164,7 @@ impl Tier {
             return false;
         }
         let done = self.rows.load(Ordering::Relaxed);
-        // Of an unknown number of rows, half are yet to come.
+        // If the number of rows is not known, half of them are yet to come.
         let left = self.rows_all.map_or(done, |all| all.saturating_sub(done));
         let nanos_left = u128::from(left) * u128::from(nanos) / u128::from(rows);
         nanos_left > u128::from(PAYS.saturating_mul(work_nanos))

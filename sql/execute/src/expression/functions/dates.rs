@@ -8,6 +8,7 @@ use yunti_sql_plan::Function;
 
 use super::super::arithmetic::{Typed, limits_of, shown};
 use super::super::operand::{Operand, Texts, ints, invalid, shapes_differ};
+use super::checked::checked;
 
 /// Returns a part of each date or time.
 pub fn parts(function: Function, operand: &Operand, of: Typed<'_>, rows: usize) -> Result<Vec<i64>> {
@@ -89,27 +90,13 @@ pub fn truncate(
         }
     };
     let (min, max) = limits_of(result.data_type);
-    let mut over = false;
     let one = |value: i64| match steps {
         Some(step) => value.checked_sub(value.rem_euclid(step)),
         None => days(value.div_euclid(day)).checked_mul(day),
     };
     let in_limits = |value: i64| one(value).filter(|&value| min <= value.into() && i128::from(value) <= max);
-    let values = zip(side, Side::One(()), rows, |value, ()| {
-        let value = in_limits(value);
-        over |= value.is_none();
-        value.unwrap_or(0)
-    });
-    if over {
-        let at = |row: usize| match side {
-            Side::Many(values) => values[row],
-            Side::One(value) => value,
-        };
-        let is_null = |row: usize| nulls.is_some_and(|nulls| nulls[row]);
-        if let Some(row) = (0..rows).find(|&row| !is_null(row) && in_limits(at(row)).is_none()) {
-            let value = shown(&operand.value(row), of.kind);
-            return Err(invalid(format!("the {name} of {value} begins out of range of {}", result.data_type)));
-        }
-    }
-    Ok(values)
+    checked(side, rows, nulls, in_limits).map_err(|row| {
+        let value = shown(&operand.value(row), of.kind);
+        invalid(format!("the {name} of {value} begins out of range of {}", result.data_type))
+    })
 }

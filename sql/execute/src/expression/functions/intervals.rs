@@ -2,7 +2,6 @@
 //! one of the month. A timestamp with a zone counts as UTC.
 
 use yunti_base::Result;
-use yunti_engine::columns::expression::{Side, zip};
 use yunti_engine::columns::kind::{Kind, Unit};
 use yunti_engine::columns::text::{civil_of, days_of};
 use yunti_engine::columns::vector::Value;
@@ -10,6 +9,7 @@ use yunti_sql_plan::Interval;
 
 use super::super::arithmetic::{Typed, limits_of, shown};
 use super::super::operand::{Operand, ints, invalid, shapes_differ};
+use super::checked::checked;
 
 /// Nanoseconds of a day.
 pub const DAY_NANOS: i128 = 86_400_000_000_000;
@@ -72,24 +72,10 @@ pub fn add(
         let moved = moved(i128::from(value) * unit, by, true).div_euclid(unit);
         i64::try_from(moved).ok().filter(|_| min <= moved && moved <= max)
     };
-    let mut over = false;
-    let values = zip(side, Side::One(()), rows, |value, ()| {
-        let value = one(value);
-        over |= value.is_none();
-        value.unwrap_or(0)
-    });
-    if over {
-        let at = |row: usize| match side {
-            Side::Many(values) => values[row],
-            Side::One(value) => value,
-        };
-        let is_null = |row: usize| nulls.is_some_and(|nulls| nulls[row]);
-        if let Some(row) = (0..rows).find(|&row| !is_null(row) && one(at(row)).is_none()) {
-            let value = shown(&value.value(row), of.kind);
-            return Err(invalid(format!("{value} plus {by} is out of range of {}", result.data_type)));
-        }
-    }
-    Ok(values)
+    checked(side, rows, nulls, one).map_err(|row| {
+        let value = shown(&value.value(row), of.kind);
+        invalid(format!("{value} plus {by} is out of range of {}", result.data_type))
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Functions whose arguments are all computed first.
 
+mod checked;
 mod dates;
 pub mod intervals;
 mod numbers;
