@@ -12,7 +12,7 @@ use yunti_sql_front::datafusion::arrow::record_batch::RecordBatch;
 use yunti_sql_front::output::{Encoder, Format};
 use yunti_sql_front::rows::Rows;
 use yunti_sql_front::session::Session;
-use yunti_sql_front::session::run::{Done, Kept};
+use yunti_sql_front::session::run::Done;
 use yunti_sql_front::statements::Statement;
 
 use crate::flags::Flags;
@@ -80,7 +80,7 @@ fn one(session: &mut Session, statement: &Statement, flags: &Flags, format: Form
 /// Runs a statement on the cluster, and prints its stages with the reports of their jobs.
 fn analyze_on_cluster(session: &mut Session, statement: &Statement) -> Outcome {
     let plan = session.explain(statement)?;
-    session.run(statement, &mut Kept::default())?;
+    session.run(statement, &mut Dropped)?;
     print_text(&format!("{plan}\n{}", session.reports()))
 }
 

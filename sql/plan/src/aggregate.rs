@@ -84,6 +84,18 @@ pub trait ForeignAggregate: Send + Sync + fmt::Debug {
 }
 
 impl Aggregate {
+    /// Returns a count: of rows, or of rows whose argument is not null.
+    pub fn count(argument: Option<Expression>) -> Aggregate {
+        Aggregate {
+            function: AggregateFunction::Count,
+            argument,
+            distinct: false,
+            condition: None,
+            data_type: DataType::Int64,
+            foreign: None,
+        }
+    }
+
     /// Returns the expressions that it needs of a row.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         let more = self.foreign.iter().flat_map(|of| &of.more);

@@ -6,9 +6,7 @@ use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, ExprSchemable, L
 use datafusion::scalar::ScalarValue;
 use yunti_engine::columns::kind::Kind;
 use yunti_engine::columns::vector::Value;
-use yunti_sql_plan::{
-    Aggregate, AggregateFunction, Arithmetic, Comparison, Expression, Function, Node, Operation, kind_of,
-};
+use yunti_sql_plan::{Aggregate, Arithmetic, Comparison, Expression, Function, Node, Operation, kind_of};
 
 use super::Translation;
 use super::calendar::{interval, is_utc};
@@ -94,15 +92,12 @@ impl Translation<'_> {
     fn exists(self, of: &Subquery, negated: bool) -> Result<Expression> {
         let input = Box::new(yunti_sql_plan::order::order(self.node(&of.subquery)?));
         let first = Box::new(Node::Limit { input, skip: 0, count: Some(1) });
-        let count = Aggregate {
-            function: AggregateFunction::Count,
-            argument: None,
-            distinct: false,
-            condition: None,
-            data_type: DataType::Int64,
-            foreign: None,
+        let counted = Node::Aggregate {
+            input: first,
+            keys: Vec::new(),
+            sets: Vec::new(),
+            aggregates: vec![Aggregate::count(None)],
         };
-        let counted = Node::Aggregate { input: first, keys: Vec::new(), sets: Vec::new(), aggregates: vec![count] };
         let wanted = Operation::Literal(Value::Int(i64::from(!negated)));
         let sides = Box::new([Expression::column(0, DataType::Int64), Expression::new(DataType::Int64, wanted)]);
         let is_so = Expression::new(DataType::Boolean, Operation::Compare(Comparison::Equal, sides));

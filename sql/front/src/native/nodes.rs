@@ -8,7 +8,7 @@ use datafusion::logical_expr::{
     self as logical, Distinct, Expr, ExprSchemable, FetchType, GroupingSet, LogicalPlan, SkipType,
 };
 use yunti_engine::columns::vector::Value;
-use yunti_sql_plan::{Expression, Join, JoinKind, Node, Operation, Scan, SortKey, kind_of};
+use yunti_sql_plan::{Aggregate, Expression, Join, JoinKind, Node, Operation, Scan, SortKey, kind_of};
 
 use crate::tables::FileTable;
 
@@ -236,20 +236,12 @@ impl Translation<'_> {
             let equal = Operation::Compare(yunti_sql_plan::Comparison::Equal, Box::new([a, b]));
             Expression::new(DataType::Boolean, equal)
         };
-        let count = |argument| yunti_sql_plan::Aggregate {
-            function: yunti_sql_plan::AggregateFunction::Count,
-            argument,
-            distinct: false,
-            condition: None,
-            data_type: DataType::Int64,
-            foreign: None,
-        };
         let key = self.expression(key, of.right.schema())?;
         let counted = Node::Aggregate {
             input: self.boxed(&of.right)?,
             keys: Vec::new(),
             sets: Vec::new(),
-            aggregates: vec![count(None), count(Some(key))],
+            aggregates: vec![Aggregate::count(None), Aggregate::count(Some(key))],
         };
         // 0: no rows, 1: no nulls, 2: some.
         let branches = vec![(compare(column(0), int(0)), int(0)), (compare(column(0), column(1)), int(1))];
