@@ -1,6 +1,7 @@
 //! `yunti sql`: statements in, results out.
 //!
 //! ```text
+//!   allocator.rs  memory of the whole program
 //!   crash.rs      names a function of a class library that ends the process
 //!   flags.rs --> session --> print.rs     results to standard output, an output, or nowhere (--explain)
 //!                       `--> protocol.rs  JSON lines, for programs (--statements)
@@ -8,6 +9,7 @@
 //!   compile.rs   the compiler of queries, if the program has one
 //! ```
 
+mod allocator;
 mod compile;
 mod crash;
 mod flags;
@@ -31,6 +33,9 @@ use yunti_sql_front::session::{Session, Settings};
 use yunti_sql_front::tables::place::Place;
 
 use flags::Flags;
+
+#[global_allocator]
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 fn main() -> ExitCode {
     program::run(|flags: Flags| {
@@ -103,12 +108,14 @@ fn settings(flags: &Flags) -> Result<Settings> {
         tables.push((name.to_string(), Place::parse(place)?));
     }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = flags.threads.map_or(processors, usize::from);
     let memory_bytes = flags.memory.unwrap_or_else(|| default_budget_bytes_below("/".as_ref()));
+    allocator::set_for_budget(memory_bytes, threads);
     Ok(Settings {
         env,
         library: Arc::new(|format| library::load(format)),
         libraries: flags.libraries.clone(),
-        threads: flags.threads.map_or(processors, usize::from),
+        threads,
         memory_bytes,
         is_memory_set: flags.memory.is_some(),
         executor: flags.executor.into(),
