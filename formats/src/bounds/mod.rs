@@ -4,7 +4,7 @@
 //! the column, texts escaped, or a set of whole numbers (`value_set.rs`) behind the operator `in`. A unit whose
 //! statistics exclude one of them has no row of the scan.
 
-mod value_set;
+pub mod value_set;
 
 use std::cmp::Ordering;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use super::form::Form;
 use crate::bounds::Test;
+use crate::bounds::value_set::ValueSet;
 use crate::parquet::prune::units;
 
 /// Number that is no place: the row is null.
@@ -85,7 +86,13 @@ pub fn retain(form: Form, stored: &[u8], tests: &[Test], rows: &mut Vec<u32>, pl
     let within = clamp(least)..=clamp(most);
     match Test::sets(tests)[..] {
         [] => retain_by(form, (stored, tests), rows, place, |value| within.contains(&value)),
-        [set] => retain_by(form, (stored, tests), rows, place, |value| within.contains(&value) && set.has(value)),
+        // What a set is made of is no question of each row.
+        [ValueSet::Bits(bits)] => {
+            retain_by(form, (stored, tests), rows, place, |value| within.contains(&value) & bits.has(value));
+        }
+        [ValueSet::List(list)] => {
+            retain_by(form, (stored, tests), rows, place, |value| within.contains(&value) && list.has(value));
+        }
         ref sets => retain_by(form, (stored, tests), rows, place, |value| {
             within.contains(&value) && sets.iter().all(|set| set.has(value))
         }),
