@@ -1,10 +1,7 @@
 //! Rows of one column chunk: read, passed over, or tested.
 
-use std::sync::Arc;
-
-use parquet::column::page::{Page, PageReader};
+use parquet::column::page::Page;
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::serialized_reader::SerializedPageReader;
 use yunti_api::{Result, SourceFile};
 
 use super::block::Fill;
@@ -12,14 +9,14 @@ use super::dictionary::Dictionary;
 use super::form::Form;
 use super::page::{OpenPage, Values, too_short};
 use super::plain::{self, NULL, Places};
-use super::window::Window;
+use super::read::{self, Next, Pages};
 use crate::bounds::Test;
-use crate::parquet::failure::{of_parquet, of_text};
+use crate::parquet::failure::of_text;
 use crate::parquet::schema::has_only_codes;
 
 /// A column chunk that is being read.
 pub struct Column {
-    pages: SerializedPageReader<Window>,
+    pages: Pages,
     form: Form,
     has_levels: bool,
     has_only_codes: bool,
@@ -55,10 +52,8 @@ impl Column {
         (form, tests): (Form, Vec<Test>),
         window: u64,
     ) -> Result<Column> {
-        let (start, len) = chunk.byte_range();
-        let input: Arc<Window> = Window::new(file, start.saturating_add(len), window);
         Ok(Column {
-            pages: SerializedPageReader::new(input, chunk, rows, None).map_err(of_parquet)?,
+            pages: Pages::open(file, chunk, rows, window)?,
             form,
             has_levels: chunk.column_descr().max_def_level() > 0,
             has_only_codes: has_only_codes(chunk),
@@ -91,16 +86,18 @@ impl Column {
                 self.skipped -= rows;
                 continue;
             }
-            self.page = None;
+            if let Some(page) = self.page.take() {
+                read::give(page.into_bytes());
+            }
             let ended = || of_text("a column has fewer rows than its row group");
-            let next = self.pages.peek_next_page().map_err(of_parquet)?.ok_or_else(ended)?;
-            let rows = if next.is_dict { None } else { next.num_rows.or(next.num_levels) };
-            if let Some(rows) = rows.filter(|rows| *rows <= self.skipped) {
-                self.pages.skip_next_page().map_err(of_parquet)?;
+            if let Next::Data(Some(rows)) = self.pages.peek()?.ok_or_else(ended)?
+                && rows <= self.skipped
+            {
+                self.pages.skip()?;
                 self.skipped -= rows;
                 continue;
             }
-            match self.pages.get_next_page().map_err(of_parquet)?.ok_or_else(ended)? {
+            match self.pages.read()?.ok_or_else(ended)? {
                 Page::DictionaryPage { .. } if self.dictionary.is_some() => {
                     return Err(of_text("a column has two dictionaries"));
                 }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::form::Form;
 use super::plain::{self, Places, Texts};
+use super::read;
 use crate::bounds::Test;
 
 /// Values of a dictionary, as their page stores them.
@@ -14,6 +15,12 @@ pub struct Dictionary {
     pub len: usize,
     /// True for each value that meets all bounds. Empty without a bound.
     pub passes: Vec<bool>,
+}
+
+impl Drop for Dictionary {
+    fn drop(&mut self) {
+        read::give(std::mem::take(&mut self.stored));
+    }
 }
 
 impl Dictionary {

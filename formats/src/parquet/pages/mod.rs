@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   page index               rows of pages that no bound allows are passed over
-//!   column chunk --> window --> pages (crate parquet: headers, checksums, codecs)
+//!   column chunk --> window --> pages (read/: headers, checksums, codecs)
 //!   columns with bounds      codes of n rows, each value of the dictionary tested once --> rows that may count
 //!   the other columns        values of those rows alone; pages without one are not decompressed
 //!   both                     --> block of a few thousand rows
@@ -20,7 +20,7 @@ mod hybrid;
 mod index;
 mod page;
 mod plain;
+mod read;
 mod unit;
-mod window;
 
 pub use unit::{Unit, window_bytes};

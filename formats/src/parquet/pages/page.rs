@@ -19,6 +19,8 @@ pub struct OpenPage {
     /// Values that were read.
     pub value: usize,
     pub values: Values,
+    /// The page.
+    bytes: Bytes,
 }
 
 /// Values of a page, without nulls.
@@ -31,7 +33,7 @@ pub enum Values {
 impl OpenPage {
     /// Opens a data page; fails with what is wrong with it.
     pub fn of(page: Page, form: Form, has_levels: bool) -> Result<OpenPage, String> {
-        let rows = page.num_values() as usize;
+        let (rows, bytes) = (page.num_values() as usize, page.buffer().clone());
         let (nulls, encoding, stored) = match page {
             Page::DataPage { buf, encoding, def_level_encoding, .. } => {
                 let (nulls, levels) = match (has_levels, def_level_encoding) {
@@ -83,7 +85,12 @@ impl OpenPage {
                 Values::Stored(plain, texts)
             }
         };
-        Ok(OpenPage { rows_left: rows, nulls, row: 0, value: 0, values })
+        Ok(OpenPage { rows_left: rows, nulls, row: 0, value: 0, values, bytes })
+    }
+
+    /// Returns the bytes of the page.
+    pub fn into_bytes(self) -> Bytes {
+        self.bytes
     }
 
     /// Returns the nulls of the next rows; None if there is none in the page.

@@ -1,26 +1,19 @@
 //! A column chunk as the input of the crate `parquet`: read in large pieces, of which pages are slices.
 
-use std::cell::RefCell;
 use std::io::{BufReader, Chain, Read};
 use std::sync::{Arc, Mutex};
 
 use bytes::buf::Reader;
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, Length};
 use yunti_api::SourceFile;
 
+use super::spare;
 use crate::parquet::input::{FromOffset, Input};
 
 /// Bytes of a page's header without its statistics, at most.
 const HEADER_BYTES: u64 = 1 << 10;
-
-/// Pieces of closed windows that a thread keeps, at most. Fresh memory costs a page fault each 4 KB, and zeros.
-const SPARE_MAX: usize = 8;
-
-thread_local! {
-    static SPARE: RefCell<Vec<BytesMut>> = const { RefCell::new(Vec::new()) };
-}
 
 /// Input of one column chunk.
 pub struct Window {
@@ -36,6 +29,8 @@ pub struct Window {
 #[derive(Clone, Default)]
 struct Held {
     start: u64,
+    /// Bytes of the file; the piece may be longer.
+    len: usize,
     bytes: Bytes,
 }
 
@@ -43,7 +38,7 @@ impl Held {
     fn slice(&self, start: u64, len: usize) -> Option<Bytes> {
         let from = usize::try_from(start.checked_sub(self.start)?).ok()?;
         let to = from.checked_add(len)?;
-        (to <= self.bytes.len()).then(|| self.bytes.slice(from..to))
+        (to <= self.len).then(|| self.bytes.slice(from..to))
     }
 }
 
@@ -54,7 +49,7 @@ impl Window {
     }
 
     /// Returns the bytes at `start`, and keeps those behind them.
-    fn fetch(&self, start: u64, len: usize) -> Result<Bytes> {
+    pub fn fetch(&self, start: u64, len: usize) -> Result<Bytes> {
         let mut held = self.held.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(bytes) = held.slice(start, len) {
             return Ok(bytes);
@@ -65,11 +60,10 @@ impl Window {
         self.input.check(start, len)?;
         let ahead = self.end.saturating_sub(start).min(self.bytes).max(len as u64);
         // Memory that no page uses any more is used again.
-        let own = std::mem::take(&mut held.bytes).try_into_mut().ok().filter(|space| space.capacity() > 0);
-        let mut space = own.or_else(|| SPARE.with_borrow_mut(Vec::pop)).unwrap_or_default();
-        space.resize(ahead as usize, 0);
-        self.input.read_at(&mut space, start)?;
-        *held = Held { start, bytes: space.freeze() };
+        spare::give(std::mem::take(&mut held.bytes));
+        let mut space = spare::take(ahead as usize);
+        self.input.read_at(&mut space[..ahead as usize], start)?;
+        *held = Held { start, len: ahead as usize, bytes: space.freeze() };
         Ok(held.bytes.slice(..len))
     }
 }
@@ -77,12 +71,7 @@ impl Window {
 impl Drop for Window {
     fn drop(&mut self) {
         let held = self.held.get_mut().unwrap_or_else(|e| e.into_inner());
-        let Ok(space) = std::mem::take(&mut held.bytes).try_into_mut() else { return };
-        SPARE.with_borrow_mut(|spare| {
-            if spare.len() < SPARE_MAX && space.capacity() > 0 {
-                spare.push(space);
-            }
-        });
+        spare::give(std::mem::take(&mut held.bytes));
     }
 }
 
