@@ -52,7 +52,7 @@ fn column(foot: &ArrowReaderMetadata, leaf: usize, chunks: &[&ColumnChunkMetaDat
     codecs.dedup();
     let nulls: Option<u64> = chunks.iter().map(|c| c.statistics()?.null_count_opt()).sum();
     let (least, most) = bounds(chunks);
-    json!({
+    let mut column = json!({
         "path": described.path().string(),
         "type": kind,
         "stored_bytes": sum(|c| c.compressed_size()),
@@ -64,7 +64,25 @@ fn column(foot: &ArrowReaderMetadata, leaf: usize, chunks: &[&ColumnChunkMetaDat
         "max": most,
         "bloom_filter": chunks.iter().any(|c| c.bloom_filter_offset().is_some()),
         "page_index": chunks.iter().any(|c| c.column_index_offset().is_some()),
-    })
+    });
+    if let (Some(0), Some(ranges)) = (nulls, ranges_apart(chunks)) {
+        column["apart"] = ranges.into();
+    }
+    column
+}
+
+/// Returns the least and largest whole number of each chunk, if each is at least as large as those of the chunks before.
+fn ranges_apart(chunks: &[&ColumnChunkMetaData]) -> Option<Vec<Value>> {
+    let (mut all, mut last) = (Vec::with_capacity(chunks.len()), i64::MIN);
+    for chunk in chunks {
+        let (Bound::Whole(least), Bound::Whole(most)) = bound(chunk.statistics()?)? else { return None };
+        if least < last || most < least {
+            return None;
+        }
+        last = most;
+        all.push(json!([least, most]));
+    }
+    (all.len() > 1).then_some(all)
 }
 
 fn codec(chunk: &ColumnChunkMetaData) -> String {

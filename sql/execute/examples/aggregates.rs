@@ -61,7 +61,7 @@ fn measure(
         let context = Context::new(Env::real(), Budget::new(mib << 20), threads, Cancel::default());
         let (cpu, wall) = (cpu_ms(), std::time::Instant::now());
         let input = Pipeline::of(Arc::new(Made { batches, make: make.clone() }));
-        let pipeline = aggregate::run((&input, &[]), (keys, &[]), all, &context).unwrap();
+        let pipeline = aggregate::run((&input, &[]), None, (keys, &[]), all, &context).unwrap();
         let (groups, middle) = (std::sync::atomic::AtomicUsize::new(0), cpu_ms());
         let mut out = |batch: Batch| {
             groups.fetch_add(batch.rows, std::sync::atomic::Ordering::Relaxed);

@@ -20,6 +20,8 @@ pub struct Context {
     pub cancel: Cancel,
     /// Compiler of the query; None: kernels alone.
     pub compilation: Option<Compilation>,
+    /// True if an operator above puts the rows in an order of its own.
+    pub any_order: bool,
     /// Operator for which work is done, if rows and times are counted.
     pub under: Option<Under>,
 }
@@ -27,7 +29,7 @@ pub struct Context {
 impl Context {
     /// Returns the means of a query that kernels alone run, and that counts nothing.
     pub fn new(env: Env, budget: Arc<Budget>, threads: usize, cancel: Cancel) -> Context {
-        Context { env, budget, threads, cancel, compilation: None, under: None }
+        Context { env, budget, threads, cancel, compilation: None, any_order: false, under: None }
     }
 
     /// Fails once the query is cancelled. Workers call it for each batch. Errors: `Cancelled`.

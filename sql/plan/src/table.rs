@@ -90,6 +90,13 @@ pub trait TableSource: Send + Sync + fmt::Debug {
         self.open(morsel, columns, bounds)
     }
 
+    /// Returns the least and the largest value of a column in a morsel, or numbers beyond them, if no value is null
+    /// and no other morsel of the table has a number between them: values of two morsels meet at the ends alone. None
+    /// if this is not known.
+    fn own_range(&self, _morsel: &Morsel, _column: usize) -> Option<(i64, i64)> {
+        None
+    }
+
     /// Returns where another process finds the rows; None if it cannot.
     fn place(&self) -> Option<TablePlace> {
         None

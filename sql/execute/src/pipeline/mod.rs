@@ -44,6 +44,11 @@ pub trait Source: Send + Sync {
         None
     }
 
+    /// Returns the range of a column's values in a morsel, as `TableSource::own_range` does.
+    fn own_range(&self, _morsel: usize, _column: usize) -> Option<(i64, i64)> {
+        None
+    }
+
     /// Returns the same rows without its conditions, and stages that have them; None if it has none.
     fn without_conditions(&self) -> Option<Open> {
         None
@@ -77,8 +82,8 @@ pub trait LocalStep: Send {
     /// Takes a batch, and passes on batches. A batch without rows is never passed on.
     fn push(&mut self, batch: Batch, next: Next<'_>) -> Result<()>;
 
-    /// Passes on rows that it has kept, at the end of each morsel.
-    fn flush(&mut self, _next: Next<'_>) -> Result<()> {
+    /// Passes on rows that it has kept, at the end of each morsel of the source.
+    fn flush(&mut self, _morsel: usize, _next: Next<'_>) -> Result<()> {
         Ok(())
     }
 }
@@ -176,7 +181,7 @@ impl Branch {
                 }
                 for at in 0..steps.len() {
                     let (own, behind) = steps[at..].split_first_mut().expect("`at` is within");
-                    own.flush(&mut |batch| push(behind, batch, &mut out))?;
+                    own.flush(morsel, &mut |batch| push(behind, batch, &mut out))?;
                 }
                 local.end(number)?;
             }

@@ -1,9 +1,11 @@
-//! Plans over tables, whose scans take filters, against the same plans over rows in the query, which take none.
+//! Plans over tables, whose scans take filters and whose morsels may have keys of their own, against the same plans over
+//! rows in the query, which have neither.
 
 use std::sync::Arc;
 
 use arrow_schema::DataType;
 use yunti_base::Result;
+use yunti_engine::columns::vector::Value;
 use yunti_engine::env::random::Random;
 use yunti_sql_plan::{
     Aggregate, AggregateFunction, Batch, Bounds, Comparison, Expression, Field, Join, Morsel, MorselReader, Node,
@@ -14,18 +16,30 @@ use crate::operators::join::tests::KINDS;
 use crate::pipeline::rows::Once;
 use crate::store::random::{Row, below, column, context, rows, text, vector};
 
-/// Batches, each of them a morsel.
+/// Batches, each of them a morsel. `is_ordered`: the first column has no null, and ascends.
 #[derive(Debug)]
-struct Memory(Vec<Batch>);
+struct Memory {
+    batches: Vec<Batch>,
+    is_ordered: bool,
+}
 
 impl TableSource for Memory {
     fn morsels(&self, _: &[usize], _: &[Bounds]) -> Result<Vec<Morsel>> {
         let of = |(unit, batch): (u64, &Batch)| Morsel { file: 0, unit, rows: batch.rows as u64, bytes: 0 };
-        Ok((0..).zip(&self.0).map(of).collect())
+        Ok((0..).zip(&self.batches).map(of).collect())
     }
 
     fn open(&self, morsel: &Morsel, columns: &[usize], _: &[Bounds]) -> Result<Box<dyn MorselReader>> {
-        Ok(Box::new(Once(Some(self.0[morsel.unit as usize].project(columns)))))
+        Ok(Box::new(Once(Some(self.batches[morsel.unit as usize].project(columns)))))
+    }
+
+    fn own_range(&self, morsel: &Morsel, column: usize) -> Option<(i64, i64)> {
+        let batch = &self.batches[morsel.unit as usize];
+        let value = |row| match batch.columns[0].value(row) {
+            Value::Int(value) => value,
+            other => panic!("{other:?} is no number"),
+        };
+        (self.is_ordered && column == 0).then(|| (value(0), value(batch.rows - 1)))
     }
 }
 
@@ -37,7 +51,13 @@ fn number(n: usize) -> Expression {
 fn leaf(random: &mut Random) -> [Node; 2] {
     let types = vec![DataType::Int64; 1 + below(random, 3)];
     let (count, distinct) = (below(random, 60), [5, 20, 100][below(random, 3)]);
-    let all: Vec<Row> = rows(random, &types, count, distinct, 5);
+    let mut all: Vec<Row> = rows(random, &types, count, distinct, 5);
+    let is_ordered = below(random, 2) == 0;
+    if is_ordered {
+        let first = |row: &Row| if let Value::Int(value) = row[0] { Some(value) } else { None };
+        all.retain(|row| first(row).is_some());
+        all.sort_by_key(first);
+    }
     let mut batches = Vec::new();
     for part in all.chunks(1 + below(random, 30)) {
         let columns = (0..types.len()).map(|n| vector(random, &types[n], part.iter().map(|row| &row[n]))).collect();
@@ -48,7 +68,7 @@ fn leaf(random: &mut Random) -> [Node; 2] {
         name: "t".into(),
         fields: (0..types.len()).map(field).collect(),
         statistics: Statistics::default(),
-        source: Arc::new(Memory(batches)),
+        source: Arc::new(Memory { batches, is_ordered }),
     };
     let scan =
         Scan { table: Arc::new(table), columns: (0..types.len()).collect(), conditions: Vec::new(), limit: None };
@@ -69,7 +89,7 @@ fn plans(random: &mut Random, depth: usize) -> [Node; 2] {
         1 => {
             let literal = Expression::new(
                 DataType::Int64,
-                Operation::Literal(yunti_engine::columns::vector::Value::Int(below(random, 20) as i64)),
+                Operation::Literal(Value::Int(below(random, 20) as i64)),
             );
             let sides = Box::new([number(one), literal]);
             let condition = Expression::new(DataType::Boolean, Operation::Compare(Comparison::GreaterOrEqual, sides));

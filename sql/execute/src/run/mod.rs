@@ -16,6 +16,7 @@ use crate::compile::segment;
 use crate::context::Context;
 use crate::key_filter::{KeyFilter, reach};
 use crate::missing::not_native;
+use crate::operators::aggregate::clustered::Cluster;
 use crate::operators::{aggregate, join, recursive, scalars, scan, sort, window};
 use crate::pipeline::Pipeline;
 use crate::pipeline::output::Ordered;
@@ -24,6 +25,7 @@ use crate::pipeline::steps::{self, Stage};
 
 /// Runs a plan. Calls `out` with its rows, in order, from any thread.
 pub fn run(plan: &Node, context: &Context, out: &mut (dyn FnMut(Batch) -> Result<()> + Send)) -> Result<()> {
+    let context = &Context { any_order: false, ..context.clone() };
     let resolved;
     let plan = if scalars::is_needed(plan) {
         resolved = scalars::resolve(plan, &mut |plan| value(plan, context))?;
@@ -99,15 +101,23 @@ fn of_operator(
             segment::push(&mut pipeline, &Stage::Project(expressions), &types, context);
             pipeline
         }
-        Node::Aggregate { input, keys, sets, aggregates } => {
-            let (mut keys, mut aggregates) = (keys.clone(), aggregates.clone());
+        Node::Aggregate { input, keys: of_keys, sets, aggregates: of_input } => {
+            let (mut keys, mut aggregates) = (of_keys.clone(), of_input.clone());
             let calls = aggregates.iter_mut().flat_map(Aggregate::expressions_mut);
             let used = keys.iter_mut().chain(calls).collect();
-            let (input, types) = narrowed(input, used, context, &reach::below(plan, filters, 0))?;
-            aggregate::run((&input, &types), (&keys, sets), &aggregates, context)?
+            // A function that is not ours may give another value if rows come in another order.
+            let any_order = of_input.iter().all(|of| of.foreign.is_none());
+            let below = Context { any_order, ..context.clone() };
+            let (rows, types) = narrowed(input, used, &below, &reach::below(plan, filters, 0))?;
+            let cluster = Cluster::of(of_keys, input, &rows, context)?;
+            aggregate::run((&rows, &types), cluster, (&keys, sets), &aggregates, context)?
         }
         Node::Join(join) => joined((join, wanted), context, filters)?,
-        Node::Sort { input, keys, limit } => sort::run(&below(input, 0)?, keys, *limit, context)?,
+        Node::Sort { input, keys, limit } => {
+            let of_input = Context { any_order: true, ..context.clone() };
+            let rows = filtered((input, None), &of_input, &reach::below(plan, filters, 0))?;
+            sort::run(&rows, keys, *limit, context)?
+        }
         Node::Limit { .. } => {
             let mut rows = Vec::new();
             run(plan, context, &mut |batch| {
@@ -130,7 +140,11 @@ fn of_operator(
                 format!("rows of the recursive query {name} are needed outside of it"),
             ));
         }
-        Node::Window(window) => window::run(window, |input| below(input, 0), context)?,
+        Node::Window(window) => {
+            let ordered = Context { any_order: false, ..context.clone() };
+            let rows = |input: &Node| filtered((input, None), &ordered, &reach::below(plan, filters, 0));
+            window::run(window, rows, &ordered)?
+        }
     })
 }
 

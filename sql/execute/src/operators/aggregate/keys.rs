@@ -86,6 +86,13 @@ impl Layout {
         Ok(Layout { columns, width: width + flag_words, flags, null_by_hash, texts })
     }
 
+    /// Returns the place of the word that is the value of a column of whole numbers; None for other shapes.
+    pub fn number_at(&self, column: usize) -> Option<usize> {
+        let of = self.columns.get(column)?;
+        let is_number = matches!(of.kind, Kind::Int | Kind::Date) && matches!(of.shape, Shape::Word { .. } | Shape::Full);
+        is_number.then_some(of.at)
+    }
+
     /// Returns the values of a key column for some keys.
     pub fn decode(&self, column: usize, keys: &impl Keys, rows: &[u32]) -> Vector {
         let KeyColumn { kind, shape, at } = self.columns[column];

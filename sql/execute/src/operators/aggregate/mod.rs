@@ -9,7 +9,7 @@
 //!   table.rs       groups with their states         spill.rs        groups in files
 //!   worker.rs      rows of one worker, the sink     partitions.rs   tables that all workers share
 //!   shared.rs      few groups of all workers        output.rs       rows of the groups
-//!   fused.rs       rows to sums of groups by code
+//!   fused.rs       rows to sums of groups by code  clustered.rs   groups that one morsel has
 //! ```
 //!
 //! Groups leave in the order of their hashes and, within one hash, of their keys. So neither their order nor a value
@@ -25,6 +25,7 @@ use yunti_base::Result;
 use yunti_sql_plan::{Aggregate, Expression};
 
 use self::calls::Calls;
+use self::clustered::Cluster;
 use self::keys::{KeyEncoder, Layout};
 use self::output::{AllPartitions, OneTable};
 use self::partitions::{Partitions, Plan};
@@ -33,6 +34,7 @@ use crate::context::Context;
 use crate::pipeline::Pipeline;
 
 pub(crate) mod calls;
+pub mod clustered;
 pub mod fused;
 mod groups;
 pub(crate) mod keys;
@@ -52,6 +54,7 @@ mod worker;
 /// not hold, also when rows are read; `Memory`, `Output` and `Corrupt` from spilling.
 pub fn run(
     (input, input_types): (&Pipeline, &[DataType]),
+    cluster: Option<Cluster>,
     (keys, sets): (&[Expression], &[Vec<usize>]),
     aggregates: &[Aggregate],
     context: &Context,
@@ -62,13 +65,17 @@ pub fn run(
     }
     let layout = Arc::new(Layout::new(&types)?);
     let plan = Arc::new(Plan { layout: layout.clone(), calls: Calls::new(aggregates)?, key_columns: types.len() });
+    let cluster = cluster.filter(|_| sets.is_empty());
     let taken = match sets {
-        [] => fused::take(input, input_types, keys, &plan.calls, context),
+        [] if cluster.is_none() => fused::take(input, input_types, keys, &plan.calls, context),
         _ => None,
     };
     let (fused_input, fused) = taken.unzip();
     let input = fused_input.as_ref().unwrap_or(input);
     let shared = Shared::new(Partitions::new(&plan, context)?, keys, sets, fused)?;
+    if let Some(cluster) = cluster {
+        return Ok(clustered::run(input, shared, cluster));
+    }
     input.run(&shared, context)?;
     // The only group of no keys is there without a row.
     if keys.is_empty() && sets.is_empty() {

@@ -73,7 +73,7 @@ pub struct AllPartitions {
 }
 
 impl AllPartitions {
-    pub fn new(partitions: Partitions) -> AllPartitions {
+    pub fn new(partitions: Arc<Partitions>) -> AllPartitions {
         let mut morsels = Vec::new();
         let (mut start, mut groups) = (0, 0);
         for number in 0..partitions.len() {
@@ -84,7 +84,7 @@ impl AllPartitions {
                 (start, groups) = (number + 1, 0);
             }
         }
-        AllPartitions { partitions: Arc::new(partitions), morsels }
+        AllPartitions { partitions, morsels }
     }
 }
 
@@ -277,27 +277,32 @@ impl TableRows {
     }
 
     fn next(&mut self, plan: &Plan) -> Result<Option<Batch>> {
-        let rest = &self.order[self.at..];
-        if rest.is_empty() {
-            return Ok(None);
-        }
-        let mut rows = rest.len().min(BATCH_ROWS);
-        if self.table.has_texts() {
-            let mut bytes = 0;
-            let fit = rest[..rows].iter().take_while(|&&group| {
-                let before = bytes;
-                bytes += self.table.text_bytes(group);
-                before == 0 || bytes <= BATCH_BYTES
-            });
-            rows = fit.count();
-        }
-        let groups = &rest[..rows];
-        self.at += rows;
-        let mut columns: Vec<Vector> = Vec::with_capacity(plan.key_columns + plan.calls.len());
-        columns.extend((0..plan.key_columns).map(|column| plan.layout.decode(column, self.table.keys(), groups)));
-        for call in 0..plan.calls.len() {
-            columns.push(plan.calls.results(call, &self.table.states, groups)?);
-        }
-        Ok(Some(Batch::of(columns, rows)))
+        let batch = batch_of(plan, &self.table, &self.order[self.at..])?;
+        self.at += batch.as_ref().map_or(0, |batch| batch.rows);
+        Ok(batch)
     }
+}
+
+/// Returns the rows of the first groups of some; None if there is none.
+pub fn batch_of(plan: &Plan, table: &Table, groups: &[u32]) -> Result<Option<Batch>> {
+    if groups.is_empty() {
+        return Ok(None);
+    }
+    let mut rows = groups.len().min(BATCH_ROWS);
+    if table.has_texts() {
+        let mut bytes = 0;
+        let fit = groups[..rows].iter().take_while(|&&group| {
+            let before = bytes;
+            bytes += table.text_bytes(group);
+            before == 0 || bytes <= BATCH_BYTES
+        });
+        rows = fit.count();
+    }
+    let groups = &groups[..rows];
+    let mut columns: Vec<Vector> = Vec::with_capacity(plan.key_columns + plan.calls.len());
+    columns.extend((0..plan.key_columns).map(|column| plan.layout.decode(column, table.keys(), groups)));
+    for call in 0..plan.calls.len() {
+        columns.push(plan.calls.results(call, &table.states, groups)?);
+    }
+    Ok(Some(Batch::of(columns, rows)))
 }

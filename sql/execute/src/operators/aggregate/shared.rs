@@ -1,6 +1,6 @@
 //! Groups and settings that the workers of an aggregate share.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use yunti_base::Result;
 use yunti_sql_plan::Expression;
@@ -17,7 +17,7 @@ const NUMBER_INDEX_BYTES: u64 = 128 << 20;
 
 /// The state of all workers; a sink, see `worker.rs`.
 pub struct Shared {
-    pub partitions: Partitions,
+    pub partitions: Arc<Partitions>,
     pub keys: Vec<Expression>,
     pub sets: Vec<Vec<usize>>,
     pub has_number_index: bool,
@@ -37,6 +37,7 @@ impl Shared {
         let plan = &partitions.plan;
         let small = Mutex::new(Table::new(&plan.layout, 0, &plan.calls, Some(partitions.budget()))?);
         let has_number_index = partitions.budget().limit_bytes() >= NUMBER_INDEX_BYTES;
+        let partitions = Arc::new(partitions);
         Ok(Shared { partitions, keys: keys.to_vec(), sets: sets.to_vec(), has_number_index, fused, small })
     }
 
@@ -82,7 +83,7 @@ impl Shared {
     }
 
     /// Returns the only table if no group went to the partitions; otherwise its groups go there too.
-    pub fn finish(self) -> Result<(Partitions, Option<Table>)> {
+    pub fn finish(self) -> Result<(Arc<Partitions>, Option<Table>)> {
         let Shared { partitions, small, .. } = self;
         let small = small.into_inner().unwrap_or_else(|e| e.into_inner());
         let is_only = (0..partitions.len()).all(|number| partitions.size(number) == (0, false));

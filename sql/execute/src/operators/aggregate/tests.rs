@@ -32,7 +32,7 @@ fn rows_of(
     context: &Context,
 ) -> Result<Vec<Row>> {
     let input = Pipeline::of(Batches::of(batches));
-    let pipeline = run((&input, &[]), (keys, sets), aggregates, context)?;
+    let pipeline = run((&input, &[]), None, (keys, sets), aggregates, context)?;
     let mut rows = Vec::new();
     let mut out = |batch: Batch| {
         assert!(batch.rows <= 8192 && batch.columns.iter().all(|column| column.len() == batch.rows));

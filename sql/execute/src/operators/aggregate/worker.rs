@@ -8,6 +8,7 @@
 //! A worker begins with a table of its own. If it is full and has about as many groups as rows, the next rows go
 //! straight to the partitions, so that no work is done twice; after a while the worker tries its table again.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -27,10 +28,18 @@ use super::table::{BatchFeed, Prepared, Table};
 use crate::expression::{Condition, Evaluator, Selection};
 use crate::pipeline::{LocalSink, Sink};
 
-/// Groups of a worker's table.
-const LOCAL_GROUPS: usize = 16 << 10;
-/// Bytes of a worker's table beside its slots, at most.
-const LOCAL_BYTES: u64 = 8 << 20;
+/// How large the table of a worker may become.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    pub groups: usize,
+    /// Bytes beside the slots.
+    pub bytes: u64,
+    /// The table has at most one part of so many of the worker's share of the budget.
+    pub share: u64,
+}
+
+/// A table that stays in the cache.
+const LIMITS: Limits = Limits { groups: 16 << 10, bytes: 8 << 20, share: 16 };
 /// Rows that go to partitions at once.
 const DIRECT_ROWS: usize = 64 << 10;
 /// Rows that go straight to partitions until the worker tries its table again.
@@ -101,8 +110,8 @@ impl Mask {
 }
 
 /// The sink of one worker.
-pub struct Worker<'s> {
-    shared: &'s Shared,
+pub struct Worker<S> {
+    pub shared: S,
     keys: Vec<Value>,
     arguments: Vec<Value>,
     conditions: Vec<Mask>,
@@ -117,6 +126,7 @@ pub struct Worker<'s> {
 /// The table of a worker, with short cuts to its groups.
 struct Local {
     table: Table,
+    groups_max: usize,
     bytes_max: u64,
     codes: CodeIndex,
     numbers: NumberIndex,
@@ -138,15 +148,17 @@ struct Direct {
     all_rows: usize,
 }
 
-impl<'s> Worker<'s> {
-    pub fn new(shared: &'s Shared) -> Result<Worker<'s>> {
+impl<S: Deref<Target = Shared> + Clone> Worker<S> {
+    /// Returns a worker without rows.
+    pub fn new(shared: S, limits: Limits) -> Result<Worker<S>> {
         let plan = &shared.partitions.plan;
         let context = &shared.partitions.context;
-        let share = context.budget.limit_bytes() / (16 * context.threads.max(1) as u64);
+        let share = context.budget.limit_bytes() / (limits.share * context.threads.max(1) as u64);
         // Without a grant the worker flushes after each batch.
-        let grant = context.budget.try_grant(share.min(LOCAL_BYTES));
+        let grant = context.budget.try_grant(share.min(limits.bytes));
         let local = Local {
             table: Table::new(&plan.layout, 0, &plan.calls, None)?,
+            groups_max: limits.groups,
             bytes_max: grant.as_ref().map_or(0, Grant::bytes),
             codes: CodeIndex::default(),
             numbers: NumberIndex::default(),
@@ -216,6 +228,21 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
+    /// Hands the table to `take`, if it has all groups since the last call, and begins anew. Otherwise what is left of
+    /// them goes to the partitions, where the others are.
+    pub fn end_of_morsel(&mut self, take: impl FnOnce(&Table) -> Result<()>) -> Result<()> {
+        if self.local.has_flushed || self.is_direct {
+            self.flush_direct()?;
+            self.flush()?;
+        } else {
+            take(&self.local.table)?;
+            self.local.reset();
+        }
+        self.is_direct = false;
+        self.local.has_flushed = false;
+        Ok(())
+    }
+
     fn flush_direct(&mut self) -> Result<()> {
         let Direct { batches, rows, bytes, .. } = &mut self.direct;
         (*rows, *bytes) = (0, 0);
@@ -243,17 +270,17 @@ impl Local {
 
     /// Returns true if the table should go to the partitions.
     fn is_full(&self) -> bool {
-        self.table.groups.len() >= LOCAL_GROUPS || self.table.used_bytes() as u64 > self.bytes_max
+        self.table.groups.len() >= self.groups_max || self.table.used_bytes() as u64 > self.bytes_max
     }
 
     /// Grows the table as far as it may.
     fn grow(&mut self, shortage: Shortage) -> bool {
-        let may = self.table.groups.len() < LOCAL_GROUPS || shortage.text_bytes > 0;
+        let may = self.table.groups.len() < self.groups_max || shortage.text_bytes > 0;
         may && self.table.grow(shortage)
     }
 }
 
-impl Worker<'_> {
+impl<S: Deref<Target = Shared> + Clone> Worker<S> {
     /// Adds rows to the worker's table.
     fn add_local(&mut self, columns: &[Option<Arc<Vector>>], prepared: &Prepared) -> Result<()> {
         let rows = prepared.rows;
@@ -263,7 +290,7 @@ impl Worker<'_> {
             return Ok(());
         }
         let keys = self.encoder.encode(columns, rows)?;
-        let shared = self.shared;
+        let shared = self.shared.clone();
         let feed = BatchFeed { batch: prepared, keys: &keys, calls: &shared.partitions.plan.calls };
         let mut at = 0;
         while at < rows {
@@ -307,7 +334,7 @@ impl Worker<'_> {
                 [Vector { data: Data::Ints(values) | Data::SmallDecimals(values), .. }] => heads(&missing, values),
                 _ => heads(&missing, self.local.codes.parts().0),
             };
-            if self.local.table.groups.len() + heads.len() > LOCAL_GROUPS {
+            if self.local.table.groups.len() + heads.len() > self.local.groups_max {
                 return Ok(false);
             }
             let some: Vec<_> = columns.iter().map(|of| of.as_ref().map(|of| Arc::new(of.select(&heads)))).collect();
@@ -382,18 +409,18 @@ fn heads<T: Copy + PartialEq>(rows: &[u32], values: &[T]) -> (Vec<u32>, Vec<u32>
 
 impl Sink for Shared {
     fn local<'s>(&'s self) -> Result<Box<dyn LocalSink + 's>> {
-        Ok(Box::new(Worker::new(self)?))
+        Ok(Box::new(Worker::new(self, LIMITS)?))
     }
 }
 
-impl Worker<'_> {
+impl<S: Deref<Target = Shared> + Clone> Worker<S> {
     /// Adds what generated code made of a batch.
     fn add_partials(&mut self, partials: &Partials) -> Result<()> {
         let groups = partials.groups;
         if groups == 0 {
             return Ok(());
         }
-        if self.local.table.groups.len() + groups > LOCAL_GROUPS {
+        if self.local.table.groups.len() + groups > self.local.groups_max {
             self.flush()?;
         }
         let keys = self.encoder.encode(&partials.keys, groups)?;
@@ -421,7 +448,8 @@ impl Worker<'_> {
 
     /// Adds the rows of a batch before the stages that code has with the aggregates.
     fn push_fused(&mut self, batch: Batch) -> Result<()> {
-        let (Some(of), Some(local)) = (&self.shared.fused, &mut self.fused) else { return self.push_rows(batch) };
+        let shared = self.shared.clone();
+        let (Some(of), Some(local)) = (&shared.fused, &mut self.fused) else { return self.push_rows(batch) };
         if let Some(partials) = local.by_code(of, &batch)? {
             return self.add_partials(&partials);
         }
@@ -433,12 +461,13 @@ impl Worker<'_> {
         Ok(())
     }
 
-    fn push_rows(&mut self, batch: Batch) -> Result<()> {
+    /// Adds the rows of a batch.
+    pub fn push_rows(&mut self, batch: Batch) -> Result<()> {
         let (keys, prepared) = self.prepare(&batch)?;
         if keys.iter().any(|key| key.len() != batch.rows) {
             return Err(Error::new(Code::Internal, "a key has another number of rows than its batch"));
         }
-        let shared = self.shared;
+        let shared = self.shared.clone();
         if self.is_direct {
             let columns = self.columns_of(None, &keys, prepared.rows);
             let keys = self.encoder.encode(&columns, prepared.rows)?;
@@ -465,7 +494,7 @@ impl Worker<'_> {
     }
 }
 
-impl LocalSink for Worker<'_> {
+impl LocalSink for Worker<&Shared> {
     fn push(&mut self, _morsel: usize, batch: Batch) -> Result<()> {
         self.push_fused(batch)
     }

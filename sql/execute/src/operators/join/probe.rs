@@ -134,7 +134,7 @@ impl LocalStep for LocalProbe {
         self.lookup.join(&batch, &self.table, (&mut Vec::new(), true), next)
     }
 
-    fn flush(&mut self, _next: Next<'_>) -> Result<()> {
+    fn flush(&mut self, _morsel: usize, _next: Next<'_>) -> Result<()> {
         let Some(left) = &mut self.left else { return Ok(()) };
         left.waiting.flush(0)?;
         let mut all = left.of.probe.lock().unwrap_or_else(|e| e.into_inner());

@@ -50,6 +50,8 @@ struct FileTable {
     /// False for a field whose values have another type in the file, such as the text of a list: the library would take
     /// a bound on it for one on the stored values.
     has_bounds: Vec<bool>,
+    /// For a column whose units have ranges of their own: the range of each unit of each file.
+    own_ranges: BTreeMap<usize, Vec<Vec<(i64, i64)>>>,
     env: Env,
     budget: Arc<Budget>,
     idle: Mutex<Vec<Open>>,
@@ -76,6 +78,7 @@ pub fn table(
     let mut fields: Option<Vec<Field>> = None;
     let mut has_bounds = Vec::new();
     let mut statistics: Option<Statistics> = None;
+    let mut own_ranges: Option<BTreeMap<usize, Vec<Vec<(i64, i64)>>>> = None;
     for path in paths {
         let text = job::inspect::describe(path, &class, env)?;
         let described: Json = serde_json::from_str(&text).map_err(|e| {
@@ -84,6 +87,11 @@ pub fn table(
         let own = fields_of(&described);
         let as_stored = are_as_stored(&described, &own);
         let of_file = statistics_of(&described, &own, &as_stored);
+        let ranges = ranges_of(&described, &own, &as_stored);
+        own_ranges = Some(match own_ranges {
+            None => ranges.into_iter().map(|(column, units)| (column, vec![units])).collect(),
+            Some(so_far) => so_far.into_iter().filter_map(|of| behind(of, &ranges)).collect(),
+        });
         match &fields {
             None => (fields, has_bounds) = (Some(own), as_stored),
             Some(first) if have_same_columns(first, &own) => {}
@@ -109,6 +117,7 @@ pub fn table(
         fields: fields.clone(),
         kinds,
         has_bounds,
+        own_ranges: own_ranges.unwrap_or_default(),
         env: env.clone(),
         budget: budget.clone(),
         idle: Mutex::default(),
@@ -165,6 +174,37 @@ fn statistics_of(described: &Json, fields: &[Field], as_stored: &[bool]) -> Stat
         ColumnStatistics { min: value("min"), max: value("max"), nulls: column["nulls"].as_u64(), distinct: None }
     };
     Statistics { rows: described["rows"].as_u64(), columns: fields.iter().zip(as_stored).map(of).collect() }
+}
+
+/// Returns the ranges of a column in each unit, if a description says that they are apart.
+fn ranges_of(described: &Json, fields: &[Field], as_stored: &[bool]) -> BTreeMap<usize, Vec<(i64, i64)>> {
+    let mut all = BTreeMap::new();
+    for (n, field) in fields.iter().enumerate().filter(|(n, _)| as_stored[*n]) {
+        use DataType::{Date32, Int8, Int16, Int32, Int64};
+        let same = |column: &&Json| column["path"].as_str() == Some(&field.name);
+        let column = described["columns"].as_array().and_then(|all| all.iter().find(same));
+        if let (Int8 | Int16 | Int32 | Int64 | Date32, Some(units)) =
+            (&field.data_type, column.and_then(|column| column["apart"].as_array()))
+        {
+            let pair = |unit: &Json| Some((unit[0].as_i64()?, unit[1].as_i64()?));
+            if let Some(units) = units.iter().map(pair).collect::<Option<Vec<_>>>() {
+                all.insert(n, units);
+            }
+        }
+    }
+    all
+}
+
+/// Returns the ranges of a column in some files and in one more, if they are apart there too.
+fn behind(
+    (column, mut files): (usize, Vec<Vec<(i64, i64)>>),
+    more: &BTreeMap<usize, Vec<(i64, i64)>>,
+) -> Option<(usize, Vec<Vec<(i64, i64)>>)> {
+    let units = more.get(&column)?;
+    let last = files.iter().flatten().last().map_or(i64::MIN, |(_, most)| *most);
+    let is_behind = units.first().is_none_or(|(least, _)| *least >= last);
+    files.push(units.clone());
+    is_behind.then_some((column, files))
 }
 
 /// Returns a value that a description has as stored: numbers, dates and times in their units.
@@ -321,6 +361,10 @@ impl TableSource for FileTableSource {
         open.source.open(&open.file, &scan, morsel.unit)?;
         let emitter = Emitter::new(Blocks::new(kinds, table.gives_blocks())?, false, false)?;
         Ok(Box::new(Unit { table: table.clone(), open: Some(open), emitter, has_more: true }))
+    }
+
+    fn own_range(&self, morsel: &Morsel, column: usize) -> Option<(i64, i64)> {
+        self.0.own_ranges.get(&column)?.get(morsel.file as usize)?.get(morsel.unit as usize).copied()
     }
 
     fn place(&self) -> Option<TablePlace> {

@@ -60,6 +60,10 @@ impl Source for Scanned {
         Some(self.morsels.iter().map(|morsel| morsel.rows).sum()).filter(|rows| *rows > 0)
     }
 
+    fn own_range(&self, morsel: usize, column: usize) -> Option<(i64, i64)> {
+        self.scan.table.source.own_range(self.morsels.get(morsel)?, *self.scan.columns.get(column)?)
+    }
+
     fn without_conditions(&self) -> Option<Open> {
         if self.conditions.is_empty() {
             return None;

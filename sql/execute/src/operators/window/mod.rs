@@ -79,7 +79,7 @@ pub fn run(window: &Window, input: impl FnOnce(&Node) -> Result<Pipeline>, conte
     let mut keep = |batch| kept.push(batch);
     pipeline.run(&Ordered::new(&mut |batch| step.push(batch, &mut keep), (0, None), context.threads), context)?;
     drop(pipeline);
-    step.flush(&mut keep)?;
+    step.flush(0, &mut keep)?;
     drop(step);
     Ok(Pipeline::of(kept.into_source()))
 }

@@ -209,7 +209,7 @@ impl LocalStep for Local {
         self.keep(part, next)
     }
 
-    fn flush(&mut self, next: Next<'_>) -> Result<()> {
+    fn flush(&mut self, _morsel: usize, next: Next<'_>) -> Result<()> {
         self.last = None;
         self.end_stream(next)?;
         if self.rows > 0 { self.compute(self.rows, next) } else { Ok(()) }
