@@ -12,20 +12,17 @@
 
 use std::any::Any;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::normal;
 use yunti_engine::memory::{Budget, Grant};
-use yunti_sql_plan::{
-    Batch, Bounds, Expression, Field, Morsel, MorselReader, Node, Operation, Recursive, Scan, Statistics, Table,
-    TableSource,
-};
+use yunti_sql_plan::{Batch, Expression, MorselReader, Node, Operation, Recursive, Scan, Table};
 
 use crate::context::Context;
-use crate::pipeline::rows::{Batches, Once};
+use crate::pipeline::rows::Batches;
 use crate::pipeline::{Pipeline, Source};
-use crate::store::size::{Dictionaries, batch_bytes};
+use crate::store::held::Held;
 
 /// Bytes of an entry of a set beside its key, about.
 const ENTRY_BYTES: u64 = 48;
@@ -51,8 +48,8 @@ pub fn run(of: &Recursive, context: &Context, run: &RunPlan) -> Result<Pipeline>
                 None => batch,
             };
             if batch.rows > 0 {
-                result.push(batch.clone())?;
-                round.push(batch)?;
+                hold(&mut result, batch.clone())?;
+                hold(&mut round, batch)?;
             }
             Ok(())
         })?;
@@ -60,7 +57,7 @@ pub fn run(of: &Recursive, context: &Context, run: &RunPlan) -> Result<Pipeline>
             break;
         }
         plan = (*of.step).clone();
-        let table = round.into_table(of);
+        let table = round.into_table(&of.name, &of.seed.types());
         put_rows(&mut plan, &of.name, &table);
     }
     let source = Rows { batches: Batches::of(result.batches), _grant: result.grant };
@@ -95,71 +92,13 @@ fn put_rows_within(of: &mut Expression, name: &str, table: &Arc<Table>) {
     of.children_mut().into_iter().for_each(|child| put_rows_within(child, name, table));
 }
 
-/// Rows in memory.
-struct Held {
-    batches: Vec<Batch>,
-    rows: usize,
-    dictionaries: Dictionaries,
-    grant: Option<Grant>,
-    budget: Arc<Budget>,
-}
-
-impl Held {
-    fn new(budget: &Arc<Budget>) -> Held {
-        let dictionaries = Dictionaries::default();
-        Held { batches: Vec::new(), rows: 0, dictionaries, grant: None, budget: budget.clone() }
-    }
-
-    fn push(&mut self, batch: Batch) -> Result<()> {
-        let bytes = batch_bytes(&batch) + self.dictionaries.add(&batch) + size_of::<Batch>() as u64;
-        if !self.budget.try_add(&mut self.grant, bytes) {
-            return Err(too_large(&self.budget, bytes, self.rows));
-        }
-        self.rows += batch.rows;
-        self.batches.push(batch);
-        Ok(())
-    }
-
-    fn into_table(self, of: &Recursive) -> Arc<Table> {
-        let field = |(n, data_type)| Field { name: format!("column {n}"), data_type, nullable: true };
-        let fields = of.seed.types().into_iter().enumerate().map(field).collect();
-        let statistics = Statistics { rows: Some(self.rows as u64), columns: Vec::new() };
-        let source = Arc::new(Work { batches: self.batches, _grant: self.grant.map(Mutex::new) });
-        Arc::new(Table { name: of.name.clone(), fields, statistics, source })
-    }
+fn hold(rows: &mut Held, batch: Batch) -> Result<()> {
+    rows.push(batch).map_err(|bytes| too_large(&rows.budget, bytes, rows.rows))
 }
 
 fn too_large(budget: &Arc<Budget>, bytes: u64, rows: usize) -> Error {
     let error = budget.too_small(bytes, "a recursive query");
     Error::new(Code::Memory, format!("{error}: it has made {rows} rows, and may not end without a limit"))
-}
-
-/// Rows of a round, as a table.
-struct Work {
-    batches: Vec<Batch>,
-    _grant: Option<Mutex<Grant>>,
-}
-
-impl std::fmt::Debug for Work {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} batches of a recursive query", self.batches.len())
-    }
-}
-
-impl TableSource for Work {
-    fn morsels(&self, _columns: &[usize], _bounds: &[Bounds]) -> Result<Vec<Morsel>> {
-        let morsel = |(unit, batch): (usize, &Batch)| Morsel {
-            file: 0,
-            unit: unit as u64,
-            rows: batch.rows as u64,
-            bytes: batch_bytes(batch),
-        };
-        Ok(self.batches.iter().enumerate().map(morsel).collect())
-    }
-
-    fn open(&self, morsel: &Morsel, columns: &[usize], _bounds: &[Bounds]) -> Result<Box<dyn MorselReader>> {
-        Ok(Box::new(Once(self.batches.get(morsel.unit as usize).map(|batch| batch.project(columns)))))
-    }
 }
 
 /// All rows of a recursive plan, which hold their memory until they are read.

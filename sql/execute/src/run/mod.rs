@@ -4,6 +4,7 @@
 pub mod explain;
 #[cfg(test)]
 mod filter_tests;
+mod once;
 
 use arrow_schema::DataType;
 use yunti_base::{Code, Error, Result};
@@ -25,6 +26,14 @@ use crate::pipeline::steps::{self, Stage};
 
 /// Runs a plan. Calls `out` with its rows, in order, from any thread.
 pub fn run(plan: &Node, context: &Context, out: &mut (dyn FnMut(Batch) -> Result<()> + Send)) -> Result<()> {
+    match once::made_once(plan, context)? {
+        Some(plan) => run_parts(&plan, context, out),
+        None => run_parts(plan, context, out),
+    }
+}
+
+/// Runs a plan, each part of it where it stands.
+fn run_parts(plan: &Node, context: &Context, out: &mut (dyn FnMut(Batch) -> Result<()> + Send)) -> Result<()> {
     let context = &Context { any_order: false, ..context.clone() };
     let resolved;
     let plan = if scalars::is_needed(plan) {
@@ -43,7 +52,7 @@ pub fn run(plan: &Node, context: &Context, out: &mut (dyn FnMut(Batch) -> Result
 /// Returns the only value of the only row of a plan; null without a row. Errors: `Invalid` for two rows.
 fn value(plan: &Node, context: &Context) -> Result<Value> {
     let (mut rows, mut value) = (0, Value::Null);
-    run(plan, context, &mut |batch| {
+    run_parts(plan, context, &mut |batch| {
         rows += batch.rows;
         if let (Some(column), true) = (batch.columns.first(), batch.rows > 0) {
             value = column.value(0);
@@ -120,7 +129,7 @@ fn of_operator(
         }
         Node::Limit { .. } => {
             let mut rows = Vec::new();
-            run(plan, context, &mut |batch| {
+            run_parts(plan, context, &mut |batch| {
                 rows.push(batch);
                 Ok(())
             })?;
@@ -133,7 +142,7 @@ fn of_operator(
             }
             Pipeline { branches }
         }
-        Node::Recursive(recursive) => recursive::run(recursive, context, &run)?,
+        Node::Recursive(recursive) => recursive::run(recursive, context, &run_parts)?,
         Node::Work { name, .. } => {
             return Err(Error::new(
                 Code::Internal,

@@ -10,6 +10,7 @@
 //! copied: the peak is the rows and one column more (`size::granted_bytes`).
 
 pub mod column;
+pub mod held;
 #[cfg(test)]
 pub mod random;
 pub mod size;
