@@ -1,12 +1,13 @@
 //! Description of a file as JSON: rows, row groups, columns with their types, sizes, encodings and statistics.
 
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use parquet::basic::Type;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::statistics::Statistics;
 use parquet::schema::printer::print_schema;
 use serde_json::{Value, json};
 
-use super::schema::given_schema;
+use super::schema::{given_schema, has_only_codes};
 use crate::file::describe::fields;
 
 /// Returns the JSON document of a file's metadata.
@@ -68,7 +69,40 @@ fn column(foot: &ArrowReaderMetadata, leaf: usize, chunks: &[&ColumnChunkMetaDat
     if let (Some(0), Some(ranges)) = (nulls, ranges_apart(chunks)) {
         column["apart"] = ranges.into();
     }
+    if let Some(values) = values_about(chunks) {
+        column["distinct_about"] = values.into();
+    }
     column
+}
+
+/// Bytes of a dictionary page's header, about, and those of a short text with its length.
+const HEADER_BYTES: i64 = 20;
+const TEXT_BYTES: i64 = 6;
+/// A dictionary with a value for fewer rows than this says nothing of other chunks, which may have other values.
+const ROWS_A_VALUE: i64 = 8;
+
+/// Returns the number of different values, about, by the dictionaries of chunks that consist of their codes: the largest
+/// one counts. None unless each chunk has one, of few values.
+fn values_about(chunks: &[&ColumnChunkMetaData]) -> Option<u64> {
+    let mut most = 1;
+    for chunk in chunks {
+        let bytes = chunk.data_page_offset() - chunk.dictionary_page_offset()?;
+        if !has_only_codes(chunk) || bytes <= 0 {
+            return None;
+        }
+        let value = match chunk.column_type() {
+            Type::INT32 | Type::FLOAT => 4,
+            Type::INT64 | Type::DOUBLE => 8,
+            Type::BYTE_ARRAY => TEXT_BYTES,
+            _ => return None,
+        };
+        let values = (bytes - HEADER_BYTES) / value;
+        if values * ROWS_A_VALUE > chunk.num_values() {
+            return None;
+        }
+        most = most.max(values);
+    }
+    u64::try_from(most).ok()
 }
 
 /// Returns the least and largest whole number of each chunk, if each is at least as large as those of the chunks before.

@@ -171,7 +171,8 @@ fn statistics_of(described: &Json, fields: &[Field], as_stored: &[bool]) -> Stat
                 .filter(|_| *as_stored)
                 .and_then(|text| bound_value(text, kind_of(&field.data_type)?))
         };
-        ColumnStatistics { min: value("min"), max: value("max"), nulls: column["nulls"].as_u64(), distinct: None }
+        let distinct = column["distinct_about"].as_u64();
+        ColumnStatistics { min: value("min"), max: value("max"), nulls: column["nulls"].as_u64(), distinct }
     };
     Statistics { rows: described["rows"].as_u64(), columns: fields.iter().zip(as_stored).map(of).collect() }
 }
@@ -231,7 +232,8 @@ fn together(a: Statistics, b: Statistics) -> Statistics {
         min: a.min.zip(b.min).map(|(a, b)| if less(&b, &a) { b } else { a }),
         max: a.max.zip(b.max).map(|(a, b)| if less(&a, &b) { b } else { a }),
         nulls: a.nulls.zip(b.nulls).map(|(a, b)| a + b),
-        distinct: None,
+        // Files of one table have the same few values, as far as they have few.
+        distinct: a.distinct.zip(b.distinct).map(|(a, b)| a.max(b)),
     });
     Statistics { rows, columns: columns.collect() }
 }
