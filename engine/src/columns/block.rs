@@ -121,8 +121,10 @@ fn column(rest: &mut Rest<'_>, rows: usize, dictionary: &mut Option<Dictionary>)
             }
             let values = dictionary.as_ref()?;
             let codes = rest.values(rows, u32::from_le_bytes)?;
-            let most = codes.iter().fold(0, |most, code| most.max(*code));
-            if most as usize >= values.len() && !codes.is_empty() {
+            // All bits together are no less than the largest, and cheaper: most often they are within already.
+            let together = codes.iter().fold(0, |all, code| all | code);
+            let largest = || codes.iter().fold(0, |most, code| most.max(*code));
+            if together as usize >= values.len() && largest() as usize >= values.len() && !codes.is_empty() {
                 return None;
             }
             values.coded(codes)

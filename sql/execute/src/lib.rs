@@ -11,6 +11,7 @@
 //!   code/         programs of expressions, and calls of the code that a compiler makes of them
 //!   compile/      expressions as programs, and the switch from kernels to code
 //!   meter.rs      rows and time of operators
+//!   parallel.rs   work on several threads at once
 //!   store/        rows that operators keep, as whole columns
 //!   spill/        rows that do not fit in memory, in files
 //! ```
@@ -23,6 +24,7 @@ pub mod key_filter;
 pub mod meter;
 mod missing;
 pub mod operators;
+mod parallel;
 pub mod pipeline;
 pub mod run;
 pub mod spill;

@@ -88,7 +88,7 @@ pub fn concat(mut batches: Vec<Batch>, kinds: &[Kind]) -> Result<Batch> {
     {
         return Ok(only);
     }
-    let rows = Rows::of(batches, kinds)?;
+    let rows = Rows::of(batches, kinds, 1)?;
     let all: Vec<u32> = (0..rows.len() as u32).collect();
     let columns = rows.into_columns().into_iter().map(|column| {
         let data = match column.values {

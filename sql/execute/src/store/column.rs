@@ -1,6 +1,6 @@
 //! A whole column of kept rows.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use yunti_base::Result;
 use yunti_engine::columns::kind::Kind;
@@ -8,6 +8,7 @@ use yunti_engine::columns::vector::{Data, Vector};
 
 use super::texts::Texts;
 use super::{NO_ROW, wrong_shape};
+use crate::parallel::parallel;
 
 /// Values of a whole column.
 pub enum Values {
@@ -23,25 +24,26 @@ pub struct Column {
 }
 
 impl Column {
-    /// Returns the values of parts, one part behind the other: `rows` in all.
-    pub fn of(parts: Vec<Arc<Vector>>, kind: Kind, rows: usize) -> Result<Column> {
+    /// Returns the values of parts, one part behind the other: `rows` in all. `threads` copy them: fresh memory costs
+    /// more than the copy.
+    pub fn of(parts: Vec<Arc<Vector>>, kind: Kind, (rows, threads): (usize, usize)) -> Result<Column> {
         let nulls = nulls(&parts, rows);
         let values = match kind {
-            Kind::Boolean => Values::Fixed(Data::Bools(join(parts, rows, |data| match data {
+            Kind::Boolean => Values::Fixed(Data::Bools(join(&parts, (rows, threads), |data| match data {
                 Data::Bools(v) => Some(v),
                 _ => None,
             })?)),
-            Kind::Float | Kind::Float32 => Values::Fixed(Data::Floats(join(parts, rows, |data| match data {
+            Kind::Float | Kind::Float32 => Values::Fixed(Data::Floats(join(&parts, (rows, threads), |data| match data {
                 Data::Floats(v) => Some(v),
                 _ => None,
             })?)),
             Kind::Int | Kind::Date | Kind::Time(_) | Kind::Timestamp { .. } => {
-                Values::Fixed(Data::Ints(join(parts, rows, |data| match data {
+                Values::Fixed(Data::Ints(join(&parts, (rows, threads), |data| match data {
                     Data::Ints(v) => Some(v),
                     _ => None,
                 })?))
             }
-            Kind::Decimal { .. } => Values::Fixed(decimals(parts, rows)?),
+            Kind::Decimal { .. } => Values::Fixed(decimals(&parts, (rows, threads))?),
             Kind::Text => Values::Texts(Texts::of(parts, rows)?),
         };
         Ok(Column { values, nulls })
@@ -110,21 +112,61 @@ fn nulls(parts: &[Arc<Vector>], rows: usize) -> Option<Vec<bool>> {
     })
 }
 
-fn join<T: Copy>(parts: Vec<Arc<Vector>>, rows: usize, values: impl Fn(&Data) -> Option<&Vec<T>>) -> Result<Vec<T>> {
-    let mut all = Vec::with_capacity(rows);
-    for part in parts {
-        match &part.data {
-            Data::NumberCodes(codes, dictionary) => {
-                let dictionary = values(dictionary).ok_or_else(wrong_shape)?;
-                all.extend(codes.iter().map(|&code| dictionary[code as usize]));
-            }
-            data => all.extend_from_slice(values(data).ok_or_else(wrong_shape)?),
+/// Values that a thread copies, at least.
+const COPIED_ROWS: usize = if cfg!(test) { 16 } else { 1 << 16 };
+
+/// Returns the values of parts, one part behind the other; `copy` sets those of a part.
+fn joined<T: Copy + Default + Send>(
+    parts: &[Arc<Vector>],
+    (rows, threads): (usize, usize),
+    copy: impl Fn(&Vector, &mut [T]) -> Result<()> + Sync,
+) -> Result<Vec<T>> {
+    let mut all = vec![T::default(); rows];
+    let each = rows.div_ceil(threads.max(1)).max(COPIED_ROWS);
+    let (mut pieces, mut rest, mut parts) = (Vec::new(), &mut all[..], parts);
+    while !parts.is_empty() {
+        let (mut len, mut count) = (0, 0);
+        while count < parts.len() && len < each {
+            len += parts[count].len();
+            count += 1;
         }
+        let (own, behind) = parts.split_at(count);
+        let (to, more) = std::mem::take(&mut rest).split_at_mut_checked(len).ok_or_else(wrong_shape)?;
+        pieces.push((own, Mutex::new(to)));
+        (parts, rest) = (behind, more);
     }
+    let done = parallel(&pieces, |(parts, to)| -> Result<()> {
+        let mut to = to.lock().unwrap_or_else(|e| e.into_inner());
+        let mut rest = &mut to[..];
+        for part in *parts {
+            let (own, behind) = rest.split_at_mut(part.len());
+            copy(part, own)?;
+            rest = behind;
+        }
+        Ok(())
+    });
+    done.into_iter().collect::<Result<()>>()?;
     Ok(all)
 }
 
-fn decimals(parts: Vec<Arc<Vector>>, rows: usize) -> Result<Data> {
+fn join<T: Copy + Default + Send + Sync>(
+    parts: &[Arc<Vector>],
+    rows: (usize, usize),
+    values: impl Fn(&Data) -> Option<&Vec<T>> + Sync,
+) -> Result<Vec<T>> {
+    joined(parts, rows, |part, to| {
+        match &part.data {
+            Data::NumberCodes(codes, dictionary) => {
+                let dictionary = values(dictionary).ok_or_else(wrong_shape)?;
+                to.iter_mut().zip(codes).for_each(|(to, &code)| *to = dictionary[code as usize]);
+            }
+            data => to.copy_from_slice(values(data).ok_or_else(wrong_shape)?),
+        }
+        Ok(())
+    })
+}
+
+fn decimals(parts: &[Arc<Vector>], rows: (usize, usize)) -> Result<Data> {
     let plain = |part: &Vector| match &part.data {
         Data::NumberCodes(_, dictionary) => matches!(**dictionary, Data::SmallDecimals(_)),
         data => matches!(data, Data::SmallDecimals(_)),
@@ -135,13 +177,36 @@ fn decimals(parts: Vec<Arc<Vector>>, rows: usize) -> Result<Data> {
             _ => None,
         })?));
     }
-    let mut all: Vec<i128> = Vec::with_capacity(rows);
-    for part in parts {
+    let all = joined(parts, rows, |part, to: &mut [i128]| {
         match &part.decoded().data {
-            Data::Decimals(v) => all.extend_from_slice(v),
-            Data::SmallDecimals(v) => all.extend(v.iter().map(|&v| i128::from(v))),
+            Data::Decimals(v) => to.copy_from_slice(v),
+            Data::SmallDecimals(v) => to.iter_mut().zip(v).for_each(|(to, &v)| *to = i128::from(v)),
             _ => return Err(wrong_shape()),
         }
-    }
+        Ok(())
+    })?;
     Ok(Data::Decimals(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_copy_the_same_values() {
+        let part = |from: i64, len: i64| Arc::new(Vector::of(Data::SmallDecimals((from..from + len).collect())));
+        let codes = Data::NumberCodes(vec![1, 0, 1], Arc::new(Data::SmallDecimals(vec![7, -7])));
+        let wide = Arc::new(Vector::of(Data::Decimals(vec![1 << 70, 5])));
+        let narrow = vec![part(0, 40), part(0, 0), Arc::new(Vector::of(codes)), part(100, 17), part(5, 1)];
+        for parts in [narrow.clone(), [narrow, vec![wide]].concat(), Vec::new()] {
+            let rows = parts.iter().map(|part| part.len()).sum();
+            let expect: Vec<Vec<_>> = parts.iter().map(|part| (0..part.len()).map(|n| part.value(n)).collect()).collect();
+            for threads in 0..5 {
+                let column = Column::of(parts.clone(), Kind::Decimal { scale: 2 }, (rows, threads)).unwrap();
+                let all = column.gather(&(0..rows as u32).collect::<Vec<_>>());
+                assert_eq!((0..rows).map(|n| all.value(n)).collect::<Vec<_>>(), expect.concat(), "{threads} threads");
+            }
+        }
+        assert!(Column::of(vec![part(0, 3)], Kind::Int, (3, 2)).is_err());
+    }
 }

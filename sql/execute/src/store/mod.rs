@@ -41,7 +41,7 @@ impl Rows {
     /// `NO_ROW` rows.
     ///
     /// Errors: `Internal` if a batch has other columns.
-    pub fn of(mut batches: Vec<Batch>, kinds: &[Kind]) -> Result<Rows> {
+    pub fn of(mut batches: Vec<Batch>, kinds: &[Kind], threads: usize) -> Result<Rows> {
         let rows = batches.iter().map(|batch| batch.rows).sum::<usize>();
         if rows >= NO_ROW as usize || batches.iter().any(|batch| batch.columns.len() != kinds.len()) {
             return Err(Error::new(Code::Internal, "batches of an operator do not have the columns of its plan"));
@@ -51,7 +51,7 @@ impl Rows {
         for (n, &kind) in kinds.iter().enumerate() {
             let parts: Vec<Arc<Vector>> =
                 batches.iter_mut().map(|batch| std::mem::replace(&mut batch.columns[n], none.clone())).collect();
-            columns.push(Column::of(parts, kind, rows)?);
+            columns.push(Column::of(parts, kind, (rows, threads))?);
         }
         Ok(Rows { columns, rows })
     }

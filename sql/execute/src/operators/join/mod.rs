@@ -65,7 +65,7 @@ pub fn run(
     let sink = Build::new(&shape, &budget, &spill, context.threads);
     build.run(&sink, context)?;
     let built = sink.into_built()?;
-    let rows = Rows::of(built.batches, &shape.kept_kinds)?;
+    let rows = Rows::of(built.batches, &shape.kept_kinds, context.threads)?;
     if rows.is_empty() && built.left.is_empty() && shape.is_empty_without_build() {
         return Ok(Pipeline { branches: Vec::new() });
     }

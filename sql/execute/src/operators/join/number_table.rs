@@ -9,7 +9,8 @@
 
 use yunti_engine::bytes::prefetch::prefetch;
 
-use super::hash_table::{Chains, parallel};
+use super::hash_table::Chains;
+use crate::parallel::parallel;
 use crate::store::NO_ROW;
 
 /// Numbers of the range for each row, at most; a hash table takes about as many bytes.

@@ -255,7 +255,7 @@ impl Run {
             batches.push(batch);
             self.built += 1;
         }
-        let rows = Rows::of(batches, &shape.kept_kinds)?;
+        let rows = Rows::of(batches, &shape.kept_kinds, 1)?;
         let keys = (&shape.key_places[..], shape.nulls_equal);
         let table = Arc::new(Table::build(rows, keys, shape.marks_build(), 1, grant, dictionary_bytes));
         let is_last = self.built == self.partition.build.len();

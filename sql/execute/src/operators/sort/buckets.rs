@@ -14,7 +14,7 @@ use yunti_sql_plan::{Batch, MorselReader};
 
 use super::collect::Layout;
 use super::order::{Entry, Level, LevelRanks, Order};
-use crate::operators::join::hash_table::parallel;
+use crate::parallel::parallel;
 use crate::pipeline::Source;
 use crate::store::Rows;
 

@@ -108,7 +108,7 @@ impl Collect {
         let Some(layout) = self.layout.into_inner() else { return Ok(Collected::None) };
         let mut state = self.state.into_inner().unwrap_or_else(|e| e.into_inner());
         if state.runs.is_empty() {
-            let rows = Rows::of(state.batches, &layout.kinds)?;
+            let rows = Rows::of(state.batches, &layout.kinds, 1)?;
             return Ok(Collected::Memory { rows, layout, grant: state.grant });
         }
         if !state.batches.is_empty() {
@@ -164,7 +164,7 @@ fn write_run(
 
 /// Returns rows, and the numbers of the first `limit` in order.
 fn sorted(batches: Vec<Batch>, layout: &Layout, limit: Option<usize>) -> Result<(Rows, Vec<u32>)> {
-    let rows = Rows::of(batches, &layout.kinds)?;
+    let rows = Rows::of(batches, &layout.kinds, 1)?;
     let mut entries: Vec<Entry> = (0..rows.len() as u32).map(|row| Entry { word: 0, row }).collect();
     let ranks = LevelRanks::new(&layout.levels);
     Order::new(&rows, &layout.levels, &ranks).sort(&mut entries);

@@ -108,7 +108,7 @@ impl Cursor {
     /// Reads the next block; false if there is none.
     fn advance(&mut self, layout: &Layout, spill: &Spill) -> Result<bool> {
         let Some(block) = self.blocks.pop_front() else { return Ok(false) };
-        let rows = Rows::of(vec![spill.read(&block, &layout.kinds)?], &layout.kinds)?;
+        let rows = Rows::of(vec![spill.read(&block, &layout.kinds)?], &layout.kinds, 1)?;
         spill.free(&block);
         self.keys = match layout.levels.first() {
             Some(level) => keys(rows.column(level.place), *level, rows.len()),

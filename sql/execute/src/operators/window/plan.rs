@@ -252,7 +252,7 @@ impl Output {
             Fallback::Value(value) => (value.clone(), 0),
         };
         let count = n + defaults.len();
-        let both = Column::of(vec![Arc::new(values), Arc::new(defaults)], call.kind(), count)?;
+        let both = Column::of(vec![Arc::new(values), Arc::new(defaults)], call.kind(), (count, 1))?;
         let from = |(row, &place): (usize, &u32)| if place == NO_ROW { (n + step * row) as u32 } else { row as u32 };
         Ok(both.gather(&places.iter().enumerate().map(from).collect::<Vec<u32>>()))
     }

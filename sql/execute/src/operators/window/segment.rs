@@ -116,7 +116,7 @@ impl Segment {
         };
         let (partitions, peers) = (all(&|part| part.partitions.clone()), all(&|part| part.peers.clone()));
         let column = |(n, kind): (usize, &Kind)| {
-            Column::of(parts.iter().map(|part| part.arguments[n].clone()).collect(), *kind, rows)
+            Column::of(parts.iter().map(|part| part.arguments[n].clone()).collect(), *kind, (rows, 1))
         };
         let arguments = kinds.iter().enumerate().map(column).collect::<Result<_>>()?;
         Ok(Segment { rows, partitions, peers, arguments })
