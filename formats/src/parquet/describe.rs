@@ -96,8 +96,8 @@ fn values_about(chunks: &[&ColumnChunkMetaData]) -> Option<u64> {
             Type::BYTE_ARRAY => TEXT_BYTES,
             _ => return None,
         };
-        let values = (bytes - HEADER_BYTES) / value;
-        if values * ROWS_A_VALUE > chunk.num_values() {
+        let values = ((bytes - HEADER_BYTES) / value).min(chunk.num_values());
+        if chunks.len() > 1 && values * ROWS_A_VALUE > chunk.num_values() {
             return None;
         }
         most = most.max(values);
