@@ -6,11 +6,13 @@
 //!   remote.rs    a function as planner and executors know it
 //!   json_object.rs   get_json_object
 //!   casts.rs     casts of numbers to whole numbers
+//!   only_row.rs  values of subqueries, which have one row
 //! ```
 
 pub mod casts;
 mod channel;
 mod json_object;
+pub mod only_row;
 mod remote;
 
 use std::io::Cursor;
