@@ -95,8 +95,12 @@ fn same(left: &[Column], right: &[Column]) -> Option<Expr> {
 
 impl<'n> Domain<'n> {
     pub fn new(of: &LogicalPlan, columns: Vec<Column>, names: &'n Names) -> Result<Domain<'n>> {
-        let values = LogicalPlanBuilder::from(of.clone()).project(as_columns(&columns))?.distinct()?.build()?;
-        Ok(Domain { values, columns, names })
+        Ok(Domain { values: Domain::values(of, &columns)?, columns, names })
+    }
+
+    /// Returns the combinations of values of some columns.
+    pub fn values(of: &LogicalPlan, columns: &[Column]) -> Result<LogicalPlan> {
+        LogicalPlanBuilder::from(of.clone()).project(as_columns(columns))?.distinct()?.build()
     }
 
     /// Returns the combinations of values as a new relation.
@@ -218,9 +222,12 @@ impl<'n> Domain<'n> {
             let all = as_columns(&keys);
             let sets = match sets {
                 GroupingSet::GroupingSets(sets) => sets.clone(),
-                GroupingSet::Rollup(list) => (0..=list.len()).rev().map(|count| list[..count].to_vec()).collect(),
-                GroupingSet::Cube(_) => return not_impl_err!("a cube in a subquery that needs a column around it"),
+                GroupingSet::Rollup(_) | GroupingSet::Cube(_) => vec![Vec::new()],
             };
+            // The set of no keys has a row for no rows as well, which the domain's columns would take from it.
+            if sets.iter().any(Vec::is_empty) {
+                return not_impl_err!("a grouping set of no keys in a subquery that needs a column around it");
+            }
             let sets = sets.into_iter().map(|set| [all.clone(), set].concat()).collect();
             let groups = vec![Expr::GroupingSet(GroupingSet::GroupingSets(sets))];
             let plan = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), groups, calls)?);
@@ -342,13 +349,14 @@ impl<'n> Domain<'n> {
             None => {}
         }
         let (left, right) = (Arc::new(left.plan), Arc::new(right.plan));
-        // A mark has the qualifier of the right side, which the domain may change.
-        if of.join_type == LeftMark {
-            return not_impl_err!("a mark join in a subquery that needs a column around it");
-        }
         let plan = Join::try_new(left, right, on, filter, of.join_type, JoinConstraint::On, nulls, of.null_aware)?;
-        let all = [columns(&of.schema), as_columns(&keys)].concat();
-        Ok(Pushed { plan: project(LogicalPlan::Join(plan), all)?, keys })
+        let mut own = columns(&of.schema);
+        if of.join_type == LeftMark {
+            // A mark has the qualifier of the right side, which the domain may change.
+            let (last, new) = (own.len() - 1, columns(&plan.schema));
+            own.splice(last.., self.named(new.last().cloned().into_iter().collect(), &of.schema, last));
+        }
+        Ok(Pushed { plan: project(LogicalPlan::Join(plan), [own, as_columns(&keys)].concat())?, keys })
     }
 
     fn union(&self, of: &Union) -> Result<Pushed> {

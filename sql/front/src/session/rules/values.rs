@@ -13,8 +13,8 @@
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, DFSchemaRef, JoinType, Result, ScalarValue};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchemaRef, DataFusionError, JoinType, Result, ScalarValue, not_impl_err};
 use datafusion::functions_aggregate::count::count_all;
 use datafusion::functions_aggregate::expr_fn::{count, max, min};
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
@@ -47,6 +47,10 @@ impl AnalyzerRule for Subqueries {
 
 fn node(plan: LogicalPlan, names: &Names) -> Result<Transformed<LogicalPlan>> {
     match plan {
+        LogicalPlan::Aggregate(ref of) if of.aggr_expr.iter().any(is_of_outer_query) => {
+            not_impl_err!("an aggregate in a subquery whose columns are all of the query around it")
+        }
+        LogicalPlan::Join(of) if of.filter.as_ref().is_some_and(has_subquery) => on_subqueries(of, names),
         LogicalPlan::Join(of) => lateral(of, names),
         LogicalPlan::Filter(of) => {
             let mut joined = Joined::new(&of.input, names);
@@ -102,6 +106,78 @@ fn lateral(of: Join, names: &Names) -> Result<Transformed<LogicalPlan>> {
     let filter = same.chain(on).chain(of.filter).reduce(Expr::and);
     let plan = join(of.left.as_ref().clone(), pushed.plan, Vec::new(), filter, of.join_type)?;
     as_before(plan, &of.schema).map(Transformed::yes)
+}
+
+/// Returns true for an aggregate that SQL computes in the query around its subquery.
+fn is_of_outer_query(call: &Expr) -> bool {
+    let call = call.clone().unalias();
+    call.column_refs().is_empty() && needs_outer(&[call]).unwrap_or(false)
+}
+
+fn has_subquery(of: &Expr) -> bool {
+    let is_one = |of: &Expr| {
+        matches!(of, Expr::ScalarSubquery(_) | Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_))
+    };
+    of.exists(|of| Ok(is_one(of))).unwrap_or(false)
+}
+
+/// A join with subqueries in its condition, as a filter over all pairs. An outer join adds the rows without a pair: its
+/// side meets the pairs again, by the columns that the condition needs.
+fn on_subqueries(of: Join, names: &Names) -> Result<Transformed<LogicalPlan>> {
+    let filter = of.filter.clone().unwrap_or_else(|| lit(true));
+    let all = of.on.iter().map(|(a, b)| a.clone().eq(b.clone())).fold(filter, Expr::and);
+    let mut needed: Vec<Column> = all.column_refs().into_iter().cloned().collect();
+    all.apply(|of| {
+        if let Expr::Exists(Exists { subquery, .. })
+        | Expr::InSubquery(InSubquery { subquery, .. })
+        | Expr::SetComparison(SetComparison { subquery, .. })
+        | Expr::ScalarSubquery(subquery) = of
+        {
+            needed.extend(outer_columns(&subquery.subquery)?);
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    needed.sort();
+    needed.dedup();
+    let pairs_of = |left: LogicalPlan, right: LogicalPlan| {
+        let both = LogicalPlanBuilder::from(left).cross_join(right)?.build()?;
+        let filter = LogicalPlan::Filter(Filter::try_new(all.clone(), Arc::new(both))?);
+        node(filter, names).map(|done| done.data)
+    };
+    // The rows of a side, each with its pairs or with none.
+    let kept = |side: &Arc<LogicalPlan>, other: &Arc<LogicalPlan>| {
+        let own: Vec<Column> = needed.iter().filter(|column| side.schema().has_column(column)).cloned().collect();
+        let mut joined = Joined::new(side, names);
+        let values = match own.is_empty() {
+            true => LogicalPlanBuilder::empty(true).build()?,
+            false => Domain::values(side, &own)?,
+        };
+        let found = pairs_of(values, other.as_ref().clone())?;
+        let columns = other.schema().columns();
+        let more = columns.iter().cloned().map(Expr::Column).collect();
+        let (keys, more, right) = joined.relation(&own, more, found)?;
+        let on = pairs(&own, &keys);
+        let filter = on.is_empty().then(|| lit(true));
+        joined.plan = Some(join(side.as_ref().clone(), right, on, filter, JoinType::Left)?);
+        let named = columns.into_iter().zip(more).map(|(name, of)| of.alias_qualified(name.relation, name.name));
+        Ok::<_, DataFusionError>((joined.plan.unwrap_or_else(|| side.as_ref().clone()), named.collect::<Vec<_>>()))
+    };
+    let columns = |plan: &LogicalPlan| plan.schema().columns().into_iter().map(Expr::Column).collect::<Vec<_>>();
+    let plan = match of.join_type {
+        JoinType::Inner => pairs_of(of.left.as_ref().clone(), of.right.as_ref().clone())?,
+        JoinType::Left => {
+            let (plan, others) = kept(&of.left, &of.right)?;
+            let all = [columns(&of.left), others].concat();
+            LogicalPlan::Projection(Projection::try_new(all, Arc::new(plan))?)
+        }
+        JoinType::Right => {
+            let (plan, others) = kept(&of.right, &of.left)?;
+            let all = [others, columns(&of.right)].concat();
+            LogicalPlan::Projection(Projection::try_new(all, Arc::new(plan))?)
+        }
+        _ => return Ok(Transformed::no(LogicalPlan::Join(of))),
+    };
+    Ok(Transformed::yes(plan))
 }
 
 /// Returns the columns of a schema that a subquery needs.
