@@ -28,7 +28,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 SECONDS = 600
 # Types whose values have parts, by their names in Arrow.
-NESTED = ("List", "LargeList", "FixedSizeList", "Struct", "Map", "Interval")
+NESTED = ("List", "LargeList", "FixedSizeList", "Struct", "Map")
 # Exit code of a program that ended by a signal or a panic: never a refusal.
 PANIC = 101
 
@@ -227,6 +227,8 @@ def of_text(cell, kind):
         return datetime.date.fromisoformat(cell[:10])
     if kind.startswith("Timestamp"):
         return datetime.datetime.fromisoformat(cell)
+    if kind.startswith("Time"):
+        return datetime.time.fromisoformat(cell[:15])
     return cell
 
 

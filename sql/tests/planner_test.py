@@ -91,6 +91,27 @@ CASES = {
     "select * from a left join b on a.k <= b.k and b.v in (select v from b b2 where b2.k >= a.k)",
     "a subquery in the condition of a right join":
     "select * from a right join b on not exists (select 1 from c where c.k = a.k or c.k < b.k)",
+    "a subquery in the condition of a full join":
+    "select * from a full join b on a.k = b.k and not exists (select 1 from c where c.k = a.k and c.k < b.v)",
+    "any of equal names":
+    "select k from a where k = any (select k from a)",
+    "nulls are equal in one key and not in another":
+    "select a.k, b.v from a join b on a.k is not distinct from b.k where a.v + 0 = b.v + 0",
+    "scalars of both sides that are equal or null":
+    "select a.k, b.k from a join b on (select 2 * sum(k) * a.k from c) = (select sum(k) * b.k from c)",
+    "rows in a subquery, as conditions":
+    "select k, v from a where (k, v) in (select k, v from b) or k = 3",
+    "rows not in a subquery, with nulls":
+    "select k, v from a where (k, v) not in (select k, v from b where k < 2) and (v, k) not in (select v, k from c, "
+    "(values (10)) x(v))",
+    "rows in a subquery, as values":
+    "select k, v, (k, v) in (select k, v from b), (v, k) not in (select v, k from b where k < 2) from a",
+    "a correlation of constant values":
+    "select regr_r2(1, k), regr_r2(k, 1), regr_r2(v, k) from a",
+    "lists of quantiles":
+    "select quantile_cont(k, [0.25, 0.5]) from a",
+    "an interval of a null":
+    "select date '2020-01-01' + interval (k) day from a",
     "distinct on with an order by another column":
     "select distinct on (k) k, v from b order by v, k",
     "distinct on with an order by a number, an alias and all":
@@ -135,6 +156,7 @@ WRONG = set()
 # Queries that must fail, with a part of the message.
 FAILURES = {
     "select (select v from b where b.k = a.k) from a": "more than one row",
+    "select 1 from a group by ()": "Empty tuple",
     "select (select max(a.k) from b) from a": "columns are all of the query around it",
     "select k, (select count(*) from (select 1 from b where b.k = a.k group by grouping sets ((), (v)))) from a":
     "grouping set of no keys",

@@ -83,6 +83,9 @@ impl AggregateUDFImpl for Whole {
         if of.is_distinct {
             return not_impl_err!("{} of distinct values", self.name);
         }
+        if self.kind == Kind::Mode && !of.order_bys.is_empty() {
+            return not_impl_err!("mode in an order");
+        }
         let data_type = |n: usize| of.expr_fields.get(n).map_or(DataType::Null, |field| field.data_type().clone());
         let parameter = ScalarValue::try_from(data_type(1))?;
         Ok(Box::new(Group { kind: self.kind, data_type: data_type(0), values: VecDeque::new(), parameter }))
@@ -125,7 +128,8 @@ impl Accumulator for Group {
         for row in (0..values.len()).filter(|row| values.is_valid(*row)) {
             self.values.push_back(ScalarValue::try_from_array(values, row)?);
         }
-        if let Some(parameters) = arguments.get(1)
+        if self.kind == Kind::QuantileDisc
+            && let Some(parameters) = arguments.get(1)
             && !parameters.is_empty()
         {
             self.parameter = ScalarValue::try_from_array(parameters, 0)?;

@@ -303,7 +303,11 @@ impl<'n> Domain<'n> {
         let order =
             order.iter().map(|key| Ok(SortExpr { expr: self.replaced(key.expr.clone(), &keys)?, ..key.clone() }));
         let order = order.collect::<Result<Vec<_>>>()?;
-        let call = row_number().partition_by(as_columns(&keys)).order_by(order).build()?.alias(self.names.next());
+        let mut call = row_number().partition_by(as_columns(&keys));
+        if !order.is_empty() {
+            call = call.order_by(order);
+        }
+        let call = call.build()?.alias(self.names.next());
         let number = Expr::Column(Column::from_name(call.schema_name().to_string()));
         let above = number.clone().gt(lit(skip as u64));
         let condition = match count {

@@ -22,7 +22,7 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{
     Aggregate, BinaryExpr, Distinct, Expr, ExprSchemable, Filter, Join, LogicalPlan, LogicalPlanBuilder, Operator,
-    Projection, Subquery, SubqueryAlias, binary_expr, lit, when,
+    Projection, Subquery, SubqueryAlias, Union, binary_expr, lit, when,
 };
 use datafusion::optimizer::AnalyzerRule;
 
@@ -56,8 +56,10 @@ fn node(plan: LogicalPlan, names: &Names) -> Result<Transformed<LogicalPlan>> {
             let mut joined = Joined::new(&of.input, names);
             let parts = split_conjunction(&of.predicate).into_iter().cloned();
             let parts = parts.map(|part| joined.condition(part)).collect::<Result<Vec<_>>>()?;
-            let Some(input) = joined.done() else { return Ok(Transformed::no(LogicalPlan::Filter(of))) };
             let predicate = parts.into_iter().reduce(Expr::and).unwrap_or_else(|| lit(true));
+            let Some(input) = joined.done() else {
+                return Ok(Transformed::yes(LogicalPlan::Filter(Filter::try_new(predicate, of.input)?)));
+            };
             let filter = LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(input))?);
             as_before(filter, of.input.schema()).map(Transformed::yes)
         }
@@ -174,6 +176,41 @@ fn on_subqueries(of: Join, names: &Names) -> Result<Transformed<LogicalPlan>> {
             let (plan, others) = kept(&of.right, &of.left)?;
             let all = [others, columns(&of.right)].concat();
             LogicalPlan::Projection(Projection::try_new(all, Arc::new(plan))?)
+        }
+        JoinType::Full => {
+            let (plan, others) = kept(&of.left, &of.right)?;
+            let all = [columns(&of.left), others].concat();
+            let lefts = LogicalPlan::Projection(Projection::try_new(all, Arc::new(plan))?);
+            // The rows of the right side without a pair: equal rows have all the same pairs.
+            let own: Vec<Column> =
+                needed.iter().filter(|column| of.right.schema().has_column(column)).cloned().collect();
+            let values = match own.is_empty() {
+                true => LogicalPlanBuilder::empty(true).build()?,
+                false => Domain::values(&of.right, &own)?,
+            };
+            let found = pairs_of(of.left.as_ref().clone(), values)?;
+            let (keys, _, found) = Joined::new(&of.right, names).relation(&own, Vec::new(), found)?;
+            let on = pairs(&own, &keys);
+            let filter = on.is_empty().then(|| lit(true));
+            let rest = join(of.right.as_ref().clone(), found, on, filter, JoinType::LeftAnti)?;
+            let nulls = of.left.schema().iter().map(|(relation, field)| {
+                let null = ScalarValue::try_from(field.data_type())?;
+                Ok(lit(null).alias_qualified(relation.cloned(), field.name()))
+            });
+            let nulls = nulls.collect::<Result<Vec<_>>>()?;
+            let rights = Projection::try_new([nulls, columns(&of.right)].concat(), Arc::new(rest))?;
+            let both = vec![Arc::new(lefts), Arc::new(LogicalPlan::Projection(rights))];
+            // A union forgets which table a column is of, so that each has a name of its own in it.
+            let new: Vec<String> = of.schema.fields().iter().map(|_| names.next()).collect();
+            let side = |plan: Arc<LogicalPlan>| {
+                let named = columns(&plan).into_iter().zip(&new).map(|(of, name)| of.alias(name)).collect();
+                Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(named, plan)?)))
+            };
+            let union = Union::try_new_with_loose_types(both.into_iter().map(side).collect::<Result<Vec<_>>>()?)?;
+            let old = of.schema.iter().zip(&new).map(|((relation, field), name)| {
+                Expr::Column(Column::from_name(name)).alias_qualified(relation.cloned(), field.name())
+            });
+            LogicalPlan::Projection(Projection::try_new(old.collect(), Arc::new(LogicalPlan::Union(union)))?)
         }
         _ => return Ok(Transformed::no(LogicalPlan::Join(of))),
     };

@@ -4,10 +4,11 @@
 use std::sync::OnceLock;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident,
-    Interval, NullTreatment, OrderByExpr, OrderByOptions, Value,
+    Array, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
+    Ident, Interval, NullTreatment, OrderByExpr, OrderByOptions, Value,
 };
 
+use super::rows;
 use super::templates::{Line, Templates};
 
 /// Other names of functions.
@@ -49,6 +50,11 @@ const TEMPLATES: &[Line] = &[
         "case when ($1) is not null then coalesce(regexp_match($1, concat('(', $2, ')'))[1], '') end",
     ),
     // Aggregates.
+    (
+        "regr_r2",
+        2,
+        "case when regr_sxx($1, $2) <> 0 and regr_syy($1, $2) = 0 then cast(1 as double) else regr_r2($1, $2) end",
+    ),
     ("approx_quantile", 2, "approx_percentile_cont($2) within group (order by $1)"),
     ("sem", 1, "stddev_pop($1) / sqrt(nullif(count($1), 0))"),
     (
@@ -82,7 +88,7 @@ const TEMPLATES: &[Line] = &[
     ("monthname", 1, "to_char(cast($1 as timestamp), '%B')"),
     ("last_day", 1, "cast(date_trunc('month', cast($1 as timestamp)) + interval '1 month' - interval '1 day' as date)"),
     ("date_add", 2, "($1) + ($2)"),
-    ("interval", 2, "cast(concat(cast(cast($1 as bigint) as varchar), $2) as interval)"),
+    ("interval", 2, "cast(cast(cast($1 as bigint) as varchar) || $2 as interval)"),
     // Numbers of borders of a unit between two times.
     ("years between", 2, "cast(date_part('year', $2) - date_part('year', $1) as bigint)"),
     (
@@ -113,6 +119,7 @@ pub fn rewrite(expr: &mut Expr, is_known: &dyn Fn(&str) -> bool) {
             fill("//", &[(**left).clone(), (**right).clone()])
         }
         Expr::Interval(interval) => interval_of(interval),
+        Expr::InSubquery { .. } | Expr::AnyOp { .. } | Expr::AllOp { .. } => rows::value(expr),
         // The parser reads `a is distinct from b and c` as a comparison of a with `b and c`.
         Expr::IsDistinctFrom(left, right) => misread(left, right, Expr::IsDistinctFrom),
         Expr::IsNotDistinctFrom(left, right) => misread(left, right, Expr::IsNotDistinctFrom),
@@ -180,8 +187,15 @@ fn call(function: &mut Function, is_known: &dyn Fn(&str) -> bool) -> Option<Expr
         function.null_treatment = Some(NullTreatment::IgnoreNulls);
         return None;
     }
+    if matches!(&name[..], "quantile_cont" | "approx_quantile" | "percentile_cont")
+        && let Some(each) = for_each(function, &arguments)
+    {
+        return Some(each);
+    }
     if is_known(&name) {
         return match (&name[..], &arguments[..], &function.within_group[..]) {
+            // The planner's is null where the first argument is always the same.
+            ("regr_r2", [_, _], []) if function.over.is_none() && function.filter.is_none() => fill(&name, &arguments),
             ("mode", [], [of]) => {
                 let arguments = vec![of.expr.clone()];
                 within(function, arguments)
@@ -212,6 +226,24 @@ fn call(function: &mut Function, is_known: &dyn Fn(&str) -> bool) -> Option<Expr
         _ if plain && function.filter.is_none() && !is_ordered(function) => fill(&name, &arguments),
         _ => None,
     }
+}
+
+/// Returns a list of calls for a call with a list of numbers as its last argument.
+fn for_each(function: &Function, arguments: &[Expr]) -> Option<Expr> {
+    let (last, first) = arguments.split_last()?;
+    let Expr::Array(list) = last else { return None };
+    let one = |number: &Expr| {
+        let mut call = function.clone();
+        let FunctionArguments::List(list) = &mut call.args else { return None };
+        let all = first.iter().chain([number]).cloned();
+        list.args = all.map(|of| FunctionArg::Unnamed(FunctionArgExpr::Expr(of))).collect();
+        if call.name.to_string().eq_ignore_ascii_case("approx_quantile") {
+            return fill("approx_quantile", &[first.first()?.clone(), number.clone()]);
+        }
+        Some(Expr::Function(call))
+    };
+    let elem = list.elem.iter().map(one).collect::<Option<Vec<_>>>()?;
+    Some(Expr::Array(Array { elem, named: list.named }))
 }
 
 fn rename(function: &mut Function, name: &str) {

@@ -85,7 +85,8 @@ pub fn name_series(factor: &mut TableFactor) {
 pub fn group_by_rows(select: &mut Select) {
     let GroupByExpr::Expressions(keys, _) = &mut select.group_by else { return };
     let parts = |key: Expr| match key {
-        Expr::Tuple(parts) => parts,
+        // No keys at all are a group of all rows.
+        Expr::Tuple(parts) if !parts.is_empty() => parts,
         key => vec![key],
     };
     *keys = std::mem::take(keys).into_iter().flat_map(parts).collect();

@@ -5,6 +5,7 @@
 //!   habits.rs   semi and anti joins, FROM alone, ORDER BY ALL, names of series
 //!   windows.rs  named windows
 //!   distinct_on.rs   DISTINCT ON with any order
+//!   rows.rs     rows of several values in IN
 //!   functions.rs     functions that the planner lacks; templates.rs: how they become others
 //!   hive/       Hive's dialect
 //! ```
@@ -14,6 +15,7 @@ mod functions;
 mod habits;
 mod hive;
 mod labels;
+mod rows;
 mod templates;
 mod windows;
 
@@ -144,6 +146,7 @@ impl VisitorMut for Rewrite {
         habits::select_all(select);
         habits::group_by_rows(select);
         windows::define(select);
+        rows::conditions(select);
         labels::add(select);
         ControlFlow::Continue(())
     }

@@ -27,9 +27,14 @@ impl Templates {
     pub fn fill(&self, name: &str, arguments: &[Expr]) -> Option<Expr> {
         let template = self.0.iter().find(|((own, count), _)| *own == name && *count == arguments.len());
         let mut expr = template?.1.clone();
-        let _ = expr.visit(&mut Fill(arguments));
+        replace(&mut expr, arguments);
         Some(expr)
     }
+}
+
+/// Puts arguments in the place of `$1`, `$2`, ..
+pub fn replace(expr: &mut Expr, arguments: &[Expr]) {
+    let _ = expr.visit(&mut Fill(arguments));
 }
 
 struct Fill<'a>(&'a [Expr]);
@@ -43,9 +48,11 @@ impl VisitorMut for Fill<'_> {
             && let Some(argument) = place[1..].parse::<usize>().ok().and_then(|n| self.0.get(n - 1))
         {
             *expr = match argument {
-                simple @ (Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Function(_)) => {
-                    simple.clone()
-                }
+                simple @ (Expr::Identifier(_)
+                | Expr::CompoundIdentifier(_)
+                | Expr::Value(_)
+                | Expr::Function(_)
+                | Expr::Exists { .. }) => simple.clone(),
                 other => Expr::Nested(Box::new(other.clone())),
             };
         }
