@@ -4,6 +4,7 @@
     run.py --suite sqlite FOLDER-OR-FILE ..            all records
     run.py --suite sqlite FOLDER --sample 100000 --seed 7   about this number, chosen by the seed
     run.py --suite duckdb FOLDER ..                    DuckDB's own files
+    run.py .. --results tests/results/sqllogictest.md  adds a line with the shares to this page
 
 DuckDB runs the statements that make tables; a query reads them as files of Parquet. So the program needs no tables of
 its own. A difference or a refusal that no line of differences.txt names fails the run.
@@ -15,6 +16,7 @@ import os
 import random
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -219,6 +221,7 @@ def main(arguments=None):
     p.add_argument("--unknown", type=int, default=40, help="print this many unexplained records (default 40)")
     p.add_argument("--slow", action="store_true", help="with DuckDB's files that end in .test_slow")
     p.add_argument("--by-file", action="store_true", help="print a line for each file")
+    p.add_argument("--results", help="page of results to which a line is added")
     a = p.parse_args(arguments)
     found, known, engine = list(files(a.paths, a.slow)), Known(), engines.under_test()
     chooser, chosen = random.Random(a.seed), None
@@ -231,12 +234,36 @@ def main(arguments=None):
         total.add(outcome)
         if a.by_file:
             print(line_of(name, outcome), flush=True)
+    if a.results:
+        add_result(a, len(found), total)
     for kind, where, detail, sql in total.unknown[:a.unknown]:
         print(f"{kind} {where}: {detail[:300]}\n  {' '.join(sql.split())[:400]}")
     print(line_of(f"{len(found)} files, seed {a.seed}, {time.monotonic() - begin:.0f} s", total))
     for reason, count in total.reasons.most_common():
         print(f"{count:8} {reason}")
     return 1 if total.unknown else 0
+
+
+def add_result(arguments, files, total):
+    """Adds a line to the page of results."""
+    classes = collections.Counter()
+    for reason, count in total.reasons.items():
+        classes[reason.partition(": ")[2].partition(":")[0]] += count
+    passed, ran = total.counts["passed"], sum(total.counts[kind] for kind in PARTS)
+    git = lambda *words: subprocess.run(["git", "-C", HERE, *words], capture_output=True, text=True, check=False).stdout
+    changes = git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":!/tests/results").strip()
+    commit = git("rev-parse", "--short=7", "HEAD").strip() + ("+" if changes else "")
+    suite = {"sqlite": "SQLite", "duckdb": "DuckDB"}[arguments.suite]
+    if arguments.sample:
+        suite += f", sample of {arguments.sample} by seed {arguments.seed}"
+    share = 100 * passed / max(1, ran)
+    cells = [
+        suite, files, ran, passed, f"{share:.2f} %", classes["lack"], classes["WRONG"],
+        len(total.unknown), total.counts["left out by a reason"], commit,
+        time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+    ]
+    with open(arguments.results, "a") as page:
+        page.write("| " + " | ".join(map(str, cells)) + " |\n")
 
 
 PARTS = ("passed", "passed but for the order of nulls", "differs", "refused", "accepted", "broken")
