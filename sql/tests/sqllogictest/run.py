@@ -39,7 +39,7 @@ SET_NULLS = re.compile(r"\s*(?:set|pragma)\s+default_null_order\s*=\s*'?(nulls[ 
 
 
 class Known:
-    """Lines of differences.txt: kind (differs, refused), pattern of the query or of the error, reason."""
+    """Lines of differences.txt: kind (differs, refused, accepted, broken), pattern of the query or of the error, reason."""
 
     def __init__(self, path=DIFFERENCES):
         self.rules = []
@@ -167,7 +167,10 @@ def run_record(record, where, suite, tables, session, known, labels, outcome, ch
         answer, problem = None, str(refused)
     except engines.Broken as broken:
         outcome.counts["broken"] += 1
-        outcome.unknown.append(("broken", where, str(broken), record.sql))
+        reason = known.reason("broken", record.sql)
+        outcome.reasons[f"broken: {reason or 'UNKNOWN'}"] += 1
+        if reason is None:
+            outcome.unknown.append(("broken", where, str(broken), record.sql))
         return
     if record.expect in ("error", "maybe"):
         passed = record.expect == "maybe" or problem is not None
