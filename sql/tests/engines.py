@@ -27,6 +27,8 @@ from generated import columns
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 SECONDS = 600
+# Types whose values have parts, by their names in Arrow.
+NESTED = ("List", "LargeList", "FixedSizeList", "Struct", "Map")
 # Exit code of a program that ended by a signal or a panic: never a refusal.
 PANIC = 101
 
@@ -107,12 +109,12 @@ class Yunti:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def session(self, threads=None, memory=None):
+    def session(self, threads=None, memory=None, options=()):
         """Returns what answers many queries: one process, if the program has `--statements`."""
         if self.has_statements is None:
             shown = subprocess.run([self.program, "sql", "--help"], capture_output=True, check=False, text=True)
             self.has_statements = "--statements" in shown.stdout + shown.stderr
-        return Session(self, threads, memory) if self.has_statements else Queries(self)
+        return Session(self, threads, memory, options) if self.has_statements else Queries(self)
 
     def has_compiler(self):
         """Returns true if the program makes machine code of queries."""
@@ -193,6 +195,9 @@ class Session:
         if "error" in reply:
             raise Refused(first_line(reply["error"]))
         kinds = [column["type"] for column in reply["columns"]]
+        if any(kind.startswith(NESTED) for kind in kinds):
+            # The text of a list or a struct does not say what its values are.
+            return self.engine.query(sql, tables, *self.limits, options=self.options)
         rows = [tuple(None if cell is None else of_text(cell, kind) for cell, kind in zip(row, kinds))
                 for row in reply["rows"]]
         places = [int(kind.rstrip(")").split(",")[1]) if kind.startswith("Decimal") else None for kind in kinds]
@@ -222,6 +227,8 @@ def of_text(cell, kind):
         return datetime.date.fromisoformat(cell[:10])
     if kind.startswith("Timestamp"):
         return datetime.datetime.fromisoformat(cell)
+    if kind.startswith("Time"):
+        return datetime.time.fromisoformat(cell[:15])
     return cell
 
 

@@ -85,7 +85,8 @@ def expand(lines, first, names):
 
 def substituted(text, names, value):
     """Returns a line with the values of a loop's variables, several of which are written with commas between."""
-    for name, part in zip(names.split(","), value.split(",")):
+    parts = value.split(",") if "," in names else [value]
+    for name, part in zip(names.split(","), parts):
         text = text.replace("${" + name + "}", part).replace("{" + name + "}", part)
     return text
 

@@ -4,6 +4,7 @@
     run.py --suite sqlite FOLDER-OR-FILE ..            all records
     run.py --suite sqlite FOLDER --sample 100000 --seed 7   about this number, chosen by the seed
     run.py --suite duckdb FOLDER ..                    DuckDB's own files
+    run.py .. --results tests/results/sqllogictest.md  adds a line with the shares to this page
 
 DuckDB runs the statements that make tables; a query reads them as files of Parquet. So the program needs no tables of
 its own. A difference or a refusal that no line of differences.txt names fails the run.
@@ -15,6 +16,7 @@ import os
 import random
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,10 +33,13 @@ from sqllogictest import records, values  # noqa: E402
 DIFFERENCES = os.path.join(HERE, "differences.txt")
 LEFT_OUT = ("dialect:", "suite:")
 QUERY = re.compile(r"\s*(\(\s*)*(select|with|values|from)\b", re.I)
+# Order of nulls in DuckDB's files, unless they set another. Ours is PostgreSQL's otherwise.
+NULLS_LAST = "nulls_last"
+SET_NULLS = re.compile(r"\s*(?:set|pragma)\s+default_null_order\s*=\s*'?(nulls[ _](?:first|last))'?", re.I)
 
 
 class Known:
-    """Lines of differences.txt: kind (differs, refused), pattern of the query or of the error, reason."""
+    """Lines of differences.txt: kind (differs, refused, accepted, broken), pattern of the query or of the error, reason."""
 
     def __init__(self, path=DIFFERENCES):
         self.rules = []
@@ -116,14 +121,25 @@ def run_file(path, suite, engine, known, chosen=None, name=None):
         outcome.counts["files left out"] += 1
         outcome.reasons[f"file left out: {str(reason).split(':')[0]}"] += 1
         return outcome
-    tables, labels, session = Tables(), {}, engine.session()
+    tables, labels, session = Tables(), {}, session_of(engine, suite, NULLS_LAST)
     try:
         for record in parsed:
+            order = SET_NULLS.match(record.sql)
+            if order:
+                session.close()
+                session = session_of(engine, suite, order[1].lower().replace(" ", "_"))
             run_record(record, f"{name}:{record.line}", suite, tables, session, known, labels, outcome, chosen)
     finally:
         session.close()
         tables.close()
     return outcome
+
+
+def session_of(engine, suite, nulls):
+    """Returns a session with the order of nulls that the files of a suite expect."""
+    if suite != "duckdb" or engine.name != "yunti":
+        return engine.session()
+    return engine.session(options=["-D", f"sql_parser.default_null_ordering={nulls}"])
 
 
 def run_record(record, where, suite, tables, session, known, labels, outcome, chosen):
@@ -151,7 +167,10 @@ def run_record(record, where, suite, tables, session, known, labels, outcome, ch
         answer, problem = None, str(refused)
     except engines.Broken as broken:
         outcome.counts["broken"] += 1
-        outcome.unknown.append(("broken", where, str(broken), record.sql))
+        reason = known.reason("broken", record.sql)
+        outcome.reasons[f"broken: {reason or 'UNKNOWN'}"] += 1
+        if reason is None:
+            outcome.unknown.append(("broken", where, str(broken), record.sql))
         return
     if record.expect in ("error", "maybe"):
         passed = record.expect == "maybe" or problem is not None
@@ -205,6 +224,7 @@ def main(arguments=None):
     p.add_argument("--unknown", type=int, default=40, help="print this many unexplained records (default 40)")
     p.add_argument("--slow", action="store_true", help="with DuckDB's files that end in .test_slow")
     p.add_argument("--by-file", action="store_true", help="print a line for each file")
+    p.add_argument("--results", help="page of results to which a line is added")
     a = p.parse_args(arguments)
     found, known, engine = list(files(a.paths, a.slow)), Known(), engines.under_test()
     chooser, chosen = random.Random(a.seed), None
@@ -217,12 +237,36 @@ def main(arguments=None):
         total.add(outcome)
         if a.by_file:
             print(line_of(name, outcome), flush=True)
+    if a.results:
+        add_result(a, len(found), total)
     for kind, where, detail, sql in total.unknown[:a.unknown]:
         print(f"{kind} {where}: {detail[:300]}\n  {' '.join(sql.split())[:400]}")
     print(line_of(f"{len(found)} files, seed {a.seed}, {time.monotonic() - begin:.0f} s", total))
     for reason, count in total.reasons.most_common():
         print(f"{count:8} {reason}")
     return 1 if total.unknown else 0
+
+
+def add_result(arguments, files, total):
+    """Adds a line to the page of results."""
+    classes = collections.Counter()
+    for reason, count in total.reasons.items():
+        classes[reason.partition(": ")[2].partition(":")[0]] += count
+    passed, ran = total.counts["passed"], sum(total.counts[kind] for kind in PARTS)
+    git = lambda *words: subprocess.run(["git", "-C", HERE, *words], capture_output=True, text=True, check=False).stdout
+    changes = git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":!/tests/results").strip()
+    commit = git("rev-parse", "--short=7", "HEAD").strip() + ("+" if changes else "")
+    suite = {"sqlite": "SQLite", "duckdb": "DuckDB"}[arguments.suite]
+    if arguments.sample:
+        suite += f", sample of {arguments.sample} by seed {arguments.seed}"
+    share = 100 * passed / max(1, ran)
+    cells = [
+        suite, files, ran, passed, f"{share:.2f} %", classes["lack"], classes["WRONG"],
+        len(total.unknown), total.counts["left out by a reason"], commit,
+        time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+    ]
+    with open(arguments.results, "a") as page:
+        page.write("| " + " | ".join(map(str, cells)) + " |\n")
 
 
 PARTS = ("passed", "passed but for the order of nulls", "differs", "refused", "accepted", "broken")

@@ -52,7 +52,10 @@ def duckdb_text(value, inner=False):
     if isinstance(value, datetime.datetime):
         text = value.isoformat(" ")
         return text.rstrip("0") if "." in text and "+" not in text else text
-    if isinstance(value, (datetime.date, datetime.time)):
+    if isinstance(value, datetime.time):
+        text = value.isoformat()
+        return text.rstrip("0") if "." in text else text
+    if isinstance(value, datetime.date):
         return value.isoformat()
     if isinstance(value, (list, tuple)):
         if value and all(isinstance(entry, tuple) for entry in value):  # a map

@@ -6,12 +6,16 @@
 //!   remote.rs    a function as planner and executors know it
 //!   json_object.rs   get_json_object
 //!   casts.rs     casts of numbers to whole numbers
+//!   only_row.rs  values of subqueries, which have one row
+//!   whole_groups.rs  aggregates that need all values of a group
 //! ```
 
 pub mod casts;
 mod channel;
 mod json_object;
+pub mod only_row;
 mod remote;
+mod whole_groups;
 
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -37,6 +41,7 @@ pub type Ends = (PathBuf, PathBuf);
 /// name that is taken.
 pub fn register(context: &SessionContext, ends: &[Ends]) -> Result<()> {
     context.register_udf(ScalarUDF::new_from_impl(json_object::JsonObject::new()));
+    whole_groups::all().for_each(|aggregate| context.register_udaf(aggregate));
     if ends.is_empty() {
         return Ok(());
     }

@@ -3,12 +3,14 @@
 //! ```text
 //!   names.rs    names of tables -> tables
 //!   parameters.rs  values of $name and $1
+//!   rules/      what the planner plans wrongly or refuses
 //!   run.rs      a statement: what it is, its plan, its rows
 //!   write.rs    statements that write files
 //! ```
 
 pub mod names;
 mod parameters;
+mod rules;
 pub mod run;
 mod syntax;
 pub mod write;
@@ -135,6 +137,7 @@ impl Session {
         runtime.register_object_store(url.as_ref(), world.store.clone());
         let libraries = Libraries::load(&settings.libraries, &world.budget)?;
         let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
+        let builder = builder.with_analyzer_rules(rules::analyzer()).with_optimizer_rules(rules::optimizer());
         let mut state = match settings.dialect {
             Dialect::Own => builder.with_analyzer_rule(Arc::new(crate::functions::casts::Rounded)),
             // Hive cuts digits off, as the planner does.

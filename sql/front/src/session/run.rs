@@ -71,7 +71,14 @@ impl Session {
 
     fn parse(&self, statement: &Statement) -> Result<Parsed> {
         match self.settings.dialect {
-            Dialect::Own => parse(statement),
+            Dialect::Own => {
+                let state = self.context.state();
+                parse(statement, &|name| {
+                    state.scalar_functions().contains_key(name)
+                        || state.aggregate_functions().contains_key(name)
+                        || state.window_functions().contains_key(name)
+                })
+            }
             Dialect::Hive => parse_hive(statement),
         }
     }
@@ -508,7 +515,7 @@ fn reads_files(plan: &LogicalPlan) -> bool {
 /// Returns the query of all rows of a table.
 fn all_of(name: &ast::ObjectName, statement: &Statement) -> Result<ast::Query> {
     let text = Statement { text: format!("select * from {name}"), ..statement.clone() };
-    match parse(&text)? {
+    match parse(&text, &|_| true)? {
         Parsed::Statement(sql) => match *sql {
             Sql::Query(query) => Ok(*query),
             _ => Err(Error::new(Code::Usage, format!("'{name}' is no table"))),

@@ -1,8 +1,9 @@
 //! Words of DuckDB and Spark that have a form which the planner knows.
 
 use datafusion::sql::sqlparser::ast::{
-    self, Expr, JoinOperator, OrderByExpr, OrderByKind, OrderByOptions, Query, Select, SelectFlavor, SelectItem,
-    SetExpr, TableWithJoins, WildcardAdditionalOptions,
+    self, Expr, GroupByExpr, Ident, JoinOperator, OrderByExpr, OrderByKind, OrderByOptions, Query, Select,
+    SelectFlavor, SelectItem, SetExpr, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins,
+    WildcardAdditionalOptions,
 };
 
 /// `order by all`: every column, from the left.
@@ -60,4 +61,33 @@ pub fn half_joins(of: &mut TableWithJoins) {
             other => other,
         };
     }
+}
+
+/// `range(..)` and `generate_series(..)` as tables: their column has the name of the function.
+pub fn name_series(factor: &mut TableFactor) {
+    let TableFactor::Table { name, alias, args: Some(_), .. } = factor else { return };
+    let function = name.to_string().to_ascii_lowercase();
+    if !matches!(&function[..], "range" | "generate_series") {
+        return;
+    }
+    let column = TableAliasColumnDef { name: Ident::new(&function), data_type: None };
+    match alias {
+        Some(alias) if alias.columns.is_empty() => alias.columns.push(column),
+        Some(_) => {}
+        None => {
+            let name = Ident::new(&function);
+            *alias = Some(TableAlias { explicit: true, name, columns: vec![column], at: None });
+        }
+    }
+}
+
+/// `group by (a, b)`: by a and by b.
+pub fn group_by_rows(select: &mut Select) {
+    let GroupByExpr::Expressions(keys, _) = &mut select.group_by else { return };
+    let parts = |key: Expr| match key {
+        // No keys at all are a group of all rows.
+        Expr::Tuple(parts) if !parts.is_empty() => parts,
+        key => vec![key],
+    };
+    *keys = std::mem::take(keys).into_iter().flat_map(parts).collect();
 }

@@ -2,13 +2,22 @@
 //!
 //! ```text
 //!   labels.rs   names of columns that have none
-//!   habits.rs   semi and anti joins, FROM alone, ORDER BY ALL
+//!   habits.rs   semi and anti joins, FROM alone, ORDER BY ALL, names of series
+//!   windows.rs  named windows
+//!   distinct_on.rs   DISTINCT ON with any order
+//!   rows.rs     rows of several values in IN
+//!   functions.rs     functions that the planner lacks; templates.rs: how they become others
 //!   hive/       Hive's dialect
 //! ```
 
+mod distinct_on;
+mod functions;
 mod habits;
 mod hive;
 mod labels;
+mod rows;
+mod templates;
+mod windows;
 
 use std::ops::ControlFlow;
 
@@ -27,10 +36,10 @@ use crate::statements::Statement;
 /// Depth of a text's expressions and subqueries.
 const DEPTH_MAX: usize = 5000;
 
-/// Parses one statement.
+/// Parses one statement. `is_known`: names of functions that a session has.
 ///
 /// Errors: `Usage` with the place; if no dialect takes the text, the error of the first.
-pub fn parse(statement: &Statement) -> Result<Parsed> {
+pub fn parse(statement: &Statement, is_known: &dyn Fn(&str) -> bool) -> Result<Parsed> {
     let mut parsed = match with(&statement.text, &GenericDialect {}) {
         Ok(parsed) => Ok(parsed),
         // The generic dialect lacks words that PostgreSQL or DuckDB have, such as `as materialized`.
@@ -40,18 +49,22 @@ pub fn parse(statement: &Statement) -> Result<Parsed> {
             .or_else(|| is_copy(&statement.text).then(|| copy(&statement.text)).flatten())
             .ok_or_else(|| failure::of(error, statement)),
     }?;
+    let mut calls = Calls(is_known);
     if let Parsed::Statement(sql) = &mut parsed {
         rewrite(sql);
+        let _ = sql.visit(&mut calls);
     }
     match &mut parsed {
         Parsed::Explain(explain) => {
             if let Parsed::Statement(sql) = &mut *explain.statement {
                 rewrite(sql);
+                let _ = sql.visit(&mut calls);
             }
         }
         Parsed::CopyTo(copy) => {
             if let datafusion::sql::parser::CopyToSource::Query(query) = &mut copy.source {
                 let _ = query.visit(&mut Rewrite);
+                let _ = query.visit(&mut calls);
             }
         }
         _ => {}
@@ -105,6 +118,18 @@ fn rewrite(sql: &mut Sql) {
     }
 }
 
+/// Functions of a text. Names of columns without an alias keep the text of the query.
+struct Calls<'k>(&'k dyn Fn(&str) -> bool);
+
+impl VisitorMut for Calls<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        functions::rewrite(expr, self.0);
+        ControlFlow::Continue(())
+    }
+}
+
 struct Rewrite;
 
 impl VisitorMut for Rewrite {
@@ -112,12 +137,16 @@ impl VisitorMut for Rewrite {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         habits::order_by_all(query);
+        distinct_on::first_rows(query);
         labels::order(query);
         ControlFlow::Continue(())
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
         habits::select_all(select);
+        habits::group_by_rows(select);
+        windows::define(select);
+        rows::conditions(select);
         labels::add(select);
         ControlFlow::Continue(())
     }
@@ -126,6 +155,7 @@ impl VisitorMut for Rewrite {
         if let ast::TableFactor::NestedJoin { table_with_joins, .. } = factor {
             habits::half_joins(table_with_joins);
         }
+        habits::name_series(factor);
         ControlFlow::Continue(())
     }
 }
@@ -135,7 +165,7 @@ mod tests {
     use super::*;
 
     fn rewritten(text: &str) -> String {
-        let parsed = parse(&Statement { text: text.into(), line: 1, column: 1 });
+        let parsed = parse(&Statement { text: text.into(), line: 1, column: 1 }, &|_| false);
         match parsed.unwrap_or_else(|error| panic!("{text}: {error}")) {
             Parsed::Statement(sql) => sql.to_string().replace(labels::APART, "|"),
             other => other.to_string(),
@@ -157,6 +187,21 @@ mod tests {
                 "select distinct a + 1 from t order by a + 1",
                 "SELECT DISTINCT a + 1 AS \"a + 1\" FROM t ORDER BY \"a + 1\"",
             ),
+            (
+                "select sum(a) over w from t window v as (partition by b), w as (v order by c)",
+                "SELECT sum(a) OVER (PARTITION BY b ORDER BY c) AS \"sum(a) OVER (PARTITION BY b ORDER BY c)\" FROM t",
+            ),
+            (
+                "select distinct on (a) a, b as x from t order by x",
+                "SELECT a, b AS x FROM t QUALIFY row_number() OVER (PARTITION BY a ORDER BY b) = 1 ORDER BY x",
+            ),
+            ("select * from range(3)", "SELECT * FROM range(3) AS range (range)"),
+            (
+                "select arg_max(a, b) as x from t",
+                "SELECT first_value(a ORDER BY b DESC NULLS LAST) FILTER (WHERE (b) IS NOT NULL AND (a) IS NOT NULL) \
+                 AS x FROM t",
+            ),
+            ("select a from t where b is distinct from 1 and c", "SELECT a FROM t WHERE b IS DISTINCT FROM 1 AND c"),
             ("select a from t order by \"all\"", "SELECT a FROM t ORDER BY \"all\""),
             (
                 "with x as materialized (select a from t) select * from x",
@@ -170,6 +215,6 @@ mod tests {
     #[test]
     fn the_first_error_is_shown() {
         let statement = Statement { text: "select * fro t where".into(), line: 1, column: 1 };
-        assert_eq!(parse(&statement).map(|_| ()).map_err(|error| error.code()), Err(Code::Usage));
+        assert_eq!(parse(&statement, &|_| false).map(|_| ()).map_err(|error| error.code()), Err(Code::Usage));
     }
 }

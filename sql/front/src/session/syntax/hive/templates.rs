@@ -1,16 +1,12 @@
-//! Functions of Hive as expressions that the planner knows: a table of names, numbers of arguments, and texts in which
-//! `$1`, `$2`, .. stand for the arguments.
+//! Functions of Hive as expressions that the planner knows.
 
-use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use datafusion::sql::sqlparser::ast::{Expr, Value, VisitMut, VisitorMut};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
-use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::ast::Expr;
 
-/// Name, number of arguments, expression.
-const TEMPLATES: &[(&str, usize, &str)] = &[
+use super::super::templates::{Line, Templates};
+
+const TEMPLATES: &[Line] = &[
     // Conditions.
     ("nvl", 2, "coalesce($1, $2)"),
     ("if", 3, "case when $1 then $2 else $3 end"),
@@ -85,61 +81,16 @@ const TEMPLATES: &[(&str, usize, &str)] = &[
     ("rows", 1, "unnest($1)"),
 ];
 
-type Known = HashMap<(&'static str, usize), Expr>;
-
-fn known() -> &'static Known {
-    static KNOWN: OnceLock<Known> = OnceLock::new();
-    KNOWN.get_or_init(|| {
-        let parsed = |&(name, arguments, text): &(&'static str, usize, &'static str)| {
-            let mut parser = Parser::new(&GenericDialect {}).try_with_sql(text).ok()?;
-            Some(((name, arguments), parser.parse_expr().ok()?))
-        };
-        TEMPLATES.iter().filter_map(parsed).collect()
-    })
-}
-
 /// Returns the expression of a function; None for a name that has none.
 pub fn fill(name: &str, arguments: &[Expr]) -> Option<Expr> {
-    let template = known().iter().find(|((own, count), _)| *own == name && *count == arguments.len());
-    let mut expr = template?.1.clone();
-    let _ = expr.visit(&mut Fill(arguments));
-    Some(expr)
-}
-
-struct Fill<'a>(&'a [Expr]);
-
-impl VisitorMut for Fill<'_> {
-    type Break = ();
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Expr::Value(value) = expr
-            && let Value::Placeholder(place) = &value.value
-            && let Some(argument) = place[1..].parse::<usize>().ok().and_then(|n| self.0.get(n - 1))
-        {
-            *expr = match argument {
-                simple @ (Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Function(_)) => {
-                    simple.clone()
-                }
-                other => Expr::Nested(Box::new(other.clone())),
-            };
-        }
-        ControlFlow::Continue(())
-    }
+    static KNOWN: OnceLock<Templates> = OnceLock::new();
+    KNOWN.get_or_init(|| Templates::parse(TEMPLATES)).fill(name, arguments)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn each_template_is_an_expression() {
-        assert_eq!(known().len(), TEMPLATES.len());
-        for (name, count, text) in TEMPLATES {
-            let arguments: Vec<Expr> = (0..*count)
-                .map(|n| Expr::Identifier(datafusion::sql::sqlparser::ast::Ident::new(format!("a{n}"))))
-                .collect();
-            let filled = fill(name, &arguments).unwrap().to_string();
-            assert!(!filled.contains('$'), "{text}: {filled}");
-        }
+        super::super::super::templates::check(super::TEMPLATES);
     }
 }
