@@ -6,12 +6,16 @@
 //!   remote.rs    a function as planner and executors know it
 //!   json_object.rs   get_json_object
 //!   casts.rs     casts of numbers to whole numbers
+//!   floats.rs    decimals beside floats
+//!   times.rs     parts of dates and of times
 //! ```
 
 pub mod casts;
 mod channel;
+pub mod floats;
 mod json_object;
 mod remote;
+pub mod times;
 
 use std::io::Cursor;
 use std::path::PathBuf;

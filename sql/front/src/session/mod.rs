@@ -22,6 +22,7 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool, UnboundedMemoryPool};
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::optimizer::{Analyzer, AnalyzerRule};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_engine::env::Env;
@@ -134,7 +135,12 @@ impl Session {
         let url = ObjectStoreUrl::parse(store::URL).map_err(failure::plain)?;
         runtime.register_object_store(url.as_ref(), world.store.clone());
         let libraries = Libraries::load(&settings.libraries, &world.budget)?;
+        // Before the coercion of types.
+        let rules: Vec<Arc<dyn AnalyzerRule + Send + Sync>> =
+            vec![Arc::new(functions::times::Times), Arc::new(functions::floats::FloatsFirst)];
+        let rules = rules.into_iter().chain(Analyzer::new().rules).collect();
         let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
+        let builder = builder.with_analyzer_rules(rules);
         let mut state = match settings.dialect {
             Dialect::Own => builder.with_analyzer_rule(Arc::new(crate::functions::casts::Rounded)),
             // Hive cuts digits off, as the planner does.
