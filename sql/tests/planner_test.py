@@ -63,6 +63,19 @@ CASES = {
     "parts of the time between times":
     "select extract(day from t) as d, extract(hour from t) as h, extract(minute from t) as m "
     "from (select timestamp '2024-03-01 01:30:00' - timestamp '2024-02-28' as t)",
+    # On the general executor, as the aggregates `median` and `corr` are.
+    "min and max of groups of floats":
+    "select d > 0 as g, min(x) as a, max(x) as b, median(d) as m from f group by 1",
+    "min and max of floats":
+    "select min(x) as a, max(x) as b, max(d) as c, median(d) as m from f",
+    "a condition that nan meets":
+    "select median(d) as m, count(*) as n from f where x > cast('inf' as double)",
+    "the first rows of a union with constants":
+    "select * from (select v, 2 as g, median(k) as m from a group by v union all "
+    "select v, 1, median(k) from b group by v) as u order by g, v limit 5",
+    "a condition over two tables with equal names":
+    "select c.k, median(a.v) over (partition by c.k) as m from a right join c on a.k = c.k - 1 "
+    "where c.k + a.v is null or c.k + a.v > 5",
     # Refused.
     "large floats and a decimal":
     "select x, case when x < 1e30 then x else 0.5 end as a, coalesce(x, d) as b, greatest(x, d, 1e308) as c, "

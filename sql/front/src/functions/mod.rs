@@ -6,12 +6,14 @@
 //!   remote.rs    a function as planner and executors know it
 //!   json_object.rs   get_json_object
 //!   casts.rs     casts of numbers to whole numbers
+//!   extremes.rs  min and max of floats
 //!   floats.rs    decimals beside floats
 //!   times.rs     parts of dates and of times
 //! ```
 
 pub mod casts;
 mod channel;
+mod extremes;
 pub mod floats;
 mod json_object;
 mod remote;
@@ -41,6 +43,7 @@ pub type Ends = (PathBuf, PathBuf);
 /// name that is taken.
 pub fn register(context: &SessionContext, ends: &[Ends]) -> Result<()> {
     context.register_udf(ScalarUDF::new_from_impl(json_object::JsonObject::new()));
+    extremes::all().into_iter().for_each(|of| context.register_udaf(of));
     if ends.is_empty() {
         return Ok(());
     }

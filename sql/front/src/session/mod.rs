@@ -5,8 +5,10 @@
 //!   parameters.rs  values of $name and $1
 //!   run.rs      a statement: what it is, its plan, its rows
 //!   write.rs    statements that write files
+//!   general.rs  plans of the general executor
 //! ```
 
+mod general;
 pub mod names;
 mod parameters;
 pub mod run;
@@ -140,7 +142,7 @@ impl Session {
             vec![Arc::new(functions::times::Times), Arc::new(functions::floats::FloatsFirst)];
         let rules = rules.into_iter().chain(Analyzer::new().rules).collect();
         let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
-        let builder = builder.with_analyzer_rules(rules);
+        let builder = builder.with_analyzer_rules(rules).with_physical_optimizer_rules(general::rules());
         let mut state = match settings.dialect {
             Dialect::Own => builder.with_analyzer_rule(Arc::new(crate::functions::casts::Rounded)),
             // Hive cuts digits off, as the planner does.
