@@ -8,14 +8,20 @@
 //!   casts.rs     casts of numbers to whole numbers
 //!   only_row.rs  values of subqueries, which have one row
 //!   whole_groups.rs  aggregates that need all values of a group
+//!   extremes.rs  min and max of floats
+//!   floats.rs    decimals beside floats
+//!   times.rs     parts of dates and of times
 //! ```
 
 pub mod casts;
 mod channel;
+mod extremes;
+pub mod floats;
 mod json_object;
 pub mod only_row;
 mod remote;
 mod whole_groups;
+pub mod times;
 
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -42,6 +48,7 @@ pub type Ends = (PathBuf, PathBuf);
 pub fn register(context: &SessionContext, ends: &[Ends]) -> Result<()> {
     context.register_udf(ScalarUDF::new_from_impl(json_object::JsonObject::new()));
     whole_groups::all().for_each(|aggregate| context.register_udaf(aggregate));
+    extremes::all().into_iter().for_each(|of| context.register_udaf(of));
     if ends.is_empty() {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::config::TableParquetOptions;
+use datafusion::common::stats::Precision;
 use datafusion::common::{DataFusionError, Statistics};
 use datafusion::datasource::file_format::FileFormat as Reader;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
@@ -60,7 +61,7 @@ pub async fn open(
     {
         for meta in &metas {
             let of: Statistics = reader.infer_stats(state, &store, schema.clone(), meta).await?;
-            statistics.push(Arc::new(of));
+            statistics.push(Arc::new(without_bounds_of_floats(of, &schema)));
         }
     }
     let native = match (&shape, &reading) {
@@ -71,6 +72,16 @@ pub async fn open(
         (Shape::Text(_), _) => None,
     };
     FileTable::new(name.into(), (schema, reading), (files, partitions), statistics, native)
+}
+
+/// Returns statistics without the least and the largest floats: those of files know no NaN.
+fn without_bounds_of_floats(mut of: Statistics, schema: &Schema) -> Statistics {
+    for (column, field) in of.column_statistics.iter_mut().zip(schema.fields()) {
+        if field.data_type().is_floating() {
+            (column.min_value, column.max_value) = (Precision::Absent, Precision::Absent);
+        }
+    }
+    of
 }
 
 /// Returns columns whose types do not name a dictionary: writers such as pandas note that a column had one in memory.

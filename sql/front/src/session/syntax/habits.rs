@@ -91,3 +91,32 @@ pub fn group_by_rows(select: &mut Select) {
     };
     *keys = std::mem::take(keys).into_iter().flat_map(parts).collect();
 }
+
+/// `1e30`: a float, as in DuckDB. The planner's decimal has no more than 76 digits.
+pub fn powers_of_ten(of: &mut Expr) {
+    if let Expr::Value(value) = of
+        && let ast::Value::Number(digits, _) = &value.value
+        && digits.contains(['e', 'E'])
+    {
+        let text = ast::Value::SingleQuotedString(digits.clone());
+        *of = Expr::Cast {
+            kind: ast::CastKind::Cast,
+            expr: Box::new(Expr::Value(text.into())),
+            data_type: ast::DataType::Double(ast::ExactNumberInfo::None),
+            array: false,
+            format: None,
+        };
+    }
+}
+
+/// `timestamp` without digits: microseconds, as in PostgreSQL and DuckDB. The planner's nanoseconds end in 2262.
+pub fn microseconds(of: &mut Expr) {
+    let data_type = match of {
+        Expr::Cast { data_type, .. } => data_type,
+        Expr::TypedString(text) => &mut text.data_type,
+        _ => return,
+    };
+    if let ast::DataType::Timestamp(digits @ None, _) = data_type {
+        *digits = Some(6);
+    }
+}

@@ -7,6 +7,7 @@
 //!   distinct_on.rs   DISTINCT ON with any order
 //!   rows.rs     rows of several values in IN
 //!   functions.rs     functions that the planner lacks; templates.rs: how they become others
+//!   using.rs    columns that two sides of a join have in common
 //!   hive/       Hive's dialect
 //! ```
 
@@ -18,6 +19,7 @@ mod labels;
 mod rows;
 mod templates;
 mod windows;
+mod using;
 
 use std::ops::ControlFlow;
 
@@ -51,19 +53,19 @@ pub fn parse(statement: &Statement, is_known: &dyn Fn(&str) -> bool) -> Result<P
     }?;
     let mut calls = Calls(is_known);
     if let Parsed::Statement(sql) = &mut parsed {
-        rewrite(sql);
+        rewrite(sql)?;
         let _ = sql.visit(&mut calls);
     }
     match &mut parsed {
         Parsed::Explain(explain) => {
             if let Parsed::Statement(sql) = &mut *explain.statement {
-                rewrite(sql);
+                rewrite(sql)?;
                 let _ = sql.visit(&mut calls);
             }
         }
         Parsed::CopyTo(copy) => {
             if let datafusion::sql::parser::CopyToSource::Query(query) = &mut copy.source {
-                let _ = query.visit(&mut Rewrite);
+                done(query.visit(&mut Rewrite))?;
                 let _ = query.visit(&mut calls);
             }
         }
@@ -86,7 +88,7 @@ pub fn parse_hive(statement: &Statement) -> Result<Parsed> {
         _ => return Ok(parsed),
     };
     hive::rewrite(sql)?;
-    rewrite(sql);
+    rewrite(sql)?;
     Ok(parsed)
 }
 
@@ -111,10 +113,18 @@ fn copy(text: &str) -> Option<Parsed> {
     parsed.into_iter().next().map(|sql| Parsed::Statement(Box::new(sql)))
 }
 
-fn rewrite(sql: &mut Sql) {
-    let _ = sql.visit(&mut Rewrite);
+fn rewrite(sql: &mut Sql) -> Result<()> {
+    done(sql.visit(&mut Rewrite))?;
     if let Sql::Query(query) = sql {
         labels::tell_apart(query);
+    }
+    Ok(())
+}
+
+fn done(flow: ControlFlow<Error>) -> Result<()> {
+    match flow {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(error),
     }
 }
 
@@ -133,25 +143,34 @@ impl VisitorMut for Calls<'_> {
 struct Rewrite;
 
 impl VisitorMut for Rewrite {
-    type Break = ();
+    type Break = Error;
 
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         habits::order_by_all(query);
         distinct_on::first_rows(query);
         labels::order(query);
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
         habits::select_all(select);
         habits::group_by_rows(select);
         windows::define(select);
         rows::conditions(select);
         labels::add(select);
+        match using::merge(select) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
+    }
+
+    fn pre_visit_expr(&mut self, expression: &mut ast::Expr) -> ControlFlow<Error> {
+        habits::powers_of_ten(expression);
+        habits::microseconds(expression);
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &mut ast::TableFactor) -> ControlFlow<()> {
+    fn pre_visit_table_factor(&mut self, factor: &mut ast::TableFactor) -> ControlFlow<Error> {
         if let ast::TableFactor::NestedJoin { table_with_joins, .. } = factor {
             habits::half_joins(table_with_joins);
         }
@@ -202,6 +221,29 @@ mod tests {
                  AS x FROM t",
             ),
             ("select a from t where b is distinct from 1 and c", "SELECT a FROM t WHERE b IS DISTINCT FROM 1 AND c"),
+            ("select k from a join b using (k)", "SELECT a.k FROM a JOIN b USING(k)"),
+            ("select * from b left join a using (k)", "SELECT b.*, a.* EXCLUDE (k) FROM b LEFT JOIN a USING(k)"),
+            ("select k from a right join b as c using (k)", "SELECT c.k AS k FROM a RIGHT JOIN b AS c USING(k)"),
+            (
+                "select *, k + 1 as n from a full join b using (k) where k > 1",
+                "SELECT a.* REPLACE (coalesce(a.k, b.k) AS k), b.* EXCLUDE (k), coalesce(a.k, b.k) + 1 AS n \
+                 FROM a FULL JOIN b USING(k) WHERE coalesce(a.k, b.k) > 1",
+            ),
+            (
+                "select k from a right join b using (k) join c using (k)",
+                "SELECT b.k AS k FROM a RIGHT JOIN b USING(k) JOIN c ON b.k = c.k",
+            ),
+            (
+                "select k from a full join b using (k) where exists (select k from c)",
+                "SELECT coalesce(a.k, b.k) AS k FROM a FULL JOIN b USING(k) WHERE EXISTS (SELECT k FROM c)",
+            ),
+            (
+                "select cast(a as timestamp), a::timestamp(3), a::timestamptz from t",
+                "SELECT CAST(a AS TIMESTAMP(6)) AS \"CAST(a AS TIMESTAMP)\", a::TIMESTAMP(3) AS \"a::TIMESTAMP(3)\", \
+                 a::TIMESTAMPTZ(6) AS \"a::TIMESTAMPTZ\" FROM t",
+            ),
+            ("select timestamp '9999-12-31'", "SELECT TIMESTAMP(6) '9999-12-31' AS \"TIMESTAMP '9999-12-31'\""),
+            ("select 1.5e-3", "SELECT CAST('1.5e-3' AS DOUBLE) AS \"1.5e-3\""),
             ("select a from t order by \"all\"", "SELECT a FROM t ORDER BY \"all\""),
             (
                 "with x as materialized (select a from t) select * from x",
@@ -209,6 +251,14 @@ mod tests {
             ),
         ] {
             assert_eq!(rewritten(text), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn unknown_columns_of_joins_are_errors() {
+        for text in ["select * from a natural full join b", "select 1 from a join b on a.x = b.x right join c using (k)"] {
+            let statement = Statement { text: text.into(), line: 1, column: 1 };
+            assert_eq!(parse(&statement).map(|_| ()).map_err(|error| error.code()), Err(Code::Usage), "{text}");
         }
     }
 
