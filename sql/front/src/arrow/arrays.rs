@@ -13,8 +13,9 @@ use datafusion::arrow::datatypes::{
     Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, SchemaRef, TimeUnit, UInt8Type, UInt16Type, UInt32Type,
     UInt64Type,
 };
+use datafusion::common::ScalarValue;
 use yunti_base::{Code, Error, Result};
-use yunti_engine::columns::vector::{Bytes, Data, Vector};
+use yunti_engine::columns::vector::{Bytes, Data, Value, Vector};
 use yunti_sql_plan::Batch;
 
 /// Returns rows of the own executor as rows of a schema.
@@ -34,6 +35,12 @@ pub fn record_batch(batch: &Batch, schema: &SchemaRef) -> Result<RecordBatch> {
 pub fn batch_of(batch: &RecordBatch) -> Result<Batch> {
     let columns = batch.columns().iter().map(vector).collect::<Result<Vec<_>>>()?;
     Ok(Batch::of(columns, batch.num_rows()))
+}
+
+/// Returns a value of the front end. Errors: `Internal` for a type without a shape.
+pub fn value(of: &ScalarValue) -> Result<Value> {
+    let array = of.to_array_of_size(1).map_err(|_| lacks(&of.data_type()))?;
+    Ok(vector(&array)?.value(0))
 }
 
 fn lacks(data_type: &DataType) -> Error {
