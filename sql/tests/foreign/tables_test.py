@@ -1,9 +1,14 @@
-"""Tables of all kinds on Yunti's own executor: directories that name columns, files of several ages, empty files.
+"""Tables of all kinds on Yunti's own executor: directories that name columns, files of several ages, empty files, CSV
+and JSON lines.
 
 The general executor answers each query too, and DuckDB where it reads such tables. The native executor must take all,
 also with little memory.
 """
 
+import bz2
+import gzip
+import json
+import lzma
 import os
 import random
 import shutil
@@ -214,6 +219,150 @@ class Ages(Same):
                     "select n % 10 as d, sum(v) from {t} where n >= 700 group by 1 order by 1"]:
             with self.subTest(sql=sql):
                 self.native(sql.format(t="t"), {"t": root}, sql.format(t=peer), memory=LITTLE)
+
+
+class Texts(Same):
+    """CSV and JSON lines, compressed and not."""
+
+    ROWS = 12000
+    QUERIES = """
+        select count(*), sum(id), sum(amount), count(kind), min(note), max(note), count(flag), min(day) from t
+        select kind, count(*), sum(amount), avg(price) from t group by kind order by kind
+        select id, note from t where note like '%new%' order by id limit 50
+        select day, sum(price) from t where flag and amount > 10 group by day order by day
+        select a.kind, count(*) from t a join t b on a.id = b.id + 1 group by 1 order by 1
+        select id, amount from t order by amount desc nulls last, id limit 20
+        select kind, id, row_number() over (partition by kind order by id desc) as n from t where id < 200 order by id
+        select count(*) from t
+        """
+
+    @classmethod
+    def setUpClass(cls):
+        cls.root = os.path.join(here, "texts")
+        os.makedirs(cls.root)
+        chance = random.Random(5)
+        notes = ["plain", "a, b", 'say ""no""', "two\nlines, new", "", "Zürich 云", "x" * 300]
+        cls.records = []
+        for n in range(cls.ROWS):
+            cls.records.append({
+                "id": n, "amount": chance.choice([None, chance.randrange(-99, 999)]),
+                "price": round(chance.uniform(-5, 500), 2), "kind": chance.choice(["red", "green", None]),
+                "flag": chance.choice([True, False]), "day": chance.choice(DAYS), "note": chance.choice(notes)})
+
+    def csv(self, records, delimiter=",", header=True):
+        def cell(value):
+            text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+            return f'"{text}"' if any(mark in text for mark in (delimiter, '"', "\n")) else text
+        lines = [delimiter.join(records[0])] if header else []
+        lines += [delimiter.join(map(cell, record.values())) for record in records]
+        return ("\n".join(lines) + "\n").encode()
+
+    def json(self, records):
+        plain = [{key: value for key, value in record.items() if value is not None} for record in records]
+        return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in plain).encode()
+
+    def write(self, name, data):
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        opener = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(os.path.splitext(name)[1], open)
+        with opener(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def each_query(self, path, memory=LITTLE, count=None):
+        for sql in self.QUERIES.strip().splitlines()[:count]:
+            with self.subTest(sql=sql.strip(), path=path):
+                self.native(sql.strip(), {"t": path}, memory=memory)
+
+    def test_csv(self):
+        path = self.write("plain/a.csv", self.csv(self.records))
+        duckdb.database.execute(f"create or replace view texts as select * from read_csv('{path}', quote='\"')")
+        for sql in ["select count(*), sum(id), sum(amount), count(kind), sum(price) from t",
+                    "select kind, count(*), sum(amount) from t group by kind order by kind"]:
+            self.native(sql, {"t": path}, sql.replace("from t", "from texts"))
+        self.each_query(path)
+
+    def test_csv_compressed(self):
+        for end in ("gz", "bz2", "xz"):
+            path = self.write(f"packed/{end}/a.csv.{end}", self.csv(self.records[:4000]))
+            self.each_query(path, "160MiB" if end == "xz" else LITTLE, count=3)
+
+    def test_other_delimiters(self):
+        self.each_query(self.write("tabs/a.tsv", self.csv(self.records[:4000], "\t")), count=3)
+        path = self.write("bars/a.txt", self.csv(self.records[:4000], "|", header=False))
+        self.native("select column_1, count(*) from t group by 1 order by 1",
+                    {"t": f"{path},format=csv,header=false,delimiter=|"})
+
+    def test_json_lines(self):
+        path = self.write("lines/a.jsonl", self.json(self.records))
+        self.each_query(path)
+        self.each_query(self.write("lines/gz/a.jsonl.gz", self.json(self.records[:4000])), count=3)
+
+    def test_json_of_several_morsels(self):
+        records = [record | {"long": f"{number:06}" * 150} for number, record in enumerate(self.records * 4)]
+        path = self.write("large/a.jsonl", self.json(records))
+        self.assertGreater(os.path.getsize(path), 2 << 24)
+        sql = "select count(*), count(distinct long), sum(id), min(long), max(long) from t"
+        expect = self.native(sql, {"t": path}, memory=LITTLE, threads=3)
+        ours = yunti.query(sql, {"t": path}, memory=LITTLE, threads=1, options=["--executor", "native"])
+        self.assertEqual(ours.rows, expect.rows)
+
+    def test_json_with_other_line_ends(self):
+        data = b'{"a": 1, "b": "x"}\n\n  {"a": 2}\r\n{"b": null, "a": 3}\r\n{"b": "y"}'
+        path = self.write("loose/a.json", data)
+        self.native("select a, b from t order by a nulls last", {"t": path})
+        self.native("select count(*) from t", {"t": path})
+
+    def test_directories_of_texts(self):
+        for number, day in enumerate(DAYS[:4]):
+            for kind, data in (("csv", self.csv), ("jsonl", self.json)):
+                folder = directory(os.path.join(self.root, f"days-{kind}"), [("hour", number), ("at", day)])
+                name = os.path.relpath(folder, self.root)
+                rows = [{"id": record["id"], "amount": record["amount"]} for record in self.records]
+                self.write(f"{name}/a.{kind}", data(rows[number * 100:number * 100 + 50]))
+                self.write(f"{name}/b.{kind}", data(rows[number * 100 + 50:number * 100 + 90]))
+        for kind in ("csv", "jsonl"):
+            tables = {"t": os.path.join(self.root, f"days-{kind}")}
+            for sql in ["select hour, at, count(*), sum(amount), min(id) from t group by all order by all",
+                        "select sum(id) from t where at = '2026-11-03'",
+                        "select count(*) from t where hour > 1 and amount is not null"]:
+                with self.subTest(sql=sql, kind=kind):
+                    self.native(sql, tables, memory=LITTLE)
+            plan = yunti.explain("select sum(id) from t where at = '2026-11-03'", tables)
+            self.assertIn(", 2 of 8 files", plan)
+
+    def test_empty_files_and_columns(self):
+        self.write("holes/a.csv", b"a,b,c\n1,,x\n2,,\n")
+        self.write("holes/b.csv", b"a,b,c\n")
+        self.native("select a, b, c from t order by a", {"t": os.path.join(self.root, "holes")})
+        self.native("select count(*), count(b), max(c) from t", {"t": os.path.join(self.root, "holes")})
+        self.write("gaps/a.jsonl", b'{"a": 1}\n')
+        self.write("gaps/b.jsonl", b"")
+        self.write("gaps/c.jsonl", b'{"b": [1, 2], "a": null}\n')
+        self.native("select a from t order by a", {"t": os.path.join(self.root, "gaps")})
+
+    def test_errors_name_the_file_and_the_line(self):
+        many = b"".join(b"%d,%d\n" % (n, n) for n in range(20000))
+        for name, data, what in [
+            ("wrong/type.csv", b"a,b\n" + many + b"1,x\n" + many, "line 20002"),
+            ("wrong/fields.csv", b"a,b\n" + many + b"1,2,3\n" + many, "line 20002"),
+            ("wrong/syntax.jsonl", b'{"a": 1}\n' * 20000 + b'{"a": }\n' + b'{"a": 1}\n' * 20000, "line 20001"),
+            ("wrong/kind.jsonl", b'{"a": 1}\n' * 20000 + b'{"a": "x"}\n' + b'{"a": 1}\n' * 90, "line 20001"),
+            ("wrong/cut.jsonl", b'{"a": 1}\n' * 20000 + b'{"a": 1', "line 20001"),
+            ("wrong/late.jsonl", b'{"a": 1, "b": "%s"}\n' % (b"x" * 900) * 40000 + b'{"a": }\n', "line 40001"),
+        ]:
+            path = self.write(name, data)
+            column = "b" if name.endswith(".csv") else "a"
+            with self.subTest(name=name):
+                with self.assertRaises(engines.Refused) as caught:
+                    yunti.query(f"select sum({column}) from t", {"t": path}, options=["--executor", "native"])
+                self.assertIn(what, str(caught.exception))
+                self.assertIn(os.path.basename(name), str(caught.exception))
+
+    def test_a_record_larger_than_the_memory_is_one_line(self):
+        path = self.write("huge/a.jsonl", b'{"a": 1, "b": "z"}\n' * 20000 + b'{"b": "%s"}\n' % (b"y" * (40 << 20)))
+        with self.assertRaisesRegex(engines.Refused, "--memory"):
+            yunti.query("select count(b) from t", {"t": path}, memory="32MiB", options=["--executor", "native"])
 
 
 if __name__ == "__main__":

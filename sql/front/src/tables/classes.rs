@@ -13,7 +13,7 @@ use yunti_sql_plan::{Field, Table};
 
 use super::partitions::Partitions;
 use super::world::{DataFile, World};
-use crate::arrow::arrays;
+use crate::arrow;
 
 /// Returns the files as one table, all with the same columns. Errors: `Input` without the library; those of the files.
 pub fn table(name: &str, files: &[DataFile], format: &'static FileFormat, world: &World) -> Result<Table> {
@@ -68,7 +68,7 @@ impl Opened {
             let column = |field: &Field| own(field).map_or(Origin::Value(Value::Null), Origin::Same);
             let mut columns: Vec<Origin> = fields.iter().map(column).collect();
             for value in &files[first].values {
-                columns.push(Origin::Value(arrays::value(value)?));
+                columns.push(Origin::Value(arrow::value(value)?));
             }
             first += count;
             parts.push(Part { table: Arc::new(table), files: count, columns });

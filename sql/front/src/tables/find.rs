@@ -61,7 +61,7 @@ pub fn find(place: &Place, world: &World) -> Result<(Vec<DataFile>, Shape)> {
         }
         let codec = input.codec.filter(|_| matches!(own, Shape::Text(_)));
         let meta = world.store.add(&input.path, codec)?;
-        files.push(DataFile { path: input.path, meta, values: Vec::new() });
+        files.push(DataFile { path: input.path, meta, stored_bytes: input.len, codec, values: Vec::new() });
     }
     match (shape, empty) {
         (Some((shape, _)), _) if !files.is_empty() => Ok((files, shape)),

@@ -69,7 +69,12 @@ pub async fn open(
             let reader = text::reader(text);
             let schema = inferred(&*reader, &files, world, state).await?;
             let partitions = Partitions::of(&root, &mut files, &schema);
-            FileTable::new(name.into(), (schema, Reading::Reader(reader)), (files, partitions), Vec::new(), None)
+            let native = match world.is_native {
+                true => text::parts(name, text, &schema, (&files, &partitions), world),
+                false => Ok(None),
+            };
+            let native = native.map_err(crate::failure::wrapped)?;
+            FileTable::new(name.into(), (schema, Reading::Reader(reader)), (files, partitions), Vec::new(), native)
         }
     }
 }

@@ -12,7 +12,6 @@ use datafusion::common::{DataFusionError, ScalarValue};
 use datafusion::datasource::{TableType, provider_as_source, source_as_provider};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
-use object_store::ObjectMeta;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::vector::Value;
 use yunti_engine::format::file_formats;
@@ -27,7 +26,7 @@ use super::metastore::{HivePartition, HiveTable, Storage};
 use super::storage::Stored;
 use super::types::{HiveType, StoredType, key_value};
 use super::{filter, metastore};
-use crate::arrow::arrays;
+use crate::arrow;
 use crate::failure;
 use crate::tables::classes;
 use crate::tables::partitions::Partitions;
@@ -115,7 +114,7 @@ impl MetastoreTable {
             .map(|(name, data_type)| Arc::new(datatypes::Field::new(name, data_type.clone(), true)))
             .collect();
         // What decides about files by their directories decides about partitions too.
-        let as_file = |values: Vec<ScalarValue>| DataFile { path: PathBuf::new(), meta: no_meta(), values };
+        let as_file = |values: Vec<ScalarValue>| DataFile::of(PathBuf::new(), values);
         let as_files: Vec<DataFile> = values.into_iter().map(as_file).collect();
         let kept = match as_files.is_empty() {
             true => Vec::new(),
@@ -135,10 +134,10 @@ impl MetastoreTable {
         let is_text = matches!(stored, Stored::Lines(_));
         for input in &found {
             let meta = self.world().store.add(&input.path, input.codec.filter(|_| is_text))?;
-            files.push(DataFile { path: input.path.clone(), meta, values: Vec::new() });
+            files.push(DataFile { meta, ..DataFile::of(input.path.clone(), Vec::new()) });
         }
         let own = &self.columns[..self.columns.len() - self.keys];
-        let values = &values.iter().map(arrays::value).collect::<Result<Vec<_>>>()?[..];
+        let values = &values.iter().map(arrow::value).collect::<Result<Vec<_>>>()?[..];
         let by_place = |table: Table, files: usize| {
             let columns = (0..own.len()).map(Origin::Same).chain(values.iter().cloned().map(Origin::Value)).collect();
             Part { table: Arc::new(table), files, columns }
@@ -152,7 +151,8 @@ impl MetastoreTable {
         match stored {
             Stored::Lines(record) => {
                 let inputs = found.iter().map(|input| (input.path.clone(), input.len, input.codec)).collect();
-                all.push(by_place(lines::table(&self.name, inputs, shape(record), &self.world().env), found.len()));
+                let means = (&self.world().env, &self.world().budget);
+                all.push(by_place(lines::table(&self.name, inputs, shape(record), means), found.len()));
             }
             Stored::Sequence(record) => {
                 let inner = self.inner("sequence", &found)?;
@@ -200,7 +200,7 @@ impl MetastoreTable {
     fn inner(&self, format: &str, found: &[InputFile]) -> Result<Arc<Table>> {
         let format = file_formats::named(format)
             .ok_or_else(|| Error::new(Code::Internal, format!("there is no format {format}")))?;
-        let file = |input: &InputFile| DataFile { path: input.path.clone(), meta: no_meta(), values: Vec::new() };
+        let file = |input: &InputFile| DataFile::of(input.path.clone(), Vec::new());
         classes::table(&self.name, &found.iter().map(file).collect::<Vec<_>>(), format, self.world()).map(Arc::new)
     }
 
@@ -249,16 +249,6 @@ fn path_of(location: &str) -> String {
         }
     }
     location.to_string()
-}
-
-fn no_meta() -> ObjectMeta {
-    ObjectMeta {
-        location: object_store::path::Path::default(),
-        last_modified: chrono::DateTime::default(),
-        size: 0,
-        e_tag: None,
-        version: None,
-    }
 }
 
 /// Puts files in the place of the tables of a metastore, in a plan whose conditions are at its scans.
