@@ -113,7 +113,11 @@ impl ValuePlan for Node {
                     [] => String::new(),
                     all => format!(" where {}", all.iter().map(|of| of.to_string()).collect::<Vec<_>>().join(" and ")),
                 };
-                format!("scan {} ({}){conditions}", scan.table.name, names.join(", "))
+                let extent = match &scan.table.source.extent()[..] {
+                    "" => String::new(),
+                    some => format!(", {some}"),
+                };
+                format!("scan {} ({}){extent}{conditions}", scan.table.name, names.join(", "))
             }
             Node::Values { rows, .. } => format!("values, {} rows", rows.len()),
             Node::Filter { condition, .. } => format!("filter {condition}"),

@@ -102,6 +102,11 @@ pub trait TableSource: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Returns which of the table's files are read, for people; empty: all of them.
+    fn extent(&self) -> String {
+        String::new()
+    }
+
     /// Returns bounds as the condition of a scan by a class of the format, a line each.
     fn condition(&self, _bounds: &[Bounds]) -> String {
         String::new()

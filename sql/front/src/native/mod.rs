@@ -31,6 +31,7 @@ use yunti_sql_plan::Node;
 #[derive(Clone, Copy)]
 struct Translation<'q> {
     library: &'q foreign::Library,
+    state: &'q SessionState,
 }
 
 /// Returns the plan of a query. Fails with what Yunti's executor lacks, as the end of a sentence. What the executor's
@@ -39,5 +40,5 @@ pub fn translate(plan: &LogicalPlan, state: &SessionState, budget: &Arc<Budget>)
     let mut props = state.execution_props().clone();
     props.config_options.get_or_insert_with(|| state.config_options().clone());
     let library = foreign::Library::new(props, budget.clone());
-    Translation { library: &library }.node(plan).map(yunti_sql_plan::order::order)
+    Translation { library: &library, state }.node(plan).map(yunti_sql_plan::order::order)
 }

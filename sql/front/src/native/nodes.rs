@@ -1,5 +1,7 @@
 //! Operators of a logical plan.
 
+use std::sync::Arc;
+
 use arrow_schema::DataType;
 use datafusion::common::{DFSchema, JoinType, NullEquality};
 use datafusion::datasource::source_as_provider;
@@ -89,15 +91,18 @@ impl Translation<'_> {
         let provider = source_as_provider(&of.source).map_err(|e| e.to_string())?;
         let name = &of.table_name;
         let provider: &dyn std::any::Any = provider.as_ref();
-        let table = provider.downcast_ref::<FileTable>().and_then(|table| table.native.clone());
-        let table = table.ok_or_else(|| format!("a reader for the table {name}"))?;
+        let lacks = || format!("a reader for the table {name}");
+        let files = provider.downcast_ref::<FileTable>().ok_or_else(lacks)?;
+        let table = files.native(&of.filters, self.state).map_err(|e| e.to_string())?.ok_or_else(lacks)?;
         let schema = of.source.schema();
         let columns = match &of.projection {
             Some(columns) => columns.clone(),
             None => (0..schema.fields().len()).collect(),
         };
         let whole = DFSchema::try_from_qualified_schema(of.table_name.clone(), &schema).map_err(|e| e.to_string())?;
-        let conditions = self.expressions(&of.filters, &whole)?;
+        // All rows of the files that are left meet conditions on directories.
+        let filters: Vec<Expr> = of.filters.iter().filter(|of| !files.partitions.decides(of)).cloned().collect();
+        let conditions = self.expressions(&filters, &whole)?;
         let mut used = columns.clone();
         conditions.iter().for_each(|condition| condition.visit_columns(&mut |column| used.push(column)));
         for column in used {
@@ -106,7 +111,7 @@ impl Translation<'_> {
                 return Err(format!("a reader for the column {} of type {}", field.name(), field.data_type()));
             }
         }
-        Ok(Scan { table, columns, conditions, limit: of.fetch })
+        Ok(Scan { table: Arc::new(table), columns, conditions, limit: of.fetch })
     }
 
     /// Returns a filter; over a scan, its conditions become the scan's.
@@ -248,7 +253,7 @@ impl Translation<'_> {
         let case = Operation::Case { branches, otherwise: Some(Box::new(int(2))) };
         let expressions = vec![Expression::new(DataType::Int64, case)];
         let plan = yunti_sql_plan::order::order(Node::Project { input: Box::new(counted), expressions });
-        let case = Expression::new(DataType::Int64, Operation::Scalar(std::sync::Arc::new(plan)));
+        let case = Expression::new(DataType::Int64, Operation::Scalar(Arc::new(plan)));
         let value = self.expression(value, of.left.schema())?;
         let is_null = Expression::new(DataType::Boolean, Operation::IsNull(Box::new(value)));
         let is_value = Expression::new(DataType::Boolean, Operation::Not(Box::new(is_null)));

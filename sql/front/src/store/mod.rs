@@ -186,7 +186,8 @@ impl ObjectStore for FileStore {
                 }
             }
         });
-        Ok(result(GetResultPayload::Stream(pieces.boxed()), range, meta))
+        // Readers of text poll on at the end.
+        Ok(result(GetResultPayload::Stream(pieces.fuse().boxed()), range, meta))
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -267,6 +268,7 @@ impl Decoded {
                 Err(e) => Some((Err(generic(e)), this)),
             }
         })
+        .fuse()
         .boxed()
     }
 }

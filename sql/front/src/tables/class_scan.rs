@@ -4,61 +4,39 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::Result;
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::stream;
-use yunti_sql_plan::{Batch, Morsel, MorselReader, Table};
+use yunti_sql_plan::{Morsel, MorselReader, Table};
 
-use super::world::DataFile;
 use crate::{arrow, failure};
 
-/// Rows of some files of a table.
-pub struct Rows<'t> {
-    pub table: &'t Arc<Table>,
-    /// Columns of the files, then those of directories.
-    pub schema: &'t SchemaRef,
-    pub files: &'t [DataFile],
-    /// Numbers of the files that are read, in order.
-    pub kept: &'t [usize],
-}
-
-/// Returns the operator that reads columns of the rows.
+/// Returns the operator that reads columns of a table.
 pub fn plan(
-    rows: &Rows<'_>,
+    table: &Arc<Table>,
+    schema: &SchemaRef,
     projection: Option<&Vec<usize>>,
     limit: Option<usize>,
     partitions: usize,
 ) -> Result<Arc<dyn ExecutionPlan>> {
-    let own = rows.table.fields.len();
-    let wanted: Vec<usize> = match projection {
+    let columns: Vec<usize> = match projection {
         Some(columns) => columns.clone(),
-        None => (0..rows.schema.fields().len()).collect(),
+        None => (0..schema.fields().len()).collect(),
     };
-    let schema = Arc::new(rows.schema.project(&wanted)?);
-    let columns: Vec<usize> = wanted.iter().copied().filter(|&column| column < own).collect();
-    let mut morsels = rows.table.source.morsels(&columns, &[]).map_err(failure::wrapped)?;
-    morsels.retain(|morsel| rows.kept.binary_search(&(morsel.file as usize)).is_ok());
+    let schema = Arc::new(schema.project(&columns)?);
+    let morsels = table.source.morsels(&columns, &[]).map_err(failure::wrapped)?;
     if morsels.is_empty() {
         return Ok(Arc::new(EmptyExec::new(schema)));
     }
-    let mut next = 0;
-    let origin = |&column: &usize| match column.checked_sub(own) {
-        Some(directory) => Origin::Directory(rows.files.iter().map(|file| file.values[directory].clone()).collect()),
-        None => {
-            next += 1;
-            Origin::Block(next - 1)
-        }
-    };
-    let origins: Arc<[Origin]> = wanted.iter().map(origin).collect();
     let stretch = |morsels: Vec<Morsel>| -> Arc<dyn PartitionStream> {
-        let (table, schema, columns) = (rows.table.clone(), schema.clone(), columns.clone());
-        Arc::new(Stretch(Arc::new(Read { table, schema, columns, origins: origins.clone(), morsels })))
+        let (table, schema, columns) = (table.clone(), schema.clone(), columns.clone());
+        Arc::new(Stretch(Arc::new(Read { table, schema, columns, morsels })))
     };
     let parts = stretches(morsels, partitions.max(1)).into_iter().map(stretch).collect();
     Ok(Arc::new(StreamingTableExec::try_new(schema, parts, None, [], false, limit)?))
@@ -80,22 +58,12 @@ fn stretches(morsels: Vec<Morsel>, count: usize) -> Vec<Vec<Morsel>> {
     all
 }
 
-/// Where the values of a column come from.
-enum Origin {
-    /// Column of the blocks.
-    Block(usize),
-    /// Value of each file.
-    Directory(Vec<ScalarValue>),
-}
-
 /// Morsels that one partition reads, and their columns.
 struct Read {
     table: Arc<Table>,
     schema: SchemaRef,
-    /// Columns of the files.
+    /// Columns of the table, in the order of the schema.
     columns: Vec<usize>,
-    /// Origin of each column of the schema.
-    origins: Arc<[Origin]>,
     morsels: Vec<Morsel>,
 }
 
@@ -123,8 +91,8 @@ struct Batches {
     read: Arc<Read>,
     /// Number of the next morsel.
     next: usize,
-    /// The morsel before it, with the number of its file.
-    open: Option<(u32, Box<dyn MorselReader>)>,
+    /// The morsel before it.
+    open: Option<Box<dyn MorselReader>>,
     /// True at the end, and after an error.
     is_done: bool,
 }
@@ -132,14 +100,14 @@ struct Batches {
 impl Batches {
     fn batch(&mut self) -> yunti_base::Result<Option<RecordBatch>> {
         loop {
-            if let Some((file, reader)) = &mut self.open {
+            if let Some(reader) = &mut self.open {
                 if let Some(batch) = reader.next()? {
-                    return self.read.record_batch(&batch, *file as usize).map(Some);
+                    return arrow::arrays::record_batch(&batch, &self.read.schema).map(Some);
                 }
                 self.open = None;
             }
             let Some(morsel) = self.read.morsels.get(self.next) else { return Ok(None) };
-            self.open = Some((morsel.file, self.read.table.source.open(morsel, &self.read.columns, &[])?));
+            self.open = Some(self.read.table.source.open(morsel, &self.read.columns, &[])?);
             self.next += 1;
         }
     }
@@ -155,21 +123,6 @@ impl Iterator for Batches {
         let batch = self.batch().map_err(failure::wrapped).transpose();
         self.is_done = !matches!(batch, Some(Ok(_)));
         batch
-    }
-}
-
-impl Read {
-    fn record_batch(&self, batch: &Batch, file: usize) -> yunti_base::Result<RecordBatch> {
-        let column = |(origin, data_type)| -> yunti_base::Result<ArrayRef> {
-            match origin {
-                &Origin::Block(column) => arrow::arrays::array(&batch.columns[column], data_type),
-                Origin::Directory(values) => values[file].to_array_of_size(batch.rows).map_err(failure::plain),
-            }
-        };
-        let types = self.schema.fields().iter().map(|field| field.data_type());
-        let columns = self.origins.iter().zip(types).map(column).collect::<yunti_base::Result<_>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map_err(|e| failure::plain(e.into()))
     }
 }
 

@@ -17,6 +17,9 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 
+use yunti_sql_execute::operators::scan::parts::Parts;
+use yunti_sql_plan::Table;
+
 use super::class_scan;
 use super::partitions::Partitions;
 use super::world::DataFile;
@@ -28,7 +31,7 @@ pub enum Reading {
     /// DataFusion has the reader.
     Reader(Arc<dyn Reader>),
     /// A class of the library reads.
-    Class(Arc<yunti_sql_plan::Table>),
+    Class(Parts),
 }
 
 /// A table of files.
@@ -43,8 +46,8 @@ pub struct FileTable {
     pub files: Vec<DataFile>,
     /// Columns that directories name.
     pub partitions: Partitions,
-    /// The table for Yunti's own executor, if it can read such files.
-    pub native: Option<Arc<yunti_sql_plan::Table>>,
+    /// The files for Yunti's own executor, if it can read them.
+    native: Option<Parts>,
     reading: Reading,
     /// Statistics of each file, in order, and of all of them; empty if nothing is known.
     statistics: Vec<Arc<Statistics>>,
@@ -58,7 +61,7 @@ impl FileTable {
         (file_schema, reading): (SchemaRef, Reading),
         (files, partitions): (Vec<DataFile>, Partitions),
         statistics: Vec<Arc<Statistics>>,
-        native: Option<Arc<yunti_sql_plan::Table>>,
+        native: Option<Parts>,
     ) -> Result<FileTable> {
         let all = file_schema.fields().iter().chain(&partitions.fields).cloned();
         let schema = Arc::new(Schema::new_with_metadata(all.collect::<Vec<_>>(), file_schema.metadata().clone()));
@@ -69,11 +72,22 @@ impl FileTable {
             let (own, _) = total.column_statistics.split_at_mut(merged.column_statistics.len());
             own.clone_from_slice(&merged.column_statistics);
         }
-        if let Reading::Class(table) = &reading {
-            let rows = table.statistics.rows.and_then(|rows| usize::try_from(rows).ok());
+        if let Reading::Class(parts) = &reading {
+            let rows = parts.table(&name).statistics.rows.and_then(|rows| usize::try_from(rows).ok());
             total.num_rows = rows.map_or(Precision::Absent, Precision::Inexact);
         }
         Ok(FileTable { name, schema, file_schema, files, partitions, native, reading, statistics, total })
+    }
+
+    /// Returns the table for Yunti's own executor, with the files that may have rows within the conditions; None if it
+    /// cannot read such files.
+    pub fn native(&self, filters: &[Expr], state: &dyn Session) -> Result<Option<Table>> {
+        let Some(native) = &self.native else { return Ok(None) };
+        let kept = self.partitions.matching(&self.files, filters, state)?;
+        Ok(Some(match kept.len() == self.files.len() {
+            true => native.table(&self.name),
+            false => native.with_files(&kept).table(&self.name),
+        }))
     }
 
     /// Returns the number of rows, if it is known.
@@ -112,9 +126,9 @@ impl TableProvider for FileTable {
         }
         let reader = match &self.reading {
             Reading::Reader(reader) => reader,
-            Reading::Class(table) => {
-                let rows = class_scan::Rows { table, schema: &self.schema, files: &self.files, kept: &kept };
-                return class_scan::plan(&rows, projection, limit, state.config().target_partitions());
+            Reading::Class(parts) => {
+                let table = Arc::new(parts.with_files(&kept).table(&self.name));
+                return class_scan::plan(&table, &self.schema, projection, limit, state.config().target_partitions());
             }
         };
         let files = kept.iter().map(|&n| {

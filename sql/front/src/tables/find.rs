@@ -36,6 +36,7 @@ pub fn find(place: &Place, world: &World) -> Result<(Vec<DataFile>, Shape)> {
     let found = job::find_inputs(&*world.env.files, &place.paths)?;
     let mut files = Vec::new();
     let mut shape: Option<(Shape, PathBuf)> = None;
+    let mut empty = None;
     for input in found {
         world.check(&input.path)?;
         if input.is_stream {
@@ -53,13 +54,21 @@ pub fn find(place: &Place, world: &World) -> Result<(Vec<DataFile>, Shape)> {
                     .hint("name files of one format with a pattern, as in 'dir/*.parquet'"));
             }
         }
+        // An empty file is a table without rows in every format, such as Hive and Spark leave them.
+        if input.len == 0 && matches!(own, Shape::Columns(_)) {
+            empty = empty.or(Some(input.path));
+            continue;
+        }
         let codec = input.codec.filter(|_| matches!(own, Shape::Text(_)));
         let meta = world.store.add(&input.path, codec)?;
-        files.push(DataFile { path: input.path, meta, values: Vec::new() });
+        files.push(DataFile { path: input.path, meta, stored_bytes: input.len, codec, values: Vec::new() });
     }
-    match shape {
-        Some((shape, _)) => Ok((files, shape)),
-        None => Err(Error::new(Code::Input, "the directory has no file").at_path(place.paths.join(", "))),
+    match (shape, empty) {
+        (Some((shape, _)), _) if !files.is_empty() => Ok((files, shape)),
+        (_, Some(path)) => Err(Error::new(Code::Input, "the file is empty, so it has no columns")
+            .at_path(shown(&path))
+            .hint("name a file with columns")),
+        _ => Err(Error::new(Code::Input, "the directory has no file").at_path(place.paths.join(", "))),
     }
 }
 

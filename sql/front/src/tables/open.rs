@@ -31,47 +31,65 @@ pub async fn open(
 ) -> std::result::Result<FileTable, DataFusionError> {
     let place = &world.located(place);
     let (mut files, shape) = find(place, world).map_err(crate::failure::wrapped)?;
-    let store: Arc<dyn ObjectStore> = world.store.clone();
-    let metas: Vec<ObjectMeta> = files.iter().map(|file| file.meta.clone()).collect();
-    let (schema, reading): (SchemaRef, Reading) = match &shape {
+    let root = root_of(&place.paths);
+    match &shape {
         Shape::Columns(format) if format.name == "parquet" => {
             let global = state.config_options().execution.parquet.clone();
             let reader: Arc<dyn Reader> =
                 Arc::new(ParquetFormat::new().with_options(TableParquetOptions { global, ..Default::default() }));
-            let schema = reader.infer_schema(state, &store, &metas).await.map_err(|e| of_files(e, &files))?;
-            (without_dictionaries(&schema), Reading::Reader(reader))
+            let inferred = inferred(&*reader, &files, world, state).await?;
+            let schema = without_dictionaries(&inferred);
+            let partitions = Partitions::of(&root, &mut files, &schema);
+            let mut statistics = Vec::new();
+            if files.len() <= STATISTICS_FILES_MAX {
+                let store: Arc<dyn ObjectStore> = world.store.clone();
+                for file in &files {
+                    let of: Statistics = reader.infer_stats(state, &store, schema.clone(), &file.meta).await?;
+                    statistics.push(Arc::new(without_bounds_of_floats(of, &schema)));
+                }
+            }
+            // Without the library, or if a file is damaged, the general executor reads it, and reports what is wrong.
+            let opened = match world.is_native {
+                true => classes::opened(name, &files, format, world).ok(),
+                false => None,
+            };
+            let native = opened.and_then(|opened| opened.parts(&schema, &files, &partitions).ok());
+            FileTable::new(name.into(), (schema, Reading::Reader(reader)), (files, partitions), statistics, native)
         }
         Shape::Columns(format) => {
-            let table = classes::table(name, &files, format, world).map_err(crate::failure::wrapped)?;
-            (classes::schema(&table), Reading::Class(table))
+            // Names of directories that are names of columns too are known once the columns are.
+            Partitions::of(&root, &mut files, &Schema::empty());
+            let opened = classes::opened(name, &files, format, world).map_err(crate::failure::wrapped)?;
+            let schema = classes::schema(&opened.fields);
+            let partitions = Partitions::of(&root, &mut files, &schema);
+            let parts = opened.parts(&schema, &files, &partitions).map_err(crate::failure::wrapped)?;
+            let native = world.is_native.then(|| parts.clone());
+            FileTable::new(name.into(), (schema, Reading::Class(parts)), (files, partitions), Vec::new(), native)
         }
         Shape::Text(text) => {
             let reader = text::reader(text);
-            (
-                reader.infer_schema(state, &store, &metas).await.map_err(|e| of_files(e, &files))?,
-                Reading::Reader(reader),
-            )
-        }
-    };
-    let root = root_of(&place.paths);
-    let partitions = Partitions::of(&root, &mut files, &schema);
-    let mut statistics = Vec::new();
-    if let (Shape::Columns(_), Reading::Reader(reader)) = (&shape, &reading)
-        && files.len() <= STATISTICS_FILES_MAX
-    {
-        for meta in &metas {
-            let of: Statistics = reader.infer_stats(state, &store, schema.clone(), meta).await?;
-            statistics.push(Arc::new(without_bounds_of_floats(of, &schema)));
+            let schema = inferred(&*reader, &files, world, state).await?;
+            let partitions = Partitions::of(&root, &mut files, &schema);
+            let native = match world.is_native {
+                true => text::parts(name, text, &schema, (&files, &partitions), world),
+                false => Ok(None),
+            };
+            let native = native.map_err(crate::failure::wrapped)?;
+            FileTable::new(name.into(), (schema, Reading::Reader(reader)), (files, partitions), Vec::new(), native)
         }
     }
-    let native = match (&shape, &reading) {
-        _ if !partitions.fields.is_empty() || !world.is_native => None,
-        (_, Reading::Class(table)) => Some(table.clone()),
-        // Without the library, or if a file is damaged, the general executor reads it, and reports what is wrong.
-        (Shape::Columns(format), _) => classes::table(name, &files, format, world).ok(),
-        (Shape::Text(_), _) => None,
-    };
-    FileTable::new(name.into(), (schema, reading), (files, partitions), statistics, native)
+}
+
+/// Returns the columns of all files together.
+async fn inferred(
+    reader: &dyn Reader,
+    files: &[DataFile],
+    world: &World,
+    state: &dyn Session,
+) -> std::result::Result<SchemaRef, DataFusionError> {
+    let store: Arc<dyn ObjectStore> = world.store.clone();
+    let metas: Vec<ObjectMeta> = files.iter().map(|file| file.meta.clone()).collect();
+    reader.infer_schema(state, &store, &metas).await.map_err(|e| of_files(e, files))
 }
 
 /// Returns statistics without the least and the largest floats: those of files know no NaN.

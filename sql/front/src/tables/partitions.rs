@@ -31,9 +31,10 @@ fn pairs(root: &Path, path: &Path) -> Vec<(String, Option<String>)> {
 }
 
 impl Partitions {
-    /// Returns the columns of files, and sets their values. `root`: the directory below which directories count.
+    /// Returns the columns of files, and sets the values of these. `root`: the directory below which directories count.
     /// `taken`: names of columns of the files, which win.
     pub fn of(root: &Path, files: &mut [DataFile], taken: &Schema) -> Partitions {
+        files.iter_mut().for_each(|file| file.values.clear());
         let all: Vec<_> = files.iter().map(|file| pairs(root, &file.path)).collect();
         let mut fields: Vec<FieldRef> = Vec::new();
         for (name, _) in all.first().into_iter().flatten() {
@@ -57,7 +58,10 @@ impl Partitions {
     pub fn decides(&self, filter: &Expr) -> bool {
         let columns = filter.column_refs();
         let is_own = |name: &str| self.fields.iter().any(|field| field.name() == name);
-        !columns.is_empty() && columns.iter().all(|column| is_own(&column.name)) && !filter.is_volatile()
+        !columns.is_empty()
+            && columns.iter().all(|column| is_own(&column.name))
+            && !filter.is_volatile()
+            && !has_query(filter)
     }
 
     /// Returns the numbers of the files that meet the conditions on these columns.
@@ -81,6 +85,23 @@ impl Partitions {
         }
         Ok((0..files.len()).filter(|&n| kept[n]).collect())
     }
+}
+
+/// Returns true for a condition whose value another query gives, while this one runs.
+fn has_query(filter: &Expr) -> bool {
+    use datafusion::common::tree_node::TreeNode;
+    let is_query = |of: &Expr| {
+        let is = matches!(
+            of,
+            Expr::ScalarSubquery(_)
+                | Expr::InSubquery(_)
+                | Expr::Exists(_)
+                | Expr::SetComparison(_)
+                | Expr::OuterReferenceColumn(..)
+        );
+        Ok(is)
+    };
+    filter.exists(is_query).unwrap_or(true)
 }
 
 fn unqualified(filter: Expr) -> Result<Expr> {

@@ -5,13 +5,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::{FieldRef, SchemaRef};
 use datafusion::datasource::file_format::FileFormat as Reader;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::json::JsonFormat;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::codec::CodecKind;
+use yunti_sql_arrow::text::{self, Dialect, Format, TextFile};
+use yunti_sql_execute::operators::scan::parts::{Origin, Part, Parts};
+use yunti_sql_plan::Field;
 
+use super::partitions::Partitions;
 use super::place::Place;
+use super::world::{DataFile, World};
+use crate::arrow;
 
 /// Records by which columns and types are known.
 const INFERRED_RECORDS: usize = 10_000;
@@ -60,6 +67,35 @@ pub fn of_name(path: &Path, place: &Place) -> Option<TextFormat> {
         "tab" => named("tsv", place).ok(),
         _ => None,
     }
+}
+
+/// Returns files as the parts of a table with the columns of a schema, and then those of directories: neighbours with
+/// the same values of directories are one. None for a format that Yunti's own executor does not read: an array of JSON.
+pub fn parts(
+    name: &str,
+    format: &TextFormat,
+    schema: &SchemaRef,
+    (files, partitions): (&[DataFile], &Partitions),
+    world: &World,
+) -> Result<Option<Parts>> {
+    let format = match *format {
+        TextFormat::Csv { delimiter, header } => Format::Csv(Dialect { delimiter, header }),
+        TextFormat::Json { lines: true } => Format::Json,
+        TextFormat::Json { lines: false } => return Ok(None),
+    };
+    let mut parts = Vec::new();
+    for alike in files.chunk_by(|a, b| a.values == b.values) {
+        let of = |file: &DataFile| TextFile { path: file.path.clone(), len: file.stored_bytes, codec: file.codec };
+        let texts = alike.iter().map(of).collect();
+        let table = Arc::new(text::table(name, texts, format, schema, (&world.env, &world.budget)));
+        let mut columns: Vec<Origin> = (0..schema.fields().len()).map(Origin::Same).collect();
+        for value in &alike[0].values {
+            columns.push(Origin::Value(arrow::value(value)?));
+        }
+        parts.push(Part { table, files: alike.len(), columns });
+    }
+    let field = |of: &FieldRef| Field { name: of.name().clone(), data_type: of.data_type().clone(), nullable: true };
+    Ok(Some(Parts::new(schema.fields().iter().chain(&partitions.fields).map(field).collect(), parts)))
 }
 
 /// Returns the reader of a format.

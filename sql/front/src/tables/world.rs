@@ -7,6 +7,7 @@ use std::sync::Arc;
 use datafusion::common::ScalarValue;
 use object_store::ObjectMeta;
 use yunti_base::{Code, Error, Result};
+use yunti_engine::codec::CodecKind;
 use yunti_engine::env::Env;
 use yunti_engine::env::stores::scheme_of;
 use yunti_engine::format::file_formats::FileFormat;
@@ -45,8 +46,25 @@ impl fmt::Debug for World {
 pub struct DataFile {
     pub path: PathBuf,
     pub meta: ObjectMeta,
+    pub stored_bytes: u64,
+    /// Codec of a compressed text.
+    pub codec: Option<CodecKind>,
     /// Values of the columns that directories name.
     pub values: Vec<ScalarValue>,
+}
+
+impl DataFile {
+    /// Returns a file that the general executor does not read by its place in a store.
+    pub fn of(path: PathBuf, values: Vec<ScalarValue>) -> DataFile {
+        let meta = ObjectMeta {
+            location: object_store::path::Path::default(),
+            last_modified: chrono::DateTime::default(),
+            size: 0,
+            e_tag: None,
+            version: None,
+        };
+        DataFile { path, meta, stored_bytes: 0, codec: None, values }
+    }
 }
 
 impl World {

@@ -37,6 +37,7 @@ use yunti_sql_plan::{
 };
 
 use super::records::Records;
+use super::statistics::together;
 
 /// Files of one format with the same columns.
 struct FileTable {
@@ -54,8 +55,15 @@ struct FileTable {
     own_ranges: BTreeMap<usize, Vec<Vec<(i64, i64)>>>,
     env: Env,
     budget: Arc<Budget>,
-    idle: Mutex<Vec<Open>>,
+    /// Number of the first file among those of the pool.
+    first: u32,
+    /// True if the pool has no other file.
+    is_alone: bool,
+    pool: Pool,
 }
+
+/// Open files that no morsel is reading, of all tables that were opened together.
+type Pool = Arc<Mutex<Vec<Open>>>;
 
 /// A file that is open, with the instance that knows its foot.
 struct Open {
@@ -74,56 +82,106 @@ pub fn table(
     env: &Env,
     budget: &Arc<Budget>,
 ) -> Result<Table> {
-    let class = find_class(&[library.clone()], format.source, &[operator::Kind::Source])?;
-    let mut fields: Option<Vec<Field>> = None;
-    let mut has_bounds = Vec::new();
-    let mut statistics: Option<Statistics> = None;
-    let mut own_ranges: Option<BTreeMap<usize, Vec<Vec<(i64, i64)>>>> = None;
-    for path in paths {
-        let text = job::inspect::describe(path, &class, env)?;
+    let mut all = tables(name, paths, format, library, (env, budget), &|_| false)?.into_iter();
+    let first = all.next().ok_or_else(|| Error::new(Code::Input, format!("the table {name} has no file")))?;
+    if all.next().is_some() {
+        return Err(other_columns(&paths[first.files], &paths[0]));
+    }
+    Ok(first.table)
+}
+
+/// Returns the error for a file whose columns are not those of another.
+pub fn other_columns(path: &Path, first: &Path) -> Error {
+    let error = Error::new(Code::Input, format!("the columns are not those of {}", shown(first))).at_path(shown(path));
+    error.hint("the files of a table must have the same columns and types")
+}
+
+/// A table of files that follow each other and have the same columns.
+pub struct Stretch {
+    pub table: Table,
+    /// Number of its files.
+    pub files: usize,
+}
+
+/// Opens files as tables, one for each stretch of files with the same columns. `begins(n)`: true if the file of this
+/// number begins a new one, whatever its columns are.
+///
+/// Errors: `Input` and `Corrupt` with the file; those of the library.
+pub fn tables(
+    name: &str,
+    paths: &[PathBuf],
+    format: &'static FileFormat,
+    library: Arc<dyn ClassSource>,
+    (env, budget): (&Env, &Arc<Budget>),
+    begins: &dyn Fn(usize) -> bool,
+) -> Result<Vec<Stretch>> {
+    let class = find_class(&[library], format.source, &[operator::Kind::Source])?;
+    let mut all: Vec<Described> = Vec::new();
+    for (number, path) in paths.iter().enumerate() {
+        let own = Described::of(path, &class, env)?;
+        match all.last_mut().filter(|last| !begins(number) && have_same_columns(&last.fields, &own.fields)) {
+            Some(last) => {
+                last.files += 1;
+                last.statistics = together(std::mem::take(&mut last.statistics), own.statistics);
+                let so_far = std::mem::take(&mut last.own_ranges).into_iter();
+                last.own_ranges = so_far.filter_map(|of| behind(of, &own.own_ranges)).collect();
+            }
+            None => all.push(own),
+        }
+    }
+    let pool = Pool::default();
+    let (mut next, count) = (0, paths.len());
+    let opened = |of: Described| {
+        let first = next;
+        next += of.files;
+        let paths = &paths[first..next];
+        let kind = |of: &Field| kind_of(&of.data_type).filter(|_| of.data_type != DataType::Null);
+        let inputs = paths.iter().map(|path| shown(path)).collect();
+        let table = FileTable {
+            format,
+            class: class.clone(),
+            job: JobContext::new(Settings::new(), BTreeMap::new(), inputs),
+            paths: paths.to_vec(),
+            kinds: of.fields.iter().map(kind).collect(),
+            fields: of.fields.clone(),
+            has_bounds: of.as_stored,
+            own_ranges: of.own_ranges,
+            env: env.clone(),
+            budget: budget.clone(),
+            first: first as u32,
+            is_alone: count == 1,
+            pool: pool.clone(),
+        };
+        let source = Arc::new(FileTableSource(Arc::new(table)));
+        let table = Table { name: name.into(), fields: of.fields, statistics: of.statistics, source };
+        Stretch { table, files: of.files }
+    };
+    Ok(all.into_iter().map(opened).collect())
+}
+
+/// Description of files with the same columns, as the library gives it.
+struct Described {
+    fields: Vec<Field>,
+    as_stored: Vec<bool>,
+    statistics: Statistics,
+    /// For a column whose units have ranges of their own: the range of each unit of each file.
+    own_ranges: BTreeMap<usize, Vec<Vec<(i64, i64)>>>,
+    files: usize,
+}
+
+impl Described {
+    fn of(path: &Path, class: &Arc<dyn Class>, env: &Env) -> Result<Described> {
+        let text = job::inspect::describe(path, class, env)?;
         let described: Json = serde_json::from_str(&text).map_err(|e| {
             Error::new(Code::Internal, format!("the description of a file is no JSON ({e})")).at_path(shown(path))
         })?;
-        let own = fields_of(&described);
-        let as_stored = are_as_stored(&described, &own);
-        let of_file = statistics_of(&described, &own, &as_stored);
-        let ranges = ranges_of(&described, &own, &as_stored);
-        own_ranges = Some(match own_ranges {
-            None => ranges.into_iter().map(|(column, units)| (column, vec![units])).collect(),
-            Some(so_far) => so_far.into_iter().filter_map(|of| behind(of, &ranges)).collect(),
-        });
-        match &fields {
-            None => (fields, has_bounds) = (Some(own), as_stored),
-            Some(first) if have_same_columns(first, &own) => {}
-            Some(_) => {
-                let what = format!("the columns are not those of {}", shown(&paths[0]));
-                let error = Error::new(Code::Input, what).at_path(shown(path));
-                return Err(error.hint("the files of a table must have the same columns and types"));
-            }
-        }
-        statistics = Some(match statistics {
-            None => of_file,
-            Some(so_far) => together(so_far, of_file),
-        });
+        let fields = fields_of(&described);
+        let as_stored = are_as_stored(&described, &fields);
+        let statistics = statistics_of(&described, &fields, &as_stored);
+        let ranges = ranges_of(&described, &fields, &as_stored);
+        let own_ranges = ranges.into_iter().map(|(column, units)| (column, vec![units])).collect();
+        Ok(Described { fields, as_stored, statistics, own_ranges, files: 1 })
     }
-    let fields = fields.ok_or_else(|| Error::new(Code::Input, format!("the table {name} has no file")))?;
-    let kinds = fields.iter().map(|of| kind_of(&of.data_type).filter(|_| of.data_type != DataType::Null)).collect();
-    let inputs = paths.iter().map(|path| shown(path)).collect();
-    let table = FileTable {
-        format,
-        class,
-        job: JobContext::new(Settings::new(), BTreeMap::new(), inputs),
-        paths: paths.to_vec(),
-        fields: fields.clone(),
-        kinds,
-        has_bounds,
-        own_ranges: own_ranges.unwrap_or_default(),
-        env: env.clone(),
-        budget: budget.clone(),
-        idle: Mutex::default(),
-    };
-    let statistics = statistics.unwrap_or_default();
-    Ok(Table { name: name.into(), fields, statistics, source: Arc::new(FileTableSource(Arc::new(table))) })
 }
 
 fn shown(path: &Path) -> String {
@@ -199,12 +257,12 @@ fn ranges_of(described: &Json, fields: &[Field], as_stored: &[bool]) -> BTreeMap
 /// Returns the ranges of a column in some files and in one more, if they are apart there too.
 fn behind(
     (column, mut files): (usize, Vec<Vec<(i64, i64)>>),
-    more: &BTreeMap<usize, Vec<(i64, i64)>>,
+    more: &BTreeMap<usize, Vec<Vec<(i64, i64)>>>,
 ) -> Option<(usize, Vec<Vec<(i64, i64)>>)> {
-    let units = more.get(&column)?;
+    let more = more.get(&column)?;
     let last = files.iter().flatten().last().map_or(i64::MIN, |(_, most)| *most);
-    let is_behind = units.first().is_none_or(|(least, _)| *least >= last);
-    files.push(units.clone());
+    let is_behind = more.iter().flatten().next().is_none_or(|(least, _)| *least >= last);
+    files.extend_from_slice(more);
     is_behind.then_some((column, files))
 }
 
@@ -217,45 +275,25 @@ fn bound_value(text: &str, kind: Kind) -> Option<Value> {
     }
 }
 
-/// Returns the statistics of two parts of a table.
-fn together(a: Statistics, b: Statistics) -> Statistics {
-    let rows = a.rows.zip(b.rows).map(|(a, b)| a + b);
-    let less = |a: &Value, b: &Value| match (a, b) {
-        (Value::Int(a), Value::Int(b)) => a < b,
-        (Value::Decimal(a), Value::Decimal(b)) => a < b,
-        (Value::Float(a), Value::Float(b)) => a < b,
-        (Value::Bytes(a), Value::Bytes(b)) => a < b,
-        (Value::Bool(a), Value::Bool(b)) => a < b,
-        _ => false,
-    };
-    let columns = a.columns.into_iter().zip(b.columns).map(|(a, b)| ColumnStatistics {
-        min: a.min.zip(b.min).map(|(a, b)| if less(&b, &a) { b } else { a }),
-        max: a.max.zip(b.max).map(|(a, b)| if less(&a, &b) { b } else { a }),
-        nulls: a.nulls.zip(b.nulls).map(|(a, b)| a + b),
-        // Files of one table have the same few values, as far as they have few.
-        distinct: a.distinct.zip(b.distinct).map(|(a, b)| a.max(b)),
-    });
-    Statistics { rows, columns: columns.collect() }
-}
-
 impl FileTable {
     fn idle(&self) -> MutexGuard<'_, Vec<Open>> {
-        self.idle.lock().unwrap_or_else(|e| e.into_inner())
+        self.pool.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Returns an open file: one that is idle, or a new one.
     fn take(&self, file: u32) -> Result<Open> {
+        let number = self.first + file;
         let mut idle = self.idle();
-        if let Some(at) = idle.iter().rposition(|open| open.file.index() == file) {
+        if let Some(at) = idle.iter().rposition(|open| open.file.index() == number) {
             return Ok(idle.swap_remove(at));
         }
         // Files that no morsel needs any more: morsels come in the order of files.
-        idle.retain(|open| open.file.index() > file);
+        idle.retain(|open| open.file.index() > number);
         drop(idle);
         let context = TaskContext::new(self.job.clone(), false, 0, 1);
         let source = self.class.source(&context)?;
         let path = &self.paths[file as usize];
-        Ok(Open { source, file: Arc::new(SourceFile::open(&*self.env.files, path, file, &self.budget)?) })
+        Ok(Open { source, file: Arc::new(SourceFile::open(&*self.env.files, path, number, &self.budget)?) })
     }
 
     /// Returns false for a class that passes on records, as the one of sequence files does.
@@ -332,7 +370,8 @@ impl TableSource for FileTableSource {
                     bytes: unit.bytes,
                 }));
             }
-            if table.paths.len() == 1 {
+            // Many files would be too many to stay open.
+            if table.is_alone {
                 table.idle().push(open);
             }
         }
@@ -480,7 +519,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_descriptions_and_their_union() {
+    fn values_of_descriptions() {
         for (text, kind, value) in [
             ("-5", Kind::Int, Some(Value::Int(-5))),
             ("10561", Kind::Date, Some(Value::Int(10561))),
@@ -490,17 +529,5 @@ mod tests {
         ] {
             assert_eq!(bound_value(text, kind), value, "{text}");
         }
-        let one = |rows, min, max| Statistics {
-            rows: Some(rows),
-            columns: vec![ColumnStatistics {
-                min: Some(Value::Int(min)),
-                max: Some(Value::Int(max)),
-                nulls: Some(1),
-                distinct: None,
-            }],
-        };
-        let both = together(one(2, 5, 9), one(3, -1, 7));
-        assert_eq!((both.rows, &both.columns[0].min), (Some(5), &Some(Value::Int(-1))));
-        assert_eq!((&both.columns[0].max, both.columns[0].nulls), (&Some(Value::Int(9)), Some(2)));
     }
 }

@@ -15,7 +15,9 @@ use crate::pipeline::{Open, Source};
 
 pub mod bounds;
 pub mod files;
+pub mod parts;
 mod records;
+mod statistics;
 
 /// Returns the rows of a scan. A row outside a filter, which numbers the columns of the scan, may be passed over.
 pub fn source(scan: &Scan, context: &Context, filters: &[KeyFilter]) -> Result<Arc<dyn Source>> {

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, AsArray, StringBuilder};
 use datafusion::arrow::datatypes::DataType;
 use yunti_base::{Code, Error, Result};
-use yunti_engine::codec::{self, CodecKind};
+use yunti_engine::codec::CodecKind;
 use yunti_engine::columns::vector::Vector;
-use yunti_engine::env::{Env, NamedFile};
-use yunti_engine::memory::Buffer;
-use yunti_engine::read::decoded_file::{DECODE_INPUT_BYTES, DecodedFile};
+use yunti_engine::env::Env;
+use yunti_engine::memory::Budget;
+use yunti_sql_arrow::bytes::Bytes;
 use yunti_sql_plan::{Batch, Bounds, Field, Morsel, MorselReader, Statistics, Table, TableSource};
 
 use super::record::{Column, push};
@@ -25,8 +25,6 @@ use crate::arrow;
 /// Bytes of a morsel of a file that is not compressed.
 const MORSEL_BYTES: u64 = 16 << 20;
 const READ_BYTES: usize = 256 << 10;
-/// Bytes that a decoder may hold.
-const DECODER_BYTES: u64 = 256 << 20;
 /// Bytes of a line, at most.
 const LINE_BYTES_MAX: usize = 1 << 30;
 /// Rows and bytes of texts of a batch, about.
@@ -116,6 +114,7 @@ struct Lines {
     files: Vec<File>,
     shape: Shape,
     env: Env,
+    budget: Arc<Budget>,
 }
 
 impl std::fmt::Debug for Lines {
@@ -125,10 +124,15 @@ impl std::fmt::Debug for Lines {
 }
 
 /// Returns the table of the lines of files: path, length and codec of each.
-pub fn table(name: &str, files: Vec<(PathBuf, u64, Option<CodecKind>)>, shape: Shape, env: &Env) -> Table {
+pub fn table(
+    name: &str,
+    files: Vec<(PathBuf, u64, Option<CodecKind>)>,
+    shape: Shape,
+    (env, budget): (&Env, &Arc<Budget>),
+) -> Table {
     let fields = shape.fields();
     let files = files.into_iter().map(|(path, len, codec)| File { path, len, codec }).collect();
-    let source = Arc::new(Lines { files, shape, env: env.clone() });
+    let source = Arc::new(Lines { files, shape, env: env.clone(), budget: budget.clone() });
     Table { name: name.into(), fields, statistics: Statistics::default(), source }
 }
 
@@ -149,16 +153,9 @@ impl TableSource for Lines {
 
     fn open(&self, morsel: &Morsel, columns: &[usize], _: &[Bounds]) -> Result<Box<dyn MorselReader>> {
         let file = &self.files[morsel.file as usize];
-        let named = NamedFile::open(&*self.env.files, &file.path, Code::Input)?;
         let begin = morsel.unit * MORSEL_BYTES;
         let is_cut = file.codec.is_none() && self.shape.footer == 0;
-        let bytes = match file.codec {
-            None => Bytes::Plain { file: named, at: begin.saturating_sub(1) },
-            Some(kind) => {
-                let decoder = codec::decoder(kind, DECODER_BYTES)?;
-                Bytes::Decoded(DecodedFile::new(named, file.len, decoder, Buffer::new(DECODE_INPUT_BYTES, None)?))
-            }
-        };
+        let bytes = Bytes::open(&*self.env.files, &file.path, file.codec, begin.saturating_sub(1), &self.budget)?;
         let mut reader = Reader {
             bytes,
             path: file.path.to_string_lossy().into_owned(),
@@ -178,11 +175,6 @@ impl TableSource for Lines {
         }
         Ok(Box::new(reader))
     }
-}
-
-enum Bytes {
-    Plain { file: NamedFile, at: u64 },
-    Decoded(DecodedFile),
 }
 
 struct Reader {
@@ -238,14 +230,7 @@ impl Reader {
     fn fill(&mut self) -> Result<()> {
         let filled = self.buffer.len();
         self.buffer.resize(filled + READ_BYTES, 0);
-        let read = match &mut self.bytes {
-            Bytes::Plain { file, at } => {
-                let read = file.read_up_to(&mut self.buffer[filled..], *at)?;
-                *at += read as u64;
-                read
-            }
-            Bytes::Decoded(file) => file.read(&mut self.buffer[filled..])?,
-        };
+        let read = self.bytes.read(&mut self.buffer[filled..])?;
         self.buffer.truncate(filled + read);
         self.is_last = read == 0;
         Ok(())

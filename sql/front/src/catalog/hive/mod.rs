@@ -5,14 +5,12 @@
 //!   metastore.rs   the calls: databases, tables, partitions
 //!   types.rs       types by their names; storage.rs: formats by their classes; filter.rs: conditions for the metastore
 //!   record.rs      a text as values; lines.rs: lines of files as rows
-//!   parts.rs       partitions as one table
 //!   table.rs       a table as the planner sees it
 //! ```
 
 mod filter;
 mod lines;
 mod metastore;
-mod parts;
 mod record;
 mod storage;
 mod table;

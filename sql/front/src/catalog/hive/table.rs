@@ -5,27 +5,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{self, DataType, FieldRef, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DataFusionError, ScalarValue};
 use datafusion::datasource::{TableType, provider_as_source, source_as_provider};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
-use object_store::ObjectMeta;
 use yunti_base::{Code, Error, Result};
+use yunti_engine::columns::vector::Value;
 use yunti_engine::format::file_formats;
 use yunti_engine::job;
 use yunti_engine::read::split::InputFile;
-use yunti_sql_plan::Table;
+use yunti_sql_execute::operators::scan::parts::{Origin, Part, Parts};
+use yunti_sql_plan::{Field, Table};
 
 use super::Hive;
 use super::lines::{self, Shape};
 use super::metastore::{HivePartition, HiveTable, Storage};
-use super::parts::{self, Origin, Part};
 use super::storage::Stored;
-use super::types::{HiveType, key_value};
+use super::types::{HiveType, StoredType, key_value};
 use super::{filter, metastore};
+use crate::arrow;
 use crate::failure;
 use crate::tables::classes;
 use crate::tables::partitions::Partitions;
@@ -63,7 +64,8 @@ impl MetastoreTable {
             return Err(Error::new(Code::Usage, format!("the metastore knows no columns of {database}.{name}"))
                 .hint("query its files by their path"));
         }
-        let fields = columns.iter().map(|(name, of)| Field::new(name, of.data_type(), true)).collect::<Vec<_>>();
+        let fields =
+            columns.iter().map(|(name, of)| datatypes::Field::new(name, of.data_type(), true)).collect::<Vec<_>>();
         let (schema, keys) = (Arc::new(Schema::new(fields)), table.partition_keys.len());
         Ok(MetastoreTable { hive, database: database.into(), name: name.into(), table, columns, keys, schema })
     }
@@ -85,9 +87,11 @@ impl MetastoreTable {
                 }
             }
         }
-        let table = Arc::new(parts::table(&shown, &self.columns, all));
-        let reading = (self.schema.clone(), Reading::Class(table.clone()));
-        let native = self.world().is_native.then_some(table);
+        let field =
+            |(name, of): &(String, HiveType)| Field { name: name.clone(), data_type: of.data_type(), nullable: true };
+        let parts = Parts::new(self.columns.iter().map(field).collect(), all);
+        let reading = (self.schema.clone(), Reading::Class(parts.clone()));
+        let native = self.world().is_native.then_some(parts);
         FileTable::new(shown, reading, (files, Partitions::default()), Vec::new(), native).map_err(failure::plain)
     }
 
@@ -105,10 +109,12 @@ impl MetastoreTable {
             }
         };
         let values = found.iter().map(values).collect::<Result<Vec<_>>>()?;
-        let fields: Vec<FieldRef> =
-            types.iter().map(|(name, data_type)| Arc::new(Field::new(name, data_type.clone(), true))).collect();
+        let fields: Vec<FieldRef> = types
+            .iter()
+            .map(|(name, data_type)| Arc::new(datatypes::Field::new(name, data_type.clone(), true)))
+            .collect();
         // What decides about files by their directories decides about partitions too.
-        let as_file = |values: Vec<ScalarValue>| DataFile { path: PathBuf::new(), meta: no_meta(), values };
+        let as_file = |values: Vec<ScalarValue>| DataFile::of(PathBuf::new(), values);
         let as_files: Vec<DataFile> = values.into_iter().map(as_file).collect();
         let kept = match as_files.is_empty() {
             true => Vec::new(),
@@ -128,9 +134,10 @@ impl MetastoreTable {
         let is_text = matches!(stored, Stored::Lines(_));
         for input in &found {
             let meta = self.world().store.add(&input.path, input.codec.filter(|_| is_text))?;
-            files.push(DataFile { path: input.path.clone(), meta, values: Vec::new() });
+            files.push(DataFile { meta, ..DataFile::of(input.path.clone(), Vec::new()) });
         }
         let own = &self.columns[..self.columns.len() - self.keys];
+        let values = &values.iter().map(arrow::value).collect::<Result<Vec<_>>>()?[..];
         let by_place = |table: Table, files: usize| {
             let columns = (0..own.len()).map(Origin::Same).chain(values.iter().cloned().map(Origin::Value)).collect();
             Part { table: Arc::new(table), files, columns }
@@ -144,7 +151,8 @@ impl MetastoreTable {
         match stored {
             Stored::Lines(record) => {
                 let inputs = found.iter().map(|input| (input.path.clone(), input.len, input.codec)).collect();
-                all.push(by_place(lines::table(&self.name, inputs, shape(record), &self.world().env), found.len()));
+                let means = (&self.world().env, &self.world().budget);
+                all.push(by_place(lines::table(&self.name, inputs, shape(record), means), found.len()));
             }
             Stored::Sequence(record) => {
                 let inner = self.inner("sequence", &found)?;
@@ -192,12 +200,12 @@ impl MetastoreTable {
     fn inner(&self, format: &str, found: &[InputFile]) -> Result<Arc<Table>> {
         let format = file_formats::named(format)
             .ok_or_else(|| Error::new(Code::Internal, format!("there is no format {format}")))?;
-        let file = |input: &InputFile| DataFile { path: input.path.clone(), meta: no_meta(), values: Vec::new() };
-        classes::table(&self.name, &found.iter().map(file).collect::<Vec<_>>(), format, self.world())
+        let file = |input: &InputFile| DataFile::of(input.path.clone(), Vec::new());
+        classes::table(&self.name, &found.iter().map(file).collect::<Vec<_>>(), format, self.world()).map(Arc::new)
     }
 
     /// Returns a part whose files name their columns.
-    fn by_name(&self, inner: Arc<Table>, files: usize, format: &str, values: &[ScalarValue]) -> Part {
+    fn by_name(&self, inner: Arc<Table>, files: usize, format: &str, values: &[Value]) -> Part {
         let own = &self.columns[..self.columns.len() - self.keys];
         // Hive itself wrote such names into ORC before version 2.
         let is_numbered =
@@ -211,12 +219,15 @@ impl MetastoreTable {
                 false => inner.fields.iter().position(|field| field.name.eq_ignore_ascii_case(name)),
             };
             match place {
-                None => Origin::Value(ScalarValue::try_from(&of.data_type()).unwrap_or(ScalarValue::Null)),
+                None => Origin::Value(Value::Null),
                 Some(place) => {
                     let data_type = &inner.fields[place].data_type;
                     match *data_type == of.data_type() && !matches!(of, HiveType::Cut(_)) {
                         true => Origin::Same(place),
-                        false => Origin::Converted(place, data_type.clone()),
+                        false => {
+                            let stored = StoredType { data_type: data_type.clone(), of: of.clone() };
+                            Origin::Converted(place, Arc::new(stored))
+                        }
                     }
                 }
             }
@@ -238,16 +249,6 @@ fn path_of(location: &str) -> String {
         }
     }
     location.to_string()
-}
-
-fn no_meta() -> ObjectMeta {
-    ObjectMeta {
-        location: object_store::path::Path::default(),
-        last_modified: chrono::DateTime::default(),
-        size: 0,
-        e_tag: None,
-        version: None,
-    }
 }
 
 /// Puts files in the place of the tables of a metastore, in a plan whose conditions are at its scans.

@@ -7,6 +7,10 @@ use datafusion::arrow::util::display::FormatOptions;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use yunti_base::{Code, Error, Result};
+use yunti_engine::columns::vector::Vector;
+use yunti_sql_execute::operators::scan::parts::Convert;
+
+use crate::arrow::arrays;
 
 /// Levels of a type, at most.
 const LEVELS_MAX: usize = 64;
@@ -179,6 +183,24 @@ pub fn converted(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
         Error::new(Code::Usage, format!("values of type {} are none of type {data_type}", array.data_type()))
             .hint("the files have other types than the metastore says")
     })
+}
+
+/// Values of a type that files have, as those of a type of Hive.
+#[derive(Debug)]
+pub struct StoredType {
+    pub data_type: DataType,
+    pub of: HiveType,
+}
+
+impl Convert for StoredType {
+    fn vector(&self, stored: &Arc<Vector>) -> Result<Arc<Vector>> {
+        let array = arrays::array(stored, &self.data_type)?;
+        let array = match &self.of {
+            HiveType::Plain(data_type) => converted(&array, data_type)?,
+            of => values(converted(&array, &DataType::Utf8)?, of)?,
+        };
+        arrays::vector(&array).map(Arc::new)
+    }
 }
 
 /// Returns the value of a partition's key.

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryArray, BooleanArray, GenericByteArray, OffsetSizeTrait,
-    PrimitiveArray, RecordBatch, RecordBatchOptions, new_null_array,
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, BinaryType, ByteArrayType, Date32Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type, Utf8Type,
 };
-use datafusion::arrow::buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{
-    ArrowNativeType, DataType, Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type,
-    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, SchemaRef, TimeUnit, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, GenericByteArray, LargeBinaryArray, OffsetSizeTrait, PrimitiveArray,
+    RecordBatch, RecordBatchOptions, make_array, new_null_array,
 };
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::vector::{Bytes, Data, Vector};
 use yunti_sql_plan::Batch;
@@ -110,11 +112,11 @@ fn whole_numbers(values: &[i64], nulls: Option<NullBuffer>, data_type: &DataType
         DataType::Time32(_) => {
             let narrow = narrowed::<Int32Type>(values, nulls, |value| value.try_into().ok())?;
             let data = narrow.into_data().into_builder().data_type(data_type.clone());
-            datafusion::arrow::array::make_array(data.build().map_err(|_| lacks(data_type))?)
+            make_array(data.build().map_err(|_| lacks(data_type))?)
         }
         DataType::Time64(_) | DataType::Timestamp(..) => {
             let data = wide(nulls).into_data().into_builder().data_type(data_type.clone());
-            datafusion::arrow::array::make_array(data.build().map_err(|_| lacks(data_type))?)
+            make_array(data.build().map_err(|_| lacks(data_type))?)
         }
         other => return Err(lacks(other)),
     })
@@ -170,24 +172,19 @@ fn texts<'v>(
 ) -> Result<ArrayRef> {
     let bad = |_| Error::new(Code::Invalid, "a text is no UTF-8").hint("cast the column to binary");
     Ok(match data_type {
-        DataType::Utf8 => Arc::new(
-            GenericByteArray::<datafusion::arrow::datatypes::Utf8Type>::try_new_from(packed::<i32>(values)?, nulls)
-                .map_err(bad)?,
-        ),
-        DataType::LargeUtf8 => Arc::new(
-            GenericByteArray::<datafusion::arrow::datatypes::LargeUtf8Type>::try_new_from(
-                packed::<i64>(values)?,
-                nulls,
-            )
-            .map_err(bad)?,
-        ),
+        DataType::Utf8 => {
+            Arc::new(GenericByteArray::<Utf8Type>::try_new_from(packed::<i32>(values)?, nulls).map_err(bad)?)
+        }
+        DataType::LargeUtf8 => {
+            Arc::new(GenericByteArray::<LargeUtf8Type>::try_new_from(packed::<i64>(values)?, nulls).map_err(bad)?)
+        }
         DataType::Binary => {
             let (offsets, bytes) = packed::<i32>(values)?;
             Arc::new(BinaryArray::new(offsets, bytes.into(), nulls))
         }
         DataType::LargeBinary => {
             let (offsets, bytes) = packed::<i64>(values)?;
-            Arc::new(datafusion::arrow::array::LargeBinaryArray::new(offsets, bytes.into(), nulls))
+            Arc::new(LargeBinaryArray::new(offsets, bytes.into(), nulls))
         }
         DataType::Utf8View | DataType::BinaryView => {
             let plain = if *data_type == DataType::Utf8View { DataType::Utf8 } else { DataType::Binary };
@@ -218,16 +215,14 @@ trait TryNewFrom<O: OffsetSizeTrait>: Sized {
     fn try_new_from(
         packed: (OffsetBuffer<O>, Vec<u8>),
         nulls: Option<NullBuffer>,
-    ) -> std::result::Result<Self, datafusion::arrow::error::ArrowError>;
+    ) -> std::result::Result<Self, ArrowError>;
 }
 
-impl<O: OffsetSizeTrait, T: datafusion::arrow::datatypes::ByteArrayType<Offset = O>> TryNewFrom<O>
-    for GenericByteArray<T>
-{
+impl<O: OffsetSizeTrait, T: ByteArrayType<Offset = O>> TryNewFrom<O> for GenericByteArray<T> {
     fn try_new_from(
         (offsets, bytes): (OffsetBuffer<O>, Vec<u8>),
         nulls: Option<NullBuffer>,
-    ) -> std::result::Result<Self, datafusion::arrow::error::ArrowError> {
+    ) -> std::result::Result<Self, ArrowError> {
         GenericByteArray::try_new(offsets, bytes.into(), nulls)
     }
 }
@@ -278,10 +273,10 @@ fn data_of(array: &ArrayRef) -> Result<Data> {
         ),
         DataType::Decimal64(..) => Data::SmallDecimals(array.as_primitive::<Decimal64Type>().values().to_vec()),
         DataType::Decimal128(..) => Data::Decimals(array.as_primitive::<Decimal128Type>().values().to_vec()),
-        DataType::Utf8 => bytes_of::<datafusion::arrow::datatypes::Utf8Type>(array)?,
-        DataType::LargeUtf8 => bytes_of::<datafusion::arrow::datatypes::LargeUtf8Type>(array)?,
-        DataType::Binary => bytes_of::<datafusion::arrow::datatypes::BinaryType>(array)?,
-        DataType::LargeBinary => bytes_of::<datafusion::arrow::datatypes::LargeBinaryType>(array)?,
+        DataType::Utf8 => bytes_of::<Utf8Type>(array)?,
+        DataType::LargeUtf8 => bytes_of::<LargeUtf8Type>(array)?,
+        DataType::Binary => bytes_of::<BinaryType>(array)?,
+        DataType::LargeBinary => bytes_of::<LargeBinaryType>(array)?,
         DataType::Utf8View => data_of(&recast(DataType::LargeUtf8)?)?,
         DataType::BinaryView => data_of(&recast(DataType::LargeBinary)?)?,
         DataType::Dictionary(_, values) if matches!(**values, DataType::Utf8 | DataType::LargeUtf8) => {
@@ -299,7 +294,7 @@ fn data_of(array: &ArrayRef) -> Result<Data> {
     })
 }
 
-fn bytes_of<T: datafusion::arrow::datatypes::ByteArrayType>(array: &ArrayRef) -> Result<Data> {
+fn bytes_of<T: ByteArrayType>(array: &ArrayRef) -> Result<Data> {
     let array = array.as_bytes::<T>();
     let offsets = array.value_offsets();
     let first = offsets.first().map_or(0, |offset| offset.as_usize());
@@ -312,5 +307,4 @@ fn bytes_of<T: datafusion::arrow::datatypes::ByteArrayType>(array: &ArrayRef) ->
 }
 
 #[cfg(test)]
-#[path = "arrays_test.rs"]
 mod tests;

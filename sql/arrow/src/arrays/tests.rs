@@ -1,7 +1,7 @@
 //! Tests of the conversion: values survive it, and values that do not fit are errors.
 
 use super::*;
-use datafusion::arrow::datatypes::Field;
+use arrow_schema::Field;
 use yunti_engine::columns::vector::Value;
 use yunti_engine::env::random::Random;
 
@@ -108,7 +108,7 @@ fn values_that_do_not_fit_are_errors() {
 
 #[test]
 fn rows_without_columns_keep_their_number() {
-    let schema: SchemaRef = Arc::new(datafusion::arrow::datatypes::Schema::empty());
+    let schema: SchemaRef = Arc::new(arrow_schema::Schema::empty());
     let batch = Batch { columns: Vec::new(), rows: 3 };
     let rows = record_batch(&batch, &schema).unwrap();
     assert_eq!(rows.num_rows(), 3);
