@@ -81,8 +81,8 @@ const TEXT_BYTES: i64 = 6;
 /// A dictionary with a value for fewer rows than this says nothing of other chunks, which may have other values.
 const ROWS_A_VALUE: i64 = 8;
 
-/// Returns the number of different values, about, by the dictionaries of chunks that consist of their codes: the largest
-/// one counts. None unless each chunk has one, of few values.
+/// Returns the number of different values, about, by the dictionaries of chunks that consist of their codes: the
+/// largest one counts. None unless each chunk has one, of few values.
 fn values_about(chunks: &[&ColumnChunkMetaData]) -> Option<u64> {
     let mut most = 1;
     for chunk in chunks {
@@ -105,7 +105,7 @@ fn values_about(chunks: &[&ColumnChunkMetaData]) -> Option<u64> {
     u64::try_from(most).ok()
 }
 
-/// Returns the least and largest whole number of each chunk, if each is at least as large as those of the chunks before.
+/// Returns the least and largest whole number of each chunk, if none is less than one of the chunks before.
 fn ranges_apart(chunks: &[&ColumnChunkMetaData]) -> Option<Vec<Value>> {
     let (mut all, mut last) = (Vec::with_capacity(chunks.len()), i64::MIN);
     for chunk in chunks {

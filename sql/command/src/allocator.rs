@@ -108,7 +108,7 @@ unsafe fn remap(block: *mut u8, from: usize, to: usize) -> *mut u8 {
 }
 
 // SAFETY: each block is of the system's allocator or a mapping of its own, by a rule on its size and alignment that
-// alloc, dealloc and realloc share. Blocks have the size that is asked, and an alignment of at least the one asked.
+// alloc, dealloc and realloc share. Blocks have the size of the layout, and at least its alignment.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller gives the block back by `dealloc` or `realloc` with this layout.

@@ -1,5 +1,5 @@
-//! Plans over tables, whose scans take filters and whose morsels may have keys of their own, against the same plans over
-//! rows in the query, which have neither.
+//! Plans over tables, whose scans take filters and whose morsels may have keys of their own, against the same plans
+//! over rows in the query, which have neither.
 
 use std::sync::Arc;
 

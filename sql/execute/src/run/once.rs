@@ -1,4 +1,5 @@
-//! Rows that a plan needs in several places, such as those of a view that it names twice: made once, and kept in memory.
+//! Rows that a plan needs in several places, such as the rows of a view that it names twice: made once, and kept in
+//! memory.
 //!
 //! ```text
 //!   join                                        join
@@ -23,12 +24,12 @@ use yunti_sql_plan::{Expression, Node, Operation, Scan, Table};
 use crate::context::Context;
 use crate::store::held::Held;
 
-/// Part of the free memory that all such rows may have: one of so many.
+/// Parts of the free memory, of which all such rows may have one.
 const SHARE: u64 = 4;
 
 /// How often each plan stands in another, by its bytes.
 type Counts = HashMap<Vec<u8>, usize>;
-/// Rows of plans; None for those that did not fit.
+/// Rows of plans; None if they did not fit.
 type Made = HashMap<Vec<u8>, Option<Arc<Table>>>;
 
 /// Returns the plan with tables in the places of parts that it has more than once, and runs these parts; None if it has

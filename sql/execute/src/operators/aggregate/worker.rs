@@ -34,7 +34,7 @@ pub struct Limits {
     pub groups: usize,
     /// Bytes beside the slots.
     pub bytes: u64,
-    /// The table has at most one part of so many of the worker's share of the budget.
+    /// Parts of the worker's share of the budget, of which the table may have one.
     pub share: u64,
 }
 

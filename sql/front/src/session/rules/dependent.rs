@@ -239,7 +239,7 @@ impl<'n> Domain<'n> {
             let plan = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), groups, calls)?);
             return Ok(Pushed { plan: project(plan, [own, as_columns(&keys)].concat())?, keys });
         }
-        // Without groups there is a row for no rows as well: each combination has a row, and a mark tells those that
+        // Without groups there is a row for no rows as well: each combination has a row, and a mark tells which
         // have others.
         let mark = self.names.next();
         let own = columns(plan.schema());
