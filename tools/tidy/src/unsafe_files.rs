@@ -16,6 +16,7 @@ pub fn unsafe_files(tree: &Tree) -> Vec<String> {
         "base/",
         "machine/",
         "observe/",
+        "formats/",
         "probe/",
         "hadoop/",
         "namenode/",
