@@ -239,8 +239,8 @@ impl<'n> Domain<'n> {
             let plan = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), groups, calls)?);
             return Ok(Pushed { plan: project(plan, [own, as_columns(&keys)].concat())?, keys });
         }
-        // Without groups there is a row for no rows as well: each combination has a row, and a mark tells those that
-        // have others.
+        // Without groups there is a row for no rows as well, so that each combination needs one. A mark tells which
+        // combinations have rows of the input.
         let mark = self.names.next();
         let own = columns(plan.schema());
         let input = project(plan, [own, vec![lit(true).alias(&mark)]].concat())?;

@@ -1,6 +1,6 @@
 //! Subqueries that are values: `x in (..)`, `exists (..)`, `x > all (..)` and scalars, anywhere in an expression.
 //!
-//! The planner makes joins of those that are conditions of their own in WHERE, and of scalars that meet the query
+//! The planner makes joins of subqueries that are conditions of their own in WHERE, and of scalars that meet the query
 //! around them in equations. Each other one becomes a join here, with SQL's three values:
 //!
 //! ```text

@@ -1,5 +1,5 @@
-//! Rows of several values in `in`: `(a, b) in (select ..)`, which the planner refuses. A row is in a subquery if all its
-//! parts are equal; it may be, which makes the result null, if no part differs.
+//! Rows of several values in `in`: `(a, b) in (select ..)`, which the planner refuses. A row is in a subquery if all
+//! its parts are equal; it may be, which makes the result null, if no part differs.
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, Select, SetExpr, TableFactor,

@@ -1,5 +1,5 @@
-//! Named windows: `over w`, `over (w order by ..)` and `window w as (base ..)`. The planner forgets what a window adds to
-//! another, so that each call gets the whole definition.
+//! Named windows: `over w`, `over (w order by ..)` and `window w as (base ..)`. The planner forgets what a window adds
+//! to another, so that each call gets the whole definition.
 
 use std::ops::ControlFlow;
 
