@@ -98,8 +98,14 @@ impl<'n> Domain<'n> {
         Ok(Domain { values: Domain::values(of, &columns)?, columns, names })
     }
 
-    /// Returns the combinations of values of some columns.
+    /// Returns the combinations of values of some columns. The plan runs for them a second time.
+    ///
+    /// Errors: `NotImplemented` for a plan whose values differ from run to run.
     pub fn values(of: &LogicalPlan, columns: &[Column]) -> Result<LogicalPlan> {
+        let differs = |node: &LogicalPlan| Ok(node.expressions().iter().any(Expr::is_volatile));
+        if of.exists(differs)? {
+            return not_impl_err!("a subquery that needs columns of a query with random() or the like");
+        }
         LogicalPlanBuilder::from(of.clone()).project(as_columns(columns))?.distinct()?.build()
     }
 
