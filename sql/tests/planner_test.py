@@ -119,6 +119,8 @@ CASES = {
     "select k, (select v from b where b.k >= a.k order by k, v limit 1) from a",
     "a correlated scalar of a set operation":
     "select k, (select count(*) from (select v from b where b.k = a.k union all select v from b where b.v > a.v)) from a",
+    "a correlated scalar of rows that a limit picks":
+    "select count(n) from (select (select count(*) from b where b.k > x.k) as n from (select k from a limit 3) x)",
     "a correlated scalar two levels below":
     "select k, (select sum(v) from b where b.k <= a.k and b.v > (select min(v) from a a2 where a2.k < a.k)) from a",
     "a correlated scalar of a window":
@@ -199,6 +201,8 @@ WRONG = set()
 # Queries that must fail, with a part of the message.
 FAILURES = {
     "select (select v from b where b.k = a.k) from a": "more than one row",
+    "select k, (select max(v) from b where b.k > x.k) from (select k, random() as r from a where random() < 2) x":
+    "random",
     "select 1 from a group by ()": "Empty tuple",
     "select (select max(a.k) from b) from a": "columns are all of the query around it",
     "select k, (select count(*) from (select 1 from b where b.k = a.k group by grouping sets ((), (v)))) from a":

@@ -12,7 +12,7 @@ use datafusion::common::{Result, ScalarValue, exec_err, not_impl_err, plan_err};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
 
-/// An aggregate of the values of a group, none of which is null, in the order of their rows.
+/// Result of an aggregate over the values of a group, none of which is null, in the order of their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     Mode,

@@ -25,7 +25,7 @@ use yunti_sql_plan::Node;
 use super::parameters::value_of;
 use super::syntax::{parse, parse_hive, shown_label};
 use super::write::Target;
-use super::{Dialect, Executor, Session};
+use super::{Dialect, Executor, Session, rules};
 use crate::catalog::hive;
 use crate::rows::Rows;
 use crate::statements::Statement;
@@ -262,8 +262,13 @@ impl Session {
         if self.settings.cluster.is_some() && is_of_front_end(&optimized) && reads_files(&optimized) {
             return Err(not_on_cluster("'explain analyze' (add --analyze), and tables of the system beside others"));
         }
+        let needs_own =
+            || Error::new(Code::Usage, "a subquery beside rows that a limit picks needs Yunti's own executor");
         if self.settings.executor == Executor::General || is_of_front_end(&optimized) {
-            return Ok(Plan::General(optimized));
+            return match rules::picks_rows_twice(&optimized) {
+                true => Err(needs_own().hint("leave out --executor general")),
+                false => Ok(Plan::General(optimized)),
+            };
         }
         match native::translate(&optimized, &state, &self.world.budget) {
             Ok(node) => Ok(Plan::Native(node)),
@@ -279,6 +284,7 @@ impl Session {
                 ),
             )
             .hint("leave out --memory, or add --executor general")),
+            Err(reason) if rules::picks_rows_twice(&optimized) => Err(needs_own().hint(format!("it lacks {reason}"))),
             Err(reason) => {
                 if !self.settings.is_quiet {
                     eprintln!(

@@ -98,8 +98,14 @@ impl<'n> Domain<'n> {
         Ok(Domain { values: Domain::values(of, &columns)?, columns, names })
     }
 
-    /// Returns the combinations of values of some columns.
+    /// Returns the combinations of values of some columns. The plan runs for them a second time.
+    ///
+    /// Errors: `NotImplemented` for a plan whose values differ from run to run.
     pub fn values(of: &LogicalPlan, columns: &[Column]) -> Result<LogicalPlan> {
+        let differs = |node: &LogicalPlan| Ok(node.expressions().iter().any(Expr::is_volatile));
+        if of.exists(differs)? {
+            return not_impl_err!("a subquery that needs columns of a query with random() or the like");
+        }
         LogicalPlanBuilder::from(of.clone()).project(as_columns(columns))?.distinct()?.build()
     }
 
@@ -239,8 +245,8 @@ impl<'n> Domain<'n> {
             let plan = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), groups, calls)?);
             return Ok(Pushed { plan: project(plan, [own, as_columns(&keys)].concat())?, keys });
         }
-        // Without groups there is a row for no rows as well: each combination has a row, and a mark tells which
-        // have others.
+        // Without groups there is a row for no rows as well, so that each combination needs one. A mark tells which
+        // combinations have rows of the input.
         let mark = self.names.next();
         let own = columns(plan.schema());
         let input = project(plan, [own, vec![lit(true).alias(&mark)]].concat())?;

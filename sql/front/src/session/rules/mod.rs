@@ -16,6 +16,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use datafusion::common::Column;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{Analyzer, AnalyzerRule, Optimizer, OptimizerRule};
 
 /// Returns the rules that make a plan right: ours first, since the planner's settle types.
@@ -37,6 +39,26 @@ pub fn optimizer() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     rules
 }
 
+/// Begins the names that rules give.
+const OWN: &str = "\u{1f}";
+
+/// Returns true for a plan that runs a part with a limit twice, for a rule. The general executor may pick other rows
+/// each time; ours picks the same.
+pub fn picks_rows_twice(plan: &LogicalPlan) -> bool {
+    let is_own = |of: &LogicalPlan| match of {
+        LogicalPlan::SubqueryAlias(alias) if alias.alias.table().starts_with(OWN) => alias.input.exists(|of| {
+            Ok(match of {
+                LogicalPlan::Limit(_) => true,
+                LogicalPlan::Sort(sort) => sort.fetch.is_some(),
+                LogicalPlan::TableScan(scan) => scan.fetch.is_some(),
+                _ => false,
+            })
+        }),
+        _ => Ok(false),
+    };
+    plan.exists(is_own).unwrap_or(true)
+}
+
 /// Names that no query has.
 #[derive(Default)]
 struct Names(Cell<usize>);
@@ -45,7 +67,7 @@ impl Names {
     fn next(&self) -> String {
         let number = self.0.get();
         self.0.set(number + 1);
-        format!("\u{1f}{number}")
+        format!("{OWN}{number}")
     }
 
     /// Returns a column of a new relation.
