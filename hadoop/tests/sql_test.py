@@ -7,12 +7,17 @@ It needs `make hadoop sql stores sql-environment`. YUNTI_SHARED_CLUSTER names th
 its own. Files of these tests in HDFS lie in /sql. YUNTI_SQL_ON_YARN=all runs each of the 22 queries in both ways.
 """
 
+import itertools
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
+
+import duckdb
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../sql/tests")]
@@ -49,8 +54,8 @@ def there():
     return {name: f"/sql/tpch/{os.path.basename(path)}" for name, path in here.items()}
 
 
-def local(sql):
-    done = subprocess.run([YUNTI, "sql", *named(here), "--", sql], capture_output=True, text=True, timeout=120)
+def local(sql, tables=None):
+    done = subprocess.run([YUNTI, "sql", *named(here if tables is None else tables), "--", sql], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -60,14 +65,17 @@ def left_over():
     return cluster.execute("hadoop", "fs", "-ls", "-R", ".yunti-sql").stdout.splitlines()[1:]
 
 
-class Queries(unittest.TestCase):
+class Remote(unittest.TestCase):
     maxDiff = None
 
-    def remote(self, sql, *options, code=0):
-        done = cluster.execute("in-cluster", YUNTI, "sql", "--on", "yarn", *options, *named(there()), "--", sql)
+    def remote(self, sql, *options, code=0, tables=None):
+        tables = named(there() if tables is None else tables)
+        done = cluster.execute("in-cluster", YUNTI, "sql", "--on", "yarn", *options, *tables, "--", sql)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
+
+class Queries(Remote):
     def same(self, number, *options):
         sql = text(number, SCALE)
         done = self.remote(sql, *options)
@@ -87,15 +95,31 @@ class Queries(unittest.TestCase):
                 self.same(number, *FAR)
 
     def test_a_killed_task_is_tried_again(self):
-        sql = text(1, SCALE)
-        words = ["in-cluster", YUNTI, "sql", "--on", "yarn", *FAR, *named(there()), "--", sql]
-        job = cluster.begin(*words)
-        task = job.task("m", 0)
-        task.signal(signal.SIGKILL)
-        code, printed = job.end()
-        self.assertEqual(code, 0, printed)
-        rows = [line for line in printed.splitlines() if not line.startswith("yunti: ")]
-        self.assertEqual(rows, local(sql).splitlines())
+        for kind in "mr":
+            with self.subTest(kind=kind):
+                sql = text(1, SCALE)
+                words = ["in-cluster", YUNTI, "sql", "--on", "yarn", *FAR, *named(there()), "--", sql]
+                job = cluster.begin(*words)
+                task = job.task(kind, 0)
+                task.signal(signal.SIGKILL)
+                code, printed = job.end()
+                self.assertEqual(code, 0, printed)
+                rows = [line for line in printed.splitlines() if not line.startswith("yunti: ")]
+                self.assertEqual(rows, local(sql).splitlines())
+
+    def test_windows(self):
+        for sql in [
+            "select o_orderkey, row_number() over (partition by o_custkey order by o_orderdate, o_orderkey) as n, "
+            "sum(o_totalprice) over (partition by o_custkey order by o_orderkey) as s from orders order by 1",
+            "select * from (select l_orderkey, l_linenumber, rank() over (order by l_extendedprice desc, l_orderkey, "
+            "l_linenumber) as r, lag(l_tax) over (partition by l_suppkey order by l_orderkey, l_linenumber) as t "
+            "from lineitem) where r < 50 order by r",
+            "select o_orderpriority, count(*), max(n) from (select o_orderpriority, count(*) over (partition by "
+            "o_orderpriority, o_orderdate) as n from orders) group by 1 order by 1",
+        ]:
+            with self.subTest(sql=sql):
+                ours = self.remote(sql, *FAR).stdout.splitlines()
+                self.assertEqual(ours, local(sql).splitlines())
 
     def test_explain_prints_stages(self):
         printed = self.remote(text(3, SCALE), *FAR, "--explain").stdout
@@ -131,6 +155,59 @@ class Queries(unittest.TestCase):
         self.assertEqual(left_over(), [])
         running = cluster.ok("mapred", "job", "-list")
         self.assertRegex(running, re.compile(r"Total jobs:0", re.I))
+
+
+class Tables(Remote):
+    """Tables whose directories name columns, of Parquet, CSV and JSON lines, small and large."""
+
+    QUERIES = [
+        "select day, city, count(*), sum(v), min(t) from t group by day, city order by 1, 2",
+        "select count(*), sum(v) from t where day = date '2026-11-02'",
+        "select city, v, t from t where v % 100 = 7 and city is not null order by 1, 2",
+        "select count(*) from t",
+        "select a.city, count(*) from t a join t b on a.v = b.v and a.day = b.day group by 1 order by 1",
+        "select count(*) from t where day = (select max(day) from t)",
+    ]
+    FAR = ["-D", "yunti.sql.small.bytes=100", "-D", "mapreduce.job.reduces=2"]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.root = tempfile.mkdtemp(prefix="yunti-sql-on-yarn-")
+        cls.addClassCleanup(shutil.rmtree, cls.root)
+        cities = ["New York", "a%2Fb", "__HIVE_DEFAULT_PARTITION__"]
+        for kind in ("parquet", "csv", "csv.gz", "jsonl"):
+            for day, city in itertools.product(range(1, 3), cities):
+                folder = os.path.join(cls.root, kind, f"day=2026-11-{day:02}", f"city={city}")
+                os.makedirs(folder)
+                first = day * 1000 + cities.index(city) * 200
+                rows = f"select v, 'text, ' || (v % 7) as t from range({first}, {first + 150}) t(v)"
+                duckdb.sql(rows).write_parquet(f"{folder}/x.parquet") if kind == "parquet" else \
+                    duckdb.sql(f"copy ({rows}) to '{folder}/x.{kind}' (format {'json' if kind == 'jsonl' else 'csv'})")
+        cluster.ok("hadoop", "fs", "-put", "-f", cls.root, "/sql/kinds")
+
+    def test_kinds(self):
+        for kind in sorted(os.listdir(self.root)):
+            count = len(self.QUERIES) if kind == "parquet" else 1
+            for options, queries in ((NEAR, self.QUERIES[:count]), (self.FAR, self.QUERIES[:count:4])):
+                for sql in queries:
+                    with self.subTest(kind=kind, sql=sql, options=options):
+                        ours = self.remote(sql, *options, tables={"t": f"/sql/kinds/{kind}"}).stdout
+                        self.assertEqual(ours, local(sql, {"t": os.path.join(self.root, kind)}))
+
+    def test_a_condition_leaves_out_files(self):
+        sql = "select sum(v) from t where day = date '2026-11-02' and city = 'New York'"
+        plan = self.remote(sql, *self.FAR, "--explain", tables={"t": "/sql/kinds/parquet"}).stdout
+        self.assertEqual(plan.count("x.parquet"), 1, plan)
+        self.assertIn("day=2026-11-02/city=New York/x.parquet", plan)
+
+    def test_a_wrong_record_is_one_line(self):
+        path = os.path.join(self.root, "wrong.csv")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("a,b\n" + "1,2\n" * 20000 + "1,x\n")
+        cluster.ok("hadoop", "fs", "-put", "-f", path, "/sql/wrong.csv")
+        done = self.remote("select sum(b) from t", "-D", "mapreduce.map.maxattempts=1", *self.FAR, code=4,
+                           tables={"t": "/sql/wrong.csv"})
+        self.assertRegex(done.stderr.splitlines()[-1], "^yunti: .*'x' as type .*wrong.csv")
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{Field as ArrowField, Schema, SchemaRef};
 use yunti_base::Result;
 use yunti_engine::codec::CodecKind;
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
-use yunti_sql_plan::{Bounds, Field, Morsel, MorselReader, Statistics, Table, TableSource};
+use yunti_sql_plan::{Bounds, Field, Morsel, MorselReader, Statistics, Table, TablePlace, TableSource};
 
 use crate::bytes::Bytes;
 use crate::csv::Records;
@@ -22,8 +22,8 @@ use crate::json::{Lines, Stretch};
 
 pub use crate::csv::Dialect;
 
-/// Bytes of a morsel of a file that may be cut.
-const MORSEL_BYTES: u64 = 16 << 20;
+/// Bytes of a morsel of a file that may be cut: unit n begins at n times as many.
+pub const MORSEL_BYTES: u64 = 16 << 20;
 
 /// Format of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,43 @@ pub enum Format {
     Csv(Dialect),
     /// A record a line.
     Json,
+}
+
+/// Mark before the codec in a name.
+const CODEC: char = '/';
+
+impl Format {
+    /// Returns the name by which another process knows the format of files with a codec: `csv:44:true/gzip`.
+    pub fn name(&self, codec: Option<CodecKind>) -> String {
+        let format = match self {
+            Format::Csv(dialect) => format!("csv:{}:{}", dialect.delimiter, dialect.header),
+            Format::Json => "json".into(),
+        };
+        codec.map_or(format.clone(), |kind| format!("{format}{CODEC}{}", kind.name()))
+    }
+
+    /// Returns the format and the codec of a name.
+    pub fn parse(name: &str) -> Option<(Format, Option<CodecKind>)> {
+        let (format, codec) = match name.split_once(CODEC) {
+            Some((format, codec)) => (format, Some(CodecKind::ALL.into_iter().find(|kind| kind.name() == codec)?)),
+            None => (name, None),
+        };
+        let parts: Vec<&str> = format.split(':').collect();
+        let format = match parts[..] {
+            ["json"] => Format::Json,
+            ["csv", delimiter, header] => {
+                Format::Csv(Dialect { delimiter: delimiter.parse().ok()?, header: header.parse().ok()? })
+            }
+            _ => return None,
+        };
+        Some((format, codec))
+    }
+}
+
+/// Returns a schema of fields.
+pub fn schema_of(fields: &[Field]) -> SchemaRef {
+    let fields = fields.iter().map(|of| ArrowField::new(&of.name, of.data_type.clone(), of.nullable));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// A file of text.
@@ -112,11 +149,20 @@ impl TableSource for Texts {
             }
         })
     }
+
+    fn place(&self) -> Option<TablePlace> {
+        let codec = self.files.first()?.codec;
+        // A place has one format.
+        self.files.iter().all(|file| file.codec == codec).then(|| TablePlace::Files {
+            format: self.format.name(codec),
+            paths: self.files.iter().map(|file| file.path.clone()).collect(),
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow_schema::{DataType, Field as ArrowField};
+    use arrow_schema::DataType;
     use yunti_engine::columns::vector::Value;
     use yunti_engine::env::random::Random;
 
@@ -145,6 +191,20 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(budget.used_bytes(), 0);
         all
+    }
+
+    #[test]
+    fn a_format_survives_its_name() {
+        for codec in CodecKind::ALL.into_iter().map(Some).chain([None]) {
+            for delimiter in [b',', b':', b'/', 0, 255] {
+                let format = Format::Csv(Dialect { delimiter, header: delimiter == b'/' });
+                assert_eq!(Format::parse(&format.name(codec)), Some((format, codec)));
+            }
+            assert_eq!(Format::parse(&Format::Json.name(codec)), Some((Format::Json, codec)));
+        }
+        for name in ["parquet", "csv", "csv:x:true", "json/none", ""] {
+            assert_eq!(Format::parse(name), None, "{name}");
+        }
     }
 
     #[test]

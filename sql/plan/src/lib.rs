@@ -28,5 +28,7 @@ pub use batch::Batch;
 pub use expression::{Arithmetic, Comparison, Expression, Foreign, Function, Operation, ValuePlan};
 pub use kind::kind_of;
 pub use node::{Join, JoinKind, Node, Recursive, Scan, SortKey, Window};
-pub use table::{Bounds, Field, Morsel, MorselReader, Statistics, Table, TablePlace, TableSource, ValueSet};
+pub use table::{
+    Bounds, Field, Morsel, MorselReader, PartColumn, Statistics, Table, TablePart, TablePlace, TableSource, ValueSet,
+};
 pub use window::{Frame, FrameEnd, FrameUnit, Interval, Offset, WindowCall, WindowFunction};

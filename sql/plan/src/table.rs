@@ -102,6 +102,12 @@ pub trait TableSource: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Returns the parts of a table of several, which another process reads one by one; None if it is one, or if a part
+    /// has values that only this process converts.
+    fn parts(&self) -> Option<Vec<TablePart>> {
+        None
+    }
+
     /// Returns which of the table's files are read, for people; empty: all of them.
     fn extent(&self) -> String {
         String::new()
@@ -111,6 +117,23 @@ pub trait TableSource: Send + Sync + fmt::Debug {
     fn condition(&self, _bounds: &[Bounds]) -> String {
         String::new()
     }
+}
+
+/// Files of a table that are read alike.
+#[derive(Clone, Debug)]
+pub struct TablePart {
+    pub table: Arc<Table>,
+    /// Each column of the whole table.
+    pub columns: Vec<PartColumn>,
+}
+
+/// A column of a part.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PartColumn {
+    /// Column of the part's own table.
+    Own(usize),
+    /// One value for all rows.
+    Value(Value),
 }
 
 /// Where another process finds the rows of a table.

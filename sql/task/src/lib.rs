@@ -12,6 +12,7 @@
 //! ```text
 //!   stage.rs   the stage of the job, its tables and its memory    feed.rs    the executor, a thread beside the task's
 //!   send.rs    rows of a fragment as records                      one_file.rs  a file of the engine as `Files`
+//!   text.rs    CSV and JSON lines as blocks
 //! ```
 //!
 //! A record is a block of rows, never a row: what Hadoop sorts and merges is some hundred keys of 16 bytes.
@@ -25,6 +26,7 @@ mod reduce;
 mod send;
 mod source;
 mod stage;
+mod text;
 
 use map::Map;
 use partition::Partitioner;

@@ -15,17 +15,21 @@ use yunti_engine::operator::class::find_class;
 use yunti_engine::operator::context::JobContext;
 use yunti_engine::operator::cursor::{HEADER_BYTES, LARGE_BYTES};
 use yunti_engine::operator::{self, Emitter, Kind, Sink};
+use yunti_sql_arrow::text::Format;
 use yunti_sql_plan::wire::Stage;
 
 use crate::failure;
 use crate::one_file::OneFile;
 use crate::stage;
+use crate::text::TextSource;
 
 /// A source of blocks.
 pub struct Source {
     stage: Stage,
     budget: Arc<Budget>,
     open: Option<Open>,
+    /// The file that is open, if it is a text, with the key of its blocks.
+    text: Option<([u8; 4], TextSource)>,
     /// Number of a fragment that runs once, until it has its block.
     once: Option<u32>,
 }
@@ -45,7 +49,7 @@ struct Open {
 impl Class for Source {
     fn create(task: &TaskContext) -> Result<Source> {
         let stage = stage::outline(task).map_err(failure::of)?;
-        Ok(Source { stage, budget: stage::context(task)?.budget, open: None, once: None })
+        Ok(Source { stage, budget: stage::context(task)?.budget, open: None, text: None, once: None })
     }
 }
 
@@ -78,6 +82,16 @@ impl Source {
         fragment.input.format.is_empty().then_some(number)
     }
 
+    /// Returns the number of a scan's fragment, and its file opened, if it is a text.
+    fn text(&self, file: &SourceFile, of: &Scan) -> yunti_base::Result<Option<(u32, TextSource)>> {
+        let (number, _) = self.scan(of)?;
+        let input = &self.stage.fragments[number as usize].input;
+        match Format::parse(&input.format) {
+            Some(format) => TextSource::open(file, input, format, &self.budget).map(|text| Some((number, text))),
+            None => Ok(None),
+        }
+    }
+
     fn opened(&self, file: &SourceFile, number: u32) -> yunti_base::Result<Open> {
         let format = stage::format_of(&self.stage.fragments[number as usize].input.format)?;
         let class = find_class(&[stage::library()?], format.source, &[Kind::Source])?;
@@ -102,6 +116,11 @@ impl yunti_api::Source for Source {
             let unit = Unit { number: 0, position: 0, bytes: 0, records: 1 };
             return Ok(if scan.covers(0) { vec![unit] } else { Vec::new() });
         }
+        if let Some((_, text)) = self.text(file, scan).map_err(failure::of)? {
+            let units = text.units().map_err(failure::of)?.into_iter();
+            let units = units.map(|(number, position, bytes)| Unit { number, position, bytes, records: 0 });
+            return Ok(units.filter(|unit| scan.covers(unit.position)).collect());
+        }
         let plan = || {
             let (number, scan) = self.scan(scan)?;
             let mut open = self.opened(file, number)?;
@@ -121,6 +140,11 @@ impl yunti_api::Source for Source {
         if self.once.is_some() {
             return Ok(());
         }
+        if let Some((number, mut text)) = self.text(file, scan).map_err(failure::of)? {
+            text.begin(unit).map_err(failure::of)?;
+            self.text = Some((number.to_be_bytes(), text));
+            return Ok(());
+        }
         let mut open = || {
             let (number, scan) = self.scan(scan)?;
             if self.open.is_none() {
@@ -136,6 +160,11 @@ impl yunti_api::Source for Source {
         if let Some(number) = self.once.take() {
             out.emit(&number.to_be_bytes(), ONE_ROW)?;
             return Ok(false);
+        }
+        if let Some((key, text)) = &mut self.text {
+            let Some(block) = text.next().map_err(failure::of)? else { return Ok(false) };
+            out.emit(&*key, block)?;
+            return Ok(true);
         }
         let Some(Open { source, file, key, emitter }) = &mut self.open else { return Ok(false) };
         let mut more = false;

@@ -6,10 +6,12 @@ use std::sync::{Arc, OnceLock};
 use yunti_api::Context as TaskContext;
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_engine::abi;
-use yunti_engine::env::Env;
+use yunti_engine::codec::CodecKind;
+use yunti_engine::env::{Env, Files};
 use yunti_engine::format::file_formats::{self, FileFormat};
 use yunti_engine::memory::Budget;
 use yunti_engine::operator::ClassSource;
+use yunti_sql_arrow::text::{self, TextFile};
 use yunti_sql_execute::Context;
 use yunti_sql_execute::operators::scan;
 use yunti_sql_plan::wire::{Stage, TableName};
@@ -59,8 +61,14 @@ pub fn open(of: &TableName, context: &Context) -> Result<Arc<Table>> {
     let TablePlace::Files { format, paths } = &of.place else {
         return Err(Error::new(Code::Internal, "the rows of another task are no table"));
     };
-    let format = format_of(format)?;
     let paths: Vec<PathBuf> = paths.iter().map(|path| PathBuf::from(".").join(path)).collect();
+    if let Some((format, codec)) = text::Format::parse(format) {
+        let means = (&context.env, &context.budget);
+        let files = paths.into_iter().map(|path| text_file(&*context.env.files, path, codec));
+        let table = text::table(&of.name, files.collect::<Result<_>>()?, format, &text::schema_of(&of.fields), means);
+        return Ok(Arc::new(table));
+    }
+    let format = format_of(format)?;
     let table = scan::files::table(&of.name, &paths, format, library()?, &context.env, &context.budget)?;
     let is_same = table.fields.len() == of.fields.len()
         && table.fields.iter().zip(&of.fields).all(|(a, b)| a.name == b.name && a.data_type == b.data_type);
@@ -68,6 +76,13 @@ pub fn open(of: &TableName, context: &Context) -> Result<Arc<Table>> {
         true => Ok(Arc::new(table)),
         false => Err(Error::new(Code::Input, format!("the columns of {} have changed since the query began", of.name))),
     }
+}
+
+/// Returns a file of text with its length. Errors: `Input`.
+pub fn text_file(files: &dyn Files, path: PathBuf, codec: Option<CodecKind>) -> Result<TextFile> {
+    let meta = files.meta(&path);
+    let meta = meta.map_err(|e| Error::io(Code::Input, "cannot read the table", &e).at_path(path.to_string_lossy()))?;
+    Ok(TextFile { path, len: meta.len, codec })
 }
 
 /// Returns the format of this name.

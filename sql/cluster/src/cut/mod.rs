@@ -10,6 +10,7 @@
 //!
 //! ```text
 //!   rows.rs        the three kinds
+//!   parts.rs       tables of several parts, as unions
 //!   tables.rs      scans: which table is small, and what a fragment reads of one
 //!   aggregate.rs   aggregates in two steps
 //!   join.rs        joins: a small side everywhere, or both sides by their keys
@@ -22,6 +23,7 @@
 mod aggregate;
 mod jobs;
 mod join;
+mod parts;
 mod rows;
 mod tables;
 #[cfg(test)]
@@ -85,6 +87,7 @@ pub type Size<'f> = dyn Fn(&std::path::Path) -> Result<u64> + 'f;
 ///
 /// Errors: `Usage` for what tasks cannot do; those of `size`.
 pub fn cut(plan: &Node, choices: &Choices, size: &Size<'_>) -> Result<Vec<Job>> {
+    let plan = &parts::unfolded(plan.clone());
     let mut cutter = Cutter { small_bytes: choices.small_bytes, reduces: 1, size, jobs: Vec::new() };
     let bytes = cutter.bytes(plan)?;
     let by_size = (bytes / choices.reduce_bytes.max(1) + 1).min(REDUCES_MAX) as u32;
@@ -96,6 +99,7 @@ pub fn cut(plan: &Node, choices: &Choices, size: &Size<'_>) -> Result<Vec<Job>> 
 
 /// Returns true if tasks can read all tables of a plan whole.
 pub fn is_small(plan: &Node, choices: &Choices, size: &Size<'_>) -> Result<bool> {
+    let plan = &parts::unfolded(plan.clone());
     let cutter = Cutter { small_bytes: choices.small_bytes, reduces: 1, size, jobs: Vec::new() };
     Ok(cutter.bytes(plan)? <= cutter.small_bytes)
 }
@@ -144,7 +148,7 @@ impl Cutter<'_> {
                 self.in_one(rows, first, |input| Node::Limit { input, skip: *skip, count: *count })
             }
             Node::Union { inputs } => {
-                let all = inputs.iter().map(|input| self.rows(input)).collect::<Result<Vec<_>>>()?;
+                let all = inputs.iter().map(|input| self.rows_of_one(input)).collect::<Result<Vec<_>>>()?;
                 self.union(all)
             }
             Node::Recursive(_) | Node::Work { .. } => {
@@ -162,6 +166,18 @@ impl Cutter<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Returns the rows of one of several inputs that are large together: files of a table are split, however small.
+    fn rows_of_one(&mut self, node: &Node) -> Result<Rows> {
+        match node {
+            Node::Scan(scan) => Ok(Rows::Split(vec![tables::part_of(scan)?])),
+            Node::Project { input, expressions } if matches!(**input, Node::Scan(_)) => {
+                let rows = self.rows_of_one(input)?;
+                Ok(rows.map(|input| Node::Project { input, expressions: expressions.clone() }, &|_| None))
+            }
+            other => self.rows(other),
         }
     }
 

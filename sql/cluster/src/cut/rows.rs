@@ -149,7 +149,7 @@ pub fn columns(types: &[DataType]) -> Vec<Expression> {
 
 /// Returns a fragment's input without a column.
 pub fn no_input() -> Input {
-    Input { fields: Vec::new(), format: String::new(), condition: String::new() }
+    Input::default()
 }
 
 /// Returns the scan of an input, and its columns.

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::path::PathBuf;
 
 use yunti_base::{Code, Error, Result};
+use yunti_engine::format::file_formats;
 use yunti_sql_execute::operators::scan::bounds;
 use yunti_sql_plan::wire::Input;
 use yunti_sql_plan::{Expression, Node, Operation, Scan, Table, TablePlace};
@@ -16,7 +17,7 @@ pub fn files_of(table: &Table) -> Result<(String, Vec<PathBuf>)> {
     match table.source.place() {
         Some(TablePlace::Files { format, paths }) => Ok((format, paths)),
         _ => Err(Error::new(Code::Usage, format!("tasks of a cluster cannot read the table {}", table.name))
-            .hint("they read files of Parquet, ORC, Avro and Arrow")),
+            .hint("they read files of Parquet, ORC, Avro, Arrow, CSV and JSON lines")),
     }
 }
 
@@ -31,6 +32,7 @@ pub fn part_of(scan: &Scan) -> Result<Part> {
             }
         });
     });
+    let all = scan.table.fields.clone();
     let condition = scan.table.source.condition(&bounds::of(&scan.conditions));
     let fields: Vec<_> = read.iter().map(|&column| scan.table.fields[column].clone()).collect();
     let table = placed(scan.table.name.clone(), fields.clone(), scan.table.statistics.rows, TablePlace::Input(0));
@@ -38,7 +40,9 @@ pub fn part_of(scan: &Scan) -> Result<Part> {
     let place = |column: usize| read.iter().position(|&read| read == column).unwrap_or(0);
     conditions.iter_mut().for_each(|condition| condition.renumber(&place));
     let scan = Scan { table, columns: (0..scan.columns.len()).collect(), conditions, limit: scan.limit };
-    Ok(Part { plan: Node::Scan(scan), input: Input { fields, format, condition }, drive: Drive::Files(paths) })
+    let file_fields = if file_formats::named(&format).is_some() { Vec::new() } else { all };
+    let input = Input { fields, format, condition, file_fields };
+    Ok(Part { plan: Node::Scan(scan), input, drive: Drive::Files(paths) })
 }
 
 /// Calls `f` with each scan of a plan, also of plans within expressions.

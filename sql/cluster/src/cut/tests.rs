@@ -1,10 +1,13 @@
 //! Cuts of small plans: stages, and what runs where.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_schema::DataType;
+use yunti_engine::columns::vector::Value;
 use yunti_sql_plan::{
-    Aggregate, AggregateFunction, Expression, Field, Join, JoinKind, Node, Scan, SortKey, TablePlace,
+    Aggregate, AggregateFunction, Bounds, Comparison, Expression, Field, Join, JoinKind, Morsel, MorselReader, Node,
+    Operation, PartColumn, Scan, SortKey, Statistics, Table, TablePart, TablePlace, TableSource,
 };
 
 use super::rows::placed;
@@ -152,4 +155,50 @@ fn reduces_follow_from_the_tables() {
         cut(&sum(scan(name), 0, 1), &choices, &size).unwrap()[0].reduces
     };
     assert_eq!([reduces("a50"), reduces("a250"), reduces("a99999999")], [1, 3, 64]);
+}
+
+/// A table of two parts, whose second column is a value.
+#[derive(Debug)]
+struct TwoParts;
+
+impl TableSource for TwoParts {
+    fn morsels(&self, _: &[usize], _: &[Bounds]) -> Result<Vec<Morsel>> {
+        Ok(Vec::new())
+    }
+
+    fn open(&self, _: &Morsel, _: &[usize], _: &[Bounds]) -> Result<Box<dyn MorselReader>> {
+        Err(Error::new(Code::Internal, "no morsel"))
+    }
+
+    fn parts(&self) -> Option<Vec<TablePart>> {
+        let part = |(name, day): (&str, i64)| {
+            let Node::Scan(Scan { table, .. }) = scan(name) else { unreachable!() };
+            TablePart { table, columns: vec![PartColumn::Own(1), PartColumn::Value(Value::Int(day))] }
+        };
+        Some([("a5", 1), ("b6", 2)].map(part).to_vec())
+    }
+}
+
+#[test]
+fn a_table_of_parts_is_split_by_its_parts() {
+    let field = |name: &str| Field { name: name.into(), data_type: DataType::Int64, nullable: true };
+    let (fields, statistics) = (vec![field("v"), field("day")], Statistics::default());
+    let table = Arc::new(Table { name: "t".into(), fields, statistics, source: Arc::new(TwoParts) });
+    let equal = Operation::Compare(Comparison::Less, Box::new([column(1), column(0)]));
+    let conditions = vec![Expression::new(DataType::Boolean, equal)];
+    let plan = sum(Node::Scan(Scan { table, columns: vec![1, 0], conditions, limit: None }), 0, 1);
+    // Each part is smaller than a small table, but not both together.
+    let choices = Choices { small_bytes: 10, reduce_bytes: 100, reduces: Some(1) };
+    let jobs = cut(&plan, &choices, &size).unwrap();
+    assert_eq!(jobs.len(), 1);
+    let drives: Vec<Drive> = ["a5", "b6"].map(|name| Drive::Files(vec![name.into()])).to_vec();
+    assert_eq!((&jobs[0].drives, jobs[0].shipped.len()), (&drives, 0));
+    for (fragment, day) in jobs[0].stage.fragments.iter().zip([1, 2]) {
+        assert_eq!(fragment.input.fields, [field("v")]);
+        let text = fragment.plan.to_string();
+        assert!(text.contains(&format!("({day} < #0)")) && text.contains(&format!("project {day}, #0")), "{text}");
+    }
+    let choices = Choices { small_bytes: 11, ..choices };
+    let jobs = cut(&plan, &choices, &size).unwrap();
+    assert_eq!((&jobs[0].drives[..], jobs[0].shipped.len()), (&[Drive::Once][..], 2));
 }

@@ -36,13 +36,15 @@ pub struct Fragment {
 }
 
 /// Rows that a fragment reads.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Input {
     pub fields: Vec<Field>,
     /// Name of the format of its files; empty for rows of an earlier stage.
     pub format: String,
     /// Bounds that let the reader pass over rows, a line each.
     pub condition: String,
+    /// All columns of the files in their order, of a format whose files do not name them; else none.
+    pub file_fields: Vec<Field>,
 }
 
 /// Way of rows to the reduce tasks.
@@ -83,6 +85,7 @@ impl Stage {
             nodes::put_fields(&fragment.input.fields, to)?;
             to.text(&fragment.input.format);
             to.text(&fragment.input.condition);
+            nodes::put_fields(&fragment.input.file_fields, to)?;
             nodes::put(&fragment.plan, to)?;
             to.option(fragment.route.as_ref(), |to, route| {
                 to.number(route.input.into());
@@ -115,7 +118,12 @@ impl Stage {
         }
         let tag = from.small()?;
         let fragments = from.list(|from| {
-            let input = Input { fields: nodes::take_fields(from)?, format: from.text()?, condition: from.text()? };
+            let input = Input {
+                fields: nodes::take_fields(from)?,
+                format: from.text()?,
+                condition: from.text()?,
+                file_fields: nodes::take_fields(from)?,
+            };
             let plan = nodes::take(from, open)?;
             let columns = plan.types().len();
             let route = from.option(|from| {

@@ -249,7 +249,7 @@ impl Draw {
             let plan = draw.node(3);
             let columns = plan.types().len();
             let route = draw.flag().then(|| Route { input: 0, keys: draw.expressions(columns) });
-            let input = Input { fields: Vec::new(), format: "orc".into(), condition: "a\t<\t5".into() };
+            let input = Input { format: "orc".into(), condition: "a\t<\t5".into(), ..Input::default() };
             Fragment { input, plan, route }
         };
         let fragments = (0..self.below(3)).map(|_| fragment(self)).collect();

@@ -20,7 +20,8 @@ use yunti_engine::columns::text;
 use yunti_engine::columns::vector::{Data, Value, Vector};
 use yunti_sql_plan::table::ColumnStatistics;
 use yunti_sql_plan::{
-    Batch, Bounds, Comparison, Field, Morsel, MorselReader, Statistics, Table, TableSource, ValueSet, kind_of,
+    Batch, Bounds, Comparison, Field, Morsel, MorselReader, PartColumn, Statistics, Table, TablePart, TableSource,
+    ValueSet, kind_of,
 };
 
 use super::statistics::{compared, of_both};
@@ -274,6 +275,19 @@ impl TableSource for PartsSource {
         let limits = (&of.bounds(bounds)[..], &of.sets(sets)[..]);
         let inner = of.part.table.source.open_within(&inner, &own, limits)?;
         Ok(Box::new(Reader { inner, of, own, columns: columns.to_vec() }))
+    }
+
+    fn parts(&self) -> Option<Vec<TablePart>> {
+        let column = |of: &Origin| match of {
+            Origin::Same(own) => Some(PartColumn::Own(*own)),
+            Origin::Value(value) => Some(PartColumn::Value(value.clone())),
+            Origin::Converted(..) => None,
+        };
+        let part = |of: &Arc<Numbered>| {
+            let columns = of.part.columns.iter().map(column).collect::<Option<_>>()?;
+            Some(TablePart { table: of.part.table.clone(), columns })
+        };
+        self.parts.iter().map(part).collect()
     }
 
     fn extent(&self) -> String {

@@ -286,7 +286,8 @@ public final class SubmitJob extends Configured implements Tool {
         // Path.toUri ends a directory with a slash, which leaves it without a name.
         return new URI("file", null, Path.of(path).toAbsolutePath().toString(), null, place).toString();
       }
-      URI of = new URI(path);
+      // A name as it is: a space or a percent sign of a directory's name is no escape.
+      URI of = new org.apache.hadoop.fs.Path(path).toUri();
       return new URI(of.getScheme(), of.getAuthority(), of.getPath(), null, place).toString();
     } catch (URISyntaxException e) {
       throw new IllegalArgumentException(e);
