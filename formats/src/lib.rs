@@ -45,6 +45,7 @@ use sequence::writer::SequenceWriter;
 pub mod checks {
     pub use crate::avro::check::check as avro;
     pub use crate::orc::check::check as orc;
+    pub use crate::parquet::check_snappy as parquet_snappy;
     pub use crate::sequence::check::check as sequence;
 }
 

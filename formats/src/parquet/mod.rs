@@ -11,3 +11,6 @@ mod prune;
 mod schema;
 pub mod source;
 pub mod writer;
+
+#[cfg(fuzzing)]
+pub use pages::check_snappy;

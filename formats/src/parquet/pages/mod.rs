@@ -23,4 +23,6 @@ mod plain;
 mod read;
 mod unit;
 
+#[cfg(fuzzing)]
+pub use read::check_snappy;
 pub use unit::{Unit, window_bytes};

@@ -25,6 +25,8 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use yunti_api::{Result, SourceFile};
 
 use self::header::{Failed, Header, Kind};
+#[cfg(fuzzing)]
+pub use self::snappy::check as check_snappy;
 pub use self::spare::give;
 use self::window::Window;
 use crate::parquet::failure::{of_parquet, of_text};

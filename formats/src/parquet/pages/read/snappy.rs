@@ -162,6 +162,17 @@ fn one(from: &[u8], mut at: usize, len: usize, to: &mut [u8], done: usize) -> Op
     Some((at + width, done + own))
 }
 
+/// Decompresses arbitrary bytes here and by the crate `snap`. Panics unless both refuse them, or both give the same; for
+/// the fuzzer.
+#[cfg(fuzzing)]
+pub fn check(bytes: &[u8]) {
+    let Some((len, _)) = length(bytes).filter(|(len, _)| *len <= 1 << 20) else { return };
+    let mut own = vec![0; len + SLACK_BYTES];
+    let done = decompress(bytes, len, &mut own).map(|()| &own[..len]);
+    let theirs = snap::raw::Decoder::new().decompress_vec(bytes).ok();
+    assert_eq!(done, theirs.as_deref());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
