@@ -198,8 +198,9 @@ SUITES = [
     # With yunti-sql among the packages, all crates of others have the features that the program needs: one build.
     Suite("sql", "unit tests",
           [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml", "--target-dir",
-            "target/sql", "-p", "yunti-sql", "-p", "yunti-sql-plan", "-p", "yunti-sql-execute", "-p", "yunti-sql-front",
-            "-p", "yunti-sql-cluster", "-p", "yunti-sql-task", "--no-fail-fast", "--", "--show-output"]],
+            "target/sql", "-p", "yunti-sql", "-p", "yunti-sql-arrow", "-p", "yunti-sql-plan", "-p", "yunti-sql-execute",
+            "-p", "yunti-sql-front", "-p", "yunti-sql-cluster", "-p", "yunti-sql-task", "--no-fail-fast", "--",
+            "--show-output"]],
           counts.read_cargo, minutes=50),
     Suite("sql", "machine code against kernels",
           [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml", "--target-dir",
