@@ -56,6 +56,7 @@ const TEMPLATES: &[Line] = &[
         "case when regr_sxx($1, $2) <> 0 and regr_syy($1, $2) = 0 then cast(1 as double) else regr_r2($1, $2) end",
     ),
     ("approx_quantile", 2, "approx_percentile_cont($2) within group (order by $1)"),
+    ("unless empty", 2, "case when count($1) > 0 then $2 end"),
     ("sem", 1, "stddev_pop($1) / sqrt(nullif(count($1), 0))"),
     (
         "weighted_avg",
@@ -232,6 +233,10 @@ fn call(function: &mut Function, is_known: &dyn Fn(&str) -> bool) -> Option<Expr
 fn for_each(function: &Function, arguments: &[Expr]) -> Option<Expr> {
     let (last, first) = arguments.split_last()?;
     let Expr::Array(list) = last else { return None };
+    if list.elem.is_empty() || function.over.is_some() || function.filter.is_some() {
+        return None;
+    }
+    let value = first.first().or_else(|| function.within_group.first().map(|key| &key.expr))?;
     let one = |number: &Expr| {
         let mut call = function.clone();
         let FunctionArguments::List(list) = &mut call.args else { return None };
@@ -243,7 +248,8 @@ fn for_each(function: &Function, arguments: &[Expr]) -> Option<Expr> {
         Some(Expr::Function(call))
     };
     let elem = list.elem.iter().map(one).collect::<Option<Vec<_>>>()?;
-    Some(Expr::Array(Array { elem, named: list.named }))
+    // No rows have no quantiles, rather than some that are null.
+    fill("unless empty", &[value.clone(), Expr::Array(Array { elem, named: list.named })])
 }
 
 fn rename(function: &mut Function, name: &str) {
