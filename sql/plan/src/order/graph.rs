@@ -16,6 +16,8 @@ pub struct Graph {
     pub output: Vec<usize>,
     /// True if null keys are equal; all joins of a tree agree.
     pub nulls_equal: bool,
+    /// Right sides of the joins above the operator that is added: they are inputs to come.
+    waiting: usize,
 }
 
 /// One input of the tree.
@@ -48,8 +50,8 @@ impl Graph {
     /// Takes a tree of joins apart. `order`: puts the inputs themselves in order.
     pub fn of(plan: Node, order: &mut impl FnMut(Node) -> Node) -> Graph {
         let nulls_equal = matches!(&plan, Node::Join(join) if join.nulls_equal);
-        let mut graph =
-            Graph { inputs: Vec::new(), keys: Vec::new(), conditions: Vec::new(), output: Vec::new(), nulls_equal };
+        let (inputs, keys, conditions, output) = Default::default();
+        let mut graph = Graph { inputs, keys, conditions, output, nulls_equal, waiting: 0 };
         graph.output = graph.add(plan, order);
         graph
     }
@@ -60,9 +62,11 @@ impl Graph {
             Node::Join(join)
                 if join.kind == JoinKind::Inner
                     && join.nulls_equal == self.nulls_equal
-                    && self.inputs.len() + 2 <= INPUTS_MAX =>
+                    && self.inputs.len() + self.waiting + 2 <= INPUTS_MAX =>
             {
+                self.waiting += 1;
                 let left = self.add(*join.left, order);
+                self.waiting -= 1;
                 let right = self.add(*join.right, order);
                 for (mut a, mut b) in join.keys {
                     a.renumber(&|n| left[n]);
@@ -150,5 +154,57 @@ fn is_part(node: &Node) -> bool {
         Node::Filter { input, .. } => is_part(input),
         Node::Project { input, expressions } => expressions.iter().all(is_column) && is_part(input),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use yunti_engine::columns::vector::Value;
+
+    fn one_row() -> Node {
+        Node::Values { types: vec![DataType::Int64], rows: vec![vec![Value::Int(1)]] }
+    }
+
+    fn join(left: Node, right: Node) -> Node {
+        let key = || Expression::column(0, DataType::Int64);
+        Node::Join(Join {
+            left: Box::new(left),
+            right: Box::new(right),
+            kind: JoinKind::Inner,
+            keys: vec![(key(), key())],
+            nulls_equal: false,
+            condition: None,
+            build_left: true,
+        })
+    }
+
+    fn joins(of: &Node) -> usize {
+        match of {
+            Node::Join(join) => 1 + joins(&join.left) + joins(&join.right),
+            Node::Project { input, .. } | Node::Filter { input, .. } => joins(input),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn more_inputs_than_bits_are_trees_of_their_own() {
+        let deep = |inputs: usize| (1..inputs).fold(one_row(), |left, _| join(left, one_row()));
+        let right_deep = |inputs: usize| (1..inputs).fold(one_row(), |right, _| join(one_row(), right));
+        let bushy = |levels: usize| (0..levels).fold(vec![one_row(); 1 << levels], |all, _| {
+            all.chunks(2).map(|pair| join(pair[0].clone(), pair[1].clone())).collect()
+        });
+        for (plan, count) in [
+            (deep(64), 63),
+            (deep(65), 64),
+            (deep(200), 199),
+            (right_deep(150), 149),
+            (bushy(6).remove(0), 63),
+            (bushy(7).remove(0), 127),
+        ] {
+            let graph = Graph::of(plan.clone(), &mut |node| node);
+            assert!(graph.inputs.len() <= INPUTS_MAX, "{} inputs", graph.inputs.len());
+            assert_eq!(joins(&super::super::order(plan)), count);
+        }
     }
 }
