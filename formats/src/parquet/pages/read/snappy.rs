@@ -162,8 +162,8 @@ fn one(from: &[u8], mut at: usize, len: usize, to: &mut [u8], done: usize) -> Op
     Some((at + width, done + own))
 }
 
-/// Decompresses arbitrary bytes here and by the crate `snap`. Panics unless both refuse them, or both give the same; for
-/// the fuzzer.
+/// Decompresses arbitrary bytes here and by the crate `snap`, for the fuzzer. Panics unless both refuse them, or both
+/// give the same.
 #[cfg(fuzzing)]
 pub fn check(bytes: &[u8]) {
     let Some((len, _)) = length(bytes).filter(|(len, _)| *len <= 1 << 20) else { return };
