@@ -106,6 +106,10 @@ CASES = {
     "select k from a where v not in (select b.v from b where b.k = a.k)",
     "in as a value, of no rows and of nulls":
     "select k, k in (select k from b where k > 9), k in (select k from b), k not in (select k from c) from a",
+    "not in of nulls beside or":
+    "select k, v from a where v not in (select v from b) or k > 3",
+    "not in of nulls within and, beside or":
+    "select k, v from a where k > 0 and (v not in (select v from b where k < 2) or not (k in (select v from b)))",
     "correlated in as a value":
     "select k, v, v in (select b.v from b where b.k = a.k or b.k is null) from a",
     "any and all as values, of no rows and of nulls":

@@ -257,14 +257,26 @@ impl<'p> Joined<'p> {
     /// Replaces the subqueries of a condition that the planner has no join for.
     fn condition(&mut self, of: Expr) -> Result<Expr> {
         match of {
-            // One that removes rows: `in` needs no null.
+            // The planner's anti join knows nulls. Its marks, beside `or`, do not.
+            Expr::InSubquery(InSubquery { ref subquery, negated: true, .. })
+                if subquery.outer_ref_columns.is_empty() =>
+            {
+                Ok(of)
+            }
+            of => self.part_of_condition(of),
+        }
+    }
+
+    /// Replaces the subqueries of a condition, or of a side of `and` or `or` in it.
+    fn part_of_condition(&mut self, of: Expr) -> Result<Expr> {
+        match of {
+            // Null removes a row as false does, so that `in` needs no null.
             Expr::InSubquery(InSubquery { expr, subquery, negated: false }) => self.in_condition(*expr, subquery),
-            Expr::InSubquery(InSubquery { ref subquery, .. }) if subquery.outer_ref_columns.is_empty() => Ok(of),
             Expr::SetComparison(SetComparison { expr, subquery, op: Operator::Eq, quantifier: SetQuantifier::Any }) => {
                 self.in_condition(*expr, subquery)
             }
             Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
-                Ok(binary_expr(self.condition(*left)?, op, self.condition(*right)?))
+                Ok(binary_expr(self.part_of_condition(*left)?, op, self.part_of_condition(*right)?))
             }
             of => of
                 .transform_up(|of| match of {
