@@ -27,14 +27,10 @@ pub fn analyzer() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     own.into_iter().chain(Analyzer::new().rules).collect()
 }
 
-/// A rule that drops a key of a sort if keys before it determine it. It takes a key of one side of a join for one that
-/// determines the other side too.
-const DROPS_KEYS: &str = "eliminate_duplicated_expr";
-
 /// Returns the rules that make a plan fast.
 pub fn optimizer() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mut rules = Vec::new();
-    for rule in Optimizer::new().rules.into_iter().filter(|rule| rule.name() != DROPS_KEYS) {
+    for rule in Optimizer::new().rules {
         if rule.name() == null_keys::BEFORE {
             rules.push(Arc::new(null_keys::NullKeys) as Arc<dyn OptimizerRule + Send + Sync>);
         }
