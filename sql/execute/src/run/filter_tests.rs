@@ -87,10 +87,7 @@ fn plans(random: &mut Random, depth: usize) -> [Node; 2] {
     let one = numbers[below(random, numbers.len())];
     match choice {
         1 => {
-            let literal = Expression::new(
-                DataType::Int64,
-                Operation::Literal(Value::Int(below(random, 20) as i64)),
-            );
+            let literal = Expression::new(DataType::Int64, Operation::Literal(Value::Int(below(random, 20) as i64)));
             let sides = Box::new([number(one), literal]);
             let condition = Expression::new(DataType::Boolean, Operation::Compare(Comparison::GreaterOrEqual, sides));
             input.map(|input| Node::Filter { input: Box::new(input), condition: condition.clone() })

@@ -33,10 +33,12 @@ impl Column {
                 Data::Bools(v) => Some(v),
                 _ => None,
             })?)),
-            Kind::Float | Kind::Float32 => Values::Fixed(Data::Floats(join(&parts, (rows, threads), |data| match data {
-                Data::Floats(v) => Some(v),
-                _ => None,
-            })?)),
+            Kind::Float | Kind::Float32 => {
+                Values::Fixed(Data::Floats(join(&parts, (rows, threads), |data| match data {
+                    Data::Floats(v) => Some(v),
+                    _ => None,
+                })?))
+            }
             Kind::Int | Kind::Date | Kind::Time(_) | Kind::Timestamp { .. } => {
                 Values::Fixed(Data::Ints(join(&parts, (rows, threads), |data| match data {
                     Data::Ints(v) => Some(v),
@@ -200,7 +202,8 @@ mod tests {
         let narrow = vec![part(0, 40), part(0, 0), Arc::new(Vector::of(codes)), part(100, 17), part(5, 1)];
         for parts in [narrow.clone(), [narrow, vec![wide]].concat(), Vec::new()] {
             let rows = parts.iter().map(|part| part.len()).sum();
-            let expect: Vec<Vec<_>> = parts.iter().map(|part| (0..part.len()).map(|n| part.value(n)).collect()).collect();
+            let expect: Vec<Vec<_>> =
+                parts.iter().map(|part| (0..part.len()).map(|n| part.value(n)).collect()).collect();
             for threads in 0..5 {
                 let column = Column::of(parts.clone(), Kind::Decimal { scale: 2 }, (rows, threads)).unwrap();
                 let all = column.gather(&(0..rows as u32).collect::<Vec<_>>());

@@ -191,9 +191,11 @@ mod tests {
     fn more_inputs_than_bits_are_trees_of_their_own() {
         let deep = |inputs: usize| (1..inputs).fold(one_row(), |left, _| join(left, one_row()));
         let right_deep = |inputs: usize| (1..inputs).fold(one_row(), |right, _| join(one_row(), right));
-        let bushy = |levels: usize| (0..levels).fold(vec![one_row(); 1 << levels], |all, _| {
-            all.chunks(2).map(|pair| join(pair[0].clone(), pair[1].clone())).collect()
-        });
+        let bushy = |levels: usize| {
+            (0..levels).fold(vec![one_row(); 1 << levels], |all, _| {
+                all.chunks(2).map(|pair| join(pair[0].clone(), pair[1].clone())).collect()
+            })
+        };
         for (plan, count) in [
             (deep(64), 63),
             (deep(65), 64),

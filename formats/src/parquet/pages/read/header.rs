@@ -314,7 +314,8 @@ mod tests {
             repetition: Encoding::RLE,
         };
         assert_eq!(read(&v1).map(|header| (header.bytes, header.kind)), Ok((22, kind)));
-        let v2 = [0x15, 6, 0x15, 80, 0x15, 60, 0x5c, 0x15, 10, 0x15, 2, 0x15, 10, 0x15, 0, 0x15, 8, 0x15, 0, 0x12, 0, 0];
+        let v2 =
+            [0x15, 6, 0x15, 80, 0x15, 60, 0x5c, 0x15, 10, 0x15, 2, 0x15, 10, 0x15, 0, 0x15, 8, 0x15, 0, 0x12, 0, 0];
         let kind = Kind::DataV2 {
             values: 5,
             nulls: 1,

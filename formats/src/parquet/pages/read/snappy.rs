@@ -209,7 +209,8 @@ mod tests {
                 let numbers = (0..len / 8).flat_map(|_| (next() >> (64 - bits)).to_le_bytes()).collect::<Vec<_>>();
                 check(&numbers);
             }
-            let words: Vec<u8> = (0..len).map(|n| if next() % 5 == 0 { next() as u8 } else { (n % 13) as u8 }).collect();
+            let words: Vec<u8> =
+                (0..len).map(|n| if next() % 5 == 0 { next() as u8 } else { (n % 13) as u8 }).collect();
             check(&words);
         }
     }
@@ -249,7 +250,8 @@ mod tests {
     #[test]
     fn damage_is_refused_as_the_crate_refuses_it() {
         let mut next = random(99);
-        let plain: Vec<u8> = (0..4000).map(|n: u32| if next() % 3 == 0 { next() as u8 } else { (n % 11) as u8 }).collect();
+        let plain: Vec<u8> =
+            (0..4000).map(|n: u32| if next() % 3 == 0 { next() as u8 } else { (n % 11) as u8 }).collect();
         let stored = snap::raw::Encoder::new().compress_vec(&plain).unwrap();
         let mut to = vec![0; plain.len() + SLACK_BYTES + 1];
         let mut theirs = vec![0; plain.len()];

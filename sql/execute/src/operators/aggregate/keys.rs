@@ -89,7 +89,8 @@ impl Layout {
     /// Returns the place of the word that is the value of a column of whole numbers; None for other shapes.
     pub fn number_at(&self, column: usize) -> Option<usize> {
         let of = self.columns.get(column)?;
-        let is_number = matches!(of.kind, Kind::Int | Kind::Date) && matches!(of.shape, Shape::Word { .. } | Shape::Full);
+        let is_number =
+            matches!(of.kind, Kind::Int | Kind::Date) && matches!(of.shape, Shape::Word { .. } | Shape::Full);
         is_number.then_some(of.at)
     }
 

@@ -18,8 +18,8 @@ mod hive;
 mod labels;
 mod rows;
 mod templates;
-mod windows;
 mod using;
+mod windows;
 
 use std::ops::ControlFlow;
 
@@ -256,7 +256,9 @@ mod tests {
 
     #[test]
     fn unknown_columns_of_joins_are_errors() {
-        for text in ["select * from a natural full join b", "select 1 from a join b on a.x = b.x right join c using (k)"] {
+        for text in
+            ["select * from a natural full join b", "select 1 from a join b on a.x = b.x right join c using (k)"]
+        {
             let statement = Statement { text: text.into(), line: 1, column: 1 };
             let parsed = parse(&statement, &|_| false);
             assert_eq!(parsed.map(|_| ()).map_err(|error| error.code()), Err(Code::Usage), "{text}");
