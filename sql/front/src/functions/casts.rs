@@ -7,16 +7,16 @@ use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::compute::unary;
 use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
 use datafusion::functions::math::round;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ExprSchemable, LogicalPlan, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
 use datafusion::optimizer::AnalyzerRule;
+
+use super::settle;
 
 /// Name of the function that rounds a float half to even.
 pub const ROUND_EVEN: &str = "round_even";
@@ -33,20 +33,7 @@ impl AnalyzerRule for Rounded {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        plan.transform_up_with_subqueries(|plan| {
-            let mut schema = merge_schema(&plan.inputs());
-            if let LogicalPlan::TableScan(scan) = &plan {
-                schema.merge(&scan.projected_schema);
-            }
-            let names = NamePreserver::new(&plan);
-            plan.map_expressions(|expression| {
-                let name = names.save(&expression);
-                let changed = expression.transform_up(|of| Ok(rounded(of, &schema)))?;
-                Ok(changed.update_data(|of| name.restore(of)))
-            })?
-            .map_data(LogicalPlan::recompute_schema)
-        })
-        .map(|changed| changed.data)
+        settle::expressions(plan, |of, schema| Ok(rounded(of, schema)), |plan, _| plan.recompute_schema())
     }
 }
 

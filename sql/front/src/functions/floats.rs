@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Union, cast};
 use datafusion::optimizer::AnalyzerRule;
+
+use super::settle;
 
 /// Functions whose arguments have one type.
 const OF_ONE_TYPE: [&str; 8] = ["coalesce", "greatest", "ifnull", "least", "make_array", "nullif", "nvl", "nvl2"];
@@ -27,29 +27,16 @@ impl AnalyzerRule for FloatsFirst {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        plan.transform_up_with_subqueries(|plan| {
-            let mut schema = merge_schema(&plan.inputs());
-            if let LogicalPlan::TableScan(scan) = &plan {
-                schema.merge(&scan.projected_schema);
-            }
-            let names = NamePreserver::new(&plan);
-            plan.map_expressions(|expression| {
-                let name = names.save(&expression);
-                let changed = expression.transform_up(|of| settled(of, &schema))?;
-                Ok(changed.update_data(|of| name.restore(of)))
-            })?
-            .map_data(|plan| match plan {
-                LogicalPlan::Join(mut join) => {
-                    for (left, right) in &mut join.on {
-                        meet(&mut [left, right], &schema);
-                    }
-                    LogicalPlan::Join(join).recompute_schema()
+        settle::expressions(plan, settled, |plan, schema| match plan {
+            LogicalPlan::Join(mut join) => {
+                for (left, right) in &mut join.on {
+                    meet(&mut [left, right], schema);
                 }
-                LogicalPlan::Union(union) => Ok(LogicalPlan::Union(united(union)?)),
-                other => other.recompute_schema(),
-            })
+                LogicalPlan::Join(join).recompute_schema()
+            }
+            LogicalPlan::Union(union) => Ok(LogicalPlan::Union(united(union)?)),
+            other => other.recompute_schema(),
         })
-        .map(|changed| changed.data)
     }
 }
 

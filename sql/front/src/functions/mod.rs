@@ -11,6 +11,7 @@
 //!   extremes.rs  min and max of floats
 //!   floats.rs    decimals beside floats
 //!   times.rs     parts of dates and of times
+//!   settle.rs    the walk of casts.rs, floats.rs and times.rs over a plan
 //! ```
 
 pub mod casts;
@@ -20,8 +21,9 @@ pub mod floats;
 mod json_object;
 pub mod only_row;
 mod remote;
-mod whole_groups;
+mod settle;
 pub mod times;
+mod whole_groups;
 
 use std::io::Cursor;
 use std::path::PathBuf;

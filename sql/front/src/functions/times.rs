@@ -6,13 +6,13 @@
 
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, cast, lit};
 use datafusion::optimizer::AnalyzerRule;
+
+use super::settle;
 
 const MICROSECONDS: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
 
@@ -26,20 +26,7 @@ impl AnalyzerRule for Times {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        plan.transform_up_with_subqueries(|plan| {
-            let mut schema = merge_schema(&plan.inputs());
-            if let LogicalPlan::TableScan(scan) = &plan {
-                schema.merge(&scan.projected_schema);
-            }
-            let names = NamePreserver::new(&plan);
-            plan.map_expressions(|expression| {
-                let name = names.save(&expression);
-                let changed = expression.transform_up(|of| Ok(settled(of, &schema)))?;
-                Ok(changed.update_data(|of| name.restore(of)))
-            })?
-            .map_data(LogicalPlan::recompute_schema)
-        })
-        .map(|changed| changed.data)
+        settle::expressions(plan, |of, schema| Ok(settled(of, schema)), |plan, _| plan.recompute_schema())
     }
 }
 

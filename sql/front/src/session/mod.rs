@@ -26,7 +26,6 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool, UnboundedMemoryPool};
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::optimizer::AnalyzerRule;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_engine::env::Env;
@@ -139,12 +138,8 @@ impl Session {
         let url = ObjectStoreUrl::parse(store::URL).map_err(failure::plain)?;
         runtime.register_object_store(url.as_ref(), world.store.clone());
         let libraries = Libraries::load(&settings.libraries, &world.budget)?;
-        // Before the coercion of types.
-        let before: Vec<Arc<dyn AnalyzerRule + Send + Sync>> =
-            vec![Arc::new(functions::times::Times), Arc::new(functions::floats::FloatsFirst)];
-        let rules = before.into_iter().chain(rules::analyzer()).collect();
         let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
-        let builder = builder.with_analyzer_rules(rules).with_optimizer_rules(rules::optimizer());
+        let builder = builder.with_analyzer_rules(rules::analyzer()).with_optimizer_rules(rules::optimizer());
         let builder = builder.with_physical_optimizer_rules(general::rules());
         let mut state = match settings.dialect {
             Dialect::Own => builder.with_analyzer_rule(Arc::new(crate::functions::casts::Rounded)),

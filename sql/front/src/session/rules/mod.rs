@@ -20,10 +20,13 @@ use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{Analyzer, AnalyzerRule, Optimizer, OptimizerRule};
 
+use crate::functions::floats::FloatsFirst;
+use crate::functions::times::Times;
+
 /// Returns the rules that make a plan right: ours first, since the planner's settle types.
 pub fn analyzer() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
-    let own: [Arc<dyn AnalyzerRule + Send + Sync>; 2] =
-        [Arc::new(set_operations::Counted), Arc::new(values::Subqueries)];
+    let own: [Arc<dyn AnalyzerRule + Send + Sync>; 4] =
+        [Arc::new(Times), Arc::new(FloatsFirst), Arc::new(set_operations::Counted), Arc::new(values::Subqueries)];
     own.into_iter().chain(Analyzer::new().rules).collect()
 }
 
