@@ -10,15 +10,15 @@
 //! Limitation: the result, the rows of a round, and for `union` all different rows are kept in memory. A query that
 //! never ends is an error once they exceed the budget, unless a limit ends it.
 
-use std::any::Any;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::normal;
 use yunti_engine::memory::{Budget, Grant};
-use yunti_sql_plan::{Batch, Expression, MorselReader, Node, Operation, Recursive, Scan, Table};
+use yunti_sql_plan::{Batch, MorselReader, Node, Recursive, Scan, Table};
 
+use super::scalars::change_plans;
 use crate::context::Context;
 use crate::pipeline::rows::Batches;
 use crate::pipeline::{Pipeline, Source};
@@ -58,38 +58,29 @@ pub fn run(of: &Recursive, context: &Context, run: &RunPlan) -> Result<Pipeline>
         }
         plan = (*of.step).clone();
         let table = round.into_table(&of.name, &of.seed.types());
-        put_rows(&mut plan, &of.name, &table);
+        put_rows(&mut plan, &of.name, &table)?;
     }
     let source = Rows { batches: Batches::of(result.batches), _grant: result.grant };
     Ok(Pipeline::of(Arc::new(source)))
 }
 
 /// Puts a table in the places of the rows of a recursive plan.
-fn put_rows(plan: &mut Node, name: &str, table: &Arc<Table>) {
+fn put_rows(plan: &mut Node, name: &str, table: &Arc<Table>) -> Result<()> {
     if matches!(plan, Node::Work { name: own, .. } if own == name) {
         let columns = (0..table.fields.len()).collect();
         *plan = Node::Scan(Scan { table: table.clone(), columns, conditions: Vec::new(), limit: None });
     }
-    plan.expressions_mut().into_iter().for_each(|of| put_rows_within(of, name, table));
-    plan.inputs_mut().into_iter().for_each(|input| put_rows(input, name, table));
+    for of in plan.expressions_mut() {
+        change_plans(of, &mut |plan| put_rows(plan, name, table))?;
+    }
+    plan.inputs_mut().into_iter().try_for_each(|input| put_rows(input, name, table))?;
     // One of the same name has rows of its own.
     if let Node::Recursive(within) = plan
         && within.name != name
     {
-        put_rows(&mut within.step, name, table);
+        put_rows(&mut within.step, name, table)?;
     }
-}
-
-fn put_rows_within(of: &mut Expression, name: &str, table: &Arc<Table>) {
-    if let Operation::Scalar(plan) = &mut of.operation {
-        let any: &dyn Any = &**plan;
-        if let Some(node) = any.downcast_ref::<Node>() {
-            let mut node = node.clone();
-            put_rows(&mut node, name, table);
-            *plan = Arc::new(node);
-        }
-    }
-    of.children_mut().into_iter().for_each(|child| put_rows_within(child, name, table));
+    Ok(())
 }
 
 fn hold(rows: &mut Held, batch: Batch) -> Result<()> {

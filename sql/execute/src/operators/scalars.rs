@@ -1,6 +1,7 @@
 //! Values of plans that stand in expressions: each runs once, before the plan around it, and becomes a constant.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::columns::vector::Value;
@@ -30,6 +31,19 @@ fn resolve_expression(of: &mut Expression, value: &mut Run<'_>) -> Result<()> {
         of.operation = Operation::Literal(value(plan)?);
     }
     of.children_mut().into_iter().try_for_each(|child| resolve_expression(child, value))
+}
+
+/// Changes the plans that stand in an expression.
+pub fn change_plans(of: &mut Expression, change: &mut dyn FnMut(&mut Node) -> Result<()>) -> Result<()> {
+    if let Operation::Scalar(plan) = &mut of.operation {
+        let any: &dyn Any = &**plan;
+        if let Some(node) = any.downcast_ref::<Node>() {
+            let mut node = node.clone();
+            change(&mut node)?;
+            *plan = Arc::new(node);
+        }
+    }
+    of.children_mut().into_iter().try_for_each(|child| change_plans(child, change))
 }
 
 /// Returns true if an expression needs the value of a plan.

@@ -22,6 +22,7 @@ use yunti_sql_plan::wire::{Writer, put_node};
 use yunti_sql_plan::{Expression, Node, Operation, Scan, Table};
 
 use crate::context::Context;
+use crate::operators::scalars::change_plans;
 use crate::store::held::Held;
 
 /// Parts of the free memory, of which all such rows may have one.
@@ -98,21 +99,9 @@ fn replace(plan: &mut Node, counts: &Counts, made: &mut Made, context: &Context)
 
 fn inputs_of(plan: &mut Node, counts: &Counts, made: &mut Made, context: &Context) -> Result<()> {
     for of in plan.expressions_mut() {
-        replace_within(of, counts, made, context)?;
+        change_plans(of, &mut |plan| replace(plan, counts, made, context))?;
     }
     plan.inputs_mut().into_iter().try_for_each(|input| replace(input, counts, made, context))
-}
-
-fn replace_within(of: &mut Expression, counts: &Counts, made: &mut Made, context: &Context) -> Result<()> {
-    if let Operation::Scalar(plan) = &mut of.operation {
-        let any: &dyn Any = &**plan;
-        if let Some(node) = any.downcast_ref::<Node>() {
-            let mut node = node.clone();
-            replace(&mut node, counts, made, context)?;
-            *plan = Arc::new(node);
-        }
-    }
-    of.children_mut().into_iter().try_for_each(|child| replace_within(child, counts, made, context))
 }
 
 /// Returns the rows of a plan as a table; None if they do not fit.
