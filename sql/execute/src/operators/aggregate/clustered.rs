@@ -16,7 +16,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use arrow_schema::DataType;
 use yunti_base::Result;
 use yunti_sql_plan::{Batch, Expression, Join, JoinKind, MorselReader, Node, Operation};
 
@@ -50,11 +49,6 @@ impl Cluster {
         }
         for (key, expression) in keys.iter().enumerate() {
             let Operation::Column(column) = expression.operation else { continue };
-            if !matches!(expression.data_type, DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64)
-                && expression.data_type != DataType::Date32
-            {
-                continue;
-            }
             let Some(column) = column_of_source(input, column) else { continue };
             let ranges: Option<Vec<(i64, i64)>> =
                 (0..branch.source.morsels()?).map(|morsel| branch.source.own_range(morsel, column)).collect();
@@ -97,36 +91,34 @@ fn column_of_probe(join: &Join, column: usize) -> Option<usize> {
     (is_left != join.build_left && column < side.types().len()).then(|| column_of_source(side, column)).flatten()
 }
 
-/// Returns the rows of an aggregate whose key has a range in each morsel of the input.
-pub fn run(input: &Pipeline, shared: Shared, cluster: Cluster) -> Pipeline {
+/// Returns the rows of an aggregate whose key has a range in each morsel of the input. `at`: place of the key's word.
+pub fn run(input: &Pipeline, shared: Shared, (cluster, at): (Cluster, usize)) -> Pipeline {
     let shared = Arc::new(shared);
     let mut pipeline = input.clone();
-    pipeline.push(Arc::new(Clustered { shared: shared.clone(), cluster }));
+    let ranges = cluster.ranges.into();
+    pipeline.push(Arc::new(Clustered { shared: shared.clone(), at, ranges }));
     pipeline.then(Arc::new(Rest { shared, partitions: OnceLock::new() }));
     pipeline
 }
 
 struct Clustered {
     shared: Arc<Shared>,
-    cluster: Cluster,
+    /// Place of the key's word.
+    at: usize,
+    ranges: Arc<[(i64, i64)]>,
 }
 
 impl Step for Clustered {
     fn local(&self) -> Result<Box<dyn LocalStep>> {
-        let shared = self.shared.clone();
-        let layout = &shared.partitions.plan.layout;
-        let at = layout.number_at(self.cluster.key);
-        let ranges = if at.is_some() { self.cluster.ranges.clone() } else { Vec::new() };
-        let worker = Worker::new(shared, LIMITS)?;
-        Ok(Box::new(LocalClustered { worker, at: at.unwrap_or(0), ranges }))
+        let worker = Worker::new(self.shared.clone(), LIMITS)?;
+        Ok(Box::new(LocalClustered { worker, at: self.at, ranges: self.ranges.clone() }))
     }
 }
 
 struct LocalClustered {
     worker: Worker<Arc<Shared>>,
-    /// Place of the key's word.
     at: usize,
-    ranges: Vec<(i64, i64)>,
+    ranges: Arc<[(i64, i64)]>,
 }
 
 impl LocalStep for LocalClustered {

@@ -65,7 +65,7 @@ pub fn run(
     }
     let layout = Arc::new(Layout::new(&types)?);
     let plan = Arc::new(Plan { layout: layout.clone(), calls: Calls::new(aggregates)?, key_columns: types.len() });
-    let cluster = cluster.filter(|_| sets.is_empty());
+    let cluster = cluster.filter(|_| sets.is_empty()).and_then(|of| Some((layout.number_at(of.key)?, of)));
     let taken = match sets {
         [] if cluster.is_none() => fused::take(input, input_types, keys, &plan.calls, context),
         _ => None,
@@ -73,8 +73,8 @@ pub fn run(
     let (fused_input, fused) = taken.unzip();
     let input = fused_input.as_ref().unwrap_or(input);
     let shared = Shared::new(Partitions::new(&plan, context)?, keys, sets, fused)?;
-    if let Some(cluster) = cluster {
-        return Ok(clustered::run(input, shared, cluster));
+    if let Some((at, cluster)) = cluster {
+        return Ok(clustered::run(input, shared, (cluster, at)));
     }
     input.run(&shared, context)?;
     // The only group of no keys is there without a row.
