@@ -9,7 +9,7 @@
 //! A class instance holds the foot of its file. It returns to a pool when a morsel ends, for the next morsel of the
 //! file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -177,8 +177,9 @@ impl Described {
         })?;
         let fields = fields_of(&described);
         let as_stored = are_as_stored(&described, &fields);
-        let statistics = statistics_of(&described, &fields, &as_stored);
-        let ranges = ranges_of(&described, &fields, &as_stored);
+        let columns = columns_of(&described);
+        let statistics = statistics_of(&described, &columns, &fields, &as_stored);
+        let ranges = ranges_of(&columns, &fields, &as_stored);
         let own_ranges = ranges.into_iter().map(|(column, units)| (column, vec![units])).collect();
         Ok(Described { fields, as_stored, statistics, own_ranges, files: 1 })
     }
@@ -217,12 +218,19 @@ fn have_same_columns(a: &[Field], b: &[Field]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.name == b.name && a.data_type == b.data_type)
 }
 
+/// Columns of a description by their names.
+type Columns<'d> = HashMap<&'d str, &'d Json>;
+
+/// Returns the columns of a description. Of columns with one name, the first counts.
+fn columns_of(described: &Json) -> Columns<'_> {
+    let all = described["columns"].as_array().into_iter().flatten();
+    all.rev().filter_map(|column| Some((column["path"].as_str()?, column))).collect()
+}
+
 /// Returns what a description says of the rows.
-fn statistics_of(described: &Json, fields: &[Field], as_stored: &[bool]) -> Statistics {
-    let columns = described["columns"].as_array();
+fn statistics_of(described: &Json, columns: &Columns<'_>, fields: &[Field], as_stored: &[bool]) -> Statistics {
     let of = |(field, as_stored): (&Field, &bool)| {
-        let same = |column: &&Json| column["path"].as_str() == Some(&field.name);
-        let Some(column) = columns.and_then(|all| all.iter().find(same)) else { return ColumnStatistics::default() };
+        let Some(column) = columns.get(&field.name[..]) else { return ColumnStatistics::default() };
         let value = |member: &str| {
             column[member]
                 .as_str()
@@ -236,14 +244,12 @@ fn statistics_of(described: &Json, fields: &[Field], as_stored: &[bool]) -> Stat
 }
 
 /// Returns the ranges of a column in each unit, if a description says that they are apart.
-fn ranges_of(described: &Json, fields: &[Field], as_stored: &[bool]) -> BTreeMap<usize, Vec<(i64, i64)>> {
+fn ranges_of(columns: &Columns<'_>, fields: &[Field], as_stored: &[bool]) -> BTreeMap<usize, Vec<(i64, i64)>> {
     let mut all = BTreeMap::new();
     for (n, field) in fields.iter().enumerate().filter(|(n, _)| as_stored[*n]) {
         use DataType::{Date32, Int8, Int16, Int32, Int64};
-        let same = |column: &&Json| column["path"].as_str() == Some(&field.name);
-        let column = described["columns"].as_array().and_then(|all| all.iter().find(same));
         if let (Int8 | Int16 | Int32 | Int64 | Date32, Some(units)) =
-            (&field.data_type, column.and_then(|column| column["apart"].as_array()))
+            (&field.data_type, columns.get(&field.name[..]).and_then(|column| column["apart"].as_array()))
         {
             let pair = |unit: &Json| Some((unit[0].as_i64()?, unit[1].as_i64()?));
             if let Some(units) = units.iter().map(pair).collect::<Option<Vec<_>>>() {
