@@ -106,6 +106,11 @@ CASES = {
     "select k from a where v not in (select b.v from b where b.k = a.k)",
     "in as a value, of no rows and of nulls":
     "select k, k in (select k from b where k > 9), k in (select k from b), k not in (select k from c) from a",
+    "keys of a sort behind a key of one side of a join":
+    "select distinct a.k, g.k as g, a.v from a cross join (select k, count(*) as n from b group by k) as g "
+    "order by 2 nulls first, 3 desc nulls first, 1 limit 3",
+    "a key of a group twice":
+    "select k, k as again, max(length('a')) as l, count(*) as n from a group by k, k order by 3, 1, 4",
     "not in of nulls beside or":
     "select k, v from a where v not in (select v from b) or k > 3",
     "not in of nulls within and, beside or":

@@ -5,11 +5,13 @@
 //!   dependent.rs        a subquery for all values of the columns around it, as a plan of its own
 //!   set_operations.rs   intersect all, except all
 //!   null_keys.rs        joins of keys that may be null and of keys that may not
+//!   sort_keys.rs        keys of a sort behind a join
 //! ```
 
 mod dependent;
 mod null_keys;
 mod set_operations;
+mod sort_keys;
 mod values;
 
 use std::cell::Cell;
@@ -37,7 +39,10 @@ pub fn optimizer() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
         if rule.name() == null_keys::BEFORE {
             rules.push(Arc::new(null_keys::NullKeys) as Arc<dyn OptimizerRule + Send + Sync>);
         }
-        rules.push(rule);
+        rules.push(match rule.name() {
+            sort_keys::OF_PLANNER => Arc::new(sort_keys::OfGroups(rule)),
+            _ => rule,
+        });
     }
     rules
 }
