@@ -50,7 +50,8 @@ pub struct CacheSample {
     pub uses: Option<std::collections::HashMap<FileId, super::read_ahead::ReadAheadUse>>,
     /// Share of the time that was sampled.
     pub share: f64,
-    /// Half-width of the 95 % confidence interval of the hits, in percent.
+    /// Half-width of the 95 % confidence interval of the hits, and the share that slowed programs may have left out, in
+    /// percent.
     pub error_percent: f64,
     /// Names of files, devices and processes.
     pub names: Names,
@@ -175,8 +176,9 @@ impl CacheMeasurement {
                 account.touch(user, touches, weight);
             }
         });
-        self.estimate.add(touched as f64, sample, stratum);
         let ran = self.events.events();
+        let cost = Duration::from_nanos((ran as f64 * self.events.event_ns()) as u64);
+        self.estimate.add(touched as f64, sample, stratum, cost);
         self.ran += ran;
         self.share.adapt(ran, sample);
     }

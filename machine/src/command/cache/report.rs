@@ -104,7 +104,7 @@ fn lead(all: &Row, uses: Option<ReadAheadUse>) -> String {
 fn notes(sample: &CacheSample, all: &Row, uses: Option<ReadAheadUse>, answer: &mut Answer) {
     if sample.share < 0.999 {
         answer.notes.push(format!(
-            "Hits were sampled {:.1} % of the time; 95 % confidence: +-{:.1} %. Misses, read-ahead and drops were all \
+            "Hits were sampled {:.1} % of the time; 95 % confidence, and programs slowed by the samples: +-{:.1} %. Misses, read-ahead and drops were all \
              counted. \
              A kernel program ran {} times, {:.0} ns each.",
             sample.share * 100.0,
