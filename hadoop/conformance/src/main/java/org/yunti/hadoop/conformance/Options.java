@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.Path;
 final class Options {
   static final String USAGE = """
       usage: conformance [options]
-        --variant NAME   compare with stock: stock (the default), collector, shuffle or native; repeat only with --cpu
+        --variant NAME   compare with stock: stock (the default), collector, shuffle, runner or native; repeat only with --cpu
         -Dkey=value      add a setting to the variant
         --conf FILE      add the settings of a Hadoop configuration file to the variant
         --judged         require counter group Yunti from the variant's tasks (implied by named variants)

@@ -22,6 +22,8 @@ record Variant(String name, Map<String, String> overlay, Claim claim) {
     add(new Variant("shuffle", Map.of(
         "mapreduce.job.map.output.collector.class", collectors,
         "mapreduce.job.reduce.shuffle.consumer.plugin.class", "org.yunti.hadoop.shuffle.NativeShuffle"), Claim.SERVED));
+    // Yunti's framework on one machine; its collector and shuffle serve by default.
+    add(new Variant("runner", Map.of("mapreduce.framework.name", "yunti"), Claim.SERVED));
     add(new Variant("native", Map.of(), Claim.NATIVE_TASKS));
   }
 

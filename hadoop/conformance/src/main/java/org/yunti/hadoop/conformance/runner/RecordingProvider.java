@@ -7,6 +7,8 @@ import java.net.InetSocketAddress;
 import java.util.ServiceLoader;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.JobID;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.protocol.ClientProtocol;
 import org.apache.hadoop.mapreduce.protocol.ClientProtocolProvider;
 
@@ -24,6 +26,10 @@ public final class RecordingProvider extends ClientProtocolProvider {
     for (ClientProtocolProvider provider : ServiceLoader.load(ClientProtocolProvider.class)) {
       ClientProtocol client = provider instanceof RecordingProvider ? null : provider.create(conf);
       if (client != null) {
+        if ("yunti".equals(conf.get(MRConfig.FRAMEWORK_NAME))) {
+          // LocalJobRunner's client overwrites the number of maps that a program asked for.
+          conf.setInt(MRJobConfig.NUM_MAPS, 1);
+        }
         return recorded(client);
       }
     }

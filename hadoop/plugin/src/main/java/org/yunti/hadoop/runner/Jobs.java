@@ -1,0 +1,49 @@
+package org.yunti.hadoop.runner;
+
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.mapreduce.JobID;
+import org.yunti.hadoop.runner.job.JobRun;
+
+/** Jobs of this JVM: those that run, and the last ones that ended. */
+final class Jobs {
+  /** Ended jobs that clients can still ask after. */
+  private static final int ENDED_MAX = 100;
+
+  /** By identifier as text: the old API's identifiers equal none of the new one. */
+  private static final Map<String, JobRun> ALL = new LinkedHashMap<>();
+  /** Digits alone, because programs read it as the start time of a cluster. */
+  private static final String CLUSTER = Long.toString(ManagementFactory.getRuntimeMXBean().getStartTime());
+
+  private static int last;
+
+  private Jobs() {}
+
+  static synchronized JobID newId() {
+    return new JobID(CLUSTER, ++last);
+  }
+
+  static synchronized void add(JobID id, JobRun run) {
+    ALL.put(id.toString(), run);
+    List<String> ended = new ArrayList<>();
+    for (Map.Entry<String, JobRun> job : ALL.entrySet()) {
+      if (job.getValue().isEnded()) {
+        ended.add(job.getKey());
+      }
+    }
+    for (int i = 0; i + ENDED_MAX < ended.size(); i++) {
+      ALL.remove(ended.get(i));
+    }
+  }
+
+  static synchronized JobRun get(JobID id) {
+    return ALL.get(id.toString());
+  }
+
+  static synchronized List<JobRun> all() {
+    return new ArrayList<>(ALL.values());
+  }
+}

@@ -1,0 +1,34 @@
+package org.yunti.hadoop.runner;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Job;
+
+/** Settings of the framework {@code yunti}. */
+public final class RunnerSettings {
+  /** Number of tasks that run at the same time in this JVM; by default that of its processors. */
+  public static final String SLOTS = "yunti.hadoop.slots";
+
+  // Hadoop's defaults are 1 s and 5 s, for a client that asks over a network. Here a question costs microseconds.
+  private static final int COMPLETION_POLL_MS = 5;
+  private static final int PROGRESS_POLL_MS = 100;
+
+  private RunnerSettings() {}
+
+  /** Lets a client ask more often, if its user does not say how often. */
+  static void adjustClient(Configuration conf) {
+    setIfHadoops(conf, Job.COMPLETION_POLL_INTERVAL_KEY, COMPLETION_POLL_MS);
+    setIfHadoops(conf, Job.PROGRESS_MONITOR_POLL_INTERVAL_KEY, PROGRESS_POLL_MS);
+  }
+
+  private static void setIfHadoops(Configuration conf, String key, int value) {
+    String[] sources = conf.getPropertySources(key);
+    if (sources == null || sources.length == 0 || sources[0].endsWith("mapred-default.xml")) {
+      conf.setInt(key, value);
+    }
+  }
+
+  /** Returns the number of tasks that run at the same time. */
+  public static int slots(Configuration conf) {
+    return Math.max(1, conf.getInt(SLOTS, Runtime.getRuntime().availableProcessors()));
+  }
+}

@@ -1,0 +1,155 @@
+package org.yunti.hadoop.runner.job;
+
+import java.io.Closeable;
+import java.io.File;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FileUtil;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.util.StringUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Files and archives of a job's distributed cache, in a directory of the job. As on a cluster, tasks find them by a link
+ * in the working directory, which here is that of the program.
+ */
+@SuppressWarnings("deprecation") // The methods that tasks of today still call read these properties.
+final class CacheFiles implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(CacheFiles.class);
+
+  private final File directory;
+  private final File links;
+  private final List<File> made = new ArrayList<>();
+  private final Map<String, File> local = new LinkedHashMap<>();
+
+  /**
+   * @param directory a directory of the job, which this class creates if there are files
+   * @param links directory of the links
+   */
+  CacheFiles(File directory, File links) {
+    this.directory = directory;
+    this.links = links;
+  }
+
+  /** Brings the files here, links them, and writes their places into the job's settings. */
+  void bring(JobConf job) throws IOException {
+    List<String> files = new ArrayList<>();
+    for (URI uri : uris(job, MRJobConfig.CACHE_FILES)) {
+      files.add(bring(uri, false, job).getPath());
+    }
+    List<String> archives = new ArrayList<>();
+    for (URI uri : uris(job, MRJobConfig.CACHE_ARCHIVES)) {
+      archives.add(bring(uri, true, job).getPath());
+    }
+    if (!files.isEmpty()) {
+      job.set(MRJobConfig.CACHE_LOCALFILES, StringUtils.arrayToString(files.toArray(new String[0])));
+    }
+    if (!archives.isEmpty()) {
+      job.set(MRJobConfig.CACHE_LOCALARCHIVES, StringUtils.arrayToString(archives.toArray(new String[0])));
+    }
+  }
+
+  /** Returns the local files for the class path: of the cache, in the order of the job's settings. */
+  List<File> classPath(JobConf job) {
+    List<File> found = new ArrayList<>();
+    for (String key : new String[] {MRJobConfig.CLASSPATH_FILES, MRJobConfig.CLASSPATH_ARCHIVES}) {
+      for (String path : job.getStrings(key, new String[0])) {
+        File file = local.get(new Path(path).toUri().getPath());
+        if (file != null) {
+          found.add(file);
+        }
+      }
+    }
+    return found;
+  }
+
+  private static List<URI> uris(JobConf job, String key) {
+    List<URI> found = new ArrayList<>();
+    for (String text : job.getStrings(key, new String[0])) {
+      found.add(StringUtils.stringToURI(new String[] {text})[0]);
+    }
+    return found;
+  }
+
+  private File bring(URI uri, boolean isArchive, JobConf job) throws IOException {
+    Path path = new Path(uri.getScheme(), uri.getAuthority(), uri.getPath());
+    FileSystem system = path.getFileSystem(job);
+    Path there = system.resolvePath(path);
+    String name = uri.getFragment() == null ? path.getName() : uri.getFragment();
+    File own = new File(directory, Integer.toString(local.size()));
+    if (!own.mkdirs()) {
+      throw new IOException("cannot create " + own);
+    }
+    File file = new File(own, there.getName());
+    boolean isLocal = "file".equals(there.toUri().getScheme());
+    File source = isLocal ? new File(there.toUri().getPath()) : file;
+    if (!isLocal) {
+      FileUtil.copy(system, there, file, false, job);
+    }
+    if (isArchive) {
+      File unpacked = new File(own, there.getName() + ".d");
+      unpack(source, unpacked);
+      file = unpacked;
+    } else if (isLocal) {
+      // A link instead of a copy: the file must not change during the job, on a cluster neither.
+      Files.createSymbolicLink(file.toPath(), source.toPath());
+    }
+    local.put(path.toUri().getPath(), file);
+    link(name, file);
+    return file;
+  }
+
+  private static void unpack(File archive, File to) throws IOException {
+    String name = archive.getName().toLowerCase(Locale.ROOT);
+    if (name.endsWith(".jar") || name.endsWith(".zip")) {
+      FileUtil.unZip(archive, to);
+    } else if (name.endsWith(".tar") || name.endsWith(".tar.gz") || name.endsWith(".tgz")) {
+      FileUtil.unTar(archive, to);
+    } else {
+      // As Hadoop does: it is what the job says it is.
+      Files.createSymbolicLink(to.toPath(), archive.toPath());
+    }
+  }
+
+  private void link(String name, File target) throws IOException {
+    File link = new File(links, name);
+    removeStale(link);
+    try {
+      Files.createSymbolicLink(link.toPath(), target.toPath());
+      made.add(link);
+    } catch (FileAlreadyExistsException e) {
+      LOG.info("{} is there already; tasks read it in place of {}", link, target);
+    }
+  }
+
+  /** Removes a link that a program left which was killed: its target is gone. */
+  private static void removeStale(File link) throws IOException {
+    if (Files.isSymbolicLink(link.toPath()) && !Files.exists(link.toPath())
+        && Files.readSymbolicLink(link.toPath()).toString().contains(JobFolder.MARK)) {
+      Files.deleteIfExists(link.toPath());
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    for (File link : made) {
+      if (Files.exists(link.toPath(), LinkOption.NOFOLLOW_LINKS)) {
+        Files.delete(link.toPath());
+      }
+    }
+    made.clear();
+    local.clear();
+  }
+}

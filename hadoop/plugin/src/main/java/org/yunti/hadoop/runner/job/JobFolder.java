@@ -1,0 +1,151 @@
+package org.yunti.hadoop.runner.job;
+
+import java.io.Closeable;
+import java.io.File;
+import java.io.IOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FileUtil;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.util.RunJar;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Local files of a job, below each of the local directories: its cache files, its jar, and what its attempts write.
+ *
+ * <pre>
+ *   LOCAL_DIR/yunti-jobs/job_.._0001/cache/0/words.txt
+ *                                   /jar/lib/..
+ *                                   /attempt_.._m_000000_0/..
+ * </pre>
+ */
+final class JobFolder implements Closeable {
+  /** Name of the directory of all jobs; it also marks links to files of jobs that ended. */
+  static final String MARK = "yunti-jobs";
+
+  private static final Logger LOG = LoggerFactory.getLogger(JobFolder.class);
+
+  private final List<File> roots = new ArrayList<>();
+  private final CacheFiles cache;
+  private final List<URL> classPath = new ArrayList<>();
+
+  /** Brings the job's files here. {@code job} gets their local places. */
+  JobFolder(JobConf job, String id) throws IOException {
+    for (String directory : job.getTrimmedStrings(MRConfig.LOCAL_DIR)) {
+      roots.add(new File(new File(new Path(directory).toUri().getPath(), MARK), id));
+    }
+    if (roots.isEmpty()) {
+      throw new IOException(MRConfig.LOCAL_DIR + " names no directory");
+    }
+    cache = new CacheFiles(new File(roots.get(0), "cache"), new File(System.getProperty("user.dir")));
+    boolean isMade = false;
+    try {
+      job.set(MRJobConfig.JOB_LOCAL_DIR, new File(roots.get(0), "work").getPath());
+      cache.bring(job);
+      addJar(job);
+      for (File file : cache.classPath(job)) {
+        classPath.add(url(file));
+      }
+      isMade = true;
+    } finally {
+      if (!isMade) {
+        close();
+      }
+    }
+  }
+
+  private void addJar(JobConf job) throws IOException {
+    String name = job.getJar();
+    if (name == null) {
+      return;
+    }
+    Path path = new Path(name);
+    FileSystem system = path.getFileSystem(job);
+    File jar = "file".equals(system.getUri().getScheme())
+        ? new File(path.toUri().getPath()) : new File(new File(roots.get(0), "jar"), path.getName());
+    if (!jar.exists()) {
+      FileUtil.copy(system, path, jar, false, job);
+    }
+    job.setJar(jar.getPath());
+    classPath.add(url(jar));
+    Pattern unpacked = job.getPattern(MRJobConfig.JAR_UNPACK_PATTERN, JobConf.UNPACK_JAR_PATTERN_DEFAULT);
+    if (!hasEntry(jar, unpacked)) {
+      return;
+    }
+    File to = new File(roots.get(0), "jar");
+    RunJar.unJar(jar, to, unpacked);
+    classPath.add(url(new File(to, "classes")));
+    File[] libraries = new File(to, "lib").listFiles();
+    if (libraries != null) {
+      Arrays.sort(libraries);
+      for (File library : libraries) {
+        classPath.add(url(library));
+      }
+    }
+  }
+
+  private static boolean hasEntry(File jar, Pattern wanted) throws IOException {
+    if (!jar.isFile()) {
+      return false;
+    }
+    try (JarFile file = new JarFile(jar)) {
+      for (Enumeration<JarEntry> entries = file.entries(); entries.hasMoreElements();) {
+        JarEntry entry = entries.nextElement();
+        if (!entry.isDirectory() && wanted.matcher(entry.getName()).matches()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private static URL url(File file) throws MalformedURLException {
+    return file.toURI().toURL();
+  }
+
+  /** Returns the job's jars, in the order of a cluster. */
+  List<URL> classPath() {
+    return classPath;
+  }
+
+  /** Gives an attempt its own directories on the local disks. */
+  void localise(JobConf ofAttempt, TaskAttemptID attempt) {
+    StringBuilder directories = new StringBuilder();
+    for (File root : roots) {
+      directories.append(directories.length() == 0 ? "" : ",").append(new File(root, attempt.toString()).getPath());
+    }
+    ofAttempt.set(MRConfig.LOCAL_DIR, directories.toString());
+  }
+
+  /** Deletes what an attempt wrote. */
+  void delete(TaskAttemptID attempt) {
+    for (File root : roots) {
+      FileUtil.fullyDelete(new File(root, attempt.toString()));
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    cache.close();
+    for (File root : roots) {
+      if (root.exists() && !FileUtil.fullyDelete(root)) {
+        LOG.warn("cannot delete {}", root);
+      }
+      // The directory of all jobs goes with the last one; it stays while others use it.
+      root.getParentFile().delete();
+    }
+  }
+}

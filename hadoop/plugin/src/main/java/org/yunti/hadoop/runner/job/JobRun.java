@@ -1,0 +1,510 @@
+package org.yunti.hadoop.runner.job;
+
+import java.io.IOException;
+import java.security.PrivilegedExceptionAction;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.FileOutputCommitter;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.JobContextImpl;
+import org.apache.hadoop.mapred.JobEndNotifier;
+import org.apache.hadoop.mapred.JobID;
+import org.apache.hadoop.mapred.MROutputFiles;
+import org.apache.hadoop.mapred.MapOutputFile;
+import org.apache.hadoop.mapred.TIPStatus;
+import org.apache.hadoop.mapred.Task;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapred.TaskID;
+import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.JobPriority;
+import org.apache.hadoop.mapreduce.JobStatus;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.OutputCommitter;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.TaskCompletionEvent;
+import org.apache.hadoop.mapreduce.TaskReport;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitMetaInfo;
+import org.apache.hadoop.mapreduce.split.SplitMetaInfoReader;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.apache.hadoop.security.Credentials;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.util.ReflectionUtils;
+import org.apache.hadoop.util.StringUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.yunti.hadoop.runner.RunnerSettings;
+import org.yunti.hadoop.runner.load.JobClasses;
+import org.yunti.hadoop.runner.task.Attempt;
+import org.yunti.hadoop.runner.task.AttemptUmbilical;
+import org.yunti.hadoop.runner.task.MapAttempt;
+import org.yunti.hadoop.runner.task.ReduceAttempt;
+
+/**
+ * One job in this JVM, from its submission to its end.
+ *
+ * <pre>
+ *   PREP -> setupJob -> maps -> reduces -> commitJob -> SUCCEEDED
+ *                          any failure -> abortJob  -> FAILED, KILLED
+ * </pre>
+ *
+ * <p>One thread of the job starts attempts and takes their ends; each attempt has a thread of its own, because code of
+ * users leaves thread-local values. The number of tasks that run at the same time is that of {@link Slots}.
+ */
+public final class JobRun {
+  private static final Logger LOG = LoggerFactory.getLogger(JobRun.class);
+  /** Time for code of users to notice that its attempt was stopped. */
+  private static final long STOP_MS_MAX = 3000;
+  /** How often attempts are checked for progress. */
+  private static final long WATCH_MS = 500;
+
+  private final JobID id;
+  private final Path submitDirectory;
+  private final JobConf conf;
+  private final UserGroupInformation user;
+  private final JobFolder folder;
+  private final JobClasses classes;
+  private final int slots;
+  private final long started_ms = System.currentTimeMillis();
+  private final BlockingQueue<AttemptRun> ended = new LinkedBlockingQueue<>();
+  private final Events events = new Events();
+  private final Thread thread;
+  private final Set<AttemptRun> running = new HashSet<>();
+
+  private volatile TaskRun[] maps = {};
+  private volatile TaskRun[] reduces = {};
+  private volatile JobStatus.State state = JobStatus.State.PREP;
+  private volatile JobPriority priority = JobPriority.NORMAL;
+  private volatile boolean killed;
+  private volatile long finished_ms;
+  private volatile String failure = "";
+  private volatile float setUp;
+  private volatile float cleanedUp;
+  private volatile Counters finalCounters;
+  /** Attempts may commit until the job ends. */
+  private volatile boolean commits = true;
+
+  /**
+   * Takes a job that Hadoop's client laid down, and starts it.
+   *
+   * @param submitDirectory with the job's settings, splits, jar and files
+   */
+  public JobRun(JobID id, Path submitDirectory, Credentials credentials) throws IOException {
+    this.id = id;
+    this.submitDirectory = submitDirectory;
+    user = UserGroupInformation.getCurrentUser();
+    conf = new JobConf(new Path(submitDirectory, "job.xml"));
+    conf.setCredentials(credentials);
+    ClassLoader submitter = Thread.currentThread().getContextClassLoader();
+    folder = new JobFolder(conf, id.toString());
+    boolean ownFirst = conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_USER_CLASSPATH_FIRST, false)
+        || conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER, false);
+    classes = new JobClasses(folder.classPath(), ownFirst, submitter);
+    slots = RunnerSettings.slots(conf);
+    Slots.want(slots);
+    thread = new Thread(this::runAsUser, "yunti " + id);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void runAsUser() {
+    ClassLoader loader = classes.take();
+    Thread.currentThread().setContextClassLoader(loader);
+    conf.setClassLoader(loader);
+    try {
+      user.addCredentials(conf.getCredentials());
+      user.doAs((PrivilegedExceptionAction<Void>) () -> {
+        run();
+        return null;
+      });
+    } catch (IOException | InterruptedException | RuntimeException | Error e) {
+      LOG.error("{} ended without an orderly end", id, e);
+      failure = e.toString();
+      state = JobStatus.State.FAILED;
+    } finally {
+      classes.close();
+    }
+  }
+
+  private void run() {
+    JobContext context = new JobContextImpl(conf, id);
+    OutputCommitter committer = null;
+    try {
+      TaskSplitMetaInfo[] splits = SplitMetaInfoReader.readSplitMetaInfo(
+          id, submitDirectory.getFileSystem(conf), conf, submitDirectory);
+      maps = tasks(TaskType.MAP, splits.length, splits);
+      reduces = tasks(TaskType.REDUCE, conf.getNumReduceTasks(), null);
+      state = JobStatus.State.RUNNING;
+      committer = committer();
+      committer.setupJob(context);
+      setUp = 1;
+      runAll(maps, Math.max(1, conf.getMaxMapAttempts()), conf.getMaxMapTaskFailuresPercent());
+      runAll(reduces, Math.max(1, conf.getMaxReduceAttempts()), conf.getMaxReduceTaskFailuresPercent());
+      checkKilled();
+      committer.commitJob(context);
+      end(JobStatus.State.SUCCEEDED, "");
+    } catch (Throwable e) {
+      boolean wasKilled = killed;
+      if (!(e instanceof JobEnd)) {
+        LOG.warn("{} failed", id, e);
+      }
+      commits = false;
+      stopAll();
+      JobStatus.State how = wasKilled ? JobStatus.State.KILLED : JobStatus.State.FAILED;
+      try {
+        if (committer != null) {
+          committer.abortJob(context, how);
+        }
+      } catch (Throwable second) {
+        LOG.warn("the committer of {} failed after the job did", id, second);
+      }
+      end(how, e instanceof JobEnd ? e.getMessage() : StringUtils.stringifyException(e));
+    }
+  }
+
+  /** Reason why a job ended before its end. */
+  private static final class JobEnd extends Exception {
+    private static final long serialVersionUID = 1;
+
+    JobEnd(String message) {
+      super(message);
+    }
+  }
+
+  private TaskRun[] tasks(TaskType type, int count, TaskSplitMetaInfo[] splits) {
+    TaskRun[] made = new TaskRun[count];
+    for (int i = 0; i < count; i++) {
+      made[i] = new TaskRun(new TaskID(id, type, i), splits == null ? null : splits[i]);
+    }
+    return made;
+  }
+
+  /** Returns the committer of the job, chosen as by the master of a cluster. */
+  private OutputCommitter committer() throws IOException, InterruptedException, ClassNotFoundException {
+    boolean isNew = reduces.length > 0 ? conf.getUseNewReducer() : conf.getUseNewMapper();
+    if (!isNew) {
+      return ReflectionUtils.newInstance(conf.getClass("mapred.output.committer.class", FileOutputCommitter.class,
+          org.apache.hadoop.mapred.OutputCommitter.class), conf);
+    }
+    TaskAttemptContext context =
+        new TaskAttemptContextImpl(conf, new TaskAttemptID(new TaskID(id, TaskType.MAP, 0), 0));
+    return ReflectionUtils.newInstance(context.getOutputFormatClass(), conf).getOutputCommitter(context);
+  }
+
+  /** Runs tasks until each has ended. Throws {@link JobEnd} if too many of them fail, or if the job is killed. */
+  private void runAll(TaskRun[] tasks, int attemptsMax, int failuresPercentMax) throws JobEnd, InterruptedException {
+    Deque<TaskRun> waiting = new ArrayDeque<>();
+    for (TaskRun task : tasks) {
+      waiting.add(task);
+    }
+    int left = tasks.length;
+    int failed = 0;
+    while (left > 0) {
+      checkKilled();
+      while (running.size() < slots && !waiting.isEmpty()) {
+        start(waiting.poll());
+      }
+      AttemptRun attempt = ended.poll(WATCH_MS, TimeUnit.MILLISECONDS);
+      if (attempt == null) {
+        watch();
+        continue;
+      }
+      running.remove(attempt);
+      TaskRun task = attempt.task;
+      AttemptRun.State how = attempt.state();
+      boolean isLast = how == AttemptRun.State.FAILED && task.failed() >= attemptsMax;
+      events.add(attempt, isLast, "");
+      if (how == AttemptRun.State.SUCCEEDED) {
+        task.end(TIPStatus.COMPLETE);
+        left--;
+      } else if (!isLast) {
+        waiting.addFirst(task);
+      } else {
+        task.end(TIPStatus.FAILED);
+        left--;
+        failed++;
+        if (100L * failed > (long) failuresPercentMax * tasks.length) {
+          throw new JobEnd("Task failed " + task.id + "\nJob failed as tasks failed. failedMaps:"
+              + (task.isMap() ? failed : 0) + " failedReduces:" + (task.isMap() ? 0 : failed)
+              + " killedMaps:0 killedReduces: 0\n");
+        }
+      }
+    }
+  }
+
+  private void checkKilled() throws JobEnd {
+    if (killed) {
+      throw new JobEnd("Job received Kill while in RUNNING state.");
+    }
+  }
+
+  private void start(TaskRun task) {
+    TaskAttemptID attemptId = task.nextId();
+    AttemptRun[] self = new AttemptRun[1];
+    AttemptUmbilical.Job mayCommit = attempt -> commits && !killed && task.mayCommit(self[0]);
+    AttemptRun attempt = new AttemptRun(task, attemptId, mayCommit, ended::add);
+    self[0] = attempt;
+    task.add(attempt);
+    running.add(attempt);
+    Thread worker = new Thread(() -> runAttempt(attempt), attemptId.toString());
+    worker.setDaemon(true);
+    attempt.runsIn(worker);
+    worker.start();
+  }
+
+  private void runAttempt(AttemptRun attempt) {
+    boolean hasSlot = false;
+    ClassLoader loader = null;
+    try {
+      Slots.acquire();
+      hasSlot = true;
+      loader = classes.take();
+      ClassLoader own = loader;
+      Thread.currentThread().setContextClassLoader(own);
+      MapOutputFile output = user.doAs((PrivilegedExceptionAction<MapOutputFile>) () -> runTask(attempt, own));
+      attempt.succeed(output);
+    } catch (Throwable e) {
+      attempt.fail("Error: " + StringUtils.stringifyException(unwrapped(e)));
+      folder.delete(attempt.id);
+    } finally {
+      if (loader != null) {
+        classes.giveBack(loader);
+      }
+      if (hasSlot) {
+        Slots.release();
+      }
+    }
+  }
+
+  private static Throwable unwrapped(Throwable e) {
+    boolean isWrapper = e instanceof java.lang.reflect.UndeclaredThrowableException && e.getCause() != null;
+    return isWrapper ? e.getCause() : e;
+  }
+
+  /** Runs one attempt to its end; returns where its map output is. */
+  private MapOutputFile runTask(AttemptRun attempt, ClassLoader loader) throws Exception {
+    JobConf own = new JobConf(conf);
+    own.setClassLoader(loader);
+    own.setCredentials(conf.getCredentials());
+    folder.localise(own, attempt.id);
+    String file = new Path(submitDirectory, "job.xml").toString();
+    Task task = attempt.task.isMap()
+        ? new MapAttempt(file, attempt.id, attempt.task.split.getSplitIndex(), attempt.control)
+        : new ReduceAttempt(file, attempt.id, mapOutputs(), attempt.control);
+    task.localizeConfiguration(own);
+    task.setConf(own);
+    attempt.task.runs(task);
+    MapOutputFile output = new MROutputFiles();
+    output.setConf(own);
+    boolean isDone = false;
+    try {
+      task.run(own, attempt.umbilical.line());
+      isDone = true;
+    } finally {
+      if (!isDone) {
+        abort((Attempt) task);
+      }
+    }
+    if (!attempt.task.isMap()) {
+      folder.delete(attempt.id);
+    }
+    return output;
+  }
+
+  private static void abort(Attempt attempt) {
+    boolean wasInterrupted = Thread.interrupted();
+    try {
+      attempt.abort();
+    } catch (IOException | RuntimeException | Error e) {
+      LOG.warn("the committer could not abort an attempt", e);
+    }
+    if (wasInterrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private Map<TaskAttemptID, MapOutputFile> mapOutputs() {
+    Map<TaskAttemptID, MapOutputFile> outputs = new LinkedHashMap<>();
+    for (TaskRun map : maps) {
+      AttemptRun last = map.last();
+      if (map.status() == TIPStatus.COMPLETE && last.output() != null) {
+        outputs.put(last.id, last.output());
+      }
+    }
+    return outputs;
+  }
+
+  /** Ends attempts without progress, and abandons those that do not stop. */
+  private void watch() {
+    long limit_ms = conf.getLong(MRJobConfig.TASK_TIMEOUT, MRJobConfig.DEFAULT_TASK_TIMEOUT_MILLIS);
+    for (AttemptRun attempt : running.toArray(new AttemptRun[0])) {
+      if (limit_ms > 0 && attempt.isRunning() && !attempt.isStopping() && attempt.quiet_ms() > limit_ms) {
+        attempt.stop(AttemptRun.State.FAILED,
+            "AttemptID:" + attempt.id + " Timed out after " + limit_ms / 1000 + " secs" + attempt.stack());
+      }
+      attempt.abandonAfter(STOP_MS_MAX);
+    }
+  }
+
+  private void stopAll() {
+    for (AttemptRun attempt : running) {
+      attempt.stop(AttemptRun.State.KILLED, "");
+    }
+    long end_ms = System.currentTimeMillis() + STOP_MS_MAX;
+    while (!running.isEmpty() && System.currentTimeMillis() < end_ms) {
+      try {
+        AttemptRun attempt = ended.poll(WATCH_MS, TimeUnit.MILLISECONDS);
+        if (attempt != null && running.remove(attempt)) {
+          events.add(attempt, false, "");
+        }
+      } catch (InterruptedException e) {
+        // A second request to kill the job; it is being killed.
+      }
+    }
+    for (AttemptRun attempt : running) {
+      attempt.abandon();
+      events.add(attempt, false, "");
+      LOG.warn("{} does not stop; its thread goes on until this JVM ends", attempt.id);
+    }
+    running.clear();
+    for (TaskRun[] tasks : new TaskRun[][] {maps, reduces}) {
+      for (TaskRun task : tasks) {
+        if (task.status() == TIPStatus.RUNNING || task.status() == TIPStatus.PENDING) {
+          task.end(TIPStatus.KILLED);
+        }
+      }
+    }
+  }
+
+  private void end(JobStatus.State how, String message) {
+    finalCounters = JobTotals.of(maps, reduces);
+    failure = message;
+    cleanedUp = 1;
+    finished_ms = System.currentTimeMillis();
+    try {
+      folder.close();
+      FileSystem system = submitDirectory.getFileSystem(conf);
+      system.delete(submitDirectory, true);
+      // Empty directories of this JVM go too; Hadoop's client makes them again for the next job.
+      deleteIfEmpty(system, submitDirectory.getParent());
+      deleteIfEmpty(system, submitDirectory.getParent().getParent());
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("cannot delete the files of {}", id, e);
+    }
+    state = how;
+    JobEndNotifier.localRunnerNotification(conf, org.apache.hadoop.mapred.JobStatus.downgrade(status()));
+  }
+
+  private static void deleteIfEmpty(FileSystem system, Path directory) throws IOException {
+    if (system.exists(directory) && system.listStatus(directory).length == 0) {
+      system.delete(directory, false);
+    }
+  }
+
+  /** Ends the job; its committer aborts it. */
+  public void kill() {
+    if (isEnded()) {
+      return;
+    }
+    killed = true;
+    thread.interrupt();
+  }
+
+  /**
+   * Ends a running attempt.
+   *
+   * @param isFailure true if the attempt counts as failed
+   * @return false if no such attempt runs
+   */
+  public boolean killTask(org.apache.hadoop.mapreduce.TaskAttemptID attemptId, boolean isFailure) {
+    for (TaskRun task : attemptId.getTaskType() == TaskType.MAP ? maps : reduces) {
+      for (AttemptRun attempt : task.attempts()) {
+        if (attempt.id.toString().equals(attemptId.toString()) && attempt.isRunning()) {
+          attempt.stop(isFailure ? AttemptRun.State.FAILED : AttemptRun.State.KILLED,
+              isFailure ? "Attempt failed by its user" : "Attempt killed by its user");
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Waits for the end of the job. */
+  public void join() throws InterruptedException {
+    thread.join();
+  }
+
+  public boolean isEnded() {
+    return state != JobStatus.State.PREP && state != JobStatus.State.RUNNING;
+  }
+
+  public void setPriority(JobPriority newPriority) {
+    priority = newPriority;
+  }
+
+  /** Returns the job's state, as Hadoop's client wants it. */
+  public JobStatus status() {
+    return new Status(this);
+  }
+
+  private static final class Status extends JobStatus {
+    Status(JobRun run) {
+      super(run.id, run.setUp, progress(run.maps, run.setUp), progress(run.reduces, run.setUp), run.cleanedUp,
+          run.state, run.priority, run.conf.getUser(), run.conf.getJobName(), run.conf.getQueueName(),
+          new Path(run.submitDirectory, "job.xml").toString(), "");
+      setStartTime(run.started_ms);
+      setFinishTime(run.finished_ms);
+      setFailureInfo(run.failure);
+      setUsername(run.user.getShortUserName());
+    }
+
+    private static float progress(TaskRun[] tasks, float ifNone) {
+      float sum = 0;
+      for (TaskRun task : tasks) {
+        sum += task.progress();
+      }
+      return tasks.length == 0 ? ifNone : sum / tasks.length;
+    }
+  }
+
+  /** Returns the counters, also while the job runs. */
+  public org.apache.hadoop.mapreduce.Counters counters() {
+    Counters last = finalCounters;
+    return new org.apache.hadoop.mapreduce.Counters(last == null ? JobTotals.of(maps, reduces) : last);
+  }
+
+  public TaskReport[] reports(TaskType type) {
+    TaskRun[] tasks = type == TaskType.MAP ? maps : type == TaskType.REDUCE ? reduces : new TaskRun[0];
+    TaskReport[] reports = new TaskReport[tasks.length];
+    for (int i = 0; i < tasks.length; i++) {
+      reports[i] = tasks[i].report();
+    }
+    return reports;
+  }
+
+  public TaskCompletionEvent[] events(int from, int countMax) {
+    return events.from(from, countMax);
+  }
+
+  /** Returns the messages of an attempt. */
+  public String[] diagnostics(org.apache.hadoop.mapreduce.TaskAttemptID attemptId) {
+    for (TaskRun task : attemptId.getTaskType() == TaskType.MAP ? maps : reduces) {
+      for (AttemptRun attempt : task.attempts()) {
+        if (attempt.id.toString().equals(attemptId.toString()) && !attempt.diagnostics().isEmpty()) {
+          return new String[] {attempt.diagnostics()};
+        }
+      }
+    }
+    return new String[0];
+  }
+}

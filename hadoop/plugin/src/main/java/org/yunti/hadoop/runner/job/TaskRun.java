@@ -1,0 +1,143 @@
+package org.yunti.hadoop.runner.job;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.TIPStatus;
+import org.apache.hadoop.mapred.Task;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapred.TaskID;
+import org.apache.hadoop.mapreduce.TaskReport;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitMetaInfo;
+
+/** One task of a job, with its attempts. */
+final class TaskRun {
+  final TaskID id;
+  /** Null for a reduce. */
+  final TaskSplitMetaInfo split;
+
+  private final List<AttemptRun> attempts = new ArrayList<>();
+  private AttemptRun committing;
+  /** The attempt's task, whose progress is the task's. */
+  private Task running;
+  private TIPStatus status = TIPStatus.PENDING;
+  private int failures;
+
+  TaskRun(TaskID id, TaskSplitMetaInfo split) {
+    this.id = id;
+    this.split = split;
+  }
+
+  boolean isMap() {
+    return id.getTaskType() == TaskType.MAP;
+  }
+
+  /** Returns the identifier of the next attempt. */
+  synchronized TaskAttemptID nextId() {
+    return new TaskAttemptID(id, attempts.size());
+  }
+
+  synchronized void add(AttemptRun attempt) {
+    attempts.add(attempt);
+    status = TIPStatus.RUNNING;
+    committing = null;
+    running = null;
+  }
+
+  synchronized void runs(Task task) {
+    running = task;
+  }
+
+  /** Returns true for the attempt that may commit. */
+  synchronized boolean mayCommit(AttemptRun attempt) {
+    if (committing == null) {
+      committing = attempt;
+    }
+    return committing == attempt && attempt.isRunning() && !attempt.isStopping();
+  }
+
+  /** Counts a failed attempt, and returns the number of them. */
+  synchronized int failed() {
+    return ++failures;
+  }
+
+  synchronized void end(TIPStatus newStatus) {
+    status = newStatus;
+    running = null;
+  }
+
+  synchronized TIPStatus status() {
+    return status;
+  }
+
+  synchronized List<AttemptRun> attempts() {
+    return new ArrayList<>(attempts);
+  }
+
+  synchronized AttemptRun last() {
+    return attempts.isEmpty() ? null : attempts.get(attempts.size() - 1);
+  }
+
+  /** Returns the share of the work that is done, from 0 to 1. */
+  synchronized float progress() {
+    if (status == TIPStatus.COMPLETE || status == TIPStatus.FAILED || status == TIPStatus.KILLED) {
+      return 1;
+    }
+    return running == null ? 0 : running.getProgress().get();
+  }
+
+  /** Returns the counters of the attempt that succeeded, or of the one that runs. */
+  Counters counters() {
+    AttemptRun attempt = last();
+    boolean counts = attempt != null && (attempt.isRunning() || attempt.state() == AttemptRun.State.SUCCEEDED);
+    return counts ? attempt.counters() : new Counters();
+  }
+
+  TaskReport report() {
+    return new Report(this);
+  }
+
+  /** Hadoop's report of a task, with the identifiers of its attempts. */
+  private static final class Report extends TaskReport {
+    Report(TaskRun task) {
+      super(task.id, task.progress(), state(task), diagnostics(task), task.status(), started_ms(task),
+          finished_ms(task), new org.apache.hadoop.mapreduce.Counters(task.counters()));
+      List<org.apache.hadoop.mapreduce.TaskAttemptID> now = new ArrayList<>();
+      for (AttemptRun attempt : task.attempts()) {
+        if (attempt.isRunning()) {
+          now.add(attempt.id);
+        } else if (attempt.state() == AttemptRun.State.SUCCEEDED) {
+          setSuccessfulAttemptId(attempt.id);
+        }
+      }
+      setRunningTaskAttemptIds(now);
+    }
+
+    private static String state(TaskRun task) {
+      synchronized (task) {
+        return task.running == null ? task.status.toString() : task.running.getProgress().toString();
+      }
+    }
+
+    private static String[] diagnostics(TaskRun task) {
+      List<String> lines = new ArrayList<>();
+      for (AttemptRun attempt : task.attempts()) {
+        if (!attempt.diagnostics().isEmpty()) {
+          lines.add(attempt.diagnostics());
+        }
+      }
+      return lines.toArray(new String[0]);
+    }
+
+    private static long started_ms(TaskRun task) {
+      List<AttemptRun> attempts = task.attempts();
+      return attempts.isEmpty() ? 0 : attempts.get(0).started_ms;
+    }
+
+    private static long finished_ms(TaskRun task) {
+      AttemptRun last = task.last();
+      return last == null ? 0 : last.finished_ms();
+    }
+  }
+}

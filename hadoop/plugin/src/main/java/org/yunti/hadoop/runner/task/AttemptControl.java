@@ -1,0 +1,40 @@
+package org.yunti.hadoop.runner.task;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+
+/** One attempt of a task as its job sees it: whether it makes progress, and whether it must end. */
+public final class AttemptControl {
+  private final TaskAttemptID id;
+  private final AtomicBoolean progressed = new AtomicBoolean();
+  private volatile boolean cancelled;
+
+  public AttemptControl(TaskAttemptID id) {
+    this.id = id;
+  }
+
+  /** Ends the attempt at its next record. */
+  public void cancel() {
+    cancelled = true;
+  }
+
+  public boolean isCancelled() {
+    return cancelled;
+  }
+
+  /** Returns true if the attempt made progress since the last call. */
+  public boolean takeProgress() {
+    return progressed.getAndSet(false);
+  }
+
+  void progress() {
+    // Called once a record or more: without a fence.
+    progressed.lazySet(true);
+  }
+
+  void checkCancelled() {
+    if (cancelled) {
+      throw new Cancelled(id.toString());
+    }
+  }
+}

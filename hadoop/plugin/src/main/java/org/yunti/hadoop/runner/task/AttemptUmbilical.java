@@ -1,0 +1,110 @@
+package org.yunti.hadoop.runner.task;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import org.apache.hadoop.ipc.ProtocolSignature;
+import org.apache.hadoop.mapred.AMFeedback;
+import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapred.TaskCompletionEvent;
+import org.apache.hadoop.mapred.TaskStatus;
+import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
+
+/**
+ * Line from an attempt to its job, in the same JVM. The job reads the attempt's status from here, so nothing is sent.
+ *
+ * <p>A proxy, because Hadoop's interface has types that only its own package can name.
+ */
+public final class AttemptUmbilical implements InvocationHandler {
+  /** Answers of the job. */
+  public interface Job {
+    /** Returns true if this attempt may commit its output; no other attempt of the task may then. */
+    boolean mayCommit(TaskAttemptID attempt);
+  }
+
+  private final Job job;
+  private volatile TaskStatus status;
+  private volatile String diagnostics = "";
+
+  public AttemptUmbilical(Job job) {
+    this.job = job;
+  }
+
+  /** Returns the line for Hadoop's task. */
+  public TaskUmbilicalProtocol line() {
+    return (TaskUmbilicalProtocol) Proxy.newProxyInstance(
+        TaskUmbilicalProtocol.class.getClassLoader(), new Class<?>[] {TaskUmbilicalProtocol.class}, this);
+  }
+
+  /** Returns the other end of a line. */
+  static AttemptUmbilical of(TaskUmbilicalProtocol line) {
+    return (AttemptUmbilical) Proxy.getInvocationHandler(line);
+  }
+
+  /** Returns the attempt's status, or null before it runs. Its counters are those that the attempt still changes. */
+  public TaskStatus status() {
+    return status;
+  }
+
+  /** Returns the messages of the attempt; empty if there are none. */
+  public String diagnostics() {
+    return diagnostics;
+  }
+
+  @Override
+  public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+    switch (method.getName()) {
+      case "statusUpdate":
+        update((TaskStatus) arguments[1]);
+        AMFeedback feedback = new AMFeedback();
+        feedback.setTaskFound(true);
+        return feedback;
+      case "commitPending":
+        update((TaskStatus) arguments[1]);
+        return null;
+      case "canCommit":
+        return mayCommit((TaskAttemptID) arguments[0]);
+      case "reportDiagnosticInfo":
+      case "shuffleError":
+      case "fsError":
+      case "fatalError":
+        addDiagnostics((String) arguments[1]);
+        return null;
+      case "getMapCompletionEvents":
+        // Reduces know the files of all maps when they start.
+        return new MapTaskCompletionEventsUpdate(TaskCompletionEvent.EMPTY_ARRAY, false);
+      case "getProtocolVersion":
+        return TaskUmbilicalProtocol.versionID;
+      case "getProtocolSignature":
+        return new ProtocolSignature(TaskUmbilicalProtocol.versionID, null);
+      case "hashCode":
+        return System.identityHashCode(proxy);
+      case "equals":
+        return proxy == arguments[0];
+      case "toString":
+        return "umbilical";
+      default:
+        // done, preempted, checkpoints, bad records: the end of the attempt's thread says it.
+        return null;
+    }
+  }
+
+  private void update(TaskStatus newStatus) {
+    if (newStatus != null) {
+      status = newStatus;
+    }
+  }
+
+  private boolean mayCommit(TaskAttemptID attempt) {
+    if (!job.mayCommit(attempt)) {
+      // Hadoop's task would ask again for ever, and ends the JVM after some exceptions.
+      throw new Cancelled(attempt.toString());
+    }
+    return true;
+  }
+
+  private synchronized void addDiagnostics(String message) {
+    diagnostics = diagnostics.isEmpty() ? message : diagnostics + "\n" + message;
+  }
+}

@@ -1,0 +1,13 @@
+package org.yunti.hadoop.runner.task;
+
+/**
+ * End of an attempt that was killed. An error, because mappers and reducers that catch exceptions of single records
+ * must not catch it.
+ */
+public final class Cancelled extends Error {
+  private static final long serialVersionUID = 1;
+
+  Cancelled(String attempt) {
+    super(attempt + " was killed");
+  }
+}
