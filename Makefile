@@ -164,6 +164,17 @@ hadoop:
 	mvn -q -B -f hadoop/plugin/pom.xml -DskipTests package
 	@install -D -m 644 $(HADOOP_JAR) $(DIST)/java/yunti-hadoop.jar
 	@install -D hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop
+	@$(MAKE) --no-print-directory -s $(DIST)/java/hadoop
+
+# Jars of Hadoop's client, for machines without Hadoop.
+HADOOP_CLIENT := build/hadoop/client
+$(HADOOP_CLIENT): hadoop/client/pom.xml hadoop/pom.xml
+	@rm -rf $@ $@.part
+	mvn -q -B -f hadoop/client/pom.xml dependency:copy-dependencies@jars -Dclient.jars=$(CURDIR)/$@.part
+	@mv $@.part $@ && touch $@
+
+$(DIST)/java/hadoop: $(HADOOP_CLIENT)
+	@rm -rf $@ && mkdir -p $@ && cp -p $</*.jar $@/
 
 # With yunti in the same call, both share one build of the engine: alone, the library's build scripts and macros have
 # other features (syn), and Cargo compiles the engine a second time.

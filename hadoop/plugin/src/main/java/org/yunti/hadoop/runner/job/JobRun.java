@@ -45,6 +45,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.runner.RunnerSettings;
 import org.yunti.hadoop.runner.load.JobClasses;
+import org.yunti.hadoop.runner.record.AttemptOutput;
+import org.yunti.hadoop.runner.record.JobRecord;
 import org.yunti.hadoop.runner.task.Attempt;
 import org.yunti.hadoop.runner.task.AttemptUmbilical;
 import org.yunti.hadoop.runner.task.MapAttempt;
@@ -73,6 +75,7 @@ public final class JobRun {
   private final JobConf conf;
   private final UserGroupInformation user;
   private final JobFolder folder;
+  private final JobRecord record;
   private final JobClasses classes;
   private final int slots;
   private final long started_ms = System.currentTimeMillis();
@@ -107,6 +110,7 @@ public final class JobRun {
     conf.setCredentials(credentials);
     ClassLoader submitter = Thread.currentThread().getContextClassLoader();
     folder = new JobFolder(conf, id.toString());
+    record = new JobRecord(conf, id.toString());
     boolean ownFirst = conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_USER_CLASSPATH_FIRST, false)
         || conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER, false);
     classes = new JobClasses(folder.classPath(), ownFirst, submitter);
@@ -265,15 +269,17 @@ public final class JobRun {
   private void runAttempt(AttemptRun attempt) {
     boolean hasSlot = false;
     ClassLoader loader = null;
+    AttemptOutput output = AttemptOutput.begin(record.logs(attempt.id.toString()));
     try {
       Slots.acquire();
       hasSlot = true;
       loader = classes.take();
       ClassLoader own = loader;
       Thread.currentThread().setContextClassLoader(own);
-      MapOutputFile output = user.doAs((PrivilegedExceptionAction<MapOutputFile>) () -> runTask(attempt, own));
-      attempt.succeed(output);
+      MapOutputFile result = user.doAs((PrivilegedExceptionAction<MapOutputFile>) () -> runTask(attempt, own));
+      attempt.succeed(result);
     } catch (Throwable e) {
+      LOG.warn("{} failed", attempt.id, e);
       attempt.fail("Error: " + StringUtils.stringifyException(unwrapped(e)));
       folder.delete(attempt.id);
     } finally {
@@ -283,6 +289,7 @@ public final class JobRun {
       if (hasSlot) {
         Slots.release();
       }
+      output.close();
     }
   }
 
@@ -392,6 +399,12 @@ public final class JobRun {
     cleanedUp = 1;
     finished_ms = System.currentTimeMillis();
     try {
+      JobHistory.write(record, id, conf, started_ms, finished_ms, how, message, maps, reduces);
+      record.prune(conf);
+    } catch (IOException | RuntimeException | LinkageError e) {
+      LOG.warn("there is no history of {}", id, e);
+    }
+    try {
       folder.close();
       FileSystem system = submitDirectory.getFileSystem(conf);
       system.delete(submitDirectory, true);
@@ -461,7 +474,8 @@ public final class JobRun {
     Status(JobRun run) {
       super(run.id, run.setUp, progress(run.maps, run.setUp), progress(run.reduces, run.setUp), run.cleanedUp,
           run.state, run.priority, run.conf.getUser(), run.conf.getJobName(), run.conf.getQueueName(),
-          new Path(run.submitDirectory, "job.xml").toString(), "");
+          new Path(run.submitDirectory, "job.xml").toString(), run.record.directory().toURI().toString(), false,
+          run.isEnded() ? run.record.history().toURI().toString() : "");
       setStartTime(run.started_ms);
       setFinishTime(run.finished_ms);
       setFailureInfo(run.failure);

@@ -1,0 +1,138 @@
+package org.yunti.hadoop.runner.launch;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
+import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileUtil;
+import org.apache.hadoop.mapreduce.util.ConfigUtil;
+import org.apache.hadoop.util.RunJar;
+
+/**
+ * Main program of {@code yunti hadoop run}: the main class of a jar, found as {@code hadoop jar} finds it, with the
+ * framework {@code yunti} as its default.
+ *
+ * <pre>
+ *   RunJob app.jar [MAIN_CLASS] [ARGUMENT ..]
+ * </pre>
+ */
+public final class RunJob {
+  private static final int USAGE = 2;
+  private static final Pattern UNPACKED = Pattern.compile("(?:classes/|lib/).*");
+
+  private RunJob() {}
+
+  public static void main(String[] arguments) throws Throwable {
+    Method main;
+    String[] rest;
+    try {
+      File jar = new File(arguments[0]);
+      String named = mainOf(jar);
+      if (named == null && arguments.length < 2) {
+        throw new Wrong(jar + " names no main class: give one after the jar");
+      }
+      String main0 = named == null ? arguments[1] : named;
+      rest = Arrays.copyOfRange(arguments, named == null ? 2 : 1, arguments.length);
+      ClassLoader loader = loader(jar);
+      Thread.currentThread().setContextClassLoader(loader);
+      useRunner();
+      main = find(main0.replace('/', '.'), loader, jar);
+    } catch (Wrong e) {
+      System.err.println("yunti: " + e.getMessage());
+      System.exit(USAGE);
+      return;
+    }
+    try {
+      main.invoke(null, (Object) rest);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+
+  /** Mistake of the command line. */
+  private static final class Wrong extends Exception {
+    private static final long serialVersionUID = 1;
+
+    Wrong(String message) {
+      super(message);
+    }
+  }
+
+  private static String mainOf(File jar) throws Wrong {
+    if (!jar.isFile()) {
+      throw new Wrong("there is no jar " + jar);
+    }
+    try (JarFile file = new JarFile(jar)) {
+      Manifest manifest = file.getManifest();
+      return manifest == null ? null : manifest.getMainAttributes().getValue("Main-Class");
+    } catch (IOException e) {
+      throw new Wrong(jar + " is no jar: " + e.getMessage());
+    }
+  }
+
+  /** Returns the loader of the jar, and of the directories classes and lib in it. */
+  private static ClassLoader loader(File jar) throws IOException {
+    List<URL> found = new ArrayList<>();
+    found.add(jar.toURI().toURL());
+    if (hasInner(jar)) {
+      File unpacked = Files.createTempDirectory("yunti-jar-").toFile();
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> FileUtil.fullyDelete(unpacked)));
+      RunJar.unJar(jar, unpacked, UNPACKED);
+      found.add(new File(unpacked, "classes").toURI().toURL());
+      File[] libraries = new File(unpacked, "lib").listFiles();
+      if (libraries != null) {
+        Arrays.sort(libraries);
+        for (File library : libraries) {
+          found.add(library.toURI().toURL());
+        }
+      }
+    }
+    return new URLClassLoader(found.toArray(new URL[0]), RunJob.class.getClassLoader());
+  }
+
+  private static boolean hasInner(File jar) throws IOException {
+    try (JarFile file = new JarFile(jar)) {
+      for (Enumeration<JarEntry> entries = file.entries(); entries.hasMoreElements();) {
+        JarEntry entry = entries.nextElement();
+        if (!entry.isDirectory() && UNPACKED.matcher(entry.getName()).matches()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private static Method find(String name, ClassLoader loader, File jar) throws Wrong {
+    try {
+      Method main = Class.forName(name, true, loader).getMethod("main", String[].class);
+      if (Modifier.isStatic(main.getModifiers())) {
+        main.setAccessible(true); // The class need not be public.
+        return main;
+      }
+    } catch (ClassNotFoundException e) {
+      throw new Wrong("there is no class " + name + " in " + jar);
+    } catch (NoSuchMethodException e) {
+      // Reported below.
+    }
+    throw new Wrong(name + " has no static method main(String[])");
+  }
+
+  /** Makes this framework the default of every job, over the files of a cluster. */
+  private static void useRunner() {
+    ConfigUtil.loadResources(); // Resources that are added later come first.
+    Configuration.addDefaultResource("yunti-runner.xml");
+  }
+}

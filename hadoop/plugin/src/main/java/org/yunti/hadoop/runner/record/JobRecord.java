@@ -1,0 +1,102 @@
+package org.yunti.hadoop.runner.record;
+
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Arrays;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileUtil;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Directory of one job that stays after its end: its history, its settings, and the logs of its attempts.
+ *
+ * <pre>
+ *   ~/.local/state/yunti/hadoop/job_.._0001/job_.._0001.jhist      mapred job -history FILE
+ *                                          /job_.._0001_conf.xml
+ *                                          /attempt_.._m_000000_0/stdout, stderr, syslog
+ * </pre>
+ *
+ * <p>The oldest jobs are deleted when there are more than {@code yunti.hadoop.record.jobs}.
+ */
+public final class JobRecord {
+  /** Directory of the records of all jobs of a user. */
+  public static final String DIRECTORY = "yunti.hadoop.record.dir";
+  /** Number of jobs whose records are kept. */
+  public static final String JOBS_MAX = "yunti.hadoop.record.jobs";
+
+  private static final int JOBS_MAX_DEFAULT = 200;
+  private static final Logger LOG = LoggerFactory.getLogger(JobRecord.class);
+
+  private final File directory;
+  private final String job;
+
+  public JobRecord(Configuration conf, String job) {
+    this.job = job;
+    directory = new File(root(conf), job);
+  }
+
+  /** Returns the directory of all records. */
+  public static File root(Configuration conf) {
+    String named = conf.get(DIRECTORY);
+    if (named != null) {
+      return new File(named);
+    }
+    String state = System.getenv("XDG_STATE_HOME");
+    File base = state == null || state.isEmpty()
+        ? new File(System.getProperty("user.home"), ".local/state") : new File(state);
+    return new File(base, "yunti/hadoop");
+  }
+
+  public File directory() {
+    return directory;
+  }
+
+  /** Returns the directory of an attempt's logs. It exists once the attempt wrote some. */
+  public File logs(String attempt) {
+    return new File(directory, attempt);
+  }
+
+  public File history() {
+    return new File(directory, job + ".jhist");
+  }
+
+  public File settings() {
+    return new File(directory, job + "_conf.xml");
+  }
+
+  /** Writes the job's settings. */
+  public void write(Configuration conf) throws IOException {
+    make();
+    File part = new File(directory, settings().getName() + ".part");
+    try (OutputStream out = new FileOutputStream(part)) {
+      conf.writeXml(out);
+    }
+    if (!part.renameTo(settings())) {
+      throw new IOException("cannot rename " + part);
+    }
+  }
+
+  void make() throws IOException {
+    if (!directory.isDirectory() && !directory.mkdirs() && !directory.isDirectory()) {
+      throw new IOException("cannot create " + directory);
+    }
+  }
+
+  /** Deletes the records of the oldest jobs. */
+  public void prune(Configuration conf) {
+    File[] jobs = directory.getParentFile().listFiles((parent, name) -> name.startsWith("job_"));
+    int keep = conf.getInt(JOBS_MAX, JOBS_MAX_DEFAULT);
+    if (jobs == null || jobs.length <= keep) {
+      return;
+    }
+    Arrays.sort(jobs, (a, b) -> Long.compare(a.lastModified(), b.lastModified()));
+    for (int i = 0; i < jobs.length - keep; i++) {
+      if (!jobs[i].equals(directory) && !FileUtil.fullyDelete(jobs[i])) {
+        LOG.warn("cannot delete the record of an old job: {}", jobs[i]);
+      }
+    }
+  }
+}
