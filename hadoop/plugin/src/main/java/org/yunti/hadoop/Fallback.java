@@ -63,8 +63,8 @@ public final class Fallback {
    * throw. Returns an exception that is already marked unchanged.
    */
   public static NativeFailure failed(JobConf job, Reporter reporter, TaskAttemptID attempt, Throwable why) {
-    if (why instanceof NativeFailure failure) {
-      return failure;
+    if (why instanceof NativeFailure) {
+      return (NativeFailure) why;
     }
     reporter.getCounter(Verdict.COUNTERS, "failed in native code").increment(1);
     boolean isMarked = mark(job, attempt);

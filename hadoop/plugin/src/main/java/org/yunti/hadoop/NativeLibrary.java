@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.nio.file.StandardCopyOption;
 import java.util.Locale;
 
@@ -45,7 +46,7 @@ public final class NativeLibrary {
   private static void loadOnce() throws IOException {
     String file = System.getProperty(FILE_PROPERTY);
     if (file != null) {
-      System.load(Path.of(file).toAbsolutePath().toString());
+      System.load(Paths.get(file).toAbsolutePath().toString());
       return;
     }
     String name = resource();

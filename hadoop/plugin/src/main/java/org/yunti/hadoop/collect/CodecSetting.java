@@ -18,9 +18,31 @@ import org.yunti.hadoop.Declined;
  * Codec of a job's map output as native code numbers it in {@code compress/mod.rs}: 0 is none. {@code bufferBytes} is 0
  * for codecs without a block buffer.
  */
-public record CodecSetting(int number, int level, int bufferBytes) {
+public final class CodecSetting {
   /** Level that leaves the choice to the codec. */
   private static final int OWN_LEVEL = -1;
+
+  private final int number;
+  private final int level;
+  private final int bufferBytes;
+
+  private CodecSetting(int number, int level, int bufferBytes) {
+    this.number = number;
+    this.level = level;
+    this.bufferBytes = bufferBytes;
+  }
+
+  public int number() {
+    return number;
+  }
+
+  public int level() {
+    return level;
+  }
+
+  public int bufferBytes() {
+    return bufferBytes;
+  }
 
   /** Returns the codec of the job's settings. Throws {@link Declined} for a codec that native code lacks. */
   public static CodecSetting of(JobConf job) throws Declined {

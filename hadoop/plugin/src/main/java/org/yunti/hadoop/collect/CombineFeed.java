@@ -70,13 +70,13 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
     if (feed == null || feed.failure == null) {
       return ofNative(feed, failure, failed);
     }
-    if (feed.failure instanceof RuntimeException e) {
-      throw e;
+    if (feed.failure instanceof RuntimeException) {
+      throw (RuntimeException) feed.failure;
     }
-    if (feed.failure instanceof Error e) {
-      throw e;
+    if (feed.failure instanceof Error) {
+      throw (Error) feed.failure;
     }
-    return feed.failure instanceof IOException e ? e : new IOException(feed.failure);
+    return feed.failure instanceof IOException ? (IOException) feed.failure : new IOException(feed.failure);
   }
 
   /**

@@ -18,10 +18,11 @@ import org.yunti.hadoop.Declined;
 import org.yunti.hadoop.Fallback;
 import org.yunti.hadoop.LocalDirectories;
 import org.yunti.hadoop.NativeLibrary;
+import org.yunti.hadoop.NativeLog;
 import org.yunti.hadoop.ProgressTicker;
 import org.yunti.hadoop.Verdict;
-import org.yunti.hadoop.report.TaskTime;
 import org.yunti.hadoop.report.TaskTime.Stage;
+import org.yunti.hadoop.report.TaskTime;
 
 /**
  * Collector of map output in native code. Set this property and ship the jar; without the jar, tasks fail with
@@ -87,7 +88,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       // Any throwable other than an exception would end the task instead of trying the next collector.
       release();
       String reason = Verdict.declined(reporter, "the output of " + context.getMapTask().getTaskID(), e);
-      throw e instanceof IOException io ? io : new IOException(reason, e);
+      throw e instanceof IOException ? (IOException) e : new IOException(reason, e);
     }
   }
 
@@ -279,7 +280,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
 
   /** Logs the spills and merges that ended since the last call. */
   private void logSpills() throws IOException {
-    NativeMapOutput.log(handle).lines().forEach(LOG::info);
+    NativeLog.print(NativeMapOutput.log(handle), LOG);
   }
 
   private IOException failed(Throwable why) {

@@ -2,9 +2,7 @@ package org.yunti.hadoop.collect;
 
 import java.io.DataOutputStream;
 import java.io.OutputStream;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
@@ -17,10 +15,6 @@ import java.util.Arrays;
 public final class RecordBatch extends OutputStream {
   static final int HEADER_BYTES = 8;
 
-  private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
-  private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
-  private static final VarHandle HEADER = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
-
   /**
    * Bytes of an array that is kept after large records. If all records are large, a new array for each would cost more
    * than the record.
@@ -32,10 +26,18 @@ public final class RecordBatch extends OutputStream {
 
   private final DataOutputStream data = new DataOutputStream(this);
   private byte[] bytes;
+  /** View of {@code bytes} that writes big-endian numbers in one store. */
+  private ByteBuffer numbers;
+
   private int position;
 
   RecordBatch(int capacity) {
-    bytes = new byte[capacity];
+    use(new byte[capacity]);
+  }
+
+  private void use(byte[] array) {
+    bytes = array;
+    numbers = ByteBuffer.wrap(array);
   }
 
   /** Returns a stream for serializers that appends to this batch at once. */
@@ -67,8 +69,8 @@ public final class RecordBatch extends OutputStream {
   /** Writes the header of the record that began at {@code start}. */
   void end(int start, int keyLength) {
     int valueLength = position - start - HEADER_BYTES - keyLength;
-    HEADER.set(bytes, start, keyLength);
-    HEADER.set(bytes, start + 4, valueLength);
+    numbers.putInt(start, Integer.reverseBytes(keyLength));
+    numbers.putInt(start + 4, Integer.reverseBytes(valueLength));
   }
 
   /** Returns the length of the batch up to a record that ends at {@code end}, padded to a multiple of 8. */
@@ -90,7 +92,7 @@ public final class RecordBatch extends OutputStream {
   void shrink(int capacity) {
     position = 0;
     if (bytes.length > KEPT_BYTES) {
-      bytes = new byte[capacity];
+      use(new byte[capacity]);
     }
   }
 
@@ -105,7 +107,7 @@ public final class RecordBatch extends OutputStream {
     if (need < 0 || need > BYTES_MAX) {
       throw new IllegalArgumentException("a record is larger than 2 GiB");
     }
-    bytes = Arrays.copyOf(bytes, (int) Math.min(BYTES_MAX, Math.max(need, 2L * bytes.length)));
+    use(Arrays.copyOf(bytes, (int) Math.min(BYTES_MAX, Math.max(need, 2L * bytes.length))));
   }
 
   /** Appends bytes. */
@@ -131,14 +133,14 @@ public final class RecordBatch extends OutputStream {
   /** Appends four bytes, big-endian as in {@code DataOutput}. */
   public void putInt(int n) {
     room(4);
-    INT.set(bytes, position, n);
+    numbers.putInt(position, n);
     position += 4;
   }
 
   /** Appends eight bytes, big-endian. */
   public void putLong(long n) {
     room(8);
-    LONG.set(bytes, position, n);
+    numbers.putLong(position, n);
     position += 8;
   }
 
@@ -149,12 +151,12 @@ public final class RecordBatch extends OutputStream {
 
   /** Overwrites the four bytes at {@code at}, big-endian. */
   public void setInt(int at, int n) {
-    INT.set(bytes, at, n);
+    numbers.putInt(at, n);
   }
 
   /** Returns one of the two lengths in a record's header. */
   int header(int at) {
-    return (int) HEADER.get(bytes, at);
+    return Integer.reverseBytes(numbers.getInt(at));
   }
 
   @Override

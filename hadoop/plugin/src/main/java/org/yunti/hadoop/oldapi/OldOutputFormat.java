@@ -62,7 +62,7 @@ public final class OldOutputFormat extends org.apache.hadoop.mapreduce.OutputFor
     ContextReporter reporter = new ContextReporter(context, null);
     org.apache.hadoop.mapred.RecordWriter<Object, Object> writer =
         format(conf).getRecordWriter(FileSystem.get(conf), conf, name, reporter);
-    return new RecordWriter<>() {
+    return new RecordWriter<Object, Object>() {
       @Override
       public void write(Object key, Object value) throws IOException {
         writer.write(key, value);

@@ -12,22 +12,45 @@ import org.apache.hadoop.mapreduce.TaskCompletionEvent;
 import org.apache.hadoop.mapreduce.TaskReport;
 import org.apache.hadoop.mapreduce.TaskType;
 
-/**
- * Facts of one task attempt, with times from the application master. {@code start}, {@code shuffled} and {@code merged}
- * are milliseconds since 1970; the last two are 0 if unknown. {@code elapsed} is in milliseconds. {@code counters} is
- * null for an attempt that did not succeed.
- */
-record AttemptFacts(
-    String id,
-    boolean isMap,
-    String state,
-    String node,
-    long start,
-    long elapsed,
-    long shuffled,
-    long merged,
-    Counters counters) {
+/** Facts of one task attempt, with times from the application master. */
+final class AttemptFacts {
   private static final int EVENTS_AT_ONCE = 1000;
+
+  final String id;
+  final boolean isMap;
+  final String state;
+  final String node;
+  /** Milliseconds since 1970. */
+  final long start;
+  /** Milliseconds. */
+  final long elapsed;
+  /** Milliseconds since 1970, 0 if unknown. */
+  final long shuffled;
+  /** Milliseconds since 1970, 0 if unknown. */
+  final long merged;
+  /** Null for an attempt that did not succeed. */
+  final Counters counters;
+
+  AttemptFacts(
+      String id,
+      boolean isMap,
+      String state,
+      String node,
+      long start,
+      long elapsed,
+      long shuffled,
+      long merged,
+      Counters counters) {
+    this.id = id;
+    this.isMap = isMap;
+    this.state = state;
+    this.node = node;
+    this.start = start;
+    this.elapsed = elapsed;
+    this.shuffled = shuffled;
+    this.merged = merged;
+    this.counters = counters;
+  }
 
   /**
    * Returns the successful attempts, from reports that every client may request. For a task with several attempts, a

@@ -6,6 +6,8 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -34,7 +36,7 @@ final class JobFacts {
 
   /** Counters written for each attempt, besides the times. */
   private static final Set<TaskCounter> ATTEMPT_COUNTERS =
-      Set.of(
+      EnumSet.of(
           TaskCounter.CPU_MILLISECONDS,
           TaskCounter.GC_TIME_MILLIS,
           TaskCounter.PHYSICAL_MEMORY_BYTES,
@@ -91,7 +93,7 @@ final class JobFacts {
           job, job.getConfiguration(), status, attempts, status.getStartTime(), status.getFinishTime());
     }
     return new JobFacts(
-        job, history.conf(), job.getStatus(), history.attempts(), history.submitted(), history.finished());
+        job, history.conf, job.getStatus(), history.attempts, history.submitted, history.finished);
   }
 
   /** Writes the document; {@code before} has the facts of the earlier jobs of a chain. */
@@ -125,7 +127,7 @@ final class JobFacts {
     if (!before.isEmpty()) {
       out.writeArrayFieldStart("before");
       for (JobFacts job : before) {
-        job.write(out, List.of());
+        job.write(out, Collections.emptyList());
       }
       out.writeEndArray();
     }
@@ -167,26 +169,26 @@ final class JobFacts {
 
   private static void writeAttempt(JsonGenerator out, AttemptFacts attempt) throws IOException {
     out.writeStartObject();
-    out.writeStringField("id", attempt.id());
-    out.writeStringField("kind", attempt.isMap() ? "map" : "reduce");
-    out.writeStringField("state", attempt.state().toLowerCase(Locale.ROOT));
-    out.writeStringField("node", attempt.node());
-    out.writeNumberField("start_unix_ms", attempt.start());
-    out.writeNumberField("elapsed_ms", attempt.elapsed());
-    out.writeNumberField("shuffled_unix_ms", attempt.shuffled());
-    out.writeNumberField("merged_unix_ms", attempt.merged());
+    out.writeStringField("id", attempt.id);
+    out.writeStringField("kind", attempt.isMap ? "map" : "reduce");
+    out.writeStringField("state", attempt.state.toLowerCase(Locale.ROOT));
+    out.writeStringField("node", attempt.node);
+    out.writeNumberField("start_unix_ms", attempt.start);
+    out.writeNumberField("elapsed_ms", attempt.elapsed);
+    out.writeNumberField("shuffled_unix_ms", attempt.shuffled);
+    out.writeNumberField("merged_unix_ms", attempt.merged);
     out.writeObjectFieldStart("counters");
-    if (attempt.counters() != null) {
+    if (attempt.counters != null) {
       for (TaskCounter name : TaskCounter.values()) {
         if (ATTEMPT_COUNTERS.contains(name)) {
-          out.writeNumberField(name.name(), Math.max(0, attempt.counters().findCounter(name).getValue()));
+          out.writeNumberField(name.name(), Math.max(0, attempt.counters.findCounter(name).getValue()));
         }
       }
     }
     out.writeEndObject();
     out.writeObjectFieldStart("times_ms");
-    if (attempt.counters() != null) {
-      for (Counter counter : attempt.counters().getGroup(TaskTime.COUNTERS)) {
+    if (attempt.counters != null) {
+      for (Counter counter : attempt.counters.getGroup(TaskTime.COUNTERS)) {
         out.writeNumberField(counter.getName(), counter.getValue());
       }
     }

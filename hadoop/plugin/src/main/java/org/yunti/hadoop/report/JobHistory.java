@@ -18,13 +18,25 @@ import org.apache.hadoop.mapreduce.jobhistory.JobHistoryParser.TaskInfo;
 import org.apache.hadoop.security.AccessControlException;
 
 /** History file of a job, as {@code mapred job -history} reads it, and the job's configuration beside it. */
-record JobHistory(List<AttemptFacts> attempts, long submitted, long finished, Configuration conf) {
+final class JobHistory {
   private static final long PERIOD_MS = 250;
   /**
    * Milliseconds to wait for the history: for a few seconds after its job, an application master answers without its
    * address.
    */
   private static final long WAIT_MS = 15_000;
+
+  final List<AttemptFacts> attempts;
+  final long submitted;
+  final long finished;
+  final Configuration conf;
+
+  private JobHistory(List<AttemptFacts> attempts, long submitted, long finished, Configuration conf) {
+    this.attempts = attempts;
+    this.submitted = submitted;
+    this.finished = finished;
+    this.conf = conf;
+  }
 
   /** Reads the history of a job. Returns null if there is none that this user may read. */
   static JobHistory read(Job job) throws IOException, InterruptedException {
@@ -62,7 +74,7 @@ record JobHistory(List<AttemptFacts> attempts, long submitted, long finished, Co
         task.getAllTaskAttempts().values().forEach(attempt -> attempts.add(of(attempt)));
       }
     }
-    attempts.sort(Comparator.comparing(AttemptFacts::start).thenComparing(AttemptFacts::id));
+    attempts.sort(Comparator.comparing((AttemptFacts attempt) -> attempt.start).thenComparing(attempt -> attempt.id));
     return new JobHistory(attempts, info.getSubmitTime(), info.getFinishTime(), conf);
   }
 

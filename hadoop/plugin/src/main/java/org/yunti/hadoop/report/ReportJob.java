@@ -2,7 +2,7 @@ package org.yunti.hadoop.report;
 
 import java.io.File;
 import java.io.IOException;
-import java.util.List;
+import java.util.Collections;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.mapreduce.Cluster;
@@ -40,7 +40,7 @@ public final class ReportJob extends Configured implements Tool {
       if (!job.isComplete()) {
         return fail(INPUT, "the job has not finished yet: " + id + ": try again after its end");
       }
-      JobFacts.ofHistory(job).write(new File(arguments[1]), List.of());
+      JobFacts.ofHistory(job).write(new File(arguments[1]), Collections.emptyList());
       return 0;
     } catch (IOException e) {
       if (String.valueOf(e.getMessage()).contains("Unknown Job")) {

@@ -1,5 +1,6 @@
 package org.yunti.hadoop.report;
 
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -7,6 +8,7 @@ import java.util.List;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.IOUtils;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.util.ShutdownHookManager;
 
@@ -103,12 +105,13 @@ public final class Submission {
     Process made =
         new ProcessBuilder(program, "report", "--json", facts).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     made.getOutputStream().close();
-    byte[] text = made.getInputStream().readAllBytes();
+    ByteArrayOutputStream text = new ByteArrayOutputStream();
+    IOUtils.copyBytes(made.getInputStream(), text, 1 << 16);
     if (made.waitFor() != 0) {
       throw new IOException(program + " ended with " + made.exitValue());
     }
     try (FSDataOutputStream out = files.create(report, true)) {
-      out.write(text);
+      text.writeTo(out);
     }
   }
 }

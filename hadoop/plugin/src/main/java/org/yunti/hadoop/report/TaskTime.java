@@ -2,8 +2,9 @@ package org.yunti.hadoop.report;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -158,7 +159,7 @@ public final class TaskTime {
   /** Returns user and system time; 0 if unavailable. The JVM's own bean takes 20 ms to load. */
   private static long cpuNs() {
     try {
-      String stat = Files.readString(Path.of("/proc/self/stat"));
+      String stat = new String(Files.readAllBytes(Paths.get("/proc/self/stat")), StandardCharsets.UTF_8);
       // The program's name is in parentheses and may contain any character.
       String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
       return (Long.parseLong(fields[USER_TIME]) + Long.parseLong(fields[USER_TIME + 1])) * TICK_NS;

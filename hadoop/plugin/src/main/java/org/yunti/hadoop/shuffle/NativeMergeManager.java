@@ -1,9 +1,9 @@
 package org.yunti.hadoop.shuffle;
 
 import java.io.IOException;
-import java.lang.ref.Cleaner;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputFile;
@@ -25,6 +25,7 @@ import org.yunti.hadoop.Declined;
 import org.yunti.hadoop.Fallback;
 import org.yunti.hadoop.LocalDirectories;
 import org.yunti.hadoop.NativeLibrary;
+import org.yunti.hadoop.NativeLog;
 import org.yunti.hadoop.ProgressTicker;
 import org.yunti.hadoop.RecordFrames;
 import org.yunti.hadoop.collect.CodecSetting;
@@ -32,8 +33,8 @@ import org.yunti.hadoop.collect.CombineFeed;
 import org.yunti.hadoop.collect.RecordWriter;
 import org.yunti.hadoop.key.KeyForm;
 import org.yunti.hadoop.key.SortSetting;
-import org.yunti.hadoop.report.TaskTime;
 import org.yunti.hadoop.report.TaskTime.Stage;
+import org.yunti.hadoop.report.TaskTime;
 import org.yunti.hadoop.task.NativeJob;
 
 /**
@@ -42,7 +43,6 @@ import org.yunti.hadoop.task.NativeJob;
  */
 public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(NativeMergeManager.class);
-  private static final Cleaner CLEANER = Cleaner.create();
 
   /** Bytes of an IFile's end mark: two lengths of -1. */
   private static final int END_BYTES = 2;
@@ -56,8 +56,10 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   /** True if the reducer is native too: no record passes through Java. */
   private final boolean isNative;
   private final CombineFeed<K, V> combiner;
-  private final Handle handle;
-  private final Cleaner.Cleanable cleanable;
+  /** Handle of the native half. It is freed once, when no thread is in a native call. */
+  private final long number;
+
+  private final AtomicBoolean released = new AtomicBoolean();
   private final TaskTime time;
 
   /** Failure of the merge under the reducer. It is thrown again to a reducer that catches it and continues. */
@@ -69,20 +71,6 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private long committed;
   private long total;
   private boolean merging;
-
-  /** Native half, freed once when no thread is in a native call. */
-  private static final class Handle implements Runnable {
-    private final long number;
-
-    Handle(long number) {
-      this.number = number;
-    }
-
-    @Override
-    public void run() {
-      NativeReduceInput.close(number);
-    }
-  }
 
   NativeMergeManager(Context<K, V> context, ExceptionReporter failures) throws IOException, ClassNotFoundException {
     this.context = context;
@@ -107,18 +95,16 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     files.setConf(job);
     directories = LocalDirectories.of(job, i -> files.getSpillFileForWrite(i, 1));
     combiner = isNative ? null : combiner(job);
-    handle =
-        new Handle(
-            NativeReduceInput.create(
-                form.number,
-                codec.number(),
-                codec.level(),
-                codec.bufferBytes(),
-                isNative && NativeJob.reversed(job),
-                memory.limitBytes(),
-                directories,
-                combiner));
-    cleanable = CLEANER.register(this, handle);
+    number =
+        NativeReduceInput.create(
+            form.number,
+            codec.number(),
+            codec.level(),
+            codec.bufferBytes(),
+            isNative && NativeJob.reversed(job),
+            memory.limitBytes(),
+            directories,
+            combiner);
     BY_ATTEMPT.put(context.getReduceId().toString(), this);
     time.lap(Stage.JVM_START);
     LOG.info("Yunti merges in {} bytes of native memory", memory.limitBytes());
@@ -187,7 +173,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
 
   /** Returns the handle of this input in native code. */
   public long number() {
-    return handle.number;
+    return number;
   }
 
   public Reporter reporter() {
@@ -224,8 +210,8 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     long start = System.nanoTime();
     try {
       try {
-        freed = NativeReduceInput.merge(number());
-        NativeReduceInput.log(number()).lines().forEach(LOG::info);
+        freed = NativeReduceInput.merge(number);
+        NativeLog.print(NativeReduceInput.log(number), LOG);
       } catch (IOException | RuntimeException | LinkageError e) {
         throw CombineFeed.of(combiner, e, this::failed);
       }
@@ -247,11 +233,10 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   public RawKeyValueIterator close() throws IOException, InterruptedException {
     waitForResource();
     time.lap(Stage.SHUFFLE);
-    long number = number();
     ProgressTicker ticker = new ProgressTicker(() -> NativeReduceInput.ticks(number), context.getReporter());
     try {
       NativeReduceInput.open(number);
-      NativeReduceInput.log(number).lines().forEach(LOG::info);
+      NativeLog.print(NativeReduceInput.log(number), LOG);
       context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
     } catch (IOException | RuntimeException | LinkageError e) {
       throw CombineFeed.of(combiner, e, this::failed);
@@ -272,7 +257,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     long start = System.nanoTime();
     int length;
     try {
-      length = NativeReduceInput.next(number(), into);
+      length = NativeReduceInput.next(number, into);
     } catch (IOException | RuntimeException | LinkageError e) {
       failure = failed(e);
       throw failure;
@@ -286,7 +271,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
    */
   IOException failed(Throwable why) {
     if (isNative) {
-      return why instanceof IOException e ? e : new IOException(why);
+      return why instanceof IOException ? (IOException) why : new IOException(why);
     }
     return Fallback.failed(context.getJobConf(), context.getReporter(), context.getReduceId(), why);
   }
@@ -313,7 +298,9 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
       }
     }
     BY_ATTEMPT.remove(context.getReduceId().toString());
-    cleanable.clean();
+    if (released.compareAndSet(false, true)) {
+      NativeReduceInput.close(number);
+    }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }

@@ -9,7 +9,7 @@ import org.apache.hadoop.mapreduce.TaskType;
  * Memory of a reduce task for map outputs, in bytes outside the Java heap. Hadoop's own shuffle keeps them in the heap,
  * which is sized for that. Here they must fit into the container beside the heap.
  */
-record ReduceMemory(long limitBytes, long singleBytes, long mergeBytes) {
+final class ReduceMemory {
   /** Job setting: megabytes. Unset or 0: the container less the heap and the JVM's own needs. */
   static final String SETTING = "yunti.hadoop.reduce.memory.mb";
 
@@ -20,6 +20,28 @@ record ReduceMemory(long limitBytes, long singleBytes, long mergeBytes) {
   private static final float SINGLE_SHARE = 0.25f;
 
   private static final long LEAST_BYTES = 32L << 20;
+
+  private final long limitBytes;
+  private final long singleBytes;
+  private final long mergeBytes;
+
+  private ReduceMemory(long limitBytes, long singleBytes, long mergeBytes) {
+    this.limitBytes = limitBytes;
+    this.singleBytes = singleBytes;
+    this.mergeBytes = mergeBytes;
+  }
+
+  long limitBytes() {
+    return limitBytes;
+  }
+
+  long singleBytes() {
+    return singleBytes;
+  }
+
+  long mergeBytes() {
+    return mergeBytes;
+  }
 
   static ReduceMemory of(JobConf job) {
     long heap = Runtime.getRuntime().maxMemory();

@@ -2,6 +2,7 @@ package org.yunti.hadoop.submit;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
@@ -36,11 +37,11 @@ import org.yunti.hadoop.shuffle.NativeShuffle;
  */
 public final class Check extends Configured implements Tool {
   private static final List<String> KEYS =
-      List.of(
+      Arrays.asList(
           "Text", "BytesWritable", "IntWritable", "LongWritable", "ShortWritable", "ByteWritable", "BooleanWritable",
           "FloatWritable", "DoubleWritable", "VIntWritable", "VLongWritable", "MD5Hash", "NullWritable", "UTF8");
   private static final List<String> CODECS =
-      List.of(
+      Arrays.asList(
           "DefaultCodec", "DeflateCodec", "GzipCodec", "BZip2Codec", "SnappyCodec", "Lz4Codec", "ZStandardCodec",
           "PassthroughCodec");
   /** Tasks of the job: one map and one reduce. */

@@ -1,8 +1,9 @@
 package org.yunti.hadoop.submit;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.mapreduce.Job;
@@ -13,12 +14,20 @@ import org.yunti.hadoop.UserCodeFailure;
  * Failure of user code that ended a job, found among the diagnostics of its tasks. The line is the error's own; the
  * detail below it is the user's, as a traceback, or empty.
  */
-record JobFailure(String line, String detail) {
+final class JobFailure {
   private static final int EVENTS_AT_ONCE = 1000;
 
   /** Exception, its message of several lines, and the stack of Java. */
   private static final Pattern THROWN =
       Pattern.compile(Pattern.quote(UserCodeFailure.class.getName()) + ": Yunti: (.*?)(?=\n\\s+at [\\w.$/]+\\(|\\z)", Pattern.DOTALL);
+
+  final String line;
+  final String detail;
+
+  JobFailure(String line, String detail) {
+    this.line = line;
+    this.detail = detail;
+  }
 
   /** Returns the failure of user code that ended the job, or null if it ended otherwise or its tasks are unknown. */
   static JobFailure of(Job job) throws InterruptedException {
@@ -55,13 +64,13 @@ record JobFailure(String line, String detail) {
     JobFailure last = null;
     while (thrown.find()) {
       String[] parts = thrown.group(1).split("\n", 2);
-      last = new JobFailure(parts[0].strip(), parts.length < 2 ? "" : parts[1].stripTrailing());
+      last = new JobFailure(parts[0].trim(), parts.length < 2 ? "" : parts[1].replaceFirst("\\s+\\z", ""));
     }
     return last;
   }
 
   /** Writes the failure for the command line of Yunti: its line, then the detail. */
   void write(String file) throws IOException {
-    Files.writeString(Path.of(file), line + "\n" + detail);
+    Files.write(Paths.get(file), (line + "\n" + detail).getBytes(StandardCharsets.UTF_8));
   }
 }

@@ -1,6 +1,7 @@
 package org.yunti.hadoop.submit;
 
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -9,40 +10,48 @@ import java.util.Map;
 /**
  * Request of {@code yunti run --on yarn}: one job, or a chain in which each job reads the output of the one before.
  * Options after a {@code --job} apply to that job, except the options of the whole request.
- *
- * @param output directory of the last job's output
- * @param files class libraries and side files, as local paths
- * @param shipped files for the tasks, as {@code PATH#PLACE}: the place in a task's directory
- * @param archives the same for archives, which each node unpacks
- * @param code user code of the job on this machine, for {@link org.yunti.hadoop.task.NativeJob#prepare}
- * @param formats class library for files of columns, a local path, or null
- * @param complete what the client completes by the first files: {@code columns}, {@code formats}, or null
- * @param facts a file for the facts of the jobs, or null
- * @param failure a file for the failure of user code, or null
- * @param program the command line of Yunti, which renders their report, or null
  */
-record Request(
-    List<Stage> stages,
-    String output,
-    List<Path> files,
-    List<String> shipped,
-    List<String> archives,
-    String code,
-    String formats,
-    String complete,
-    boolean overwrite,
-    boolean namedOutputs,
-    String facts,
-    String failure,
-    String program) {
-  /**
-   * Job of the request.
-   *
-   * @param inputs paths and globs; only of the first job
-   * @param sources number of inputs of each source; empty for a single source
-   * @param settings that override the command line's
-   */
-  record Stage(Path jobFile, String name, List<String> inputs, List<Integer> sources, int reduces, Map<String, String> settings) {}
+final class Request {
+  final List<Stage> stages = new ArrayList<>();
+  /** Directory of the last job's output. */
+  String output;
+  /** Class libraries and side files, as local paths. */
+  final List<Path> files = new ArrayList<>();
+  /** Files for the tasks, as {@code PATH#PLACE}: the place in a task's directory. */
+  final List<String> shipped = new ArrayList<>();
+  /** The same for archives, which each node unpacks. */
+  final List<String> archives = new ArrayList<>();
+  /** User code of the job on this machine, for {@link org.yunti.hadoop.task.NativeJob#prepare}. */
+  String code = "";
+  /** Class library for files of columns, a local path, or null. */
+  String formats;
+  /** What the client completes by the first files: {@code columns}, {@code formats}, or null. */
+  String complete;
+  boolean overwrite;
+  boolean namedOutputs;
+  /** File for the facts of the jobs, or null. */
+  String facts;
+  /** File for the failure of user code, or null. */
+  String failure;
+  /** Command line of Yunti, which renders their report, or null. */
+  String program;
+
+  /** Job of the request. */
+  static final class Stage {
+    final Path jobFile;
+    String name = "yunti";
+    /** Paths and globs; only of the first job. */
+    final List<String> inputs = new ArrayList<>();
+    /** Number of inputs of each source; empty for a single source. */
+    final List<Integer> sources = new ArrayList<>();
+    int reduces = 1;
+    /** Settings that override the command line's. */
+    final Map<String, String> settings = new LinkedHashMap<>();
+
+    private Stage(Path jobFile) {
+      this.jobFile = jobFile;
+    }
+  }
 
   /** Refusal of a request: a message of one line and the exit code. */
   static final class Refusal extends Exception {
@@ -56,82 +65,100 @@ record Request(
     }
   }
 
+  private Request() {}
+
   static Request parse(String[] arguments) throws Refusal {
-    List<Stage> stages = new ArrayList<>();
-    List<Path> files = new ArrayList<>();
-    List<String> shipped = new ArrayList<>();
-    List<String> archives = new ArrayList<>();
-    String code = "";
-    String formats = null;
-    String complete = null;
-    String failure = null;
-    String output = null;
-    String facts = null;
-    String program = null;
-    boolean overwrite = false;
-    boolean namedOutputs = false;
+    Request request = new Request();
     for (int i = 0; i < arguments.length; i++) {
       String option = arguments[i];
       if (option.equals("--overwrite")) {
-        overwrite = true;
+        request.overwrite = true;
         continue;
       }
       if (option.equals("--named-outputs")) {
-        namedOutputs = true;
+        request.namedOutputs = true;
         continue;
       }
       if (i + 1 == arguments.length) {
         throw wrong(option + " needs a value");
       }
-      String value = arguments[++i];
-      switch (option) {
-        case "--output" -> output = value;
-        case "--facts" -> facts = value;
-        case "--failure" -> failure = value;
-        case "--report-by" -> program = value;
-        case "--code" -> code = value;
-        case "--formats" -> formats = value;
-        case "--complete" -> complete = value;
-        case "--ship" -> shipped.add(value);
-        case "--archive" -> archives.add(value);
-        case "--lib", "--file" -> files.add(Path.of(value));
-        case "--job" -> stages.add(new Stage(Path.of(value), "yunti", new ArrayList<>(), new ArrayList<>(), 1, new LinkedHashMap<>()));
-        default -> {
-          if (stages.isEmpty()) {
-            throw wrong("--job comes before " + option);
-          }
-          stages.add(changed(stages.remove(stages.size() - 1), option, value));
-        }
-      }
+      request.set(option, arguments[++i]);
     }
-    if (stages.isEmpty() || stages.get(0).inputs().isEmpty() || output == null) {
+    if (request.stages.isEmpty() || request.stages.get(0).inputs.isEmpty() || request.output == null) {
       throw wrong("--job, --input and --output are required");
     }
-    return new Request(
-        stages, output, files, shipped, archives, code, formats, complete, overwrite, namedOutputs, facts, failure, program);
+    return request;
   }
 
-  private static Stage changed(Stage stage, String option, String value) throws Refusal {
+  private void set(String option, String value) throws Refusal {
     switch (option) {
-      case "--name" -> {
-        return new Stage(stage.jobFile(), value, stage.inputs(), stage.sources(), stage.reduces(), stage.settings());
-      }
-      case "--reduces" -> {
-        return new Stage(stage.jobFile(), stage.name(), stage.inputs(), stage.sources(), number(option, value), stage.settings());
-      }
-      case "--input" -> stage.inputs().add(value);
-      // Number of inputs that belong to the next source.
-      case "--source" -> stage.sources().add(number(option, value));
-      case "--set" -> {
+      case "--output":
+        output = value;
+        break;
+      case "--facts":
+        facts = value;
+        break;
+      case "--failure":
+        failure = value;
+        break;
+      case "--report-by":
+        program = value;
+        break;
+      case "--code":
+        code = value;
+        break;
+      case "--formats":
+        formats = value;
+        break;
+      case "--complete":
+        complete = value;
+        break;
+      case "--ship":
+        shipped.add(value);
+        break;
+      case "--archive":
+        archives.add(value);
+        break;
+      case "--lib":
+      case "--file":
+        files.add(Paths.get(value));
+        break;
+      case "--job":
+        stages.add(new Stage(Paths.get(value)));
+        break;
+      default:
+        if (stages.isEmpty()) {
+          throw wrong("--job comes before " + option);
+        }
+        set(stages.get(stages.size() - 1), option, value);
+    }
+  }
+
+  private static void set(Stage stage, String option, String value) throws Refusal {
+    switch (option) {
+      case "--name":
+        stage.name = value;
+        break;
+      case "--reduces":
+        stage.reduces = number(option, value);
+        break;
+      case "--input":
+        stage.inputs.add(value);
+        break;
+      case "--source":
+        // Number of inputs that belong to the next source.
+        stage.sources.add(number(option, value));
+        break;
+      case "--set":
         int sign = value.indexOf('=');
         if (sign < 1) {
           throw wrong("--set takes KEY=VALUE: " + value);
         }
-        stage.settings().put(value.substring(0, sign), value.substring(sign + 1));
-      }
-      default -> throw wrong("there is no option " + option);
+        stage.settings.put(value.substring(0, sign), value.substring(sign + 1));
+        break;
+      default:
+        throw wrong("there is no option " + option);
     }
-    return stage;
   }
 
   private static int number(String option, String value) throws Refusal {

@@ -3,13 +3,17 @@ package org.yunti.hadoop.submit;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.FileStatus;
@@ -64,13 +68,16 @@ public final class SubmitJob extends Configured implements Tool {
   private static final String MAPS = "yunti.hadoop.maps";
 
   /** Settings of a chain's input: jobs after the first one read natively. */
-  private static final Set<String> READERS = Set.of(INPUT_FORMAT, MAPS, FileInputFormat.PATHFILTER_CLASS);
+  private static final Set<String> READERS = settings(INPUT_FORMAT, MAPS, FileInputFormat.PATHFILTER_CLASS);
 
   /** Settings of a chain's output: jobs before the last one write for the next one. */
-  private static final Set<String> WRITERS = Set.of(OUTPUT_FORMAT);
+  private static final Set<String> WRITERS = settings(OUTPUT_FORMAT);
 
-  private static final Set<String> BOTH =
-      Stream.concat(READERS.stream(), WRITERS.stream()).collect(Collectors.toUnmodifiableSet());
+  private static final Set<String> BOTH = settings(INPUT_FORMAT, MAPS, FileInputFormat.PATHFILTER_CLASS, OUTPUT_FORMAT);
+
+  private static Set<String> settings(String... names) {
+    return new HashSet<>(Arrays.asList(names));
+  }
 
   public static void main(String[] arguments) throws Exception {
     System.exit(ToolRunner.run(new Configuration(), new SubmitJob(), arguments));
@@ -80,7 +87,7 @@ public final class SubmitJob extends Configured implements Tool {
   public int run(String[] arguments) throws Exception {
     try {
       Request request = Request.parse(arguments);
-      return request.stages().size() == 1 ? one(request) : chain(request);
+      return request.stages.size() == 1 ? one(request) : chain(request);
     } catch (Refusal e) {
       System.err.println("yunti: " + e.getMessage());
       return e.code;
@@ -88,12 +95,12 @@ public final class SubmitJob extends Configured implements Tool {
   }
 
   private int one(Request request) throws Exception {
-    Submission submission = new Submission(request.facts() != null);
-    Job job = job(request, 0, Set.of());
-    prepare(job, request, request.stages().get(0).inputs(), output(request));
+    Submission submission = new Submission(request.facts != null);
+    Job job = job(request, 0, Collections.emptySet());
+    prepare(job, request, request.stages.get(0).inputs, output(request));
     replace(job, request);
     boolean successful = submission.run(job);
-    submission.report(job, output(request), request.facts(), request.program());
+    submission.report(job, output(request), request.facts, request.program);
     return successful ? 0 : failed(job, request, "");
   }
 
@@ -105,17 +112,17 @@ public final class SubmitJob extends Configured implements Tool {
       outputs.delete(output(request), false);
     }
     JobFailure failure = JobFailure.of(job);
-    if (failure == null || request.failure() == null) {
+    if (failure == null || request.failure == null) {
       return FAILED;
     }
-    new JobFailure(part + failure.line(), failure.detail()).write(request.failure());
+    new JobFailure(part + failure.line, failure.detail).write(request.failure);
     return USER_CODE;
   }
 
   /** Runs the jobs in sequence. The last job creates the output; an older output stays until that job starts. */
   private int chain(Request request) throws Exception {
-    Submission submission = new Submission(request.facts() != null);
-    int last = request.stages().size() - 1;
+    Submission submission = new Submission(request.facts != null);
+    int last = request.stages.size() - 1;
     // Invalid jobs are refused before the first one runs.
     List<Job> jobs = new ArrayList<>();
     for (int number = 0; number <= last; number++) {
@@ -124,9 +131,9 @@ public final class SubmitJob extends Configured implements Tool {
     try (IntermediateOutputs between = new IntermediateOutputs(getConf())) {
       for (int number = 0; number <= last; number++) {
         Job job = jobs.get(number);
-        Stage stage = request.stages().get(number);
-        String part = "job " + (number + 1) + " of " + (last + 1) + " (" + stage.name() + ")";
-        List<String> inputs = number == 0 ? stage.inputs() : List.of(between.output(number - 1).toString());
+        Stage stage = request.stages.get(number);
+        String part = "job " + (number + 1) + " of " + (last + 1) + " (" + stage.name + ")";
+        List<String> inputs = number == 0 ? stage.inputs : Collections.singletonList(between.output(number - 1).toString());
         try {
           prepare(job, request, inputs, number == last ? output(request) : between.output(number));
         } catch (Refusal e) {
@@ -143,7 +150,7 @@ public final class SubmitJob extends Configured implements Tool {
           return code;
         }
         if (number == last) {
-          submission.report(job, output(request), request.facts(), request.program());
+          submission.report(job, output(request), request.facts, request.program);
         } else if (number > 0) {
           between.drop(number - 1);
         }
@@ -153,13 +160,13 @@ public final class SubmitJob extends Configured implements Tool {
   }
 
   private static org.apache.hadoop.fs.Path output(Request request) {
-    return new org.apache.hadoop.fs.Path(request.output());
+    return new org.apache.hadoop.fs.Path(request.output);
   }
 
   /** Returns true if the output exists and may be replaced. Refuses if it exists and may not. */
   private static boolean exists(FileSystem outputs, Request request) throws IOException, Refusal {
     boolean exists = outputs.exists(output(request));
-    if (exists && !request.overwrite()) {
+    if (exists && !request.overwrite) {
       throw new Refusal(EXISTS, "the output exists already: " + output(request) + ": choose another one, or add --overwrite");
     }
     return exists;
@@ -175,11 +182,11 @@ public final class SubmitJob extends Configured implements Tool {
 
   /** Builds the job of a stage. {@code without} has the settings of other stages. */
   private Job job(Request request, int number, Set<String> without) throws IOException, ClassNotFoundException, Refusal {
-    Stage stage = request.stages().get(number);
-    Job job = Job.getInstance(getConf(), stage.name());
+    Stage stage = request.stages.get(number);
+    Job job = Job.getInstance(getConf(), stage.name);
     Configuration conf = job.getConfiguration();
     exists(output(request).getFileSystem(conf), request);
-    stage.settings().forEach(conf::set);
+    stage.settings.forEach(conf::set);
     without.forEach(conf::unset);
     if (without.contains(OUTPUT_FORMAT)) {
       // The cluster's configuration may turn compression on.
@@ -189,14 +196,14 @@ public final class SubmitJob extends Configured implements Tool {
       throw new Refusal(USAGE, "native tasks do not encrypt: turn off " + MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA);
     }
     configure(job, stage, request);
-    if (!stage.sources().isEmpty()) {
+    if (!stage.sources.isEmpty()) {
       if (job.getInputFormatClass() != NativeInputFormat.class) {
         throw new Refusal(USAGE, "a job of several sources has a format for each: leave out " + INPUT_FORMAT);
       }
-      conf.set(NativeJob.SOURCES, stage.sources().stream().map(String::valueOf).collect(Collectors.joining(",")));
+      conf.set(NativeJob.SOURCES, stage.sources.stream().map(String::valueOf).collect(Collectors.joining(",")));
     }
     Class<?> writes = conf.getClass(OldOutputFormat.SETTING, job.getOutputFormatClass());
-    if (request.namedOutputs()
+    if (request.namedOutputs
         && !FileOutputFormat.class.isAssignableFrom(writes)
         && !org.apache.hadoop.mapred.FileOutputFormat.class.isAssignableFrom(writes)) {
       throw new Refusal(USAGE, "named outputs are files in the output directory, and " + writes.getName() + " has none");
@@ -222,10 +229,10 @@ public final class SubmitJob extends Configured implements Tool {
     FileOutputFormat.setOutputPath(job, output);
     try {
       limitSplits(job, readsFiles);
-      String code = request.formats() == null ? request.code() : NativeJob.withFormats(request.code(), absolute(request.formats()));
-      NativeJob.prepare(job, request.files().stream().map(Path::toString).toList(), code, request.complete());
+      String code = request.formats == null ? request.code : NativeJob.withFormats(request.code, absolute(request.formats));
+      NativeJob.prepare(job, request.files.stream().map(Path::toString).collect(Collectors.toList()), code, request.complete);
       if (NativeJob.needsFormats(job)) {
-        add(conf, "tmpfiles", List.of(uri(absolute(request.formats()) + "#" + NativeJob.FORMATS)));
+        add(conf, "tmpfiles", Collections.singletonList(uri(absolute(request.formats) + "#" + NativeJob.FORMATS)));
         conf.set(NativeJob.CODE, NativeJob.withFormats(conf.getRaw(NativeJob.CODE), NativeJob.FORMATS));
       }
     } catch (UserCodeFailure e) {
@@ -238,12 +245,12 @@ public final class SubmitJob extends Configured implements Tool {
   }
 
   private static String absolute(String path) {
-    return Path.of(path).toAbsolutePath().toString();
+    return Paths.get(path).toAbsolutePath().toString();
   }
 
   /** Returns the first line of a failure of native code. */
   private static String line(IOException failure) {
-    return failure.getMessage().lines().findFirst().orElse("").replaceFirst("^Yunti: ", "");
+    return failure.getMessage().split("\n", 2)[0].replaceFirst("^Yunti: ", "");
   }
 
   /** Limits the split size so that the requested number of maps results. */
@@ -284,7 +291,7 @@ public final class SubmitJob extends Configured implements Tool {
     try {
       if (!path.contains("://")) {
         // Path.toUri ends a directory with a slash, which leaves it without a name.
-        return new URI("file", null, Path.of(path).toAbsolutePath().toString(), null, place).toString();
+        return new URI("file", null, Paths.get(path).toAbsolutePath().toString(), null, place).toString();
       }
       // A name as it is: a space or a percent sign of a directory's name is no escape.
       URI of = new org.apache.hadoop.fs.Path(path).toUri();
@@ -295,43 +302,65 @@ public final class SubmitJob extends Configured implements Tool {
   }
 
   /** Sources of a format: the setting, the native class, and the adapter of the old API. */
-  private record Kind<F>(String setting, Class<F> kind, Class<? extends F> own, Class<?> old, String oldSetting, Class<? extends F> adapter) {}
+  private static final class Kind<F> {
+    final String setting;
+    final Class<F> kind;
+    final Class<? extends F> own;
+    final Class<?> old;
+    final String oldSetting;
+    final Class<? extends F> adapter;
+
+    Kind(
+        String setting,
+        Class<F> kind,
+        Class<? extends F> own,
+        Class<?> old,
+        String oldSetting,
+        Class<? extends F> adapter) {
+      this.setting = setting;
+      this.kind = kind;
+      this.own = own;
+      this.old = old;
+      this.oldSetting = oldSetting;
+      this.adapter = adapter;
+    }
+  }
 
   /** Returns the Java class that the job names, or the native one. */
   private static <F> Class<? extends F> format(Configuration conf, Kind<F> of) throws Refusal {
-    String name = conf.get(of.setting());
+    String name = conf.get(of.setting);
     if (name == null) {
-      return of.own();
+      return of.own;
     }
     Class<?> found = conf.getClassByNameOrNull(name);
     if (found == null) {
-      throw new Refusal(USAGE, "there is no class " + name + " (" + of.setting() + "): add its jar to HADOOP_CLASSPATH");
+      throw new Refusal(USAGE, "there is no class " + name + " (" + of.setting + "): add its jar to HADOOP_CLASSPATH");
     }
-    if (of.old().isAssignableFrom(found) && !of.kind().isAssignableFrom(found)) {
-      conf.set(of.oldSetting(), name);
-      return of.adapter();
+    if (of.old.isAssignableFrom(found) && !of.kind.isAssignableFrom(found)) {
+      conf.set(of.oldSetting, name);
+      return of.adapter;
     }
-    if (!of.kind().isAssignableFrom(found)) {
-      throw new Refusal(USAGE, name + " is not a " + of.kind().getName() + " (" + of.setting() + ")");
+    if (!of.kind.isAssignableFrom(found)) {
+      throw new Refusal(USAGE, name + " is not a " + of.kind.getName() + " (" + of.setting + ")");
     }
-    return found.asSubclass(of.kind());
+    return found.asSubclass(of.kind);
   }
 
   private static void configure(Job job, Stage stage, Request request) throws IOException, Refusal {
     Configuration conf = job.getConfiguration();
-    conf.set(NativeJob.SETTING, Files.readString(stage.jobFile()));
+    conf.set(NativeJob.SETTING, new String(Files.readAllBytes(stage.jobFile), StandardCharsets.UTF_8));
     // Settings of Hadoop Streaming, which name Java classes that native tasks do not need.
     conf.unset(MRJobConfig.PARTITIONER_CLASS_ATTR);
     conf.unset(MRJobConfig.KEY_COMPARATOR);
     conf.set(MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, NativeTaskCollector.class.getName());
     conf.set(MRConfig.SHUFFLE_CONSUMER_PLUGIN, NativeShuffle.class.getName());
     List<String> files = new ArrayList<>();
-    request.files().forEach(file -> files.add(file.toAbsolutePath().toUri().toString()));
-    request.shipped().forEach(file -> files.add(uri(file)));
+    request.files.forEach(file -> files.add(file.toAbsolutePath().toUri().toString()));
+    request.shipped.forEach(file -> files.add(uri(file)));
     // Settings of -files and -archives: the submitter copies them to the cluster, and each task finds them in its
     // directory.
     add(conf, "tmpfiles", files);
-    add(conf, "tmparchives", request.archives().stream().map(SubmitJob::uri).toList());
+    add(conf, "tmparchives", request.archives.stream().map(SubmitJob::uri).collect(Collectors.toList()));
     job.setJarByClass(SubmitJob.class);
     @SuppressWarnings("rawtypes")
     Class<? extends InputFormat> input =
@@ -355,6 +384,6 @@ public final class SubmitJob extends Configured implements Tool {
       job.setOutputKeyClass(NullWritable.class);
       job.setOutputValueClass(NullWritable.class);
     }
-    job.setNumReduceTasks(stage.reduces());
+    job.setNumReduceTasks(stage.reduces);
   }
 }

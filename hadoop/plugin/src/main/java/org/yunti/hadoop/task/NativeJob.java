@@ -184,8 +184,8 @@ public final class NativeJob {
     conf.setBoolean(REVERSED, NativeTask.reversed(of(conf), facts, own));
     try (TaskFiles files = new TaskFiles(conf, null)) {
       Set<Input> inputs = readsNatively(job) ? inputs(job, facts, own) : samples(job, files);
-      String[] paths = inputs.stream().map(Input::path).toArray(String[]::new);
-      int[] sources = inputs.stream().mapToInt(Input::source).toArray();
+      String[] paths = inputs.stream().map(input -> input.path).toArray(String[]::new);
+      int[] sources = inputs.stream().mapToInt(input -> input.source).toArray();
       String bounds = NativeTask.bounds(of(conf), facts, files, own, paths, sources);
       if (bounds != null) {
         conf.set(BOUNDS, bounds);
@@ -197,8 +197,8 @@ public final class NativeJob {
     Configuration conf = job.getConfiguration();
     Set<Input> firsts = FirstFiles.of(job);
     try (TaskFiles files = new TaskFiles(conf, null)) {
-      String[] paths = firsts.stream().map(Input::path).toArray(String[]::new);
-      int[] sources = firsts.stream().mapToInt(Input::source).toArray();
+      String[] paths = firsts.stream().map(input -> input.path).toArray(String[]::new);
+      int[] sources = firsts.stream().mapToInt(input -> input.source).toArray();
       String[] done = NativeTask.complete(of(conf), facts, files, libraries, paths, sources, recognises);
       conf.set(SETTING, done[0]);
       job.setNumReduceTasks(Integer.parseInt(done[1]));
@@ -216,7 +216,25 @@ public final class NativeJob {
   }
 
   /** Input file, or a stream that is named like one. */
-  record Input(String path, int source) {}
+  static final class Input {
+    final String path;
+    final int source;
+
+    Input(String path, int source) {
+      this.path = path;
+      this.source = source;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Input && path.equals(((Input) other).path) && source == ((Input) other).source;
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * path.hashCode() + source;
+    }
+  }
 
   private static Set<Input> inputs(Job job, String[] facts, String[] libraries) throws IOException {
     Configuration conf = job.getConfiguration();

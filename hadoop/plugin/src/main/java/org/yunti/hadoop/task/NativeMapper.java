@@ -17,7 +17,19 @@ import org.yunti.hadoop.report.TaskTime;
 /** Map task that is native up to its map output. It reads its split natively or takes the records of a Java reader. */
 public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
   /** Range [start, end) of a file; {@code number} is the index of the source that the file belongs to. */
-  private record Source(String path, long start, long end, int number) {}
+  private static final class Source {
+    final String path;
+    final long start;
+    final long end;
+    final int number;
+
+    Source(String path, long start, long end, int number) {
+      this.path = path;
+      this.start = start;
+      this.end = end;
+      this.number = number;
+    }
+  }
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
@@ -35,10 +47,10 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
                 NativeJob.of(conf),
                 NativeJob.facts(context),
                 files,
-                source.path(),
-                source.start(),
-                source.end(),
-                source.number(),
+                source.path,
+                source.start,
+                source.end,
+                source.number,
                 number(context),
                 memoryBytes(conf, source),
                 NativeJob.output(context, files)),
@@ -54,7 +66,7 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
   }
 
   private static long memoryBytes(Configuration conf, Source source) throws IOException {
-    return NativeJob.mapMemoryBytes(conf, NativeTask.compressed(source.path()));
+    return NativeJob.mapMemoryBytes(conf, NativeTask.compressed(source.path));
   }
 
   private static int number(Context context) {
@@ -74,17 +86,17 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
   private static void collect(Context context, TaskFiles hadoop, Source source) throws IOException {
     NativeTaskCollector<?, ?> collector = NativeTaskCollector.of(context.getTaskAttemptID());
     MapOutputFile files = collector.task.getMapOutputFile();
-    OutputIndex output = new OutputIndex(collector.job, files, source.end() - source.start());
+    OutputIndex output = new OutputIndex(collector.job, files, source.end - source.start);
     CodecSetting codec = CodecSetting.of(collector.job);
     String[] done =
         NativeTask.map(
             NativeJob.of(collector.job),
             NativeJob.facts(context),
             hadoop,
-            source.path(),
-            source.start(),
-            source.end(),
-            source.number(),
+            source.path,
+            source.start,
+            source.end,
+            source.number,
             number(context),
             memoryBytes(collector.job, source),
             LocalDirectories.of(collector.job, i -> files.getSpillFileForWrite(i, 1)),

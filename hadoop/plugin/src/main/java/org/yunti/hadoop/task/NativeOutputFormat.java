@@ -60,7 +60,7 @@ public final class NativeOutputFormat extends FileOutputFormat<NullWritable, Nul
 
   @Override
   public RecordWriter<NullWritable, NullWritable> getRecordWriter(TaskAttemptContext context) {
-    return new RecordWriter<>() {
+    return new RecordWriter<NullWritable, NullWritable>() {
       @Override
       public void write(NullWritable key, NullWritable value) throws IOException {
         throw new IOException("Yunti: a native task writes no Java records");

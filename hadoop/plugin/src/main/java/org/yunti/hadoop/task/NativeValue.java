@@ -36,20 +36,22 @@ enum NativeValue {
 
   /** Appends the native form of a Java object. */
   static void append(Object value, DataOutputBuffer to) throws IOException {
-    if (value instanceof Text text) {
+    if (value instanceof Text) {
+      Text text = (Text) value;
       to.write(text.getBytes(), 0, text.getLength());
-    } else if (value instanceof BytesWritable bytes) {
+    } else if (value instanceof BytesWritable) {
+      BytesWritable bytes = (BytesWritable) value;
       to.write(bytes.getBytes(), 0, bytes.getLength());
-    } else if (value instanceof LongWritable n) {
-      to.writeLong(Long.reverseBytes(n.get()));
-    } else if (value instanceof IntWritable n) {
-      to.writeInt(Integer.reverseBytes(n.get()));
-    } else if (value instanceof DoubleWritable n) {
-      to.writeLong(Long.reverseBytes(Double.doubleToLongBits(n.get())));
-    } else if (value instanceof FloatWritable n) {
-      to.writeInt(Integer.reverseBytes(Float.floatToIntBits(n.get())));
-    } else if (value instanceof Writable other) {
-      other.write(to);
+    } else if (value instanceof LongWritable) {
+      to.writeLong(Long.reverseBytes(((LongWritable) value).get()));
+    } else if (value instanceof IntWritable) {
+      to.writeInt(Integer.reverseBytes(((IntWritable) value).get()));
+    } else if (value instanceof DoubleWritable) {
+      to.writeLong(Long.reverseBytes(Double.doubleToLongBits(((DoubleWritable) value).get())));
+    } else if (value instanceof FloatWritable) {
+      to.writeInt(Integer.reverseBytes(Float.floatToIntBits(((FloatWritable) value).get())));
+    } else if (value instanceof Writable) {
+      ((Writable) value).write(to);
     } else {
       throw new IOException("Yunti: " + (value == null ? "null" : value.getClass().getName()) + " is not a Writable");
     }
@@ -57,26 +59,26 @@ enum NativeValue {
 
   /** Converts a native value of this type into a Java object. */
   void read(byte[] bytes, int offset, int length, Writable into, DataInputBuffer buffer) throws IOException {
-    if (into instanceof Text text) {
+    if (into instanceof Text) {
       if (this == BYTES || this == NONE) {
-        text.set(bytes, offset, length);
+        ((Text) into).set(bytes, offset, length);
       } else {
-        text.set(printed(bytes, offset, length));
+        ((Text) into).set(printed(bytes, offset, length));
       }
-    } else if (into instanceof BytesWritable holder) {
-      holder.set(bytes, offset, length);
-    } else if (into instanceof LongWritable holder) {
-      holder.set(whole(bytes, offset, length, into));
-    } else if (into instanceof IntWritable holder) {
+    } else if (into instanceof BytesWritable) {
+      ((BytesWritable) into).set(bytes, offset, length);
+    } else if (into instanceof LongWritable) {
+      ((LongWritable) into).set(whole(bytes, offset, length, into));
+    } else if (into instanceof IntWritable) {
       long n = whole(bytes, offset, length, into);
       if (n != (int) n) {
         throw new IOException("Yunti: " + n + " does not fit into an IntWritable: use LongWritable");
       }
-      holder.set((int) n);
-    } else if (into instanceof DoubleWritable holder) {
-      holder.set(real(bytes, offset, length, into));
-    } else if (into instanceof FloatWritable holder) {
-      holder.set((float) real(bytes, offset, length, into));
+      ((IntWritable) into).set((int) n);
+    } else if (into instanceof DoubleWritable) {
+      ((DoubleWritable) into).set(real(bytes, offset, length, into));
+    } else if (into instanceof FloatWritable) {
+      ((FloatWritable) into).set((float) real(bytes, offset, length, into));
     } else if (!(into instanceof NullWritable)) {
       buffer.reset(bytes, offset, length);
       into.readFields(buffer);
@@ -84,38 +86,49 @@ enum NativeValue {
   }
 
   private String printed(byte[] bytes, int offset, int length) throws IOException {
-    return switch (this) {
-      case U64 -> Long.toUnsignedString(little(bytes, offset, length));
-      case F32 -> Float.toString(Float.intBitsToFloat((int) little(bytes, offset, length)));
-      case F64 -> Double.toString(Double.longBitsToDouble(little(bytes, offset, length)));
-      default -> Long.toString(whole(bytes, offset, length, null));
-    };
+    switch (this) {
+      case U64:
+        return Long.toUnsignedString(little(bytes, offset, length));
+      case F32:
+        return Float.toString(Float.intBitsToFloat((int) little(bytes, offset, length)));
+      case F64:
+        return Double.toString(Double.longBitsToDouble(little(bytes, offset, length)));
+      default:
+        return Long.toString(whole(bytes, offset, length, null));
+    }
   }
 
   private long whole(byte[] bytes, int offset, int length, Writable into) throws IOException {
     long n = little(bytes, offset, length);
     switch (this) {
-      case F32, F64 -> throw mismatch(into);
-      case U64 -> {
+      case F32:
+      case F64:
+        throw mismatch(into);
+      case U64:
         if (n < 0) {
           throw new IOException("Yunti: " + Long.toUnsignedString(n) + " does not fit into a LongWritable: use Text");
         }
-      }
-      case U32 -> n &= 0xffff_ffffL;
-      default -> {}
+        return n;
+      case U32:
+        return n & 0xffff_ffffL;
+      default:
+        return n;
     }
-    return n;
   }
 
   private double real(byte[] bytes, int offset, int length, Writable into) throws IOException {
     long n = little(bytes, offset, length);
-    return switch (this) {
-      case F32 -> Float.intBitsToFloat((int) n);
-      case F64 -> Double.longBitsToDouble(n);
-      // A class without a type: the bytes are the native form of the Java object.
-      case BYTES -> into instanceof FloatWritable ? Float.intBitsToFloat((int) n) : Double.longBitsToDouble(n);
-      default -> throw mismatch(into);
-    };
+    switch (this) {
+      case F32:
+        return Float.intBitsToFloat((int) n);
+      case F64:
+        return Double.longBitsToDouble(n);
+      case BYTES:
+        // A class without a type: the bytes are the native form of the Java object.
+        return into instanceof FloatWritable ? Float.intBitsToFloat((int) n) : Double.longBitsToDouble(n);
+      default:
+        throw mismatch(into);
+    }
   }
 
   private IOException mismatch(Writable into) {

@@ -29,7 +29,7 @@ public final class SourceSplit extends FileSplit {
 
   /** Returns the source index of any split; 0 in a job with a single source. */
   static int source(InputSplit split) {
-    return split instanceof SourceSplit own ? own.source : 0;
+    return split instanceof SourceSplit ? ((SourceSplit) split).source : 0;
   }
 
   @Override

@@ -14,6 +14,7 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.mapreduce.Counter;
+import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
@@ -41,7 +42,15 @@ final class TaskFiles implements Closeable {
     InputStream open() throws IOException;
   }
 
-  private record Stream(Opener opener, long length) {}
+  private static final class Stream {
+    final Opener opener;
+    final long length;
+
+    Stream(Opener opener, long length) {
+      this.opener = opener;
+      this.length = length;
+    }
+  }
 
   private final Configuration conf;
   private final TaskInputOutputContext<?, ?, ?, ?> context;
@@ -71,7 +80,7 @@ final class TaskFiles implements Closeable {
   long length(String name) throws IOException {
     Stream stream = inputs.get(name);
     if (stream != null) {
-      return stream.length();
+      return stream.length;
     }
     Path path = new Path(name);
     return path.getFileSystem(conf).getFileStatus(path).getLen();
@@ -80,7 +89,7 @@ final class TaskFiles implements Closeable {
   int open(String name) throws IOException {
     Stream stream = inputs.get(name);
     if (stream != null) {
-      return add(stream.opener().open());
+      return add(stream.opener.open());
     }
     Path path = new Path(name);
     return add(path.getFileSystem(conf).open(path));
@@ -131,10 +140,11 @@ final class TaskFiles implements Closeable {
   }
 
   private PathOutputCommitter committer() throws IOException {
-    if (context.getOutputCommitter() instanceof PathOutputCommitter committer) {
-      return committer;
+    OutputCommitter committer = context.getOutputCommitter();
+    if (committer instanceof PathOutputCommitter) {
+      return (PathOutputCommitter) committer;
     }
-    String other = context.getOutputCommitter().getClass().getName();
+    String other = committer.getClass().getName();
     throw new IOException("Yunti: files beside the output need a committer of files, not " + other);
   }
 
@@ -146,8 +156,8 @@ final class TaskFiles implements Closeable {
   /** Reads until {@code length} bytes are read or the file ends; returns the number of bytes. */
   int read(int number, long offset, byte[] into, int length) throws IOException {
     InputStream in = (InputStream) open.get(number);
-    if (in instanceof FSDataInputStream file && file.getPos() != offset) {
-      file.seek(offset);
+    if (in instanceof FSDataInputStream && ((FSDataInputStream) in).getPos() != offset) {
+      ((FSDataInputStream) in).seek(offset);
     }
     progress();
     int all = 0;
@@ -205,8 +215,9 @@ final class TaskFiles implements Closeable {
    * failures.
    */
   void done(int number) throws IOException {
-    if (open.get(number) instanceof InputStream in) {
-      in.close();
+    Closeable file = open.get(number);
+    if (file instanceof InputStream) {
+      file.close();
     }
   }
 
