@@ -113,9 +113,11 @@ public final class JobRun {
     record = new JobRecord(conf, id.toString());
     boolean ownFirst = conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_USER_CLASSPATH_FIRST, false)
         || conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER, false);
-    classes = new JobClasses(folder.classPath(), ownFirst, submitter);
+    classes = new JobClasses(conf, folder.classPath(), ownFirst, submitter);
     slots = RunnerSettings.slots(conf);
     Slots.want(slots);
+    LOG.info("{} runs in this JVM, {} tasks at a time, with {}; logs and history: {}", id, slots, classes.choice(),
+        record.directory());
     thread = new Thread(this::runAsUser, "yunti " + id);
     thread.setDaemon(true);
     thread.start();

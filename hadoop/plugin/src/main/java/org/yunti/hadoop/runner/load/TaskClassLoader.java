@@ -3,27 +3,39 @@ package org.yunti.hadoop.runner.load;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.security.CodeSource;
+import java.security.cert.Certificate;
 import java.util.Enumeration;
 
 /**
  * Class loader of a job's jars for the tasks of one slot, so that static fields of two tasks that run at the same time
  * are two fields, as in two JVMs.
  *
- * <p>Hadoop's classes come first, as on a cluster, unless the job wants its own first. Classes that are nowhere else
- * come from the loader of the program that submitted the job.
+ * <p>Hadoop's classes come first, as on a cluster, unless the job wants its own first. Classes of the job that the
+ * program's own loader has too are loaded here again. Classes that are nowhere else come from the loader of the program.
+ *
+ * <p>Calls of {@code System.exit} lead to {@link TaskExit}.
  */
 final class TaskClassLoader extends URLClassLoader {
   static {
     registerAsParallelCapable();
   }
 
+  private static final String SYSTEM = "java/lang/System";
+  private static final String EXIT = "org/yunti/hadoop/runner/load/TaskExit";
+
   private final boolean ownFirst;
+  private final URLClassLoader again;
   private final ClassLoader submitter;
 
-  /** @param submitter loader that is searched last, or null */
-  TaskClassLoader(URL[] jars, ClassLoader hadoop, boolean ownFirst, ClassLoader submitter) {
+  /**
+   * @param again finds the classes that are loaded here although the parent has them
+   * @param submitter loader that is searched last, or null
+   */
+  TaskClassLoader(URL[] jars, ClassLoader hadoop, boolean ownFirst, URLClassLoader again, ClassLoader submitter) {
     super(jars, hadoop);
     this.ownFirst = ownFirst;
+    this.again = again;
     this.submitter = submitter;
   }
 
@@ -31,7 +43,7 @@ final class TaskClassLoader extends URLClassLoader {
   protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
     synchronized (getClassLoadingLock(name)) {
       Class<?> found = findLoadedClass(name);
-      if (found == null && ownFirst && !isOfSystem(name)) {
+      if (found == null && comesFromHere(name)) {
         try {
           found = findClass(name);
         } catch (ClassNotFoundException e) {
@@ -55,11 +67,54 @@ final class TaskClassLoader extends URLClassLoader {
     }
   }
 
-  /** Returns true for classes that a task shares with the framework. */
+  private boolean comesFromHere(String name) {
+    if (isOfSystem(name)) {
+      return false;
+    }
+    return ownFirst && !isOfFramework(name) || again.findResource(name.replace('.', '/') + ".class") != null;
+  }
+
+  /** Returns true for classes that every loader shares. */
   private static boolean isOfSystem(String name) {
-    return name.startsWith("java.") || name.startsWith("javax.") || name.startsWith("org.apache.hadoop.")
-        || name.startsWith("org.slf4j.") || name.startsWith("org.apache.log4j.")
-        || name.startsWith("org.apache.commons.logging.") || name.startsWith("org.yunti.hadoop.");
+    return name.startsWith("java.") || name.startsWith("org.slf4j.") || name.startsWith("org.apache.log4j.")
+        || name.startsWith("org.apache.commons.logging.");
+  }
+
+  private static boolean isOfFramework(String name) {
+    return name.startsWith("org.apache.hadoop.") || name.startsWith("org.yunti.hadoop.") || name.startsWith("javax.");
+  }
+
+  @Override
+  protected Class<?> findClass(String name) throws ClassNotFoundException {
+    String path = name.replace('.', '/') + ".class";
+    URL url = findResource(path);
+    if (url == null) {
+      throw new ClassNotFoundException(name);
+    }
+    try {
+      byte[] bytes = ClassScan.bytes(url);
+      ClassFile file = new ClassFile(bytes);
+      if (!file.calls(SYSTEM, "exit")) {
+        return super.findClass(name);
+      }
+      byte[] changed = file.redirect(SYSTEM, "exit", EXIT);
+      CodeSource source = new CodeSource(place(url, path), (Certificate[]) null);
+      int dot = name.lastIndexOf('.');
+      if (dot > 0 && getPackage(name.substring(0, dot)) == null) {
+        definePackage(name.substring(0, dot), null, null, null, null, null, null, null);
+      }
+      return defineClass(name, changed, 0, changed.length, source);
+    } catch (IOException | IllegalArgumentException e) {
+      // A class that is too new for this reader, or a package that another thread defined.
+      return super.findClass(name);
+    }
+  }
+
+  /** Returns the jar or directory of a class. */
+  private static URL place(URL url, String path) throws IOException {
+    String text = url.toString();
+    return text.startsWith("jar:") ? new URL(text.substring("jar:".length(), text.indexOf("!/")))
+        : new URL(text.substring(0, text.length() - path.length()));
   }
 
   @Override

@@ -1,0 +1,75 @@
+package org.yunti.hadoop.runner.load;
+
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * Jars and directories of the program's own class path that hold classes which the job's settings name. A program that
+ * was not started by {@code hadoop jar} has its mappers there.
+ */
+final class UserCode {
+  private static final Pattern CLASS_NAME = Pattern.compile("\\w+(\\.\\w+)*\\.[A-Z][\\w$]*");
+  /** One class of each jar that tasks share with the framework. */
+  private static final String[] FRAMEWORK = {
+    "org/apache/hadoop/conf/Configuration.class", "org/apache/hadoop/mapreduce/Mapper.class",
+    "org/apache/hadoop/mapred/LocalJobRunner.class", "org/apache/hadoop/hdfs/DistributedFileSystem.class",
+    "org/yunti/hadoop/runner/load/UserCode.class"
+  };
+
+  private UserCode() {}
+
+  /** Returns the class names among the values of settings that Hadoop does not set itself. */
+  static Set<String> names(Configuration conf) {
+    Set<String> names = new LinkedHashSet<>();
+    for (Map.Entry<String, String> setting : conf) {
+      String[] sources = conf.getPropertySources(setting.getKey());
+      if (sources != null && sources.length > 0 && sources[0].endsWith("-default.xml")) {
+        continue;
+      }
+      for (String name : setting.getValue().split("[,;]")) {
+        if (CLASS_NAME.matcher(name).matches()) {
+          names.add(name);
+        }
+      }
+    }
+    return names;
+  }
+
+  /** Returns the places of classes that a loader finds, without the framework's own. */
+  static Set<URL> find(Set<String> names, ClassLoader loader) {
+    Set<String> shared = new LinkedHashSet<>();
+    for (String resource : FRAMEWORK) {
+      shared.add(String.valueOf(place(resource, loader)));
+    }
+    Set<URL> found = new LinkedHashSet<>();
+    for (String name : names) {
+      URL place = place(name.replace('.', '/') + ".class", loader);
+      if (place != null && !shared.contains(place.toString())) {
+        found.add(place);
+      }
+    }
+    return found;
+  }
+
+  /** Returns the jar or directory of a resource, or null if it has none of this machine. */
+  private static URL place(String resource, ClassLoader loader) {
+    URL url = loader.getResource(resource);
+    if (url == null) {
+      return null;
+    }
+    String text = url.toString();
+    try {
+      if (text.startsWith("jar:file:")) {
+        return new URL(text.substring("jar:".length(), text.indexOf("!/")));
+      }
+      return text.startsWith("file:") ? new URL(text.substring(0, text.length() - resource.length())) : null;
+    } catch (MalformedURLException e) {
+      return null;
+    }
+  }
+}
