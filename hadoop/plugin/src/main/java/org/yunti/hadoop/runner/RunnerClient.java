@@ -2,7 +2,6 @@ package org.yunti.hadoop.runner;
 
 import java.io.File;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
@@ -32,6 +31,8 @@ import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.authorize.AccessControlList;
 import org.apache.hadoop.security.token.Token;
 import org.yunti.hadoop.runner.job.JobRun;
+import org.yunti.hadoop.runner.job.ThisProcess;
+import org.yunti.hadoop.runner.record.JobRecord;
 
 /**
  * Client of the framework {@code yunti}: Hadoop's requests, answered by the jobs of this JVM. All clients of a JVM see
@@ -51,6 +52,7 @@ final class RunnerClient implements ClientProtocol {
 
   @Override
   public JobStatus submitJob(JobID id, String submitDirectory, Credentials credentials) throws IOException {
+    Ending.install();
     JobRun run = new JobRun(org.apache.hadoop.mapred.JobID.downgrade(id), new Path(submitDirectory), credentials);
     Jobs.add(id, run);
     return run.status();
@@ -129,17 +131,13 @@ final class RunnerClient implements ClientProtocol {
   public String getStagingAreaDir() throws IOException {
     String root = localPath(JTConfig.JT_STAGING_AREA_ROOT, "/tmp/hadoop/mapred/staging");
     // A directory of this JVM: a JVM that ends deletes its own and no other.
-    String name = UserGroupInformation.getCurrentUser().getShortUserName() + "-yunti-" + processId();
+    String name = UserGroupInformation.getCurrentUser().getShortUserName() + "-yunti-" + ThisProcess.id();
+    ThisProcess.deleteLeftovers(new File(new Path(root).toUri().getPath()));
     return new Path(new Path(root, name), ".staging").toString();
   }
 
   private String localPath(String key, String ifUnset) throws IOException {
     return FileSystem.getLocal(conf).makeQualified(new Path(conf.get(key, ifUnset))).toString();
-  }
-
-  /** Returns the number of this process. Java 8 has it only in this name. */
-  private static String processId() {
-    return ManagementFactory.getRuntimeMXBean().getName().split("@", 2)[0];
   }
 
   @Override
@@ -218,7 +216,7 @@ final class RunnerClient implements ClientProtocol {
 
   @Override
   public LogParams getLogFileParams(JobID id, TaskAttemptID attempt) throws IOException {
-    throw new IOException("The logs of " + id + " are files of this machine: " + new File("."));
+    throw new IOException("The logs of " + id + " are files of this machine: " + new JobRecord(conf, id.toString()).directory());
   }
 
   @Override

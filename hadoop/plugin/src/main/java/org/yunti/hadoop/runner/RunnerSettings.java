@@ -1,5 +1,6 @@
 package org.yunti.hadoop.runner;
 
+import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 
@@ -7,6 +8,15 @@ import org.apache.hadoop.mapreduce.Job;
 public final class RunnerSettings {
   /** Number of tasks that run at the same time in this JVM; by default that of its processors. */
   public static final String SLOTS = "yunti.hadoop.slots";
+
+  /** Where tasks run: {@link #THREADS}, {@link #JVMS} or {@link #AUTO}, the default. */
+  public static final String ISOLATION = "yunti.hadoop.isolation";
+  /** Tasks in threads of the program's JVM, with class loaders of their own. */
+  public static final String THREADS = "threads";
+  /** Tasks in JVMs of their own. */
+  public static final String JVMS = "jvms";
+  /** Threads, unless the job's code needs a JVM. */
+  public static final String AUTO = "auto";
 
   // Hadoop's defaults are 1 s and 5 s, for a client that asks over a network. Here a question costs microseconds.
   private static final int COMPLETION_POLL_MS = 5;
@@ -25,6 +35,15 @@ public final class RunnerSettings {
     if (sources == null || sources.length == 0 || sources[0].endsWith("mapred-default.xml")) {
       conf.setInt(key, value);
     }
+  }
+
+  /** Returns where tasks run. Throws IOException if the setting is none of the three. */
+  public static String isolation(Configuration conf) throws IOException {
+    String value = conf.getTrimmed(ISOLATION, AUTO);
+    if (!value.equals(THREADS) && !value.equals(JVMS) && !value.equals(AUTO)) {
+      throw new IOException(ISOLATION + " is " + value + ": set " + AUTO + ", " + THREADS + " or " + JVMS);
+    }
+    return value;
   }
 
   /** Returns the number of tasks that run at the same time. */

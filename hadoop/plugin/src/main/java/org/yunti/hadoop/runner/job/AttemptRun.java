@@ -1,11 +1,8 @@
 package org.yunti.hadoop.runner.job;
 
 import org.apache.hadoop.mapred.Counters;
-import org.apache.hadoop.mapred.MapOutputFile;
 import org.apache.hadoop.mapred.TaskAttemptID;
-import org.apache.hadoop.mapred.TaskStatus;
-import org.yunti.hadoop.runner.task.AttemptControl;
-import org.yunti.hadoop.runner.task.AttemptUmbilical;
+import org.yunti.hadoop.runner.task.AttemptState;
 
 /** One attempt of a task: its state, from its start to its end. It ends once; what comes after that is ignored. */
 final class AttemptRun {
@@ -13,16 +10,17 @@ final class AttemptRun {
 
   final TaskRun task;
   final TaskAttemptID id;
-  final AttemptControl control;
-  final AttemptUmbilical umbilical;
   final long started_ms = System.currentTimeMillis();
   private final AttemptEnd end;
   private State state = State.RUNNING;
   private long finished_ms;
   private String diagnostics = "";
-  private Counters counters = new Counters();
-  private MapOutputFile output;
-  private Thread thread;
+  /** Local directories of its map output; null before it succeeded. */
+  private String localDirectories;
+  /** Null before and after its code runs. */
+  private RunningAttempt running;
+  /** The last state. */
+  private AttemptState last = new AttemptState();
   /** State in which the attempt ends although its code goes on or fails, or null. */
   private State wanted;
   private long stopped_ms;
@@ -33,20 +31,31 @@ final class AttemptRun {
     void ended(AttemptRun attempt);
   }
 
-  AttemptRun(TaskRun task, TaskAttemptID id, AttemptUmbilical.Job job, AttemptEnd end) {
+  AttemptRun(TaskRun task, TaskAttemptID id, AttemptEnd end) {
     this.task = task;
     this.id = id;
     this.end = end;
-    control = new AttemptControl(id);
-    umbilical = new AttemptUmbilical(job);
   }
 
-  synchronized void runsIn(Thread newThread) {
-    thread = newThread;
+  /** Connects the attempt with its running code. */
+  void runs(RunningAttempt code) {
+    boolean isStopped;
+    synchronized (this) {
+      running = code;
+      lastProgress_ms = System.currentTimeMillis();
+      isStopped = wanted != null;
+    }
+    if (isStopped) {
+      code.cancel();
+    }
   }
 
   synchronized boolean isRunning() {
     return state == State.RUNNING;
+  }
+
+  synchronized boolean isStopping() {
+    return state == State.RUNNING && wanted != null;
   }
 
   synchronized State state() {
@@ -61,21 +70,29 @@ final class AttemptRun {
     return diagnostics;
   }
 
-  synchronized MapOutputFile output() {
-    return output;
+  synchronized String localDirectories() {
+    return localDirectories;
   }
 
-  /** Returns the final counters, or those of the moment. */
-  synchronized Counters counters() {
-    if (state == State.RUNNING) {
-      TaskStatus status = umbilical.status();
-      return status == null ? counters : status.getCounters();
+  /** Returns the state of the moment, or the last one. */
+  AttemptState now() {
+    RunningAttempt code;
+    synchronized (this) {
+      code = running;
+      if (code == null) {
+        return last;
+      }
     }
-    return counters;
+    return code.state();
   }
 
-  void succeed(MapOutputFile mapOutput) {
-    finish(State.SUCCEEDED, "", mapOutput);
+  Counters counters() {
+    return now().counters();
+  }
+
+  /** @param directories local directories of the map output */
+  void succeed(String directories) {
+    finish(State.SUCCEEDED, "", directories);
   }
 
   /** Ends the attempt with a failure, or as its job wanted it. */
@@ -83,7 +100,13 @@ final class AttemptRun {
     finish(State.FAILED, message, null);
   }
 
-  private void finish(State how, String message, MapOutputFile mapOutput) {
+  /** Ends an attempt whose code does not end. */
+  void abandon() {
+    finish(State.KILLED, "", null);
+  }
+
+  private void finish(State how, String message, String directories) {
+    AttemptState ending = now();
     synchronized (this) {
       if (state != State.RUNNING) {
         return;
@@ -92,22 +115,17 @@ final class AttemptRun {
       if (wanted == null) {
         diagnostics = message;
       }
-      output = state == State.SUCCEEDED ? mapOutput : null;
+      localDirectories = state == State.SUCCEEDED ? directories : null;
       finished_ms = System.currentTimeMillis();
-      TaskStatus status = umbilical.status();
-      // The attempt's own object may change further if its code goes on.
-      counters = new Counters();
-      if (status != null) {
-        counters.incrAllCounters(status.getCounters());
-      }
-      thread = null;
+      last = ending;
+      running = null;
     }
     end.ended(this);
   }
 
   /** Asks the attempt to end in a state; its code notices at its next record, or when it waits. */
   void stop(State how, String message) {
-    Thread running;
+    RunningAttempt code;
     synchronized (this) {
       if (state != State.RUNNING || wanted != null) {
         return;
@@ -115,17 +133,11 @@ final class AttemptRun {
       wanted = how;
       stopped_ms = System.currentTimeMillis();
       diagnostics = message;
-      running = thread;
+      code = running;
     }
-    control.cancel();
-    if (running != null) {
-      running.interrupt();
+    if (code != null) {
+      code.cancel();
     }
-  }
-
-  /** Ends an attempt whose code does not end. */
-  void abandon() {
-    finish(State.KILLED, "", null);
   }
 
   /** Ends an attempt that was stopped {@code ms} milliseconds ago or longer, although its code goes on. */
@@ -139,27 +151,17 @@ final class AttemptRun {
     }
   }
 
-  synchronized boolean isStopping() {
-    return state == State.RUNNING && wanted != null;
-  }
-
   /** Returns the milliseconds since the last progress. */
   synchronized long quiet_ms() {
     long now = System.currentTimeMillis();
-    if (control.takeProgress()) {
+    if (running == null || running.takeProgress()) {
       lastProgress_ms = now;
     }
     return now - lastProgress_ms;
   }
 
-  /** Returns the stack of the attempt's thread, for a message. */
+  /** Returns where the attempt's code is, for a message. */
   synchronized String stack() {
-    StringBuilder text = new StringBuilder();
-    if (thread != null) {
-      for (StackTraceElement frame : thread.getStackTrace()) {
-        text.append("\n\tat ").append(frame);
-      }
-    }
-    return text.toString();
+    return running == null ? "" : running.stack();
   }
 }

@@ -8,42 +8,40 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.util.StringUtils;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Files and archives of a job's distributed cache, in a directory of the job. As on a cluster, tasks find them by a link
- * in the working directory, which here is that of the program.
+ * Files and archives of a job's distributed cache, in a directory of the job. As on a cluster, tasks find them by links
+ * in their working directory: that of a worker, or that of the program.
  */
 @SuppressWarnings("deprecation") // The methods that tasks of today still call read these properties.
 final class CacheFiles implements Closeable {
-  private static final Logger LOG = LoggerFactory.getLogger(CacheFiles.class);
+  /** Links in the working directory of this program, over all jobs of this JVM. */
+  private static final Set<File> HELD = new HashSet<>();
 
   private final File directory;
-  private final File links;
   private final List<File> made = new ArrayList<>();
+  /** Files by the names of their links. */
+  private final Map<String, File> links = new LinkedHashMap<>();
   private final Map<String, File> local = new LinkedHashMap<>();
 
-  /**
-   * @param directory a directory of the job, which this class creates if there are files
-   * @param links directory of the links
-   */
-  CacheFiles(File directory, File links) {
+  /** @param directory a directory of the job, which this class creates if there are files */
+  CacheFiles(File directory) {
     this.directory = directory;
-    this.links = links;
   }
 
-  /** Brings the files here, links them, and writes their places into the job's settings. */
+  /** Brings the files here, and writes their places into the job's settings. */
   void bring(JobConf job) throws IOException {
     List<String> files = new ArrayList<>();
     for (URI uri : uris(job, MRJobConfig.CACHE_FILES)) {
@@ -107,7 +105,7 @@ final class CacheFiles implements Closeable {
       Files.createSymbolicLink(file.toPath(), source.toPath());
     }
     local.put(path.toUri().getPath(), file);
-    link(name, file);
+    links.put(name, file);
     return file;
   }
 
@@ -123,15 +121,45 @@ final class CacheFiles implements Closeable {
     }
   }
 
-  private void link(String name, File target) throws IOException {
-    File link = new File(links, name);
-    removeStale(link);
-    try {
-      Files.createSymbolicLink(link.toPath(), target.toPath());
-      made.add(link);
-    } catch (FileAlreadyExistsException e) {
-      LOG.info("{} is there already; tasks read it in place of {}", link, target);
+  /** Makes the links in a directory that no other job uses. */
+  void link(File to) throws IOException {
+    for (Map.Entry<String, File> link : links.entrySet()) {
+      Files.createSymbolicLink(new File(to, link.getKey()).toPath(), link.getValue().toPath());
     }
+  }
+
+  /**
+   * Makes the links in the working directory of this program.
+   *
+   * @return null, or why a name cannot be linked there; no link is left then
+   */
+  String linkHere(File to) throws IOException {
+    String reason = null;
+    for (Map.Entry<String, File> link : links.entrySet()) {
+      File place = new File(to, link.getKey());
+      removeStale(place);
+      synchronized (HELD) {
+        if (!HELD.add(place)) {
+          reason = "another job has its file " + link.getKey() + " in the working directory";
+          break;
+        }
+      }
+      try {
+        Files.createSymbolicLink(place.toPath(), link.getValue().toPath());
+        made.add(place);
+      } catch (IOException e) {
+        synchronized (HELD) {
+          HELD.remove(place);
+        }
+        reason = e instanceof FileAlreadyExistsException ? "the working directory has a file " + link.getKey()
+            : "the working directory takes no link " + link.getKey();
+        break;
+      }
+    }
+    if (reason != null) {
+      unlink();
+    }
+    return reason;
   }
 
   /** Removes a link that a program left which was killed: its target is gone. */
@@ -142,14 +170,22 @@ final class CacheFiles implements Closeable {
     }
   }
 
-  @Override
-  public void close() throws IOException {
+  private void unlink() throws IOException {
     for (File link : made) {
       if (Files.exists(link.toPath(), LinkOption.NOFOLLOW_LINKS)) {
         Files.delete(link.toPath());
       }
+      synchronized (HELD) {
+        HELD.remove(link);
+      }
     }
     made.clear();
+  }
+
+  @Override
+  public void close() throws IOException {
+    unlink();
     local.clear();
+    links.clear();
   }
 }

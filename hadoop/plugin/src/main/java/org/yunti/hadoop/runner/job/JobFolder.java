@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
  * Local files of a job, below each of the local directories: its cache files, its jar, and what its attempts write.
  *
  * <pre>
- *   LOCAL_DIR/yunti-jobs/job_.._0001/cache/0/words.txt
- *                                   /jar/lib/..
- *                                   /attempt_.._m_000000_0/..
+ *   LOCAL_DIR/yunti-jobs/job_.._0001-PROCESS/cache/0/words.txt
+ *                                           /jar/lib/..
+ *                                           /attempt_.._m_000000_0/..
  * </pre>
  */
 final class JobFolder implements Closeable {
@@ -45,12 +45,14 @@ final class JobFolder implements Closeable {
   /** Brings the job's files here. {@code job} gets their local places. */
   JobFolder(JobConf job, String id) throws IOException {
     for (String directory : job.getTrimmedStrings(MRConfig.LOCAL_DIR)) {
-      roots.add(new File(new File(new Path(directory).toUri().getPath(), MARK), id));
+      File all = new File(new Path(directory).toUri().getPath(), MARK);
+      ThisProcess.deleteLeftovers(all);
+      roots.add(new File(all, id + "-" + ThisProcess.id()));
     }
     if (roots.isEmpty()) {
       throw new IOException(MRConfig.LOCAL_DIR + " names no directory");
     }
-    cache = new CacheFiles(new File(roots.get(0), "cache"), new File(System.getProperty("user.dir")));
+    cache = new CacheFiles(new File(roots.get(0), "cache"));
     boolean isMade = false;
     try {
       job.set(MRJobConfig.JOB_LOCAL_DIR, new File(roots.get(0), "work").getPath());
@@ -121,13 +123,32 @@ final class JobFolder implements Closeable {
     return classPath;
   }
 
-  /** Gives an attempt its own directories on the local disks. */
-  void localise(JobConf ofAttempt, TaskAttemptID attempt) {
+  /** Returns a file of the job, in a directory that exists. */
+  File file(String name) throws IOException {
+    File root = roots.get(0);
+    if (!root.isDirectory() && !root.mkdirs() && !root.isDirectory()) {
+      throw new IOException("cannot create " + root);
+    }
+    return new File(root, name);
+  }
+
+  /** Links the cache files in the working directory of a worker. */
+  void link(File directory) throws IOException {
+    cache.link(directory);
+  }
+
+  /** Links the cache files in the program's working directory. Returns why that is not possible, or null. */
+  String linkHere() throws IOException {
+    return cache.linkHere(new File(System.getProperty("user.dir")));
+  }
+
+  /** Returns the directories of an attempt on the local disks, separated by commas. */
+  String directories(TaskAttemptID attempt) {
     StringBuilder directories = new StringBuilder();
     for (File root : roots) {
       directories.append(directories.length() == 0 ? "" : ",").append(new File(root, attempt.toString()).getPath());
     }
-    ofAttempt.set(MRConfig.LOCAL_DIR, directories.toString());
+    return directories.toString();
   }
 
   /** Deletes what an attempt wrote. */

@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.JobID;
 import org.apache.hadoop.mapred.TIPStatus;
-import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.JobStatus;
 import org.yunti.hadoop.runner.record.HistoryFile;
@@ -58,16 +57,15 @@ final class JobHistory {
     file.attemptStarted(attempt.id, attempt.started_ms);
     Counters counters = new Counters(attempt.counters());
     if (attempt.state() == AttemptRun.State.SUCCEEDED) {
-      file.attemptSucceeded(attempt.id, phases(attempt), attempt.finished_ms(), "", counters);
+      file.attemptSucceeded(attempt.id, phases(attempt), attempt.finished_ms(), attempt.now().text(), counters);
     } else {
       file.attemptEnded(attempt.id, attempt.state().name(), attempt.finished_ms(), attempt.diagnostics(), counters);
     }
   }
 
   private static long[] phases(AttemptRun attempt) {
-    TaskStatus status = attempt.umbilical.status();
-    long[] ends = attempt.task.isMap() ? new long[] {status.getMapFinishTime()}
-        : new long[] {status.getShuffleFinishTime(), status.getSortFinishTime()};
+    long[] all = attempt.now().phases_ms();
+    long[] ends = attempt.task.isMap() ? new long[] {all[0]} : new long[] {all[1], all[2]};
     long last = attempt.started_ms;
     for (int i = 0; i < ends.length; i++) {
       last = Math.max(last, ends[i]);

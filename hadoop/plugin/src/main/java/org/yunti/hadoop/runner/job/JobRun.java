@@ -1,8 +1,10 @@
 package org.yunti.hadoop.runner.job;
 
 import java.io.IOException;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.security.PrivilegedExceptionAction;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -19,10 +21,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.JobContextImpl;
 import org.apache.hadoop.mapred.JobEndNotifier;
 import org.apache.hadoop.mapred.JobID;
-import org.apache.hadoop.mapred.MROutputFiles;
-import org.apache.hadoop.mapred.MapOutputFile;
 import org.apache.hadoop.mapred.TIPStatus;
-import org.apache.hadoop.mapred.Task;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskID;
 import org.apache.hadoop.mapreduce.JobContext;
@@ -45,12 +44,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.runner.RunnerSettings;
 import org.yunti.hadoop.runner.load.JobClasses;
-import org.yunti.hadoop.runner.record.AttemptOutput;
 import org.yunti.hadoop.runner.record.JobRecord;
-import org.yunti.hadoop.runner.task.Attempt;
-import org.yunti.hadoop.runner.task.AttemptUmbilical;
-import org.yunti.hadoop.runner.task.MapAttempt;
-import org.yunti.hadoop.runner.task.ReduceAttempt;
+import org.yunti.hadoop.runner.task.TaskOrder;
+import org.yunti.hadoop.runner.worker.WorkerProcess;
 
 /**
  * One job in this JVM, from its submission to its end.
@@ -81,6 +77,7 @@ public final class JobRun {
   private final long started_ms = System.currentTimeMillis();
   private final BlockingQueue<AttemptRun> ended = new LinkedBlockingQueue<>();
   private final Events events = new Events();
+  private final TaskPlace place;
   private final Thread thread;
   private final Set<AttemptRun> running = new HashSet<>();
 
@@ -116,11 +113,33 @@ public final class JobRun {
     classes = new JobClasses(conf, folder.classPath(), ownFirst, submitter);
     slots = RunnerSettings.slots(conf);
     Slots.want(slots);
-    LOG.info("{} runs in this JVM, {} tasks at a time, with {}; logs and history: {}", id, slots, classes.choice(),
-        record.directory());
+    place = place(ownFirst);
     thread = new Thread(this::runAsUser, "yunti " + id);
-    thread.setDaemon(true);
+    // No daemon: the program goes on until its jobs end, although its main thread may not wait for them.
+    thread.setDaemon(false);
     thread.start();
+  }
+
+  /** Chooses where the tasks run, and says it. */
+  private TaskPlace place(boolean ownFirst) throws IOException {
+    String wanted = RunnerSettings.isolation(conf);
+    String ownJvm = classes.ownJvm();
+    String reason = wanted.equals(RunnerSettings.JVMS) ? "as " + RunnerSettings.ISOLATION + " says" : null;
+    if (reason == null) {
+      reason = wanted.equals(RunnerSettings.AUTO) ? ownJvm : null;
+    }
+    String links = reason == null ? folder.linkHere() : null;
+    if (links != null) {
+      reason = links;
+    }
+    if (reason == null) {
+      LOG.info("{} runs in this JVM, {} tasks at a time, with {}; logs and history: {}", id, slots, classes.choice(),
+          record.directory());
+      return new InThreads(conf, classes, record);
+    }
+    LOG.info("{} runs in JVMs of its own, {} tasks at a time{}: {}; logs and history: {}", id, slots,
+        ownJvm == null ? "" : ", one JVM a task", reason, record.directory());
+    return new InWorkers(conf, folder, record, ownFirst, ownJvm == null);
   }
 
   private void runAsUser() {
@@ -138,6 +157,7 @@ public final class JobRun {
       failure = e.toString();
       state = JobStatus.State.FAILED;
     } finally {
+      place.close();
       classes.close();
     }
   }
@@ -255,102 +275,56 @@ public final class JobRun {
   }
 
   private void start(TaskRun task) {
-    TaskAttemptID attemptId = task.nextId();
-    AttemptRun[] self = new AttemptRun[1];
-    AttemptUmbilical.Job mayCommit = attempt -> commits && !killed && task.mayCommit(self[0]);
-    AttemptRun attempt = new AttemptRun(task, attemptId, mayCommit, ended::add);
-    self[0] = attempt;
+    AttemptRun attempt = new AttemptRun(task, task.nextId(), ended::add);
     task.add(attempt);
     running.add(attempt);
-    Thread worker = new Thread(() -> runAttempt(attempt), attemptId.toString());
-    worker.setDaemon(true);
-    attempt.runsIn(worker);
-    worker.start();
+    String directories = folder.directories(attempt.id);
+    TaskOrder order = new TaskOrder(attempt.id, new Path(submitDirectory, "job.xml").toString(), directories,
+        task.isMap() ? task.split.getSplitIndex() : null, task.isMap() ? Collections.emptyMap() : mapDirectories());
+    Thread thread = new Thread(() -> runAttempt(attempt, order), attempt.id.toString());
+    thread.setDaemon(true);
+    thread.start();
   }
 
-  private void runAttempt(AttemptRun attempt) {
+  private void runAttempt(AttemptRun attempt, TaskOrder order) {
     boolean hasSlot = false;
-    ClassLoader loader = null;
-    AttemptOutput output = AttemptOutput.begin(record.logs(attempt.id.toString()));
     try {
       Slots.acquire();
       hasSlot = true;
-      loader = classes.take();
-      ClassLoader own = loader;
-      Thread.currentThread().setContextClassLoader(own);
-      MapOutputFile result = user.doAs((PrivilegedExceptionAction<MapOutputFile>) () -> runTask(attempt, own));
-      attempt.succeed(result);
-    } catch (Throwable e) {
-      LOG.warn("{} failed", attempt.id, e);
-      attempt.fail("Error: " + StringUtils.stringifyException(unwrapped(e)));
-      folder.delete(attempt.id);
-    } finally {
-      if (loader != null) {
-        classes.giveBack(loader);
+      user.doAs((PrivilegedExceptionAction<Void>) () -> {
+        place.run(attempt, order, id -> commits && !killed && attempt.task.mayCommit(attempt));
+        return null;
+      });
+      if (!attempt.task.isMap()) {
+        folder.delete(attempt.id);
       }
+      attempt.succeed(order.localDirectories());
+    } catch (Throwable e) {
+      folder.delete(attempt.id);
+      Throwable why = unwrapped(e);
+      attempt.fail(why instanceof WorkerProcess.Failure
+          ? why.getMessage() : "Error: " + StringUtils.stringifyException(why));
+    } finally {
       if (hasSlot) {
         Slots.release();
       }
-      output.close();
     }
   }
 
   private static Throwable unwrapped(Throwable e) {
-    boolean isWrapper = e instanceof java.lang.reflect.UndeclaredThrowableException && e.getCause() != null;
+    boolean isWrapper = e instanceof UndeclaredThrowableException && e.getCause() != null;
     return isWrapper ? e.getCause() : e;
   }
 
-  /** Runs one attempt to its end; returns where its map output is. */
-  private MapOutputFile runTask(AttemptRun attempt, ClassLoader loader) throws Exception {
-    JobConf own = new JobConf(conf);
-    own.setClassLoader(loader);
-    own.setCredentials(conf.getCredentials());
-    folder.localise(own, attempt.id);
-    String file = new Path(submitDirectory, "job.xml").toString();
-    Task task = attempt.task.isMap()
-        ? new MapAttempt(file, attempt.id, attempt.task.split.getSplitIndex(), attempt.control)
-        : new ReduceAttempt(file, attempt.id, mapOutputs(), attempt.control);
-    task.localizeConfiguration(own);
-    task.setConf(own);
-    attempt.task.runs(task);
-    MapOutputFile output = new MROutputFiles();
-    output.setConf(own);
-    boolean isDone = false;
-    try {
-      task.run(own, attempt.umbilical.line());
-      isDone = true;
-    } finally {
-      if (!isDone) {
-        abort((Attempt) task);
-      }
-    }
-    if (!attempt.task.isMap()) {
-      folder.delete(attempt.id);
-    }
-    return output;
-  }
-
-  private static void abort(Attempt attempt) {
-    boolean wasInterrupted = Thread.interrupted();
-    try {
-      attempt.abort();
-    } catch (IOException | RuntimeException | Error e) {
-      LOG.warn("the committer could not abort an attempt", e);
-    }
-    if (wasInterrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private Map<TaskAttemptID, MapOutputFile> mapOutputs() {
-    Map<TaskAttemptID, MapOutputFile> outputs = new LinkedHashMap<>();
+  private Map<TaskAttemptID, String> mapDirectories() {
+    Map<TaskAttemptID, String> directories = new LinkedHashMap<>();
     for (TaskRun map : maps) {
       AttemptRun last = map.last();
-      if (map.status() == TIPStatus.COMPLETE && last.output() != null) {
-        outputs.put(last.id, last.output());
+      if (map.status() == TIPStatus.COMPLETE && last.localDirectories() != null) {
+        directories.put(last.id, last.localDirectories());
       }
     }
-    return outputs;
+    return directories;
   }
 
   /** Ends attempts without progress, and abandons those that do not stop. */
@@ -399,6 +373,7 @@ public final class JobRun {
     finalCounters = JobTotals.of(maps, reduces);
     failure = message;
     cleanedUp = 1;
+    place.close();
     finished_ms = System.currentTimeMillis();
     try {
       JobHistory.write(record, id, conf, started_ms, finished_ms, how, message, maps, reduces);
@@ -455,8 +430,13 @@ public final class JobRun {
   }
 
   /** Waits for the end of the job. */
-  public void join() throws InterruptedException {
-    thread.join();
+  public void join(long ms) throws InterruptedException {
+    thread.join(ms);
+  }
+
+  /** Returns true if the job ended and left nothing to do. */
+  public boolean isOver() {
+    return !thread.isAlive();
   }
 
   public boolean isEnded() {

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.TIPStatus;
-import org.apache.hadoop.mapred.Task;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskID;
 import org.apache.hadoop.mapreduce.TaskReport;
@@ -19,8 +18,6 @@ final class TaskRun {
 
   private final List<AttemptRun> attempts = new ArrayList<>();
   private AttemptRun committing;
-  /** The attempt's task, whose progress is the task's. */
-  private Task running;
   private TIPStatus status = TIPStatus.PENDING;
   private int failures;
 
@@ -42,11 +39,6 @@ final class TaskRun {
     attempts.add(attempt);
     status = TIPStatus.RUNNING;
     committing = null;
-    running = null;
-  }
-
-  synchronized void runs(Task task) {
-    running = task;
   }
 
   /** Returns true for the attempt that may commit. */
@@ -64,7 +56,6 @@ final class TaskRun {
 
   synchronized void end(TIPStatus newStatus) {
     status = newStatus;
-    running = null;
   }
 
   synchronized TIPStatus status() {
@@ -80,11 +71,13 @@ final class TaskRun {
   }
 
   /** Returns the share of the work that is done, from 0 to 1. */
-  synchronized float progress() {
-    if (status == TIPStatus.COMPLETE || status == TIPStatus.FAILED || status == TIPStatus.KILLED) {
+  float progress() {
+    TIPStatus now = status();
+    if (now == TIPStatus.COMPLETE || now == TIPStatus.FAILED || now == TIPStatus.KILLED) {
       return 1;
     }
-    return running == null ? 0 : running.getProgress().get();
+    AttemptRun attempt = last();
+    return attempt == null || !attempt.isRunning() ? 0 : attempt.now().progress();
   }
 
   /** Returns the counters of the attempt that succeeded, or of the one that runs. */
@@ -115,9 +108,8 @@ final class TaskRun {
     }
 
     private static String state(TaskRun task) {
-      synchronized (task) {
-        return task.running == null ? task.status.toString() : task.running.getProgress().toString();
-      }
+      AttemptRun last = task.last();
+      return last == null ? "" : last.now().text();
     }
 
     private static String[] diagnostics(TaskRun task) {

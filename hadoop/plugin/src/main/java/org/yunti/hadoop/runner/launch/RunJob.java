@@ -20,6 +20,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.mapreduce.util.ConfigUtil;
 import org.apache.hadoop.util.RunJar;
+import org.apache.hadoop.util.ShutdownHookManager;
 
 /**
  * Main program of {@code yunti hadoop run}: the main class of a jar, found as {@code hadoop jar} finds it, with the
@@ -89,7 +90,8 @@ public final class RunJob {
     found.add(jar.toURI().toURL());
     if (hasInner(jar)) {
       File unpacked = Files.createTempDirectory("yunti-jar-").toFile();
-      Runtime.getRuntime().addShutdownHook(new Thread(() -> FileUtil.fullyDelete(unpacked)));
+      // After the jobs, which a program may leave behind at its end.
+      ShutdownHookManager.get().addShutdownHook(() -> FileUtil.fullyDelete(unpacked), 1);
       RunJar.unJar(jar, unpacked, UNPACKED);
       found.add(new File(unpacked, "classes").toURI().toURL());
       File[] libraries = new File(unpacked, "lib").listFiles();

@@ -52,6 +52,11 @@ public final class JobClasses implements Closeable {
     }
   }
 
+  /** Returns why the tasks need a JVM each, in words, or null. */
+  public String ownJvm() {
+    return scan.ownJvm();
+  }
+
   /** Returns what the tasks share, and why, for the user. */
   public String choice() {
     if (jars.length == 0) {

@@ -79,7 +79,8 @@ public final class JobRecord {
     }
   }
 
-  void make() throws IOException {
+  /** Creates the directory. */
+  public void make() throws IOException {
     if (!directory.isDirectory() && !directory.mkdirs() && !directory.isDirectory()) {
       throw new IOException("cannot create " + directory);
     }

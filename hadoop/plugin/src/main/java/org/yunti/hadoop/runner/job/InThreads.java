@@ -1,0 +1,82 @@
+package org.yunti.hadoop.runner.job;
+
+import org.apache.hadoop.mapred.JobConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.yunti.hadoop.runner.load.JobClasses;
+import org.yunti.hadoop.runner.record.AttemptOutput;
+import org.yunti.hadoop.runner.record.JobRecord;
+import org.yunti.hadoop.runner.task.AttemptControl;
+import org.yunti.hadoop.runner.task.AttemptState;
+import org.yunti.hadoop.runner.task.AttemptUmbilical;
+import org.yunti.hadoop.runner.task.TaskExecution;
+import org.yunti.hadoop.runner.task.TaskOrder;
+
+/** Tasks in threads of this JVM. */
+final class InThreads implements TaskPlace {
+  private static final Logger LOG = LoggerFactory.getLogger(InThreads.class);
+
+  private final JobConf conf;
+  private final JobClasses classes;
+  private final JobRecord record;
+
+  InThreads(JobConf conf, JobClasses classes, JobRecord record) {
+    this.conf = conf;
+    this.classes = classes;
+    this.record = record;
+  }
+
+  @Override
+  public void run(AttemptRun attempt, TaskOrder order, AttemptUmbilical.Job answers) throws Exception {
+    AttemptControl control = new AttemptControl(order.id());
+    ClassLoader loader = classes.take();
+    Thread thread = Thread.currentThread();
+    thread.setContextClassLoader(loader);
+    AttemptOutput output = AttemptOutput.begin(record.logs(order.id().toString()));
+    try {
+      TaskExecution execution =
+          new TaskExecution(order, conf, loader, control, new AttemptUmbilical(answers));
+      attempt.runs(new RunningAttempt() {
+        @Override
+        public AttemptState state() {
+          return execution.state();
+        }
+
+        @Override
+        public boolean takeProgress() {
+          return control.takeProgress();
+        }
+
+        @Override
+        public void cancel() {
+          control.cancel();
+          thread.interrupt();
+        }
+
+        @Override
+        public String stack() {
+          StringBuilder text = new StringBuilder();
+          for (StackTraceElement frame : thread.getStackTrace()) {
+            text.append("\n\tat ").append(frame);
+          }
+          return text.toString();
+        }
+      });
+      try {
+        execution.run();
+      } catch (Throwable e) {
+        // For the attempt's log; the console has it from Hadoop's client.
+        LOG.info("{} {}", order.id(), control.isCancelled() ? "was stopped" : "failed", e);
+        throw e;
+      }
+    } finally {
+      output.close();
+      classes.giveBack(loader);
+    }
+  }
+
+  @Override
+  public void close() {
+    // The job's classes live as long as the job.
+  }
+}

@@ -1,0 +1,18 @@
+package org.yunti.hadoop.runner.job;
+
+import org.yunti.hadoop.runner.task.AttemptState;
+
+/** An attempt while it runs, in a thread of this JVM or in a worker. */
+interface RunningAttempt {
+  /** Returns the state of the moment. */
+  AttemptState state();
+
+  /** Returns true if the attempt made progress since the last call. */
+  boolean takeProgress();
+
+  /** Ends the attempt, at its next record at the latest, or with its JVM. */
+  void cancel();
+
+  /** Returns where its code is, for a message; empty if that is not known. */
+  String stack();
+}

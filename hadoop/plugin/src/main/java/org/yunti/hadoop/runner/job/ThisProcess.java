@@ -1,0 +1,40 @@
+package org.yunti.hadoop.runner.job;
+
+import java.io.File;
+import java.lang.management.ManagementFactory;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.hadoop.fs.FileUtil;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Number of this process, and directories that bear such numbers. */
+public final class ThisProcess {
+  private static final Logger LOG = LoggerFactory.getLogger(ThisProcess.class);
+  private static final Pattern OF_PROCESS = Pattern.compile(".*-(\\d+)");
+  /** Java 8 has it only in this name. */
+  private static final String ID = ManagementFactory.getRuntimeMXBean().getName().split("@", 2)[0];
+
+  private ThisProcess() {}
+
+  public static String id() {
+    return ID;
+  }
+
+  /**
+   * Deletes the entries of a directory that processes left which were killed. Their names end with {@code -NUMBER}.
+   * Entries of other users stay, because they cannot be deleted.
+   */
+  public static void deleteLeftovers(File directory) {
+    File[] entries = directory.listFiles();
+    if (entries == null || !new File("/proc/self").exists()) {
+      return;
+    }
+    for (File entry : entries) {
+      Matcher name = OF_PROCESS.matcher(entry.getName());
+      if (name.matches() && !new File("/proc", name.group(1)).exists() && !FileUtil.fullyDelete(entry)) {
+        LOG.debug("{} stays: it cannot be deleted", entry);
+      }
+    }
+  }
+}

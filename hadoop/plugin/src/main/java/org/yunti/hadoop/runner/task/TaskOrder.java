@@ -1,0 +1,94 @@
+package org.yunti.hadoop.runner.task;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.Writable;
+import org.apache.hadoop.mapred.TaskAttemptID;
+import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
+
+/** What an attempt needs beside the job's settings; another JVM can read it. */
+public final class TaskOrder implements Writable {
+  private TaskAttemptID id = new TaskAttemptID();
+  private String jobFile;
+  private String localDirectories;
+  /** Null for a reduce. */
+  private TaskSplitIndex split;
+  /** Local directories of each map, by its attempt; empty for a map. */
+  private final Map<TaskAttemptID, String> mapDirectories = new LinkedHashMap<>();
+
+  public TaskOrder() {}
+
+  /**
+   * Makes an order.
+   *
+   * @param split null for a reduce
+   * @param mapDirectories local directories of each map, by its attempt; empty for a map
+   */
+  public TaskOrder(TaskAttemptID id, String jobFile, String localDirectories, TaskSplitIndex split,
+      Map<TaskAttemptID, String> mapDirectories) {
+    this.id = id;
+    this.jobFile = jobFile;
+    this.localDirectories = localDirectories;
+    this.split = split;
+    this.mapDirectories.putAll(mapDirectories);
+  }
+
+  public TaskAttemptID id() {
+    return id;
+  }
+
+  String jobFile() {
+    return jobFile;
+  }
+
+  public String localDirectories() {
+    return localDirectories;
+  }
+
+  TaskSplitIndex split() {
+    return split;
+  }
+
+  Map<TaskAttemptID, String> mapDirectories() {
+    return mapDirectories;
+  }
+
+  @Override
+  public void write(DataOutput to) throws IOException {
+    id.write(to);
+    Text.writeString(to, jobFile);
+    Text.writeString(to, localDirectories);
+    to.writeBoolean(split != null);
+    if (split != null) {
+      split.write(to);
+    }
+    to.writeInt(mapDirectories.size());
+    for (Map.Entry<TaskAttemptID, String> map : mapDirectories.entrySet()) {
+      map.getKey().write(to);
+      Text.writeString(to, map.getValue());
+    }
+  }
+
+  @Override
+  public void readFields(DataInput from) throws IOException {
+    id = new TaskAttemptID();
+    id.readFields(from);
+    jobFile = Text.readString(from);
+    localDirectories = Text.readString(from);
+    split = null;
+    if (from.readBoolean()) {
+      split = new TaskSplitIndex();
+      split.readFields(from);
+    }
+    mapDirectories.clear();
+    for (int left = from.readInt(); left > 0; left--) {
+      TaskAttemptID map = new TaskAttemptID();
+      map.readFields(from);
+      mapDirectories.put(map, Text.readString(from));
+    }
+  }
+}

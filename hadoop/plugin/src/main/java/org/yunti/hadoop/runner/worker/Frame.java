@@ -1,0 +1,29 @@
+package org.yunti.hadoop.runner.worker;
+
+/**
+ * Messages between a job and a worker, each a byte and the fields below, written as {@link java.io.DataOutput} does.
+ *
+ * <pre>
+ *   job -> worker   JOB     settings file, user, credentials, record directory, jars, own classes first
+ *                   TASK    TaskOrder
+ *                   COMMIT  boolean: the attempt may commit
+ *   worker -> job   STATE   AttemptState, boolean: it made progress       four times a second
+ *                   MAY     the attempt asks whether it may commit
+ *                   DONE    AttemptState
+ *                   FAILED  AttemptState, message
+ * </pre>
+ *
+ * <p>They travel through the worker's standard input and output. A worker whose input ends, ends itself: so none is left
+ * behind by a job that was killed.
+ */
+final class Frame {
+  static final int JOB = 'J';
+  static final int TASK = 'T';
+  static final int COMMIT = 'C';
+  static final int STATE = 'S';
+  static final int MAY = 'M';
+  static final int DONE = 'D';
+  static final int FAILED = 'F';
+
+  private Frame() {}
+}

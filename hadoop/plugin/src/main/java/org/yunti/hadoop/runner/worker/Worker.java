@@ -1,0 +1,171 @@
+package org.yunti.hadoop.runner.worker;
+
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URL;
+import java.security.PrivilegedExceptionAction;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.SynchronousQueue;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.security.Credentials;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.util.StringUtils;
+import org.yunti.hadoop.runner.load.JobClasses;
+import org.yunti.hadoop.runner.record.AttemptOutput;
+import org.yunti.hadoop.runner.task.AttemptControl;
+import org.yunti.hadoop.runner.task.AttemptState;
+import org.yunti.hadoop.runner.task.AttemptUmbilical;
+import org.yunti.hadoop.runner.task.TaskExecution;
+import org.yunti.hadoop.runner.task.TaskOrder;
+
+/** Main program of a JVM that runs tasks of one job, one after the other. */
+public final class Worker {
+  private static final long STATE_MS = 250;
+
+  private final DataInputStream in;
+  private final DataOutputStream out;
+  private final SynchronousQueue<Boolean> commits = new SynchronousQueue<>();
+  private JobConf conf;
+  private JobClasses classes;
+  private UserGroupInformation user;
+  private File record;
+
+  private Worker(DataInputStream in, DataOutputStream out) {
+    this.in = in;
+    this.out = out;
+  }
+
+  public static void main(String[] arguments) {
+    OutputStream answers = System.out;
+    System.setOut(System.err); // What user code prints must not get between the messages.
+    Worker worker = new Worker(new DataInputStream(new BufferedInputStream(System.in)),
+        new DataOutputStream(new BufferedOutputStream(answers)));
+    int code = 0;
+    try {
+      worker.serve();
+    } catch (EOFException e) {
+      // The job ended, or its JVM did.
+    } catch (Throwable e) {
+      e.printStackTrace();
+      code = 1;
+    }
+    // Hooks of user code run, as at the end of a task's JVM on a cluster; threads of user code do not hold it.
+    System.exit(code);
+  }
+
+  private void serve() throws IOException {
+    while (true) {
+      int kind = in.readUnsignedByte();
+      if (kind == Frame.JOB) {
+        readJob();
+      } else if (kind == Frame.TASK) {
+        TaskOrder order = new TaskOrder();
+        order.readFields(in);
+        Thread thread = new Thread(() -> run(order), order.id().toString());
+        thread.setDaemon(true);
+        thread.start();
+      } else if (kind == Frame.COMMIT) {
+        boolean may = in.readBoolean();
+        try {
+          commits.put(may);
+        } catch (InterruptedException e) {
+          throw new IOException(e);
+        }
+      } else {
+        throw new IOException("unknown message " + kind);
+      }
+    }
+  }
+
+  private void readJob() throws IOException {
+    conf = new JobConf(false);
+    conf.addResource(new Path(new File(Text.readString(in)).toURI()));
+    String name = Text.readString(in);
+    Credentials credentials = new Credentials();
+    credentials.readFields(in);
+    conf.setCredentials(credentials);
+    user = UserGroupInformation.createRemoteUser(name);
+    user.addCredentials(credentials);
+    record = new File(Text.readString(in));
+    List<URL> jars = new ArrayList<>();
+    for (int left = in.readInt(); left > 0; left--) {
+      jars.add(new URL(Text.readString(in)));
+    }
+    boolean ownFirst = in.readBoolean();
+    classes = new JobClasses(conf, jars, ownFirst, Worker.class.getClassLoader());
+  }
+
+  private void run(TaskOrder order) {
+    ClassLoader loader = classes.take();
+    Thread.currentThread().setContextClassLoader(loader);
+    AttemptOutput output = AttemptOutput.begin(new File(record, order.id().toString()));
+    AttemptControl control = new AttemptControl(order.id());
+    TaskExecution execution =
+        new TaskExecution(order, conf, loader, control, new AttemptUmbilical(attempt -> mayCommit()));
+    Thread reports = new Thread(() -> report(execution, control), "yunti reports");
+    reports.setDaemon(true);
+    reports.start();
+    String failure = null;
+    try {
+      user.doAs((PrivilegedExceptionAction<Void>) () -> {
+        execution.run();
+        return null;
+      });
+    } catch (Throwable e) {
+      failure = "Error: " + StringUtils.stringifyException(e);
+    }
+    reports.interrupt();
+    output.close();
+    classes.giveBack(loader);
+    try {
+      send(failure == null ? Frame.DONE : Frame.FAILED, execution.state(), failure, false);
+    } catch (IOException e) {
+      Runtime.getRuntime().halt(1); // The job is gone.
+    }
+  }
+
+  private void report(TaskExecution execution, AttemptControl control) {
+    try {
+      while (true) {
+        Thread.sleep(STATE_MS);
+        send(Frame.STATE, execution.state(), null, control.takeProgress());
+      }
+    } catch (InterruptedException e) {
+      // The attempt ended.
+    } catch (IOException e) {
+      Runtime.getRuntime().halt(1); // The job is gone.
+    }
+  }
+
+  private synchronized void send(int kind, AttemptState state, String message, boolean progressed) throws IOException {
+    out.writeByte(kind);
+    state.write(out);
+    if (kind == Frame.FAILED) {
+      Text.writeString(out, message);
+    } else if (kind == Frame.STATE) {
+      out.writeBoolean(progressed);
+    }
+    out.flush();
+  }
+
+  private boolean mayCommit() {
+    try {
+      synchronized (this) {
+        out.writeByte(Frame.MAY);
+        out.flush();
+      }
+      return commits.take();
+    } catch (IOException | InterruptedException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package org.yunti.hadoop.runner.worker;
+
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.File;
+import java.io.IOException;
+import java.net.URL;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.security.Credentials;
+import org.yunti.hadoop.runner.task.AttemptState;
+import org.yunti.hadoop.runner.task.AttemptUmbilical;
+import org.yunti.hadoop.runner.task.TaskOrder;
+
+/** The job's end of a worker. One thread uses it at a time; {@link #kill} may come from any. */
+public final class WorkerProcess {
+  private static final long END_MS_MAX = 2000;
+  /** What a shell adds to the number of a signal in an exit code, as Java does. */
+  private static final int SIGNALS = 128;
+
+  private final Process process;
+  private final DataInputStream in;
+  private final DataOutputStream out;
+  private volatile AttemptState state = new AttemptState();
+  private volatile boolean progressed;
+
+  /** Failure of an attempt in a worker; its message has the stack. */
+  public static final class Failure extends Exception {
+    private static final long serialVersionUID = 1;
+
+    Failure(String message) {
+      super(message);
+    }
+  }
+
+  /**
+   * Starts a JVM.
+   *
+   * @param options of the JVM
+   * @param directory working directory
+   * @param log file of what the JVM prints outside of attempts
+   */
+  public WorkerProcess(List<String> options, Map<String, String> environment, File directory, File log)
+      throws IOException {
+    List<String> command = new java.util.ArrayList<>();
+    command.add(new File(System.getProperty("java.home"), "bin/java").getPath());
+    command.addAll(options);
+    command.add("-cp");
+    command.add(absolute(System.getProperty("java.class.path")));
+    command.add(Worker.class.getName());
+    ProcessBuilder builder = new ProcessBuilder(command).directory(directory)
+        .redirectError(ProcessBuilder.Redirect.appendTo(log));
+    builder.environment().putAll(environment);
+    process = builder.start();
+    in = new DataInputStream(new BufferedInputStream(process.getInputStream()));
+    out = new DataOutputStream(new BufferedOutputStream(process.getOutputStream()));
+  }
+
+  /** Returns a class path whose entries do not depend on the working directory. */
+  private static String absolute(String classPath) {
+    StringBuilder path = new StringBuilder();
+    for (String entry : classPath.split(File.pathSeparator)) {
+      if (!entry.isEmpty()) {
+        path.append(path.length() == 0 ? "" : File.pathSeparator).append(new File(entry).getAbsolutePath());
+      }
+    }
+    return path.toString();
+  }
+
+  /** Sends the job whose tasks will come. */
+  public void begin(File settings, String user, Credentials credentials, File record, List<URL> jars, boolean ownFirst)
+      throws IOException {
+    out.writeByte(Frame.JOB);
+    Text.writeString(out, settings.getPath());
+    Text.writeString(out, user);
+    credentials.write(out);
+    Text.writeString(out, record.getPath());
+    out.writeInt(jars.size());
+    for (URL jar : jars) {
+      Text.writeString(out, jar.toString());
+    }
+    out.writeBoolean(ownFirst);
+    out.flush();
+  }
+
+  /** Runs an attempt to its end. Throws {@link Failure} if it fails or if the JVM ends. */
+  public void run(TaskOrder order, AttemptUmbilical.Job answers) throws Failure, IOException {
+    state = new AttemptState();
+    try {
+      out.writeByte(Frame.TASK);
+      order.write(out);
+      out.flush();
+      while (true) {
+        int kind = in.readUnsignedByte();
+        if (kind == Frame.MAY) {
+          out.writeByte(Frame.COMMIT);
+          out.writeBoolean(answers.mayCommit(order.id()));
+          out.flush();
+          continue;
+        }
+        AttemptState next = new AttemptState();
+        next.readFields(in);
+        state = next;
+        if (kind == Frame.DONE) {
+          return;
+        } else if (kind == Frame.FAILED) {
+          throw new Failure(Text.readString(in));
+        } else if (kind != Frame.STATE) {
+          throw new IOException("unknown message " + kind);
+        }
+        progressed |= in.readBoolean();
+      }
+    } catch (EOFException e) {
+      throw new Failure("Error: the JVM of " + order.id() + " ended " + ending());
+    } catch (IOException e) {
+      if (process.isAlive()) {
+        throw e;
+      }
+      throw new Failure("Error: the JVM of " + order.id() + " ended " + ending());
+    }
+  }
+
+  private String ending() {
+    try {
+      if (!process.waitFor(END_MS_MAX, TimeUnit.MILLISECONDS)) {
+        return "without a word";
+      }
+      int code = process.exitValue();
+      return code > SIGNALS ? "by signal " + (code - SIGNALS) : "with exit code " + code;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return "while its attempt was stopped";
+    }
+  }
+
+  public AttemptState state() {
+    return state;
+  }
+
+  /** Returns true if the attempt made progress since the last call. */
+  public boolean takeProgress() {
+    boolean was = progressed;
+    progressed = false;
+    return was;
+  }
+
+  /** Ends the JVM at once. */
+  public void kill() {
+    process.destroyForcibly();
+  }
+
+  /** Lets the JVM end, and waits for it a moment. */
+  public void end() {
+    try {
+      out.close();
+      if (!process.waitFor(END_MS_MAX, TimeUnit.MILLISECONDS)) {
+        kill();
+      }
+    } catch (IOException e) {
+      kill();
+    } catch (InterruptedException e) {
+      kill();
+      Thread.currentThread().interrupt();
+    }
+  }
+}
