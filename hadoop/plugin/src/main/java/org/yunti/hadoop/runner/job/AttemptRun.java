@@ -2,7 +2,7 @@ package org.yunti.hadoop.runner.job;
 
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.TaskAttemptID;
-import org.yunti.hadoop.runner.task.AttemptState;
+import org.yunti.hadoop.runner.attempt.AttemptState;
 
 /** One attempt of a task: its state, from its start to its end. It ends once; what comes after that is ignored. */
 final class AttemptRun {

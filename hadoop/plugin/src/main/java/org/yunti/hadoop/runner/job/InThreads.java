@@ -3,14 +3,14 @@ package org.yunti.hadoop.runner.job;
 import org.apache.hadoop.mapred.JobConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.yunti.hadoop.runner.attempt.AttemptControl;
+import org.yunti.hadoop.runner.attempt.AttemptState;
+import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
+import org.yunti.hadoop.runner.attempt.TaskOrder;
 import org.yunti.hadoop.runner.load.JobClasses;
 import org.yunti.hadoop.runner.record.AttemptOutput;
 import org.yunti.hadoop.runner.record.JobRecord;
-import org.yunti.hadoop.runner.task.AttemptControl;
-import org.yunti.hadoop.runner.task.AttemptState;
-import org.yunti.hadoop.runner.task.AttemptUmbilical;
 import org.yunti.hadoop.runner.task.TaskExecution;
-import org.yunti.hadoop.runner.task.TaskOrder;
 
 /** Tasks in threads of this JVM. */
 final class InThreads implements TaskPlace {

@@ -15,10 +15,10 @@ import java.util.Set;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.yunti.hadoop.runner.attempt.AttemptState;
+import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
+import org.yunti.hadoop.runner.attempt.TaskOrder;
 import org.yunti.hadoop.runner.record.JobRecord;
-import org.yunti.hadoop.runner.task.AttemptState;
-import org.yunti.hadoop.runner.task.AttemptUmbilical;
-import org.yunti.hadoop.runner.task.TaskOrder;
 import org.yunti.hadoop.runner.worker.WorkerProcess;
 
 /**

@@ -43,9 +43,9 @@ import org.apache.hadoop.util.StringUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.runner.RunnerSettings;
+import org.yunti.hadoop.runner.attempt.TaskOrder;
 import org.yunti.hadoop.runner.load.JobClasses;
 import org.yunti.hadoop.runner.record.JobRecord;
-import org.yunti.hadoop.runner.task.TaskOrder;
 import org.yunti.hadoop.runner.worker.WorkerProcess;
 
 /**

@@ -1,6 +1,6 @@
 package org.yunti.hadoop.runner.job;
 
-import org.yunti.hadoop.runner.task.AttemptState;
+import org.yunti.hadoop.runner.attempt.AttemptState;
 
 /** An attempt while it runs, in a thread of this JVM or in a worker. */
 interface RunningAttempt {

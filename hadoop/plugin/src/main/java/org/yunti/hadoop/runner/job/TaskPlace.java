@@ -1,7 +1,7 @@
 package org.yunti.hadoop.runner.job;
 
-import org.yunti.hadoop.runner.task.AttemptUmbilical;
-import org.yunti.hadoop.runner.task.TaskOrder;
+import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
+import org.yunti.hadoop.runner.attempt.TaskOrder;
 
 /** Where the code of tasks runs. */
 interface TaskPlace extends AutoCloseable {

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 /** Number of this process, and directories that bear such numbers. */
 public final class ThisProcess {
   private static final Logger LOG = LoggerFactory.getLogger(ThisProcess.class);
-  private static final Pattern OF_PROCESS = Pattern.compile(".*-(\\d+)");
+  private static final Pattern OF_PROCESS = Pattern.compile("(?:.*-yunti|job_\\d+_\\d+)-(\\d+)");
   /** Java 8 has it only in this name. */
   private static final String ID = ManagementFactory.getRuntimeMXBean().getName().split("@", 2)[0];
 
@@ -22,7 +22,8 @@ public final class ThisProcess {
   }
 
   /**
-   * Deletes the entries of a directory that processes left which were killed. Their names end with {@code -NUMBER}.
+   * Deletes the entries of a directory that processes left which were killed. Their names are {@code USER-yunti-NUMBER} and
+   * {@code JOB-NUMBER}.
    * Entries of other users stay, because they cannot be deleted.
    */
   public static void deleteLeftovers(File directory) {

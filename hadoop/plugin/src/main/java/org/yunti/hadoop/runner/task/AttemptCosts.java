@@ -7,6 +7,8 @@ import java.util.Locale;
 import java.util.Map;
 import org.apache.hadoop.mapreduce.FileSystemCounter;
 import org.apache.hadoop.mapreduce.TaskCounter;
+import org.yunti.hadoop.runner.attempt.AttemptReporter;
+import org.yunti.hadoop.runner.counted.ThreadStatistics;
 
 /**
  * Processor time of an attempt and its use of file systems, for its counters.

@@ -33,6 +33,12 @@ import org.apache.hadoop.util.Progress;
 import org.apache.hadoop.util.ReflectionUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.yunti.hadoop.runner.attempt.AttemptControl;
+import org.yunti.hadoop.runner.attempt.AttemptReporter;
+import org.yunti.hadoop.runner.counted.MapInput;
+import org.yunti.hadoop.runner.counted.OldDirectOutput;
+import org.yunti.hadoop.runner.counted.OldMapInput;
+import org.yunti.hadoop.runner.counted.TaskOutput;
 
 /**
  * One attempt of a map task: Hadoop's task with loops that count in batches.

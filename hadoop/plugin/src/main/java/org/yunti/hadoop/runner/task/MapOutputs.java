@@ -9,6 +9,7 @@ import org.apache.hadoop.util.ReflectionUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.collect.NativeMapOutputCollector;
+import org.yunti.hadoop.runner.attempt.AttemptReporter;
 
 /** Collectors of map output: the job's own if it names some, else Yunti's with Hadoop's as the next one. */
 final class MapOutputs {

@@ -25,6 +25,15 @@ import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.apache.hadoop.mapreduce.task.reduce.Shuffle;
 import org.apache.hadoop.util.Progress;
 import org.apache.hadoop.util.ReflectionUtils;
+import org.yunti.hadoop.runner.attempt.AttemptControl;
+import org.yunti.hadoop.runner.attempt.AttemptReporter;
+import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
+import org.yunti.hadoop.runner.counted.LaterCounter;
+import org.yunti.hadoop.runner.counted.OldDirectOutput;
+import org.yunti.hadoop.runner.counted.OldTaskOutput;
+import org.yunti.hadoop.runner.counted.OldValues;
+import org.yunti.hadoop.runner.counted.ReduceInput;
+import org.yunti.hadoop.runner.counted.TaskOutput;
 import org.yunti.hadoop.shuffle.NativeShuffle;
 
 /**

@@ -12,6 +12,10 @@ import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.yunti.hadoop.runner.attempt.AttemptControl;
+import org.yunti.hadoop.runner.attempt.AttemptState;
+import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
+import org.yunti.hadoop.runner.attempt.TaskOrder;
 
 /** Run of one attempt in the present thread, in the JVM of its job or in a worker. */
 public final class TaskExecution {

@@ -19,13 +19,13 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.util.StringUtils;
+import org.yunti.hadoop.runner.attempt.AttemptControl;
+import org.yunti.hadoop.runner.attempt.AttemptState;
+import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
+import org.yunti.hadoop.runner.attempt.TaskOrder;
 import org.yunti.hadoop.runner.load.JobClasses;
 import org.yunti.hadoop.runner.record.AttemptOutput;
-import org.yunti.hadoop.runner.task.AttemptControl;
-import org.yunti.hadoop.runner.task.AttemptState;
-import org.yunti.hadoop.runner.task.AttemptUmbilical;
 import org.yunti.hadoop.runner.task.TaskExecution;
-import org.yunti.hadoop.runner.task.TaskOrder;
 
 /** Main program of a JVM that runs tasks of one job, one after the other. */
 public final class Worker {

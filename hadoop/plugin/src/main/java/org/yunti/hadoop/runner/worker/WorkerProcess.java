@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.security.Credentials;
-import org.yunti.hadoop.runner.task.AttemptState;
-import org.yunti.hadoop.runner.task.AttemptUmbilical;
-import org.yunti.hadoop.runner.task.TaskOrder;
+import org.yunti.hadoop.runner.attempt.AttemptState;
+import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
+import org.yunti.hadoop.runner.attempt.TaskOrder;
 
 /** The job's end of a worker. One thread uses it at a time; {@link #kill} may come from any. */
 public final class WorkerProcess {

@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.counted;
 
 import java.io.IOException;
 import org.apache.hadoop.mapreduce.InputFormat;
@@ -8,9 +8,10 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileSplit;
+import org.yunti.hadoop.runner.attempt.AttemptReporter;
 
 /** Reader of a map task of the new API that counts records and bytes in batches. */
-final class MapInput<K, V> extends RecordReader<K, V> {
+public final class MapInput<K, V> extends RecordReader<K, V> {
   private final RecordReader<K, V> real;
   private final AttemptReporter reporter;
   private final ThreadStatistics statistics;
@@ -18,7 +19,7 @@ final class MapInput<K, V> extends RecordReader<K, V> {
   private final LaterCounter bytes;
   private final Pace pace = new Pace();
 
-  MapInput(InputSplit split, InputFormat<K, V> format, AttemptReporter reporter, TaskAttemptContext context)
+  public MapInput(InputSplit split, InputFormat<K, V> format, AttemptReporter reporter, TaskAttemptContext context)
       throws IOException, InterruptedException {
     this.reporter = reporter;
     records = new LaterCounter(reporter.getCounter(TaskCounter.MAP_INPUT_RECORDS));

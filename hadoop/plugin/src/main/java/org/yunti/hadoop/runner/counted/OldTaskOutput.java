@@ -1,15 +1,18 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.counted;
 
 import java.io.IOException;
-import org.apache.hadoop.mapreduce.OutputFormat;
-import org.apache.hadoop.mapreduce.RecordWriter;
-import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.mapred.FileOutputFormat;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.OutputFormat;
+import org.apache.hadoop.mapred.RecordWriter;
+import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapreduce.TaskCounter;
-import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
+import org.yunti.hadoop.runner.attempt.AttemptReporter;
 
-/** Writer of a task of the new API that counts records and bytes in batches. */
-final class TaskOutput<K, V> extends RecordWriter<K, V> {
+/** Writer of a task of the old API that counts records and bytes in batches. */
+public final class OldTaskOutput<K, V> implements RecordWriter<K, V> {
   private final RecordWriter<K, V> real;
   private final AttemptReporter reporter;
   private final ThreadStatistics statistics;
@@ -17,22 +20,25 @@ final class TaskOutput<K, V> extends RecordWriter<K, V> {
   private final LaterCounter bytes;
   private final Pace pace = new Pace();
 
-  /** @param counter of records: output of the map or of the reduce */
-  TaskOutput(OutputFormat<K, V> format, TaskCounter counter, AttemptReporter reporter, TaskAttemptContext context)
-      throws IOException, InterruptedException {
+  /**
+   * @param name of the task's file
+   * @param counter of records: output of the map or of the reduce
+   */
+  @SuppressWarnings("unchecked")
+  public OldTaskOutput(String name, TaskCounter counter, AttemptReporter reporter, JobConf job) throws IOException {
     this.reporter = reporter;
     records = new LaterCounter(reporter.getCounter(counter));
     bytes = new LaterCounter(reporter.getCounter(FileOutputFormatCounter.BYTES_WRITTEN));
+    OutputFormat<K, V> format = job.getOutputFormat();
     statistics = format instanceof FileOutputFormat
-        ? ThreadStatistics.of(FileOutputFormat.getOutputPath(context), context.getConfiguration())
-        : ThreadStatistics.none();
+        ? ThreadStatistics.of(FileOutputFormat.getOutputPath(job), job) : ThreadStatistics.none();
     long before = statistics.bytesWritten();
-    real = format.getRecordWriter(context);
+    real = format.getRecordWriter(FileSystem.get(job), job, name, reporter);
     bytes.increment(statistics.bytesWritten() - before);
   }
 
   @Override
-  public void write(K key, V value) throws IOException, InterruptedException {
+  public void write(K key, V value) throws IOException {
     long before = statistics.bytesWritten();
     real.write(key, value);
     bytes.increment(statistics.bytesWritten() - before);
@@ -46,10 +52,9 @@ final class TaskOutput<K, V> extends RecordWriter<K, V> {
   }
 
   @Override
-  public void close(TaskAttemptContext context) throws IOException, InterruptedException {
-    reporter.progress();
+  public void close(Reporter last) throws IOException {
     long before = statistics.bytesWritten();
-    real.close(context);
+    real.close(last);
     bytes.increment(statistics.bytesWritten() - before);
     records.flush();
     bytes.flush();

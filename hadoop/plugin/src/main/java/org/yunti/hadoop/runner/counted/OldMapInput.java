@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.counted;
 
 import java.io.IOException;
 import org.apache.hadoop.mapred.FileSplit;
@@ -7,9 +7,10 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RecordReader;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
+import org.yunti.hadoop.runner.attempt.AttemptReporter;
 
 /** Reader of a map task of the old API that counts records and bytes in batches. */
-final class OldMapInput<K, V> implements RecordReader<K, V> {
+public final class OldMapInput<K, V> implements RecordReader<K, V> {
   private final RecordReader<K, V> real;
   private final AttemptReporter reporter;
   private final ThreadStatistics statistics;
@@ -18,7 +19,7 @@ final class OldMapInput<K, V> implements RecordReader<K, V> {
   private final Pace pace = new Pace();
 
   @SuppressWarnings("unchecked")
-  OldMapInput(InputSplit split, AttemptReporter reporter, JobConf job) throws IOException {
+  public OldMapInput(InputSplit split, AttemptReporter reporter, JobConf job) throws IOException {
     this.reporter = reporter;
     records = new LaterCounter(reporter.getCounter(TaskCounter.MAP_INPUT_RECORDS));
     bytes = new LaterCounter(reporter.getCounter(FileInputFormatCounter.BYTES_READ));

@@ -1,10 +1,10 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.counted;
 
 /**
  * Number of records after which a task reports again: many while records are fast, one where each takes long, so that a
  * slow task still shows its progress.
  */
-final class Pace {
+public final class Pace {
   private static final int RECORDS_MAX = 4096;
   private static final long WANTED_NS = 20_000_000;
 
@@ -13,7 +13,7 @@ final class Pace {
   private long last = System.nanoTime();
 
   /** Returns true if this record is one after which to report. */
-  boolean isDue() {
+  public boolean isDue() {
     if (--left > 0) {
       return false;
     }

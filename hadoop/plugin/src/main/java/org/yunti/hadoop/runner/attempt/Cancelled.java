@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.attempt;
 
 /**
  * End of an attempt that was killed. An error, because mappers and reducers that catch exceptions of single records
@@ -7,7 +7,7 @@ package org.yunti.hadoop.runner.task;
 public final class Cancelled extends Error {
   private static final long serialVersionUID = 1;
 
-  Cancelled(String attempt) {
+  public Cancelled(String attempt) {
     super(attempt + " was killed");
   }
 }

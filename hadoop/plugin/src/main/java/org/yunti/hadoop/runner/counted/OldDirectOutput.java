@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.counted;
 
 import java.io.IOException;
 import java.text.NumberFormat;
@@ -6,19 +6,20 @@ import java.util.Locale;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.mapreduce.TaskCounter;
+import org.yunti.hadoop.runner.attempt.AttemptReporter;
 
 /** Map output of the old API in a job without reduces: each record goes to the output format. */
-final class OldDirectOutput<K, V> implements MapOutputCollector<K, V> {
+public final class OldDirectOutput<K, V> implements MapOutputCollector<K, V> {
   private final AttemptReporter reporter;
   private final OldTaskOutput<K, V> out;
 
-  OldDirectOutput(AttemptReporter reporter, JobConf job, int partition) throws IOException {
+  public OldDirectOutput(AttemptReporter reporter, JobConf job, int partition) throws IOException {
     this.reporter = reporter;
     out = new OldTaskOutput<>(fileName(partition), TaskCounter.MAP_OUTPUT_RECORDS, reporter, job);
   }
 
   /** Returns the name of a task's file in the old API: part-00007. */
-  static String fileName(int partition) {
+  public static String fileName(int partition) {
     NumberFormat digits = NumberFormat.getInstance(Locale.ROOT);
     digits.setMinimumIntegerDigits(5);
     digits.setGroupingUsed(false);

@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.attempt;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
@@ -27,12 +27,12 @@ public final class AttemptControl {
     return progressed.getAndSet(false);
   }
 
-  void progress() {
+  public void progress() {
     // Called once a record or more: without a fence.
     progressed.lazySet(true);
   }
 
-  void checkCancelled() {
+  public void checkCancelled() {
     if (cancelled) {
       throw new Cancelled(id.toString());
     }

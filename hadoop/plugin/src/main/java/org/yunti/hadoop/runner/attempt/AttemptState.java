@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.attempt;
 
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -20,7 +20,7 @@ public final class AttemptState implements Writable {
   public AttemptState() {}
 
   /** @param status null before the attempt runs */
-  AttemptState(float progress, String text, TaskStatus status) {
+  public AttemptState(float progress, String text, TaskStatus status) {
     this.progress = progress;
     this.text = text;
     if (status != null) {

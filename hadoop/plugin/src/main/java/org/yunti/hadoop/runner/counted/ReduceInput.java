@@ -1,19 +1,20 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.counted;
 
 import java.io.IOException;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
+import org.yunti.hadoop.runner.attempt.AttemptReporter;
 
 /** Merged records of a reduce task; reports the progress in batches of records. */
-final class ReduceInput implements RawKeyValueIterator {
+public final class ReduceInput implements RawKeyValueIterator {
   private final RawKeyValueIterator real;
   private final AttemptReporter reporter;
   private final LaterCounter groups;
   private final LaterCounter values;
   private final Pace pace = new Pace();
 
-  ReduceInput(RawKeyValueIterator real, AttemptReporter reporter, LaterCounter groups, LaterCounter values) {
+  public ReduceInput(RawKeyValueIterator real, AttemptReporter reporter, LaterCounter groups, LaterCounter values) {
     this.real = real;
     this.reporter = reporter;
     this.groups = groups;
@@ -31,7 +32,7 @@ final class ReduceInput implements RawKeyValueIterator {
     return more;
   }
 
-  void flush() {
+  public void flush() {
     groups.flush();
     values.flush();
   }

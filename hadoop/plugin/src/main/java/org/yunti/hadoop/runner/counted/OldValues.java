@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.counted;
 
 import java.io.IOException;
 import java.util.Iterator;
@@ -15,7 +15,7 @@ import org.apache.hadoop.io.serializer.SerializationFactory;
  * <p>Two key objects take turns: the present key, and the one that was read to see whether the group ends. Values that
  * the reducer leaves are skipped and not counted, as in Hadoop.
  */
-final class OldValues<K, V> implements Iterator<V> {
+public final class OldValues<K, V> implements Iterator<V> {
   private final ReduceInput records;
   private final RawComparator<K> grouping;
   private final LaterCounter values;
@@ -30,7 +30,7 @@ final class OldValues<K, V> implements Iterator<V> {
   private boolean more;
   private long passed;
 
-  OldValues(ReduceInput records, RawComparator<K> grouping, Class<K> keyClass, Class<V> valueClass,
+  public OldValues(ReduceInput records, RawComparator<K> grouping, Class<K> keyClass, Class<V> valueClass,
       Configuration conf, LaterCounter values) throws IOException {
     this.records = records;
     this.grouping = grouping;
@@ -47,16 +47,16 @@ final class OldValues<K, V> implements Iterator<V> {
   }
 
   /** Returns true if there is a group. */
-  boolean more() {
+  public boolean more() {
     return more;
   }
 
-  K getKey() {
+  public K getKey() {
     return key;
   }
 
   /** Skips the rest of the group, and goes to the next one. */
-  void nextKey() throws IOException {
+  public void nextKey() throws IOException {
     while (isInGroup) {
       advance();
     }

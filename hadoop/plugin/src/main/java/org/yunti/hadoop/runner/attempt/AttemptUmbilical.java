@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.attempt;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -38,7 +38,7 @@ public final class AttemptUmbilical implements InvocationHandler {
   }
 
   /** Returns the other end of a line. */
-  static AttemptUmbilical of(TaskUmbilicalProtocol line) {
+  public static AttemptUmbilical of(TaskUmbilicalProtocol line) {
     return (AttemptUmbilical) Proxy.getInvocationHandler(line);
   }
 

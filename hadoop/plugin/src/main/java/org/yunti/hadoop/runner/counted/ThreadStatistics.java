@@ -1,15 +1,15 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.counted;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.FileSystem.Statistics;
 import org.apache.hadoop.fs.FileSystem.Statistics.StatisticsData;
+import org.apache.hadoop.fs.FileSystem.Statistics;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import java.io.IOException;
 
 /**
  * Bytes that the present thread read from the file systems of a scheme, or wrote to them.
@@ -17,7 +17,7 @@ import java.io.IOException;
  * <p>Hadoop's own tasks sum up the statistics of all threads twice a record, under a lock. That is exact in a JVM with
  * one task; here other tasks run beside, and the sum takes longer than the record.
  */
-final class ThreadStatistics {
+public final class ThreadStatistics {
   private static final ThreadStatistics NONE = new ThreadStatistics(new ArrayList<Statistics>());
 
   private final List<Statistics> all;
@@ -33,12 +33,12 @@ final class ThreadStatistics {
   }
 
   /** Returns the statistics of no file system, which are 0. */
-  static ThreadStatistics none() {
+  public static ThreadStatistics none() {
     return NONE;
   }
 
   /** Returns the statistics of the file systems that have the scheme of a path. */
-  static ThreadStatistics of(Path path, Configuration conf) throws IOException {
+  public static ThreadStatistics of(Path path, Configuration conf) throws IOException {
     String scheme = path.getFileSystem(conf).makeQualified(path).toUri().getScheme();
     List<Statistics> found = new ArrayList<>();
     for (Statistics statistics : registered()) {
@@ -50,7 +50,7 @@ final class ThreadStatistics {
   }
 
   /** Returns the statistics of every scheme, by its name. */
-  static Map<String, ThreadStatistics> ofAll() {
+  public static Map<String, ThreadStatistics> ofAll() {
     Map<String, List<Statistics>> found = new LinkedHashMap<>();
     for (Statistics statistics : registered()) {
       found.computeIfAbsent(statistics.getScheme(), scheme -> new ArrayList<>()).add(statistics);
@@ -68,7 +68,7 @@ final class ThreadStatistics {
     return FileSystem.getAllStatistics();
   }
 
-  long bytesRead() {
+  public long bytesRead() {
     long bytes = 0;
     for (int i = 0; i < ofOwner.length; i++) {
       bytes += data(i).getBytesRead();
@@ -76,7 +76,7 @@ final class ThreadStatistics {
     return bytes;
   }
 
-  long bytesWritten() {
+  public long bytesWritten() {
     long bytes = 0;
     for (int i = 0; i < ofOwner.length; i++) {
       bytes += data(i).getBytesWritten();
@@ -85,7 +85,7 @@ final class ThreadStatistics {
   }
 
   /** Returns bytes read and written, and operations: read, large read, write. */
-  long[] snapshot() {
+  public long[] snapshot() {
     long[] sum = new long[5];
     for (int i = 0; i < ofOwner.length; i++) {
       StatisticsData data = data(i);

@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.attempt;
 
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -41,7 +41,7 @@ public final class TaskOrder implements Writable {
     return id;
   }
 
-  String jobFile() {
+  public String jobFile() {
     return jobFile;
   }
 
@@ -49,11 +49,11 @@ public final class TaskOrder implements Writable {
     return localDirectories;
   }
 
-  TaskSplitIndex split() {
+  public TaskSplitIndex split() {
     return split;
   }
 
-  Map<TaskAttemptID, String> mapDirectories() {
+  public Map<TaskAttemptID, String> mapDirectories() {
     return mapDirectories;
   }
 

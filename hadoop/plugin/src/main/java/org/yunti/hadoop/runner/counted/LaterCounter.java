@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.counted;
 
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -9,16 +9,16 @@ import org.apache.hadoop.mapreduce.Counter;
  * Counter of one thread that adds to another one now and then. Hadoop's counters lock for each addition; a task that
  * counts each of its records would lock several times a record.
  */
-final class LaterCounter implements Counter {
+public final class LaterCounter implements Counter {
   private final Counter target;
   private long added;
 
-  LaterCounter(Counter target) {
+  public LaterCounter(Counter target) {
     this.target = target;
   }
 
   /** Adds to the other counter what was counted since the last call. */
-  void flush() {
+  public void flush() {
     if (added != 0) {
       target.increment(added);
       added = 0;

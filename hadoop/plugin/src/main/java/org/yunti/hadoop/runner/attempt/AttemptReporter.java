@@ -1,17 +1,17 @@
-package org.yunti.hadoop.runner.task;
+package org.yunti.hadoop.runner.attempt;
 
-import org.apache.hadoop.mapred.Task;
 import org.apache.hadoop.mapred.Task.TaskReporter;
+import org.apache.hadoop.mapred.Task;
 import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
 
 /**
  * Reporter of an attempt, for user code and for the loops of its task. It has no thread of its own: the job asks for
  * the state of its attempts when a client wants to know it.
  */
-final class AttemptReporter extends TaskReporter {
+public final class AttemptReporter extends TaskReporter {
   private final AttemptControl control;
 
-  AttemptReporter(Task task, TaskUmbilicalProtocol umbilical, AttemptControl control) {
+  public AttemptReporter(Task task, TaskUmbilicalProtocol umbilical, AttemptControl control) {
     task.super(task.getProgress(), umbilical);
     this.control = control;
   }
@@ -47,7 +47,7 @@ final class AttemptReporter extends TaskReporter {
   }
 
   /** Throws {@link Cancelled} if the attempt was killed. */
-  void checkCancelled() {
+  public void checkCancelled() {
     control.checkCancelled();
   }
 }
