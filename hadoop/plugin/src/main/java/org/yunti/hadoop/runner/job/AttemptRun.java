@@ -24,6 +24,7 @@ final class AttemptRun {
   /** State in which the attempt ends although its code goes on or fails, or null. */
   private State wanted;
   private long stopped_ms;
+  private boolean hasSlot;
   private long lastProgress_ms = started_ms;
 
   /** Receiver of attempts that ended. */
@@ -102,7 +103,14 @@ final class AttemptRun {
 
   /** Ends an attempt whose code does not end. */
   void abandon() {
+    RunningAttempt code;
+    synchronized (this) {
+      code = running;
+    }
     finish(State.KILLED, "", null);
+    if (code != null) {
+      code.abandon();
+    }
   }
 
   private void finish(State how, String message, String directories) {
@@ -123,6 +131,17 @@ final class AttemptRun {
     end.ended(this);
   }
 
+  /** Takes the slot that the attempt holds. Returns false if it holds none, so that each slot is released once. */
+  synchronized boolean takeSlot() {
+    boolean held = hasSlot;
+    hasSlot = false;
+    return held;
+  }
+
+  synchronized void holdsSlot() {
+    hasSlot = true;
+  }
+
   /** Asks the attempt to end in a state; its code notices at its next record, or when it waits. */
   void stop(State how, String message) {
     RunningAttempt code;
@@ -140,8 +159,11 @@ final class AttemptRun {
     }
   }
 
-  /** Ends an attempt that was stopped {@code ms} milliseconds ago or longer, although its code goes on. */
-  void abandonAfter(long ms) {
+  /**
+   * Ends an attempt that was stopped {@code ms} milliseconds ago or longer, although its code goes on. Returns true if it
+   * did.
+   */
+  boolean abandonAfter(long ms) {
     boolean isDue;
     synchronized (this) {
       isDue = state == State.RUNNING && wanted != null && System.currentTimeMillis() - stopped_ms > ms;
@@ -149,6 +171,7 @@ final class AttemptRun {
     if (isDue) {
       abandon();
     }
+    return isDue;
   }
 
   /** Returns the milliseconds since the last progress. */

@@ -54,6 +54,11 @@ final class InThreads implements TaskPlace {
         }
 
         @Override
+        public void abandon() {
+          stop(thread);
+        }
+
+        @Override
         public String stack() {
           StringBuilder text = new StringBuilder();
           for (StackTraceElement frame : thread.getStackTrace()) {
@@ -72,6 +77,15 @@ final class InThreads implements TaskPlace {
     } finally {
       output.close();
       classes.giveBack(loader);
+    }
+  }
+
+  /** Stops a thread that hears no interrupt. Java 20 and later cannot; its code then goes on until the program ends. */
+  private static void stop(Thread thread) {
+    try {
+      Thread.class.getMethod("stop").invoke(thread);
+    } catch (ReflectiveOperationException e) {
+      LOG.warn("{} does not stop; it goes on until this program ends", thread.getName());
     }
   }
 

@@ -70,6 +70,11 @@ final class InWorkers implements TaskPlace {
       }
 
       @Override
+      public void abandon() {
+        worker.kill();
+      }
+
+      @Override
       public String stack() {
         return "";
       }

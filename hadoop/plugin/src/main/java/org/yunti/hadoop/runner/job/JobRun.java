@@ -73,11 +73,12 @@ public final class JobRun {
   private final JobFolder folder;
   private final JobRecord record;
   private final JobClasses classes;
+  private final boolean ownFirst;
   private final int slots;
   private final long started_ms = System.currentTimeMillis();
   private final BlockingQueue<AttemptRun> ended = new LinkedBlockingQueue<>();
   private final Events events = new Events();
-  private final TaskPlace place;
+  private volatile TaskPlace place;
   private final Thread thread;
   private final Set<AttemptRun> running = new HashSet<>();
 
@@ -108,12 +109,12 @@ public final class JobRun {
     ClassLoader submitter = Thread.currentThread().getContextClassLoader();
     folder = new JobFolder(conf, id.toString());
     record = new JobRecord(conf, id.toString());
-    boolean ownFirst = conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_USER_CLASSPATH_FIRST, false)
+    ownFirst = conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_USER_CLASSPATH_FIRST, false)
         || conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER, false);
     classes = new JobClasses(conf, folder.classPath(), ownFirst, submitter);
     slots = RunnerSettings.slots(conf);
     Slots.want(slots);
-    place = place(ownFirst);
+    place = place();
     thread = new Thread(this::runAsUser, "yunti " + id);
     // No daemon: the program goes on until its jobs end, although its main thread may not wait for them.
     thread.setDaemon(false);
@@ -121,7 +122,7 @@ public final class JobRun {
   }
 
   /** Chooses where the tasks run, and says it. */
-  private TaskPlace place(boolean ownFirst) throws IOException {
+  private TaskPlace place() throws IOException {
     String wanted = RunnerSettings.isolation(conf);
     String ownJvm = classes.ownJvm();
     String reason = wanted.equals(RunnerSettings.JVMS) ? "as " + RunnerSettings.ISOLATION + " says" : null;
@@ -140,6 +141,18 @@ public final class JobRun {
     LOG.info("{} runs in JVMs of its own, {} tasks at a time{}: {}; logs and history: {}", id, slots,
         ownJvm == null ? "" : ", one JVM a task", reason, record.directory());
     return new InWorkers(conf, folder, record, ownFirst, ownJvm == null);
+  }
+
+  /** Lets further attempts run in JVMs of their own, after one did harm to this JVM. */
+  private synchronized void isolate(String reason) {
+    if (place instanceof InThreads && RunnerSettings.AUTO.equals(conf.getTrimmed(RunnerSettings.ISOLATION, "auto"))) {
+      LOG.info("further attempts of {} run in JVMs of their own: {}", id, reason);
+      try {
+        place = new InWorkers(conf, folder, record, ownFirst, true);
+      } catch (IOException e) {
+        LOG.warn("they stay in this one", e);
+      }
+    }
   }
 
   private void runAsUser() {
@@ -287,10 +300,9 @@ public final class JobRun {
   }
 
   private void runAttempt(AttemptRun attempt, TaskOrder order) {
-    boolean hasSlot = false;
     try {
       Slots.acquire();
-      hasSlot = true;
+      attempt.holdsSlot();
       user.doAs((PrivilegedExceptionAction<Void>) () -> {
         place.run(attempt, order, id -> commits && !killed && attempt.task.mayCommit(attempt));
         return null;
@@ -302,10 +314,13 @@ public final class JobRun {
     } catch (Throwable e) {
       folder.delete(attempt.id);
       Throwable why = unwrapped(e);
+      if (why instanceof OutOfMemoryError) {
+        isolate(attempt.id + " used up the memory of this JVM");
+      }
       attempt.fail(why instanceof WorkerProcess.Failure
           ? why.getMessage() : "Error: " + StringUtils.stringifyException(why));
     } finally {
-      if (hasSlot) {
+      if (attempt.takeSlot()) {
         Slots.release();
       }
     }
@@ -335,7 +350,12 @@ public final class JobRun {
         attempt.stop(AttemptRun.State.FAILED,
             "AttemptID:" + attempt.id + " Timed out after " + limit_ms / 1000 + " secs" + attempt.stack());
       }
-      attempt.abandonAfter(STOP_MS_MAX);
+      if (attempt.abandonAfter(STOP_MS_MAX)) {
+        if (attempt.takeSlot()) {
+          Slots.release();
+        }
+        isolate("code of " + attempt.id + " does not stop");
+      }
     }
   }
 
@@ -357,7 +377,9 @@ public final class JobRun {
     for (AttemptRun attempt : running) {
       attempt.abandon();
       events.add(attempt, false, "");
-      LOG.warn("{} does not stop; its thread goes on until this JVM ends", attempt.id);
+      if (attempt.takeSlot()) {
+        Slots.release();
+      }
     }
     running.clear();
     for (TaskRun[] tasks : new TaskRun[][] {maps, reduces}) {

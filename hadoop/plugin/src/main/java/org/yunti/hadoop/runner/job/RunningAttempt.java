@@ -13,6 +13,9 @@ interface RunningAttempt {
   /** Ends the attempt, at its next record at the latest, or with its JVM. */
   void cancel();
 
+  /** Ends code that did not end, by force if there is one. */
+  void abandon();
+
   /** Returns where its code is, for a message; empty if that is not known. */
   String stack();
 }

@@ -32,6 +32,7 @@ import org.apache.hadoop.util.ShutdownHookManager;
  */
 public final class RunJob {
   private static final int USAGE = 2;
+  private static final int INPUT = 3;
   private static final Pattern UNPACKED = Pattern.compile("(?:classes/|lib/).*");
 
   private RunJob() {}
@@ -43,7 +44,7 @@ public final class RunJob {
       File jar = new File(arguments[0]);
       String named = mainOf(jar);
       if (named == null && arguments.length < 2) {
-        throw new Wrong(jar + " names no main class: give one after the jar");
+        throw new Wrong(USAGE, jar + " names no main class: give one after the jar");
       }
       String main0 = named == null ? arguments[1] : named;
       rest = Arrays.copyOfRange(arguments, named == null ? 2 : 1, arguments.length);
@@ -53,7 +54,7 @@ public final class RunJob {
       main = find(main0.replace('/', '.'), loader, jar);
     } catch (Wrong e) {
       System.err.println("yunti: " + e.getMessage());
-      System.exit(USAGE);
+      System.exit(e.code);
       return;
     }
     try {
@@ -67,20 +68,23 @@ public final class RunJob {
   private static final class Wrong extends Exception {
     private static final long serialVersionUID = 1;
 
-    Wrong(String message) {
+    final int code;
+
+    Wrong(int code, String message) {
       super(message);
+      this.code = code;
     }
   }
 
   private static String mainOf(File jar) throws Wrong {
     if (!jar.isFile()) {
-      throw new Wrong("there is no jar " + jar);
+      throw new Wrong(INPUT, "there is no jar " + jar);
     }
     try (JarFile file = new JarFile(jar)) {
       Manifest manifest = file.getManifest();
       return manifest == null ? null : manifest.getMainAttributes().getValue("Main-Class");
     } catch (IOException e) {
-      throw new Wrong(jar + " is no jar: " + e.getMessage());
+      throw new Wrong(INPUT, jar + " is no jar: " + e.getMessage());
     }
   }
 
@@ -125,11 +129,11 @@ public final class RunJob {
         return main;
       }
     } catch (ClassNotFoundException e) {
-      throw new Wrong("there is no class " + name + " in " + jar);
+      throw new Wrong(USAGE, "there is no class " + name + " in " + jar);
     } catch (NoSuchMethodException e) {
       // Reported below.
     }
-    throw new Wrong(name + " has no static method main(String[])");
+    throw new Wrong(USAGE, name + " has no static method main(String[])");
   }
 
   /** Makes this framework the default of every job, over the files of a cluster. */

@@ -57,6 +57,8 @@ final class ClassFile {
   private final int[] second;
   private final int[] places;
   private final String[] texts;
+  /** Constants of the superclass, 0 if there is none, and of the interfaces. */
+  private final List<Integer> parents = new ArrayList<>();
   private final List<Member> fields = new ArrayList<>();
   private final List<Member> methods = new ArrayList<>();
 
@@ -85,8 +87,10 @@ final class ClassFile {
     poolEnd = bytes.length - in.available();
     in.readUnsignedShort(); // Flags.
     in.readUnsignedShort(); // This class.
-    in.readUnsignedShort(); // Its superclass.
-    skip(in, 2L * in.readUnsignedShort());
+    parents.add(in.readUnsignedShort());
+    for (int left = in.readUnsignedShort(); left > 0; left--) {
+      parents.add(in.readUnsignedShort());
+    }
     readMembers(in, fields);
     readMembers(in, methods);
   }
@@ -158,15 +162,27 @@ final class ClassFile {
     return methods;
   }
 
-  /** Returns the classes that this one names, with dots. */
+  /**
+   * Returns the classes whose code this one can run: its parents, and the owners of the fields and methods that it uses.
+   * Classes that are only named, such as neighbours inside the same class, are left out.
+   */
   Set<String> classes() {
     Set<String> found = new LinkedHashSet<>();
+    for (int parent : parents) {
+      add(parent, found);
+    }
     for (int i = 1; i < count; i++) {
-      if (tags[i] == CLASS && !texts[first[i]].startsWith("[")) {
-        found.add(texts[first[i]].replace('/', '.'));
+      if (tags[i] == FIELD || tags[i] == METHOD || tags[i] == INTERFACE_METHOD) {
+        add(first[i], found);
       }
     }
     return found;
+  }
+
+  private void add(int constant, Set<String> to) {
+    if (constant != 0 && !texts[first[constant]].startsWith("[")) {
+      to.add(texts[first[constant]].replace('/', '.'));
+    }
   }
 
   /** Returns true if the class calls a method, or refers to it. */

@@ -13,7 +13,7 @@ import org.apache.hadoop.conf.Configuration;
  * was not started by {@code hadoop jar} has its mappers there.
  */
 final class UserCode {
-  private static final Pattern CLASS_NAME = Pattern.compile("\\w+(\\.\\w+)*\\.[A-Z][\\w$]*");
+  private static final Pattern CLASS_NAME = Pattern.compile("(?:\\w+\\.)*[A-Z_][\\w$]*");
   /** One class of each jar that tasks share with the framework. */
   private static final String[] FRAMEWORK = {
     "org/apache/hadoop/conf/Configuration.class", "org/apache/hadoop/mapreduce/Mapper.class",

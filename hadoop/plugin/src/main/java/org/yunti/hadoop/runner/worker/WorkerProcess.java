@@ -28,6 +28,8 @@ public final class WorkerProcess {
   private final DataOutputStream out;
   private volatile AttemptState state = new AttemptState();
   private volatile boolean progressed;
+  /** True once the present attempt reported its state. */
+  private volatile boolean hasState;
 
   /** Failure of an attempt in a worker; its message has the stack. */
   public static final class Failure extends Exception {
@@ -91,6 +93,8 @@ public final class WorkerProcess {
   /** Runs an attempt to its end. Throws {@link Failure} if it fails or if the JVM ends. */
   public void run(TaskOrder order, AttemptUmbilical.Job answers) throws Failure, IOException {
     state = new AttemptState();
+    hasState = false;
+    progressed = true;
     try {
       out.writeByte(Frame.TASK);
       order.write(out);
@@ -106,6 +110,7 @@ public final class WorkerProcess {
         AttemptState next = new AttemptState();
         next.readFields(in);
         state = next;
+        hasState = true;
         if (kind == Frame.DONE) {
           return;
         } else if (kind == Frame.FAILED) {
@@ -142,10 +147,10 @@ public final class WorkerProcess {
     return state;
   }
 
-  /** Returns true if the attempt made progress since the last call. */
+  /** Returns true if the attempt made progress since the last call, or if its JVM has yet to start it. */
   public boolean takeProgress() {
     boolean was = progressed;
-    progressed = false;
+    progressed = !hasState;
     return was;
   }
 

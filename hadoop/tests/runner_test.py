@@ -1,0 +1,268 @@
+"""Tests `yunti hadoop run`: programs of MapReduce on this machine, without a cluster."""
+
+import collections
+import contextlib
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
+JAVA = os.path.join(ROOT, "dist/java")
+PROBE = os.path.join(ROOT, "hadoop/tests/programs/Probe.java")
+TIMEOUT_S = 120
+
+
+class Runner(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        classes = os.path.join(cls.folder, "classes")
+        os.mkdir(classes)
+        cls.class_path = os.path.join(JAVA, "hadoop/*")
+        subprocess.run(["javac", "-nowarn", "--release", "8", "-Xlint:-options", "-cp", cls.class_path, "-d", classes,
+                        PROBE], check=True)
+        cls.jar = os.path.join(cls.folder, "probe.jar")
+        subprocess.run(["jar", "cf", cls.jar, "-C", classes, "."], check=True)
+        cls.input = os.path.join(cls.folder, "in")
+        os.mkdir(cls.input)
+        cls.words = collections.Counter()
+        for i in range(4):
+            lines = [f"line {n % 7} of file {i} wird gezählt" for n in range(200)]
+            cls.words.update(" ".join(lines).split())
+            with open(f"{cls.input}/{i}.txt", "w", encoding="utf-8") as f:
+                f.write("\n".join(lines) + "\n")
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(dir=self.folder)
+        self.work = os.path.join(self.home, "work")
+        self.temporary = os.path.join(self.home, "tmp")
+        self.state = os.path.join(self.home, "state")
+        os.mkdir(self.work)
+        self.out = os.path.join(self.home, "out")
+        # No Hadoop of this machine, and no configuration.
+        self.environment = {
+            "PATH": os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep)
+                                    if not os.path.exists(os.path.join(p, "hadoop"))),
+            "HOME": self.home, "XDG_STATE_HOME": self.state, "LANG": "C.UTF-8",
+        }
+        if "JAVA_HOME" in os.environ:
+            self.environment["JAVA_HOME"] = os.environ["JAVA_HOME"]
+
+    def command(self, mode, *options, jar=None, rest=()):
+        settings = [f"-Dhadoop.tmp.dir={self.temporary}", f"-Dmapreduce.jobtracker.staging.root.dir={self.temporary}/s"]
+        return [YUNTI, "hadoop", "run", jar or self.jar, "Probe", *settings, *options, mode, self.input, self.out, *rest]
+
+    def run_probe(self, mode, *options, code=0, rest=()):
+        done = subprocess.run(self.command(mode, *options, rest=rest), capture_output=True, text=True, cwd=self.work,
+                              env=self.environment, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.leaves_nothing()
+        return done
+
+    def leaves_nothing(self):
+        self.assertEqual(os.listdir(self.work), [])
+        left = [os.path.join(path, name) for path, _, names in os.walk(self.temporary) for name in names]
+        self.assertEqual(left, [])
+        running = subprocess.run(["pgrep", "-f", self.home], capture_output=True, text=True, check=False).stdout
+        self.assertEqual(running, "")
+
+    def lines(self, out=None):
+        found = []
+        for name in sorted(glob.glob(f"{out or self.out}/part-*")):
+            with open(name, encoding="utf-8") as f:
+                found += f.read().splitlines()
+        return found
+
+    def record(self):
+        (job,) = glob.glob(f"{self.state}/yunti/hadoop/job_*")
+        return job
+
+    def test_word_count(self):
+        done = self.run_probe("Words", "-Dmapreduce.job.reduces=2")
+        self.assertEqual(dict(line.split("\t") for line in self.lines()), {k: str(n) for k, n in self.words.items()})
+        names = {name for name in os.listdir(self.out) if not name.startswith(".")}
+        self.assertEqual(names, {"_SUCCESS", "part-r-00000", "part-r-00001"})
+        self.assertIn("in this JVM", done.stderr)
+        self.assertEqual(done.stdout.count("COMPLETE 1.0"), 4)
+        self.assertIn("map progress 1.0, events 6", done.stdout)
+        self.assertIn("native=6", done.stderr)
+
+    def test_history_is_hadoops(self):
+        self.run_probe("Words")
+        history = glob.glob(f"{self.record()}/*.jhist")
+        shown = subprocess.run(["java", "-cp", self.class_path, "org.apache.hadoop.mapred.JobClient", "-history", *history],
+                               capture_output=True, text=True, env=self.environment, timeout=TIMEOUT_S, check=True).stdout
+        self.assertIn("JobName: probe Words", shown)
+        self.assertIn("Status: SUCCEEDED", shown)
+        self.assertRegex(shown, r"Map input records +\|800 ")
+
+    def test_a_failing_mapper_has_four_attempts(self):
+        done = self.run_probe("Failing", code=1)
+        self.assertIn("java.lang.IllegalStateException: probe fails in attempt 2", done.stderr)
+        self.assertRegex(done.stderr, r"Task failed task_\d+_0001_m_00000\d")
+        self.assertFalse(os.path.exists(f"{self.out}/_SUCCESS"))
+        self.assertIn("FAILED", done.stdout)
+        logs = subprocess.run(["grep", "-r", "probe fails in attempt 0", self.record()], capture_output=True, text=True,
+                              check=True).stdout
+        self.assertRegex(logs, r"attempt_\d+_0001_m_00000\d_0/syslog:")
+
+    def test_later_attempts_may_succeed(self):
+        done = self.run_probe("Failing", "-Dprobe.failures=2")
+        self.assertIn("Failed map tasks=8", done.stderr)
+
+    def test_exit_in_a_task_fails_its_attempt(self):
+        done = self.run_probe("Exiting", code=1)
+        self.assertIn("the task called System.exit(0)", done.stderr)
+
+    def test_static_fields_are_those_of_one_task(self):
+        self.run_probe("Static")
+        self.assertEqual(self.lines(), ["tasks\t1"] * 4)
+
+    def test_jvms_do_the_same(self):
+        done = self.run_probe("Words", "-Dyunti.hadoop.isolation=jvms")
+        self.assertEqual(dict(line.split("\t") for line in self.lines()), {k: str(n) for k, n in self.words.items()})
+        self.assertIn("in JVMs of its own", done.stderr)
+
+    def test_hooks_run_at_the_end_of_each_task(self):
+        hooks = os.path.join(self.home, "hooks")
+        os.mkdir(hooks)
+        done = self.run_probe("Hooked", f"-Dprobe.hook.directory={hooks}", "-Dmapreduce.job.reduces=0")
+        self.assertIn("adds a shutdown hook", done.stderr)
+        self.assertEqual(len(os.listdir(hooks)), 4)
+
+    def test_a_halted_jvm_costs_an_attempt(self):
+        done = self.run_probe("Halting")
+        self.assertIn("ended with exit code 7", done.stderr)
+        self.assertEqual(self.lines(), ["second\t800"])
+
+    def side(self, text):
+        path = os.path.join(self.home, f"{text}-file")
+        with open(path, "w") as f:
+            f.write(text + "\n")
+        return path
+
+    def test_cache_files_are_links_in_the_working_directory(self):
+        # A killed job may have left its own.
+        os.symlink(os.path.join(self.temporary, "yunti-jobs/job_1_0001-1/cache/0/side.txt"), f"{self.work}/side.txt")
+        self.run_probe("Cached", f"-Dprobe.side={self.side('alpha')}")
+        self.assertEqual(self.lines(), ["alpha\t800"])
+
+    def test_two_jobs_have_files_of_one_name(self):
+        self.run_probe("Two", rest=(self.side("alpha"), self.side("beta")))
+        self.assertEqual((self.lines(f"{self.out}/0"), self.lines(f"{self.out}/1")), (["alpha\t800"], ["beta\t800"]))
+
+    def test_a_file_in_the_working_directory_is_kept(self):
+        with open(f"{self.work}/side.txt", "w") as f:
+            f.write("mine\n")
+        done = subprocess.run(self.command("Cached", f"-Dprobe.side={self.side('alpha')}"), capture_output=True, text=True,
+                              cwd=self.work, env=self.environment, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.lines(), ["alpha\t800"])
+        with open(f"{self.work}/side.txt") as f:
+            self.assertEqual(f.read(), "mine\n")
+
+    def test_a_program_may_end_before_its_job(self):
+        self.run_probe("Slow", "-Dprobe.leave=true", "-Dprobe.sleep=2")
+        self.assertEqual(len(self.lines()), 28)
+
+    def start(self, mode, *options, until):
+        """Starts a program, and waits until a file of its record exists."""
+        process = subprocess.Popen(self.command(mode, *options), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   cwd=self.work, env=self.environment)
+        end = time.monotonic() + TIMEOUT_S
+        while not glob.glob(f"{self.state}/yunti/hadoop/job_*/{until}"):
+            self.assertLess(time.monotonic(), end)
+            self.assertIsNone(process.poll())
+            time.sleep(0.05)
+        return process
+
+    def workers(self):
+        """Returns the processes that work for programs of this test."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                if self.home in os.readlink(f"/proc/{pid}/cwd") and f"{self.home}/work" != os.readlink(f"/proc/{pid}/cwd"):
+                    found.append(int(pid))
+        return found
+
+    def test_ctrl_c_aborts_the_job(self):
+        for isolation in ("threads", "jvms"):
+            process = self.start("Slow", f"-Dyunti.hadoop.isolation={isolation}", until="attempt_*/stdout")
+            process.send_signal(signal.SIGINT)
+            text = process.communicate(timeout=TIMEOUT_S)[0]
+            self.assertEqual(process.returncode, 130, text)
+            self.leaves_nothing()
+            self.assertEqual(os.listdir(self.out), [])
+            shutil.rmtree(self.out)
+            shutil.rmtree(self.state)
+
+    def test_a_killed_worker_costs_an_attempt(self):
+        process = self.start("Slow", "-Dyunti.hadoop.isolation=jvms", "-Dprobe.sleep=5", until="attempt_*/stdout")
+        os.kill(self.workers()[0], signal.SIGKILL)
+        text = process.communicate(timeout=TIMEOUT_S)[0]
+        self.assertEqual(process.returncode, 0, text)
+        self.assertIn("ended by signal 9", text)
+        self.assertEqual(sum(int(line.split("\t")[1]) for line in self.lines()), 800)
+        self.leaves_nothing()
+
+    def test_a_killed_program_leaves_no_worker(self):
+        process = self.start("Slow", "-Dyunti.hadoop.isolation=jvms", until="attempt_*/stdout")
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        end = time.monotonic() + 20
+        while self.workers():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+        # The next program removes what it left.
+        shutil.rmtree(self.out)
+        shutil.rmtree(self.state)
+        self.run_probe("Words")
+
+    def test_an_attempt_without_progress_times_out(self):
+        for isolation in ("threads", "jvms"):
+            done = self.run_probe("Stuck", "-Dmapreduce.task.timeout=6000", "-Dmapreduce.job.reduces=0",
+                                  f"-Dyunti.hadoop.isolation={isolation}")
+            self.assertIn("Timed out after 6 secs", done.stderr)
+            shutil.rmtree(self.out)
+
+    def test_too_little_memory_costs_an_attempt(self):
+        self.environment["HADOOP_CLIENT_OPTS"] = "-Xmx256m"
+        done = self.run_probe("Hungry")
+        self.assertIn("java.lang.OutOfMemoryError", done.stderr)
+        self.assertEqual(self.lines(), ["fed\t800"])
+
+    def test_too_deep_a_stack_fails_the_job(self):
+        done = self.run_probe("Deep", code=1)
+        self.assertIn("java.lang.StackOverflowError", done.stderr)
+
+    def test_wrong_commands_have_one_line(self):
+        empty = os.path.join(self.home, "empty.jar")
+        with open(empty, "w"):
+            pass
+        for words, code, line in (
+            ([], 2, "yunti: no jar is named: yunti hadoop run JAR [MAIN_CLASS] [ARGUMENT ..]"),
+            (["--fast"], 2, "yunti: there is no option --fast: options of the program come after its jar"),
+            (["none.jar"], 3, "yunti: there is no jar none.jar"),
+            ([self.jar], 2, f"yunti: {self.jar} names no main class: give one after the jar"),
+            ([self.jar, "com.acme.None"], 2, f"yunti: there is no class com.acme.None in {self.jar}"),
+            ([self.jar, "Probe$Sum"], 2, "yunti: Probe$Sum has no static method main(String[])"),
+            ([empty], 3, f"yunti: {empty} is no jar: "),
+        ):
+            done = subprocess.run([YUNTI, "hadoop", "run", *words], capture_output=True, text=True, cwd=self.work,
+                                  env=self.environment, timeout=TIMEOUT_S, check=False)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertTrue(done.stderr.startswith(line) and done.stderr.count("\n") == 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2 if "-v" in sys.argv else 1)
