@@ -16,7 +16,7 @@ place = cmp -s $(1) $(2) || install -D $(1) $(2)
 
 .DEFAULT_GOAL := help
 .PHONY: help run yunti test test-engine test-api test-formats test-house test-conformance test-benches test-hadoop test-observe \
-        test-machine test-namenode test-python test-sql test-stores test-web test-full-engine test-full-hadoop test-full-namenode \
+        test-machine test-namenode test-python test-sql test-stores test-warmup test-web test-full-engine test-full-hadoop test-full-namenode \
         test-full-observe test-full-web soak soak-files bench bench-quick dist install lint clean
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo 'make test-namenode       test a NameNode under load, killed, with plug-ins, by Hadoop tests (JDK 17, Maven)'
 	@echo 'make test-sql            test yunti sql against DuckDB, SQLite and DataFusion, and its licences (pip)'
 	@echo 'make test-python         install the wheel in a fresh environment; test it on every CPython found (pip)'
+	@echo 'make test-warmup         test yunti warmup on services and programs (JDK 17 and 25)'
 	@echo 'make test-web            compare compiled Velocity templates with stock Velocity (JDK 17, Maven)'
 	@echo 'make soak                simulate random jobs from a seed (JOBS=, SECONDS= or HOURS=; SEED=N [TRACE=1] repeats one)'
 	@echo 'make soak-files          run random jobs on real files and threads (the same variables)'
@@ -50,6 +51,7 @@ help:
 	@echo 'make bench-web           compare pages: Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17, 25)'
 	@echo 'make bench-namenode      compare NameNodes with and without plug-ins, in turn (ARGS=--quick; JDK 17; 30 min)'
 	@echo 'make bench-observe       measure the overhead of yunti observe (ARGS=--quick; JDK 17 or 25, Maven)'
+	@echo 'make bench-warmup        compare first seconds of a Spring Boot service: plain, archive, replay (JDK 17 and 25, Maven)'
 	@echo 'make dist                build dist/, a tar.gz and a .deb, optimised across crates'
 	@echo 'make install PREFIX=DIR  copy dist/ (default /usr/local)'
 	@echo 'make namenode            build yunti nn and the plug-ins for a NameNode (JDK 17, Maven)'
@@ -58,6 +60,7 @@ help:
 	@echo 'make hadoop              build yunti-hadoop.jar, the plug-ins for stock Hadoop (JDK 17, Maven)'
 	@echo 'make stores              build yunti-stores: s3://, gs://, az://, http(s):// and hdfs://'
 	@echo 'make sql                 build yunti sql: queries over files (290 crates; 15 minutes on 2 cores)'
+	@echo 'make warmup              build yunti warmup, which starts JVM services warm'
 	@echo 'make python              build the wheel for Python, with yunti inside (pip)'
 	@echo 'make web                 build the jars for Velocity templates, and print where they are (JDK 17, Maven)'
 	@echo "make run-web             serve a shop's search page on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
@@ -115,7 +118,7 @@ test:
 	@$(PYTHON) tools/tests/run.py
 
 test-engine test-api test-formats test-conformance test-benches test-house test-hadoop test-observe test-machine test-namenode \
-    test-python test-sql test-stores test-web: test-%:
+    test-python test-sql test-stores test-warmup test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
@@ -247,6 +250,26 @@ observe-layout:
 	@observe/async-profiler $(DIST)/lib/yunti
 	@observe/jvmti/build $(DIST)/lib/yunti
 	@install -D -m 644 $(TRACE_JAR) $(DIST)/lib/yunti/yunti-trace.jar
+
+# ---- warmup ----
+
+.PHONY: warmup warmup-layout bench-warmup
+# `yunti warmup`, and the gate that it loads into a server.
+warmup:
+	@tools/setup build
+	@$(MAKE) --no-print-directory -s yunti
+	$(CARGO) build --release --locked --package yunti-warmup --package yunti-gate
+	@$(MAKE) --no-print-directory -s warmup-layout
+
+warmup-layout:
+	@$(call place,$(TARGET)/release/yunti-warmup,$(DIST)/libexec/yunti-warmup)
+	@strip -o $(TARGET)/libyunti-gate.so $(TARGET)/release/libyunti_gate.so
+	@$(call place,$(TARGET)/libyunti-gate.so,$(DIST)/lib/yunti/libyunti-gate.so)
+
+# The first seconds of a service, plain and warm: benches/README.md, "First seconds of a service"
+bench-warmup: warmup
+	@tools/setup hadoop
+	$(PYTHON) benches/warmup/run.py $(ARGS)
 
 # ---- web ----
 
@@ -388,6 +411,10 @@ dist:
 	  tools/licenses.py yunti-observe > $(DIST)/share/doc/yunti/licenses-observe.txt && \
 	  tools/licenses.py yunti-machine > $(DIST)/share/doc/yunti/licenses-machine.txt; \
 	else echo 'dist: without yunti observe; build it with make observe'; fi
+	@if [ -f $(TARGET)/release/yunti-warmup ]; then \
+	  $(MAKE) --no-print-directory -s warmup-layout && strip $(DIST)/libexec/yunti-warmup && \
+	  tools/licenses.py yunti-warmup > $(DIST)/share/doc/yunti/licenses-warmup.txt; \
+	else echo 'dist: without yunti warmup; build it with make warmup'; fi
 	@if [ -f $(WEB_JAR) ]; then $(MAKE) --no-print-directory -s web-layout; \
 	else echo 'dist: without the jars for Velocity templates; build them with make web'; fi
 	$(PYTHON) tools/package/package.py $(DIST)

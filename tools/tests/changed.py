@@ -22,6 +22,7 @@ INPUTS = {
     "stores": (*CORE, "stores/", "engine/src/env/stores/", "hadoop/cluster/"),
     "sql": (*CORE, "api/rust/", "formats/", "sql/"),
     "namenode": (*CORE, "namenode/", "hadoop/cluster/"),
+    "warmup": (*CORE, "warmup/"),
     "python": (*CORE, "python/", "docs/guide/python.md"),
     "web": ("web/",),
 }

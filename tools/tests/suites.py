@@ -21,7 +21,7 @@ PYTHON = sys.executable
 # Parts whose suites measure times.
 MEASURING = ("benches", "observe", "machine", "namenode")
 PARTS = ("engine", "api", "formats", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode",
-         "python", "stores", "sql", "web")
+         "python", "stores", "sql", "warmup", "web")
 
 
 @dataclass
@@ -174,7 +174,7 @@ def engine_bench(name):
 
 
 # The guides, packages and licences cover all parts.
-EVERY_PART = [["make", "-s", part] for part in ("formats", "observe", "hadoop", "namenode")]
+EVERY_PART = [["make", "-s", part] for part in ("formats", "observe", "hadoop", "namenode", "warmup")]
 
 SUITES = [
     Suite("engine", "counting of test results", [unittest("tools/tests/units")], counts.read_unittest),
@@ -312,6 +312,10 @@ SUITES = [
             skip=no_pypi)
       for name, pattern in (("the wheel in a fresh environment", "[acdkq]*_test.py"),
                             ("the wheel on each CPython", "pythons_test.py"))),
+    Suite("warmup", "unit tests", [["cargo", "test", "--locked", "-p", "yunti-warmup", "-p", "yunti-replay",
+                                    "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
+    Suite("warmup", "services that start warm", [["make", "-s", "warmup"], [PYTHON, "warmup/tests/warmup_test.py"]],
+          counts.read_unittest, {"YUNTI": YUNTI}),
     Suite("web", "templates: compiled against stock Velocity",
           [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.read_surefire),
     Suite("web", "templates on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")],
