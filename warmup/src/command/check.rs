@@ -47,6 +47,10 @@ pub struct CheckFlags {
     #[arg(long, value_name = "URL")]
     url: Vec<String>,
 
+    /// Measure starts with the archive alone too, so that its part and the part of the replay can be seen
+    #[arg(long, conflicts_with = "no_replay")]
+    archive_alone: bool,
+
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -176,13 +180,21 @@ fn round(flags: &CheckFlags, line: &CommandLine, requests: &[Request], work: &Wo
         output: output.clone(),
     };
     let plain = measure(&start(line.words.clone(), Vec::new()), &load, cancel)?;
-    let mut applied = applied(&flags.subject, &flags.replay, line, line.is_script(), |_| Ok(()))?;
+    let begin = |replay: &Replay| applied(&flags.subject, replay, line, line.is_script(), |_| Ok(()));
+    let archive = match flags.archive_alone {
+        true => {
+            let alone = begin(&Replay { no_replay: true, ..flags.replay.clone() })?;
+            Some(measure(&start(alone.words, alone.variables), &load, cancel)?)
+        }
+        false => None,
+    };
+    let mut applied = begin(&flags.replay)?;
     let report = work.path("replay.json");
     let _ = std::fs::remove_file(&report);
     applied.variables.push(("YUNTI_WARMUP_REPORT".into(), report.clone().into_os_string()));
     let applied = measure(&start(applied.words, applied.variables), &load, cancel)?;
     let replay = std::fs::read_to_string(&report).ok().and_then(|text| serde_json::from_str(&text).ok());
-    Ok(Round { plain, applied, replay })
+    Ok(Round { plain, archive, applied, replay })
 }
 
 fn address(request: &Request) -> Result<std::net::SocketAddr> {

@@ -33,6 +33,8 @@ pub struct Check {
 #[derive(Debug, Serialize)]
 pub struct Round {
     pub plain: FirstSeconds,
+    /// With the archive alone, or null.
+    pub archive: Option<FirstSeconds>,
     pub applied: FirstSeconds,
     /// Report of the gate on its replay, or null.
     pub replay: Option<serde_json::Value>,
@@ -89,19 +91,28 @@ const FIGURES: [Figure; 7] = [
 
 fn starts(check: &Check) -> String {
     let mut out = format!(
-        "\n{} of a plain and an applied start, in turn; {} requests a second for {} from the moment at which the port opens; medians:\n\n",
+        "\n{} of starts, in turn; {} requests a second for {} from the moment at which the port opens; medians:\n\n",
         several(check.rounds.len() as u64, "round"),
         three(check.rate_per_s),
         seconds(check.seconds)
     );
-    let mut table =
-        Table::new(&[("", Side::Left), ("plain", Side::Right), ("applied", Side::Right), ("ratio", Side::Right)]);
+    let columns = [("", Side::Left), ("plain", Side::Right), ("archive", Side::Right), ("ratio", Side::Right)];
+    let mut table = Table::new(&[&columns[..], &[("applied", Side::Right), ("ratio", Side::Right)]].concat());
     for (name, value, write) in FIGURES {
-        let of =
-            |pick: fn(&Round) -> &FirstSeconds| median(check.rounds.iter().map(|round| value(pick(round))).collect());
-        let (plain, applied) = (of(|round| &round.plain), of(|round| &round.applied));
-        let ratio = median(check.rounds.iter().map(|round| value(&round.applied) / value(&round.plain)).collect());
-        table.row(vec![name.into(), write(plain), write(applied), format!("{ratio:.2}")]);
+        let cells = |pick: fn(&Round) -> Option<&FirstSeconds>| {
+            let starts: Vec<_> = check.rounds.iter().filter_map(|round| Some((&round.plain, pick(round)?))).collect();
+            let ratios = starts.iter().map(|(plain, other)| value(other) / value(plain)).collect();
+            match starts.is_empty() {
+                true => [String::new(), String::new()],
+                false => [
+                    write(median(starts.iter().map(|(_, other)| value(other)).collect())),
+                    format!("{:.2}", median(ratios)),
+                ],
+            }
+        };
+        let [plain, _] = cells(|round| Some(&round.plain));
+        let (archive, applied) = (cells(|round| round.archive.as_ref()), cells(|round| Some(&round.applied)));
+        table.row([name.into(), plain].into_iter().chain(archive).chain(applied).collect());
     }
     out += &table.print(paint::for_stdout());
     let failed: usize = check.rounds.iter().map(|round| round.plain.failed + round.applied.failed).sum();

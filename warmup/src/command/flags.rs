@@ -26,7 +26,7 @@ pub struct Subject {
 }
 
 /// Replay before the port opens.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Replay {
     /// Longest replay; it ends earlier when the JVM's compilers are quiet
     #[arg(long, value_name = "N", default_value = "2", value_parser = seconds)]
