@@ -10,6 +10,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
 
 use super::flags::{Replay, Subject, text_of, variable};
+use crate::control_group::{ControlGroup, Tree};
 use crate::java::command_line::CommandLine;
 use crate::profile::{Profile, REQUESTS, Stamps};
 
@@ -19,9 +20,13 @@ use crate::profile::{Profile, REQUESTS, Stamps};
 /// not fit, one line says why, and the program starts without it.
 #[derive(Debug, Args)]
 pub struct ApplyFlags {
-    /// Fail if the profile does not fit, in place of a start without it
+    /// Fail if the profile does not fit or the control group cannot be made, in place of a start without it
     #[arg(long)]
     strict: bool,
+
+    /// Run in a control group of its own: NAME[,memory=SIZE][,cpu=PROCESSORS]
+    #[arg(long, value_name = "GROUP")]
+    cgroup: Option<ControlGroup>,
 
     #[command(flatten)]
     replay: Replay,
@@ -46,6 +51,13 @@ pub fn apply(flags: &ApplyFlags) -> Outcome {
             Ok(())
         }
     })?;
+    if let Some(group) = &flags.cgroup {
+        match Tree::of_machine().and_then(|tree| group.enter(&tree)) {
+            Ok(_) => {}
+            Err(error) if flags.strict => return Err(error.into()),
+            Err(error) => eprintln!("yunti: starting without the control group: {error}"),
+        }
+    }
     let (program, arguments) = applied.words.split_first().expect("a command has a program");
     let error = Command::new(program).args(arguments).envs(applied.variables).exec();
     Err(Error::io(Code::Usage, "cannot start the program", &error)
