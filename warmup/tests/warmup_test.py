@@ -200,6 +200,12 @@ class Both:
         self.assertEqual((done.stdout, done.stderr), ("{a=2, b=1}\n", ""))
         self.assertIn("ended by itself", self.run_yunti("record", "--", *batch, "5", code=3).stderr)
 
+    def test_another_spelling_of_a_path_is_the_same_jar(self):
+        words = [self.java, "-XX:+UseSerialGC", "-jar", f"../{os.path.basename(self.folder)}/./shop.jar", str(self.port)]
+        result = json.loads(self.run_yunti("check", *self.shared(), "--json", "--rounds", "0", "--port", str(self.port), "--",
+                                           *words).stdout)
+        self.assertEqual((result["used"], result["stale"]), (True, None), result)
+
     def test_a_touched_jar_is_one_line_and_the_program_runs(self):
         batch = [self.java, "-cp", "touched.jar", "Batch"]
         shutil.copy("batch.jar", "touched.jar")
@@ -377,6 +383,22 @@ class JDK17(Both, Case):
             pass
         self.run_yunti(*words)
         self.assertEqual(sorted(os.listdir("shop.warmup")), ["classes.jsa", "profile.json", "requests.txt"])
+
+    def test_a_control_group(self):
+        words = ["--no-replay", *self.shared(), "--", "cat", "/proc/self/cgroup"]
+        error = self.run_yunti("apply", "--cgroup", "../x", *words, code=2).stderr
+        self.assertIn("is no name of a group", error)
+        with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
+            top = [mount.split()[4] for mount in mounts if " - cgroup2 " in mount]
+        name = f"yunti-test-{os.getpid()}"
+        done = self.run_yunti("apply", "--cgroup", name, *words)
+        if not top or os.geteuid() != 0 or done.stderr:
+            self.assertRegex(done.stderr, r"(?m)^yunti: starting without the control group: .*\n")
+            self.skipTest(done.stderr.strip().splitlines()[-1])
+        self.assertRegex(done.stdout, rf"(?m)^0::/.*{name}$")
+        for folder, names, _ in os.walk(top[0]):
+            if name in names:
+                os.rmdir(os.path.join(folder, name))
 
     def test_help_names_every_command(self):
         text = self.run_yunti("--help").stdout

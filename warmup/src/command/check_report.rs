@@ -91,7 +91,7 @@ const FIGURES: [Figure; 7] = [
 
 fn starts(check: &Check) -> String {
     let mut out = format!(
-        "\n{} of starts, in turn; {} requests a second for {} from the moment at which the port opens; medians:\n\n",
+        "\n{} in turn, {} requests a second for {} from the open port; medians:\n\n",
         several(check.rounds.len() as u64, "round"),
         three(check.rate_per_s),
         seconds(check.seconds)

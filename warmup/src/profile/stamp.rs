@@ -106,7 +106,7 @@ impl Stamps {
             return Some(format!("the JVM has changed: {}", self.java_home.display()));
         }
         for (then, now) in self.class_path.iter().zip(&now.class_path) {
-            if then.path != now.path {
+            if !is_same_path(&then.path, &now.path) {
                 return Some(format!("the class path has {} in place of {}", now.path.display(), then.path.display()));
             }
             if then.stamp != now.stamp {
@@ -144,6 +144,12 @@ impl Stamps {
         let is_nested = |path: &&Path| Manifest::of_jar(path).is_ok_and(|manifest| manifest.is_nested());
         self.class_path.iter().map(|entry| entry.path.as_path()).find(is_nested)
     }
+}
+
+/// Returns true if two paths lead to one place: the JVM compares files and not names.
+fn is_same_path(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    one == other || real(one).is_some_and(|place| Some(place) == real(other))
 }
 
 #[cfg(test)]
