@@ -23,7 +23,7 @@ YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 BUILD = os.path.join(ROOT, "build/bench-warmup")
 PORT = 18099
 PATHS = ("/search?page=1", "/search?page=2", "/items")
-# Figure -> its name in reports of `check`, and the goal: the largest ratio to a plain start, for the start that is judged.
+# Figure -> its name in reports of `check`, and the goal: the largest ratio of an applied start to a plain one.
 FIGURES = {
     "port opens": ("open_s", None), "first answer": ("first_answer_s", None), "CPU until then": ("cpu_s", None),
     "first request": ("first_ms", None), "p50": ("p50_ms", None), "p99": ("p99_ms", 0.5),
