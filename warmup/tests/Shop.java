@@ -6,7 +6,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Service of the tests: `Shop PORT [hang]`. Each answer of /page is the number of answers so far, so that a client sees
+ * Service of the tests: `Shop PORT [HOST | hang]`. Each answer of /page is the number of answers so far, so that a client sees
  * how many came before it. /exit?N ends the program with N, /missing is 404, and with `hang` no answer comes.
  */
 public class Shop {
@@ -15,7 +15,8 @@ public class Shop {
         System.err.println("err of the shop");
         boolean hangs = arguments.length > 1 && arguments[1].equals("hang");
         AtomicInteger answers = new AtomicInteger();
-        HttpServer server = HttpServer.create(new InetSocketAddress((InetAddress) null, Integer.parseInt(arguments[0])), 50);
+        InetAddress host = arguments.length > 1 && !hangs ? InetAddress.getByName(arguments[1]) : null;
+        HttpServer server = HttpServer.create(new InetSocketAddress(host, Integer.parseInt(arguments[0])), 50);
         server.setExecutor(Executors.newCachedThreadPool());
         server.createContext("/", exchange -> {
             String path = exchange.getRequestURI().getPath();

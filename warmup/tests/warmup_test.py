@@ -306,6 +306,28 @@ class JDK17(Both, Case):
         self.assertIn("2 of 2 warm-up requests failed", next(line for line in lines if line.startswith("yunti: ")))
         service.kill()
 
+    def test_listeners_on_one_address(self):
+        flags = [*self.shared(), "--port", str(self.port), "--replay-seconds", "0.5", "--"]
+        service = self.start([YUNTI, "warmup", "apply", *flags, *self.words(rest=["127.0.0.1"])])
+        self.assertGreater(answers_before(self.port, service), 50)
+        self.end(service)
+        if not os.path.exists("/proc/net/if_inet6"):
+            self.skipTest("this machine has no IPv6")
+        service = self.start([YUNTI, "warmup", "apply", *flags, *self.words(rest=["::1"])])
+        lines = [service.stderr.readline(), service.stderr.readline()]
+        self.assertIn(f"yunti: port {self.port} takes IPv6 alone: it opens without a replay\n", lines)
+
+    def test_a_port_in_use_is_found_before_the_start(self):
+        with socket.socket() as taken:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            taken.bind(("127.0.0.1", self.port))
+            taken.listen()
+            words = ["--", *self.words()]
+            self.assertIn(f"port {self.port} is in use", self.run_yunti("record", "--url", self.url(), *words, code=2).stderr)
+            flags = [*self.shared(), "--port", str(self.port)] if self.recorded else None
+            if flags:
+                self.assertIn("is in use", self.run_yunti("check", *flags, *words, code=2).stderr)
+
     def test_without_a_profile_the_program_runs(self):
         batch = [self.java, "-cp", "batch.jar", "Batch", "3"]
         done = self.run_yunti("apply", "--profile", "none", "--", *batch, code=3)
@@ -342,6 +364,7 @@ class JDK17(Both, Case):
                 (["record", "--profile", "/proc/x", "--url", self.url(), "--", *shop], 5, "cannot write the profile"),
                 (["record", "--url", self.url(), "--", self.java, "-jar", "shop.jar", "x"], 3, "ended by itself"),
                 (["record", "--url", self.url("/missing"), "--seconds", "0.2", "--", *shop], 3, "status 404"),
+                (["record", "--profile", "a:b", "--url", self.url(), "--", *shop], 2, "options cannot hold this path"),
                 (["record", "--java", "/bin/true", "--url", self.url(), "--", *shop], 3, "cannot tell the build"),
                 (["apply", "--", "absent-program"], 2, "cannot start the program"),
                 (["check", "--rate", "0", "--", *shop], 2, "a number above 0"),

@@ -35,7 +35,11 @@ impl Gate {
         let token = std::process::id() ^ Instant::now().elapsed().subsec_nanos();
         let only =
             Ipv4Addr::new(127, 64 + (token >> 16 & 63) as u8, (token >> 8 & 255) as u8, (token & 127) as u8 + 64);
-        filter::attach(server, only).then_some(Gate { socket, plan, only, fd })
+        if !filter::attach(server, only) {
+            eprintln!("yunti: the kernel refuses a filter: port {} opens without a replay", plan.server.port());
+            return None;
+        }
+        Some(Gate { socket, plan, only, fd })
     }
 
     /// Starts the replay in a thread, which opens the port at its end. Without a thread the port opens at once.

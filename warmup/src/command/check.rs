@@ -15,11 +15,11 @@ use yunti_replay::request::Request;
 
 use super::apply::{applied, usable_archive};
 use super::check_report::{self, Check, Round};
-use super::flags::{Replay, Subject, seconds, text_of, variable};
+use super::flags::{Replay, Subject, address, seconds, text_of, variable};
 use crate::java::archive::Kind;
 use crate::java::command_line::CommandLine;
 use crate::measure::classes::Classes;
-use crate::measure::first_seconds::{Load, measure, wait_for_port};
+use crate::measure::first_seconds::{Load, free, measure, wait_for_port};
 use crate::measure::service::Start;
 use crate::profile::Profile;
 
@@ -145,6 +145,9 @@ fn classes_of(
     options.push(format!("-Xlog:class+load=info:file={}", text_of(&log)?));
     let (words, variables) = line.with_options(&options, line.is_script(), variable);
     let start = Start { words, directory: line.directory.clone(), variables, output: Some(work.path("output")) };
+    if let Some(request) = first {
+        free(address(request)?)?;
+    }
     let begin = Instant::now();
     let mut service = start.start()?;
     match first {
@@ -195,10 +198,6 @@ fn round(flags: &CheckFlags, line: &CommandLine, requests: &[Request], work: &Wo
     let applied = measure(&start(applied.words, applied.variables), &load, cancel)?;
     let replay = std::fs::read_to_string(&report).ok().and_then(|text| serde_json::from_str(&text).ok());
     Ok(Round { plain, archive, applied, replay })
-}
-
-fn address(request: &Request) -> Result<std::net::SocketAddr> {
-    request.address().map_err(|e| Error::io(Code::Input, "cannot find the host", &e).at_path(request.url()))
 }
 
 /// Directory of a check's own files, which goes with it.

@@ -1,10 +1,12 @@
 //! Flags that several commands have: the program, its profile, and the replay.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use yunti_base::{Code, Error, Result};
+use yunti_replay::request::Request;
 
 use crate::java::command_line::CommandLine;
 use crate::java::release::Release;
@@ -85,9 +87,15 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// Returns the address of a request's server.
+pub fn address(request: &Request) -> Result<SocketAddr> {
+    request.address().map_err(|e| Error::io(Code::Input, "cannot find the host", &e).at_path(request.url()))
+}
+
 /// Returns a path as text for the JVM, whose options are text.
 pub fn text_of(path: &Path) -> Result<String> {
-    let text = path.to_str().filter(|text| !text.contains(['\n', '"']));
+    // A colon separates two archives, and a percent sign begins a number of the process.
+    let text = path.to_str().filter(|text| !text.contains(['\n', '"', ':', '%']));
     text.map(String::from).ok_or_else(|| {
         Error::new(Code::Usage, "the JVM's options cannot hold this path")
             .at_path(path.to_string_lossy())

@@ -13,10 +13,11 @@ use yunti_program::text::numbers;
 use yunti_replay::closed_loop::{ClosedLoop, Tally};
 use yunti_replay::request::Request;
 
-use super::flags::{Subject, seconds, text_of, variable};
+use super::flags::{Subject, address, seconds, text_of, variable};
 use crate::java::archive::Kind;
 use crate::java::command_line::CommandLine;
 use crate::java::release::Release;
+use crate::measure::first_seconds::free;
 use crate::measure::service::{Service, Start};
 use crate::profile::{Draft, Profile, Stamps, requests_of};
 
@@ -73,6 +74,9 @@ pub fn record(flags: &RecordFlags) -> Outcome {
                 .into());
         }
         eprintln!("yunti: no archive: {why}");
+    }
+    for request in &requests {
+        free(address(request)?)?;
     }
     let cancel = Cancel::default();
     cancel_on_signals(&cancel);
@@ -158,10 +162,7 @@ fn drive(
     let mut ended = None;
     if !requests.is_empty() {
         let seconds = Duration::from_secs_f64(flags.seconds.unwrap_or(10.0));
-        let servers = requests.iter().map(|request| {
-            request.address().map_err(|e| Error::io(Code::Input, "cannot find the host", &e).at_path(request.url()))
-        });
-        let servers = servers.collect::<Result<_>>()?;
+        let servers = requests.iter().map(address).collect::<Result<_>>()?;
         let training =
             ClosedLoop { requests, servers, from: None, connections: flags.connections.into(), timeout: ANSWER };
         let mut first = None;

@@ -55,6 +55,7 @@ pub struct FirstSeconds {
 
 /// Starts a service, loads it as soon as its port opens, and stops it.
 pub fn measure(start: &Start, load: &Load, cancel: &Cancel) -> Result<FirstSeconds> {
+    free(load.server)?;
     let begin = Instant::now();
     let mut service = start.start()?;
     wait_for_port(&mut service, load.server, begin, cancel)?;
@@ -95,12 +96,24 @@ pub fn measure(start: &Start, load: &Load, cancel: &Cancel) -> Result<FirstSecon
     })
 }
 
+/// Returns an error if another program listens: its answers would be taken for the service's.
+pub fn free(server: SocketAddr) -> Result<()> {
+    match is_open(server) {
+        true => Err(Error::new(Code::Usage, format!("port {} is in use", server.port()))
+            .hint("end the program that listens there, or name another port")),
+        false => Ok(()),
+    }
+}
+
+/// Returns true if a server accepts a connection.
+fn is_open(server: SocketAddr) -> bool {
+    // A port of the range for clients can be connected to itself while no server listens.
+    TcpStream::connect_timeout(&server, CONNECT).is_ok_and(|s| s.local_addr().is_ok_and(|own| own != server))
+}
+
 /// Waits until a port accepts connections.
 pub fn wait_for_port(service: &mut Service, server: SocketAddr, begin: Instant, cancel: &Cancel) -> Result<()> {
-    // A port of the range for clients can be connected to itself while no server listens.
-    let is_open =
-        || TcpStream::connect_timeout(&server, CONNECT).is_ok_and(|s| s.local_addr().is_ok_and(|own| own != server));
-    while !is_open() {
+    while !is_open(server) {
         cancel.check()?;
         if let Some(status) = service.ended() {
             return Err(Error::new(
