@@ -6,8 +6,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Service of the tests: `Shop PORT [HOST | hang]`. Each answer of /page is the number of answers so far, so that a client sees
- * how many came before it. /exit?N ends the program with N, /missing is 404, and with `hang` no answer comes.
+ * Service of the tests: `Shop PORT [HOST | hang]`. Each answer of /page is the number of answers so far, so that a
+ * client sees how many came before it. /exit?N ends the program with N, /missing is 404; with `hang` no answer comes.
  */
 public class Shop {
     public static void main(String[] arguments) throws Exception {
