@@ -20,7 +20,7 @@ public final class RunnerSettings {
 
   // Hadoop's defaults are 1 s and 5 s, for a client that asks over a network. Here a question costs microseconds.
   private static final int COMPLETION_POLL_MS = 5;
-  private static final int PROGRESS_POLL_MS = 100;
+  private static final int PROGRESS_POLL_MS = 10;
 
   private RunnerSettings() {}
 

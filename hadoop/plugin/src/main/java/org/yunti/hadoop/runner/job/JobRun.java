@@ -65,6 +65,7 @@ public final class JobRun {
   private static final long STOP_MS_MAX = 3000;
   /** How often attempts are checked for progress. */
   private static final long WATCH_MS = 500;
+  private static final long SHOWN_NS = 1_000_000_000;
 
   private final JobID id;
   private final Path submitDirectory;
@@ -92,6 +93,9 @@ public final class JobRun {
   private volatile float setUp;
   private volatile float cleanedUp;
   private volatile Counters finalCounters;
+  private long shown_ns = System.nanoTime() - SHOWN_NS;
+  private float shownMaps;
+  private float shownReduces;
   /** Attempts may commit until the job ends. */
   private volatile boolean commits = true;
 
@@ -469,14 +473,23 @@ public final class JobRun {
     priority = newPriority;
   }
 
-  /** Returns the job's state, as Hadoop's client wants it. */
-  public JobStatus status() {
+  /**
+   * Returns the job's state, as Hadoop's client wants it. Its progress changes once a second, because clients print each
+   * change, and ask often so that they notice the end.
+   */
+  public synchronized JobStatus status() {
+    long now_ns = System.nanoTime();
+    if (isEnded() || now_ns - shown_ns >= SHOWN_NS) {
+      shown_ns = now_ns;
+      shownMaps = Status.progress(maps, setUp);
+      shownReduces = Status.progress(reduces, setUp);
+    }
     return new Status(this);
   }
 
   private static final class Status extends JobStatus {
     Status(JobRun run) {
-      super(run.id, run.setUp, progress(run.maps, run.setUp), progress(run.reduces, run.setUp), run.cleanedUp,
+      super(run.id, run.setUp, run.shownMaps, run.shownReduces, run.cleanedUp,
           run.state, run.priority, run.conf.getUser(), run.conf.getJobName(), run.conf.getQueueName(),
           new Path(run.submitDirectory, "job.xml").toString(), run.record.directory().toURI().toString(), false,
           run.isEnded() ? run.record.history().toURI().toString() : "");

@@ -2,6 +2,8 @@ package org.yunti.hadoop.runner.job;
 
 import java.io.File;
 import java.lang.management.ManagementFactory;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.fs.FileUtil;
@@ -15,6 +17,8 @@ public final class ThisProcess {
   /** Java 8 has it only in this name. */
   private static final String ID = ManagementFactory.getRuntimeMXBean().getName().split("@", 2)[0];
 
+  private static final Set<File> CLEANED = ConcurrentHashMap.newKeySet();
+
   private ThisProcess() {}
 
   public static String id() {
@@ -27,6 +31,9 @@ public final class ThisProcess {
    * Entries of other users stay, because they cannot be deleted.
    */
   public static void deleteLeftovers(File directory) {
+    if (!CLEANED.add(directory)) {
+      return; // Once is enough for one program.
+    }
     File[] entries = directory.listFiles();
     if (entries == null || !new File("/proc/self").exists()) {
       return;

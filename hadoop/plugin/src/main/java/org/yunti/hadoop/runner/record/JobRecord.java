@@ -5,6 +5,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileUtil;
 import org.slf4j.Logger;
@@ -28,6 +29,10 @@ public final class JobRecord {
   public static final String JOBS_MAX = "yunti.hadoop.record.jobs";
 
   private static final int JOBS_MAX_DEFAULT = 200;
+  /** Jobs of one program between two times that old records are deleted. */
+  private static final int PRUNE_JOBS = 50;
+
+  private static final AtomicInteger ENDED = new AtomicInteger();
   private static final Logger LOG = LoggerFactory.getLogger(JobRecord.class);
 
   private final File directory;
@@ -86,14 +91,17 @@ public final class JobRecord {
     }
   }
 
-  /** Deletes the records of the oldest jobs. */
+  /** Deletes the records of the oldest jobs, now and then. */
   public void prune(Configuration conf) {
+    if (ENDED.getAndIncrement() % PRUNE_JOBS != 0) {
+      return;
+    }
     File[] jobs = directory.getParentFile().listFiles((parent, name) -> name.startsWith("job_"));
     int keep = conf.getInt(JOBS_MAX, JOBS_MAX_DEFAULT);
     if (jobs == null || jobs.length <= keep) {
       return;
     }
-    Arrays.sort(jobs, (a, b) -> Long.compare(a.lastModified(), b.lastModified()));
+    Arrays.sort(jobs); // Their names begin with the time of their program's start.
     for (int i = 0; i < jobs.length - keep; i++) {
       if (!jobs[i].equals(directory) && !FileUtil.fullyDelete(jobs[i])) {
         LOG.warn("cannot delete the record of an old job: {}", jobs[i]);
