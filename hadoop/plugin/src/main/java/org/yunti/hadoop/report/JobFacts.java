@@ -1,10 +1,12 @@
 package org.yunti.hadoop.report;
 
-import com.fasterxml.jackson.core.JsonEncoding;
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.BufferedOutputStream;
 import java.io.File;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.OutputStreamWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -98,44 +100,45 @@ final class JobFacts {
 
   /** Writes the document; {@code before} has the facts of the earlier jobs of a chain. */
   void write(File file, List<JobFacts> before) throws IOException {
-    try (JsonGenerator out = new JsonFactory().createGenerator(file, JsonEncoding.UTF8)) {
+    OutputStream bytes = new BufferedOutputStream(new FileOutputStream(file));
+    try (JsonWriter out = new JsonWriter(new OutputStreamWriter(bytes, StandardCharsets.UTF_8))) {
       write(out, before);
     }
   }
 
-  private void write(JsonGenerator out, List<JobFacts> before) throws IOException {
-    out.writeStartObject();
-    out.writeStringField("format", FORMAT);
-    out.writeStringField("id", job.getJobID().toString());
-    out.writeStringField("name", job.getJobName());
-    out.writeStringField("state", status.getState().name().toLowerCase(Locale.ROOT));
-    out.writeStringField("failure", status.getState() == JobStatus.State.SUCCEEDED ? "" : status.getFailureInfo());
-    out.writeNumberField("submitted_unix_ms", submitted);
-    out.writeNumberField("finished_unix_ms", finished);
-    out.writeNumberField("reduces", conf.getInt("mapreduce.job.reduces", 1));
-    out.writeStringField("output", conf.get(FileOutputFormat.OUTDIR));
+  private void write(JsonWriter out, List<JobFacts> before) throws IOException {
+    out.beginObject();
+    out.field("format", FORMAT);
+    out.field("id", job.getJobID().toString());
+    out.field("name", job.getJobName());
+    out.field("state", status.getState().name().toLowerCase(Locale.ROOT));
+    out.field("failure", status.getState() == JobStatus.State.SUCCEEDED ? "" : status.getFailureInfo());
+    out.field("submitted_unix_ms", submitted);
+    out.field("finished_unix_ms", finished);
+    out.field("reduces", conf.getInt("mapreduce.job.reduces", 1));
+    out.field("output", conf.get(FileOutputFormat.OUTDIR));
     JobConf settings = new JobConf(conf);
-    out.writeNumberField("map_container_bytes", (long) settings.getMemoryRequired(TaskType.MAP) << 20);
-    out.writeNumberField("reduce_container_bytes", (long) settings.getMemoryRequired(TaskType.REDUCE) << 20);
+    out.field("map_container_bytes", (long) settings.getMemoryRequired(TaskType.MAP) << 20);
+    out.field("reduce_container_bytes", (long) settings.getMemoryRequired(TaskType.REDUCE) << 20);
     writeCluster(out, conf);
     writeCounters(out, counters);
-    out.writeArrayFieldStart("attempts");
+    out.beginArray("attempts");
     for (AttemptFacts attempt : attempts) {
       writeAttempt(out, attempt);
     }
-    out.writeEndArray();
+    out.end();
     if (!before.isEmpty()) {
-      out.writeArrayFieldStart("before");
+      out.beginArray("before");
       for (JobFacts job : before) {
         job.write(out, Collections.emptyList());
       }
-      out.writeEndArray();
+      out.end();
     }
-    out.writeEndObject();
+    out.end();
   }
 
   /** Writes the present resources of the nodes: a cluster does not record past ones. */
-  private static void writeCluster(JsonGenerator out, Configuration conf) throws IOException {
+  private static void writeCluster(JsonWriter out, Configuration conf) throws IOException {
     List<NodeReport> nodes = new ArrayList<>();
     if (MRConfig.YARN_FRAMEWORK_NAME.equals(conf.get(MRConfig.FRAMEWORK_NAME))) {
       try (YarnClient yarn = YarnClient.createYarnClient()) {
@@ -146,53 +149,53 @@ final class JobFacts {
         throw new IOException(e);
       }
     }
-    out.writeObjectFieldStart("cluster");
-    out.writeNumberField("nodes", nodes.size());
-    out.writeNumberField("processors", nodes.stream().mapToLong(n -> n.getCapability().getVirtualCores()).sum());
-    out.writeNumberField("memory_bytes", nodes.stream().mapToLong(n -> n.getCapability().getMemorySize() << 20).sum());
-    out.writeEndObject();
+    out.beginObject("cluster");
+    out.field("nodes", nodes.size());
+    out.field("processors", nodes.stream().mapToLong(n -> n.getCapability().getVirtualCores()).sum());
+    out.field("memory_bytes", nodes.stream().mapToLong(n -> n.getCapability().getMemorySize() << 20).sum());
+    out.end();
   }
 
-  private static void writeCounters(JsonGenerator out, Counters counters) throws IOException {
-    out.writeObjectFieldStart("counters");
+  private static void writeCounters(JsonWriter out, Counters counters) throws IOException {
+    out.beginObject("counters");
     if (counters != null) {
       for (CounterGroup group : counters) {
-        out.writeObjectFieldStart(group.getName());
+        out.beginObject(group.getName());
         for (Counter counter : group) {
-          out.writeNumberField(counter.getName(), Math.max(0, counter.getValue()));
+          out.field(counter.getName(), Math.max(0, counter.getValue()));
         }
-        out.writeEndObject();
+        out.end();
       }
     }
-    out.writeEndObject();
+    out.end();
   }
 
-  private static void writeAttempt(JsonGenerator out, AttemptFacts attempt) throws IOException {
-    out.writeStartObject();
-    out.writeStringField("id", attempt.id);
-    out.writeStringField("kind", attempt.isMap ? "map" : "reduce");
-    out.writeStringField("state", attempt.state.toLowerCase(Locale.ROOT));
-    out.writeStringField("node", attempt.node);
-    out.writeNumberField("start_unix_ms", attempt.start);
-    out.writeNumberField("elapsed_ms", attempt.elapsed);
-    out.writeNumberField("shuffled_unix_ms", attempt.shuffled);
-    out.writeNumberField("merged_unix_ms", attempt.merged);
-    out.writeObjectFieldStart("counters");
+  private static void writeAttempt(JsonWriter out, AttemptFacts attempt) throws IOException {
+    out.beginObject();
+    out.field("id", attempt.id);
+    out.field("kind", attempt.isMap ? "map" : "reduce");
+    out.field("state", attempt.state.toLowerCase(Locale.ROOT));
+    out.field("node", attempt.node);
+    out.field("start_unix_ms", attempt.start);
+    out.field("elapsed_ms", attempt.elapsed);
+    out.field("shuffled_unix_ms", attempt.shuffled);
+    out.field("merged_unix_ms", attempt.merged);
+    out.beginObject("counters");
     if (attempt.counters != null) {
       for (TaskCounter name : TaskCounter.values()) {
         if (ATTEMPT_COUNTERS.contains(name)) {
-          out.writeNumberField(name.name(), Math.max(0, attempt.counters.findCounter(name).getValue()));
+          out.field(name.name(), Math.max(0, attempt.counters.findCounter(name).getValue()));
         }
       }
     }
-    out.writeEndObject();
-    out.writeObjectFieldStart("times_ms");
+    out.end();
+    out.beginObject("times_ms");
     if (attempt.counters != null) {
       for (Counter counter : attempt.counters.getGroup(TaskTime.COUNTERS)) {
-        out.writeNumberField(counter.getName(), counter.getValue());
+        out.field(counter.getName(), counter.getValue());
       }
     }
-    out.writeEndObject();
-    out.writeEndObject();
+    out.end();
+    out.end();
   }
 }
