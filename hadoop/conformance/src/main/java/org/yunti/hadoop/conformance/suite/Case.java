@@ -97,6 +97,13 @@ public final class Case {
     return this;
   }
 
+  /** Compresses the map output by a codec ({@code Gzip}); skips the case if stock Hadoop cannot do that here. */
+  public Case mapOutput(String codec) {
+    return set("mapreduce.map.output.compress", true)
+        .set("mapreduce.map.output.compress.codec", Codecs.className(codec))
+        .skippedIf(conf -> Codecs.obstacleOfMapOutput(codec, conf));
+  }
+
   public Case order(Order newOrder) {
     order = newOrder;
     return this;

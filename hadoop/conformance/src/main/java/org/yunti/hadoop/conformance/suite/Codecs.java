@@ -58,6 +58,21 @@ public final class Codecs {
     }
   }
 
+  /**
+   * Returns why stock Hadoop cannot compress map output by the codec, or null. Without a compressor, Hadoop 3.1 to 3.3
+   * writes the map output as it is, and then fails to read it: they need their native library for gzip.
+   */
+  public static String obstacleOfMapOutput(String codec, Configuration conf) {
+    try {
+      if (CodecPool.getCompressor(of(codec, conf)) == null) {
+        return "stock Hadoop cannot run it here: no compressor without its native library";
+      }
+    } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+      // Below, for the reason.
+    }
+    return obstacle(codec, conf);
+  }
+
   private static byte[] expanded(CompressionCodec codec, byte[] bytes) throws IOException {
     Decompressor decompressor = CodecPool.getDecompressor(codec);
     try (InputStream in = codec.createInputStream(new ByteArrayInputStream(bytes), decompressor)) {

@@ -24,27 +24,22 @@ public final class MapOutputCodecs {
         MapOutputCodecs::smallValue).set("mapreduce.map.output.compress", false));
     for (String codec : List.of("Default", "Gzip", "BZip2", "Snappy", "Lz4", "ZStandard")) {
       String name = "codecs/" + codec.toLowerCase(java.util.Locale.ROOT);
-      cases.add(compressed(codec, Traced.of(name, Text.class, MapOutputCodecs::key, BytesWritable.class,
-          MapOutputCodecs::smallValue)));
-      Case merged = compressed(codec, Traced.of(name + "-merged", Text.class, MapOutputCodecs::key,
-          BytesWritable.class, MapOutputCodecs::mediumValue, 2, 400)
+      cases.add(Traced.of(name, Text.class, MapOutputCodecs::key, BytesWritable.class, MapOutputCodecs::smallValue)
+          .mapOutput(codec));
+      Case merged = Traced.of(name + "-merged", Text.class, MapOutputCodecs::key, BytesWritable.class,
+              MapOutputCodecs::mediumValue, 2, 400)
           .set("mapreduce.task.io.sort.mb", 1).set("mapreduce.map.sort.spill.percent", "0.05")
-          .set("mapreduce.task.io.sort.factor", 2));
+          .set("mapreduce.task.io.sort.factor", 2).mapOutput(codec);
       cases.add(List.of("Default", "Gzip").contains(codec) ? merged.skippedIf(conf -> damageByChecks()) : merged);
-      cases.add(compressed(codec, Traced.of(name + "-large-values", Text.class, MapOutputCodecs::key,
-          BytesWritable.class, MapOutputCodecs::largeValue, 1, 4)));
+      cases.add(Traced.of(name + "-large-values", Text.class, MapOutputCodecs::key, BytesWritable.class,
+          MapOutputCodecs::largeValue, 1, 4).mapOutput(codec));
     }
     // Names of Hadoop 1, which many job files still use.
     cases.add(Traced.of("codecs/old-names", Text.class, MapOutputCodecs::key, BytesWritable.class,
         MapOutputCodecs::smallValue).set("mapred.compress.map.output", true)
-        .set("mapred.map.output.compression.codec", Codecs.className("Gzip")));
+        .set("mapred.map.output.compression.codec", Codecs.className("Gzip"))
+        .skippedIf(conf -> Codecs.obstacleOfMapOutput("Gzip", conf)));
     return cases;
-  }
-
-  private static Case compressed(String codec, Case traced) {
-    return traced.set("mapreduce.map.output.compress", true)
-        .set("mapreduce.map.output.compress.codec", Codecs.className(codec))
-        .skippedIf(conf -> Codecs.obstacle(codec, conf));
   }
 
   private static Text key(Random random, int record) {

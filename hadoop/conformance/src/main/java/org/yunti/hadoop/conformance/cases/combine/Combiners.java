@@ -9,7 +9,6 @@ import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.WritableComparable;
 import org.apache.hadoop.io.WritableComparator;
-import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.apache.hadoop.mapreduce.lib.reduce.LongSumReducer;
@@ -45,8 +44,7 @@ public final class Combiners {
         oneSpill("combine/state-and-cleanup", Buffering.class),
         oneSpill("combine/grouping-comparator", FirstKeyOfGroup.class)
             .tweak(job -> job.setCombinerKeyGroupingComparatorClass(FirstLetter.class)),
-        oneSpill("combine/gzip", IntSumReducer.class).set("mapreduce.map.output.compress", true)
-            .set("mapreduce.map.output.compress.codec", GzipCodec.class.getName()),
+        oneSpill("combine/gzip", IntSumReducer.class).mapOutput("Gzip"),
         manySpills("combine/many-spills", IntSumReducer.class, 10, 3),
         manySpills("combine/many-spills-factor-2", IntSumReducer.class, 2, 3),
         manySpills("combine/min-spills-1", IntSumReducer.class, 10, 1),

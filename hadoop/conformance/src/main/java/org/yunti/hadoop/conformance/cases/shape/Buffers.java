@@ -47,8 +47,7 @@ public final class Buffers {
         hugeKey("shape/huge-key-buffer-1mb", 1).counterMayDiffer("MAP_OUTPUT_BYTES", OVERSIZED),
         hugeKey("shape/huge-key-buffer-48mb", 48),
         hugeValue("shape/huge-value-gzip", 1, 3).counterMayDiffer("MAP_OUTPUT_BYTES", OVERSIZED)
-            .set("mapreduce.map.output.compress", true)
-            .set("mapreduce.map.output.compress.codec", "org.apache.hadoop.io.compress.GzipCodec"),
+            .mapOutput("Gzip"),
         Traced.of("shape/reduce-merges-on-disk", Text.class, KEYS, BytesWritable.class, values(200), 9, 100)
             .set("mapreduce.reduce.memory.totalbytes", 1000)
             .set("mapreduce.task.io.sort.factor", 2),

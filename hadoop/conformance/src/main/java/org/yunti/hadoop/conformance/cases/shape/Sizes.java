@@ -7,7 +7,6 @@ import java.util.Random;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.Text;
 import org.yunti.hadoop.conformance.suite.Case;
-import org.yunti.hadoop.conformance.suite.Codecs;
 import org.yunti.hadoop.conformance.trace.Traced;
 
 /**
@@ -75,9 +74,7 @@ public final class Sizes {
     if (codec.equals("None")) {
       return traced;
     }
-    return traced.set("mapreduce.map.output.compress", true)
-        .set("mapreduce.map.output.compress.codec", Codecs.className(codec))
-        .skippedIf(conf -> Codecs.obstacle(codec, conf));
+    return traced.mapOutput(codec);
   }
 
   /** Returns a value of half noise and half zeros, so that codecs have work. */

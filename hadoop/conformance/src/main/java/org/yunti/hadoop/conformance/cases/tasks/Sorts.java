@@ -125,8 +125,7 @@ public final class Sorts {
     cases.add(Twin.spilling(keyValue("sort/key-values-spills-gzip", KEY_VALUES).input(new TextInput(
         (random, line) -> "key" + random.nextInt(900) + "\t" + "v".repeat(random.nextInt(8000)), "text", 1, 2500)))
         .set("mapreduce.map.sort.spill.percent", "1.0")
-        .set("mapreduce.map.output.compress", true)
-        .set("mapreduce.map.output.compress.codec", "org.apache.hadoop.io.compress.GzipCodec"));
+        .mapOutput("Gzip"));
     cases.add(keyValue("sort/huge-values", KEY_VALUES).set("mapreduce.task.io.sort.mb", 48).input(new TextInput(
         (random, line) -> "key" + line % 3 + "\t" + (line == 5 ? "value".repeat(MEGABYTE) : "small" + line), "text", 2, 20)));
   }

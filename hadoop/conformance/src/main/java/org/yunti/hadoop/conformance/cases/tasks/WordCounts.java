@@ -99,8 +99,7 @@ public final class WordCounts {
     cases.add(Twin.spilling(Twin.of("words/spills-of-reducer", "text", WordCounts::reduced, REDUCER).order(Order.EXACT).input(many)));
     cases.add(Twin.combinedInSpills(
         Twin.of("words/spills-of-combiner", "text", WordCounts::combined, COMBINER).order(Order.EXACT).input(many)));
-    cases.add(Twin.combinedInSpills(counted("words/spills-and-codec").input(many)
-        .set("mapreduce.map.output.compress", true).set("mapreduce.map.output.compress.codec", Codecs.className("Lz4"))));
+    cases.add(Twin.combinedInSpills(counted("words/spills-and-codec").input(many).mapOutput("Lz4")));
     cases.add(counted("words/one-huge-word").set("mapreduce.task.io.sort.mb", 64).input(FileInput.text("text/a.txt",
         "small " + "huge".repeat(2 * MEGABYTE) + "\nsmall again\n")));
     Case.Input hugeLine = FileInput.of("text/a.txt", conf -> {
@@ -120,8 +119,7 @@ public final class WordCounts {
     for (String codec : List.of("Default", "Deflate", "Gzip", "BZip2", "Snappy", "Lz4", "ZStandard")) {
       String name = codec.toLowerCase(java.util.Locale.ROOT);
       cases.add(counted("map-output/" + name).input(TextInput.words(3, 500))
-          .set("mapreduce.map.output.compress", true).set("mapreduce.map.output.compress.codec", Codecs.className(codec))
-          .skippedIf(conf -> Codecs.obstacle(codec, conf)));
+          .mapOutput(codec));
     }
     for (String[] codec : new String[][] {{"Gzip", "gz"}, {"BZip2", "bz2"}, {"ZStandard", "zst"}}) {
       cases.add(compressed(codec[0], codec[1], "", 1));
