@@ -36,6 +36,11 @@ import org.yunti.hadoop.shuffle.NativeShuffle;
  * small job on the cluster and prints its counters. Exit code 0 if that job was native throughout, else 1.
  */
 public final class Check extends Configured implements Tool {
+  /** Versions that the tests run on (docs/guide/hadoop.md). */
+  private static final List<String> HADOOP_TESTED = Arrays.asList("3.1", "3.3", "3.4", "3.5");
+
+  private static final List<String> JAVA_TESTED = Arrays.asList("8", "11", "17", "21", "25");
+
   private static final List<String> KEYS =
       Arrays.asList(
           "Text", "BytesWritable", "IntWritable", "LongWritable", "ShortWritable", "ByteWritable", "BooleanWritable",
@@ -69,7 +74,10 @@ public final class Check extends Configured implements Tool {
   @Override
   public int run(String[] arguments) throws Exception {
     JobConf job = new JobConf(getConf());
-    System.out.println("Hadoop " + VersionInfo.getVersion() + ", " + job.get(MRConfig.FRAMEWORK_NAME, "local"));
+    String hadoop = VersionInfo.getVersion();
+    System.out.println("Hadoop " + hadoop + ", " + job.get(MRConfig.FRAMEWORK_NAME, "local") + hint(hadoop, HADOOP_TESTED));
+    String java = System.getProperty("java.version");
+    System.out.println("Java " + java + ", on this machine" + hint(java, JAVA_TESTED));
     printRow("library, on this machine", NativeLibrary::load);
     System.out.println("map output");
     if (job.getCompressMapOutput()) {
@@ -85,6 +93,15 @@ public final class Check extends Configured implements Tool {
     }
     memory(job);
     return runSmallJob() ? 0 : 1;
+  }
+
+  /** Returns a remark for a version outside the tested ones, or nothing. */
+  static String hint(String version, List<String> tested) {
+    // Java 8 calls itself 1.8; vendors append parts of their own to Hadoop's.
+    String own = version.replaceFirst("^1\\.", "") + ".";
+    return tested.stream().anyMatch(release -> own.startsWith(release + ".") || own.startsWith(release + "-"))
+        ? ""
+        : ": not tested, only " + String.join(", ", tested);
   }
 
   private JobConf with(String name, String value) {

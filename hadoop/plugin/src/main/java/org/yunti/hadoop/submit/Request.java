@@ -25,7 +25,7 @@ final class Request {
   String code = "";
   /** Class library for files of columns, a local path, or null. */
   String formats;
-  /** What the client completes by the first files: {@code columns}, {@code formats}, or null. */
+  /** Facts that the client completes by the first files: {@code columns}, {@code formats}, or null. */
   String complete;
   boolean overwrite;
   boolean namedOutputs;

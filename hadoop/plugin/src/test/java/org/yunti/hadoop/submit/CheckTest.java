@@ -1,0 +1,33 @@
+package org.yunti.hadoop.submit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Versions as Hadoop and the JVM print them. */
+class CheckTest {
+  private static final List<String> HADOOP = Arrays.asList("3.1", "3.3");
+  private static final List<String> JAVA = Arrays.asList("8", "17", "25");
+
+  @Test
+  void isSilentAboutTestedVersions() {
+    for (String version : new String[] {"3.1.4", "3.3.6", "3.3", "3.1.1.7.1.7.0-551", "3.3-SNAPSHOT"}) {
+      assertEquals("", Check.hint(version, HADOOP), version);
+    }
+    for (String version : new String[] {"1.8.0_504", "17", "17.0.15", "25.0.1", "25-ea"}) {
+      assertEquals("", Check.hint(version, JAVA), version);
+    }
+  }
+
+  @Test
+  void namesTheTestedVersionsForOthers() {
+    for (String version : new String[] {"3.2.4", "3.10.0", "2.10.2", "3.6.0", "4.0.0"}) {
+      assertEquals(": not tested, only 3.1, 3.3", Check.hint(version, HADOOP), version);
+    }
+    for (String version : new String[] {"1.7.0_80", "11.0.13", "18.0.2", "2.5"}) {
+      assertEquals(": not tested, only 8, 17, 25", Check.hint(version, JAVA), version);
+    }
+  }
+}
