@@ -90,7 +90,7 @@ def bench(options, *words):
         "nn",
         "bench",
         "--hadoop",
-        jars.LIB,
+        jars.Jars().lib,
         "--json",
         "-s",
         str(options.seconds),
@@ -209,7 +209,7 @@ def judged(documents):
 
 def main():
     options = arguments()
-    jars.fetch()
+    jars.Jars().fetch()
     held = measure.lock()
     host = machine.describe()
     busy = host["load"][0] > 0.5

@@ -7,6 +7,7 @@ import glob
 import http.client
 import os
 import pwd
+import re
 import shlex
 import shutil
 import sys
@@ -45,6 +46,12 @@ def _property(text):
     if not equals or not key.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is not key=value")
     return key.strip(), value
+
+
+def _version(text):
+    if not re.fullmatch(r"3\.\d+\.\d+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a version, such as 3.3.6")
+    return text
 
 
 def _folder(text):
@@ -104,6 +111,8 @@ def up(arguments):
                         help="set a property; its name selects the file")
     parser.add_argument("--conf", type=_folder, metavar="DIR",
                         help="add the properties of each *.xml in DIR, and copy its other files")
+    parser.add_argument("--hadoop", type=_version, metavar="VERSION",
+                        help="run this version of Hadoop, from Maven Central (default: see hadoop/pom.xml)")
     parser.add_argument("--tls", action="store_true", help="use TLS for the shuffle")
     parser.add_argument("--timeout", type=_seconds, default=120, metavar="SECONDS",
                         help="wait at most this long for the daemons (default 120)")
@@ -115,11 +124,12 @@ def up(arguments):
             return
         user, java_home = _user(), _java_home()
         namespace.require()
-        jars.fetch()
+        hadoop = jars.Jars(options.hadoop)
+        hadoop.fetch()
         # NodeManagers require folders that all can read.
         os.umask(0o022)
-        _prepare(layout, options, user, java_home)
-        seconds = _start(layout, options, user, java_home)
+        _prepare(layout, hadoop, options, user, java_home)
+        seconds = _start(layout, hadoop, options, user, java_home)
         _announce(layout, java_home)
         nodes = f"{options.nodes} node{'s' * (options.nodes > 1)}"
         print(f"cluster: up in {seconds:.1f} s: {nodes}, logs in {os.path.relpath(layout.logs)}; {_hint(layout)}")
@@ -153,7 +163,7 @@ def _pids(layout):
     return pids
 
 
-def _prepare(layout, options, user, java_home):
+def _prepare(layout, hadoop, options, user, java_home):
     """Creates the files of the cluster anew, except data/hdfs."""
     for path in (layout.logs, layout.run, layout.bin):
         shutil.rmtree(path, ignore_errors=True)
@@ -168,14 +178,14 @@ def _prepare(layout, options, user, java_home):
     for node in range(1, options.nodes + 1):
         for path in (layout.node_blocks(node), layout.node_data(node), layout.container_logs(node)):
             os.makedirs(path, exist_ok=True)
-    configuration.write(layout, options, user, java_home)
+    configuration.write(layout, hadoop, options, user, java_home)
     launcher = os.path.join(layout.bin, COMMANDS[0])
     shutil.copy(os.path.join(SOURCE, "launcher.sh"), launcher)
     os.chmod(launcher, 0o755)
     for name in COMMANDS[1:]:
         os.symlink(COMMANDS[0], os.path.join(layout.bin, name))
     with open(layout.settings, "w", encoding="utf-8") as file:
-        file.write(f"class_path='{':'.join(jars.CLASS_PATH)}'\njava_home={shlex.quote(java_home)}\n"
+        file.write(f"class_path='{':'.join(hadoop.class_path)}'\njava_home={shlex.quote(java_home)}\n"
                    f"mark={namespace.MARK}\n")
 
 
@@ -189,12 +199,12 @@ def _announce(layout, java_home):
                    f'case ":$PATH:" in *:{layout.bin}:*) ;; *) export PATH={layout.bin}:$PATH ;; esac\n')
 
 
-def _start(layout, options, user, java_home):
+def _start(layout, hadoop, options, user, java_home):
     """Starts the daemons and returns the seconds until all of them work. A failure leaves no process."""
     start = time.monotonic()
     outside = namespace.identity()
     namespace.enter()
-    crew = daemons.Daemons(layout, java_home)
+    crew = daemons.Daemons(layout, hadoop, java_home)
     wait = Wait(crew, start + options.timeout)
     try:
         holder = crew.hold()

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
-import jars
 from failure import Failure
 from layout import SOURCE
 from namespace import HOST, MARK
@@ -37,10 +36,10 @@ def file_of(key):
     return FILES[max(prefixes, key=len)] if prefixes else "core-site"
 
 
-def _sites(layout, user):
+def _sites(layout, hadoop, user):
     """Returns the files of the whole cluster: name -> properties."""
     # One absolute path for all, because containers see the same files as their NodeManager.
-    class_path = ",".join((layout.conf, *jars.CLASS_PATH))
+    class_path = ",".join((layout.conf, *hadoop.class_path))
     return {
         "core-site": {
             "fs.defaultFS": f"hdfs://{HOST}:{NAMENODE_PORT}",
@@ -86,7 +85,9 @@ def _sites(layout, user):
             "mapreduce.reduce.memory.mb": TASK_MB,
             "yarn.app.mapreduce.am.resource.mb": AM_MB,
             # The application master moves no data, so the optimising compiler costs more than it saves (daemons.py).
-            "yarn.app.mapreduce.am.command-opts": f"-Xmx{AM_MB * 3 // 4}m -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+            # Its web pages define classes in java.lang; only Hadoop 3.4 and later give the option themselves.
+            "yarn.app.mapreduce.am.command-opts": f"-Xmx{AM_MB * 3 // 4}m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
+                                                  "--add-opens=java.base/java.lang=ALL-UNNAMED",
             "mapreduce.job.ubertask.enable": "false",
             "mapreduce.jobhistory.address": f"{HOST}:{HISTORY_PORT}",
             "mapreduce.jobhistory.webapp.address": f"{HOST}:{HISTORY_HTTP_PORT}",
@@ -175,7 +176,7 @@ def _write(path, properties):
         file.write(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
 
 
-def write(layout, options, user, java_home):
+def write(layout, hadoop, options, user, java_home):
     """Writes conf/ anew. Properties of --set override files of --conf; these override the defaults of this module."""
     shutil.rmtree(layout.conf, ignore_errors=True)
     os.makedirs(layout.conf)
@@ -192,7 +193,7 @@ def write(layout, options, user, java_home):
     for key, value in options.set:
         given.setdefault(file_of(key), {})[key] = value
 
-    sites = _sites(layout, user)
+    sites = _sites(layout, hadoop, user)
     if options.tls:
         _merge(sites, _tls(layout, java_home))
     for name in sites.keys() | given.keys():

@@ -8,7 +8,6 @@ import shlex
 import socket
 import subprocess
 
-import jars
 from configuration import HISTORY_PORT, NAMENODE_HTTP_PORT, RESOURCEMANAGER_HTTP_PORT
 from failure import Failure
 from namespace import HOST, MARK
@@ -44,8 +43,9 @@ def nodemanager(node):
 class Daemons:
     """Daemons that this process starts. The process is already inside the namespace."""
 
-    def __init__(self, layout, java_home):
+    def __init__(self, layout, hadoop, java_home):
         self.layout = layout
+        self.hadoop = hadoop
         self.java_home = java_home
         self.running = {}
 
@@ -57,8 +57,7 @@ class Daemons:
 
     def command(self, daemon, *arguments):
         conf = [self.layout.conf] if daemon.node is None else [self.layout.node_conf(daemon.node), self.layout.conf]
-        class_path = conf + [jars.RESOURCES,
-                             *jars.CLASS_PATH] + [path for path in [os.environ.get("HADOOP_CLASSPATH")] if path]
+        class_path = conf + [self.hadoop.resources, *self.hadoop.class_path] + [path for path in [os.environ.get("HADOOP_CLASSPATH")] if path]
         return [os.path.join(self.java_home, "bin", "java"), f"-Dproc_{daemon.name}", f"-Xmx{daemon.heap_mb}m",
                 # Many JVMs share few cores, so parallel garbage collectors would compete for them.
                 "-XX:+UseSerialGC", *daemon.compiler, "-Djava.net.preferIPv4Stack=true",

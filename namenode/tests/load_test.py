@@ -218,7 +218,7 @@ class Wrong(unittest.TestCase):
     def test_a_bench_is_interrupted(self):
         """Like Ctrl-C in a terminal while NameNodes start: they get the signal too."""
         run = subprocess.Popen(
-            [YUNTI, "nn", "bench", "--hadoop", jars.LIB, "-v", "stock unfair"],
+            [YUNTI, "nn", "bench", "--hadoop", jars.Jars().lib, "-v", "stock unfair"],
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,

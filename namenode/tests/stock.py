@@ -59,7 +59,8 @@ class NameNode:
     """A NameNode that runs within the context. `address` is its RPC address."""
 
     def __init__(self, properties=None, heap="1g", plugin=False):
-        jars.fetch()
+        self.hadoop = jars.Jars()
+        self.hadoop.fetch()
         self.folder = tempfile.mkdtemp(prefix="yunti-namenode-")
         self.port, self.web = free_ports(2)
         self.address = f"127.0.0.1:{self.port}"
@@ -91,7 +92,7 @@ class NameNode:
         return subprocess.run(self._command(*words, main=main), capture_output=True, text=True, timeout=SECONDS_MAX)
 
     def _command(self, *words, main=MAIN):
-        class_path = ":".join([self.folder, *self.plugin, jars.RESOURCES, *jars.CLASS_PATH])
+        class_path = ":".join([self.folder, *self.plugin, self.hadoop.resources, *self.hadoop.class_path])
         return ["java", f"-Xmx{self.heap}", f"-Dhadoop.log.dir={self.folder}", "-cp", class_path, main, *words]
 
     def __enter__(self):

@@ -162,7 +162,8 @@ class LifeCycle(unittest.TestCase):
         self.good(tool("hadoop", "fs", "-Ddfs.blocksize=65536", "-put", "-", "words.txt", stdin=TEXT))
 
     def runs_a_job(self):
-        examples, = (os.path.join(jars.EXAMPLES, name) for name in os.listdir(jars.EXAMPLES) if "examples" in name)
+        folder = jars.Jars().examples
+        examples, = (os.path.join(folder, name) for name in os.listdir(folder) if "examples" in name)
         # The client would ask for the end of the job every 5 s.
         done = tool("hadoop", "jar", examples, "wordcount", *live_cluster.PROMPT, "-Dmapreduce.job.reduces=2",
                     "words.txt", "counts")
