@@ -5,8 +5,9 @@
                                                     file operation made to fail; random jobs and fuzz targets, N minutes
                                                     each
     full.py hadoop [--only NAME,..]                 the native half under sanitizers; conformance jobs in all variants,
-                                                    with JNI checks and in a JVM with the address sanitizer; faults on a
-                                                    cluster (hadoop/tests/faults)
+                                                    with JNI checks and in a JVM with the address sanitizer, and on other
+                                                    versions of Hadoop and Java; faults on a cluster
+                                                    (hadoop/tests/faults)
     full.py observe [--only NAME,..]                kernel programs by each installed clang: compiled, loaded, run; why,
                                                     on all programs with known causes
     full.py namenode [--only NAME,..]               Hadoop's tests with and without each plug-in; lock and queue under
@@ -30,6 +31,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import counts  # noqa: E402
+import jdks  # noqa: E402
 import results  # noqa: E402
 import run  # noqa: E402
 import skips  # noqa: E402
@@ -248,6 +250,46 @@ def faults(name, test):
                  counts.read_unittest, minutes=60)
 
 
+# Versions of Hadoop beside the one of hadoop/pom.xml; the versions with a shaded client on Maven Central.
+OTHER_HADOOPS = ("3.1.4", "3.3.6", "3.4.2")
+SHADED_HADOOPS = ("3.3.6", "3.5.0")
+# Other versions of Java than 17, each with a Hadoop that runs on it.
+OTHER_JAVAS = {"8": "3.3.6", "11": "3.4.2", "21": "3.5.0", "25": "3.5.0"}
+
+
+def link():
+    """Returns the suite that looks up all that the jar refers to on the class path of each Hadoop."""
+    run = ["hadoop/conformance/run", "--link", "--hadoop"]
+    return Suite("full", "the jar links on each Hadoop",
+                 [["make", "-s", "hadoop"], *([*run, version] for version in (*OTHER_HADOOPS, "3.5.0")),
+                  *([*run, version, "--shaded"] for version in SHADED_HADOOPS)])
+
+
+def on_java(java, version, kind, variant):
+    """Returns the suite of conformance jobs on a version of Java, which is skipped where that is not installed."""
+    home = jdks.find([java]).get(java, ("", ""))[1]
+    suite = jobs(f"{kind} on Hadoop {version}, Java {java}", variant, {}, ["--hadoop", version, "--java", home])
+    suite.skip = lambda: None if home else f"there is no JDK {java}"
+    return suite
+
+
+def on_versions():
+    """Returns the suites on other versions of Hadoop and Java, in one JVM and on clusters."""
+    kinds = {"settings": "shuffle", "native tasks": "native"}
+    return [
+        link(),
+        *(jobs(f"{kind} on Hadoop {version}", variant, {}, ["--hadoop", version])
+          for version in OTHER_HADOOPS for kind, variant in kinds.items()),
+        *(jobs(f"settings on the shaded client of Hadoop {version}", "shuffle", {}, ["--shaded", "--hadoop", version])
+          for version in SHADED_HADOOPS),
+        *(on_java(java, version, kind, variant)
+          for java, version in OTHER_JAVAS.items() for kind, variant in kinds.items()),
+        Suite("full", "jobs on clusters of Hadoop 3.3, 3.4 and 3.5",
+              [["make", "-s", "hadoop"], [sys.executable, "hadoop/tests/versions_test.py"]], counts.read_unittest,
+              {"YUNTI": YUNTI}, minutes=40),
+    ]
+
+
 def hadoop(_):
     checked = {"JAVA_OPTS": "-Xcheck:jni"}
     return twice_sanitized("yunti-hadoop") + [
@@ -268,6 +310,7 @@ def hadoop(_):
         cluster_suite("job files on a cluster, every test", "job_files", part="full"),
         cluster_suite("code of any language on a cluster, every test", "user_code", part="full"),
         cluster_suite("files of columns on a cluster, every test", "columns", part="full", shares=("formats",)),
+        *on_versions(),
         faults("faults: killed tasks and nodes", "killed"),
         faults("faults: native code that fails", "fallback"),
         faults("faults: failing ShuffleHandlers and corrupt map outputs", "shuffle_server"),

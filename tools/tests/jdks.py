@@ -20,7 +20,8 @@ def find(versions):
                 facts = dict(re.findall(r'^(\w+)="(.*)"', f.read(), re.M))
         except OSError:
             continue
-        version = facts.get("JAVA_VERSION", "").split(".")[0]
+        # Java 8 calls itself 1.8.
+        version = facts.get("JAVA_VERSION", "").removeprefix("1.").split(".")[0]
         if version in versions and os.access(os.path.join(home, "bin/java"), os.X_OK):
             build = facts.get("JAVA_RUNTIME_VERSION") or facts["JAVA_VERSION"]
             name = f"{facts.get('IMPLEMENTOR', '')} {build}".strip()

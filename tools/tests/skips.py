@@ -36,7 +36,8 @@ PRECONDITIONS = [
     (re.escape(results.NEEDS_HISTORY), lambda: results.no_history() is None),
     (r"avx-?512", lambda: _cpu_has("avx512f") and _cpu_has("avx512vbmi2")),
     (r"avx-?2", lambda: _cpu_has("avx2")),
-    (r"there is no JDK 25", lambda: bool(jdks.find(["25"]))),
+    *((rf"there is no JDK {version}\b", lambda version=version: bool(jdks.find([version])))
+      for version in ("8", "11", "21", "25")),
     (r"no LLVM 19|install llvm-19-dev", lambda: suites.no_llvm() is None),
     (r"clang", lambda: _has("clang", "clang++")),
     (r"pip cannot reach PyPI", lambda: suites.no_pypi() is None),
@@ -57,7 +58,10 @@ PRECONDITIONS = [
     # File permissions do not restrict root.
     (r"not as root|root may", lambda: os.geteuid() != 0),
     # No Maven package contains Hadoop's native library.
-    (r"native zStandard library not available", lambda: False),
+    (r"native (zStandard|lz4) library not available|buildSupportsSnappy|no compressor without its native library",
+     lambda: False),
+    # A fault of an older Hadoop, which fails the job without a plug-in too.
+    (r"stock Hadoop \d\S* cannot run it here", lambda: False),
     (r"sequence files with GzipCodec by its native library alone", lambda: False),
     # Damage by the JDK's zlib in stock Hadoop.
     (r"-Xcheck:jni damages", lambda: False),
