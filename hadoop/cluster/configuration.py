@@ -11,6 +11,7 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 
 from failure import Failure
+from jvm import open_java_lang
 from layout import SOURCE
 from namespace import HOST, MARK
 
@@ -36,7 +37,7 @@ def file_of(key):
     return FILES[max(prefixes, key=len)] if prefixes else "core-site"
 
 
-def _sites(layout, hadoop, user):
+def _sites(layout, hadoop, user, java_home):
     """Returns the files of the whole cluster: name -> properties."""
     # One absolute path for all, because containers see the same files as their NodeManager.
     class_path = ",".join((layout.conf, *hadoop.class_path))
@@ -85,9 +86,8 @@ def _sites(layout, hadoop, user):
             "mapreduce.reduce.memory.mb": TASK_MB,
             "yarn.app.mapreduce.am.resource.mb": AM_MB,
             # The application master moves no data, so the optimising compiler costs more than it saves (daemons.py).
-            # Its web pages define classes in java.lang; only Hadoop 3.4 and later give the option themselves.
-            "yarn.app.mapreduce.am.command-opts": f"-Xmx{AM_MB * 3 // 4}m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
-                                                  "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "yarn.app.mapreduce.am.command-opts": " ".join([f"-Xmx{AM_MB * 3 // 4}m", "-XX:+UseSerialGC",
+                                                            "-XX:TieredStopAtLevel=1", *open_java_lang(java_home)]),
             "mapreduce.job.ubertask.enable": "false",
             "mapreduce.jobhistory.address": f"{HOST}:{HISTORY_PORT}",
             "mapreduce.jobhistory.webapp.address": f"{HOST}:{HISTORY_HTTP_PORT}",
@@ -193,7 +193,7 @@ def write(layout, hadoop, options, user, java_home):
     for key, value in options.set:
         given.setdefault(file_of(key), {})[key] = value
 
-    sites = _sites(layout, hadoop, user)
+    sites = _sites(layout, hadoop, user, java_home)
     if options.tls:
         _merge(sites, _tls(layout, java_home))
     for name in sites.keys() | given.keys():

@@ -10,6 +10,7 @@ import subprocess
 
 from configuration import HISTORY_PORT, NAMENODE_HTTP_PORT, RESOURCEMANAGER_HTTP_PORT
 from failure import Failure
+from jvm import open_java_lang
 from namespace import HOST, MARK
 
 # The optimising compiler takes half of a JVM's processor time at the start. Daemons that move no data run without it
@@ -57,14 +58,14 @@ class Daemons:
 
     def command(self, daemon, *arguments):
         conf = [self.layout.conf] if daemon.node is None else [self.layout.node_conf(daemon.node), self.layout.conf]
-        class_path = conf + [self.hadoop.resources, *self.hadoop.class_path] + [path for path in [os.environ.get("HADOOP_CLASSPATH")] if path]
+        given = [path for path in [os.environ.get("HADOOP_CLASSPATH")] if path]
+        class_path = conf + [self.hadoop.resources, *self.hadoop.class_path, *given]
         return [os.path.join(self.java_home, "bin", "java"), f"-Dproc_{daemon.name}", f"-Xmx{daemon.heap_mb}m",
                 # Many JVMs share few cores, so parallel garbage collectors would compete for them.
                 "-XX:+UseSerialGC", *daemon.compiler, "-Djava.net.preferIPv4Stack=true",
                 f"-Dhadoop.log.dir={self.layout.logs}", f"-Dyarn.log.dir={self.layout.logs}",
                 f"-Djava.io.tmpdir={self.layout.tmp}",
-                # The library of YARN's web pages defines classes in java.lang.
-                "--add-opens=java.base/java.lang=ALL-UNNAMED", *shlex.split(os.environ.get(daemon.options, "")),
+                *open_java_lang(self.java_home), *shlex.split(os.environ.get(daemon.options, "")),
                 "-cp", ":".join(class_path), daemon.java_class, *arguments]
 
     def spawn(self, command, log):

@@ -174,6 +174,8 @@ case $heap in
   *) heap=-Xmx${heap}m ;;
 esac
 options="${HADOOP_OPTS-} $heap ${HADOOP_CLIENT_OPTS-}"
+# Java 8 has no modules.
+[ ! -e "$JAVA_HOME/lib/modules" ] || options="--add-opens=java.base/java.lang=ALL-UNNAMED $options"
 [ -z "${JAVA_LIBRARY_PATH-}" ] || options="-Djava.library.path=$JAVA_LIBRARY_PATH $options"
 case $command in
   # These run long, or run a user's program.
@@ -185,7 +187,7 @@ esac
 # shellcheck disable=SC2086
 set -- "$JAVA_HOME/bin/java" "-Dproc_$command" -Djava.net.preferIPv4Stack=true "-Dhadoop.log.dir=$cluster/logs" \
   "-Dhadoop.root.logger=${HADOOP_ROOT_LOGGER:-${HADOOP_LOGLEVEL:-INFO},console}" \
-  --add-opens=java.base/java.lang=ALL-UNNAMED $options "$class" "$@"
+  $options "$class" "$@"
 case $command in
   # These need no cluster.
   classpath | version | checknative | conftest) exec "$@" ;;

@@ -3,8 +3,8 @@
 
     python3 hadoop/tests/versions_test.py
 
-It needs `make hadoop`. Each test starts its own cluster (hadoop/cluster) and stops it; the jars come from Maven
-Central.
+It needs `make hadoop`; Hadoop 3.1 needs a JDK 8 too. Each test starts its own cluster (hadoop/cluster) and stops it.
+The jars come from Maven Central.
 """
 
 import glob
@@ -13,8 +13,11 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../cluster"), os.path.join(HERE, "../../tools/tests")]
 
+import jars  # noqa: E402
+import jdks  # noqa: E402
 import live_cluster  # noqa: E402
 from live_cluster import ROOT, YUNTI, counter  # noqa: E402
 
@@ -22,10 +25,15 @@ BOOKS = sorted(glob.glob(os.path.join(ROOT, "examples/books/*.gz")))
 
 
 class Versions(unittest.TestCase):
-    def check(self, version):
+    def check(self, version, java="17"):
         """Starts a cluster of a version, and runs the check, an unmodified job with the settings, and a native job."""
+        # Maven runs in the JVM of this test, not in the cluster's.
+        jars.Jars(version).fetch()
+        found = jdks.find([java])
+        if not found:
+            self.skipTest(f"there is no JDK {java}")
         shared = (word for key, value in live_cluster.SHARED.items() for word in ("--set", f"{key}={value}"))
-        cluster = live_cluster.Cluster("cluster-versions", "--hadoop", version, *shared)
+        cluster = live_cluster.Cluster("cluster-versions", "--hadoop", version, *shared, env={"JAVA_HOME": found[java][1]})
         self.addCleanup(cluster.down)
         self.assertIn(f"Hadoop {version}", cluster.ok("hadoop", "version"))
         printed = cluster.ok(YUNTI, "hadoop", "check")
@@ -34,7 +42,7 @@ class Versions(unittest.TestCase):
 
         cluster.ok("hadoop", "fs", "-mkdir", "-p", "in")
         cluster.ok("hadoop", "fs", "-put", *BOOKS, "in")
-        examples, = glob.glob(os.path.join(ROOT, f"build/cluster/hadoop-{version}/examples/hadoop-mapreduce-examples-*"))
+        examples, = glob.glob(os.path.join(jars.Jars(version).examples, "hadoop-mapreduce-examples-*"))
         jar = cluster.ok(YUNTI, "hadoop", "jar").strip()
         with tempfile.NamedTemporaryFile("w", suffix=".xml", encoding="utf-8") as site:
             site.write(cluster.ok(YUNTI, "hadoop", "site"))
@@ -51,6 +59,10 @@ class Versions(unittest.TestCase):
         self.assertEqual(cluster.lines("tasks"), stock)
         self.assertEqual(cluster.crashes(), [])
 
+    def test_hadoop_3_1(self):
+        # Its daemons need a class library before Java 11.
+        self.check("3.1.4", java="8")
+
     def test_hadoop_3_3(self):
         self.check("3.3.6")
 
@@ -59,6 +71,9 @@ class Versions(unittest.TestCase):
 
     def test_hadoop_3_5(self):
         self.check("3.5.0")
+
+    def test_hadoop_3_5_on_the_newest_java(self):
+        self.check("3.5.0", java="25")
 
 
 if __name__ == "__main__":
