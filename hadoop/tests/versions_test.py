@@ -24,11 +24,15 @@ from live_cluster import ROOT, YUNTI, counter  # noqa: E402
 BOOKS = sorted(glob.glob(os.path.join(ROOT, "examples/books/*.gz")))
 
 
+def setUpModule():
+    # Maven runs in the default JVM, not in a cluster's, and prints before the lines of the tests.
+    for version in ("3.1.4", "3.3.6", "3.4.2", "3.5.0"):
+        jars.Jars(version).fetch()
+
+
 class Versions(unittest.TestCase):
     def check(self, version, java="17"):
         """Starts a cluster of a version, and runs the check, an unmodified job with the settings, and a native job."""
-        # Maven runs in the JVM of this test, not in the cluster's.
-        jars.Jars(version).fetch()
         found = jdks.find([java])
         if not found:
             self.skipTest(f"there is no JDK {java}")
