@@ -27,10 +27,14 @@ use super::sum_table::SumTable;
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
 use crate::key::{KeyForm, ValueForm};
-use crate::sorted::{Combine, CombineMode, MergedRuns, RunSource, TaskLog, TaskSpace};
+use crate::sorted::compared_records::PLACE_BYTES;
+use crate::sorted::{Combine, CombineMode, Comparator, MergedRuns, RunSource, TaskLog, TaskSpace};
 
 /// Bytes of a map output's memory, at least: enough for the blocks of a collector and of a run.
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
+
+/// Bytes that a collected record takes, at least: its header, a key, and its entry.
+const RECORD_BYTES_MIN: u64 = 32;
 
 /// Settings of a map output.
 #[derive(Clone, Debug)]
@@ -49,6 +53,15 @@ pub struct Settings {
     pub scratch: Vec<PathBuf>,
     /// `mapreduce.map.combine.minspills`: fewer spills are merged without the combiner.
     pub combine_spills_min: usize,
+}
+
+/// User code of a map output.
+#[derive(Default)]
+pub struct UserCode {
+    /// Combiners: one for the spills, one for the end.
+    pub combiners: Option<[Box<dyn Combine>; 2]>,
+    /// Comparator of the keys, which are in their own bytes then.
+    pub comparator: Option<Arc<dyn Comparator>>,
 }
 
 /// Result of a finished map output, for the index and the counters.
@@ -87,10 +100,9 @@ pub struct MapOutput {
 const ROOM_BYTES_KEPT: usize = 1 << 20;
 
 impl MapOutput {
-    /// Returns an empty output. `combiners`: one for the spills, one for the end.
-    ///
-    /// Fails with `Code::Memory` if memory cannot be mapped.
-    pub fn new(settings: Settings, env: Env, combiners: Option<[Box<dyn Combine>; 2]>) -> Result<MapOutput> {
+    /// Returns an empty output. Fails with `Code::Memory` if memory cannot be mapped.
+    pub fn new(settings: Settings, env: Env, user_code: UserCode) -> Result<MapOutput> {
+        let UserCode { combiners, comparator } = user_code;
         let memory = settings.memory_bytes.max(MEMORY_BYTES_MIN);
         let budget = Budget::new(memory);
         let block_bytes = if memory < 64 << 20 { 128 << 10 } else { 1 << 20 };
@@ -104,6 +116,7 @@ impl MapOutput {
             partitions: settings.partitions,
             form: settings.form,
             order: KeyOrder::BYTES,
+            comparator,
             run_block_bytes,
             counts: Default::default(),
             log: TaskLog::default(),
@@ -124,6 +137,10 @@ impl MapOutput {
             parts => Partition::Given { parts, chosen: Vec::new() },
         };
         let mut share = memory - writer_memory_bytes(run_block_bytes);
+        if space.comparator.is_some() {
+            // A list of places beside the records: a fourth of the smallest record with its entry.
+            share -= share / (1 + RECORD_BYTES_MIN / PLACE_BYTES);
+        }
         let batch_bytes = batch_bytes(block_bytes);
         let summed = match sums {
             true => {
@@ -293,7 +310,8 @@ pub fn write_merged(
         on_merge: &|merge| space.log.add_merge(merge),
         fan_in,
     };
-    let runs = passes.reduce(runs)?;
+    let runs = space.reduce_runs(&passes, runs)?;
     let _memory = memory.grant(merge_memory_bytes(runs.len(), block_bytes), "merging runs")?;
-    space.drain_to_file(&mut MergedRuns::new(&runs, space.partitions, context), combine_mode, out)
+    let mut merged = MergedRuns::new(&runs, space.partitions, context, space.comparator.clone());
+    space.drain_to_file(&mut merged, combine_mode, out)
 }

@@ -1,6 +1,8 @@
 //! Map outputs: with any memory, partitions and combiner, reducers read all records, sorted.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use yunti_base::{Code, Error};
 use yunti_engine::bytes::KeyOrder;
@@ -8,11 +10,12 @@ use yunti_engine::collect::partition::hash_bytes;
 use yunti_engine::env::Env;
 use yunti_engine::run::Merger;
 
-use super::map_output::{MapOutput, MapOutputTotals, Settings};
+use super::map_output::{MapOutput, MapOutputTotals, Settings, UserCode};
 use crate::compress::{Codec, CodecKind};
 use crate::ifile::SegmentReader;
 use crate::ifile::reader::is_sound;
 use crate::key::{KeyForm, ValueForm};
+use crate::sorted::comparator::tests;
 use crate::sorted::{Combine, Feed};
 
 type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
@@ -54,20 +57,32 @@ impl Trial {
         memory: u64,
         combiners: Option<[Box<dyn Combine>; 2]>,
     ) -> Trial {
+        let user_code = UserCode { combiners, ..UserCode::default() };
+        Trial::of(name, partitions, kind, (KeyForm::Text, values), memory, user_code)
+    }
+
+    fn of(
+        name: &str,
+        partitions: u32,
+        kind: CodecKind,
+        (form, values): (KeyForm, ValueForm),
+        memory: u64,
+        user_code: UserCode,
+    ) -> Trial {
         let dir = std::env::temp_dir().join(format!("yunti-map-output-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let codec = Codec { kind, level: -1, buffer_bytes: 256 << 10 };
         let settings = Settings {
             partitions,
-            form: KeyForm::Text,
+            form,
             values,
             codec,
             memory_bytes: memory,
             scratch: vec![dir.clone()],
             combine_spills_min: 3,
         };
-        let output = MapOutput::new(settings, Env::real(), combiners).unwrap();
-        Trial { output, dir, codec, form: KeyForm::Text, partitions, batch: Vec::new(), chosen: Vec::new() }
+        let output = MapOutput::new(settings, Env::real(), user_code).unwrap();
+        Trial { output, dir, codec, form, partitions, batch: Vec::new(), chosen: Vec::new() }
     }
 
     fn put(&mut self, key: &[u8], value: &[u8], partition: u32) {
@@ -105,6 +120,7 @@ impl Trial {
         let Trial { output, dir, codec, form, partitions, .. } = self;
         let path = dir.join("file.out");
         let space = output.space();
+        let is_compared = space.comparator.is_some();
         let done = output.finish(&path).unwrap();
         // Each spill is a line of the log.
         let lines = space.log.take();
@@ -131,7 +147,8 @@ impl Trial {
                 while let Some(batch) = merger.next_batch().unwrap() {
                     pairs.extend(batch.iter().map(|r| (r.key().to_vec(), r.value().to_vec())));
                 }
-                assert!(pairs.is_sorted_by(|a, b| a.0 <= b.0));
+                // A comparator's order is the caller's to check.
+                assert!(is_compared || pairs.is_sorted_by(|a, b| a.0 <= b.0));
                 pairs
             })
             .collect();
@@ -368,5 +385,80 @@ fn reports_a_failed_background_spill() {
     let error = (0..2000).find_map(|_| put(&mut trial.output).err()).expect("a put after it fails");
     assert_eq!((error.code(), error.what()), (Code::UserCode, "no more"));
     drop(trial.output);
+    std::fs::remove_dir_all(&trial.dir).unwrap();
+}
+
+type Function = fn(&[u8], &[u8]) -> Option<Ordering>;
+
+fn backwards(a: &[u8], b: &[u8]) -> Option<Ordering> {
+    Some(b.cmp(a))
+}
+
+/// Puts all keys of one last byte together, which the order of bytes scatters.
+fn by_end(a: &[u8], b: &[u8]) -> Option<Ordering> {
+    Some(a.iter().rev().cmp(b.iter().rev()))
+}
+
+fn by_length(a: &[u8], b: &[u8]) -> Option<Ordering> {
+    Some(a.len().cmp(&b.len()))
+}
+
+/// Contradicts itself.
+fn wrong(a: &[u8], b: &[u8]) -> Option<Ordering> {
+    let sum = |key: &[u8]| key.iter().fold(7u32, |sum, b| sum.wrapping_mul(31).wrapping_add(u32::from(*b)));
+    Some((sum(a) ^ sum(b).rotate_left(3)).cmp(&(sum(a).rotate_left(5) ^ 0x5bd1_e995)))
+}
+
+fn compared(name: &str, function: Function, memory: u64, rows: u64, keys: u64) {
+    let mut draw = Draw(rows ^ keys);
+    let user_code = UserCode { comparator: Some(Arc::new(tests::Function(function))), ..UserCode::default() };
+    let mut trial = Trial::of(name, 3, CodecKind::Lz4, (KeyForm::Same, ValueForm::Same), memory, user_code);
+    let mut expect: Vec<Pairs> = vec![Vec::new(); 3];
+    for row in 0..rows {
+        let n = draw.below(keys);
+        // Key 0 is empty, and a few keys are long.
+        let mut key = if n == 0 { Vec::new() } else { n.to_string().into_bytes() };
+        if n % 1000 == 7 {
+            key.resize(20_000, b'x');
+        }
+        let value = row.to_be_bytes()[..draw.below(9) as usize].to_vec();
+        let partition = (n % 3) as u32;
+        trial.put(&key, &value, partition);
+        expect[partition as usize].push((key, value));
+    }
+    let (parts, done) = trial.finish();
+    assert_eq!(done.spills > 0, memory < rows * 32, "{name}: {} spills", done.spills);
+    for (mut pairs, mut expect) in parts.into_iter().zip(expect) {
+        let is_sorted = pairs.is_sorted_by(|a, b| function(&a.0, &b.0).is_some_and(|o| o.is_le()));
+        assert!(is_sorted || name.starts_with("wrong"), "{name}");
+        pairs.sort();
+        expect.sort();
+        assert!(pairs == expect, "{name}: records are lost");
+    }
+}
+
+#[test]
+fn sorts_by_a_comparator_in_memory_and_over_spills() {
+    let bytes: Function = |a, b| Some(a.cmp(b));
+    let orders: [(&str, Function); 5] =
+        [("bytes", bytes), ("backwards", backwards), ("end", by_end), ("length", by_length), ("wrong", wrong)];
+    for (name, function) in orders {
+        compared(&format!("{name}-few"), function, 16 << 20, 3_000, 40);
+        compared(&format!("{name}-memory"), function, 16 << 20, 30_000, 20_000);
+        compared(&format!("{name}-spills"), function, 4 << 20, 200_000, 90_000);
+    }
+}
+
+#[test]
+fn a_comparator_that_fails_fails_the_output() {
+    let user_code = || UserCode { comparator: Some(Arc::new(tests::Function(|_, _| None))), ..UserCode::default() };
+    let form = (KeyForm::Same, ValueForm::Same);
+    let mut trial = Trial::of("fails-compared", 1, CodecKind::None, form, 4 << 20, user_code());
+    for key in [b"a", b"b"] {
+        trial.put(key, b"", 0);
+    }
+    trial.flush();
+    let error = trial.output.finish(&trial.dir.join("file.out")).unwrap_err();
+    assert_eq!((error.code(), error.what()), (Code::UserCode, "no order"));
     std::fs::remove_dir_all(&trial.dir).unwrap();
 }

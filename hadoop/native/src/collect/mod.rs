@@ -6,4 +6,4 @@ mod map_output_test;
 pub mod spill;
 pub mod sum_table;
 
-pub use map_output::{MapOutput, MapOutputTotals, Settings};
+pub use map_output::{MapOutput, MapOutputTotals, Settings, UserCode};

@@ -9,6 +9,7 @@ mod failure;
 mod handles;
 mod java_files;
 mod java_messages;
+mod key_comparator;
 mod native_map_output;
 mod native_reduce_input;
 mod native_task;

@@ -12,8 +12,9 @@ use yunti_base::{Code, Error};
 use super::combine_feed::JavaCombiner;
 use super::failure::{Failure, Result, ThrowPolicy};
 use super::handles::Handles;
+use super::key_comparator::JavaComparator;
 use super::{bytes_of_java, codec_of_java, form_of_java, new_log_lines, paths_of_java, values_of_java};
-use crate::collect::{MapOutput, Settings};
+use crate::collect::{MapOutput, Settings, UserCode};
 use crate::sorted::{Combine, TaskSpace};
 
 static OUTPUTS: Handles<Output> = Handles::new();
@@ -33,7 +34,7 @@ impl Output {
 }
 
 /// `static native long create(int partitions, int form, int codec, int level, int codecBuffer, long memory, String[]
-/// directories, int combineSpillsMin, int values, Object combiner)`: returns the handle.
+/// directories, int combineSpillsMin, int values, Object combiner, Object comparator)`: returns the handle.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'local>(
     mut env: EnvUnowned<'local>,
@@ -48,6 +49,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'loc
     combine_spills_min: jint,
     values: jint,
     combiner: JObject<'local>,
+    comparator: JObject<'local>,
 ) -> jlong {
     env.with_env(|env| -> Result<jlong> {
         let settings = Settings {
@@ -68,8 +70,8 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'loc
             };
             Some([one(env)?, one(env)?])
         };
-        let env = yunti_engine::env::Env::real();
-        let output = MapOutput::new(settings, env, combiners)?;
+        let user_code = UserCode { combiners, comparator: JavaComparator::new(env, &comparator)? };
+        let output = MapOutput::new(settings, yunti_engine::env::Env::real(), user_code)?;
         let space = output.space();
         let output = Output { output: Mutex::new(Some(output)), space };
         Ok(OUTPUTS.add(output))

@@ -12,6 +12,7 @@ use yunti_engine::env::Env;
 use super::combine_feed::JavaCombiner;
 use super::failure::{Result, ThrowPolicy};
 use super::handles::Handles;
+use super::key_comparator::JavaComparator;
 use super::{bytes_of_java, codec_of_java, form_of_java, hand_over, new_log_lines, paths_of_java};
 use crate::shuffle::{ReduceInput, ReduceSettings};
 use crate::sorted::Combine;
@@ -23,7 +24,7 @@ pub(super) fn input(handle: jlong) -> Result<Arc<ReduceInput>> {
 }
 
 /// `static native long create(int form, int codec, int level, int codecBuffer, boolean reversed, long memory, String[]
-/// directories, Object combiner)`: returns the handle.
+/// directories, Object combiner, Object comparator)`: returns the handle.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'local>(
     mut env: EnvUnowned<'local>,
@@ -36,6 +37,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
     memory: jlong,
     directories: JObjectArray<'local, JString<'local>>,
     combiner: JObject<'local>,
+    comparator: JObject<'local>,
 ) -> jlong {
     env.with_env(|env| -> Result<jlong> {
         let settings = ReduceSettings {
@@ -49,7 +51,8 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
             true => None,
             false => Some(Box::new(JavaCombiner(env.new_global_ref(&combiner)?))),
         };
-        Ok(INPUTS.add(ReduceInput::new(settings, Env::real(), combiner)))
+        let comparator = JavaComparator::new(env, &comparator)?;
+        Ok(INPUTS.add(ReduceInput::new(settings, Env::real(), combiner, comparator)))
     })
     .resolve::<ThrowPolicy>()
 }

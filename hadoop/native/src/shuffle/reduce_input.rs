@@ -15,13 +15,15 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
-use yunti_engine::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
+use yunti_engine::run::{BlockSource, KeyRange, MergePasses, ReadContext, Run, RunReader, ScratchSpace};
 
 use super::fetched_segment::FetchedSegment;
 use crate::compress::Codec;
 use crate::ifile::SegmentReader;
 use crate::key::KeyForm;
-use crate::sorted::{Combine, CombineMode, Counts, Frames, MergerRecords, RunSource, TaskLog, TaskSpace};
+use crate::sorted::{
+    Combine, CombineMode, Comparator, Counts, Frames, Merge, MergerRecords, RunSource, TaskLog, TaskSpace,
+};
 
 /// Sources merged at once, at most. For more, another pass costs less than caches that are too small for all.
 const FAN_IN_MAX: usize = 512;
@@ -68,8 +70,13 @@ struct OpenMerge {
 }
 
 impl ReduceInput {
-    /// Returns an input without segments.
-    pub fn new(settings: ReduceSettings, env: Env, combiner: Option<Box<dyn Combine>>) -> ReduceInput {
+    /// Returns an input without segments. With a `comparator`, segments are in its order, and keys in their own bytes.
+    pub fn new(
+        settings: ReduceSettings,
+        env: Env,
+        combiner: Option<Box<dyn Combine>>,
+        comparator: Option<Arc<dyn Comparator>>,
+    ) -> ReduceInput {
         let scratch = ScratchSpace::new(env.files.clone(), env.clock.clone(), settings.scratch.clone());
         let run_block_bytes = (settings.memory_bytes / 64).clamp(16 << 10, BLOCK_BYTES_MAX as u64) as usize;
         let space = Arc::new(TaskSpace {
@@ -79,6 +86,7 @@ impl ReduceInput {
             partitions: 1,
             form: settings.form,
             order: settings.order,
+            comparator,
             run_block_bytes,
             counts: Default::default(),
             log: TaskLog::default(),
@@ -169,12 +177,16 @@ impl ReduceInput {
     }
 
     fn merge_to_run(&self, segments: &[Arc<FetchedSegment>]) -> Result<()> {
-        let mut sorted = MergerRecords::new(Merger::new(self.sources(segments)?, self.settings.order)?);
+        let mut sorted = MergerRecords::new(self.merge(self.sources(segments)?)?);
         let mut combine_mode = self.combine_mode.lock().unwrap_or_else(|e| e.into_inner());
         self.space.log.begin(self.space.env.clock.now_ns());
         self.space.write_run(RunSource::Merge { segments: segments.len() }, |to| {
             self.space.drain(&mut sorted, &mut combine_mode, to)
         })
+    }
+
+    fn merge(&self, sources: Vec<Box<dyn BlockSource>>) -> Result<Merge<'static>> {
+        Merge::new(sources, self.settings.order, self.space.comparator.as_ref())
     }
 
     /// Returns readers of segments, all together in a quarter of the memory.
@@ -224,13 +236,13 @@ impl ReduceInput {
             on_merge: &|merge| self.space.log.add_merge(merge),
             fan_in: (self.settings.memory_bytes / 4 / self.space.run_block_bytes as u64).clamp(4, 256) as usize,
         };
-        let runs = passes.reduce(self.space.runs.take())?;
+        let runs = self.space.reduce_runs(&passes, self.space.runs.take())?;
         let together: Vec<Arc<FetchedSegment>> = last.iter().chain(&disk).cloned().collect();
         let mut sources = self.sources(&together)?;
         for run in &runs {
             sources.push(Box::new(RunReader::open(run, KeyRange::whole(0), true, &context)));
         }
-        let records = MergerRecords::new(Merger::new(sources, self.settings.order)?);
+        let records = MergerRecords::new(self.merge(sources)?);
         let merging = OpenMerge { records, frames: Frames::new(self.settings.form), _runs: runs };
         *self.merged.lock().unwrap_or_else(|e| e.into_inner()) = Some(merging);
         Ok(())
@@ -306,7 +318,7 @@ mod tests {
                 memory_bytes: 1 << 20,
                 scratch: vec![dir.clone()],
             };
-            let input = ReduceInput::new(settings, Env::real(), None);
+            let input = ReduceInput::new(settings, Env::real(), None, None);
             let mut expect = Vec::new();
             for map in 0..40 {
                 let records: Vec<_> = (0..draw(300))
@@ -379,7 +391,7 @@ mod tests {
             memory_bytes: 1 << 20,
             scratch: vec![std::env::temp_dir()],
         };
-        let input = ReduceInput::new(settings, Env::real(), None);
+        let input = ReduceInput::new(settings, Env::real(), None, None);
         for on_disk in [false, true] {
             for flip in 0..good.len() {
                 let mut bad = good.clone();

@@ -27,7 +27,8 @@ pub enum CombineMode {
 
 /// One partition on its way through a combiner.
 pub struct Feed<'f> {
-    order: KeyOrder,
+    /// Order in which keys must come back; None: not checked.
+    order: Option<KeyOrder>,
     from: &'f mut dyn SortedRecords,
     to: &'f mut dyn FnMut(Record<'_>) -> Result<()>,
     frames: Frames,
@@ -38,7 +39,7 @@ impl<'f> Feed<'f> {
     /// Returns a feed from the sorted records `from` to `to`.
     pub fn new(
         form: KeyForm,
-        order: KeyOrder,
+        order: Option<KeyOrder>,
         from: &'f mut dyn SortedRecords,
         to: &'f mut dyn FnMut(Record<'_>) -> Result<()>,
     ) -> Feed<'f> {
@@ -52,14 +53,18 @@ impl<'f> Feed<'f> {
 
     /// Takes combined records in normal form and form COPY.
     ///
-    /// Their keys must ascend, because the output is merged and not sorted again. Fails with `Code::UserCode`
-    /// otherwise.
+    /// If there is an order, their keys must ascend, because the output is merged and not sorted again. Fails with
+    /// `Code::UserCode` otherwise.
     pub fn put(&mut self, records: &[u8]) -> Result<()> {
         for (at, klen, vlen) in copied(records) {
             let bytes = &records[at + HEADER_BYTES..at + HEADER_BYTES + klen + vlen];
             let record = Record { bytes, key_len: klen as u32, split: 0 };
+            let Some(order) = self.order else {
+                (self.to)(record)?;
+                continue;
+            };
             let last_key = self.last_key.get_or_insert_with(|| record.key().to_vec());
-            if self.order.compare(record.key(), last_key).is_lt() {
+            if order.compare(record.key(), last_key).is_lt() {
                 return Err(Error::new(
                     Code::UserCode,
                     "the combiner gave a key that comes before the one it gave last",

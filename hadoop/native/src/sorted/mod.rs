@@ -1,6 +1,9 @@
 //! Sorted records, partition by partition: from memory, or merged from runs.
 
 pub mod combine;
+pub mod comparator;
+pub mod compared_merge;
+pub mod compared_records;
 pub mod frames;
 pub mod sum_by_key;
 pub mod task_log;
@@ -9,13 +12,16 @@ pub mod task_space;
 use std::sync::Arc;
 
 use yunti_base::Result;
-use yunti_engine::bytes::Record;
+use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::collect::spill::prefetch_ahead;
 use yunti_engine::collect::{SortedBuckets, Store};
 use yunti_engine::env::Clock;
 use yunti_engine::run::{BlockSource, KeyRange, Merger, ReadContext, Run, RunReader};
 
 pub use combine::{Combine, CombineMode, Feed};
+pub use comparator::{Comparator, KeyBatch, KeyMerge};
+pub use compared_merge::{ComparedMerge, merge_blocks};
+pub use compared_records::ComparedRecords;
 pub use frames::Frames;
 pub use sum_by_key::SumByKey;
 pub use task_log::{RunSource, TaskLog};
@@ -111,18 +117,69 @@ impl SortedRecords for InMemoryRecords<'_> {
     }
 }
 
+/// A merge of sources of sorted blocks.
+pub enum Merge<'s> {
+    /// Keys are in the order of their bytes.
+    Bytes(Merger<'s>),
+    /// Keys are in the order of the job's comparator.
+    Compared(ComparedMerge<'s>),
+}
+
+impl<'s> Merge<'s> {
+    /// Reads the first block of each source. With a `comparator`, the sources are in its order and not in `order`.
+    ///
+    /// Fails with the error of a source or of the comparator.
+    pub fn new(
+        sources: Vec<Box<dyn BlockSource + 's>>,
+        order: KeyOrder,
+        comparator: Option<&Arc<dyn Comparator>>,
+    ) -> Result<Merge<'s>> {
+        Ok(match comparator {
+            Some(comparator) => Merge::Compared(merge_blocks(sources, comparator)?),
+            None => Merge::Bytes(Merger::new(sources, order)?),
+        })
+    }
+
+    /// Passes the next records to `each`; returns false at the end. `merged` is called before `each`.
+    fn next_batch(&mut self, merged: impl FnOnce(), each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool> {
+        match self {
+            Merge::Bytes(merger) => {
+                let batch = merger.next_batch()?;
+                merged();
+                let Some(batch) = batch else { return Ok(false) };
+                batch.iter().try_for_each(|record| each(*record))?;
+                Ok(true)
+            }
+            Merge::Compared(merge) => {
+                let more = merge.advance()?;
+                merged();
+                if more {
+                    merge.emit(each)?;
+                }
+                Ok(more)
+            }
+        }
+    }
+}
+
 /// Records merged from runs, one partition at a time.
 pub struct MergedRuns<'r> {
     runs: &'r [Arc<Run>],
     context: ReadContext,
     partitions: std::ops::Range<u32>,
-    merger: Option<Merger<'static>>,
+    comparator: Option<Arc<dyn Comparator>>,
+    merge: Option<Merge<'static>>,
 }
 
 impl<'r> MergedRuns<'r> {
-    /// Returns the records of the runs, which are consumed.
-    pub fn new(runs: &'r [Arc<Run>], partitions: u32, context: ReadContext) -> Self {
-        MergedRuns { runs, context, partitions: 0..partitions, merger: None }
+    /// Returns the records of the runs, which are consumed. With a `comparator`, they are in its order.
+    pub fn new(
+        runs: &'r [Arc<Run>],
+        partitions: u32,
+        context: ReadContext,
+        comparator: Option<Arc<dyn Comparator>>,
+    ) -> Self {
+        MergedRuns { runs, context, partitions: 0..partitions, comparator, merge: None }
     }
 }
 
@@ -137,7 +194,7 @@ impl SortedRecords for MergedRuns<'_> {
                 .map(|run| Box::new(RunReader::open(run, range, true, &self.context)) as Box<dyn BlockSource>)
                 .collect();
             if let Some(first) = self.runs.first().filter(|_| !sources.is_empty()) {
-                self.merger = Some(Merger::new(sources, first.order())?);
+                self.merge = Some(Merge::new(sources, first.order(), self.comparator.as_ref())?);
                 return Ok(Some(partition));
             }
         }
@@ -145,30 +202,25 @@ impl SortedRecords for MergedRuns<'_> {
     }
 
     fn next_batch(&mut self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool> {
-        let Some(merger) = &mut self.merger else { return Ok(false) };
-        match merger.next_batch()? {
-            Some(batch) => {
-                batch.iter().try_for_each(|record| each(*record))?;
-                Ok(true)
-            }
-            None => {
-                self.merger = None;
-                Ok(false)
-            }
+        let Some(merge) = &mut self.merge else { return Ok(false) };
+        let more = merge.next_batch(|| (), each)?;
+        if !more {
+            self.merge = None;
         }
+        Ok(more)
     }
 }
 
-/// Records of a merger, all in partition 0.
+/// Records of a merge, all in partition 0.
 pub struct MergerRecords<'s> {
-    merger: Merger<'s>,
+    merge: Merge<'s>,
     announced: bool,
 }
 
 impl<'s> MergerRecords<'s> {
-    /// Returns the records of `merger`.
-    pub fn new(merger: Merger<'s>) -> Self {
-        MergerRecords { merger, announced: false }
+    /// Returns the records of `merge`.
+    pub fn new(merge: Merge<'s>) -> Self {
+        MergerRecords { merge, announced: false }
     }
 
     /// `next_batch` that adds the time of merging, without the time of `each`, to `merge_ns`.
@@ -179,11 +231,7 @@ impl<'s> MergerRecords<'s> {
         each: &mut dyn FnMut(Record<'_>) -> Result<()>,
     ) -> Result<bool> {
         let start = clock.now_ns();
-        let batch = self.merger.next_batch()?;
-        *merge_ns += clock.now_ns() - start;
-        let Some(batch) = batch else { return Ok(false) };
-        batch.iter().try_for_each(|record| each(*record))?;
-        Ok(true)
+        self.merge.next_batch(|| *merge_ns += clock.now_ns() - start, each)
     }
 }
 
@@ -193,8 +241,6 @@ impl SortedRecords for MergerRecords<'_> {
     }
 
     fn next_batch(&mut self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool> {
-        let Some(batch) = self.merger.next_batch()? else { return Ok(false) };
-        batch.iter().try_for_each(|record| each(*record))?;
-        Ok(true)
+        self.merge.next_batch(|| (), each)
     }
 }

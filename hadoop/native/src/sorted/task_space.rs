@@ -9,9 +9,13 @@ use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::collect::spill::Runs;
 use yunti_engine::collect::{Buckets, CollectedRecords, SortedBuckets, Store};
 use yunti_engine::env::{Crew, Env};
-use yunti_engine::run::{RunBuilder, RunSettings, ScratchSpace, SpillCodec};
+use yunti_engine::run::passes::FinishedMerge;
+use yunti_engine::run::{MergePasses, Run, RunBuilder, RunSettings, ScratchSpace, SpillCodec};
 
-use super::{Combine, CombineMode, Feed, InMemoryRecords, RunSource, SortedRecords, SumByKey, TaskLog};
+use super::{
+    Combine, CombineMode, Comparator, ComparedRecords, Feed, InMemoryRecords, MergedRuns, RunSource, SortedRecords,
+    SumByKey, TaskLog,
+};
 use crate::ifile::OutputFile;
 use crate::key::KeyForm;
 
@@ -49,6 +53,8 @@ pub struct TaskSpace {
     pub form: KeyForm,
     /// Order of the keys in normal form.
     pub order: KeyOrder,
+    /// Order of the keys as Hadoop serialises them. If there is one, it replaces `order`.
+    pub comparator: Option<Arc<dyn Comparator>>,
     /// Bytes of a run's block.
     pub run_block_bytes: usize,
     /// Counters of the task.
@@ -89,8 +95,11 @@ impl TaskSpace {
         let grants = std::mem::take(&mut collected.grants);
         let mut buckets = Buckets::build(store, collected, self.partitions, self.env.seed, grants, &crew)?;
         self.log.add_sort(clock.now_ns().saturating_sub(start));
-        let mut sorted = InMemoryRecords::new(store, SortedBuckets::new(store, &mut buckets), clock, &self.log);
-        take(&mut sorted)
+        let buckets = SortedBuckets::new(store, &mut buckets);
+        match &self.comparator {
+            Some(comparator) => take(&mut ComparedRecords::new(store, buckets, comparator.clone(), clock, &self.log)),
+            None => take(&mut InMemoryRecords::new(store, buckets, clock, &self.log)),
+        }
     }
 
     /// Passes all records of `sorted`, combined, to `to`. Fails with the error of a read, the combiner or `to`.
@@ -128,7 +137,9 @@ impl TaskSpace {
     ) -> Result<()> {
         while let Some(partition) = sorted.next_partition()? {
             let mut put = |record: Record<'_>| to(partition, record);
-            combiner.combine(&mut Feed::new(self.form, self.order, sorted, &mut put))?;
+            // The output of a combiner under a comparator is not checked, as in Hadoop.
+            let order = self.comparator.is_none().then_some(self.order);
+            combiner.combine(&mut Feed::new(self.form, order, sorted, &mut put))?;
             Counts::add(&self.counts.ticks, 1);
             // A combiner may stop reading early.
             while sorted.next_batch(&mut |_| Ok(()))? {}
@@ -155,16 +166,53 @@ impl TaskSpace {
         source: RunSource,
         write: impl FnOnce(&mut dyn FnMut(u32, Record<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
-        let builder = RunBuilder::new(self.scratch.clone(), self.run_settings());
-        let mut slice = builder.slice(0);
-        write(&mut |partition, record| slice.append(partition, record))?;
-        let slice = slice.finish()?;
+        let run = self.build_run(write)?;
         Counts::add(&self.counts.spills, 1);
-        Counts::add(&self.counts.spilled_records, slice.totals().records);
-        let run = builder.finish(vec![slice]);
+        Counts::add(&self.counts.spilled_records, run.totals().records);
         let partitions = run.segments();
         self.log.end(source, run.totals(), partitions, self.env.clock.now_ns());
         self.runs.push(0, run);
         Ok(())
+    }
+
+    /// Returns one run of the records that `write` passes on.
+    fn build_run(
+        &self,
+        write: impl FnOnce(&mut dyn FnMut(u32, Record<'_>) -> Result<()>) -> Result<()>,
+    ) -> Result<Run> {
+        let (scratch, settings) = (self.scratch.clone(), self.run_settings());
+        // The engine checks and indexes the order of bytes only.
+        let builder = match self.comparator {
+            Some(_) => RunBuilder::unordered(scratch, settings),
+            None => RunBuilder::new(scratch, settings),
+        };
+        let mut slice = builder.slice(0);
+        write(&mut |partition, record| slice.append(partition, record))?;
+        let slice = slice.finish()?;
+        Ok(builder.finish(vec![slice]))
+    }
+
+    /// Merges runs until at most `passes.fan_in` remain, in the task's order. Fails as `MergePasses::reduce` does, or
+    /// with the error of the comparator.
+    pub fn reduce_runs(&self, passes: &MergePasses<'_>, mut runs: Vec<Arc<Run>>) -> Result<Vec<Arc<Run>>> {
+        if self.comparator.is_none() {
+            return passes.reduce(runs);
+        }
+        while runs.len() > passes.fan_in {
+            let start_ns = self.env.clock.now_ns();
+            // The first runs are the ones that were merged least recently.
+            let group: Vec<Arc<Run>> = runs.drain(..passes.fan_in.min(runs.len() - passes.fan_in + 1)).collect();
+            let mut merged = MergedRuns::new(&group, self.partitions, passes.context.clone(), self.comparator.clone());
+            let run = self.build_run(|to| self.drain_plain(&mut merged, to))?;
+            (passes.on_merge)(&FinishedMerge {
+                runs: group.len(),
+                start_ns,
+                end_ns: self.env.clock.now_ns(),
+                written: run.totals(),
+                segments: run.segments() as u32,
+            });
+            runs.push(Arc::new(run));
+        }
+        Ok(runs)
     }
 }

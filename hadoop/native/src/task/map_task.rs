@@ -69,6 +69,7 @@ pub fn run(
         partitions,
         form: KeyForm::Same,
         order,
+        comparator: None,
         run_block_bytes: runs.first().map_or(256 << 10, |r| r.block_bytes()),
         counts: Default::default(),
         log: TaskLog::default(),

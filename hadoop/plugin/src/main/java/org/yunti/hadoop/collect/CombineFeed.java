@@ -7,6 +7,7 @@ import org.apache.hadoop.mapred.OutputCollector;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.Task.CombinerRunner;
 import org.yunti.hadoop.RecordFrames;
+import org.yunti.hadoop.key.KeyComparator;
 
 /**
  * Java combiner over the sorted records of native code. The records of one partition come in batches, and the
@@ -63,30 +64,41 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   }
 
   /**
-   * Returns the exception to throw after a native call failed: the combiner's own, unchanged, or else the result of
-   * {@code failed}. {@code feed} is null if there is no combiner.
+   * Returns the exception to throw after a native call failed: the one of the comparator or the combiner, unchanged, or
+   * else the result of {@code failed}. {@code feed} is null if there is no combiner, {@code comparator} if native code
+   * calls none.
    */
-  public static IOException of(CombineFeed<?, ?> feed, Throwable failure, Function<Throwable, IOException> failed) {
-    if (feed == null || feed.failure == null) {
+  public static IOException of(
+      CombineFeed<?, ?> feed, KeyComparator comparator, Throwable failure, Function<Throwable, IOException> failed) {
+    Throwable own = ofUser(feed, comparator);
+    if (own == null) {
       return ofNative(feed, failure, failed);
     }
-    if (feed.failure instanceof RuntimeException) {
-      throw (RuntimeException) feed.failure;
+    if (own instanceof RuntimeException) {
+      throw (RuntimeException) own;
     }
-    if (feed.failure instanceof Error) {
-      throw (Error) feed.failure;
+    if (own instanceof Error) {
+      throw (Error) own;
     }
-    return feed.failure instanceof IOException ? (IOException) feed.failure : new IOException(feed.failure);
+    return own instanceof IOException ? (IOException) own : new IOException(own);
   }
 
   /**
    * Returns the exception for a failure during the collection: Hadoop spills in another thread and wraps its
    * exceptions.
    */
-  static IOException ofSpill(CombineFeed<?, ?> feed, Throwable failure, Function<Throwable, IOException> failed) {
-    return feed == null || feed.failure == null
-        ? ofNative(feed, failure, failed)
-        : new IOException("Spill failed", feed.failure);
+  static IOException ofSpill(
+      CombineFeed<?, ?> feed, KeyComparator comparator, Throwable failure, Function<Throwable, IOException> failed) {
+    Throwable own = ofUser(feed, comparator);
+    return own == null ? ofNative(feed, failure, failed) : new IOException("Spill failed", own);
+  }
+
+  /** Returns the exception of user code, or null. A combiner may fail because its input's comparator did. */
+  private static Throwable ofUser(CombineFeed<?, ?> feed, KeyComparator comparator) {
+    if (comparator != null && comparator.failure() != null) {
+      return comparator.failure();
+    }
+    return feed == null ? null : feed.failure;
   }
 
   private static IOException ofNative(

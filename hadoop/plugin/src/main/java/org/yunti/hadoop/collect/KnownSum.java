@@ -26,12 +26,16 @@ enum KnownSum {
 
   /**
    * Returns the sum of the job's combiner, or NONE if it is another combiner or if only Java can find a key's
-   * partition.
+   * partition or equal keys.
    */
-  static KnownSum of(JobConf job, KeyForm keys) {
+  static KnownSum of(JobConf job, RecordWriter<?, ?> writer) {
+    KeyForm keys = writer.keyForm();
     KnownSum sum = ofClass(job);
-    // The value of a carried key begins with the key.
-    if (sum == NONE || keys == KeyForm.CARRIED || job.get(MRJobConfig.COMBINER_GROUP_COMPARATOR_CLASS) != null) {
+    // The value of a carried key begins with the key. Keys that a comparator calls equal may differ in bytes.
+    if (sum == NONE
+        || keys == KeyForm.CARRIED
+        || writer.keyComparator() != null
+        || job.get(MRJobConfig.COMBINER_GROUP_COMPARATOR_CLASS) != null) {
       return NONE;
     }
     boolean hashed = (keys == KeyForm.TEXT || keys == KeyForm.BYTES) && isHashed(job);

@@ -27,7 +27,8 @@ final class NativeMapOutput {
       String[] directories,
       int combineSpillsMin,
       int values,
-      Object combiner)
+      Object combiner,
+      Object comparator)
       throws IOException;
 
   /** Returns the capacity of a batch in bytes. */

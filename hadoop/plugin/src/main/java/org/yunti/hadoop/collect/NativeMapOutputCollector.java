@@ -21,6 +21,8 @@ import org.yunti.hadoop.NativeLibrary;
 import org.yunti.hadoop.NativeLog;
 import org.yunti.hadoop.ProgressTicker;
 import org.yunti.hadoop.Verdict;
+import org.yunti.hadoop.key.KeyComparator;
+import org.yunti.hadoop.key.KeyWriters.Use;
 import org.yunti.hadoop.report.TaskTime.Stage;
 import org.yunti.hadoop.report.TaskTime;
 
@@ -62,6 +64,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private KnownSum sum;
 
   private CombineFeed<K, V> combiner;
+  /** Comparator that native code calls, or null. */
+  private KeyComparator comparator;
   private RecordBatch batch;
   private int batchBytes;
   /** Partition of each record in the batch. */
@@ -104,12 +108,13 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     }
     checkSettings();
     Fallback.check(job, task.getTaskID());
-    writer = new RecordWriter<>(job, RecordWriter.From.MAPPER);
+    writer = new RecordWriter<>(job, RecordWriter.From.MAPPER, Use.MAP);
+    comparator = writer.keyComparator();
     CodecSetting codec = CodecSetting.of(job);
     NativeLibrary.load();
 
     batch = new RecordBatch(64 << 10);
-    sum = KnownSum.of(job, writer.keyForm());
+    sum = KnownSum.of(job, writer);
     if (sum == KnownSum.NONE) {
       combiner = combiner();
     } else {
@@ -126,7 +131,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
             directories(),
             job.getInt(JobContext.MAP_COMBINE_MIN_SPILLS, 3),
             sum.number,
-            combiner);
+            combiner,
+            comparator);
     batchBytes = NativeMapOutput.batchBytes(handle);
     chosen = new int[batchBytes / RecordBatch.HEADER_BYTES + 1];
     recordCounter = reporter.getCounter(TaskCounter.MAP_OUTPUT_RECORDS);
@@ -158,7 +164,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       return null;
     }
     Counters.Counter output = reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS);
-    return new CombineFeed<>(runner, new RecordWriter<>(job, RecordWriter.From.COMBINER), output, reporter);
+    return new CombineFeed<>(runner, new RecordWriter<>(job, RecordWriter.From.COMBINER, Use.MAP), output, reporter);
   }
 
   @Override
@@ -207,7 +213,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     try {
       NativeMapOutput.putBig(handle, batch.bytes(), start + RecordBatch.HEADER_BYTES, keyLength, valueLength, partition);
     } catch (IOException | RuntimeException | LinkageError e) {
-      failure = CombineFeed.ofSpill(combiner, e, this::failed);
+      failure = CombineFeed.ofSpill(combiner, comparator, e, this::failed);
       throw failure;
     }
     time.within(Stage.COLLECT, System.nanoTime() - begin);
@@ -222,7 +228,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       try {
         NativeMapOutput.put(handle, batch.bytes(), length, chosen, count);
       } catch (IOException | RuntimeException | LinkageError e) {
-        failure = CombineFeed.ofSpill(combiner, e, this::failed);
+        failure = CombineFeed.ofSpill(combiner, comparator, e, this::failed);
         throw failure;
       }
       time.within(Stage.COLLECT, System.nanoTime() - begin);
@@ -260,8 +266,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       done = NativeMapOutput.finish(handle, output.file());
     } catch (IOException | RuntimeException | LinkageError e) {
       throw hadoopHadSpilled()
-          ? CombineFeed.ofSpill(combiner, e, this::failed)
-          : CombineFeed.of(combiner, e, this::failed);
+          ? CombineFeed.ofSpill(combiner, comparator, e, this::failed)
+          : CombineFeed.of(combiner, comparator, e, this::failed);
     } finally {
       ticker.stop();
     }

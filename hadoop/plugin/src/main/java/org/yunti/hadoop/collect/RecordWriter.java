@@ -4,9 +4,11 @@ import java.io.IOException;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.mapred.JobConf;
+import org.yunti.hadoop.key.KeyComparator;
 import org.yunti.hadoop.key.KeyForm;
 import org.yunti.hadoop.key.KeyWriter;
 import org.yunti.hadoop.key.KeyWriters;
+import org.yunti.hadoop.key.KeyWriters.Use;
 
 /**
  * Writer of a job's map output records into batches: keys in normal form, values as Hadoop serialises them. Each thread
@@ -26,13 +28,13 @@ public final class RecordWriter<K, V> {
 
   private final From from;
 
-  /** Throws {@link Declined} if native code lacks the key type with its comparator, or a class has no serializer. */
+  /** Throws {@link Declined} if a class has no serializer. */
   @SuppressWarnings("unchecked")
-  public RecordWriter(JobConf job, From from) throws IOException {
+  public RecordWriter(JobConf job, From from, Use use) throws IOException {
     this.from = from;
     keyClass = (Class<K>) job.getMapOutputKeyClass();
     valueClass = (Class<V>) job.getMapOutputValueClass();
-    keys = KeyWriters.find(job, keyClass, job.getOutputKeyComparator());
+    keys = KeyWriters.find(job, keyClass, job.getOutputKeyComparator(), use);
     values = ValueWriter.find(job, valueClass);
   }
 
@@ -47,6 +49,11 @@ public final class RecordWriter<K, V> {
   /** Returns the normal form of the keys. */
   public KeyForm keyForm() {
     return keys.form;
+  }
+
+  /** Returns the comparator by which native code sorts the keys, or null: their normal form gives the order. */
+  public KeyComparator keyComparator() {
+    return keys.comparator;
   }
 
   /** Appends one record; returns the bytes of its key and value in Hadoop's serialisation. */

@@ -8,8 +8,16 @@ public abstract class KeyWriter<K> {
   /** Normal form that {@link #write} produces. */
   public final KeyForm form;
 
+  /** Comparator by which native code sorts the keys, or null: their normal form gives the order. */
+  public final KeyComparator comparator;
+
   protected KeyWriter(KeyForm form) {
+    this(form, null);
+  }
+
+  KeyWriter(KeyForm form, KeyComparator comparator) {
     this.form = form;
+    this.comparator = comparator;
   }
 
   /** Appends the normal form of a key; returns the bytes of the key in Hadoop's serialisation. */

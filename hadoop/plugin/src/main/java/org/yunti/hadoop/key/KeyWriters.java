@@ -24,16 +24,28 @@ import org.apache.hadoop.mapred.JobConf;
 import org.yunti.hadoop.Declined;
 import org.yunti.hadoop.collect.RecordBatch;
 
-/** Lookup of the writer for a job's keys: key class and comparator must both match exactly. */
+/**
+ * Lookup of the writer for a job's keys: key class and comparator must both match exactly. Keys without a match are
+ * sorted by their comparator.
+ */
 public final class KeyWriters {
   private KeyWriters() {}
 
+  /** Task that uses the keys. */
+  public enum Use {
+    /** Keys come from a mapper as objects. */
+    MAP,
+    /** Keys come from maps as bytes, which a normaliser cannot read. */
+    REDUCE
+  }
+
   /**
    * Returns the writer for keys of this class in the order of this comparator. Throws {@link org.yunti.hadoop.Declined}
-   * if there is none.
+   * if the class has no serializer or a normaliser does not load.
    */
   @SuppressWarnings({"unchecked", "rawtypes"})
-  public static <K> KeyWriter<K> find(JobConf job, Class<K> keyClass, RawComparator<?> comparator) throws IOException {
+  public static <K> KeyWriter<K> find(JobConf job, Class<K> keyClass, RawComparator<?> comparator, Use use)
+      throws IOException {
     if (!SortSetting.sorts(job)) {
       return new CarriedWriter<>(new SortSetting.Unordered<>(), serializer(job, keyClass));
     }
@@ -45,12 +57,14 @@ public final class KeyWriters {
         throw new Declined("key normaliser " + named.getName() + ": " + e, e);
       }
       if (normaliser.serves(keyClass, comparator)) {
-        return new CarriedWriter<>(normaliser, serializer(job, keyClass));
+        return use == Use.MAP
+            ? new CarriedWriter<>(normaliser, serializer(job, keyClass))
+            : new ComparedWriter<>(comparator, serializer(job, keyClass));
       }
     }
     KeyWriter<?> writer = known(keyClass, comparator.getClass());
     if (writer == null) {
-      throw new Declined("key type " + keyClass.getName() + " with comparator " + comparator.getClass().getName());
+      return new ComparedWriter<>(comparator, serializer(job, keyClass));
     }
     return (KeyWriter<K>) (KeyWriter) writer;
   }
@@ -291,6 +305,28 @@ public final class KeyWriters {
     public int write(VLongWritable key, RecordBatch to) {
       to.putLong(key.get() ^ Long.MIN_VALUE);
       return WritableUtils.getVIntSize(key.get());
+    }
+  }
+
+  /** Writer of keys as Hadoop serialises them: the job's comparator sorts them. */
+  private static final class ComparedWriter<K> extends KeyWriter<K> {
+    private final Serializer<K> serializer;
+    private RecordBatch opened;
+
+    ComparedWriter(RawComparator<?> comparator, Serializer<K> serializer) {
+      super(KeyForm.SAME, new KeyComparator(comparator));
+      this.serializer = serializer;
+    }
+
+    @Override
+    public int write(K key, RecordBatch to) throws IOException {
+      if (opened != to) {
+        serializer.open(to.data());
+        opened = to;
+      }
+      int start = to.position();
+      serializer.serialize(key);
+      return to.position() - start;
     }
   }
 

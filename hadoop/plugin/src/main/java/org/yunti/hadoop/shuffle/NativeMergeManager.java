@@ -31,8 +31,9 @@ import org.yunti.hadoop.RecordFrames;
 import org.yunti.hadoop.collect.CodecSetting;
 import org.yunti.hadoop.collect.CombineFeed;
 import org.yunti.hadoop.collect.RecordWriter;
+import org.yunti.hadoop.key.KeyComparator;
 import org.yunti.hadoop.key.KeyForm;
-import org.yunti.hadoop.key.SortSetting;
+import org.yunti.hadoop.key.KeyWriters.Use;
 import org.yunti.hadoop.report.TaskTime.Stage;
 import org.yunti.hadoop.report.TaskTime;
 import org.yunti.hadoop.task.NativeJob;
@@ -56,6 +57,8 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   /** True if the reducer is native too: no record passes through Java. */
   private final boolean isNative;
   private final CombineFeed<K, V> combiner;
+  /** Comparator that native code calls, or null. */
+  private final KeyComparator comparator;
   /** Handle of the native half. It is freed once, when no thread is in a native call. */
   private final long number;
 
@@ -84,10 +87,9 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     if (!isNative) {
       Fallback.check(job, context.getReduceId());
     }
-    KeyForm form = isNative ? KeyForm.SAME : new RecordWriter<K, V>(job, RecordWriter.From.MAPPER).keyForm();
-    if (form == KeyForm.CARRIED && SortSetting.sorts(job)) {
-      throw new Declined("keys with a normaliser are merged by Hadoop");
-    }
+    RecordWriter<K, V> writer = isNative ? null : new RecordWriter<>(job, RecordWriter.From.MAPPER, Use.REDUCE);
+    KeyForm form = isNative ? KeyForm.SAME : writer.keyForm();
+    comparator = isNative ? null : writer.keyComparator();
     CodecSetting codec = CodecSetting.of(job);
     NativeLibrary.load();
     memory = ReduceMemory.of(job);
@@ -104,7 +106,8 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
             isNative && NativeJob.reversed(job),
             memory.limitBytes(),
             directories,
-            combiner);
+            combiner,
+            comparator);
     BY_ATTEMPT.put(context.getReduceId().toString(), this);
     time.lap(Stage.JVM_START);
     LOG.info("Yunti merges in {} bytes of native memory", memory.limitBytes());
@@ -125,7 +128,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
             reporter,
             null);
     Counters.Counter output = reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS);
-    return new CombineFeed<>(runner, new RecordWriter<>(job, RecordWriter.From.COMBINER), output, reporter);
+    return new CombineFeed<>(runner, new RecordWriter<>(job, RecordWriter.From.COMBINER, Use.REDUCE), output, reporter);
   }
 
   @Override
@@ -213,7 +216,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
         freed = NativeReduceInput.merge(number);
         NativeLog.print(NativeReduceInput.log(number), LOG);
       } catch (IOException | RuntimeException | LinkageError e) {
-        throw CombineFeed.of(combiner, e, this::failed);
+        throw CombineFeed.of(combiner, comparator, e, this::failed);
       }
       context.getReporter().progress();
     } catch (IOException | RuntimeException | Error e) {
@@ -239,7 +242,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
       NativeLog.print(NativeReduceInput.log(number), LOG);
       context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
     } catch (IOException | RuntimeException | LinkageError e) {
-      throw CombineFeed.of(combiner, e, this::failed);
+      throw CombineFeed.of(combiner, comparator, e, this::failed);
     } finally {
       ticker.stop();
     }
@@ -259,7 +262,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     try {
       length = NativeReduceInput.next(number, into);
     } catch (IOException | RuntimeException | LinkageError e) {
-      failure = failed(e);
+      failure = CombineFeed.of(null, comparator, e, this::failed);
       throw failure;
     }
     time.within(Stage.MERGE, System.nanoTime() - start);

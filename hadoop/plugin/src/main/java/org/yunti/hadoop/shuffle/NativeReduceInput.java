@@ -14,7 +14,8 @@ final class NativeReduceInput {
       boolean reversed,
       long memoryBytes,
       String[] directories,
-      Object combiner)
+      Object combiner,
+      Object comparator)
       throws IOException;
 
   /**

@@ -29,6 +29,7 @@ import org.yunti.hadoop.Verdict;
 import org.yunti.hadoop.collect.CodecSetting;
 import org.yunti.hadoop.collect.NativeMapOutputCollector;
 import org.yunti.hadoop.collect.RecordWriter;
+import org.yunti.hadoop.key.KeyWriters.Use;
 import org.yunti.hadoop.shuffle.NativeShuffle;
 
 /**
@@ -89,7 +90,7 @@ public final class Check extends Configured implements Tool {
     }
     System.out.println("keys, with their own comparators");
     for (String key : KEYS) {
-      printRow(key, () -> new RecordWriter<>(keyed(key), RecordWriter.From.MAPPER));
+      printRow(key, () -> new RecordWriter<>(keyed(key), RecordWriter.From.MAPPER, Use.MAP));
     }
     memory(job);
     return runSmallJob() ? 0 : 1;
