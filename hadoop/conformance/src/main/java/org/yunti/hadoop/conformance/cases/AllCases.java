@@ -16,6 +16,7 @@ import org.yunti.hadoop.conformance.cases.keys.NumberKeys;
 import org.yunti.hadoop.conformance.cases.keys.SerializableKeys;
 import org.yunti.hadoop.conformance.cases.keys.WrittenKeys;
 import org.yunti.hadoop.conformance.cases.order.Comparators;
+import org.yunti.hadoop.conformance.cases.order.OwnOrders;
 import org.yunti.hadoop.conformance.cases.order.Partitioners;
 import org.yunti.hadoop.conformance.cases.shape.Buffers;
 import org.yunti.hadoop.conformance.cases.shape.Extents;
@@ -40,6 +41,7 @@ public final class AllCases {
     all.addAll(ValueTypes.cases());
     all.addAll(MapOutputCodecs.cases());
     all.addAll(Comparators.cases());
+    all.addAll(OwnOrders.cases());
     all.addAll(Partitioners.cases());
     all.addAll(Combiners.cases());
     all.addAll(Extents.cases());

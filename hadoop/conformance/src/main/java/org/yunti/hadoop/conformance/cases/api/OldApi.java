@@ -59,12 +59,12 @@ public final class OldApi {
             .counterMayDiffer("REDUCE_INPUT_RECORDS", "combined once a spill"),
         old("api/old-partitioner", job -> job.setPartitionerClass(ByLastDigit.class)),
         old("api/old-grouping", job -> job.setOutputValueGroupingComparator(FirstFour.class)),
-        old("api/old-descending", job -> job.setOutputKeyComparatorClass(Backwards.class)).mayDecline("compar"),
+        old("api/old-descending", job -> job.setOutputKeyComparatorClass(Backwards.class)),
         old("api/old-key-fields", job -> {
           job.set("mapreduce.map.output.key.field.separator", "y");
           job.setKeyFieldComparatorOptions("-k2nr");
           job.setKeyFieldPartitionerOptions("-k2.1,2.1");
-        }).mayDecline("compar"),
+        }),
         old("api/old-multithreaded", job -> job.setMapRunnerClass(MultithreadedMapRunner.class)),
         old("api/old-compressed-names", job -> {
           job.setCompressMapOutput(true);

@@ -45,7 +45,7 @@ public final class SortExamples {
 
   private static Case secondarySort() {
     // Keys are pairs of numbers with a comparator of their own.
-    return Case.of("examples/secondarysort").mayDecline("key type").order(Order.EXACT)
+    return Case.of("examples/secondarysort").order(Order.EXACT)
         .input(new TextInput((random, line) -> (random.nextInt(20) - 10) + " " + (random.nextInt() >> line % 32),
             "text", 3, 300))
         .body(trial -> trial.program(SecondarySort.class, trial.input("text").toString(),

@@ -51,7 +51,7 @@ public final class Failures {
             .tweak(job -> job.setCombinerClass(WrongClassReducer.class)),
         failing("failures/reducer-throws", "the combiner has had enough", Mapper.class)
             .tweak(job -> job.setReducerClass(ThrowingReducer.class)),
-        failing("failures/comparator-throws", "incomparable", Mapper.class).mayDecline("compar")
+        failing("failures/comparator-throws", "incomparable", Mapper.class)
             .tweak(job -> job.setSortComparatorClass(ThrowingComparator.class)),
         Traced.of("failures/value-cannot-be-written", Text.class, KEYS, Unwritable.class,
             (random, record) -> new Unwritable(record)).mustFail("cannot be written"),

@@ -23,7 +23,7 @@ public final class SerializableKeys {
   }
 
   private static Case serialised(Case traced) {
-    return traced.mayDecline("serializ").mayDecline("compar")
+    return traced
         .set("io.serializations", JavaSerialization.class.getName() + "," + WritableSerialization.class.getName());
   }
 }

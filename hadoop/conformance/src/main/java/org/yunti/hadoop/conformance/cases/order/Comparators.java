@@ -26,32 +26,32 @@ public final class Comparators {
           job.setPartitionerClass(ByName.class);
           job.setGroupingComparatorClass(NameComparator.class);
         }).onCluster(),
-        traced("order/secondary-sort").mayDecline("compar").tweak(job -> {
+        traced("order/secondary-sort").tweak(job -> {
           job.setPartitionerClass(ByName.class);
           job.setSortComparatorClass(NameThenNumberDown.class);
           job.setGroupingComparatorClass(NameComparator.class);
         }).onCluster(),
         // Groups need not be adjacent in the sort order; a name then occurs in several groups.
-        traced("order/groups-across-sort").mayDecline("compar").tweak(job -> {
+        traced("order/groups-across-sort").tweak(job -> {
           job.setSortComparatorClass(Backwards.class);
           job.setGroupingComparatorClass(NameComparator.class);
         }),
-        traced("order/text-descending").mayDecline("compar")
+        traced("order/text-descending")
             .tweak(job -> job.setSortComparatorClass(Backwards.class)),
         Traced.of("order/int-descending", IntWritable.class,
             (random, record) -> new IntWritable(random.nextInt() >> random.nextInt(32)), IntWritable.class,
-            Comparators::number).mayDecline("compar")
+            Comparators::number)
             .tweak(job -> job.setSortComparatorClass(IntBackwards.class)),
-        traced("order/raw-comparator-only").mayDecline("compar")
+        traced("order/raw-comparator-only")
             .tweak(job -> job.setSortComparatorClass(ByLengthOnly.class)),
-        traced("order/configurable-comparator").mayDecline("compar").set("conformance.skip.bytes", 3)
+        traced("order/configurable-comparator").set("conformance.skip.bytes", 3)
             .tweak(job -> job.setSortComparatorClass(SkippingComparator.class)),
         // Comparators of other key types than the job's: the comparator decides.
         Traced.of("order/int-compared-as-bytes", IntWritable.class,
             (random, record) -> new IntWritable(random.nextInt(2000) - 1000), IntWritable.class,
-            Comparators::number).mayDecline("compar")
+            Comparators::number)
             .tweak(job -> job.setSortComparatorClass(PlainBytes.class)),
-        traced("order/everything-equal").mayDecline("compar")
+        traced("order/everything-equal")
             .tweak(job -> job.setSortComparatorClass(AllEqual.class)));
   }
 

@@ -48,7 +48,7 @@ public final class Partitioners {
 
   /** Returns a case that sorts by fields of a text line, as Hadoop Streaming does. */
   private static Case fields(String name, String comparison) {
-    return Traced.of(name, Text.class, Partitioners::line, IntWritable.class, NUMBERS).mayDecline("compar")
+    return Traced.of(name, Text.class, Partitioners::line, IntWritable.class, NUMBERS)
         .set("mapreduce.map.output.key.field.separator", ".")
         .set("mapreduce.partition.keypartitioner.options", "-k1,1")
         .set("mapreduce.partition.keycomparator.options", comparison)
