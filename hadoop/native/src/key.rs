@@ -30,6 +30,9 @@ pub enum KeyForm {
     /// The value begins with the length of the key's own bytes (4 bytes, big-endian), then these bytes. An empty normal
     /// form keeps records in the order of arrival.
     Carried = 8,
+    /// Numbers of seven bits a byte, the sign in the lowest bit, as eight bytes each with the sign bit flipped (Mahout's
+    /// VarIntWritable, VarLongWritable, EntityEntityWritable).
+    Zigzag = 9,
 }
 
 /// Relation of a value's own bytes to the engine's value, with its number in `org.yunti.hadoop.collect.KnownSum`.
@@ -70,7 +73,7 @@ impl KeyForm {
     /// Returns the form with this number, if there is one.
     pub fn from_number(n: u8) -> Option<KeyForm> {
         use KeyForm::*;
-        [Same, Text, Bytes, Signed, SignedDown, Float, Vint, Utf8, Carried].into_iter().find(|f| *f as u8 == n)
+        [Same, Text, Bytes, Signed, SignedDown, Float, Vint, Utf8, Carried, Zigzag].into_iter().find(|f| *f as u8 == n)
     }
 
     /// Returns Hadoop's lengths of the key and the value of a record in normal form.
@@ -83,6 +86,7 @@ impl KeyForm {
             KeyForm::Bytes => (4 + n, value.len()),
             KeyForm::Utf8 => (2 + n, value.len()),
             KeyForm::Vint => (vint::size(number(key)), value.len()),
+            KeyForm::Zigzag => (key.chunks(8).map(|eight| zigzag_len(number(eight))).sum(), value.len()),
             KeyForm::Carried => {
                 let own = carried(value).0.len();
                 (own, value.len() - CARRIED_LENGTH_BYTES - own)
@@ -126,6 +130,7 @@ impl KeyForm {
                 }
             }
             KeyForm::Vint => vint::put(number(key), out),
+            KeyForm::Zigzag => key.chunks(8).for_each(|eight| put_zigzag(number(eight), out)),
             KeyForm::Carried => {
                 let (own, rest) = carried(value);
                 out.extend_from_slice(own);
@@ -174,6 +179,7 @@ impl KeyForm {
                 out.extend_from_slice(&(n ^ i64::MIN).to_be_bytes());
                 return Ok(());
             }
+            KeyForm::Zigzag => return take_zigzag(own, out),
             KeyForm::Carried => return Err(broken()),
             KeyForm::Same | KeyForm::Signed | KeyForm::SignedDown | KeyForm::Float => own,
         };
@@ -209,6 +215,39 @@ fn number(key: &[u8]) -> i64 {
     let n = key.len().min(8);
     eight[..n].copy_from_slice(&key[..n]);
     i64::from_be_bytes(eight) ^ i64::MIN
+}
+
+/// Returns the bytes of a number in zigzag form.
+fn zigzag_len(n: i64) -> usize {
+    let bits = u64::BITS - ((n << 1 ^ n >> 63) as u64).leading_zeros();
+    bits.div_ceil(7).max(1) as usize
+}
+
+fn put_zigzag(n: i64, out: &mut Vec<u8>) {
+    let mut rest = (n << 1 ^ n >> 63) as u64;
+    while rest > 0x7f {
+        out.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    out.push(rest as u8);
+}
+
+/// Appends the normal form of numbers in zigzag form.
+fn take_zigzag(own: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let (mut bits, mut shift) = (0u64, 0);
+    for b in own {
+        if shift >= u64::BITS {
+            return Err(broken());
+        }
+        bits |= u64::from(b & 0x7f) << shift;
+        shift += 7;
+        if b & 0x80 == 0 {
+            let n = (bits >> 1) as i64 ^ -((bits & 1) as i64);
+            out.extend_from_slice(&(n ^ i64::MIN).to_be_bytes());
+            (bits, shift) = (0, 0);
+        }
+    }
+    if shift == 0 { Ok(()) } else { Err(broken()) }
 }
 
 /// Returns a carried key's own bytes, and the value behind them. A value shorter than its length field carries no key.
@@ -256,6 +295,14 @@ mod tests {
             vint::put(i64::from(*n), &mut vint);
             check(KeyForm::Vint, &(i64::from(*n) ^ i64::MIN).to_be_bytes(), b"v", (&vint, b"v"));
         }
+        for n in [i64::MIN, -65, -64, -1, 0, 1, 63, 64, 1 << 40, i64::MAX] {
+            let mut own = Vec::new();
+            put_zigzag(n, &mut own);
+            let normal = (n ^ i64::MIN).to_be_bytes();
+            check(KeyForm::Zigzag, &normal, b"v", (&own, b"v"));
+            check(KeyForm::Zigzag, &[normal, normal].concat(), b"v", (&own.repeat(2), b"v"));
+        }
+        assert!(KeyForm::Zigzag.take(b"\x80", b"", &mut Vec::new()).is_err());
         for f in [f32::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-40, 2.0, f32::INFINITY, f32::NAN] {
             let bits = f.to_bits();
             let normal = if bits >> 31 == 1 { !bits } else { bits ^ 1 << 31 };

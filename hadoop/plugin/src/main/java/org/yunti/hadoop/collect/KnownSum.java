@@ -1,7 +1,9 @@
 package org.yunti.hadoop.collect;
 
+import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.lib.partition.HashPartitioner;
@@ -29,16 +31,15 @@ enum KnownSum {
    * partition or equal keys.
    */
   static KnownSum of(JobConf job, RecordWriter<?, ?> writer) {
-    KeyForm keys = writer.keyForm();
     KnownSum sum = ofClass(job);
     // The value of a carried key begins with the key. Keys that a comparator calls equal may differ in bytes.
     if (sum == NONE
-        || keys == KeyForm.CARRIED
+        || writer.keyForm() == KeyForm.CARRIED
         || writer.keyComparator() != null
         || job.get(MRJobConfig.COMBINER_GROUP_COMPARATOR_CLASS) != null) {
       return NONE;
     }
-    boolean hashed = (keys == KeyForm.TEXT || keys == KeyForm.BYTES) && isHashed(job);
+    boolean hashed = hasHashOfBytes(job.getMapOutputKeyClass()) && isHashed(job);
     return job.getNumReduceTasks() == 1 || hashed ? sum : NONE;
   }
 
@@ -54,6 +55,11 @@ enum KnownSum {
       return INT;
     }
     return isLong && name.equals(org.apache.hadoop.mapreduce.lib.reduce.LongSumReducer.class.getName()) ? LONG : NONE;
+  }
+
+  /** Returns true for keys whose hash code is that of their bytes. Hive sets the one of its keys. */
+  private static boolean hasHashOfBytes(Class<?> keyClass) {
+    return keyClass == Text.class || keyClass == BytesWritable.class;
   }
 
   private static boolean isHashed(JobConf job) {

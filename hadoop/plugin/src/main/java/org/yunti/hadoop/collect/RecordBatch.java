@@ -31,7 +31,7 @@ public final class RecordBatch extends OutputStream {
 
   private int position;
 
-  RecordBatch(int capacity) {
+  public RecordBatch(int capacity) {
     use(new byte[capacity]);
   }
 
@@ -50,7 +50,18 @@ public final class RecordBatch extends OutputStream {
     return position;
   }
 
-  byte[] bytes() {
+  /** Drops the bytes from {@code end} on. */
+  public void cutTo(int end) {
+    position = end;
+  }
+
+  /** Returns a byte that was written. */
+  public byte byteAt(int at) {
+    return bytes[at];
+  }
+
+  /** Returns the array of the batch, until the next write. */
+  public byte[] bytes() {
     return bytes;
   }
 

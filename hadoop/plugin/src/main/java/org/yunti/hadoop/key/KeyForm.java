@@ -13,7 +13,8 @@ public enum KeyForm {
   FLOAT(5),
   VINT(6),
   UTF8(7),
-  CARRIED(8);
+  CARRIED(8),
+  ZIGZAG(9);
 
   public final int number;
 

@@ -59,14 +59,21 @@ public final class KeyWriters {
       if (normaliser.serves(keyClass, comparator)) {
         return use == Use.MAP
             ? new CarriedWriter<>(normaliser, serializer(job, keyClass))
-            : new ComparedWriter<>(comparator, serializer(job, keyClass));
+            : compared(comparator, serializer(job, keyClass));
       }
     }
     KeyWriter<?> writer = known(keyClass, comparator.getClass());
     if (writer == null) {
-      return new ComparedWriter<>(comparator, serializer(job, keyClass));
+      writer = LibraryKeys.find(keyClass, comparator, serializer(job, keyClass));
+    }
+    if (writer == null) {
+      return compared(comparator, serializer(job, keyClass));
     }
     return (KeyWriter<K>) (KeyWriter) writer;
+  }
+
+  private static <K> KeyWriter<K> compared(RawComparator<?> comparator, Serializer<K> serializer) {
+    return new SerializedWriter<>(KeyForm.SAME, new KeyComparator(comparator), serializer);
   }
 
   private static <K> Serializer<K> serializer(Configuration conf, Class<K> keyClass) throws Declined {
@@ -141,7 +148,7 @@ public final class KeyWriters {
     }
   }
 
-  private static final class BytesWriter extends KeyWriter<BytesWritable> {
+  static final class BytesWriter extends KeyWriter<BytesWritable> {
     BytesWriter() {
       super(KeyForm.BYTES);
     }
@@ -305,28 +312,6 @@ public final class KeyWriters {
     public int write(VLongWritable key, RecordBatch to) {
       to.putLong(key.get() ^ Long.MIN_VALUE);
       return WritableUtils.getVIntSize(key.get());
-    }
-  }
-
-  /** Writer of keys as Hadoop serialises them: the job's comparator sorts them. */
-  private static final class ComparedWriter<K> extends KeyWriter<K> {
-    private final Serializer<K> serializer;
-    private RecordBatch opened;
-
-    ComparedWriter(RawComparator<?> comparator, Serializer<K> serializer) {
-      super(KeyForm.SAME, new KeyComparator(comparator));
-      this.serializer = serializer;
-    }
-
-    @Override
-    public int write(K key, RecordBatch to) throws IOException {
-      if (opened != to) {
-        serializer.open(to.data());
-        opened = to;
-      }
-      int start = to.position();
-      serializer.serialize(key);
-      return to.position() - start;
     }
   }
 
