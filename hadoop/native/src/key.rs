@@ -30,8 +30,8 @@ pub enum KeyForm {
     /// The value begins with the length of the key's own bytes (4 bytes, big-endian), then these bytes. An empty normal
     /// form keeps records in the order of arrival.
     Carried = 8,
-    /// Numbers of seven bits a byte, the sign in the lowest bit, as eight bytes each with the sign bit flipped (Mahout's
-    /// VarIntWritable, VarLongWritable, EntityEntityWritable).
+    /// Numbers of seven bits a byte, the sign in the lowest bit, as eight bytes each with the sign bit flipped
+    /// (VarIntWritable, VarLongWritable and EntityEntityWritable of Mahout).
     Zigzag = 9,
 }
 

@@ -18,8 +18,10 @@ use super::comparator::{Comparator, KeyBatch, KeyMerge};
 
 /// Bytes of the keys in all windows together: they lie in the heap of the host.
 const WINDOWS_BYTES: usize = 4 << 20;
-const WINDOW_BYTES_MIN: usize = 4 << 10;
-const WINDOW_BYTES_MAX: usize = 64 << 10;
+const WINDOW_BYTES_MIN: usize = 2 << 10;
+/// Some hundred keys, so that a call takes little of their time. Records in memory are read for their keys and again
+/// when they are passed on; with larger windows of many sources, they have left the caches by then.
+const WINDOW_BYTES_MAX: usize = 8 << 10;
 /// Records passed on at once, about.
 const BATCH_RECORDS: usize = 256;
 /// Records of a block that are decoded at once.

@@ -110,6 +110,9 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     Fallback.check(job, task.getTaskID());
     writer = new RecordWriter<>(job, RecordWriter.From.MAPPER, Use.MAP);
     comparator = writer.keyComparator();
+    if (comparator != null) {
+      comparator.reportTo(reporter);
+    }
     CodecSetting codec = CodecSetting.of(job);
     NativeLibrary.load();
 

@@ -1,6 +1,7 @@
 package org.yunti.hadoop.key;
 
 import org.apache.hadoop.io.RawComparator;
+import org.apache.hadoop.util.Progressable;
 
 /**
  * Job's comparator for native code (key_comparator.rs), which sorts and merges keys whose order only the comparator
@@ -19,6 +20,10 @@ public final class KeyComparator {
   private static final int RUN_KEYS = 12;
 
   private final RawComparator<?> comparator;
+  /** Class loader of the task. Threads of native code have none, and user code may load classes. */
+  private final ClassLoader loader = Thread.currentThread().getContextClassLoader();
+  /** Gets the progress of sorts and merges, or null. */
+  private Progressable progress;
   /** First exception of the comparator. */
   private volatile Throwable failure;
 
@@ -26,9 +31,25 @@ public final class KeyComparator {
     this.comparator = comparator;
   }
 
+  /** Sets the receiver of progress. A sort may take longer than the time limit of a task without progress. */
+  public void reportTo(Progressable newProgress) {
+    progress = newProgress;
+  }
+
   /** Returns the exception that the comparator threw, or null. */
   public Throwable failure() {
     return failure;
+  }
+
+  /** Prepares the thread of a call for user code. */
+  void enter() {
+    Thread thread = Thread.currentThread();
+    if (thread.getContextClassLoader() != loader) {
+      thread.setContextClassLoader(loader);
+    }
+    if (progress != null) {
+      progress.progress();
+    }
   }
 
   /** Keeps an exception of the comparator: native code passes on only its text. */
@@ -49,6 +70,7 @@ public final class KeyComparator {
    * descend, cost one comparison each.
    */
   int[] sort(byte[] keys, int[] ends) {
+    enter();
     try {
       return new Sort(keys, ends).run();
     } catch (RuntimeException | Error e) {

@@ -46,6 +46,7 @@ final class KeyMerge {
 
   /** Returns the sources of the next keys, up to the last key of a window; empty at the end. */
   int[] next() {
+    comparator.enter();
     try {
       if (!isBuilt) {
         winner = play(1);

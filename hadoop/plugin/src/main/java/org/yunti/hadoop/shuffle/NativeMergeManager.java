@@ -90,6 +90,9 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     RecordWriter<K, V> writer = isNative ? null : new RecordWriter<>(job, RecordWriter.From.MAPPER, Use.REDUCE);
     KeyForm form = isNative ? KeyForm.SAME : writer.keyForm();
     comparator = isNative ? null : writer.keyComparator();
+    if (comparator != null) {
+      comparator.reportTo(context.getReporter());
+    }
     CodecSetting codec = CodecSetting.of(job);
     NativeLibrary.load();
     memory = ReduceMemory.of(job);

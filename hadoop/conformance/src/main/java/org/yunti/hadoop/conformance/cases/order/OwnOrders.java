@@ -59,7 +59,8 @@ public final class OwnOrders {
   }
 
   private static Case spilled(String name, Class<?> comparator) {
-    return Traced.digested(Traced.of(name, Text.class, OwnOrders::key, IntWritable.class, OwnOrders::number, 2, 120_000))
+    Case traced = Traced.of(name, Text.class, OwnOrders::key, IntWritable.class, OwnOrders::number, 2, 120_000);
+    return Traced.digested(traced)
         .set("mapreduce.task.io.sort.mb", 1)
         .set("mapreduce.input.fileinputformat.split.minsize", 1 << 30)
         .mustSpill()
