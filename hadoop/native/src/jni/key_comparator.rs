@@ -18,7 +18,7 @@ pub struct JavaComparator(Global<JObject<'static>>);
 
 impl JavaComparator {
     /// Returns the comparator behind a KeyComparator object, or None for null.
-    pub fn new(env: &mut Env<'_>, object: &JObject<'_>) -> jni::errors::Result<Option<Arc<dyn Comparator>>> {
+    pub fn of(env: &mut Env<'_>, object: &JObject<'_>) -> jni::errors::Result<Option<Arc<dyn Comparator>>> {
         if object.is_null() {
             return Ok(None);
         }

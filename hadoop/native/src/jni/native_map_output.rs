@@ -70,7 +70,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'loc
             };
             Some([one(env)?, one(env)?])
         };
-        let user_code = UserCode { combiners, comparator: JavaComparator::new(env, &comparator)? };
+        let user_code = UserCode { combiners, comparator: JavaComparator::of(env, &comparator)? };
         let output = MapOutput::new(settings, yunti_engine::env::Env::real(), user_code)?;
         let space = output.space();
         let output = Output { output: Mutex::new(Some(output)), space };

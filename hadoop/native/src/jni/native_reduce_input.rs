@@ -51,7 +51,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
             true => None,
             false => Some(Box::new(JavaCombiner(env.new_global_ref(&combiner)?))),
         };
-        let comparator = JavaComparator::new(env, &comparator)?;
+        let comparator = JavaComparator::of(env, &comparator)?;
         Ok(INPUTS.add(ReduceInput::new(settings, Env::real(), combiner, comparator)))
     })
     .resolve::<ThrowPolicy>()

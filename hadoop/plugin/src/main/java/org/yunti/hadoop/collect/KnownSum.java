@@ -57,7 +57,7 @@ enum KnownSum {
     return isLong && name.equals(org.apache.hadoop.mapreduce.lib.reduce.LongSumReducer.class.getName()) ? LONG : NONE;
   }
 
-  /** Returns true for keys whose hash code is that of their bytes. Hive sets the one of its keys. */
+  /** Returns true for keys that native code hashes like Java. Hive sets the hash codes of its keys. */
   private static boolean hasHashOfBytes(Class<?> keyClass) {
     return keyClass == Text.class || keyClass == BytesWritable.class;
   }

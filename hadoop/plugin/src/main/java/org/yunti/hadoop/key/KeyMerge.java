@@ -103,7 +103,7 @@ final class KeyMerge {
     winner = now;
   }
 
-  /** Returns true if the next key of {@code a} comes before that of {@code b}; equal keys are in the sources' order. */
+  /** Returns true if the next key of {@code a} comes before the next of {@code b}; equal keys keep their order. */
   private boolean comesFirst(int a, int b) {
     if (isExhausted(a) || isExhausted(b)) {
       return !isExhausted(a);
