@@ -405,7 +405,7 @@ fn by_length(a: &[u8], b: &[u8]) -> Option<Ordering> {
 
 /// Contradicts itself.
 fn wrong(a: &[u8], b: &[u8]) -> Option<Ordering> {
-    let sum = |key: &[u8]| key.iter().fold(7u32, |sum, b| sum.wrapping_mul(31).wrapping_add(u32::from(*b)));
+    let sum = |key: &[u8]| key.iter().take(16).fold(7u32, |sum, b| sum.wrapping_mul(31).wrapping_add(u32::from(*b)));
     Some((sum(a) ^ sum(b).rotate_left(3)).cmp(&(sum(a).rotate_left(5) ^ 0x5bd1_e995)))
 }
 
@@ -445,7 +445,7 @@ fn sorts_by_a_comparator_in_memory_and_over_spills() {
     for (name, function) in orders {
         compared(&format!("{name}-few"), function, 16 << 20, 3_000, 40);
         compared(&format!("{name}-memory"), function, 16 << 20, 30_000, 20_000);
-        compared(&format!("{name}-spills"), function, 4 << 20, 200_000, 90_000);
+        compared(&format!("{name}-spills"), function, 4 << 20, 140_000, 60_000);
     }
 }
 
