@@ -19,7 +19,7 @@ final class Ending {
   private static final int PRIORITY = 30;
   private static final int WAIT_DAYS = 365;
   private static final long KILL_MS_MAX = 8000;
-  /** What a shell adds to the number of a signal in an exit code. */
+  /** Number that a shell adds to a signal's for the exit code. */
   private static final int SIGNALS = 128;
 
   private static boolean installed;

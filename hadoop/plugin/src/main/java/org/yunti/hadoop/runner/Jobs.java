@@ -8,12 +8,12 @@ import java.util.Map;
 import org.apache.hadoop.mapreduce.JobID;
 import org.yunti.hadoop.runner.job.JobRun;
 
-/** Jobs of this JVM: those that run, and the last ones that ended. */
+/** Jobs of this JVM that run, and the last ones that ended. */
 final class Jobs {
   /** Ended jobs that clients can still ask after. */
   private static final int ENDED_MAX = 100;
 
-  /** By identifier as text: the old API's identifiers equal none of the new one. */
+  /** Jobs by the text of their identifiers: the old API's identifiers equal none of the new one. */
   private static final Map<String, JobRun> ALL = new LinkedHashMap<>();
   /** Digits alone, because programs read it as the start time of a cluster. */
   private static final String CLUSTER = Long.toString(ManagementFactory.getRuntimeMXBean().getStartTime());

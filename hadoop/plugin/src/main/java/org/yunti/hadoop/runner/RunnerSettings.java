@@ -6,7 +6,7 @@ import org.apache.hadoop.mapreduce.Job;
 
 /** Settings of the framework {@code yunti}. */
 public final class RunnerSettings {
-  /** Number of tasks that run at the same time in this JVM; by default that of its processors. */
+  /** Number of tasks that run at the same time in this JVM; by default the number of its processors. */
   public static final String SLOTS = "yunti.hadoop.slots";
 
   /** Where tasks run: {@link #THREADS}, {@link #JVMS} or {@link #AUTO}, the default. */

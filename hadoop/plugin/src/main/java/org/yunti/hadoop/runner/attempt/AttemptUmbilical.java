@@ -42,7 +42,7 @@ public final class AttemptUmbilical implements InvocationHandler {
     return (AttemptUmbilical) Proxy.getInvocationHandler(line);
   }
 
-  /** Returns the attempt's status, or null before it runs. Its counters are those that the attempt still changes. */
+  /** Returns the attempt's status, or null before it runs. The attempt goes on changing its counters. */
   public TaskStatus status() {
     return status;
   }

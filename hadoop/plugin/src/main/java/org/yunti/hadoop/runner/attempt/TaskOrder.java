@@ -10,7 +10,7 @@ import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
 
-/** What an attempt needs beside the job's settings; another JVM can read it. */
+/** Description of an attempt, beside the job's settings; another JVM can read it. */
 public final class TaskOrder implements Writable {
   private TaskAttemptID id = new TaskAttemptID();
   private String jobFile;

@@ -160,8 +160,8 @@ final class AttemptRun {
   }
 
   /**
-   * Ends an attempt that was stopped {@code ms} milliseconds ago or longer, although its code goes on. Returns true if it
-   * did.
+   * Ends an attempt that was stopped {@code ms} milliseconds ago or longer, although its code goes on. Returns true if
+   * it did.
    */
   boolean abandonAfter(long ms) {
     boolean isDue;

@@ -23,7 +23,7 @@ import org.apache.hadoop.util.StringUtils;
 
 /**
  * Files and archives of a job's distributed cache, in a directory of the job. As on a cluster, tasks find them by links
- * in their working directory: that of a worker, or that of the program.
+ * in their working directory, which a worker has for itself.
  */
 @SuppressWarnings("deprecation") // The methods that tasks of today still call read these properties.
 final class CacheFiles implements Closeable {

@@ -11,7 +11,7 @@ final class Events {
   /**
    * Adds the end of an attempt.
    *
-   * @param isLast true if the failure of this attempt is that of its task
+   * @param isLast true if the task fails with this attempt
    */
   synchronized void add(AttemptRun attempt, boolean isLast, String logs) {
     all.add(new Event(all.size(), attempt, isLast, logs));

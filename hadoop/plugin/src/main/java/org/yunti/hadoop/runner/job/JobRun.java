@@ -57,7 +57,7 @@ import org.yunti.hadoop.runner.worker.WorkerProcess;
  * </pre>
  *
  * <p>One thread of the job starts attempts and takes their ends; each attempt has a thread of its own, because code of
- * users leaves thread-local values. The number of tasks that run at the same time is that of {@link Slots}.
+ * users leaves thread-local values. {@link Slots} limits how many run at the same time.
  */
 public final class JobRun {
   private static final Logger LOG = LoggerFactory.getLogger(JobRun.class);
@@ -346,7 +346,7 @@ public final class JobRun {
     return directories;
   }
 
-  /** Ends attempts without progress, and abandons those that do not stop. */
+  /** Ends attempts without progress, and abandons stopped ones that go on. */
   private void watch() {
     long limit_ms = conf.getLong(MRJobConfig.TASK_TIMEOUT, MRJobConfig.DEFAULT_TASK_TIMEOUT_MILLIS);
     for (AttemptRun attempt : running.toArray(new AttemptRun[0])) {
@@ -474,8 +474,8 @@ public final class JobRun {
   }
 
   /**
-   * Returns the job's state, as Hadoop's client wants it. Its progress changes once a second, because clients print each
-   * change, and ask often so that they notice the end.
+   * Returns the job's state, as Hadoop's client wants it. Its progress changes once a second, because clients print
+   * each change, and poll often so that they notice the end.
    */
   public synchronized JobStatus status() {
     long now_ns = System.nanoTime();

@@ -26,9 +26,8 @@ public final class ThisProcess {
   }
 
   /**
-   * Deletes the entries of a directory that processes left which were killed. Their names are {@code USER-yunti-NUMBER} and
-   * {@code JOB-NUMBER}.
-   * Entries of other users stay, because they cannot be deleted.
+   * Deletes the entries of a directory that killed processes left. Their names are {@code USER-yunti-NUMBER} and
+   * {@code JOB-NUMBER}. Entries of other users stay, because they cannot be deleted.
    */
   public static void deleteLeftovers(File directory) {
     if (!CLEANED.add(directory)) {

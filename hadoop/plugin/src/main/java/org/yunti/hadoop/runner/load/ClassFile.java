@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a compiled class names and declares: Java Virtual Machine Specification, chapter 4. Code is not read; what it
- * calls stands in the constant pool.
+ * Names and declarations in a compiled class: Java Virtual Machine Specification, chapter 4. Code is not read; the
+ * methods that it calls stand in the constant pool.
  */
 final class ClassFile {
   private static final int MAGIC = 0xCAFEBABE;
@@ -163,8 +163,8 @@ final class ClassFile {
   }
 
   /**
-   * Returns the classes whose code this one can run: its parents, and the owners of the fields and methods that it uses.
-   * Classes that are only named, such as neighbours inside the same class, are left out.
+   * Returns the classes whose code this one can run: its parents, and the owners of the fields and methods that it
+   * uses. Classes that are only named, such as neighbours inside the same class, are left out.
    */
   Set<String> classes() {
     Set<String> found = new LinkedHashSet<>();

@@ -12,8 +12,8 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * What the classes of a job do that tasks of one JVM would notice of each other: all classes that its settings name, and
- * all that these name in turn, as far as they are in the job's jars.
+ * Traits of a job's classes that tasks of one JVM would notice of each other. It reads all classes that the settings
+ * name, and all whose code these run in turn, as far as they are in the job's jars.
  */
 final class ClassScan {
   /** Classes that are read at most; a job with more is taken for one that keeps state. */

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Static tables of Hadoop that keep classes of jobs for the life of the JVM. Without their removal, each job would leave
- * its classes in memory.
+ * Static tables of Hadoop that keep classes of jobs for the life of the JVM. Without their removal, each job would
+ * leave its classes in memory.
  */
 final class HadoopCaches {
   private static final Logger LOG = LoggerFactory.getLogger(HadoopCaches.class);

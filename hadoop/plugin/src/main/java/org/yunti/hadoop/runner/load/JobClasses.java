@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Class loaders of one job: one a slot, used by one task after the other; or one a task, if the job's classes have static
- * fields that can change.
+ * Class loaders of one job: one a slot, used by one task after the other; or one a task, if the job's classes have
+ * static fields that can change.
  */
 public final class JobClasses implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(JobClasses.class);

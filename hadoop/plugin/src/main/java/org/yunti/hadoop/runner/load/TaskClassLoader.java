@@ -8,11 +8,11 @@ import java.security.cert.Certificate;
 import java.util.Enumeration;
 
 /**
- * Class loader of a job's jars for the tasks of one slot, so that static fields of two tasks that run at the same time
- * are two fields, as in two JVMs.
+ * Class loader of a job's jars for the tasks of one slot, so that a static field of two tasks that run at the same time
+ * is two fields, as in two JVMs.
  *
  * <p>Hadoop's classes come first, as on a cluster, unless the job wants its own first. Classes of the job that the
- * program's own loader has too are loaded here again. Classes that are nowhere else come from the loader of the program.
+ * program's own loader has too are loaded here again. Classes that are nowhere else come from the program's loader.
  *
  * <p>Calls of {@code System.exit} lead to {@link TaskExit}.
  */

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What an attempt prints and logs, as files of its own. Threads that an attempt starts belong to it.
+ * Output and log of an attempt, as files of its own. Threads that an attempt starts belong to it.
  *
  * <p>Each file is made at its first byte, because most attempts print nothing.
  */
@@ -26,7 +26,7 @@ public final class AttemptOutput implements Closeable {
     this.directory = directory;
   }
 
-  /** Lets the present thread, and those that it starts, print to files in a directory. */
+  /** Lets the present thread, and all threads that it starts, print to files in a directory. */
   public static AttemptOutput begin(File directory) {
     install();
     AttemptOutput output = new AttemptOutput(directory);

@@ -20,8 +20,8 @@ import org.apache.hadoop.mapreduce.TaskType;
  * History file of a job in Hadoop's own format ({@code .jhist}), as {@code mapred job -history} reads it: the name of
  * the encoding, the Avro schema, and an event a line.
  *
- * <p>Written without Avro and Jackson: loading them takes longer than a small job, and programs bring versions of theirs
- * that do not fit each other. The schema is the same in Hadoop 3.1 to 3.5.
+ * <p>Written without Avro and Jackson: loading them takes longer than a small job, and programs bring versions of
+ * theirs that do not fit each other. The schema is the same in Hadoop 3.1 to 3.5.
  */
 public final class HistoryFile implements Closeable {
   private static final String ENCODING = "Avro-Json";
@@ -88,7 +88,7 @@ public final class HistoryFile implements Closeable {
   /**
    * Writes the end of an attempt that succeeded.
    *
-   * @param phases_ms ends of the phases: of a map that of its mapper; of a reduce those of the copy and of the sort
+   * @param phases_ms ends of the phases: for a map, the mapper; for a reduce, the copy and the sort
    */
   public void attemptSucceeded(TaskAttemptID id, long[] phases_ms, long ms, String state, Counters counters)
       throws IOException {

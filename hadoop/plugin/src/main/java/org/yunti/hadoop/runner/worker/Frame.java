@@ -13,8 +13,8 @@ package org.yunti.hadoop.runner.worker;
  *                   FAILED  AttemptState, message
  * </pre>
  *
- * <p>They travel through the worker's standard input and output. A worker whose input ends, ends itself: so none is left
- * behind by a job that was killed.
+ * <p>They travel through the worker's standard input and output. A worker whose input ends, ends itself: so a job that
+ * was killed leaves none behind.
  */
 final class Frame {
   static final int JOB = 'J';

@@ -20,7 +20,7 @@ import org.yunti.hadoop.runner.attempt.TaskOrder;
 /** The job's end of a worker. One thread uses it at a time; {@link #kill} may come from any. */
 public final class WorkerProcess {
   private static final long END_MS_MAX = 2000;
-  /** What a shell adds to the number of a signal in an exit code, as Java does. */
+  /** Number that Java, as a shell, adds to a signal's for the exit code. */
   private static final int SIGNALS = 128;
 
   private final Process process;
