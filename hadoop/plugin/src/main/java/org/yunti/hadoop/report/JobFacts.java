@@ -28,6 +28,8 @@ import org.apache.hadoop.yarn.api.records.NodeReport;
 import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.client.api.YarnClient;
 import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.yunti.hadoop.runner.RunnerProvider;
+import org.yunti.hadoop.runner.RunnerSettings;
 
 /**
  * Facts of a finished job, as one JSON document (docs/formats/job-facts.md). {@code yunti report} renders the report
@@ -139,6 +141,14 @@ final class JobFacts {
 
   /** Writes the present resources of the nodes: a cluster does not record past ones. */
   private static void writeCluster(JsonWriter out, Configuration conf) throws IOException {
+    if (RunnerProvider.FRAMEWORK.equals(conf.get(MRConfig.FRAMEWORK_NAME))) {
+      out.beginObject("cluster");
+      out.field("nodes", 1);
+      out.field("processors", RunnerSettings.slots(conf));
+      out.field("memory_bytes", Runtime.getRuntime().maxMemory());
+      out.end();
+      return;
+    }
     List<NodeReport> nodes = new ArrayList<>();
     if (MRConfig.YARN_FRAMEWORK_NAME.equals(conf.get(MRConfig.FRAMEWORK_NAME))) {
       try (YarnClient yarn = YarnClient.createYarnClient()) {

@@ -33,6 +33,7 @@ import org.apache.hadoop.security.token.Token;
 import org.yunti.hadoop.runner.job.JobRun;
 import org.yunti.hadoop.runner.job.ThisProcess;
 import org.yunti.hadoop.runner.record.JobRecord;
+import org.yunti.hadoop.runner.record.RecordedJob;
 
 /**
  * Client of the framework {@code yunti}: Hadoop's requests, answered by the jobs of this JVM. All clients of a JVM see
@@ -74,25 +75,29 @@ final class RunnerClient implements ClientProtocol {
   }
 
   @Override
-  public JobStatus getJobStatus(JobID id) {
+  public JobStatus getJobStatus(JobID id) throws IOException {
     JobRun run = Jobs.get(id);
-    return run == null ? null : run.status();
+    RecordedJob recorded = run == null ? RecordedJob.find(conf, id) : null;
+    return run != null ? run.status() : recorded == null ? null : recorded.status();
   }
 
   @Override
-  public Counters getJobCounters(JobID id) {
+  public Counters getJobCounters(JobID id) throws IOException {
     JobRun run = Jobs.get(id);
-    return run == null ? null : run.counters();
+    RecordedJob recorded = run == null ? RecordedJob.find(conf, id) : null;
+    return run != null ? run.counters() : recorded == null ? null : recorded.counters();
   }
 
   @Override
   public TaskReport[] getTaskReports(JobID id, TaskType type) throws IOException {
-    return known(id).reports(type);
+    JobRun run = Jobs.get(id);
+    return run != null ? run.reports(type) : recorded(id).reports(type);
   }
 
   @Override
   public TaskCompletionEvent[] getTaskCompletionEvents(JobID id, int from, int countMax) throws IOException {
-    return known(id).events(from, countMax);
+    JobRun run = Jobs.get(id);
+    return run != null ? run.events(from, countMax) : recorded(id).events(from, countMax);
   }
 
   @Override
@@ -106,6 +111,14 @@ final class RunnerClient implements ClientProtocol {
       throw new IOException("Unknown job " + id);
     }
     return run;
+  }
+
+  private RecordedJob recorded(JobID id) throws IOException {
+    RecordedJob job = RecordedJob.find(conf, id);
+    if (job == null) {
+      throw new IOException("Unknown job " + id);
+    }
+    return job;
   }
 
   @Override

@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -418,6 +419,8 @@ public final class JobRun {
       LOG.warn("cannot delete the files of {}", id, e);
     }
     state = how;
+    LOG.info("{} {} in {} s; see yunti hadoop report {}", id, how.name().toLowerCase(Locale.ROOT),
+        (finished_ms - started_ms + 50) / 100 / 10.0, id);
     JobEndNotifier.localRunnerNotification(conf, org.apache.hadoop.mapred.JobStatus.downgrade(status()));
   }
 

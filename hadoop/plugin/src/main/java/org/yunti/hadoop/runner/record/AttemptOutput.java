@@ -39,7 +39,11 @@ public final class AttemptOutput implements Closeable {
       installed = true;
       System.setOut(new Router(System.out, "stdout"));
       System.setErr(new Router(System.err, "stderr"));
-      LogFile.install();
+      try {
+        LogFile.install();
+      } catch (LinkageError e) {
+        // Another library than log4j 1 logs, by its own settings.
+      }
     }
   }
 

@@ -17,13 +17,9 @@ final class LogFile extends AppenderSkeleton {
     setThreshold(Level.INFO);
   }
 
-  /** Adds the appender if programs log by log4j 1, as Hadoop does unless its user chose another library. */
+  /** Adds the appender. Programs log by log4j 1, as Hadoop does, unless their user chose another library. */
   static void install() {
-    try {
-      Logger.getRootLogger().addAppender(new LogFile());
-    } catch (LinkageError e) {
-      // Another library logs, by its own settings.
-    }
+    Logger.getRootLogger().addAppender(new LogFile());
   }
 
   @Override
