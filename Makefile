@@ -168,6 +168,7 @@ hadoop:
 	@install -D -m 644 $(HADOOP_JAR) $(DIST)/java/yunti-hadoop.jar
 	@install -D hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop
 	@$(MAKE) --no-print-directory -s $(DIST)/java/hadoop
+	@$(DIST)/libexec/yunti-hadoop archive
 
 # Jars of Hadoop's client, for machines without Hadoop.
 HADOOP_CLIENT := build/hadoop/client

@@ -137,7 +137,7 @@ public final class RunJob {
   }
 
   /** Makes this framework the default of every job, over the files of a cluster. */
-  private static void useRunner() {
+  static void useRunner() {
     ConfigUtil.loadResources(); // Resources that are added later come first.
     Configuration.addDefaultResource("yunti-runner.xml");
   }
