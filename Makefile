@@ -167,6 +167,7 @@ hadoop:
 	mvn -q -B -f hadoop/plugin/pom.xml -DskipTests package
 	@install -D -m 644 $(HADOOP_JAR) $(DIST)/java/yunti-hadoop.jar
 	@install -D hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop
+	@install -D $(TARGET)/release/yunti-hadoop-pool $(DIST)/libexec/yunti-hadoop-pool
 	@$(MAKE) --no-print-directory -s $(DIST)/java/hadoop
 	@$(DIST)/libexec/yunti-hadoop archive
 
@@ -183,7 +184,7 @@ $(DIST)/java/hadoop: $(HADOOP_CLIENT)
 # With yunti in the same call, both share one build of the engine: alone, the library's build scripts and macros have
 # other features (syn), and Cargo compiles the engine a second time.
 hadoop-native: $(addprefix hadoop-native-,$(HADOOP_TARGETS))
-	$(CARGO) build --release --locked --package yunti --package yunti-hadoop
+	$(CARGO) build --release --locked --package yunti --package yunti-hadoop --package yunti-hadoop-pool
 	@mkdir -p $(HADOOP_RESOURCES)/META-INF $(HADOOP_NATIVE)/linux-$(shell uname -m)
 	@strip -o $(HADOOP_NATIVE)/linux-$(shell uname -m)/libyunti_hadoop.so $(TARGET)/release/libyunti_hadoop.so
 	@cp LICENSE NOTICE $(HADOOP_RESOURCES)/META-INF/

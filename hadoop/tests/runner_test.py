@@ -245,6 +245,79 @@ class Runner(unittest.TestCase):
         done = self.run_probe("Deep", code=1)
         self.assertIn("java.lang.StackOverflowError", done.stderr)
 
+    def pool(self, *words):
+        done = subprocess.run([YUNTI, "hadoop", "pool", *words], capture_output=True, text=True, cwd=self.work,
+                              env=self.environment, timeout=TIMEOUT_S, check=True)
+        return done.stdout
+
+    @contextlib.contextmanager
+    def warm(self):
+        """Starts a pool, and lets a JVM wait for programs of this test."""
+        self.environment["XDG_RUNTIME_DIR"] = os.path.join(self.home, "run")
+        os.mkdir(self.environment["XDG_RUNTIME_DIR"], 0o700)
+        self.pool("start")
+        try:
+            self.run_in_pool("Words")
+            self.wait_for_jvm()
+            yield
+        finally:
+            self.pool("stop")
+        end = time.monotonic() + TIMEOUT_S
+        while self.pool("status") != "no pool runs: yunti hadoop pool start\n":
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+
+    def wait_for_jvm(self):
+        end = time.monotonic() + TIMEOUT_S
+        while f" waits for programs in {self.work}\n" not in self.pool("status"):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+
+    def run_in_pool(self, mode, *options, code=0):
+        shutil.rmtree(self.out, ignore_errors=True)
+        done = subprocess.run(self.command(mode, *options), capture_output=True, text=True, cwd=self.work,
+                              env=self.environment, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_a_jvm_of_the_pool_becomes_a_program(self):
+        with self.warm():
+            waits = self.pool("status").split()[self.pool("status").split().index("process") + 1]
+            process = subprocess.Popen(self.command("Slow", "-Dprobe.sleep=5"), stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True, cwd=self.work, env=self.environment)
+            shutil.rmtree(self.out)
+            self.assertIn("runs in this JVM", process.stderr.readline())
+            self.assertIn("1 programs run", self.pool("status"))
+            with open(f"/proc/{waits}/cmdline", "rb") as f:
+                self.assertIn(b"runner.launch.Spare", f.read())
+            process.communicate(timeout=TIMEOUT_S)
+            self.assertEqual(process.returncode, 0)
+            self.assertEqual(len(self.lines()), 28)
+            # Its jobs are numbered from 1, and the exit code is the program's.
+            self.wait_for_jvm()
+            done = self.run_in_pool("Failing", "-Dmapreduce.map.maxattempts=1", code=1)
+            self.assertRegex(done.stderr, r"Task failed task_\d+_0001_m_00000\d")
+            self.assertEqual(done.stdout.count("report task_"), 4)
+
+    def test_another_environment_starts_another_jvm(self):
+        with self.warm():
+            waits = self.pool("status")
+            self.environment["COLOUR"] = "green"
+            self.run_in_pool("Words")
+            self.assertIn(waits.splitlines()[1], self.pool("status"))
+
+    def test_signals_reach_a_program_of_the_pool(self):
+        with self.warm():
+            shutil.rmtree(self.out)
+            process = subprocess.Popen(self.command("Slow"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                       cwd=self.work, env=self.environment)
+            self.assertIn("runs in this JVM", process.stderr.readline())
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=TIMEOUT_S)
+            self.assertEqual(process.returncode, 130)
+            self.assertEqual(os.listdir(self.out), [])
+
     def test_wrong_commands_have_one_line(self):
         empty = os.path.join(self.home, "empty.jar")
         with open(empty, "w"):

@@ -12,6 +12,7 @@ mod java_messages;
 mod key_comparator;
 mod native_map_output;
 mod native_reduce_input;
+mod native_spare;
 mod native_task;
 
 use std::path::PathBuf;

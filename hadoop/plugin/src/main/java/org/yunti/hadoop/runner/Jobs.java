@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.mapreduce.JobID;
 import org.yunti.hadoop.runner.job.JobRun;
+import org.yunti.hadoop.runner.job.ThisProcess;
 
 /** Jobs of this JVM that run, and the last ones that ended. */
 final class Jobs {
@@ -15,8 +16,11 @@ final class Jobs {
 
   /** Jobs by the text of their identifiers: the old API's identifiers equal none of the new one. */
   private static final Map<String, JobRun> ALL = new LinkedHashMap<>();
+  /** Programs that start in the same millisecond have different numbers. */
+  private static final int PROCESSES = 100_000;
   /** Digits alone, because programs read it as the start time of a cluster. */
-  private static final String CLUSTER = Long.toString(ManagementFactory.getRuntimeMXBean().getStartTime());
+  private static final String CLUSTER = ManagementFactory.getRuntimeMXBean().getStartTime()
+      + String.format("%05d", Long.parseLong(ThisProcess.id()) % PROCESSES);
 
   private static int last;
 
@@ -41,6 +45,11 @@ final class Jobs {
 
   static synchronized JobRun get(JobID id) {
     return ALL.get(id.toString());
+  }
+
+  static synchronized void forget() {
+    ALL.clear();
+    last = 0;
   }
 
   static synchronized List<JobRun> all() {

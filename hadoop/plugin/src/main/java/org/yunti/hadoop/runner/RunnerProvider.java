@@ -28,6 +28,11 @@ public final class RunnerProvider extends ClientProtocolProvider {
     return new RunnerClient(conf);
   }
 
+  /** Forgets the jobs of this JVM, before it becomes another program. */
+  public static void forgetJobs() {
+    Jobs.forget();
+  }
+
   @Override
   public ClientProtocol create(InetSocketAddress address, Configuration conf) {
     return null; // Only the JobTracker of Hadoop 1 had an address.

@@ -22,8 +22,8 @@ import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.yunti.hadoop.runner.record.JobRecord;
 
 /**
- * Two small jobs, one of each API, for the archive of classes that later programs start from ({@code make hadoop}). They
- * write in a temporary directory alone.
+ * Two small jobs, one of each API, for the archive of classes that later programs start from ({@code make hadoop}), and
+ * for JVMs that wait. They write in a temporary directory alone.
  */
 public final class Train {
   private static final int LINES = 200;
