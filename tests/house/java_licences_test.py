@@ -18,6 +18,9 @@ ALLOWED = re.compile(
     r"|\bcddl\b|classpath exception|w/ cpe",
     re.I)
 
+# Libraries whose description on Maven Central names no licence, and the one in their jar.
+UNNAMED = {"org.apache.pig:pig:0.18.0": ["Apache License, Version 2.0"]}
+
 
 def licences(text):
     """Yields each artifact of the plug-in's list with its licences."""
@@ -35,7 +38,7 @@ class JavaLicences(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             with open(os.path.join(folder, "THIRD-PARTY.txt"), encoding="utf-8") as file:
                 text = file.read()
-        found = dict(licences(text))
+        found = {name: UNNAMED.get(name, names) for name, names in licences(text)}
         self.assertEqual(len(found), int(re.search(r"Lists of (\d+) ", text)[1]), "every line is parsed")
         self.assertEqual({name: names for name, names in found.items() if not any(ALLOWED.search(n) for n in names)},
                          {})
