@@ -18,7 +18,7 @@ ALLOWED = re.compile(
     r"|\bcddl\b|classpath exception|w/ cpe",
     re.I)
 
-# Libraries whose description on Maven Central names no licence, and the one in their jar.
+# Libraries whose description on Maven Central names no licence, and the licence of their project.
 UNNAMED = {"org.apache.pig:pig:0.18.0": ["Apache License, Version 2.0"]}
 
 
