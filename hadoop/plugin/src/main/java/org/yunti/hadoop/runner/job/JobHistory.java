@@ -14,10 +14,9 @@ import org.yunti.hadoop.runner.record.JobRecord;
 final class JobHistory {
   private JobHistory() {}
 
-  /** Writes the job's settings and its history. */
+  /** Writes the history of a job. */
   static void write(JobRecord record, JobID id, JobConf conf, long started_ms, long finished_ms, JobStatus.State state,
       String failure, TaskRun[] maps, TaskRun[] reduces) throws IOException {
-    record.write(conf);
     try (HistoryFile file = new HistoryFile(record, InetAddress.getLocalHost().getHostName())) {
       file.job(id, conf, record.settings(), started_ms, maps.length, reduces.length);
       int succeededMaps = write(file, maps);

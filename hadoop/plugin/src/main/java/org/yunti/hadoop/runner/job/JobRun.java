@@ -109,7 +109,9 @@ public final class JobRun {
     this.id = id;
     this.submitDirectory = submitDirectory;
     user = UserGroupInformation.getCurrentUser();
-    conf = new JobConf(new Path(submitDirectory, "job.xml"));
+    // The file has the defaults too; reading theirs again takes longer than a small job.
+    conf = new JobConf(false);
+    conf.addResource(new Path(submitDirectory, "job.xml"));
     conf.setCredentials(credentials);
     ClassLoader submitter = Thread.currentThread().getContextClassLoader();
     folder = new JobFolder(conf, id.toString());
@@ -403,6 +405,7 @@ public final class JobRun {
     place.close();
     finished_ms = System.currentTimeMillis();
     try {
+      record.write(new Path(submitDirectory, "job.xml"), conf);
       JobHistory.write(record, id, conf, started_ms, finished_ms, how, message, maps, reduces);
       record.prune(conf);
     } catch (IOException | RuntimeException | LinkageError e) {

@@ -1,13 +1,15 @@
 package org.yunti.hadoop.runner.record;
 
 import java.io.File;
-import java.io.FileOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileUtil;
+import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -72,12 +74,12 @@ public final class JobRecord {
     return new File(directory, job + "_conf.xml");
   }
 
-  /** Writes the job's settings. */
-  public void write(Configuration conf) throws IOException {
+  /** Copies the job's settings, as they were submitted. */
+  public void write(Path submitted, Configuration conf) throws IOException {
     make();
     File part = new File(directory, settings().getName() + ".part");
-    try (OutputStream out = new FileOutputStream(part)) {
-      conf.writeXml(out);
+    try (InputStream in = submitted.getFileSystem(conf).open(submitted)) {
+      Files.copy(in, part.toPath(), StandardCopyOption.REPLACE_EXISTING);
     }
     if (!part.renameTo(settings())) {
       throw new IOException("cannot rename " + part);
