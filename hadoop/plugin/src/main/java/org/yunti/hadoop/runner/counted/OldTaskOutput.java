@@ -41,14 +41,19 @@ public final class OldTaskOutput<K, V> implements RecordWriter<K, V> {
   public void write(K key, V value) throws IOException {
     long before = statistics.bytesWritten();
     real.write(key, value);
-    bytes.increment(statistics.bytesWritten() - before);
+    count(statistics.bytesWritten() - before);
+    reporter.checkCancelled();
+  }
+
+  /** Counts a record. Threads of a mapper or reducer may write at the same time. */
+  private synchronized void count(long moreBytes) {
+    bytes.increment(moreBytes);
     records.increment(1);
     if (pace.isDue()) {
       records.flush();
       bytes.flush();
       reporter.progress();
     }
-    reporter.checkCancelled();
   }
 
   @Override

@@ -139,6 +139,6 @@ public final class RunJob {
   /** Makes this framework the default of every job, over the files of a cluster. */
   static void useRunner() {
     ConfigUtil.loadResources(); // Resources that are added later come first.
-    Configuration.addDefaultResource("yunti-runner.xml");
+    Configuration.addDefaultResource("org/yunti/hadoop/runner/runner.xml");
   }
 }

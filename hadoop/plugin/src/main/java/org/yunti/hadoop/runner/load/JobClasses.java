@@ -59,17 +59,11 @@ public final class JobClasses implements Closeable {
 
   /** Returns what the tasks share, and why, for the user. */
   public String choice() {
-    if (jars.length == 0) {
-      return "no class loader of their own: the job's classes are not in files";
-    }
     return scan.state() == null ? "a class loader for each thread" : "a class loader for each task: " + scan.state();
   }
 
   /** Returns a loader that no other task uses until it is given back. */
   public synchronized ClassLoader take() {
-    if (jars.length == 0) {
-      return submitter;
-    }
     ClassLoader loader = free.poll();
     if (loader == null) {
       TaskClassLoader made = new TaskClassLoader(jars, hadoop, ownFirst, again, submitter);
@@ -81,9 +75,6 @@ public final class JobClasses implements Closeable {
 
   /** Gives a loader back, after its task ended. */
   public synchronized void giveBack(ClassLoader loader) {
-    if (jars.length == 0) {
-      return;
-    }
     if (scan.state() == null) {
       free.push(loader);
     } else {

@@ -14,6 +14,8 @@ import java.util.Enumeration;
  * <p>Hadoop's classes come first, as on a cluster, unless the job wants its own first. Classes of the job that the
  * program's own loader has too are loaded here again. Classes that are nowhere else come from the program's loader.
  *
+ * <p>So are a few classes of Hadoop that keep state in static fields, such as the descriptors of its aggregates.
+ *
  * <p>Calls of {@code System.exit} lead to {@link TaskExit}.
  */
 final class TaskClassLoader extends URLClassLoader {
@@ -71,13 +73,19 @@ final class TaskClassLoader extends URLClassLoader {
     if (isOfSystem(name)) {
       return false;
     }
-    return ownFirst && !isOfFramework(name) || again.findResource(name.replace('.', '/') + ".class") != null;
+    return isStateful(name) || ownFirst && !isOfFramework(name) || again.findResource(name.replace('.', '/') + ".class") != null;
   }
 
   /** Returns true for classes that every loader shares. */
   private static boolean isOfSystem(String name) {
     return name.startsWith("java.") || name.startsWith("org.slf4j.") || name.startsWith("org.apache.log4j.")
         || name.startsWith("org.apache.commons.logging.");
+  }
+
+  /** Returns true for classes of Hadoop that tasks run and that keep state in static fields. */
+  private static boolean isStateful(String name) {
+    return name.startsWith("org.apache.hadoop.mapreduce.lib.aggregate.")
+        || name.startsWith("org.apache.hadoop.mapred.lib.aggregate.");
   }
 
   private static boolean isOfFramework(String name) {
@@ -87,14 +95,14 @@ final class TaskClassLoader extends URLClassLoader {
   @Override
   protected Class<?> findClass(String name) throws ClassNotFoundException {
     String path = name.replace('.', '/') + ".class";
-    URL url = findResource(path);
+    URL url = isStateful(name) ? getParent().getResource(path) : findResource(path);
     if (url == null) {
       throw new ClassNotFoundException(name);
     }
     try {
       byte[] bytes = ClassScan.bytes(url);
       ClassFile file = new ClassFile(bytes);
-      if (!file.calls(SYSTEM, "exit")) {
+      if (!isStateful(name) && !file.calls(SYSTEM, "exit")) {
         return super.findClass(name);
       }
       byte[] changed = file.redirect(SYSTEM, "exit", EXIT);
