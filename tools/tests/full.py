@@ -275,7 +275,7 @@ def on_java(java, version, kind, variant):
 
 def on_versions():
     """Returns the suites on other versions of Hadoop and Java, in one JVM and on clusters."""
-    kinds = {"settings": "shuffle", "native tasks": "native"}
+    kinds = {"settings": "shuffle", "native tasks": "native", "jobs on one machine": "runner"}
     return [
         link(),
         *(jobs(f"{kind} on Hadoop {version}", variant, {}, ["--hadoop", version])
@@ -297,6 +297,8 @@ def hadoop(_):
         jobs("collector, JNI checked", "collector", checked),
         jobs("collector and shuffle, JNI checked", "shuffle", checked),
         jobs("native tasks, JNI checked", "native", checked),
+        jobs("jobs on one machine, JNI checked", "runner", checked),
+        jobs("jobs on one machine, in JVMs of their own", "runner", {}, ["-Dyunti.hadoop.isolation=jvms"]),
         in_a_sanitized_jvm(),
         jobs("sizes of records and buffers, swept", "shuffle", {},
              ["--sweep", "--only", "sizes/", "--only", "partitions"], [["make", "-s", "hadoop"]]),
