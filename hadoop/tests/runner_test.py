@@ -53,7 +53,10 @@ class Runner(unittest.TestCase):
             "PATH": os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep)
                                     if not os.path.exists(os.path.join(p, "hadoop"))),
             "HOME": self.home, "XDG_STATE_HOME": self.state, "LANG": "C.UTF-8",
+            # No pool of this machine.
+            "XDG_RUNTIME_DIR": os.path.join(self.home, "run"),
         }
+        os.mkdir(self.environment["XDG_RUNTIME_DIR"], 0o700)
         if "JAVA_HOME" in os.environ:
             self.environment["JAVA_HOME"] = os.environ["JAVA_HOME"]
 
@@ -245,6 +248,32 @@ class Runner(unittest.TestCase):
         done = self.run_probe("Deep", code=1)
         self.assertIn("java.lang.StackOverflowError", done.stderr)
 
+    def test_files_of_the_working_directory_are_a_tasks_own(self):
+        done = self.run_probe("Scratch")
+        self.assertIn("can write to its working directory, by java.io.FileWriter", done.stderr)
+        self.assertEqual(self.lines(), ["lines of a task\t200"] * 4)
+
+    def test_threads_of_tasks_do_not_hold_the_program(self):
+        self.run_probe("Threaded")
+        self.assertEqual(sum(int(line.split("\t")[1]) for line in self.lines()), 800)
+
+    def test_options_of_a_tasks_jvm(self):
+        self.run_probe("Options", "-Dmapreduce.map.java.opts=-Xmx200m -Dprobe.colour=green",
+                       "-Dmapreduce.map.env=PROBE_SHAPE=round")
+        self.assertEqual(self.lines(), ["green round\t4"])
+
+    def test_jars_come_with_the_job(self):
+        source = os.path.join(self.home, "Word.java")
+        with open(source, "w") as f:
+            f.write('package shipped; public class Word { public String toString() { return "shipped"; } }')
+        subprocess.run(["javac", "-nowarn", "--release", "8", "-Xlint:-options", "-d", self.home, source], check=True)
+        jar = os.path.join(self.home, "word.jar")
+        subprocess.run(["jar", "cf", jar, "-C", self.home, "shipped"], check=True)
+        for isolation in ("threads", "jvms"):
+            self.run_probe("Shipped", f"-Dyunti.hadoop.isolation={isolation}", "-libjars", jar)
+            self.assertEqual(self.lines(), ["shipped\t4"])
+            shutil.rmtree(self.out)
+
     def pool(self, *words):
         done = subprocess.run([YUNTI, "hadoop", "pool", *words], capture_output=True, text=True, cwd=self.work,
                               env=self.environment, timeout=TIMEOUT_S, check=True)
@@ -253,8 +282,6 @@ class Runner(unittest.TestCase):
     @contextlib.contextmanager
     def warm(self):
         """Starts a pool, and lets a JVM wait for programs of this test."""
-        self.environment["XDG_RUNTIME_DIR"] = os.path.join(self.home, "run")
-        os.mkdir(self.environment["XDG_RUNTIME_DIR"], 0o700)
         self.pool("start")
         try:
             self.run_in_pool("Words")
@@ -303,6 +330,16 @@ class Runner(unittest.TestCase):
         with self.warm():
             waits = self.pool("status")
             self.environment["COLOUR"] = "green"
+            self.run_in_pool("Words")
+            self.assertIn(waits.splitlines()[1], self.pool("status"))
+
+    def test_a_jar_that_changed_starts_another_jvm(self):
+        library = os.path.join(self.home, "library.jar")
+        shutil.copy(self.jar, library)
+        self.environment["HADOOP_CLASSPATH"] = library
+        with self.warm():
+            waits = self.pool("status")
+            os.utime(library)
             self.run_in_pool("Words")
             self.assertIn(waits.splitlines()[1], self.pool("status"))
 

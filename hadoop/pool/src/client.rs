@@ -1,6 +1,8 @@
 //! Client of the pool: starts and ends it, and runs programs by it.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -101,7 +103,19 @@ fn program(main: &str, java: &[PathBuf]) -> Option<Program> {
     }
     environment.sort();
     let directory = std::env::current_dir().ok()?.to_str()?.to_owned();
-    Some(Program { java: words, directory, environment, arguments })
+    let jars = words.iter().skip_while(|word| *word != "-cp").nth(1).map_or(0, |path| hash(path));
+    Some(Program { java: words, directory, environment, arguments, jars })
+}
+
+/// Returns a hash of the sizes and times of a class path's files.
+fn hash(class_path: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for entry in class_path.split(':') {
+        if let Ok(found) = std::fs::metadata(entry) {
+            (found.len(), found.mtime(), found.mtime_nsec(), found.ino()).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
 }
 
 /// Runs a program in the pool, and returns its exit code; None if no JVM waits for it.

@@ -37,6 +37,7 @@ impl Spare {
     /// Returns true if the JVM can become this program, which differs in its arguments alone.
     fn fits(&self, program: &Program) -> bool {
         self.program.java == program.java
+            && self.program.jars == program.jars
             && self.program.directory == program.directory
             && self.program.environment == program.environment
     }

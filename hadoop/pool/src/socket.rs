@@ -37,6 +37,8 @@ pub struct Program {
     pub directory: String,
     pub environment: Vec<(String, String)>,
     pub arguments: Vec<String>,
+    /// Hash of the sizes and times of the jars: a JVM keeps the classes of the jars that it began with.
+    pub jars: u64,
 }
 
 /// Answer of the keeper to a client.

@@ -1,8 +1,10 @@
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileReader;
+import java.io.FileWriter;
 import java.io.IOException;
 import java.net.URI;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
@@ -135,6 +137,69 @@ public final class Probe extends Configured implements Tool {
     protected void map(LongWritable key, Text line, Context context) {}
   }
 
+  /** Keeps its lines in a file of the working directory, as a task of a cluster may. */
+  public static final class Scratch extends Mapper<LongWritable, Text, Text, IntWritable> {
+    private FileWriter scratch;
+
+    @Override
+    protected void setup(Context context) throws IOException {
+      scratch = new FileWriter("scratch.txt", true);
+    }
+
+    @Override
+    protected void map(LongWritable key, Text line, Context context) throws IOException {
+      scratch.write(line + "\n");
+    }
+
+    @Override
+    protected void cleanup(Context context) throws IOException, InterruptedException {
+      scratch.close();
+      int lines = 0;
+      try (BufferedReader in = new BufferedReader(new FileReader("scratch.txt"))) {
+        while (in.readLine() != null) {
+          lines++;
+        }
+      }
+      context.write(new Text("lines of a task"), new IntWritable(lines));
+    }
+  }
+
+  /** Leaves a thread that would hold a JVM. */
+  public static final class Threaded extends Mapper<LongWritable, Text, Text, IntWritable> {
+    @Override
+    protected void map(LongWritable key, Text line, Context context) throws IOException, InterruptedException {
+      Executors.newSingleThreadExecutor().submit(() -> null);
+      context.write(line, new IntWritable(1));
+    }
+  }
+
+  /** Writes a property and a variable of its JVM. */
+  public static final class Options extends Mapper<LongWritable, Text, Text, IntWritable> {
+    @Override
+    protected void setup(Context context) throws IOException, InterruptedException {
+      context.write(new Text(System.getProperty("probe.colour") + " " + System.getenv("PROBE_SHAPE")),
+          new IntWritable(1));
+    }
+
+    @Override
+    protected void map(LongWritable key, Text line, Context context) {}
+  }
+
+  /** Uses a class of a jar that came with -libjars. */
+  public static final class Shipped extends Mapper<LongWritable, Text, Text, IntWritable> {
+    @Override
+    protected void setup(Context context) throws IOException, InterruptedException {
+      try {
+        context.write(new Text(Class.forName("shipped.Word").newInstance().toString()), new IntWritable(1));
+      } catch (ReflectiveOperationException e) {
+        throw new IOException(e);
+      }
+    }
+
+    @Override
+    protected void map(LongWritable key, Text line, Context context) {}
+  }
+
   public static final class Slow extends Mapper<LongWritable, Text, Text, IntWritable> {
     @Override
     protected void map(LongWritable key, Text line, Context context) throws IOException, InterruptedException {
@@ -185,7 +250,7 @@ public final class Probe extends Configured implements Tool {
     job.setJarByClass(Probe.class);
     Class<?> mapper = Class.forName("Probe$" + mode);
     job.setMapperClass(mapper.asSubclass(Mapper.class));
-    job.setReducerClass(mode.equals("Static") ? Each.class : Sum.class);
+    job.setReducerClass(mode.equals("Static") || mode.equals("Scratch") ? Each.class : Sum.class);
     job.setOutputKeyClass(Text.class);
     job.setOutputValueClass(IntWritable.class);
     FileInputFormat.addInputPath(job, new Path(in));
@@ -236,6 +301,9 @@ public final class Probe extends Configured implements Tool {
   }
 
   public static void main(String[] arguments) throws Exception {
-    System.exit(ToolRunner.run(new Configuration(), new Probe(), arguments));
+    int code = ToolRunner.run(new Configuration(), new Probe(), arguments);
+    if (code != 0) {
+      System.exit(code);
+    }
   }
 }

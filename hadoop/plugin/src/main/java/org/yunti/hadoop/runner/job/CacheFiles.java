@@ -8,12 +8,15 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.Path;
@@ -27,6 +30,8 @@ import org.apache.hadoop.util.StringUtils;
  */
 @SuppressWarnings("deprecation") // The methods that tasks of today still call read these properties.
 final class CacheFiles implements Closeable {
+  /** Name that stands for all files of a directory. */
+  private static final String ALL = "*";
   /** Links in the working directory of this program, over all jobs of this JVM. */
   private static final Set<File> HELD = new HashSet<>();
 
@@ -59,18 +64,35 @@ final class CacheFiles implements Closeable {
     }
   }
 
-  /** Returns the local files for the class path: of the cache, in the order of the job's settings. */
+  /**
+   * Returns the local files for the class path: the ones that the settings name, by their path or by their name in the
+   * working directory, and the jars of {@code -libjars}.
+   */
   List<File> classPath(JobConf job) {
-    List<File> found = new ArrayList<>();
+    Set<File> found = new LinkedHashSet<>();
     for (String key : new String[] {MRJobConfig.CLASSPATH_FILES, MRJobConfig.CLASSPATH_ARCHIVES}) {
       for (String path : job.getStrings(key, new String[0])) {
         File file = local.get(new Path(path).toUri().getPath());
-        if (file != null) {
+        if (file == null) {
+          file = links.get(new Path(path).getName());
+        }
+        if (file == null) {
+          // Hadoop's client leaves local jars where they are if its own directory is local.
+          file = new File(new Path(path).toUri().getPath());
+        }
+        if (file.exists()) {
           found.add(file);
         }
       }
     }
-    return found;
+    for (Map.Entry<String, File> directory : local.entrySet()) {
+      File[] jars = directory.getKey().endsWith("/" + ALL) ? directory.getValue().listFiles() : null;
+      if (jars != null) {
+        Arrays.sort(jars);
+        found.addAll(Arrays.asList(jars));
+      }
+    }
+    return new ArrayList<>(found);
   }
 
   private static List<URI> uris(JobConf job, String key) {
@@ -83,6 +105,9 @@ final class CacheFiles implements Closeable {
 
   private File bring(URI uri, boolean isArchive, JobConf job) throws IOException {
     Path path = new Path(uri.getScheme(), uri.getAuthority(), uri.getPath());
+    if (path.getName().equals(ALL)) {
+      return bringAll(path.getParent(), job);
+    }
     FileSystem system = path.getFileSystem(job);
     Path there = system.resolvePath(path);
     String name = uri.getFragment() == null ? path.getName() : uri.getFragment();
@@ -107,6 +132,27 @@ final class CacheFiles implements Closeable {
     local.put(path.toUri().getPath(), file);
     links.put(name, file);
     return file;
+  }
+
+  /** Brings all files of a directory, as Hadoop's client names the jars of {@code -libjars}. */
+  private File bringAll(Path path, JobConf job) throws IOException {
+    FileSystem system = path.getFileSystem(job);
+    File all = new File(new File(directory, Integer.toString(local.size())), path.getName());
+    if (!all.mkdirs()) {
+      throw new IOException("cannot create " + all);
+    }
+    for (FileStatus file : system.listStatus(path)) {
+      File one = new File(all, file.getPath().getName());
+      if ("file".equals(file.getPath().toUri().getScheme())) {
+        Files.createSymbolicLink(one.toPath(), new File(file.getPath().toUri().getPath()).toPath());
+      } else {
+        FileUtil.copy(system, file.getPath(), one, false, job);
+      }
+      local.put(file.getPath().toUri().getPath(), one);
+    }
+    local.put(new Path(path, ALL).toUri().getPath(), all);
+    links.put(path.getName(), all);
+    return all;
   }
 
   private static void unpack(File archive, File to) throws IOException {

@@ -4,6 +4,9 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.nio.file.Files;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -12,7 +15,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.yunti.hadoop.runner.attempt.AttemptState;
@@ -29,7 +34,6 @@ final class InWorkers implements TaskPlace {
   private final JobConf conf;
   private final JobFolder folder;
   private final JobRecord record;
-  private final boolean ownFirst;
   private final boolean reuses;
   private final File settings;
   private final Deque<WorkerProcess> idle = new ArrayDeque<>();
@@ -38,11 +42,10 @@ final class InWorkers implements TaskPlace {
   private boolean closed;
 
   /** @param reuses true if a JVM runs one task after the other */
-  InWorkers(JobConf conf, JobFolder folder, JobRecord record, boolean ownFirst, boolean reuses) throws IOException {
+  InWorkers(JobConf conf, JobFolder folder, JobRecord record, boolean reuses) throws IOException {
     this.conf = conf;
     this.folder = folder;
     this.record = record;
-    this.ownFirst = ownFirst;
     this.reuses = reuses;
     settings = folder.file("job.xml");
     try (OutputStream out = new FileOutputStream(settings)) {
@@ -97,6 +100,7 @@ final class InWorkers implements TaskPlace {
       }
       WorkerProcess worker = idle.poll();
       if (worker != null) {
+        clean(worker.directory());
         return worker;
       }
       number = started++;
@@ -106,8 +110,11 @@ final class InWorkers implements TaskPlace {
       throw new IOException("cannot create " + directory);
     }
     folder.link(directory);
+    if (!new File(directory, "tmp").mkdir()) {
+      throw new IOException("cannot create " + directory + "/tmp");
+    }
     record.make();
-    WorkerProcess worker = new WorkerProcess(options(), environment(), directory,
+    WorkerProcess worker = new WorkerProcess(options(directory), classPath(), environment(), directory,
         new File(record.directory(), "worker-" + number + ".log"));
     boolean isLate;
     synchronized (this) {
@@ -119,8 +126,21 @@ final class InWorkers implements TaskPlace {
       throw new IOException("the job ended");
     }
     worker.begin(settings, UserGroupInformation.getCurrentUser().getUserName(), conf.getCredentials(),
-        record.directory(), folder.classPath(), ownFirst);
+        record.directory());
     return worker;
+  }
+
+  /** Deletes what the last task left in the working directory; the links of the cache files stay. */
+  private static void clean(File directory) throws IOException {
+    File[] left = directory.listFiles();
+    for (File file : left == null ? new File[0] : left) {
+      if (!Files.isSymbolicLink(file.toPath())) {
+        FileUtil.fullyDelete(file);
+      }
+    }
+    if (!new File(directory, "tmp").mkdir()) {
+      throw new IOException("cannot create " + directory + "/tmp");
+    }
   }
 
   private void giveBack(WorkerProcess worker, boolean isGood) {
@@ -134,10 +154,27 @@ final class InWorkers implements TaskPlace {
     worker.end();
   }
 
+  /** Returns the job's jars and the program's own class path, in the order of a cluster. */
+  private String classPath() throws IOException {
+    StringBuilder jars = new StringBuilder();
+    for (URL jar : folder.classPath()) {
+      try {
+        jars.append(jars.length() == 0 ? "" : File.pathSeparator).append(new File(jar.toURI()).getPath());
+      } catch (URISyntaxException e) {
+        throw new IOException(e);
+      }
+    }
+    String own = WorkerProcess.classPath();
+    boolean jarsFirst = conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_USER_CLASSPATH_FIRST, false);
+    return jars.length() == 0 ? own
+        : jarsFirst ? jars + File.pathSeparator + own : own + File.pathSeparator + jars;
+  }
+
   /** Returns the JVM's options: those of the job, whose tasks of both kinds run here. */
-  private List<String> options() {
+  private List<String> options(File directory) {
     List<String> options = new ArrayList<>();
     options.add("-XX:+UseSerialGC"); // A worker has one processor.
+    options.add("-Djava.io.tmpdir=" + new File(directory, "tmp").getAbsolutePath());
     String map = conf.getTaskJavaOpts(TaskType.MAP);
     String reduce = conf.getTaskJavaOpts(TaskType.REDUCE);
     for (String option : (map + " " + reduce).trim().split("\\s+")) {

@@ -68,6 +68,9 @@ public final class JobRun {
   private static final long WATCH_MS = 500;
   private static final long SHOWN_NS = 1_000_000_000;
 
+  /** Group of the threads of attempts, and of all threads that these start. */
+  private static final ThreadGroup ATTEMPTS = new ThreadGroup("yunti attempts");
+
   private final JobID id;
   private final Path submitDirectory;
   private final JobConf conf;
@@ -75,7 +78,6 @@ public final class JobRun {
   private final JobFolder folder;
   private final JobRecord record;
   private final JobClasses classes;
-  private final boolean ownFirst;
   private final int slots;
   private final long started_ms = System.currentTimeMillis();
   private final BlockingQueue<AttemptRun> ended = new LinkedBlockingQueue<>();
@@ -116,7 +118,7 @@ public final class JobRun {
     ClassLoader submitter = Thread.currentThread().getContextClassLoader();
     folder = new JobFolder(conf, id.toString());
     record = new JobRecord(conf, id.toString());
-    ownFirst = conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_USER_CLASSPATH_FIRST, false)
+    boolean ownFirst = conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_USER_CLASSPATH_FIRST, false)
         || conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER, false);
     classes = new JobClasses(conf, folder.classPath(), ownFirst, submitter);
     slots = RunnerSettings.slots(conf);
@@ -133,8 +135,8 @@ public final class JobRun {
     String wanted = RunnerSettings.isolation(conf);
     String ownJvm = classes.ownJvm();
     String reason = wanted.equals(RunnerSettings.JVMS) ? "as " + RunnerSettings.ISOLATION + " says" : null;
-    if (reason == null) {
-      reason = wanted.equals(RunnerSettings.AUTO) ? ownJvm : null;
+    if (reason == null && wanted.equals(RunnerSettings.AUTO)) {
+      reason = ownJvm != null ? ownJvm : classes.ownDirectory() != null ? classes.ownDirectory() : JvmNeeds.of(conf);
     }
     String links = reason == null ? folder.linkHere() : null;
     if (links != null) {
@@ -145,9 +147,10 @@ public final class JobRun {
           record.directory());
       return new InThreads(conf, classes, record);
     }
+    boolean reuses = ownJvm == null && !classes.keepsState();
     LOG.info("{} runs in JVMs of its own, {} tasks at a time{}: {}; logs and history: {}", id, slots,
-        ownJvm == null ? "" : ", one JVM a task", reason, record.directory());
-    return new InWorkers(conf, folder, record, ownFirst, ownJvm == null);
+        reuses ? "" : ", one JVM a task", reason, record.directory());
+    return new InWorkers(conf, folder, record, reuses);
   }
 
   /** Lets further attempts run in JVMs of their own, after one did harm to this JVM. */
@@ -155,7 +158,7 @@ public final class JobRun {
     if (place instanceof InThreads && RunnerSettings.AUTO.equals(conf.getTrimmed(RunnerSettings.ISOLATION, "auto"))) {
       LOG.info("further attempts of {} run in JVMs of their own: {}", id, reason);
       try {
-        place = new InWorkers(conf, folder, record, ownFirst, true);
+        place = new InWorkers(conf, folder, record, !classes.keepsState());
       } catch (IOException e) {
         LOG.warn("they stay in this one", e);
       }
@@ -301,7 +304,7 @@ public final class JobRun {
     String directories = folder.directories(attempt.id);
     TaskOrder order = new TaskOrder(attempt.id, new Path(submitDirectory, "job.xml").toString(), directories,
         task.isMap() ? task.split.getSplitIndex() : null, task.isMap() ? Collections.emptyMap() : mapDirectories());
-    Thread thread = new Thread(() -> runAttempt(attempt, order), attempt.id.toString());
+    Thread thread = new Thread(ATTEMPTS, () -> runAttempt(attempt, order), attempt.id.toString());
     thread.setDaemon(true);
     thread.start();
   }
@@ -464,6 +467,12 @@ public final class JobRun {
   /** Waits for the end of the job. */
   public void join(long ms) throws InterruptedException {
     thread.join(ms);
+  }
+
+  /** Returns true for a thread that belongs to an attempt, which may have ended. */
+  public static boolean isOfAttempt(Thread thread) {
+    ThreadGroup group = thread.getThreadGroup();
+    return group != null && ATTEMPTS.parentOf(group);
   }
 
   /** Returns true if the job ended and left nothing to do. */

@@ -21,6 +21,7 @@ import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.mapreduce.util.ConfigUtil;
 import org.apache.hadoop.util.RunJar;
 import org.apache.hadoop.util.ShutdownHookManager;
+import org.yunti.hadoop.runner.job.JobRun;
 
 /**
  * Main program of {@code yunti hadoop run}: the main class of a jar, found as {@code hadoop jar} finds it, with the
@@ -33,6 +34,7 @@ import org.apache.hadoop.util.ShutdownHookManager;
 public final class RunJob {
   private static final int USAGE = 2;
   private static final int INPUT = 3;
+  private static final long WATCH_MS = 100;
   private static final Pattern UNPACKED = Pattern.compile("(?:classes/|lib/).*");
 
   private RunJob() {}
@@ -61,6 +63,31 @@ public final class RunJob {
       main.invoke(null, (Object) rest);
     } catch (InvocationTargetException e) {
       throw e.getCause();
+    }
+    Thread watch = new Thread(RunJob::endWithProgram, "yunti end");
+    watch.setDaemon(true);
+    watch.start();
+  }
+
+  /**
+   * Ends the JVM when only threads of attempts are left. On a cluster they end with the task's JVM, and do not hold the
+   * program.
+   */
+  private static void endWithProgram() {
+    while (true) {
+      boolean isHeld = false;
+      for (Thread thread : Thread.getAllStackTraces().keySet()) {
+        boolean isOfProgram = !thread.isDaemon() && !thread.getName().equals("DestroyJavaVM");
+        isHeld |= isOfProgram && !JobRun.isOfAttempt(thread);
+      }
+      if (!isHeld) {
+        System.exit(0);
+      }
+      try {
+        Thread.sleep(WATCH_MS);
+      } catch (InterruptedException e) {
+        return;
+      }
     }
   }
 

@@ -19,6 +19,7 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.map.TokenCounterMapper;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
+import org.yunti.hadoop.runner.job.ThisProcess;
 import org.yunti.hadoop.runner.record.JobRecord;
 
 /**
@@ -31,7 +32,11 @@ public final class Train {
   private Train() {}
 
   public static void main(String[] arguments) throws Exception {
-    File directory = Files.createTempDirectory("yunti-train-").toFile();
+    File temporary = new File(System.getProperty("java.io.tmpdir"));
+    ThisProcess.deleteLeftovers(temporary);
+    // The name says whose it is, if this process is killed.
+    File directory = new File(temporary, "train-yunti-" + ThisProcess.id());
+    Files.createDirectory(directory.toPath());
     try {
       RunJob.useRunner();
       Configuration conf = new Configuration();

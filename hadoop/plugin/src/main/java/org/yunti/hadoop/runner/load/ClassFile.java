@@ -35,6 +35,7 @@ final class ClassFile {
   static final int STATIC = 0x0008;
   static final int FINAL = 0x0010;
   static final int NATIVE = 0x0100;
+  static final int SYNTHETIC = 0x1000;
 
   /** A field or a method. */
   static final class Member {

@@ -19,9 +19,22 @@ final class ClassScan {
   /** Classes that are read at most; a job with more is taken for one that keeps state. */
   private static final int CLASSES_MAX = 3000;
 
+  /** Methods that write files or start programs, and so may use the working directory, which threads share. */
+  private static final String[][] DIRECTORY_USES = {
+    {"java/io/FileOutputStream", "<init>"}, {"java/io/FileWriter", "<init>"}, {"java/io/RandomAccessFile", "<init>"},
+    {"java/io/PrintStream", "<init>"}, {"java/io/File", "createNewFile"}, {"java/io/File", "mkdir"},
+    {"java/io/File", "mkdirs"}, {"java/io/File", "renameTo"}, {"java/nio/file/Files", "write"},
+    {"java/nio/file/Files", "writeString"}, {"java/nio/file/Files", "newOutputStream"},
+    {"java/nio/file/Files", "newBufferedWriter"}, {"java/nio/file/Files", "newByteChannel"},
+    {"java/nio/file/Files", "copy"}, {"java/nio/file/Files", "move"}, {"java/nio/file/Files", "createFile"},
+    {"java/nio/file/Files", "createDirectory"}, {"java/nio/file/Files", "createDirectories"},
+    {"java/lang/ProcessBuilder", "<init>"}, {"java/lang/Runtime", "exec"}
+  };
+
   private String state;
   private String nativeCode;
   private String hook;
+  private String directory;
   private String halt;
 
   private ClassScan() {}
@@ -83,7 +96,8 @@ final class ClassScan {
 
   private void check(String name, ClassFile file) {
     for (ClassFile.Member field : file.fields()) {
-      if ((field.flags & ClassFile.STATIC) != 0 && changes(field)) {
+      // The compiler's own fields, such as the values of an enumeration, never change.
+      if ((field.flags & (ClassFile.STATIC | ClassFile.SYNTHETIC)) == ClassFile.STATIC && changes(field)) {
         note(name + "." + field.name, "is a static field that can change");
       }
     }
@@ -94,6 +108,11 @@ final class ClassScan {
     }
     if (file.calls("java/lang/System", "loadLibrary") || file.calls("java/lang/System", "load")) {
       nativeCode = nativeCode == null ? name + " loads a native library" : nativeCode;
+    }
+    for (String[] call : DIRECTORY_USES) {
+      if (directory == null && file.calls(call[0], call[1])) {
+        directory = name + " can write to its working directory, by " + call[0].replace('/', '.');
+      }
     }
     if (file.calls("java/lang/Runtime", "addShutdownHook")) {
       hook = hook == null ? name + " adds a shutdown hook" : hook;
@@ -124,6 +143,11 @@ final class ClassScan {
   /** Returns the first static state, in words, or null. */
   String state() {
     return state;
+  }
+
+  /** Returns why the tasks need a working directory of their own, in words, or null. */
+  String ownDirectory() {
+    return directory;
   }
 
   /** Returns why the tasks need a JVM each, in words, or null. */

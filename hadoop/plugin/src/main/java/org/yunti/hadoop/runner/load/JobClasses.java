@@ -57,6 +57,16 @@ public final class JobClasses implements Closeable {
     return scan.ownJvm();
   }
 
+  /** Returns why the tasks need a working directory of their own, in words, or null. */
+  public String ownDirectory() {
+    return scan.ownDirectory();
+  }
+
+  /** Returns true if tasks can leave something in static fields for the next one in their JVM. */
+  public boolean keepsState() {
+    return scan.state() != null;
+  }
+
   /** Returns what the tasks share, and why, for the user. */
   public String choice() {
     return scan.state() == null ? "a class loader for each thread" : "a class loader for each task: " + scan.state();

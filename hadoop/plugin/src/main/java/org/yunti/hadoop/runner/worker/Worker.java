@@ -8,10 +8,7 @@ import java.io.EOFException;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.URL;
 import java.security.PrivilegedExceptionAction;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.SynchronousQueue;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.Text;
@@ -23,7 +20,6 @@ import org.yunti.hadoop.runner.attempt.AttemptControl;
 import org.yunti.hadoop.runner.attempt.AttemptState;
 import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
 import org.yunti.hadoop.runner.attempt.TaskOrder;
-import org.yunti.hadoop.runner.load.JobClasses;
 import org.yunti.hadoop.runner.record.AttemptOutput;
 import org.yunti.hadoop.runner.task.TaskExecution;
 
@@ -35,7 +31,6 @@ public final class Worker {
   private final DataOutputStream out;
   private final SynchronousQueue<Boolean> commits = new SynchronousQueue<>();
   private JobConf conf;
-  private JobClasses classes;
   private UserGroupInformation user;
   private File record;
 
@@ -96,16 +91,11 @@ public final class Worker {
     user = UserGroupInformation.createRemoteUser(name);
     user.addCredentials(credentials);
     record = new File(Text.readString(in));
-    List<URL> jars = new ArrayList<>();
-    for (int left = in.readInt(); left > 0; left--) {
-      jars.add(new URL(Text.readString(in)));
-    }
-    boolean ownFirst = in.readBoolean();
-    classes = new JobClasses(conf, jars, ownFirst, Worker.class.getClassLoader());
   }
 
   private void run(TaskOrder order) {
-    ClassLoader loader = classes.take();
+    // The job's jars are on the class path of this JVM, as on a cluster.
+    ClassLoader loader = Worker.class.getClassLoader();
     Thread.currentThread().setContextClassLoader(loader);
     AttemptOutput output = AttemptOutput.begin(new File(record, order.id().toString()));
     AttemptControl control = new AttemptControl(order.id());
@@ -125,7 +115,6 @@ public final class Worker {
     }
     reports.interrupt();
     output.close();
-    classes.giveBack(loader);
     try {
       send(failure == null ? Frame.DONE : Frame.FAILED, execution.state(), failure, false);
     } catch (IOException e) {

@@ -7,7 +7,6 @@ import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.File;
 import java.io.IOException;
-import java.net.URL;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +22,7 @@ public final class WorkerProcess {
   /** Number that Java, as a shell, adds to a signal's for the exit code. */
   private static final int SIGNALS = 128;
 
+  private final File directory;
   private final Process process;
   private final DataInputStream in;
   private final DataOutputStream out;
@@ -47,13 +47,14 @@ public final class WorkerProcess {
    * @param directory working directory
    * @param log file of what the JVM prints outside of attempts
    */
-  public WorkerProcess(List<String> options, Map<String, String> environment, File directory, File log)
-      throws IOException {
+  public WorkerProcess(List<String> options, String classPath, Map<String, String> environment, File directory,
+      File log) throws IOException {
+    this.directory = directory;
     List<String> command = new java.util.ArrayList<>();
     command.add(new File(System.getProperty("java.home"), "bin/java").getPath());
     command.addAll(options);
     command.add("-cp");
-    command.add(absolute(System.getProperty("java.class.path")));
+    command.add(classPath);
     command.add(Worker.class.getName());
     ProcessBuilder builder = new ProcessBuilder(command).directory(directory)
         .redirectError(ProcessBuilder.Redirect.appendTo(log));
@@ -63,10 +64,10 @@ public final class WorkerProcess {
     out = new DataOutputStream(new BufferedOutputStream(process.getOutputStream()));
   }
 
-  /** Returns a class path whose entries do not depend on the working directory. */
-  private static String absolute(String classPath) {
+  /** Returns the program's own class path, with entries that do not depend on the working directory. */
+  public static String classPath() {
     StringBuilder path = new StringBuilder();
-    for (String entry : classPath.split(File.pathSeparator)) {
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
       if (!entry.isEmpty()) {
         path.append(path.length() == 0 ? "" : File.pathSeparator).append(new File(entry).getAbsolutePath());
       }
@@ -74,19 +75,18 @@ public final class WorkerProcess {
     return path.toString();
   }
 
+  /** Returns the JVM's working directory. */
+  public File directory() {
+    return directory;
+  }
+
   /** Sends the job whose tasks will come. */
-  public void begin(File settings, String user, Credentials credentials, File record, List<URL> jars, boolean ownFirst)
-      throws IOException {
+  public void begin(File settings, String user, Credentials credentials, File record) throws IOException {
     out.writeByte(Frame.JOB);
     Text.writeString(out, settings.getPath());
     Text.writeString(out, user);
     credentials.write(out);
     Text.writeString(out, record.getPath());
-    out.writeInt(jars.size());
-    for (URL jar : jars) {
-      Text.writeString(out, jar.toString());
-    }
-    out.writeBoolean(ownFirst);
     out.flush();
   }
 

@@ -1,0 +1,40 @@
+package org.yunti.hadoop.runner.job;
+
+import org.apache.hadoop.mapred.JobConf;
+
+/** Settings of a job that only a JVM of its own can have. */
+final class JvmNeeds {
+  private static final String JDBC = "mapreduce.jdbc.driver.class";
+  private static final String SERIALIZATIONS = "io.serializations";
+
+  private static final String[] OPTIONS = {
+    "mapred.child.java.opts", JobConf.MAPRED_MAP_TASK_JAVA_OPTS, JobConf.MAPRED_REDUCE_TASK_JAVA_OPTS
+  };
+
+  private JvmNeeds() {}
+
+  /** Returns why the tasks need JVMs, in words, or null. */
+  static String of(JobConf conf) {
+    for (String key : new String[] {JobConf.MAPRED_MAP_TASK_ENV, JobConf.MAPRED_REDUCE_TASK_ENV}) {
+      if (!conf.get(key, "").isEmpty() || !conf.getPropsWithPrefix(key + ".").isEmpty()) {
+        return key + " sets variables of tasks";
+      }
+    }
+    for (String key : OPTIONS) {
+      String[] sources = conf.getPropertySources(key);
+      boolean isDefault = sources != null && sources.length > 0 && sources[0].endsWith("-default.xml");
+      for (String option : isDefault ? new String[0] : conf.get(key, "").split("\\s+")) {
+        // The size of the heap is the program's own.
+        if (option.startsWith("-D") || option.startsWith("-javaagent") || option.startsWith("-agent")
+            || option.startsWith("--")) {
+          return key + " sets " + option;
+        }
+      }
+    }
+    // These load classes of the job by the class loader of Hadoop's classes.
+    if (conf.get(JDBC) != null) {
+      return JDBC + " names a driver";
+    }
+    return conf.get(SERIALIZATIONS, "").contains("JavaSerialization") ? "keys or values are Java's own objects" : null;
+  }
+}
