@@ -396,7 +396,8 @@ dist:
 	tools/licenses.py > $(DIST)/share/doc/yunti/licenses.txt
 	tools/reference.py $(DIST)/share/doc/yunti/reference
 	@if [ -f $(HADOOP_JAR) ]; then \
-	  install -m 644 $(HADOOP_JAR) $(DIST)/java/ && install hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop; \
+	  install -m 644 $(HADOOP_JAR) $(DIST)/java/ && install hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop && \
+	  install $(TARGET)/release/yunti-hadoop-pool $(DIST)/libexec/ && strip $(DIST)/libexec/yunti-hadoop-pool; \
 	else echo 'dist: without the part for Hadoop; build it with make hadoop'; fi
 	@if [ -f $(TARGET)/release/yunti-stores ]; then \
 	  install $(TARGET)/release/yunti-stores $(DIST)/libexec/yunti-stores && strip $(DIST)/libexec/yunti-stores && \
