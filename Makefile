@@ -397,7 +397,8 @@ dist:
 	tools/reference.py $(DIST)/share/doc/yunti/reference
 	@if [ -f $(HADOOP_JAR) ]; then \
 	  install -m 644 $(HADOOP_JAR) $(DIST)/java/ && install hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop && \
-	  install $(TARGET)/release/yunti-hadoop-pool $(DIST)/libexec/ && strip $(DIST)/libexec/yunti-hadoop-pool; \
+	  install $(TARGET)/release/yunti-hadoop-pool $(DIST)/libexec/ && strip $(DIST)/libexec/yunti-hadoop-pool && \
+	  tools/licenses.py yunti-hadoop-pool > $(DIST)/share/doc/yunti/licenses-hadoop-pool.txt; \
 	else echo 'dist: without the part for Hadoop; build it with make hadoop'; fi
 	@if [ -f $(TARGET)/release/yunti-stores ]; then \
 	  install $(TARGET)/release/yunti-stores $(DIST)/libexec/yunti-stores && strip $(DIST)/libexec/yunti-stores && \
