@@ -6,6 +6,7 @@
 //! programs. It is a separate crate because the engine also runs inside a JVM, without a command line.
 
 pub mod cancel;
+pub mod descriptors;
 pub mod directory_health;
 pub mod error;
 pub mod kernel_list;

@@ -1,16 +1,13 @@
 //! Messages on the socket: the first one, which brings descriptors, and all others.
 
 use std::fs::File;
-use std::io::IoSliceMut;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use yunti_base::descriptors;
 use yunti_base::store_protocol::{Ask, MESSAGE_BYTES_MAX, Reply};
 
 use crate::failure::{Outcome, of_window};
@@ -41,22 +38,11 @@ pub fn hello() -> Result<((u64, Ask), Shared), String> {
     let not_started = "this program is started by yunti; run 'yunti run .. s3://BUCKET/PATH' instead";
     let input = rustix::io::dup(rustix::stdio::stdin()).map_err(|_| not_started)?;
     let mut length = [0; 4];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let received = recvmsg(input.as_fd(), &mut [IoSliceMut::new(&mut length)], &mut control, RecvFlags::CMSG_CLOEXEC)
-        .map_err(|_| not_started)?;
-    let mut descriptors: Vec<OwnedFd> = control
-        .drain()
-        .filter_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors.collect::<Vec<_>>()),
-            _ => None,
-        })
-        .flatten()
-        .collect();
+    let (received, mut descriptors) = descriptors::receive(&input, &mut length).map_err(|_| not_started)?;
     let (Some(staging), Some(window)) = (descriptors.pop(), descriptors.pop()) else { return Err(not_started.into()) };
     let mut socket = UnixStream::from(input);
     let mut read = |bytes: &mut [u8]| std::io::Read::read_exact(&mut socket, bytes).map_err(|e| e.to_string());
-    read(&mut length[received.bytes..])?;
+    read(&mut length[received..])?;
     let mut bytes = vec![0; checked(u32::from_le_bytes(length))?];
     read(&mut bytes)?;
     let ask = serde_json::from_slice(&bytes).map_err(|e| format!("not a message: {e}"))?;

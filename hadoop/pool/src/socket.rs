@@ -1,20 +1,15 @@
 //! The pool's socket, and messages through it: a length of four bytes, then JSON. Descriptors travel with the length.
 
 use std::fs::DirBuilder;
-use std::io::{self, IoSlice, Read, Write};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io::{self, Read, Write};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    recvmsg, sendmsg,
-};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use yunti_base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result, descriptors};
 
 /// A longer message is a mistake: command lines and environments are shorter.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
@@ -81,7 +76,7 @@ pub fn send(mut socket: &UnixStream, message: &impl Serialize) -> io::Result<()>
 
 /// Sends a message with the streams of a program.
 pub fn send_with(socket: &UnixStream, message: &impl Serialize, streams: &[BorrowedFd<'_>; STREAMS]) -> io::Result<()> {
-    send_bytes(socket, &frame(message)?, streams)
+    descriptors::send(socket, &frame(message)?, streams)
 }
 
 /// Makes a waiting JVM the program with these arguments: their length in four bytes, then each with a zero byte behind
@@ -90,16 +85,7 @@ pub fn hand_over(socket: &UnixStream, arguments: &[String], streams: &[BorrowedF
     let text: String = arguments.iter().map(|argument| format!("{argument}\0")).collect();
     let mut bytes = (text.len() as u32).to_be_bytes().to_vec();
     bytes.extend_from_slice(text.as_bytes());
-    send_bytes(socket, &bytes, streams)
-}
-
-fn send_bytes(socket: &UnixStream, bytes: &[u8], streams: &[BorrowedFd<'_>; STREAMS]) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(STREAMS))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(streams));
-    let sent = sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?;
-    let mut socket = socket;
-    socket.write_all(&bytes[sent..])
+    descriptors::send(socket, &bytes, streams)
 }
 
 fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
@@ -112,23 +98,12 @@ fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
 /// Receives a message, and the streams that came with it, if any.
 pub fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<(T, Vec<OwnedFd>)> {
     let mut length = [0; 4];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(STREAMS))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let received =
-        recvmsg(socket.as_fd(), &mut [io::IoSliceMut::new(&mut length)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
-    if received.bytes == 0 {
+    let (received, streams) = descriptors::receive(socket, &mut length)?;
+    if received == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    let streams = control
-        .drain()
-        .filter_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors.collect::<Vec<_>>()),
-            _ => None,
-        })
-        .flatten()
-        .collect();
     let mut from = socket;
-    from.read_exact(&mut length[received.bytes..])?;
+    from.read_exact(&mut length[received..])?;
     let length = u32::from_be_bytes(length) as usize;
     if length > MESSAGE_BYTES_MAX {
         return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a message of {length} bytes")));

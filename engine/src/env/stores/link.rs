@@ -5,15 +5,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::{self, IoSlice, Read, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use yunti_base::descriptors;
 use yunti_base::store_protocol::{
     Answer, Ask, Failure, FailureKind, MESSAGE_BYTES_MAX, Reply, Traffic, UsageError, VERSION,
 };
@@ -318,14 +317,7 @@ fn send(mut socket: &UnixStream, message: &(u64, Ask)) -> io::Result<()> {
 
 /// Sends the first message, with the descriptors of the shared files.
 fn greet(socket: &UnixStream, message: &(u64, Ask), window: &File, staging: &File) -> io::Result<()> {
-    let bytes = frame(message)?;
-    let descriptors = [window.as_fd(), staging.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(&descriptors));
-    let sent = sendmsg(socket, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL)?;
-    let mut socket = socket;
-    socket.write_all(&bytes[sent..])
+    descriptors::send(socket, &frame(message)?, &[window.as_fd(), staging.as_fd()])
 }
 
 fn receive(socket: &mut &UnixStream) -> Option<Reply> {

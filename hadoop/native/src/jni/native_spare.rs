@@ -1,21 +1,16 @@
 //! `org.yunti.hadoop.runner.launch.NativeSpare`: a JVM that waits becomes a program.
 //! One of the listed files with `unsafe`: Java finds its functions by name.
 
-use std::io::{IoSliceMut, Read, Write};
-use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
 use jni::EnvUnowned;
 use jni::objects::{JByteArray, JClass};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use yunti_base::{Code, Error};
+use yunti_base::{Code, Error, descriptors};
 
 use super::failure::{Result, ThrowPolicy};
 use super::java_of_bytes;
 
-/// Standard input, output and error.
-const STREAMS: usize = 3;
 /// Longer arguments than the kernel lets a program have are a mistake.
 const ARGUMENTS_BYTES_MAX: usize = 16 << 20;
 
@@ -39,21 +34,11 @@ fn wait() -> std::io::Result<Vec<u8>> {
     let mut socket = UnixStream::from(rustix::io::dup(rustix::stdio::stdin())?);
     socket.write_all(&[1])?;
     let mut length = [0; 4];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(STREAMS))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let received = recvmsg(&socket, &mut [IoSliceMut::new(&mut length)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
-    if received.bytes == 0 {
+    let (received, streams) = descriptors::receive(&socket, &mut length)?;
+    if received == 0 {
         return Err(std::io::ErrorKind::UnexpectedEof.into());
     }
-    let streams: Vec<OwnedFd> = control
-        .drain()
-        .filter_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors.collect::<Vec<_>>()),
-            _ => None,
-        })
-        .flatten()
-        .collect();
-    socket.read_exact(&mut length[received.bytes..])?;
+    socket.read_exact(&mut length[received..])?;
     let length = u32::from_be_bytes(length) as usize;
     let [input, output, error] = streams.as_slice() else { return Err(std::io::ErrorKind::InvalidData.into()) };
     if length > ARGUMENTS_BYTES_MAX {
