@@ -1,4 +1,4 @@
-package org.yunti.hadoop.report;
+package org.yunti.hadoop;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -12,39 +12,40 @@ import java.util.Deque;
  * <p>Call order: one object, whose fields, objects and arrays come in the order of the calls; {@link #end} closes the
  * innermost one.
  */
-final class JsonWriter implements Closeable {
+public final class JsonWriter implements Closeable {
   private final Writer out;
   /** Closing brackets of the open objects and arrays, the innermost first. */
   private final Deque<Character> open = new ArrayDeque<>();
 
   private boolean isFirst = true;
 
-  JsonWriter(Writer out) {
+  public JsonWriter(Writer out) {
     this.out = out;
   }
 
-  void beginObject() throws IOException {
+  public void beginObject() throws IOException {
     separate();
     begin('{', '}');
   }
 
-  void beginObject(String name) throws IOException {
+  public void beginObject(String name) throws IOException {
     name(name);
     begin('{', '}');
   }
 
-  void beginArray(String name) throws IOException {
+  public void beginArray(String name) throws IOException {
     name(name);
     begin('[', ']');
   }
 
-  void end() throws IOException {
+  /** Ends the innermost object or array. */
+  public void end() throws IOException {
     out.write(open.pop());
     isFirst = false;
   }
 
   /** Writes a field; {@code value} may be null. */
-  void field(String name, String value) throws IOException {
+  public void field(String name, String value) throws IOException {
     name(name);
     if (value == null) {
       out.write("null");
@@ -53,9 +54,14 @@ final class JsonWriter implements Closeable {
     }
   }
 
-  void field(String name, long value) throws IOException {
+  public void field(String name, long value) throws IOException {
     name(name);
     out.write(Long.toString(value));
+  }
+
+  public void field(String name, boolean value) throws IOException {
+    name(name);
+    out.write(Boolean.toString(value));
   }
 
   private void begin(char opening, char closing) throws IOException {
@@ -84,7 +90,7 @@ final class JsonWriter implements Closeable {
       if (c == '"' || c == '\\') {
         out.write('\\');
         out.write(c);
-      } else if (c < ' ') {
+      } else if (c < ' ' || Character.isSurrogate(c)) {
         out.write(String.format("\\u%04x", (int) c));
       } else {
         out.write(c);

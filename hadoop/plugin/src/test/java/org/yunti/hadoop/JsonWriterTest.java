@@ -1,4 +1,4 @@
-package org.yunti.hadoop.report;
+package org.yunti.hadoop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -28,6 +28,7 @@ import org.apache.hadoop.yarn.api.records.NodeReport;
 import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.client.api.YarnClient;
 import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.yunti.hadoop.JsonWriter;
 import org.yunti.hadoop.runner.RunnerProvider;
 import org.yunti.hadoop.runner.RunnerSettings;
 

@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.mapreduce.JobID;
+import org.yunti.hadoop.runner.files.ThisProcess;
 import org.yunti.hadoop.runner.job.JobRun;
-import org.yunti.hadoop.runner.job.ThisProcess;
 
 /** Jobs of this JVM that run, and the last ones that ended. */
 final class Jobs {

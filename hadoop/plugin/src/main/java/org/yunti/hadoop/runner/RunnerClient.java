@@ -30,8 +30,8 @@ import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.authorize.AccessControlList;
 import org.apache.hadoop.security.token.Token;
+import org.yunti.hadoop.runner.files.ThisProcess;
 import org.yunti.hadoop.runner.job.JobRun;
-import org.yunti.hadoop.runner.job.ThisProcess;
 import org.yunti.hadoop.runner.record.JobRecord;
 import org.yunti.hadoop.runner.record.RecordedJob;
 

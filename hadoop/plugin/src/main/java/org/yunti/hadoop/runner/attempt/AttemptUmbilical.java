@@ -25,7 +25,6 @@ public final class AttemptUmbilical implements InvocationHandler {
 
   private final Job job;
   private volatile TaskStatus status;
-  private volatile String diagnostics = "";
 
   public AttemptUmbilical(Job job) {
     this.job = job;
@@ -47,11 +46,6 @@ public final class AttemptUmbilical implements InvocationHandler {
     return status;
   }
 
-  /** Returns the messages of the attempt; empty if there are none. */
-  public String diagnostics() {
-    return diagnostics;
-  }
-
   @Override
   public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
     switch (method.getName()) {
@@ -65,12 +59,6 @@ public final class AttemptUmbilical implements InvocationHandler {
         return null;
       case "canCommit":
         return mayCommit((TaskAttemptID) arguments[0]);
-      case "reportDiagnosticInfo":
-      case "shuffleError":
-      case "fsError":
-      case "fatalError":
-        addDiagnostics((String) arguments[1]);
-        return null;
       case "getMapCompletionEvents":
         // Reduces know the files of all maps when they start.
         return new MapTaskCompletionEventsUpdate(TaskCompletionEvent.EMPTY_ARRAY, false);
@@ -85,7 +73,7 @@ public final class AttemptUmbilical implements InvocationHandler {
       case "toString":
         return "umbilical";
       default:
-        // done, preempted, checkpoints, bad records: the end of the attempt's thread says it.
+        // done, preempted, checkpoints, bad records, messages of failures: the end of the attempt's thread says it.
         return null;
     }
   }
@@ -102,9 +90,5 @@ public final class AttemptUmbilical implements InvocationHandler {
       throw new Cancelled(attempt.toString());
     }
     return true;
-  }
-
-  private synchronized void addDiagnostics(String message) {
-    diagnostics = diagnostics.isEmpty() ? message : diagnostics + "\n" + message;
   }
 }

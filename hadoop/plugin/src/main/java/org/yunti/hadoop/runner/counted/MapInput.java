@@ -1,12 +1,11 @@
 package org.yunti.hadoop.runner.counted;
 
 import java.io.IOException;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
-import org.apache.hadoop.mapreduce.TaskCounter;
-import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileSplit;
 import org.yunti.hadoop.runner.attempt.AttemptReporter;
 
@@ -14,50 +13,39 @@ import org.yunti.hadoop.runner.attempt.AttemptReporter;
 public final class MapInput<K, V> extends RecordReader<K, V> {
   private final RecordReader<K, V> real;
   private final AttemptReporter reporter;
-  private final ThreadStatistics statistics;
-  private final LaterCounter records;
-  private final LaterCounter bytes;
-  private final Pace pace = new Pace();
+  private final Traffic traffic;
 
   public MapInput(InputSplit split, InputFormat<K, V> format, AttemptReporter reporter, TaskAttemptContext context)
       throws IOException, InterruptedException {
     this.reporter = reporter;
-    records = new LaterCounter(reporter.getCounter(TaskCounter.MAP_INPUT_RECORDS));
-    bytes = new LaterCounter(reporter.getCounter(FileInputFormatCounter.BYTES_READ));
-    statistics = split instanceof FileSplit
-        ? ThreadStatistics.of(((FileSplit) split).getPath(), context.getConfiguration()) : ThreadStatistics.none();
-    long before = statistics.bytesRead();
+    Path file = split instanceof FileSplit ? ((FileSplit) split).getPath() : null;
+    traffic = Traffic.input(reporter, file, context.getConfiguration());
+    long before = traffic.bytes();
     real = format.createRecordReader(split, context);
-    bytes.increment(statistics.bytesRead() - before);
+    traffic.countBytes(before);
   }
 
   @Override
   public void initialize(InputSplit split, TaskAttemptContext context) throws IOException, InterruptedException {
-    long before = statistics.bytesRead();
+    long before = traffic.bytes();
     real.initialize(split, context);
-    bytes.increment(statistics.bytesRead() - before);
-    flush();
+    traffic.countBytes(before);
+    traffic.flush();
   }
 
   @Override
   public boolean nextKeyValue() throws IOException, InterruptedException {
-    long before = statistics.bytesRead();
+    long before = traffic.bytes();
     boolean more = real.nextKeyValue();
-    bytes.increment(statistics.bytesRead() - before);
-    if (more) {
-      records.increment(1);
-    }
-    if (!more || pace.isDue()) {
-      flush();
+    if (!more) {
+      traffic.countBytes(before);
+      traffic.flush();
+      reporter.setProgress(real.getProgress());
+    } else if (traffic.countRecord(before)) {
       reporter.setProgress(real.getProgress());
     }
     reporter.checkCancelled();
     return more;
-  }
-
-  private void flush() {
-    records.flush();
-    bytes.flush();
   }
 
   @Override
@@ -77,9 +65,9 @@ public final class MapInput<K, V> extends RecordReader<K, V> {
 
   @Override
   public void close() throws IOException {
-    long before = statistics.bytesRead();
+    long before = traffic.bytes();
     real.close();
-    bytes.increment(statistics.bytesRead() - before);
-    flush();
+    traffic.countBytes(before);
+    traffic.flush();
   }
 }

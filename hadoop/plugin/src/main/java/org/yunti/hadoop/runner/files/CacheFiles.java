@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.job;
+package org.yunti.hadoop.runner.files;
 
 import java.io.Closeable;
 import java.io.File;
@@ -116,18 +116,11 @@ final class CacheFiles implements Closeable {
       throw new IOException("cannot create " + own);
     }
     File file = new File(own, there.getName());
-    boolean isLocal = "file".equals(there.toUri().getScheme());
-    File source = isLocal ? new File(there.toUri().getPath()) : file;
-    if (!isLocal) {
-      FileUtil.copy(system, there, file, false, job);
-    }
+    bring(there, file, job);
     if (isArchive) {
       File unpacked = new File(own, there.getName() + ".d");
-      unpack(source, unpacked);
+      unpack(file, unpacked);
       file = unpacked;
-    } else if (isLocal) {
-      // A link instead of a copy: the file must not change during the job, on a cluster neither.
-      Files.createSymbolicLink(file.toPath(), source.toPath());
     }
     local.put(path.toUri().getPath(), file);
     links.put(name, file);
@@ -143,16 +136,21 @@ final class CacheFiles implements Closeable {
     }
     for (FileStatus file : system.listStatus(path)) {
       File one = new File(all, file.getPath().getName());
-      if ("file".equals(file.getPath().toUri().getScheme())) {
-        Files.createSymbolicLink(one.toPath(), new File(file.getPath().toUri().getPath()).toPath());
-      } else {
-        FileUtil.copy(system, file.getPath(), one, false, job);
-      }
+      bring(file.getPath(), one, job);
       local.put(file.getPath().toUri().getPath(), one);
     }
     local.put(new Path(path, ALL).toUri().getPath(), all);
     links.put(path.getName(), all);
     return all;
+  }
+
+  /** Copies a file, or links a local one: a file must not change during the job, on a cluster neither. */
+  private static void bring(Path from, File to, JobConf job) throws IOException {
+    if ("file".equals(from.toUri().getScheme())) {
+      Files.createSymbolicLink(to.toPath(), new File(from.toUri().getPath()).toPath());
+    } else {
+      FileUtil.copy(from.getFileSystem(job), from, to, false, job);
+    }
   }
 
   private static void unpack(File archive, File to) throws IOException {

@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.job;
+package org.yunti.hadoop.runner.files;
 
 import java.io.Closeable;
 import java.io.File;
@@ -6,11 +6,7 @@ import java.io.IOException;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Enumeration;
 import java.util.List;
-import java.util.jar.JarEntry;
-import java.util.jar.JarFile;
 import java.util.regex.Pattern;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileUtil;
@@ -19,7 +15,6 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
-import org.apache.hadoop.util.RunJar;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +27,7 @@ import org.slf4j.LoggerFactory;
  *                                           /attempt_.._m_000000_0/..
  * </pre>
  */
-final class JobFolder implements Closeable {
+public final class JobFolder implements Closeable {
   /** Name of the directory of all jobs; it also marks links to files of jobs that ended. */
   static final String MARK = "yunti-jobs";
 
@@ -43,7 +38,7 @@ final class JobFolder implements Closeable {
   private final List<URL> classPath = new ArrayList<>();
 
   /** Brings the job's files here. {@code job} gets their local places. */
-  JobFolder(JobConf job, String id) throws IOException {
+  public JobFolder(JobConf job, String id) throws IOException {
     for (String directory : job.getTrimmedStrings(MRConfig.LOCAL_DIR)) {
       File all = new File(new Path(directory).toUri().getPath(), MARK);
       ThisProcess.deleteLeftovers(all);
@@ -84,34 +79,9 @@ final class JobFolder implements Closeable {
     job.setJar(jar.getPath());
     classPath.add(url(jar));
     Pattern unpacked = job.getPattern(MRJobConfig.JAR_UNPACK_PATTERN, JobConf.UNPACK_JAR_PATTERN_DEFAULT);
-    if (!hasEntry(jar, unpacked)) {
-      return;
+    if (JarContents.hasInner(jar, unpacked)) {
+      classPath.addAll(JarContents.unpack(jar, new File(roots.get(0), "jar"), unpacked));
     }
-    File to = new File(roots.get(0), "jar");
-    RunJar.unJar(jar, to, unpacked);
-    classPath.add(url(new File(to, "classes")));
-    File[] libraries = new File(to, "lib").listFiles();
-    if (libraries != null) {
-      Arrays.sort(libraries);
-      for (File library : libraries) {
-        classPath.add(url(library));
-      }
-    }
-  }
-
-  private static boolean hasEntry(File jar, Pattern wanted) throws IOException {
-    if (!jar.isFile()) {
-      return false;
-    }
-    try (JarFile file = new JarFile(jar)) {
-      for (Enumeration<JarEntry> entries = file.entries(); entries.hasMoreElements();) {
-        JarEntry entry = entries.nextElement();
-        if (!entry.isDirectory() && wanted.matcher(entry.getName()).matches()) {
-          return true;
-        }
-      }
-    }
-    return false;
   }
 
   private static URL url(File file) throws MalformedURLException {
@@ -119,12 +89,12 @@ final class JobFolder implements Closeable {
   }
 
   /** Returns the job's jars, in the order of a cluster. */
-  List<URL> classPath() {
+  public List<URL> classPath() {
     return classPath;
   }
 
   /** Returns a file of the job, in a directory that exists. */
-  File file(String name) throws IOException {
+  public File file(String name) throws IOException {
     File root = roots.get(0);
     if (!root.isDirectory() && !root.mkdirs() && !root.isDirectory()) {
       throw new IOException("cannot create " + root);
@@ -133,17 +103,17 @@ final class JobFolder implements Closeable {
   }
 
   /** Links the cache files in the working directory of a worker. */
-  void link(File directory) throws IOException {
+  public void link(File directory) throws IOException {
     cache.link(directory);
   }
 
   /** Links the cache files in the program's working directory. Returns why that is not possible, or null. */
-  String linkHere() throws IOException {
+  public String linkHere() throws IOException {
     return cache.linkHere(new File(System.getProperty("user.dir")));
   }
 
   /** Returns the directories of an attempt on the local disks, separated by commas. */
-  String directories(TaskAttemptID attempt) {
+  public String directories(TaskAttemptID attempt) {
     StringBuilder directories = new StringBuilder();
     for (File root : roots) {
       directories.append(directories.length() == 0 ? "" : ",").append(new File(root, attempt.toString()).getPath());
@@ -152,7 +122,7 @@ final class JobFolder implements Closeable {
   }
 
   /** Deletes what an attempt wrote. */
-  void delete(TaskAttemptID attempt) {
+  public void delete(TaskAttemptID attempt) {
     for (File root : roots) {
       FileUtil.fullyDelete(new File(root, attempt.toString()));
     }

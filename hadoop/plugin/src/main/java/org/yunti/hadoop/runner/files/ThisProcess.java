@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.job;
+package org.yunti.hadoop.runner.files;
 
 import java.io.File;
 import java.lang.management.ManagementFactory;

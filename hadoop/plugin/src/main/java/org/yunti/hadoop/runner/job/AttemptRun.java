@@ -131,15 +131,20 @@ final class AttemptRun {
     end.ended(this);
   }
 
-  /** Takes the slot that the attempt holds. Returns false if it holds none, so that each slot is released once. */
-  synchronized boolean takeSlot() {
-    boolean held = hasSlot;
-    hasSlot = false;
-    return held;
+  /** Waits for a slot, which the attempt holds until it releases it. */
+  void acquireSlot() throws InterruptedException {
+    Slots.acquire();
+    synchronized (this) {
+      hasSlot = true;
+    }
   }
 
-  synchronized void holdsSlot() {
-    hasSlot = true;
+  /** Releases the attempt's slot, if it holds one: an abandoned attempt has none, although its code goes on. */
+  synchronized void releaseSlot() {
+    if (hasSlot) {
+      hasSlot = false;
+      Slots.release();
+    }
   }
 
   /** Asks the attempt to end in a state; its code notices at its next record, or when it waits. */

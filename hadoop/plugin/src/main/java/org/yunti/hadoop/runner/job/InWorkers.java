@@ -23,6 +23,7 @@ import org.apache.hadoop.security.UserGroupInformation;
 import org.yunti.hadoop.runner.attempt.AttemptState;
 import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
 import org.yunti.hadoop.runner.attempt.TaskOrder;
+import org.yunti.hadoop.runner.files.JobFolder;
 import org.yunti.hadoop.runner.record.JobRecord;
 import org.yunti.hadoop.runner.worker.WorkerProcess;
 

@@ -45,6 +45,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.runner.RunnerSettings;
 import org.yunti.hadoop.runner.attempt.TaskOrder;
+import org.yunti.hadoop.runner.files.JobFolder;
 import org.yunti.hadoop.runner.load.JobClasses;
 import org.yunti.hadoop.runner.record.JobRecord;
 import org.yunti.hadoop.runner.worker.WorkerProcess;
@@ -73,12 +74,14 @@ public final class JobRun {
 
   private final JobID id;
   private final Path submitDirectory;
+  private final Path jobFile;
   private final JobConf conf;
   private final UserGroupInformation user;
   private final JobFolder folder;
   private final JobRecord record;
   private final JobClasses classes;
   private final int slots;
+  private final String isolation;
   private final long started_ms = System.currentTimeMillis();
   private final BlockingQueue<AttemptRun> ended = new LinkedBlockingQueue<>();
   private final Events events = new Events();
@@ -110,10 +113,11 @@ public final class JobRun {
   public JobRun(JobID id, Path submitDirectory, Credentials credentials) throws IOException {
     this.id = id;
     this.submitDirectory = submitDirectory;
+    jobFile = new Path(submitDirectory, "job.xml");
     user = UserGroupInformation.getCurrentUser();
     // The file has the defaults too; reading theirs again takes longer than a small job.
     conf = new JobConf(false);
-    conf.addResource(new Path(submitDirectory, "job.xml"));
+    conf.addResource(jobFile);
     conf.setCredentials(credentials);
     ClassLoader submitter = Thread.currentThread().getContextClassLoader();
     folder = new JobFolder(conf, id.toString());
@@ -123,6 +127,7 @@ public final class JobRun {
     classes = new JobClasses(conf, folder.classPath(), ownFirst, submitter);
     slots = RunnerSettings.slots(conf);
     Slots.want(slots);
+    isolation = RunnerSettings.isolation(conf);
     place = place();
     thread = new Thread(this::runAsUser, "yunti " + id);
     // No daemon: the program goes on until its jobs end, although its main thread may not wait for them.
@@ -132,33 +137,29 @@ public final class JobRun {
 
   /** Chooses where the tasks run, and says it. */
   private TaskPlace place() throws IOException {
-    String wanted = RunnerSettings.isolation(conf);
-    String ownJvm = classes.ownJvm();
-    String reason = wanted.equals(RunnerSettings.JVMS) ? "as " + RunnerSettings.ISOLATION + " says" : null;
-    if (reason == null && wanted.equals(RunnerSettings.AUTO)) {
-      reason = ownJvm != null ? ownJvm : classes.ownDirectory() != null ? classes.ownDirectory() : JvmNeeds.of(conf);
+    String reason = isolation.equals(RunnerSettings.JVMS) ? "as " + RunnerSettings.ISOLATION + " says" : null;
+    if (isolation.equals(RunnerSettings.AUTO)) {
+      reason = JvmNeeds.of(classes, conf);
     }
-    String links = reason == null ? folder.linkHere() : null;
-    if (links != null) {
-      reason = links;
+    if (reason == null) {
+      reason = folder.linkHere();
     }
     if (reason == null) {
       LOG.info("{} runs in this JVM, {} tasks at a time, with {}; logs and history: {}", id, slots, classes.choice(),
           record.directory());
       return new InThreads(conf, classes, record);
     }
-    boolean reuses = ownJvm == null && !classes.keepsState();
     LOG.info("{} runs in JVMs of its own, {} tasks at a time{}: {}; logs and history: {}", id, slots,
-        reuses ? "" : ", one JVM a task", reason, record.directory());
-    return new InWorkers(conf, folder, record, reuses);
+        classes.canShareJvm() ? "" : ", one JVM a task", reason, record.directory());
+    return new InWorkers(conf, folder, record, classes.canShareJvm());
   }
 
   /** Lets further attempts run in JVMs of their own, after one did harm to this JVM. */
   private synchronized void isolate(String reason) {
-    if (place instanceof InThreads && RunnerSettings.AUTO.equals(conf.getTrimmed(RunnerSettings.ISOLATION, "auto"))) {
+    if (place instanceof InThreads && isolation.equals(RunnerSettings.AUTO)) {
       LOG.info("further attempts of {} run in JVMs of their own: {}", id, reason);
       try {
-        place = new InWorkers(conf, folder, record, !classes.keepsState());
+        place = new InWorkers(conf, folder, record, classes.canShareJvm());
       } catch (IOException e) {
         LOG.warn("they stay in this one", e);
       }
@@ -302,7 +303,7 @@ public final class JobRun {
     task.add(attempt);
     running.add(attempt);
     String directories = folder.directories(attempt.id);
-    TaskOrder order = new TaskOrder(attempt.id, new Path(submitDirectory, "job.xml").toString(), directories,
+    TaskOrder order = new TaskOrder(attempt.id, jobFile.toString(), directories,
         task.isMap() ? task.split.getSplitIndex() : null, task.isMap() ? Collections.emptyMap() : mapDirectories());
     Thread thread = new Thread(ATTEMPTS, () -> runAttempt(attempt, order), attempt.id.toString());
     thread.setDaemon(true);
@@ -311,8 +312,7 @@ public final class JobRun {
 
   private void runAttempt(AttemptRun attempt, TaskOrder order) {
     try {
-      Slots.acquire();
-      attempt.holdsSlot();
+      attempt.acquireSlot();
       user.doAs((PrivilegedExceptionAction<Void>) () -> {
         place.run(attempt, order, id -> commits && !killed && attempt.task.mayCommit(attempt));
         return null;
@@ -330,9 +330,7 @@ public final class JobRun {
       attempt.fail(why instanceof WorkerProcess.Failure
           ? why.getMessage() : "Error: " + StringUtils.stringifyException(why));
     } finally {
-      if (attempt.takeSlot()) {
-        Slots.release();
-      }
+      attempt.releaseSlot();
     }
   }
 
@@ -361,9 +359,7 @@ public final class JobRun {
             "AttemptID:" + attempt.id + " Timed out after " + limit_ms / 1000 + " secs" + attempt.stack());
       }
       if (attempt.abandonAfter(STOP_MS_MAX)) {
-        if (attempt.takeSlot()) {
-          Slots.release();
-        }
+        attempt.releaseSlot();
         isolate("code of " + attempt.id + " does not stop");
       }
     }
@@ -387,9 +383,7 @@ public final class JobRun {
     for (AttemptRun attempt : running) {
       attempt.abandon();
       events.add(attempt, false, "");
-      if (attempt.takeSlot()) {
-        Slots.release();
-      }
+      attempt.releaseSlot();
     }
     running.clear();
     for (TaskRun[] tasks : new TaskRun[][] {maps, reduces}) {
@@ -408,7 +402,7 @@ public final class JobRun {
     place.close();
     finished_ms = System.currentTimeMillis();
     try {
-      record.write(new Path(submitDirectory, "job.xml"), conf);
+      record.write(jobFile, conf);
       JobHistory.write(record, id, conf, started_ms, finished_ms, how, message, maps, reduces);
       record.prune(conf);
     } catch (IOException | RuntimeException | LinkageError e) {
@@ -452,16 +446,25 @@ public final class JobRun {
    * @return false if no such attempt runs
    */
   public boolean killTask(org.apache.hadoop.mapreduce.TaskAttemptID attemptId, boolean isFailure) {
+    AttemptRun attempt = attempt(attemptId);
+    if (attempt == null || !attempt.isRunning()) {
+      return false;
+    }
+    attempt.stop(isFailure ? AttemptRun.State.FAILED : AttemptRun.State.KILLED,
+        isFailure ? "Attempt failed by its user" : "Attempt killed by its user");
+    return true;
+  }
+
+  /** Returns an attempt, or null. Identifiers of the two APIs are equal as text alone. */
+  private AttemptRun attempt(org.apache.hadoop.mapreduce.TaskAttemptID attemptId) {
     for (TaskRun task : attemptId.getTaskType() == TaskType.MAP ? maps : reduces) {
       for (AttemptRun attempt : task.attempts()) {
-        if (attempt.id.toString().equals(attemptId.toString()) && attempt.isRunning()) {
-          attempt.stop(isFailure ? AttemptRun.State.FAILED : AttemptRun.State.KILLED,
-              isFailure ? "Attempt failed by its user" : "Attempt killed by its user");
-          return true;
+        if (attempt.id.toString().equals(attemptId.toString())) {
+          return attempt;
         }
       }
     }
-    return false;
+    return null;
   }
 
   /** Waits for the end of the job. */
@@ -506,7 +509,7 @@ public final class JobRun {
     Status(JobRun run) {
       super(run.id, run.setUp, run.shownMaps, run.shownReduces, run.cleanedUp,
           run.state, run.priority, run.conf.getUser(), run.conf.getJobName(), run.conf.getQueueName(),
-          new Path(run.submitDirectory, "job.xml").toString(), run.record.directory().toURI().toString(), false,
+          run.jobFile.toString(), run.record.directory().toURI().toString(), false,
           run.isEnded() ? run.record.history().toURI().toString() : "");
       setStartTime(run.started_ms);
       setFinishTime(run.finished_ms);
@@ -544,13 +547,8 @@ public final class JobRun {
 
   /** Returns the messages of an attempt. */
   public String[] diagnostics(org.apache.hadoop.mapreduce.TaskAttemptID attemptId) {
-    for (TaskRun task : attemptId.getTaskType() == TaskType.MAP ? maps : reduces) {
-      for (AttemptRun attempt : task.attempts()) {
-        if (attempt.id.toString().equals(attemptId.toString()) && !attempt.diagnostics().isEmpty()) {
-          return new String[] {attempt.diagnostics()};
-        }
-      }
-    }
-    return new String[0];
+    AttemptRun attempt = attempt(attemptId);
+    String message = attempt == null ? "" : attempt.diagnostics();
+    return message.isEmpty() ? new String[0] : new String[] {message};
   }
 }

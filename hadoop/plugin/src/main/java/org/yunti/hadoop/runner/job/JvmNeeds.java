@@ -1,8 +1,9 @@
 package org.yunti.hadoop.runner.job;
 
 import org.apache.hadoop.mapred.JobConf;
+import org.yunti.hadoop.runner.load.JobClasses;
 
-/** Settings of a job that only a JVM of its own can have. */
+/** Reasons why the tasks of a job need JVMs: traits of its classes, and settings that only a JVM can have. */
 final class JvmNeeds {
   private static final String JDBC = "mapreduce.jdbc.driver.class";
   private static final String SERIALIZATIONS = "io.serializations";
@@ -13,8 +14,15 @@ final class JvmNeeds {
 
   private JvmNeeds() {}
 
-  /** Returns why the tasks need JVMs, in words, or null. */
-  static String of(JobConf conf) {
+  /** Returns the first reason, in words, or null. */
+  static String of(JobClasses classes, JobConf conf) {
+    if (classes.ownJvm() != null) {
+      return classes.ownJvm();
+    }
+    return classes.ownDirectory() != null ? classes.ownDirectory() : ofSettings(conf);
+  }
+
+  private static String ofSettings(JobConf conf) {
     for (String key : new String[] {JobConf.MAPRED_MAP_TASK_ENV, JobConf.MAPRED_REDUCE_TASK_ENV}) {
       if (!conf.get(key, "").isEmpty() || !conf.getPropsWithPrefix(key + ".").isEmpty()) {
         return key + " sets variables of tasks";

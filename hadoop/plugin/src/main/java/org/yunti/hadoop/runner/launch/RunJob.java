@@ -10,17 +10,15 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Enumeration;
 import java.util.List;
-import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.mapreduce.util.ConfigUtil;
-import org.apache.hadoop.util.RunJar;
 import org.apache.hadoop.util.ShutdownHookManager;
+import org.yunti.hadoop.runner.files.JarContents;
 import org.yunti.hadoop.runner.job.JobRun;
 
 /**
@@ -119,33 +117,13 @@ public final class RunJob {
   private static ClassLoader loader(File jar) throws IOException {
     List<URL> found = new ArrayList<>();
     found.add(jar.toURI().toURL());
-    if (hasInner(jar)) {
+    if (JarContents.hasInner(jar, UNPACKED)) {
       File unpacked = Files.createTempDirectory("yunti-jar-").toFile();
       // After the jobs, which a program may leave behind at its end.
       ShutdownHookManager.get().addShutdownHook(() -> FileUtil.fullyDelete(unpacked), 1);
-      RunJar.unJar(jar, unpacked, UNPACKED);
-      found.add(new File(unpacked, "classes").toURI().toURL());
-      File[] libraries = new File(unpacked, "lib").listFiles();
-      if (libraries != null) {
-        Arrays.sort(libraries);
-        for (File library : libraries) {
-          found.add(library.toURI().toURL());
-        }
-      }
+      found.addAll(JarContents.unpack(jar, unpacked, UNPACKED));
     }
     return new URLClassLoader(found.toArray(new URL[0]), RunJob.class.getClassLoader());
-  }
-
-  private static boolean hasInner(File jar) throws IOException {
-    try (JarFile file = new JarFile(jar)) {
-      for (Enumeration<JarEntry> entries = file.entries(); entries.hasMoreElements();) {
-        JarEntry entry = entries.nextElement();
-        if (!entry.isDirectory() && UNPACKED.matcher(entry.getName()).matches()) {
-          return true;
-        }
-      }
-    }
-    return false;
   }
 
   private static Method find(String name, ClassLoader loader, File jar) throws Wrong {

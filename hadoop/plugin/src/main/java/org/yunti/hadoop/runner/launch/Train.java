@@ -19,7 +19,7 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.map.TokenCounterMapper;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
-import org.yunti.hadoop.runner.job.ThisProcess;
+import org.yunti.hadoop.runner.files.ThisProcess;
 import org.yunti.hadoop.runner.record.JobRecord;
 
 /**

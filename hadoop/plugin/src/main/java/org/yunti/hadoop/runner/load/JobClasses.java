@@ -62,9 +62,9 @@ public final class JobClasses implements Closeable {
     return scan.ownDirectory();
   }
 
-  /** Returns true if tasks can leave something in static fields for the next one in their JVM. */
-  public boolean keepsState() {
-    return scan.state() != null;
+  /** Returns true if one JVM can run one task after the other: none leaves anything for the next one. */
+  public boolean canShareJvm() {
+    return scan.ownJvm() == null && scan.state() == null;
   }
 
   /** Returns what the tasks share, and why, for the user. */

@@ -1,8 +1,11 @@
 package org.yunti.hadoop.runner.record;
 
+import java.io.IOException;
+import java.io.StringWriter;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.CounterGroup;
 import org.apache.hadoop.mapreduce.Counters;
+import org.yunti.hadoop.JsonWriter;
 
 /**
  * One line of a history file: an event as JSON, encoded as Avro's specification says. A value of a union is an object
@@ -15,7 +18,8 @@ import org.apache.hadoop.mapreduce.Counters;
 final class HistoryEvent {
   private static final String PACKAGE = "org.apache.hadoop.mapreduce.jobhistory.";
 
-  private final StringBuilder text = new StringBuilder(512);
+  private final StringWriter text = new StringWriter();
+  private final JsonWriter json = new JsonWriter(text);
 
   /**
    * Begins an event.
@@ -23,120 +27,96 @@ final class HistoryEvent {
    * @param type symbol of the event
    * @param record name of its fields' record, without the package
    */
-  HistoryEvent(String type, String record) {
-    text.append("{\"type\":\"").append(type).append("\",\"event\":{\"").append(PACKAGE).append(record).append("\":{");
+  HistoryEvent(String type, String record) throws IOException {
+    json.beginObject();
+    json.field("type", type);
+    json.beginObject("event");
+    json.beginObject(PACKAGE + record);
   }
 
-  HistoryEvent put(String name, String value) {
-    name(name);
-    quote(text, value);
+  HistoryEvent put(String name, String value) throws IOException {
+    json.field(name, value);
     return this;
   }
 
-  HistoryEvent put(String name, long value) {
-    name(name);
-    text.append(value);
+  HistoryEvent put(String name, long value) throws IOException {
+    json.field(name, value);
     return this;
   }
 
-  HistoryEvent put(String name, boolean value) {
-    name(name);
-    text.append(value);
+  HistoryEvent put(String name, boolean value) throws IOException {
+    json.field(name, value);
     return this;
   }
 
   /** Adds a text that may be missing; null is missing. */
-  HistoryEvent optional(String name, String value) {
-    name(name);
+  HistoryEvent optional(String name, String value) throws IOException {
     if (value == null) {
-      text.append("null");
+      json.field(name, (String) null);
     } else {
-      text.append("{\"string\":");
-      quote(text, value);
-      text.append('}');
+      json.beginObject(name);
+      json.field("string", value);
+      json.end();
     }
     return this;
   }
 
   /** Adds the empty lists of resource use over time, which Hadoop's own samples fill. */
-  HistoryEvent noSamples() {
+  HistoryEvent noSamples() throws IOException {
     for (String name : new String[] {"clockSplits", "cpuUsages", "vMemKbytes", "physMemKbytes"}) {
-      name(name);
-      text.append("[]");
+      json.beginArray(name);
+      json.end();
     }
     return this;
   }
 
-  HistoryEvent noRights() {
-    name("acls");
-    text.append("{}");
+  HistoryEvent noRights() throws IOException {
+    json.beginObject("acls");
+    json.end();
     return this;
   }
 
-  HistoryEvent put(String name, String counters, Counters values) {
-    name(name);
-    append(counters, values);
+  HistoryEvent put(String name, String counters, Counters values) throws IOException {
+    json.beginObject(name);
+    write(counters, values);
+    json.end();
     return this;
   }
 
   /** Adds counters whose field may be missing. */
-  HistoryEvent optional(String name, String counters, Counters values) {
-    name(name);
-    text.append("{\"").append(PACKAGE).append("JhCounters\":");
-    append(counters, values);
-    text.append('}');
+  HistoryEvent optional(String name, String counters, Counters values) throws IOException {
+    json.beginObject(name);
+    put(PACKAGE + "JhCounters", counters, values);
+    json.end();
     return this;
   }
 
-  private void append(String name, Counters counters) {
-    text.append("{\"name\":\"").append(name).append("\",\"groups\":[");
-    String comma = "";
+  private void write(String name, Counters counters) throws IOException {
+    json.field("name", name);
+    json.beginArray("groups");
     for (CounterGroup group : counters) {
-      text.append(comma).append("{\"name\":");
-      quote(text, group.getName());
-      text.append(",\"displayName\":");
-      quote(text, group.getDisplayName());
-      text.append(",\"counts\":[");
-      comma = "";
+      json.beginObject();
+      json.field("name", group.getName());
+      json.field("displayName", group.getDisplayName());
+      json.beginArray("counts");
       for (Counter counter : group) {
-        text.append(comma).append("{\"name\":");
-        quote(text, counter.getName());
-        text.append(",\"displayName\":");
-        quote(text, counter.getDisplayName());
-        text.append(",\"value\":").append(counter.getValue()).append('}');
-        comma = ",";
+        json.beginObject();
+        json.field("name", counter.getName());
+        json.field("displayName", counter.getDisplayName());
+        json.field("value", counter.getValue());
+        json.end();
       }
-      text.append("]}");
-      comma = ",";
+      json.end();
+      json.end();
     }
-    text.append("]}");
-  }
-
-  private void name(String name) {
-    if (text.charAt(text.length() - 1) != '{') {
-      text.append(',');
-    }
-    text.append('"').append(name).append("\":");
-  }
-
-  /** Appends a string as JSON has it. */
-  static void quote(StringBuilder to, String value) {
-    to.append('"');
-    for (int i = 0; i < value.length(); i++) {
-      char c = value.charAt(i);
-      if (c == '"' || c == '\\') {
-        to.append('\\').append(c);
-      } else if (c < ' ' || Character.isSurrogate(c)) {
-        to.append(String.format("\\u%04x", (int) c));
-      } else {
-        to.append(c);
-      }
-    }
-    to.append('"');
+    json.end();
   }
 
   /** Returns the line. */
-  String line() {
-    return text + "}}}\n";
+  String line() throws IOException {
+    json.end();
+    json.end();
+    json.end();
+    return text + "\n";
   }
 }

@@ -45,7 +45,6 @@ public final class ReduceAttempt extends ReduceTask implements Attempt {
   private final AttemptControl control;
   private final Map<TaskAttemptID, MapOutputFile> mapOutputs;
   private final AttemptCosts costs = new AttemptCosts();
-  private Progress reducePhase;
 
   /** @param mapOutputs the outputs of all maps, which are on this machine */
   public ReduceAttempt(String jobFile, TaskAttemptID id, Map<TaskAttemptID, MapOutputFile> mapOutputs,
@@ -67,7 +66,7 @@ public final class ReduceAttempt extends ReduceTask implements Attempt {
     job.setBoolean(JobContext.SKIP_RECORDS, false);
     Progress copyPhase = getProgress().addPhase("copy");
     Progress sortPhase = getProgress().addPhase("sort");
-    reducePhase = getProgress().addPhase("reduce");
+    getProgress().addPhase("reduce");
     AttemptReporter reporter = new AttemptReporter(this, umbilical, control);
     costs.begin();
     initialize(job, getJobID(), reporter, job.getUseNewReducer());
