@@ -99,6 +99,13 @@ class Runner(unittest.TestCase):
         self.assertIn("map progress 1.0, events 6", done.stdout)
         self.assertIn("native=6", done.stderr)
 
+    def test_the_default_file_system_may_be_a_cluster(self):
+        out, self.out = self.out, f"file://{self.out}"
+        self.input = f"file://{self.input}"  # This test's, beside the class's.
+        # None listens there: nothing of the job may be looked for on it.
+        self.run_probe("Words", "-Dfs.defaultFS=hdfs://127.0.0.1:1")
+        self.assertEqual(len(self.lines(out)), len(self.words))
+
     def test_history_is_hadoops(self):
         self.run_probe("Words")
         history = glob.glob(f"{self.record()}/*.jhist")

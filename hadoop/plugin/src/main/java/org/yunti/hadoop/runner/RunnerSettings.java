@@ -31,10 +31,15 @@ public final class RunnerSettings {
   }
 
   private static void setIfHadoops(Configuration conf, String key, int value) {
-    String[] sources = conf.getPropertySources(key);
-    if (sources == null || sources.length == 0 || sources[0].endsWith("mapred-default.xml")) {
+    if (isFrom(conf, key, "-default.xml") || conf.get(key) == null) {
       conf.setInt(key, value);
     }
+  }
+
+  /** Returns true if a setting comes from a file of this kind: {@code -default.xml} or {@code -site.xml}. */
+  public static boolean isFrom(Configuration conf, String key, String kind) {
+    String[] sources = conf.getPropertySources(key);
+    return sources != null && sources.length > 0 && sources[0].endsWith(kind);
   }
 
   /** Returns where tasks run. Throws IOException if the setting is none of the three. */

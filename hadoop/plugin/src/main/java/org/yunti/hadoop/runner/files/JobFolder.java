@@ -70,7 +70,8 @@ public final class JobFolder implements Closeable {
       return;
     }
     Path path = new Path(name);
-    FileSystem system = path.getFileSystem(job);
+    // Hadoop's client leaves out the scheme of its own directory, which is local; the default may be HDFS.
+    FileSystem system = path.toUri().getScheme() == null ? FileSystem.getLocal(job) : path.getFileSystem(job);
     File jar = "file".equals(system.getUri().getScheme())
         ? new File(path.toUri().getPath()) : new File(new File(roots.get(0), "jar"), path.getName());
     if (!jar.exists()) {

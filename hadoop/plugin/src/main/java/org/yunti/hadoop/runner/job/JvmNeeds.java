@@ -1,6 +1,7 @@
 package org.yunti.hadoop.runner.job;
 
 import org.apache.hadoop.mapred.JobConf;
+import org.yunti.hadoop.runner.RunnerSettings;
 import org.yunti.hadoop.runner.load.JobClasses;
 
 /** Reasons why the tasks of a job need JVMs: traits of its classes, and settings that only a JVM can have. */
@@ -29,9 +30,8 @@ final class JvmNeeds {
       }
     }
     for (String key : OPTIONS) {
-      String[] sources = conf.getPropertySources(key);
-      boolean isDefault = sources != null && sources.length > 0 && sources[0].endsWith("-default.xml");
-      for (String option : isDefault ? new String[0] : conf.get(key, "").split("\\s+")) {
+      String options = RunnerSettings.isFrom(conf, key, "-default.xml") ? "" : conf.get(key, "");
+      for (String option : options.split("\\s+")) {
         // The size of the heap is the program's own.
         if (option.startsWith("-D") || option.startsWith("-javaagent") || option.startsWith("-agent")
             || option.startsWith("--")) {

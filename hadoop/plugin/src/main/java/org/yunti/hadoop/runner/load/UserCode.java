@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
+import org.yunti.hadoop.runner.RunnerSettings;
 
 /**
  * Jars and directories of the program's own class path that hold classes which the job's settings name. A program that
@@ -23,12 +24,12 @@ final class UserCode {
 
   private UserCode() {}
 
-  /** Returns the class names among the values of settings that Hadoop does not set itself. */
+  /** Returns the class names among the values of settings that neither Hadoop nor its cluster sets. */
   static Set<String> names(Configuration conf) {
     Set<String> names = new LinkedHashSet<>();
     for (Map.Entry<String, String> setting : conf) {
-      String[] sources = conf.getPropertySources(setting.getKey());
-      if (sources != null && sources.length > 0 && sources[0].endsWith("-default.xml")) {
+      String key = setting.getKey();
+      if (RunnerSettings.isFrom(conf, key, "-default.xml") || RunnerSettings.isFrom(conf, key, "-site.xml")) {
         continue;
       }
       for (String name : setting.getValue().split("[,;]")) {
