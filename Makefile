@@ -178,8 +178,9 @@ $(HADOOP_CLIENT): hadoop/client/pom.xml hadoop/pom.xml
 	mvn -q -B -f hadoop/client/pom.xml dependency:copy-dependencies@jars -Dclient.jars=$(CURDIR)/$@.part
 	@mv $@.part $@ && touch $@
 
-$(DIST)/java/hadoop: $(HADOOP_CLIENT)
+$(DIST)/java/hadoop: $(HADOOP_CLIENT) hadoop/client/core-site.xml
 	@rm -rf $@ && mkdir -p $@ && cp -p $</*.jar $@/
+	@jar --create --no-manifest --file $@/no-site.jar -C hadoop/client core-site.xml
 
 # With yunti in the same call, both share one build of the engine: alone, the library's build scripts and macros have
 # other features (syn), and Cargo compiles the engine a second time.
