@@ -1,8 +1,11 @@
 package org.yunti.hadoop.runner.files;
 
+import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.File;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -182,6 +185,9 @@ final class CacheFiles implements Closeable {
     for (Map.Entry<String, File> link : links.entrySet()) {
       File place = new File(to, link.getKey());
       removeStale(place);
+      if (isCopy(place, link.getValue())) {
+        continue; // The program ships a file of its own directory.
+      }
       synchronized (HELD) {
         if (!HELD.add(place)) {
           reason = "another job has its file " + link.getKey() + " in the working directory";
@@ -211,6 +217,22 @@ final class CacheFiles implements Closeable {
     if (Files.isSymbolicLink(link.toPath()) && !Files.exists(link.toPath())
         && Files.readSymbolicLink(link.toPath()).toString().contains(JobFolder.MARK)) {
       Files.deleteIfExists(link.toPath());
+    }
+  }
+
+  private static boolean isCopy(File one, File other) throws IOException {
+    return one.isFile() && other.isFile() && !Files.isSymbolicLink(one.toPath())
+        && one.length() == other.length() && contentEquals(one, other);
+  }
+
+  private static boolean contentEquals(File one, File other) throws IOException {
+    try (InputStream a = new BufferedInputStream(new FileInputStream(one));
+        InputStream b = new BufferedInputStream(new FileInputStream(other))) {
+      int next = a.read();
+      while (next >= 0 && next == b.read()) {
+        next = a.read();
+      }
+      return next < 0;
     }
   }
 

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -24,39 +25,59 @@ import org.yunti.hadoop.runner.attempt.AttemptState;
 import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
 import org.yunti.hadoop.runner.attempt.TaskOrder;
 import org.yunti.hadoop.runner.files.JobFolder;
+import org.yunti.hadoop.runner.load.ClassPlan;
 import org.yunti.hadoop.runner.record.JobRecord;
 import org.yunti.hadoop.runner.worker.WorkerProcess;
 
 /**
- * Tasks in JVMs of their own: one a slot, used by one task after the other, or one a task. Each has a working directory
+ * Tasks in JVMs of their own: one a slot, used by one task after the other, or one a task if the job's classes need it. Each has a working directory
  * with the job's cache files.
  */
 final class InWorkers implements TaskPlace {
   private final JobConf conf;
   private final JobFolder folder;
   private final JobRecord record;
+  /** Null if the job's classes are on the JVM's class path. */
+  private final ClassPlan plan;
   private final boolean reuses;
   private final File settings;
-  private final Deque<WorkerProcess> idle = new ArrayDeque<>();
+  private final Map<TaskType, WorkerSettings> kinds = new EnumMap<>(TaskType.class);
+  /** Workers that wait, for each kind; maps and reduces share them if their settings are equal. */
+  private final Map<WorkerSettings, Deque<WorkerProcess>> idle = new HashMap<>();
   private final Set<WorkerProcess> all = new HashSet<>();
   private int started;
   private boolean closed;
 
-  /** @param reuses true if a JVM runs one task after the other */
-  InWorkers(JobConf conf, JobFolder folder, JobRecord record, boolean reuses) throws IOException {
+  /**
+   * @param plan classes that a JVM loads anew for each task that needs it; null if they must be on its class path
+   * @param keepsNothing true if a JVM with the classes on its class path can run one task after the other
+   */
+  InWorkers(JobConf conf, JobFolder folder, JobRecord record, ClassPlan plan, boolean keepsNothing)
+      throws IOException {
     this.conf = conf;
     this.folder = folder;
     this.record = record;
-    this.reuses = reuses;
+    this.plan = plan;
+    reuses = plan != null || keepsNothing;
+    for (TaskType type : new TaskType[] {TaskType.MAP, TaskType.REDUCE}) {
+      kinds.put(type, new WorkerSettings(conf, type));
+      idle.put(kinds.get(type), new ArrayDeque<>());
+    }
     settings = folder.file("job.xml");
     try (OutputStream out = new FileOutputStream(settings)) {
       conf.writeXml(out);
     }
   }
 
+  /** Returns true if a JVM runs one task after the other. */
+  boolean reuses() {
+    return reuses;
+  }
+
   @Override
   public void run(AttemptRun attempt, TaskOrder order, AttemptUmbilical.Job answers) throws Exception {
-    WorkerProcess worker = take();
+    WorkerSettings kind = kinds.get(order.id().getTaskType());
+    WorkerProcess worker = take(kind);
     attempt.runs(new RunningAttempt() {
       @Override
       public AttemptState state() {
@@ -89,17 +110,17 @@ final class InWorkers implements TaskPlace {
       isGood = true;
     } finally {
       // After a failure nobody knows what the JVM's state is.
-      giveBack(worker, isGood && reuses);
+      giveBack(worker, isGood && reuses ? idle.get(kind) : null);
     }
   }
 
-  private WorkerProcess take() throws IOException {
+  private WorkerProcess take(WorkerSettings kind) throws IOException {
     int number;
     synchronized (this) {
       if (closed) {
         throw new IOException("the job ended");
       }
-      WorkerProcess worker = idle.poll();
+      WorkerProcess worker = idle.get(kind).poll();
       if (worker != null) {
         clean(worker.directory());
         return worker;
@@ -115,7 +136,7 @@ final class InWorkers implements TaskPlace {
       throw new IOException("cannot create " + directory + "/tmp");
     }
     record.make();
-    WorkerProcess worker = new WorkerProcess(options(directory), classPath(), environment(), directory,
+    WorkerProcess worker = new WorkerProcess(kind.options(directory), classPath(), kind.environment(), directory,
         new File(record.directory(), "worker-" + number + ".log"));
     boolean isLate;
     synchronized (this) {
@@ -127,7 +148,7 @@ final class InWorkers implements TaskPlace {
       throw new IOException("the job ended");
     }
     worker.begin(settings, UserGroupInformation.getCurrentUser().getUserName(), conf.getCredentials(),
-        record.directory());
+        record.directory(), plan);
     return worker;
   }
 
@@ -144,10 +165,11 @@ final class InWorkers implements TaskPlace {
     }
   }
 
-  private void giveBack(WorkerProcess worker, boolean isGood) {
+  /** @param waiting where the worker waits for its next task; null if it must not have one */
+  private void giveBack(WorkerProcess worker, Deque<WorkerProcess> waiting) {
     synchronized (this) {
-      if (isGood && !closed) {
-        idle.push(worker);
+      if (waiting != null && !closed) {
+        waiting.push(worker);
         return;
       }
       all.remove(worker);
@@ -155,8 +177,11 @@ final class InWorkers implements TaskPlace {
     worker.end();
   }
 
-  /** Returns the job's jars and the program's own class path, in the order of a cluster. */
+  /** Returns the program's own class path, with the job's jars where a cluster has them unless tasks load them. */
   private String classPath() throws IOException {
+    if (plan != null) {
+      return WorkerProcess.classPath();
+    }
     StringBuilder jars = new StringBuilder();
     for (URL jar : folder.classPath()) {
       try {
@@ -171,51 +196,17 @@ final class InWorkers implements TaskPlace {
         : jarsFirst ? jars + File.pathSeparator + own : own + File.pathSeparator + jars;
   }
 
-  /** Returns the JVM's options: those of the job, whose tasks of both kinds run here. */
-  private List<String> options(File directory) {
-    List<String> options = new ArrayList<>();
-    options.add("-XX:+UseSerialGC"); // A worker has one processor.
-    options.add("-Djava.io.tmpdir=" + new File(directory, "tmp").getAbsolutePath());
-    String map = conf.getTaskJavaOpts(TaskType.MAP);
-    String reduce = conf.getTaskJavaOpts(TaskType.REDUCE);
-    for (String option : (map + " " + reduce).trim().split("\\s+")) {
-      if (!option.isEmpty() && !options.contains(option)) {
-        options.add(option.replace("@taskid@", "worker"));
-      }
-    }
-    String log = System.getProperty("log4j.configuration");
-    if (log != null) {
-      options.add("-Dlog4j.configuration=" + log);
-    }
-    return options;
-  }
-
-  /** Returns the variables that the job sets for its tasks. */
-  private Map<String, String> environment() {
-    Map<String, String> variables = new HashMap<>();
-    for (String key : new String[] {JobConf.MAPRED_MAP_TASK_ENV, JobConf.MAPRED_REDUCE_TASK_ENV}) {
-      for (String pair : conf.get(key, "").split(",")) {
-        int equals = pair.indexOf('=');
-        if (equals > 0) {
-          variables.put(pair.substring(0, equals).trim(), pair.substring(equals + 1));
-        }
-      }
-      String prefix = key + ".";
-      for (Map.Entry<String, String> one : conf.getPropsWithPrefix(prefix).entrySet()) {
-        variables.put(one.getKey(), one.getValue());
-      }
-    }
-    return variables;
-  }
-
   @Override
   public void close() {
     List<WorkerProcess> left;
     synchronized (this) {
       closed = true;
-      left = new ArrayList<>(idle);
+      left = new ArrayList<>();
+      for (Deque<WorkerProcess> waiting : idle.values()) {
+        left.addAll(waiting);
+        waiting.clear();
+      }
       all.removeAll(left);
-      idle.clear();
       for (WorkerProcess busy : all) {
         busy.kill();
       }

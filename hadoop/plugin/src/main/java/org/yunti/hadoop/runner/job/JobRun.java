@@ -46,6 +46,7 @@ import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.runner.RunnerSettings;
 import org.yunti.hadoop.runner.attempt.TaskOrder;
 import org.yunti.hadoop.runner.files.JobFolder;
+import org.yunti.hadoop.runner.load.ClassTraits;
 import org.yunti.hadoop.runner.load.JobClasses;
 import org.yunti.hadoop.runner.record.JobRecord;
 import org.yunti.hadoop.runner.worker.WorkerProcess;
@@ -79,6 +80,7 @@ public final class JobRun {
   private final UserGroupInformation user;
   private final JobFolder folder;
   private final JobRecord record;
+  private final ClassTraits traits;
   private final JobClasses classes;
   private final int slots;
   private final String isolation;
@@ -124,7 +126,8 @@ public final class JobRun {
     record = new JobRecord(conf, id.toString());
     boolean ownFirst = conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_USER_CLASSPATH_FIRST, false)
         || conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER, false);
-    classes = new JobClasses(conf, folder.classPath(), ownFirst, submitter);
+    traits = new ClassTraits(conf, folder.classPath(), ownFirst, submitter);
+    classes = new JobClasses(traits.plan(), submitter);
     slots = RunnerSettings.slots(conf);
     Slots.want(slots);
     isolation = RunnerSettings.isolation(conf);
@@ -139,19 +142,25 @@ public final class JobRun {
   private TaskPlace place() throws IOException {
     String reason = isolation.equals(RunnerSettings.JVMS) ? "as " + RunnerSettings.ISOLATION + " says" : null;
     if (isolation.equals(RunnerSettings.AUTO)) {
-      reason = JvmNeeds.of(classes, conf);
+      reason = JvmNeeds.of(traits, conf);
     }
     if (reason == null) {
       reason = folder.linkHere();
     }
     if (reason == null) {
-      LOG.info("{} runs in this JVM, {} tasks at a time, with {}; logs and history: {}", id, slots, classes.choice(),
+      LOG.info("{} runs in this JVM, {} tasks at a time, with {}; logs and history: {}", id, slots, traits.choice(),
           record.directory());
       return new InThreads(conf, classes, record);
     }
+    InWorkers workers = workers();
     LOG.info("{} runs in JVMs of its own, {} tasks at a time{}: {}; logs and history: {}", id, slots,
-        classes.canShareJvm() ? "" : ", one JVM a task", reason, record.directory());
-    return new InWorkers(conf, folder, record, classes.canShareJvm());
+        workers.reuses() ? "" : ", one JVM a task", reason, record.directory());
+    return workers;
+  }
+
+  private InWorkers workers() throws IOException {
+    return new InWorkers(conf, folder, record, JvmNeeds.plain(traits, conf) == null ? traits.plan() : null,
+        traits.ownJvm() == null && traits.keepsNothing());
   }
 
   /** Lets further attempts run in JVMs of their own, after one did harm to this JVM. */
@@ -159,7 +168,7 @@ public final class JobRun {
     if (place instanceof InThreads && isolation.equals(RunnerSettings.AUTO)) {
       LOG.info("further attempts of {} run in JVMs of their own: {}", id, reason);
       try {
-        place = new InWorkers(conf, folder, record, classes.canShareJvm());
+        place = workers();
       } catch (IOException e) {
         LOG.warn("they stay in this one", e);
       }

@@ -2,7 +2,7 @@ package org.yunti.hadoop.runner.job;
 
 import org.apache.hadoop.mapred.JobConf;
 import org.yunti.hadoop.runner.RunnerSettings;
-import org.yunti.hadoop.runner.load.JobClasses;
+import org.yunti.hadoop.runner.load.ClassTraits;
 
 /** Reasons why the tasks of a job need JVMs: traits of its classes, and settings that only a JVM can have. */
 final class JvmNeeds {
@@ -16,11 +16,24 @@ final class JvmNeeds {
   private JvmNeeds() {}
 
   /** Returns the first reason, in words, or null. */
-  static String of(JobClasses classes, JobConf conf) {
+  static String of(ClassTraits classes, JobConf conf) {
+    String plain = plain(classes, conf);
+    if (plain != null) {
+      return plain;
+    }
+    return classes.ownDirectory() != null ? classes.ownDirectory() : ofSettings(conf);
+  }
+
+  /** Returns why the job's classes must be on the class path of a JVM, as on a cluster, or null. */
+  static String plain(ClassTraits classes, JobConf conf) {
     if (classes.ownJvm() != null) {
       return classes.ownJvm();
     }
-    return classes.ownDirectory() != null ? classes.ownDirectory() : ofSettings(conf);
+    // These load classes of the job by the class loader of Hadoop's classes.
+    if (conf.get(JDBC) != null) {
+      return JDBC + " names a driver";
+    }
+    return conf.get(SERIALIZATIONS, "").contains("JavaSerialization") ? "keys or values are Java's own objects" : null;
   }
 
   private static String ofSettings(JobConf conf) {
@@ -39,10 +52,6 @@ final class JvmNeeds {
         }
       }
     }
-    // These load classes of the job by the class loader of Hadoop's classes.
-    if (conf.get(JDBC) != null) {
-      return JDBC + " names a driver";
-    }
-    return conf.get(SERIALIZATIONS, "").contains("JavaSerialization") ? "keys or values are Java's own objects" : null;
+    return null;
   }
 }

@@ -16,7 +16,7 @@ import java.util.Enumeration;
  *
  * <p>So are a few classes of Hadoop that keep state in static fields, such as the descriptors of its aggregates.
  *
- * <p>Calls of {@code System.exit} lead to {@link TaskExit}.
+ * <p>Calls of {@code System.exit} lead to {@link TaskExit} in the program's JVM.
  */
 final class TaskClassLoader extends URLClassLoader {
   static {
@@ -32,11 +32,11 @@ final class TaskClassLoader extends URLClassLoader {
 
   /**
    * @param again finds the classes that are loaded here although the parent has them
-   * @param submitter loader that is searched last, or null
+   * @param submitter loader that is searched last; null in a JVM that is a task's own to end
    */
-  TaskClassLoader(URL[] jars, ClassLoader hadoop, boolean ownFirst, URLClassLoader again, ClassLoader submitter) {
-    super(jars, hadoop);
-    this.ownFirst = ownFirst;
+  TaskClassLoader(ClassPlan plan, ClassLoader hadoop, URLClassLoader again, ClassLoader submitter) {
+    super(plan.jars, hadoop);
+    ownFirst = plan.ownFirst;
     this.again = again;
     this.submitter = submitter;
   }
@@ -102,10 +102,11 @@ final class TaskClassLoader extends URLClassLoader {
     try {
       byte[] bytes = ClassScan.bytes(url);
       ClassFile file = new ClassFile(bytes);
-      if (!isStateful(name) && !file.calls(SYSTEM, "exit")) {
+      boolean exits = submitter != null && file.calls(SYSTEM, "exit");
+      if (!isStateful(name) && !exits) {
         return super.findClass(name);
       }
-      byte[] changed = file.redirect(SYSTEM, "exit", EXIT);
+      byte[] changed = exits ? file.redirect(SYSTEM, "exit", EXIT) : bytes;
       CodeSource source = new CodeSource(place(url, path), (Certificate[]) null);
       int dot = name.lastIndexOf('.');
       if (dot > 0 && getPackage(name.substring(0, dot)) == null) {

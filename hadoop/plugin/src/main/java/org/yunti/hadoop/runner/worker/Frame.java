@@ -4,7 +4,7 @@ package org.yunti.hadoop.runner.worker;
  * Messages between a job and a worker, each a byte and the fields below, written as {@link java.io.DataOutput} does.
  *
  * <pre>
- *   job -> worker   JOB     settings file, user, credentials, record directory
+ *   job -> worker   JOB     settings file, user, credentials, record directory, boolean and ClassPlan
  *                   TASK    TaskOrder
  *                   COMMIT  boolean: the attempt may commit
  *   worker -> job   STATE   AttemptState, boolean: it made progress       four times a second
@@ -13,8 +13,7 @@ package org.yunti.hadoop.runner.worker;
  *                   FAILED  AttemptState, message
  * </pre>
  *
- * <p>They travel through the worker's standard input and output. A worker whose input ends, ends itself: so a job that
- * was killed leaves none behind.
+ * <p>A worker whose input ends, ends itself: so a job that was killed leaves none behind.
  */
 final class Frame {
   static final int JOB = 'J';

@@ -7,7 +7,6 @@ import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.File;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.security.PrivilegedExceptionAction;
 import java.util.concurrent.SynchronousQueue;
 import org.apache.hadoop.fs.Path;
@@ -20,6 +19,8 @@ import org.yunti.hadoop.runner.attempt.AttemptControl;
 import org.yunti.hadoop.runner.attempt.AttemptState;
 import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
 import org.yunti.hadoop.runner.attempt.TaskOrder;
+import org.yunti.hadoop.runner.load.ClassPlan;
+import org.yunti.hadoop.runner.load.JobClasses;
 import org.yunti.hadoop.runner.record.AttemptOutput;
 import org.yunti.hadoop.runner.task.TaskExecution;
 
@@ -33,6 +34,8 @@ public final class Worker {
   private JobConf conf;
   private UserGroupInformation user;
   private File record;
+  /** Null if the job's jars are on the class path of this JVM. */
+  private JobClasses classes;
 
   private Worker(DataInputStream in, DataOutputStream out) {
     this.in = in;
@@ -40,12 +43,10 @@ public final class Worker {
   }
 
   public static void main(String[] arguments) {
-    OutputStream answers = System.out;
-    System.setOut(System.err); // What user code prints must not get between the messages.
-    Worker worker = new Worker(new DataInputStream(new BufferedInputStream(System.in)),
-        new DataOutputStream(new BufferedOutputStream(answers)));
     int code = 0;
     try {
+      Worker worker = new Worker(new DataInputStream(new BufferedInputStream(Streams.fromJob())),
+          new DataOutputStream(new BufferedOutputStream(Streams.toJob())));
       worker.serve();
     } catch (EOFException e) {
       // The job ended, or its JVM did.
@@ -91,11 +92,11 @@ public final class Worker {
     user = UserGroupInformation.createRemoteUser(name);
     user.addCredentials(credentials);
     record = new File(Text.readString(in));
+    classes = in.readBoolean() ? new JobClasses(ClassPlan.read(in), null) : null;
   }
 
   private void run(TaskOrder order) {
-    // The job's jars are on the class path of this JVM, as on a cluster.
-    ClassLoader loader = Worker.class.getClassLoader();
+    ClassLoader loader = classes == null ? Worker.class.getClassLoader() : classes.take();
     Thread.currentThread().setContextClassLoader(loader);
     AttemptOutput output = AttemptOutput.begin(new File(record, order.id().toString()));
     AttemptControl control = new AttemptControl(order.id());
@@ -115,6 +116,9 @@ public final class Worker {
     }
     reports.interrupt();
     output.close();
+    if (classes != null) {
+      classes.giveBack(loader);
+    }
     try {
       send(failure == null ? Frame.DONE : Frame.FAILED, execution.state(), failure, false);
     } catch (IOException e) {

@@ -7,6 +7,10 @@ import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -15,14 +19,18 @@ import org.apache.hadoop.security.Credentials;
 import org.yunti.hadoop.runner.attempt.AttemptState;
 import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
 import org.yunti.hadoop.runner.attempt.TaskOrder;
+import org.yunti.hadoop.runner.load.ClassPlan;
 
 /** The job's end of a worker. One thread uses it at a time; {@link #kill} may come from any. */
 public final class WorkerProcess {
   private static final long END_MS_MAX = 2000;
   /** Number that Java, as a shell, adds to a signal's for the exit code. */
   private static final int SIGNALS = 128;
+  /** Characters of a JVM's last words that a failure shows. */
+  private static final int PRINTED_MAX = 2000;
 
   private final File directory;
+  private final File log;
   private final Process process;
   private final DataInputStream in;
   private final DataOutputStream out;
@@ -50,7 +58,8 @@ public final class WorkerProcess {
   public WorkerProcess(List<String> options, String classPath, Map<String, String> environment, File directory,
       File log) throws IOException {
     this.directory = directory;
-    List<String> command = new java.util.ArrayList<>();
+    this.log = log;
+    List<String> command = new ArrayList<>(Arrays.asList("/bin/sh", "-c", Streams.MOVED, "sh"));
     command.add(new File(System.getProperty("java.home"), "bin/java").getPath());
     command.addAll(options);
     command.add("-cp");
@@ -80,13 +89,22 @@ public final class WorkerProcess {
     return directory;
   }
 
-  /** Sends the job whose tasks will come. */
-  public void begin(File settings, String user, Credentials credentials, File record) throws IOException {
+  /**
+   * Sends the job whose tasks will come.
+   *
+   * @param plan classes that the worker loads for its tasks; null if they are on its class path
+   */
+  public void begin(File settings, String user, Credentials credentials, File record, ClassPlan plan)
+      throws IOException {
     out.writeByte(Frame.JOB);
     Text.writeString(out, settings.getPath());
     Text.writeString(out, user);
     credentials.write(out);
     Text.writeString(out, record.getPath());
+    out.writeBoolean(plan != null);
+    if (plan != null) {
+      plan.write(out);
+    }
     out.flush();
   }
 
@@ -136,10 +154,21 @@ public final class WorkerProcess {
         return "without a word";
       }
       int code = process.exitValue();
-      return code > SIGNALS ? "by signal " + (code - SIGNALS) : "with exit code " + code;
+      return (code > SIGNALS ? "by signal " + (code - SIGNALS) : "with exit code " + code)
+          + (hasState ? "" : "; it printed:" + printed());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return "while its attempt was stopped";
+    }
+  }
+
+  /** Returns the end of what a JVM printed that did not start, such as the name of a wrong option. */
+  private String printed() {
+    try {
+      String text = new String(Files.readAllBytes(log.toPath()), StandardCharsets.UTF_8);
+      return "\n" + text.substring(Math.max(0, text.length() - PRINTED_MAX));
+    } catch (IOException e) {
+      return " " + e;
     }
   }
 
