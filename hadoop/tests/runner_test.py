@@ -269,6 +269,28 @@ class Runner(unittest.TestCase):
                        "-Dmapreduce.map.env=PROBE_SHAPE=round")
         self.assertEqual(self.lines(), ["green round\t4"])
 
+    def test_a_worker_runs_tasks_that_print_and_keep_state(self):
+        done = self.run_probe("Raw", "-Dmapreduce.map.java.opts=-XX:+UseParallelGC",
+                              "-Dmapreduce.reduce.java.opts=-XX:+UseG1GC")
+        self.assertIn("runs in JVMs of its own, 2 tasks at a time: ", done.stderr)
+        lines = [line.split(" PS ") for line in self.lines()]
+        # Each task has static fields of its own, in at most two JVMs.
+        self.assertEqual([line[1] for line in lines], ["G1\t1"] * 4)
+        self.assertLessEqual(len({line[0] for line in lines}), 2)
+
+    def test_a_jvm_that_does_not_start_tells_why(self):
+        done = self.run_probe("Words", "-Dmapreduce.map.java.opts=-Dprobe=1 -XX:NoSuchOption=1", code=1)
+        self.assertIn("ended with exit code 1; it printed:\nUnrecognized VM option 'NoSuchOption=1'", done.stderr)
+
+    def test_a_program_may_ship_a_file_of_its_directory(self):
+        with open(f"{self.work}/side.txt", "w") as f:
+            f.write("mine\n")
+        done = subprocess.run(self.command("Cached", f"-Dprobe.side={self.work}/side.txt"), capture_output=True,
+                              text=True, cwd=self.work, env=self.environment, timeout=TIMEOUT_S, check=False)
+        self.assertIn("runs in this JVM", done.stderr)
+        self.assertEqual(self.lines(), ["mine\t800"])
+        self.assertEqual(os.listdir(self.work), ["side.txt"])
+
     def test_jars_come_with_the_job(self):
         source = os.path.join(self.home, "Word.java")
         with open(source, "w") as f:

@@ -1,8 +1,11 @@
 import java.io.BufferedReader;
 import java.io.File;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.FileReader;
 import java.io.FileWriter;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -185,6 +188,39 @@ public final class Probe extends Configured implements Tool {
     protected void map(LongWritable key, Text line, Context context) {}
   }
 
+  /** Prints and reads past {@code System}, keeps state, writes a file, and tells its JVM and its collector. */
+  public static final class Raw extends Mapper<LongWritable, Text, Text, IntWritable> {
+    private static final AtomicInteger TASKS = new AtomicInteger();
+
+    @Override
+    protected void setup(Context context) throws IOException, InterruptedException {
+      new FileOutputStream(FileDescriptor.out).write("between messages\n".getBytes());
+      try (FileWriter file = new FileWriter("own.txt")) {
+        file.write(System.in.read() < 0 ? "no input" : "input");
+      }
+      String process = ManagementFactory.getRuntimeMXBean().getName();
+      context.write(new Text(process + " " + collector()), new IntWritable(TASKS.incrementAndGet()));
+    }
+
+    static String collector() {
+      return ManagementFactory.getGarbageCollectorMXBeans().get(0).getName().substring(0, 2);
+    }
+
+    @Override
+    protected void map(LongWritable key, Text line, Context context) {}
+  }
+
+  /** Adds the reduce's collector to what {@link Raw} wrote. */
+  public static final class RawEach extends Reducer<Text, IntWritable, Text, IntWritable> {
+    @Override
+    protected void reduce(Text key, Iterable<IntWritable> values, Context context)
+        throws IOException, InterruptedException {
+      for (IntWritable value : values) {
+        context.write(new Text(key + " " + Raw.collector()), value);
+      }
+    }
+  }
+
   /** Uses a class of a jar that came with -libjars. */
   public static final class Shipped extends Mapper<LongWritable, Text, Text, IntWritable> {
     @Override
@@ -245,12 +281,19 @@ public final class Probe extends Configured implements Tool {
     }
   }
 
+  private static Class<? extends Reducer<Text, IntWritable, Text, IntWritable>> reducer(String mode) {
+    if (mode.equals("Raw")) {
+      return RawEach.class;
+    }
+    return mode.equals("Static") || mode.equals("Scratch") ? Each.class : Sum.class;
+  }
+
   private Job job(String mode, String in, String out) throws IOException, ClassNotFoundException {
     Job job = Job.getInstance(getConf(), "probe " + mode);
     job.setJarByClass(Probe.class);
     Class<?> mapper = Class.forName("Probe$" + mode);
     job.setMapperClass(mapper.asSubclass(Mapper.class));
-    job.setReducerClass(mode.equals("Static") || mode.equals("Scratch") ? Each.class : Sum.class);
+    job.setReducerClass(reducer(mode));
     job.setOutputKeyClass(Text.class);
     job.setOutputValueClass(IntWritable.class);
     FileInputFormat.addInputPath(job, new Path(in));

@@ -52,6 +52,6 @@ final class JvmNeeds {
         }
       }
     }
-    return null;
+    return WorkerSettings.opensAsCluster(conf) ? WorkerSettings.OPENS + " is true" : null;
   }
 }

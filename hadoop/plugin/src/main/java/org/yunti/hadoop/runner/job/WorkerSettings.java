@@ -3,6 +3,7 @@ package org.yunti.hadoop.runner.job;
 import java.io.File;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,9 +14,17 @@ import org.apache.hadoop.mapreduce.TaskType;
 /** Options and variables that a job sets for the JVMs of its maps or of its reduces. */
 final class WorkerSettings {
   private static final Pattern COLLECTOR = Pattern.compile("-XX:[+-]Use\\w*GC");
-  /** Options of the program's JVM that help a worker too: the archive of classes, when to compile, native libraries. */
-  private static final Pattern INHERITED =
-      Pattern.compile("-XX:SharedArchiveFile=.*|-Xlog:cds.*|-XX:Tier4.*|--enable-native-access.*");
+  /** Options of the program's JVM that tasks need too: what it opens, the archive of classes, when to compile. */
+  private static final Pattern INHERITED = Pattern.compile(
+      "--add-(opens|exports|modules|reads)=.*|--enable-native-access=.*|-XX:SharedArchiveFile=.*|-Xlog:cds.*|-XX:Tier4.*");
+
+  /** What a NodeManager adds if a job has {@link #OPENS}. */
+  private static final List<String> CLUSTER_OPENS = Arrays.asList("--add-opens=java.base/java.lang=ALL-UNNAMED",
+      "--add-exports=java.base/sun.net.dns=ALL-UNNAMED", "--add-exports=java.base/sun.net.util=ALL-UNNAMED");
+  private static final int OPENS_JAVA_MIN = 17;
+
+  /** Setting of Hadoop 3.4 and later, by which the JVMs of tasks open parts of Java to reflection. */
+  static final String OPENS = "mapreduce.jvm.add-opens-as-default";
 
   private final List<String> options = new ArrayList<>();
   private final Map<String, String> environment = new HashMap<>();
@@ -31,6 +40,9 @@ final class WorkerSettings {
     if (!choosesCollector) {
       options.add(0, "-XX:+UseSerialGC"); // A worker has one processor.
     }
+    if (opensAsCluster(conf)) {
+      options.addAll(0, CLUSTER_OPENS);
+    }
     int first = 0;
     for (String option : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
       if (INHERITED.matcher(option).matches()) {
@@ -42,6 +54,11 @@ final class WorkerSettings {
       options.add("-Dlog4j.configuration=" + log);
     }
     readEnvironment(conf, type == TaskType.MAP ? JobConf.MAPRED_MAP_TASK_ENV : JobConf.MAPRED_REDUCE_TASK_ENV);
+  }
+
+  static boolean opensAsCluster(JobConf conf) {
+    String version = System.getProperty("java.specification.version");
+    return conf.getBoolean(OPENS, false) && !version.startsWith("1.") && Integer.parseInt(version) >= OPENS_JAVA_MIN;
   }
 
   private void readEnvironment(JobConf conf, String key) {
