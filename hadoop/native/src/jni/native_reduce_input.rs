@@ -1,6 +1,7 @@
 //! `org.yunti.hadoop.shuffle.NativeReduceInput`: a reduce task's segments.
 //! One of the listed files with `unsafe`: Java finds its functions by name.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jni::EnvUnowned;
@@ -70,6 +71,26 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_begin<'lo
     env.with_env(|env| -> Result<jlong> {
         let name = name.try_to_string(env)?;
         Ok(input(handle)?.begin(name, length.max(0) as u64, on_disk)? as jlong)
+    })
+    .resolve::<ThrowPolicy>()
+}
+
+/// `static native void addMapFile(long handle, String name, String path, long offset, long length)`: adds a segment of a
+/// map's file on this machine.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_addMapFile<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    name: JString<'local>,
+    path: JString<'local>,
+    offset: jlong,
+    length: jlong,
+) {
+    env.with_env(|env| -> Result<()> {
+        let (name, path) = (name.try_to_string(env)?, PathBuf::from(path.try_to_string(env)?));
+        input(handle)?.add_map_file(name, path, offset.max(0) as u64, length.max(0) as u64);
+        Ok(())
     })
     .resolve::<ThrowPolicy>()
 }

@@ -1,10 +1,12 @@
 //! One segment of a map's output, during the fetch and after it. Its bytes are kept as received, in memory or in the
-//! task's scratch files.
+//! task's scratch files; or they stay in the map's file, if that is on this machine.
 
-use std::io::Read;
+use std::io::{Error as IoError, ErrorKind, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
+use yunti_engine::env::{File, Files};
 use yunti_engine::run::{Extent, ScratchSpace};
 
 use crate::ifile::reader::{CHECKSUM_BYTES, is_sound};
@@ -24,6 +26,15 @@ pub struct FetchedSegment {
 enum Place {
     Memory(Vec<u8>),
     Disk(OnDisk),
+    Map(MapFile),
+}
+
+/// The map's own file.
+struct MapFile {
+    files: Arc<dyn Files>,
+    path: PathBuf,
+    /// Where the segment begins.
+    offset: u64,
 }
 
 /// Pieces in the task's scratch files. With a file for each segment, a reduce of a thousand maps would have a thousand
@@ -58,6 +69,11 @@ impl FetchedSegment {
         FetchedSegment { name, length, place: Place::Disk(on_disk) }
     }
 
+    /// Returns a complete segment: `length` bytes from `offset` of a map's file, which is opened by its readers.
+    pub fn in_map_file(name: String, files: Arc<dyn Files>, path: PathBuf, offset: u64, length: u64) -> FetchedSegment {
+        FetchedSegment { name, length, place: Place::Map(MapFile { files, path, offset }) }
+    }
+
     /// Returns true for a segment in memory.
     pub fn is_in_memory(&self) -> bool {
         matches!(self.place, Place::Memory(_))
@@ -84,6 +100,7 @@ impl FetchedSegment {
                 Ok(())
             }
             Place::Disk(disk) => disk.append(bytes),
+            Place::Map(_) => Err(self.wrong("is complete already")),
         }
     }
 
@@ -92,6 +109,8 @@ impl FetchedSegment {
         let (there, sound) = match &mut self.place {
             Place::Memory(all) => (all.len() as u64, is_sound(all)),
             Place::Disk(disk) => disk.seal()?,
+            // Its readers check it, so that it is read once.
+            Place::Map(_) => return Ok(()),
         };
         if there != self.length {
             return Err(self.wrong(&format!("has {there} bytes of {}", self.length)));
@@ -107,8 +126,21 @@ impl FetchedSegment {
     }
 
     /// Returns a reader of the segment without its checksum.
-    pub fn read(self: &Arc<Self>) -> impl Read + Send + 'static {
-        Reader { fetched: self.clone(), at: 0, extent: 0, within: 0 }
+    pub fn read(self: &Arc<Self>) -> Box<dyn Read + Send> {
+        match self.place {
+            Place::Map(_) => Box::new(MapFileReader {
+                fetched: self.clone(),
+                file: None,
+                at: 0,
+                checksum: crc32fast::Hasher::new(),
+            }),
+            _ => Box::new(Reader { fetched: self.clone(), at: 0, extent: 0, within: 0 }),
+        }
+    }
+
+    /// Returns the length without the checksum.
+    fn body_bytes(&self) -> u64 {
+        self.length.saturating_sub(CHECKSUM_BYTES as u64)
     }
 }
 
@@ -159,8 +191,7 @@ struct Reader {
 
 impl Read for Reader {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
-        let end = self.fetched.length.saturating_sub(CHECKSUM_BYTES as u64);
-        let mut n = to.len().min((end - self.at) as usize);
+        let mut n = to.len().min((self.fetched.body_bytes() - self.at) as usize);
         match &self.fetched.place {
             Place::Memory(all) => to[..n].copy_from_slice(&all[self.at as usize..][..n]),
             Place::Disk(disk) if n > 0 => {
@@ -173,9 +204,66 @@ impl Read for Reader {
                     (self.extent, self.within) = (self.extent + 1, 0);
                 }
             }
-            Place::Disk(_) => {}
+            Place::Disk(_) | Place::Map(_) => {}
         }
         self.at += n as u64;
+        Ok(n)
+    }
+}
+
+/// Reads a segment of a map's file, and checks it at its end.
+struct MapFileReader {
+    fetched: Arc<FetchedSegment>,
+    file: Option<Arc<dyn File>>,
+    at: u64,
+    checksum: crc32fast::Hasher,
+}
+
+impl MapFileReader {
+    fn check(&mut self, file: &dyn File, from: u64) -> std::io::Result<()> {
+        let mut there = [0; CHECKSUM_BYTES];
+        let mut read = 0;
+        while read < CHECKSUM_BYTES {
+            match file.read_at(&mut there[read..], from + self.at + read as u64)? {
+                0 => return Err(self.damaged("ends too early")),
+                n => read += n,
+            }
+        }
+        match there == self.checksum.clone().finalize().to_be_bytes() {
+            true => Ok(()),
+            false => Err(self.damaged("has a wrong checksum")),
+        }
+    }
+
+    fn damaged(&self, what: &str) -> IoError {
+        IoError::new(ErrorKind::InvalidData, self.fetched.wrong(what).to_string())
+    }
+}
+
+impl Read for MapFileReader {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let fetched = self.fetched.clone();
+        let Place::Map(MapFile { files, path, offset }) = &fetched.place else { return Ok(0) };
+        let left = fetched.body_bytes() - self.at;
+        if left == 0 {
+            return Ok(0);
+        }
+        let file = match &self.file {
+            Some(file) => file.clone(),
+            None => self.file.insert(files.open(path)?).clone(),
+        };
+        let n = to.len().min(left as usize);
+        let n = file.read_at(&mut to[..n], offset + self.at)?;
+        if n == 0 && !to.is_empty() {
+            return Err(self.damaged("ends too early"));
+        }
+        self.checksum.update(&to[..n]);
+        self.at += n as u64;
+        if self.at == fetched.body_bytes() {
+            self.check(&*file, *offset)?;
+            // Merges have many sources, and a finished one needs no file.
+            self.file = None;
+        }
         Ok(n)
     }
 }

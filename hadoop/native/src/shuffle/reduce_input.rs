@@ -3,6 +3,7 @@
 //! ```text
 //!   begin, append, seal, commit --> segments in memory --merge_memory--> run
 //!        (by several fetchers)      segments on disk                      |
+//!   add_map_file -----------------> files of maps                         |
 //!                                        +------------ open ---- merged --+--> next_batch
 //! ```
 
@@ -156,6 +157,14 @@ impl ReduceInput {
         Ok(())
     }
 
+    /// Adds a complete segment: `length` bytes, checksum included, from `offset` of a map's file on this machine. The
+    /// merge reads it there; damage is found then.
+    pub fn add_map_file(&self, name: String, path: PathBuf, offset: u64, length: u64) {
+        let files = self.space.env.files.clone();
+        let segment = FetchedSegment::in_map_file(name, files, path, offset, length);
+        self.segments().disk.push(Arc::new(segment));
+    }
+
     /// Drops a segment.
     pub fn abort(&self, number: u64) {
         self.segments().open.remove(&number);
@@ -301,6 +310,36 @@ mod tests {
     }
 
     #[test]
+    fn reports_damage_in_files_of_maps() {
+        let path = std::env::temp_dir().join(format!("yunti-map-file-{}", std::process::id()));
+        let codec = Codec { kind: CodecKind::None, level: -1, buffer_bytes: 0 };
+        let whole = segment(codec, vec![(b"key".to_vec(), vec![7; 100])]);
+        let read = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            let input = input(codec, std::env::temp_dir());
+            input.add_map_file("map 1".into(), path.clone(), 0, whole.len() as u64);
+            input.open()?;
+            input.next_batch(1000, |batch| batch.map(<[u8]>::len).unwrap())
+        };
+        assert!(read(b"").unwrap_err().to_string().contains("map 1"));
+        assert_eq!(read(&whole).unwrap(), 8 + 3 + 100);
+        let mut flipped = whole.clone();
+        flipped[50] ^= 1;
+        for (bytes, what) in [(&flipped[..], "wrong checksum"), (&whole[..60], "too early"), (&whole[..108], "too early")]
+        {
+            let error = read(bytes).unwrap_err().to_string();
+            assert!(error.contains("map 1") && error.contains(what), "{error}");
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    fn input(codec: Codec, scratch: PathBuf) -> ReduceInput {
+        let (form, order) = (KeyForm::Same, KeyOrder::BYTES);
+        let settings = ReduceSettings { form, order, codec, memory_bytes: 1 << 20, scratch: vec![scratch] };
+        ReduceInput::new(settings, Env::real(), None, None)
+    }
+
+    #[test]
     fn merges_segments_by_every_path() {
         let dir = std::env::temp_dir().join(format!("yunti-shuffle-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
@@ -311,14 +350,7 @@ mod tests {
         };
         for kind in [CodecKind::None, CodecKind::Snappy, CodecKind::Gzip] {
             let codec = Codec { kind, level: -1, buffer_bytes: 256 << 10 };
-            let settings = ReduceSettings {
-                form: KeyForm::Same,
-                order: KeyOrder::BYTES,
-                codec,
-                memory_bytes: 1 << 20,
-                scratch: vec![dir.clone()],
-            };
-            let input = ReduceInput::new(settings, Env::real(), None, None);
+            let input = input(codec, dir.clone());
             let mut expect = Vec::new();
             for map in 0..40 {
                 let records: Vec<_> = (0..draw(300))
@@ -329,6 +361,12 @@ mod tests {
                     .collect();
                 expect.extend(records.iter().cloned());
                 let bytes = segment(codec, records);
+                if map % 5 == 1 {
+                    let path = dir.join(format!("map-{map}"));
+                    std::fs::write(&path, [&b"other segment"[..], &bytes, b"more"].concat()).unwrap();
+                    input.add_map_file(format!("map {map}"), path, 13, bytes.len() as u64);
+                    continue;
+                }
                 let n = input.begin(format!("map {map}"), bytes.len() as u64, map % 3 == 0).unwrap();
                 bytes.chunks(1000).for_each(|c| input.append(n, c).unwrap());
                 input.seal(n).unwrap();

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.IndexRecord;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputFile;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
@@ -155,6 +156,15 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
       }
     }
     return new NativeSegment<>(this, mapId, requestedSize, onDisk);
+  }
+
+  /** Adds the part of a map's file that is this reduce's, without copying it. */
+  void add(TaskAttemptID map, String file, IndexRecord part) throws IOException {
+    synchronized (this) {
+      total += recordBytes(part.rawLength);
+    }
+    NativeReduceInput.addMapFile(number, map.toString(), file, part.startOffset, part.partLength);
+    context.getMergedMapOutputsCounter().increment(1);
   }
 
   /** Returns the bytes of a segment's records, without its end mark. */

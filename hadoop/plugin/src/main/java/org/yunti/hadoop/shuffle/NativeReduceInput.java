@@ -24,6 +24,9 @@ final class NativeReduceInput {
    */
   static native long begin(long handle, String name, long length, boolean onDisk) throws IOException;
 
+  /** Adds {@code length} bytes, including their checksum, from {@code offset} of a map's file on this machine. */
+  static native void addMapFile(long handle, String name, String path, long offset, long length) throws IOException;
+
   static native void append(long handle, long segment, byte[] bytes, int length) throws IOException;
 
   /** Ends a complete segment. Throws if it does not match its header and checksum. */

@@ -10,8 +10,8 @@ import org.yunti.hadoop.Verdict;
  * Shuffle and merge in native code. Set {@code mapreduce.job.reduce.shuffle.consumer.plugin.class} to this class and
  * ship the jar.
  *
- * <p>Hadoop's own fetchers copy the map outputs (its protocol, hashes, retries, reports and TLS). Native code stores
- * and merges them, and the reducer reads batches of records. If native code declines, Hadoop's own merge runs; the
+ * <p>Hadoop's own fetchers copy the map outputs (its protocol, hashes, retries, reports and TLS), unless all are files
+ * of this machine. Native code stores and merges them, and the reducer reads batches of records. If native code declines, Hadoop's own merge runs; the
  * counter {@code declined: REASON} of group {@code Yunti} has the reason.
  *
  * <p>{@code yunti.hadoop.reduce.memory.mb} sets the memory for map outputs, outside the Java heap. A failure of native
@@ -19,18 +19,37 @@ import org.yunti.hadoop.Verdict;
  */
 public final class NativeShuffle<K, V> extends Shuffle<K, V> {
   private NativeMergeManager<K, V> manager;
+  /** Null if fetchers copy the map outputs. */
+  private LocalMapOutputs<K, V> local;
+  private boolean hasDeclined;
+
+  @Override
+  @SuppressWarnings({"rawtypes", "unchecked"})
+  public void init(Context context) {
+    if (context.getLocalMapFiles() != null && hasManager((Context<K, V>) context)) {
+      local = new LocalMapOutputs<>((Context<K, V>) context, manager);
+    } else {
+      super.init(context);
+    }
+  }
 
   @Override
   @SuppressWarnings({"rawtypes", "unchecked"})
   protected MergeManager<K, V> createMergeManager(Context context) {
+    return !hasDeclined && hasManager((Context<K, V>) context) ? manager : super.createMergeManager(context);
+  }
+
+  /** Makes the manager of native code. Returns false if it declines. */
+  private boolean hasManager(Context<K, V> context) {
     String what = "the input of " + context.getReduceId();
     try {
-      manager = new NativeMergeManager<>((Context<K, V>) context, this);
+      manager = new NativeMergeManager<>(context, this);
       Verdict.nativeCode(context.getReporter(), what);
-      return manager;
+      return true;
     } catch (IOException | ClassNotFoundException | RuntimeException | LinkageError e) {
+      hasDeclined = true;
       Verdict.declined(context.getReporter(), what, e);
-      return super.createMergeManager(context);
+      return false;
     }
   }
 
@@ -38,7 +57,7 @@ public final class NativeShuffle<K, V> extends Shuffle<K, V> {
   public RawKeyValueIterator run() throws IOException, InterruptedException {
     boolean done = false;
     try {
-      RawKeyValueIterator records = super.run();
+      RawKeyValueIterator records = local != null ? local.merge() : super.run();
       done = true;
       return records;
     } finally {
@@ -50,7 +69,9 @@ public final class NativeShuffle<K, V> extends Shuffle<K, V> {
 
   @Override
   public void close() {
-    super.close();
+    if (local == null) {
+      super.close();
+    }
     if (manager != null) {
       manager.end();
     }
