@@ -250,7 +250,7 @@ SUITES = [
     Suite("hadoop", "jobs on one machine give the output of stock Hadoop",
           [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "runner"]],
           counts.read_conformance),
-    Suite("hadoop", "programs on one machine", [["make", "-s", "hadoop"], [PYTHON, "hadoop/tests/runner_test.py"]],
+    Suite("hadoop", "programs on one machine", [["make", "-s", "hadoop"], unittest("hadoop/tests/runner")],
           counts.read_unittest),
     Suite("hadoop", "native tasks give the output of stock Hadoop",
           [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "native"]],
