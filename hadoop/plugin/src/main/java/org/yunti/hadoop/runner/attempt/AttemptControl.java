@@ -7,10 +7,18 @@ import org.apache.hadoop.mapreduce.TaskAttemptID;
 public final class AttemptControl {
   private final TaskAttemptID id;
   private final AtomicBoolean progressed = new AtomicBoolean();
+  private final BadRecords bad;
   private volatile boolean cancelled;
 
-  public AttemptControl(TaskAttemptID id) {
+  /** @param bad null if the attempt skips no bad records */
+  public AttemptControl(TaskAttemptID id, BadRecords bad) {
     this.id = id;
+    this.bad = bad;
+  }
+
+  /** Returns the records that the attempt leaves out; null if it skips none. */
+  public BadRecords bad() {
+    return bad;
   }
 
   /** Ends the attempt at its next record. */

@@ -5,6 +5,7 @@ import java.io.DataOutput;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.LongConsumer;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.mapred.TaskAttemptID;
@@ -19,6 +20,8 @@ public final class TaskOrder implements Writable {
   private TaskSplitIndex split;
   /** Local directories of each map, by its attempt; empty for a map. */
   private final Map<TaskAttemptID, String> mapDirectories = new LinkedHashMap<>();
+  /** Null if the attempt skips no bad records. */
+  private long[] bad;
 
   public TaskOrder() {}
 
@@ -27,14 +30,16 @@ public final class TaskOrder implements Writable {
    *
    * @param split null for a reduce
    * @param mapDirectories local directories of each map, by its attempt; empty for a map
+   * @param bad numbers of the records that the attempt leaves out, ascending; null if it does not look for bad ones
    */
   public TaskOrder(TaskAttemptID id, String jobFile, String localDirectories, TaskSplitIndex split,
-      Map<TaskAttemptID, String> mapDirectories) {
+      Map<TaskAttemptID, String> mapDirectories, long[] bad) {
     this.id = id;
     this.jobFile = jobFile;
     this.localDirectories = localDirectories;
     this.split = split;
     this.mapDirectories.putAll(mapDirectories);
+    this.bad = bad;
   }
 
   public TaskAttemptID id() {
@@ -57,6 +62,11 @@ public final class TaskOrder implements Writable {
     return mapDirectories;
   }
 
+  /** Returns a new account of the records that the attempt leaves out; null if it does not look for bad ones. */
+  public BadRecords bad(LongConsumer watcher) {
+    return bad == null ? null : new BadRecords(bad, watcher);
+  }
+
   @Override
   public void write(DataOutput to) throws IOException {
     id.write(to);
@@ -70,6 +80,10 @@ public final class TaskOrder implements Writable {
     for (Map.Entry<TaskAttemptID, String> map : mapDirectories.entrySet()) {
       map.getKey().write(to);
       Text.writeString(to, map.getValue());
+    }
+    to.writeInt(bad == null ? -1 : bad.length);
+    for (int i = 0; bad != null && i < bad.length; i++) {
+      to.writeLong(bad[i]);
     }
   }
 
@@ -89,6 +103,11 @@ public final class TaskOrder implements Writable {
       TaskAttemptID map = new TaskAttemptID();
       map.readFields(from);
       mapDirectories.put(map, Text.readString(from));
+    }
+    int count = from.readInt();
+    bad = count < 0 ? null : new long[count];
+    for (int i = 0; i < count; i++) {
+      bad[i] = from.readLong();
     }
   }
 }

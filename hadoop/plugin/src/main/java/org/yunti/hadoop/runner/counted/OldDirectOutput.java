@@ -41,4 +41,9 @@ public final class OldDirectOutput<K, V> implements MapOutputCollector<K, V> {
   public void close() throws IOException {
     out.close(reporter);
   }
+
+  /** Ends the output of an attempt that was killed. */
+  public void drop() throws IOException {
+    out.drop(reporter);
+  }
 }

@@ -8,6 +8,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.OutputFormat;
 import org.apache.hadoop.mapred.RecordWriter;
 import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapred.lib.LazyOutputFormat;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.yunti.hadoop.runner.attempt.AttemptReporter;
 
@@ -16,6 +17,7 @@ public final class OldTaskOutput<K, V> implements RecordWriter<K, V> {
   private final RecordWriter<K, V> real;
   private final AttemptReporter reporter;
   private final Traffic traffic;
+  private final boolean writesFiles;
 
   /**
    * @param name of the task's file
@@ -25,6 +27,7 @@ public final class OldTaskOutput<K, V> implements RecordWriter<K, V> {
   public OldTaskOutput(String name, TaskCounter counter, AttemptReporter reporter, JobConf job) throws IOException {
     this.reporter = reporter;
     OutputFormat<K, V> format = job.getOutputFormat();
+    writesFiles = format instanceof FileOutputFormat || format instanceof LazyOutputFormat;
     Path directory = format instanceof FileOutputFormat ? FileOutputFormat.getOutputPath(job) : null;
     traffic = Traffic.output(reporter, counter, directory, job);
     long before = traffic.bytes();
@@ -48,5 +51,12 @@ public final class OldTaskOutput<K, V> implements RecordWriter<K, V> {
     real.close(last);
     traffic.countBytes(before);
     traffic.flush();
+  }
+
+  /** Ends the output of an attempt that was killed, as {@link TaskOutput#drop} does. */
+  public void drop(Reporter last) throws IOException {
+    if (writesFiles) {
+      real.close(last);
+    }
   }
 }

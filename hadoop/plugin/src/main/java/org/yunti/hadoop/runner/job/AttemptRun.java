@@ -3,6 +3,7 @@ package org.yunti.hadoop.runner.job;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.yunti.hadoop.runner.attempt.AttemptState;
+import org.yunti.hadoop.runner.attempt.BadRecords;
 
 /** One attempt of a task: its state, from its start to its end. It ends once; what comes after that is ignored. */
 final class AttemptRun {
@@ -19,6 +20,8 @@ final class AttemptRun {
   private String localDirectories;
   /** Null before and after its code runs. */
   private RunningAttempt running;
+  /** Record at which user code failed, if the attempt watched it. */
+  private long record = BadRecords.NONE;
   /** The last state. */
   private AttemptState last = new AttemptState();
   /** State in which the attempt ends although its code goes on or fails, or null. */
@@ -65,6 +68,11 @@ final class AttemptRun {
 
   synchronized long finished_ms() {
     return finished_ms;
+  }
+
+  /** Returns the record that user code had at the end, or {@link BadRecords#NONE}. */
+  synchronized long record() {
+    return record;
   }
 
   synchronized String diagnostics() {
@@ -125,6 +133,7 @@ final class AttemptRun {
       }
       localDirectories = state == State.SUCCEEDED ? directories : null;
       finished_ms = System.currentTimeMillis();
+      record = running == null ? BadRecords.NONE : running.record();
       last = ending;
       running = null;
     }

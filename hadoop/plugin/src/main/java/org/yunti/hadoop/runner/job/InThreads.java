@@ -6,6 +6,7 @@ import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.runner.attempt.AttemptControl;
 import org.yunti.hadoop.runner.attempt.AttemptState;
 import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
+import org.yunti.hadoop.runner.attempt.BadRecords;
 import org.yunti.hadoop.runner.attempt.TaskOrder;
 import org.yunti.hadoop.runner.load.JobClasses;
 import org.yunti.hadoop.runner.record.AttemptOutput;
@@ -28,7 +29,8 @@ final class InThreads implements TaskPlace {
 
   @Override
   public void run(AttemptRun attempt, TaskOrder order, AttemptUmbilical.Job answers) throws Exception {
-    AttemptControl control = new AttemptControl(order.id());
+    BadRecords bad = order.bad(number -> { });
+    AttemptControl control = new AttemptControl(order.id(), bad);
     ClassLoader loader = classes.take();
     Thread thread = Thread.currentThread();
     thread.setContextClassLoader(loader);
@@ -56,6 +58,11 @@ final class InThreads implements TaskPlace {
         @Override
         public void abandon() {
           stop(thread);
+        }
+
+        @Override
+        public long record() {
+          return bad == null ? BadRecords.NONE : bad.current();
         }
 
         @Override

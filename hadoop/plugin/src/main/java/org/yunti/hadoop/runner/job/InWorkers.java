@@ -100,6 +100,11 @@ final class InWorkers implements TaskPlace {
       }
 
       @Override
+      public long record() {
+        return worker.record();
+      }
+
+      @Override
       public String stack() {
         return "";
       }

@@ -22,6 +22,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.JobContextImpl;
 import org.apache.hadoop.mapred.JobEndNotifier;
 import org.apache.hadoop.mapred.JobID;
+import org.apache.hadoop.mapred.SkipBadRecords;
 import org.apache.hadoop.mapred.TIPStatus;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskID;
@@ -281,7 +282,7 @@ public final class JobRun {
       running.remove(attempt);
       TaskRun task = attempt.task;
       AttemptRun.State how = attempt.state();
-      boolean isLast = how == AttemptRun.State.FAILED && task.failed() >= attemptsMax;
+      boolean isLast = how == AttemptRun.State.FAILED && task.failed(attempt.record()) >= attemptsMax;
       events.add(attempt, isLast, "");
       if (how == AttemptRun.State.SUCCEEDED) {
         task.end(TIPStatus.COMPLETE);
@@ -313,7 +314,8 @@ public final class JobRun {
     running.add(attempt);
     String directories = folder.directories(attempt.id);
     TaskOrder order = new TaskOrder(attempt.id, jobFile.toString(), directories,
-        task.isMap() ? task.split.getSplitIndex() : null, task.isMap() ? Collections.emptyMap() : mapDirectories());
+        task.isMap() ? task.split.getSplitIndex() : null, task.isMap() ? Collections.emptyMap() : mapDirectories(),
+        task.bad(skips(task), SkipBadRecords.getAttemptsToStartSkipping(conf)));
     Thread thread = new Thread(ATTEMPTS, () -> runAttempt(attempt, order), attempt.id.toString());
     thread.setDaemon(true);
     thread.start();
@@ -321,6 +323,11 @@ public final class JobRun {
 
   private void runAttempt(AttemptRun attempt, TaskOrder order) {
     try {
+  /** Returns true if the job leaves out records, or groups of a reduce, at which its code fails. */
+  private boolean skips(TaskRun task) {
+    return (task.isMap() ? SkipBadRecords.getMapperMaxSkipRecords(conf) : SkipBadRecords.getReducerMaxSkipGroups(conf)) > 0;
+  }
+
       attempt.acquireSlot();
       user.doAs((PrivilegedExceptionAction<Void>) () -> {
         place.run(attempt, order, id -> commits && !killed && attempt.task.mayCommit(attempt));

@@ -1,6 +1,7 @@
 package org.yunti.hadoop.runner.job;
 
 import org.yunti.hadoop.runner.attempt.AttemptState;
+import org.yunti.hadoop.runner.attempt.BadRecords;
 
 /** An attempt while it runs, in a thread of this JVM or in a worker. */
 interface RunningAttempt {
@@ -15,6 +16,9 @@ interface RunningAttempt {
 
   /** Ends code that did not end, by force if there is one. */
   void abandon();
+
+  /** Returns the record that its code has, {@link BadRecords#NONE} if it has none or the attempt does not watch it. */
+  long record();
 
   /** Returns where its code is, for a message; empty if that is not known. */
   String stack();

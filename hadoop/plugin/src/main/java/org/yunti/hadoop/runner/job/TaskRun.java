@@ -2,6 +2,8 @@ package org.yunti.hadoop.runner.job;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.TIPStatus;
 import org.apache.hadoop.mapred.TaskAttemptID;
@@ -9,6 +11,7 @@ import org.apache.hadoop.mapred.TaskID;
 import org.apache.hadoop.mapreduce.TaskReport;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitMetaInfo;
+import org.yunti.hadoop.runner.attempt.BadRecords;
 
 /** One task of a job, with its attempts. */
 final class TaskRun {
@@ -20,6 +23,8 @@ final class TaskRun {
   private AttemptRun committing;
   private TIPStatus status = TIPStatus.PENDING;
   private int failures;
+  /** Records at which user code failed, in ascending order. */
+  private final SortedSet<Long> bad = new TreeSet<>();
 
   TaskRun(TaskID id, TaskSplitMetaInfo split) {
     this.id = id;
@@ -43,15 +48,39 @@ final class TaskRun {
 
   /** Returns true for the attempt that may commit. */
   synchronized boolean mayCommit(AttemptRun attempt) {
+    // A stopped attempt whose code goes on must not take the place of the next one.
+    if (!attempt.isRunning() || attempt.isStopping()) {
+      return false;
+    }
     if (committing == null) {
       committing = attempt;
     }
-    return committing == attempt && attempt.isRunning() && !attempt.isStopping();
+    return committing == attempt;
   }
 
-  /** Counts a failed attempt, and returns the number of them. */
-  synchronized int failed() {
+  /** Counts a failed attempt and the record at which it failed. Returns the number of failed attempts. */
+  synchronized int failed(long record) {
+    if (record != BadRecords.NONE) {
+      bad.add(record);
+    }
     return ++failures;
+  }
+
+  /**
+   * Returns the records at which user code failed, for an attempt that skips them; null if it does not.
+   *
+   * @param skips true if the job skips bad records
+   */
+  synchronized long[] bad(boolean skips, int failuresBefore) {
+    if (!skips || failures < failuresBefore) {
+      return null;
+    }
+    long[] numbers = new long[bad.size()];
+    int i = 0;
+    for (long number : bad) {
+      numbers[i++] = number;
+    }
+    return numbers;
   }
 
   synchronized void end(TIPStatus newStatus) {

@@ -9,7 +9,6 @@ import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.mapred.FileSplit;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputCollector;
-import org.apache.hadoop.mapred.MapRunnable;
 import org.apache.hadoop.mapred.MapTask;
 import org.apache.hadoop.mapred.OutputCollector;
 import org.apache.hadoop.mapred.Partitioner;
@@ -40,11 +39,7 @@ import org.yunti.hadoop.runner.counted.OldDirectOutput;
 import org.yunti.hadoop.runner.counted.OldMapInput;
 import org.yunti.hadoop.runner.counted.TaskOutput;
 
-/**
- * One attempt of a map task: Hadoop's task with loops that count in batches.
- *
- * <p>Hadoop's own loops run if the attempt skips bad records.
- */
+/** One attempt of a map task: Hadoop's task with loops that count in batches. */
 public final class MapAttempt extends MapTask implements Attempt {
   private static final Logger LOG = LoggerFactory.getLogger(MapAttempt.class);
   /** Share of the progress before the output is sorted, as in Hadoop. */
@@ -55,6 +50,7 @@ public final class MapAttempt extends MapTask implements Attempt {
   private final AttemptCosts costs = new AttemptCosts();
   private Progress mapPhase;
   private Progress sortPhase;
+  private SkippedInput skipped;
 
   public MapAttempt(String jobFile, TaskAttemptID id, TaskSplitIndex split, AttemptControl control) {
     super(jobFile, id, id.getTaskID().getId(), split, 1);
@@ -65,10 +61,6 @@ public final class MapAttempt extends MapTask implements Attempt {
   @Override
   public void run(JobConf job, TaskUmbilicalProtocol umbilical)
       throws IOException, ClassNotFoundException, InterruptedException {
-    if (isSkipping()) {
-      super.run(job, umbilical);
-      return;
-    }
     this.umbilical = umbilical;
     boolean sorts = job.getNumReduceTasks() > 0;
     mapPhase = getProgress().addPhase("map", sorts ? MAP_SHARE : 1);
@@ -78,8 +70,9 @@ public final class MapAttempt extends MapTask implements Attempt {
     AttemptReporter reporter = new AttemptReporter(this, umbilical, control);
     costs.begin();
     initialize(job, getJobID(), reporter, job.getUseNewMapper());
+    skipped = new SkippedInput(control.bad(), job, getTaskID(), reporter);
     statusUpdate(umbilical);
-    job.setBoolean(JobContext.SKIP_RECORDS, false);
+    job.setBoolean(JobContext.SKIP_RECORDS, control.bad() != null);
     if (job.getUseNewMapper()) {
       runNew(job, reporter);
     } else {
@@ -110,7 +103,8 @@ public final class MapAttempt extends MapTask implements Attempt {
           new MapContextImpl<>(job, getTaskID(), reader, writer, committer, reporter, input);
       mapperContext = new WrappedMapper<K1, V1, K2, V2>().getMapContext(mapContext);
       reader.initialize(input, mapperContext);
-      mapper.run(mapperContext);
+      new MapLoop(control, skipped).run(mapper, mapperContext);
+      control.checkCancelled();
       endMapPhase();
       isRead = true;
       reader.close();
@@ -123,8 +117,19 @@ public final class MapAttempt extends MapTask implements Attempt {
       if (!isWritten && writer != null) {
         RecordWriter<K2, V2> open = writer;
         TaskAttemptContext last = mapperContext == null ? context : mapperContext;
-        Closing.quietly("writer", () -> open.close(last));
+        Closing.quietly("writer", () -> closeFailed(open, last));
       }
+    }
+  }
+
+  private <K, V> void closeFailed(RecordWriter<K, V> writer, TaskAttemptContext context)
+      throws IOException, InterruptedException {
+    if (!control.isCancelled()) {
+      writer.close(context);
+    } else if (writer instanceof PartitionedOutput) {
+      ((PartitionedOutput<K, V>) writer).drop(context);
+    } else {
+      ((TaskOutput<K, V>) writer).drop(context);
     }
   }
 
@@ -155,10 +160,8 @@ public final class MapAttempt extends MapTask implements Attempt {
     try {
       collector = job.getNumReduceTasks() == 0
           ? new OldDirectOutput<K2, V2>(reporter, job, getPartition()) : MapOutputs.<K2, V2>create(this, job, reporter);
-      @SuppressWarnings("unchecked")
-      MapRunnable<K1, V1, K2, V2> runner =
-          (MapRunnable<K1, V1, K2, V2>) ReflectionUtils.newInstance(job.getMapRunnerClass(), job);
-      runner.run(reader, partitioned(collector, job), reporter);
+      new MapLoop(control, skipped).run(job, reader, partitioned(collector, job), reporter);
+      control.checkCancelled();
       endMapPhase();
       collector.flush();
       isRead = true;
@@ -172,9 +175,22 @@ public final class MapAttempt extends MapTask implements Attempt {
         Closing.quietly("reader", reader::close);
       }
       if (!isWritten && collector != null) {
-        Closing.quietly("collector", collector::close);
+        MapOutputCollector<K2, V2> open = collector;
+        Closing.quietly("collector", () -> closeFailed(open));
       }
     }
+  }
+
+  private <K, V> void closeFailed(MapOutputCollector<K, V> collector)
+      throws IOException, InterruptedException, ClassNotFoundException {
+    if (control.isCancelled() && collector instanceof OldDirectOutput) {
+      ((OldDirectOutput<K, V>) collector).drop();
+      return;
+    }
+    if (collector instanceof MapOutputBuffer) {
+      collector.flush(); // It has a thread, which only this ends.
+    }
+    collector.close();
   }
 
   private static <K, V> OutputCollector<K, V> partitioned(MapOutputCollector<K, V> collector, JobConf job) {
@@ -231,6 +247,9 @@ public final class MapAttempt extends MapTask implements Attempt {
   public void abort() throws IOException {
     if (committer != null) {
       committer.abortTask(taskContext);
+    }
+    if (skipped != null) {
+      skipped.abort();
     }
   }
 }

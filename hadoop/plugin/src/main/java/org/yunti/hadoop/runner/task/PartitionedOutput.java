@@ -8,6 +8,7 @@ import org.apache.hadoop.mapreduce.Partitioner;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.util.ReflectionUtils;
+import org.yunti.hadoop.collect.NativeMapOutputCollector;
 
 /** Map output of the new API: each record goes to the collector with its partition. */
 final class PartitionedOutput<K, V> extends RecordWriter<K, V> {
@@ -38,5 +39,14 @@ final class PartitionedOutput<K, V> extends RecordWriter<K, V> {
       throw new IOException("can't find class ", e);
     }
     collector.close();
+  }
+
+  /** Ends the output of an attempt that was killed. Hadoop's own collector has a thread, which only a flush ends. */
+  void drop(TaskAttemptContext context) throws IOException, InterruptedException {
+    if (collector instanceof NativeMapOutputCollector) {
+      collector.close();
+    } else {
+      close(context);
+    }
   }
 }

@@ -12,7 +12,6 @@ import org.apache.hadoop.mapred.OutputCollector;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ReduceTask;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
-import org.apache.hadoop.mapred.SkipBadRecords;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
@@ -36,15 +35,12 @@ import org.yunti.hadoop.runner.counted.ReduceInput;
 import org.yunti.hadoop.runner.counted.TaskOutput;
 import org.yunti.hadoop.shuffle.NativeShuffle;
 
-/**
- * One attempt of a reduce task: Hadoop's task with loops that count in batches.
- *
- * <p>Hadoop's own loops run if the attempt skips bad groups.
- */
+/** One attempt of a reduce task: Hadoop's task with loops that count in batches. */
 public final class ReduceAttempt extends ReduceTask implements Attempt {
   private final AttemptControl control;
   private final Map<TaskAttemptID, MapOutputFile> mapOutputs;
   private final AttemptCosts costs = new AttemptCosts();
+  private SkippedInput skipped;
 
   /** @param mapOutputs the outputs of all maps, which are on this machine */
   public ReduceAttempt(String jobFile, TaskAttemptID id, Map<TaskAttemptID, MapOutputFile> mapOutputs,
@@ -58,18 +54,15 @@ public final class ReduceAttempt extends ReduceTask implements Attempt {
   @Override
   public void run(JobConf job, TaskUmbilicalProtocol umbilical)
       throws IOException, InterruptedException, ClassNotFoundException {
-    if (isSkipping()) {
-      super.run(job, umbilical);
-      return;
-    }
     this.umbilical = umbilical;
-    job.setBoolean(JobContext.SKIP_RECORDS, false);
+    job.setBoolean(JobContext.SKIP_RECORDS, control.bad() != null);
     Progress copyPhase = getProgress().addPhase("copy");
     Progress sortPhase = getProgress().addPhase("sort");
     getProgress().addPhase("reduce");
     AttemptReporter reporter = new AttemptReporter(this, umbilical, control);
     costs.begin();
     initialize(job, getJobID(), reporter, job.getUseNewReducer());
+    skipped = new SkippedInput(control.bad(), job, getTaskID(), reporter);
     statusUpdate(umbilical);
     ShuffleConsumerPlugin<?, ?> shuffle = shuffle(job, reporter, copyPhase, sortPhase);
     boolean isDone = false;
@@ -125,7 +118,7 @@ public final class ReduceAttempt extends ReduceTask implements Attempt {
         (Reducer<K1, V1, K2, V2>) ReflectionUtils.newInstance(context.getReducerClass(), job);
     TaskOutput<K2, V2> writer = new TaskOutput<>((org.apache.hadoop.mapreduce.OutputFormat<K2, V2>) outputFormat,
         TaskCounter.REDUCE_OUTPUT_RECORDS, reporter, context);
-    job.setBoolean("mapred.skip.on", false);
+    job.setBoolean("mapred.skip.on", control.bad() != null);
     LaterCounter groups = new LaterCounter(reporter.getCounter(TaskCounter.REDUCE_INPUT_GROUPS));
     LaterCounter values = new LaterCounter(reporter.getCounter(TaskCounter.REDUCE_INPUT_RECORDS));
     ReduceInput input = new ReduceInput(records, reporter, groups, values);
@@ -135,12 +128,19 @@ public final class ReduceAttempt extends ReduceTask implements Attempt {
         (Class<V1>) job.getMapOutputValueClass());
     boolean isDone = false;
     try {
-      reducer.run(reducerContext);
+      new ReduceLoop(control, skipped).run(reducer, reducerContext);
+      control.checkCancelled();
       isDone = true;
     } finally {
       input.flush();
       if (!isDone) {
-        Closing.quietly("writer", () -> writer.close(reducerContext));
+        Closing.quietly("writer", () -> {
+          if (control.isCancelled()) {
+            writer.drop(reducerContext);
+          } else {
+            writer.close(reducerContext);
+          }
+        });
       }
     }
     writer.close(reducerContext);
@@ -157,32 +157,24 @@ public final class ReduceAttempt extends ReduceTask implements Attempt {
     LaterCounter groups = new LaterCounter(reporter.getCounter(TaskCounter.REDUCE_INPUT_GROUPS));
     LaterCounter values = new LaterCounter(reporter.getCounter(TaskCounter.REDUCE_INPUT_RECORDS));
     ReduceInput input = new ReduceInput(records, reporter, groups, values);
-    boolean countsGroups =
-        SkipBadRecords.getReducerMaxSkipGroups(job) > 0 && SkipBadRecords.getAutoIncrReducerProcCount(job);
-    boolean isReduced = false;
     boolean isWritten = false;
     try {
       OldValues<K1, V1> group = new OldValues<>(input, job.getOutputValueGroupingComparator(),
           (Class<K1>) job.getMapOutputKeyClass(), (Class<V1>) job.getMapOutputValueClass(), job, values);
-      while (group.more()) {
-        groups.increment(1);
-        reducer.reduce(group.getKey(), group, collector, reporter);
-        if (countsGroups) {
-          reporter.incrCounter(SkipBadRecords.COUNTER_GROUP, SkipBadRecords.COUNTER_REDUCE_PROCESSED_GROUPS, 1);
-        }
-        group.nextKey();
-      }
-      isReduced = true;
-      reducer.close();
+      new ReduceLoop(control, skipped).run(job, reducer, group, groups, collector, reporter);
+      control.checkCancelled();
       isWritten = true;
       writer.close(reporter);
     } finally {
       input.flush();
-      if (!isReduced) {
-        Closing.quietly("reducer", reducer::close);
-      }
       if (!isWritten) {
-        Closing.quietly("writer", () -> writer.close(reporter));
+        Closing.quietly("writer", () -> {
+          if (control.isCancelled()) {
+            writer.drop(reporter);
+          } else {
+            writer.close(reporter);
+          }
+        });
       }
     }
   }
@@ -191,6 +183,9 @@ public final class ReduceAttempt extends ReduceTask implements Attempt {
   public void abort() throws IOException {
     if (committer != null) {
       committer.abortTask(taskContext);
+    }
+    if (skipped != null) {
+      skipped.abort();
     }
   }
 }

@@ -8,6 +8,7 @@ package org.yunti.hadoop.runner.worker;
  *                   TASK    TaskOrder
  *                   COMMIT  boolean: the attempt may commit
  *   worker -> job   STATE   AttemptState, boolean: it made progress       four times a second
+ *                   RECORD  long: user code has this record; in attempts that skip bad ones
  *                   MAY     the attempt asks whether it may commit
  *                   DONE    AttemptState
  *                   FAILED  AttemptState, message
@@ -24,5 +25,6 @@ final class Frame {
   static final int DONE = 'D';
   static final int FAILED = 'F';
 
+  static final int RECORD = 'R';
   private Frame() {}
 }

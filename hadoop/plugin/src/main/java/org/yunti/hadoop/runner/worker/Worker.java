@@ -99,7 +99,7 @@ public final class Worker {
     ClassLoader loader = classes == null ? Worker.class.getClassLoader() : classes.take();
     Thread.currentThread().setContextClassLoader(loader);
     AttemptOutput output = AttemptOutput.begin(new File(record, order.id().toString()));
-    AttemptControl control = new AttemptControl(order.id());
+    AttemptControl control = new AttemptControl(order.id(), order.bad(this::sendRecord));
     TaskExecution execution =
         new TaskExecution(order, conf, loader, control, new AttemptUmbilical(attempt -> mayCommit()));
     Thread reports = new Thread(() -> report(execution, control), "yunti reports");
@@ -161,4 +161,15 @@ public final class Worker {
       return false;
     }
   }
+  /** Sends it at once: user code may end this JVM with this record. */
+  private synchronized void sendRecord(long number) {
+    try {
+      out.writeByte(Frame.RECORD);
+      out.writeLong(number);
+      out.flush();
+    } catch (IOException e) {
+      Runtime.getRuntime().halt(1); // The job is gone.
+    }
+  }
+
 }

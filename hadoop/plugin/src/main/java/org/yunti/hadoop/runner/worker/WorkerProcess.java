@@ -19,6 +19,7 @@ import org.apache.hadoop.security.Credentials;
 import org.yunti.hadoop.runner.attempt.AttemptState;
 import org.yunti.hadoop.runner.attempt.AttemptUmbilical;
 import org.yunti.hadoop.runner.attempt.TaskOrder;
+import org.yunti.hadoop.runner.attempt.BadRecords;
 import org.yunti.hadoop.runner.load.ClassPlan;
 
 /** The job's end of a worker. One thread uses it at a time; {@link #kill} may come from any. */
@@ -36,6 +37,7 @@ public final class WorkerProcess {
   private final DataOutputStream out;
   private volatile AttemptState state = new AttemptState();
   private volatile boolean progressed;
+  private volatile long record;
   /** True once the present attempt reported its state. */
   private volatile boolean hasState;
 
@@ -119,6 +121,7 @@ public final class WorkerProcess {
       out.flush();
       while (true) {
         int kind = in.readUnsignedByte();
+    record = BadRecords.NONE;
         if (kind == Frame.MAY) {
           out.writeByte(Frame.COMMIT);
           out.writeBoolean(answers.mayCommit(order.id()));
@@ -133,6 +136,11 @@ public final class WorkerProcess {
           return;
         } else if (kind == Frame.FAILED) {
           throw new Failure(Text.readString(in));
+        if (kind == Frame.RECORD) {
+          record = in.readLong();
+          progressed = true;
+          continue;
+        }
         } else if (kind != Frame.STATE) {
           throw new IOException("unknown message " + kind);
         }
@@ -180,6 +188,11 @@ public final class WorkerProcess {
   public boolean takeProgress() {
     boolean was = progressed;
     progressed = !hasState;
+  /** Returns the record that user code has, if the attempt skips bad ones. */
+  public long record() {
+    return record;
+  }
+
     return was;
   }
 
