@@ -84,6 +84,7 @@ public final class Worker {
 
   private void readJob() throws IOException {
     conf = new JobConf(false);
+    conf.setQuietMode(false); // Without the file, tasks would run with other settings.
     conf.addResource(new Path(new File(Text.readString(in)).toURI()));
     String name = Text.readString(in);
     Credentials credentials = new Credentials();
