@@ -37,8 +37,9 @@ final class InWorkers implements TaskPlace {
   private final JobConf conf;
   private final JobFolder folder;
   private final JobRecord record;
-  /** Null if the job's classes are on the JVM's class path. */
   private final ClassPlan plan;
+  /** True if a JVM loads the job's classes anew for each task that needs it; false if they are on its class path. */
+  private final boolean loads;
   private final boolean reuses;
   private final File settings;
   private final Map<TaskType, WorkerSettings> kinds = new EnumMap<>(TaskType.class);
@@ -49,16 +50,17 @@ final class InWorkers implements TaskPlace {
   private boolean closed;
 
   /**
-   * @param plan classes that a JVM loads anew for each task that needs it; null if they must be on its class path
+   * @param loads true if a JVM may load the job's classes; false if they must be on its class path
    * @param keepsNothing true if a JVM with the classes on its class path can run one task after the other
    */
-  InWorkers(JobConf conf, JobFolder folder, JobRecord record, ClassPlan plan, boolean keepsNothing)
-      throws IOException {
+  InWorkers(JobConf conf, JobFolder folder, JobRecord record, ClassPlan plan, boolean loads,
+      boolean keepsNothing) throws IOException {
     this.conf = conf;
     this.folder = folder;
     this.record = record;
     this.plan = plan;
-    reuses = plan != null || keepsNothing;
+    this.loads = loads;
+    reuses = loads || keepsNothing;
     for (TaskType type : new TaskType[] {TaskType.MAP, TaskType.REDUCE}) {
       kinds.put(type, new WorkerSettings(conf, type));
       idle.put(kinds.get(type), new ArrayDeque<>());
@@ -153,7 +155,7 @@ final class InWorkers implements TaskPlace {
       throw new IOException("the job ended");
     }
     worker.begin(settings, UserGroupInformation.getCurrentUser().getUserName(), conf.getCredentials(),
-        record.directory(), plan);
+        record.directory(), plan, loads);
     return worker;
   }
 
@@ -184,7 +186,7 @@ final class InWorkers implements TaskPlace {
 
   /** Returns the program's own class path, with the job's jars where a cluster has them unless tasks load them. */
   private String classPath() throws IOException {
-    if (plan != null) {
+    if (loads || conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER, false)) {
       return WorkerProcess.classPath();
     }
     StringBuilder jars = new StringBuilder();

@@ -160,7 +160,10 @@ public final class JobRun {
   }
 
   private InWorkers workers() throws IOException {
-    return new InWorkers(conf, folder, record, JvmNeeds.plain(traits, conf) == null ? traits.plan() : null,
+    // A job that wants a loader gets Hadoop's, whose rules it may have set.
+    boolean wantsLoader = conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER, false);
+    boolean loads = JvmNeeds.plain(traits, conf) == null && !wantsLoader;
+    return new InWorkers(conf, folder, record, traits.plan(), loads,
         traits.ownJvm() == null && traits.keepsNothing());
   }
 

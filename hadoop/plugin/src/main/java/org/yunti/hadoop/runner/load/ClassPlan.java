@@ -25,6 +25,10 @@ public final class ClassPlan {
     this.keepsState = keepsState;
   }
 
+  public URL[] jars() {
+    return jars.clone();
+  }
+
   /** Writes what {@link #read} reads. */
   public void write(DataOutput to) throws IOException {
     write(to, jars);

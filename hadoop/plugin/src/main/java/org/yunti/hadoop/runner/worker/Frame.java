@@ -4,7 +4,7 @@ package org.yunti.hadoop.runner.worker;
  * Messages between a job and a worker, each a byte and the fields below, written as {@link java.io.DataOutput} does.
  *
  * <pre>
- *   job -> worker   JOB     settings file, user, credentials, record directory, boolean and ClassPlan
+ *   job -> worker   JOB     settings file, user, credentials, record directory, ClassPlan, boolean: the worker loads
  *                   TASK    TaskOrder
  *                   COMMIT  boolean: the attempt may commit
  *   worker -> job   STATE   AttemptState, boolean: it made progress       four times a second

@@ -8,12 +8,15 @@ import java.io.EOFException;
 import java.io.File;
 import java.io.IOException;
 import java.security.PrivilegedExceptionAction;
+import java.util.Arrays;
 import java.util.concurrent.SynchronousQueue;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.util.ApplicationClassLoader;
 import org.apache.hadoop.util.StringUtils;
 import org.yunti.hadoop.runner.attempt.AttemptControl;
 import org.yunti.hadoop.runner.attempt.AttemptState;
@@ -34,8 +37,10 @@ public final class Worker {
   private JobConf conf;
   private UserGroupInformation user;
   private File record;
-  /** Null if the job's jars are on the class path of this JVM. */
+  /** Null if all tasks have one loader. */
   private JobClasses classes;
+  /** The job's jars are on the class path of this JVM, as on a cluster, unless the job wants a loader. */
+  private ClassLoader loader = Worker.class.getClassLoader();
 
   private Worker(DataInputStream in, DataOutputStream out) {
     this.in = in;
@@ -93,16 +98,24 @@ public final class Worker {
     user = UserGroupInformation.createRemoteUser(name);
     user.addCredentials(credentials);
     record = new File(Text.readString(in));
-    classes = in.readBoolean() ? new JobClasses(ClassPlan.read(in), null) : null;
+    ClassPlan plan = ClassPlan.read(in);
+    if (in.readBoolean()) {
+      classes = new JobClasses(plan, null);
+    } else if (conf.getBoolean(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER, false)) {
+      // The order of its classes is the one of a cluster's tasks: the job's jars, except for Hadoop's own classes.
+      String[] hadoops = conf.getTrimmedStrings(MRJobConfig.MAPREDUCE_JOB_CLASSLOADER_SYSTEM_CLASSES);
+      loader = new ApplicationClassLoader(plan.jars(), Worker.class.getClassLoader(),
+          hadoops.length == 0 ? null : Arrays.asList(hadoops));
+    }
   }
 
   private void run(TaskOrder order) {
-    ClassLoader loader = classes == null ? Worker.class.getClassLoader() : classes.take();
-    Thread.currentThread().setContextClassLoader(loader);
+    ClassLoader own = classes == null ? loader : classes.take();
+    Thread.currentThread().setContextClassLoader(own);
     AttemptOutput output = AttemptOutput.begin(new File(record, order.id().toString()));
     AttemptControl control = new AttemptControl(order.id(), order.bad(this::sendRecord));
     TaskExecution execution =
-        new TaskExecution(order, conf, loader, control, new AttemptUmbilical(attempt -> mayCommit()));
+        new TaskExecution(order, conf, own, control, new AttemptUmbilical(attempt -> mayCommit()));
     Thread reports = new Thread(() -> report(execution, control), "yunti reports");
     reports.setDaemon(true);
     reports.start();
@@ -118,7 +131,7 @@ public final class Worker {
     reports.interrupt();
     output.close();
     if (classes != null) {
-      classes.giveBack(loader);
+      classes.giveBack(own);
     }
     try {
       send(failure == null ? Frame.DONE : Frame.FAILED, execution.state(), failure, false);

@@ -94,19 +94,17 @@ public final class WorkerProcess {
   /**
    * Sends the job whose tasks will come.
    *
-   * @param plan classes that the worker loads for its tasks; null if they are on its class path
+   * @param loads true if the worker loads the classes for its tasks; false if they are on its class path
    */
-  public void begin(File settings, String user, Credentials credentials, File record, ClassPlan plan)
+  public void begin(File settings, String user, Credentials credentials, File record, ClassPlan plan, boolean loads)
       throws IOException {
     out.writeByte(Frame.JOB);
     Text.writeString(out, settings.getPath());
     Text.writeString(out, user);
     credentials.write(out);
     Text.writeString(out, record.getPath());
-    out.writeBoolean(plan != null);
-    if (plan != null) {
-      plan.write(out);
-    }
+    plan.write(out);
+    out.writeBoolean(loads);
     out.flush();
   }
 
