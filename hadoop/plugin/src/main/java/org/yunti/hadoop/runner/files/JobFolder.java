@@ -5,6 +5,7 @@ import java.io.File;
 import java.io.IOException;
 import java.net.MalformedURLException;
 import java.net.URL;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -40,7 +41,8 @@ public final class JobFolder implements Closeable {
   /** Brings the job's files here. {@code job} gets their local places. */
   public JobFolder(JobConf job, String id) throws IOException {
     for (String directory : job.getTrimmedStrings(MRConfig.LOCAL_DIR)) {
-      File all = new File(new Path(directory).toUri().getPath(), MARK);
+      // Absolute: a relative one would depend on the working directory of each file system.
+      File all = new File(new Path(directory).toUri().getPath(), MARK).getAbsoluteFile();
       ThisProcess.deleteLeftovers(all);
       roots.add(new File(all, id + "-" + ThisProcess.id()));
     }
@@ -75,6 +77,7 @@ public final class JobFolder implements Closeable {
     File jar = "file".equals(system.getUri().getScheme())
         ? new File(path.toUri().getPath()) : new File(new File(roots.get(0), "jar"), path.getName());
     if (!jar.exists()) {
+      Files.createDirectories(jar.getParentFile().toPath());
       FileUtil.copy(system, path, jar, false, job);
     }
     job.setJar(jar.getPath());
