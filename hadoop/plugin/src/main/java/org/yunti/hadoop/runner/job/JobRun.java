@@ -122,6 +122,7 @@ public final class JobRun {
     conf = new JobConf(false);
     conf.addResource(jobFile);
     conf.setCredentials(credentials);
+    SpillKey.add(conf);
     ClassLoader submitter = Thread.currentThread().getContextClassLoader();
     folder = new JobFolder(conf, id.toString());
     record = new JobRecord(conf, id.toString());

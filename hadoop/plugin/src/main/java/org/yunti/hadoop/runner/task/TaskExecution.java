@@ -10,6 +10,7 @@ import org.apache.hadoop.mapred.Task;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.security.TokenCache;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.runner.attempt.AttemptControl;
@@ -49,6 +50,7 @@ public final class TaskExecution {
     task = order.split() != null
         ? new MapAttempt(order.jobFile(), order.id(), order.split(), control)
         : new ReduceAttempt(order.jobFile(), order.id(), mapOutputs(), control);
+    task.setEncryptedSpillKey(TokenCache.getEncryptedSpillKey(conf.getCredentials()));
     task.localizeConfiguration(conf);
     task.setConf(conf);
     boolean isDone = false;
