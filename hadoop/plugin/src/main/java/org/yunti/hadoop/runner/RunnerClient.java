@@ -9,14 +9,15 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.ipc.ProtocolSignature;
+import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Cluster.JobTrackerStatus;
 import org.apache.hadoop.mapreduce.ClusterMetrics;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.JobID;
-import org.apache.hadoop.mapreduce.JobPriority;
 import org.apache.hadoop.mapreduce.JobStatus;
 import org.apache.hadoop.mapreduce.QueueAclsInfo;
 import org.apache.hadoop.mapreduce.QueueInfo;
+import org.apache.hadoop.mapreduce.QueueState;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskCompletionEvent;
 import org.apache.hadoop.mapreduce.TaskReport;
@@ -32,6 +33,7 @@ import org.apache.hadoop.security.authorize.AccessControlList;
 import org.apache.hadoop.security.token.Token;
 import org.yunti.hadoop.runner.files.ThisProcess;
 import org.yunti.hadoop.runner.job.JobRun;
+import org.yunti.hadoop.runner.job.Priorities;
 import org.yunti.hadoop.runner.record.JobRecord;
 import org.yunti.hadoop.runner.record.RecordedJob;
 
@@ -66,7 +68,7 @@ final class RunnerClient implements ClientProtocol {
 
   @Override
   public void setJobPriority(JobID id, String priority) throws IOException {
-    known(id).setPriority(JobPriority.valueOf(priority));
+    known(id).setPriority(Priorities.of(priority));
   }
 
   @Override
@@ -186,17 +188,18 @@ final class RunnerClient implements ClientProtocol {
 
   @Override
   public QueueInfo[] getQueues() {
-    return new QueueInfo[0];
+    return new QueueInfo[] {getQueue(JobConf.DEFAULT_QUEUE_NAME)};
   }
 
   @Override
   public QueueInfo getQueue(String name) {
-    return null;
+    return name.equals(JobConf.DEFAULT_QUEUE_NAME)
+        ? new QueueInfo(name, "", QueueState.RUNNING, getAllJobs()) : null;
   }
 
   @Override
   public QueueInfo[] getRootQueues() {
-    return new QueueInfo[0];
+    return getQueues();
   }
 
   @Override

@@ -95,7 +95,7 @@ public final class JobRun {
   private volatile TaskRun[] maps = {};
   private volatile TaskRun[] reduces = {};
   private volatile JobStatus.State state = JobStatus.State.PREP;
-  private volatile JobPriority priority = JobPriority.NORMAL;
+  private volatile JobPriority priority;
   private volatile boolean killed;
   private volatile long finished_ms;
   private volatile String failure = "";
@@ -133,6 +133,7 @@ public final class JobRun {
     slots = RunnerSettings.slots(conf);
     Slots.want(slots);
     isolation = RunnerSettings.isolation(conf);
+    priority = Priorities.of(conf.getTrimmed(MRJobConfig.PRIORITY, JobPriority.NORMAL.name()));
     place = place();
     thread = new Thread(this::runAsUser, "yunti " + id);
     // No daemon: the program goes on until its jobs end, although its main thread may not wait for them.
