@@ -118,12 +118,15 @@ final class CacheFiles implements Closeable {
     if (!own.mkdirs()) {
       throw new IOException("cannot create " + own);
     }
-    File file = new File(own, there.getName());
-    bring(there, file, job);
+    // As on a cluster, the local file has the name of its link.
+    File file = new File(own, name);
     if (isArchive) {
-      File unpacked = new File(own, there.getName() + ".d");
-      unpack(file, unpacked);
-      file = unpacked;
+      File packed = new File(new File(own, "packed"), there.getName());
+      Files.createDirectories(packed.getParentFile().toPath());
+      bring(there, packed, job);
+      unpack(packed, file);
+    } else {
+      bring(there, file, job);
     }
     local.put(path.toUri().getPath(), file);
     links.put(name, file);
