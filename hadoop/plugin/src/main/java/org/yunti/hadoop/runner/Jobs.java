@@ -11,8 +11,9 @@ import org.yunti.hadoop.runner.job.JobRun;
 
 /** Jobs of this JVM that run, and the last ones that ended. */
 final class Jobs {
-  /** Ended jobs that clients can still ask after. */
+  /** Ended jobs that clients can still ask after without reading records, and their tasks. */
   private static final int ENDED_MAX = 100;
+  private static final int TASKS_MAX = 10_000;
 
   /** Jobs by the text of their identifiers: the old API's identifiers equal none of the new one. */
   private static final Map<String, JobRun> ALL = new LinkedHashMap<>();
@@ -33,13 +34,16 @@ final class Jobs {
   static synchronized void add(JobID id, JobRun run) {
     ALL.put(id.toString(), run);
     List<String> ended = new ArrayList<>();
+    int tasks = 0;
     for (Map.Entry<String, JobRun> job : ALL.entrySet()) {
       if (job.getValue().isEnded()) {
         ended.add(job.getKey());
+        tasks += job.getValue().tasks();
       }
     }
-    for (int i = 0; i + ENDED_MAX < ended.size(); i++) {
-      ALL.remove(ended.get(i));
+    // The last one stays in any case: its client may still ask for its counters.
+    for (int i = 0; i + 1 < ended.size() && (i + ENDED_MAX < ended.size() || tasks > TASKS_MAX); i++) {
+      tasks -= ALL.remove(ended.get(i)).tasks();
     }
   }
 

@@ -326,13 +326,13 @@ public final class JobRun {
     thread.start();
   }
 
-  private void runAttempt(AttemptRun attempt, TaskOrder order) {
-    try {
   /** Returns true if the job leaves out records, or groups of a reduce, at which its code fails. */
   private boolean skips(TaskRun task) {
     return (task.isMap() ? SkipBadRecords.getMapperMaxSkipRecords(conf) : SkipBadRecords.getReducerMaxSkipGroups(conf)) > 0;
   }
 
+  private void runAttempt(AttemptRun attempt, TaskOrder order) {
+    try {
       attempt.acquireSlot();
       user.doAs((PrivilegedExceptionAction<Void>) () -> {
         place.run(attempt, order, id -> commits && !killed && attempt.task.mayCommit(attempt));
@@ -506,6 +506,11 @@ public final class JobRun {
 
   public boolean isEnded() {
     return state != JobStatus.State.PREP && state != JobStatus.State.RUNNING;
+  }
+
+  /** Returns the number of tasks. */
+  public int tasks() {
+    return maps.length + reduces.length;
   }
 
   public void setPriority(JobPriority newPriority) {
