@@ -13,7 +13,7 @@ class Variant(NamedTuple):
     # The class that is loaded once native code is in use.
     plugin: str
     # First words of its sections of classes.txt.
-    sections: tuple = ("",)
+    sections: tuple = ("The collector", "Counters", "Orders", "Programs", "Clusters", "YARN")
 
 
 VARIANTS = {
@@ -22,4 +22,9 @@ VARIANTS = {
         "mapreduce.job.map.output.collector.class": "org.yunti.hadoop.collect.NativeMapOutputCollector,org.apache.hadoop.mapred.MapTask$MapOutputBuffer",
         "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.yunti.hadoop.shuffle.NativeShuffle",
     }, "stock", (), "org.yunti.hadoop.NativeLibrary"),
+    # Every job runs in the test's JVM, or in JVMs of its own; stock runs it by LocalJobRunner or on a cluster.
+    "runner": Variant({
+        "mapreduce.framework.name": "yunti", "yunti.hadoop.record.dir": "${java.io.tmpdir}/record",
+    }, "stock", (), "org.yunti.hadoop.runner.RunnerProvider",
+       ("The collector", "Counters", "Orders", "Programs", "Clusters", "On one machine")),
 }

@@ -76,6 +76,7 @@ class Jvm:
         plugin = [layout.PLUGIN] if variant.plugin else []
         class_path = [
             os.path.join(self.folder, "conf"),
+            prepare.classes_of(name),
             layout.CLASSES,
             layout.RESOURCES,
             *plugin,
@@ -143,7 +144,11 @@ class Jvm:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def run_class(name, variant, test, seconds_max):
+# Lets the methods run that Hadoop disabled.
+ENABLE = ("--config", "junit.jupiter.conditions.deactivate=org.junit.*DisabledCondition")
+
+
+def run_class(name, variant, test, seconds_max, is_enabled=False):
     """Runs a class and returns its end, its seconds, whether it reached the plug-in, and its methods by name."""
     jvm = Jvm(name, variant, test)
     begun = time.monotonic()
@@ -156,6 +161,7 @@ def run_class(name, variant, test, seconds_max):
         "--disable-banner",
         "--details=none",
         "--disable-ansi-colors",
+        *(ENABLE if is_enabled else ()),
     )
     methods, is_reached = {}, False
     if os.path.exists(jvm.results):

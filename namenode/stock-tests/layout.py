@@ -21,5 +21,8 @@ WORK = os.path.join(BUILD, "work")
 PLUGIN = os.path.join(ROOT, "build/namenode/yunti-namenode/yunti-namenode.jar")
 PLUGIN_POM = os.path.join(ROOT, "namenode/plugin/pom.xml")
 JAVA = sorted(glob.glob(os.path.join(SOURCE, "java/*.java")))
+# Sources of classes, and files of META-INF/services, of one variant alone, by its name: here none.
+OF_VARIANT = {}
+SERVICES = {}
 # Configuration files that variants change, and the jar of test sources with the tests' own file (None: no such file).
 SITES = (("core-site.xml", "hadoop-common"), ("hdfs-site.xml", "hadoop-hdfs"))

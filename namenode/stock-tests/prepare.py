@@ -85,28 +85,29 @@ def _jars():
         file.write(wanted)
 
 
-def _classes():
-    os.makedirs(os.path.join(layout.CLASSES, os.path.dirname(LISTENERS)), exist_ok=True)
-    _run(
-        "Recorder and Probe do not compile",
-        "javac",
-        "-proc:none",
-        "-cp",
-        os.path.join(layout.LIB, "*"),
-        "-d",
-        layout.CLASSES,
-        *layout.JAVA,
-    )
-    with open(os.path.join(layout.CLASSES, LISTENERS), "w", encoding="ascii") as file:
-        file.write("Recorder\n")
+def classes_of(name):
+    """Returns the folder of a variant's own classes; it exists if there are some."""
+    return f"{layout.CLASSES}-{name}"
+
+
+def _compile(what, sources, folder, services, *class_path):
+    os.makedirs(os.path.join(folder, "META-INF/services"), exist_ok=True)
+    path = ":".join([*class_path, os.path.join(layout.LIB, "*")])
+    _run(f"{what} do not compile", "javac", "-proc:none", "-cp", path, "-d", folder, *sources)
+    for service, text in services.items():
+        with open(os.path.join(folder, service), "w", encoding="ascii") as file:
+            file.write(text)
 
 
 def prepare(is_plugin_needed):
     os.makedirs(layout.BUILD, exist_ok=True)
     _jars()
-    _classes()
+    _compile("Recorder and Probe", layout.JAVA, layout.CLASSES, {LISTENERS: "Recorder\n"})
     if is_plugin_needed:
         _run("the plug-in cannot be built", "mvn", "-q", "-B", "-f", layout.PLUGIN_POM, "package", "-DskipTests")
+    for name, sources in layout.OF_VARIANT.items():
+        if is_plugin_needed:
+            _compile(f"the classes of {name}", sources, classes_of(name), layout.SERVICES[name], layout.PLUGIN)
 
 
 def resource(jar, name):

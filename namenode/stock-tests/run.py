@@ -37,13 +37,16 @@ LIST = os.path.join(layout.SOURCE, "classes.txt")
 
 
 class Test:
-    """Line of classes.txt: `CLASS [quick] [sets:lock] [seconds:N]`. Its section is the comment above."""
+    """Line of classes.txt: `CLASS [quick] [sets:lock] [seconds:N] [enabled:VARIANT]`. Its section is the comment above.
+
+    With a variant for which it is enabled, methods run that Hadoop disabled."""
 
     def __init__(self, line, section):
         self.name, *words = line.split()
         self.section = section
         self.is_quick = "quick" in words
         self.sets = [word.removeprefix("sets:") for word in words if word.startswith("sets:")]
+        self.enabled = [word.removeprefix("enabled:") for word in words if word.startswith("enabled:")]
         self.seconds_max = next(
             (int(word.removeprefix("seconds:")) for word in words if word.startswith("seconds:")), None
         )
@@ -87,7 +90,8 @@ class Results:
         return self.runs.get(test.name, [])
 
     def run(self, test, seconds_max):
-        row = jvm.run_class(self.name, VARIANTS[self.name], test.name, test.seconds_max or seconds_max)
+        is_enabled = self.name in test.enabled
+        row = jvm.run_class(self.name, VARIANTS[self.name], test.name, test.seconds_max or seconds_max, is_enabled)
         with self.lock:
             self.runs.setdefault(test.name, []).append(row)
             with open(self.path, "a", encoding="utf-8") as file:
