@@ -535,7 +535,7 @@ public final class JobRun {
     Status(JobRun run) {
       super(run.id, run.setUp, run.shownMaps, run.shownReduces, run.cleanedUp,
           run.state, run.priority, run.conf.getUser(), run.conf.getJobName(), run.conf.getQueueName(),
-          run.jobFile.toString(), run.record.directory().toURI().toString(), false,
+          run.jobFile.toString(), run.record.url(), false,
           run.isEnded() ? run.record.history().toURI().toString() : "");
       setStartTime(run.started_ms);
       setFinishTime(run.finished_ms);

@@ -61,6 +61,12 @@ public final class JobRecord {
     return directory;
   }
 
+  /** Returns the directory as a URL, which ends with a slash: clients check that it ends with the job's number. */
+  public String url() {
+    String url = directory.toURI().toString();
+    return url.endsWith("/") ? url : url + "/";
+  }
+
   /** Returns the directory of an attempt's logs. It exists once the attempt wrote some. */
   public File logs(String attempt) {
     return new File(directory, attempt);

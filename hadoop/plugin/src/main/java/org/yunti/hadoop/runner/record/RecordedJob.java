@@ -47,7 +47,7 @@ public final class RecordedJob {
     Status(RecordedJob job) {
       super(job.info.getJobId(), 1, 1, 1, 1, State.valueOf(job.info.getJobStatus()), JobPriority.NORMAL,
           job.info.getUsername(), job.info.getJobname(), job.info.getJobQueueName(),
-          new Path(job.record.settings().toURI()).toString(), job.record.directory().toURI().toString(), false,
+          new Path(job.record.settings().toURI()).toString(), job.record.url(), false,
           job.record.history().toURI().toString());
       setStartTime(job.info.getSubmitTime());
       setFinishTime(job.info.getFinishTime());
