@@ -21,10 +21,10 @@ final class Frame {
   static final int TASK = 'T';
   static final int COMMIT = 'C';
   static final int STATE = 'S';
+  static final int RECORD = 'R';
   static final int MAY = 'M';
   static final int DONE = 'D';
   static final int FAILED = 'F';
 
-  static final int RECORD = 'R';
   private Frame() {}
 }

@@ -113,17 +113,22 @@ public final class WorkerProcess {
     state = new AttemptState();
     hasState = false;
     progressed = true;
+    record = BadRecords.NONE;
     try {
       out.writeByte(Frame.TASK);
       order.write(out);
       out.flush();
       while (true) {
         int kind = in.readUnsignedByte();
-    record = BadRecords.NONE;
         if (kind == Frame.MAY) {
           out.writeByte(Frame.COMMIT);
           out.writeBoolean(answers.mayCommit(order.id()));
           out.flush();
+          continue;
+        }
+        if (kind == Frame.RECORD) {
+          record = in.readLong();
+          progressed = true;
           continue;
         }
         AttemptState next = new AttemptState();
@@ -134,11 +139,6 @@ public final class WorkerProcess {
           return;
         } else if (kind == Frame.FAILED) {
           throw new Failure(Text.readString(in));
-        if (kind == Frame.RECORD) {
-          record = in.readLong();
-          progressed = true;
-          continue;
-        }
         } else if (kind != Frame.STATE) {
           throw new IOException("unknown message " + kind);
         }
@@ -186,12 +186,12 @@ public final class WorkerProcess {
   public boolean takeProgress() {
     boolean was = progressed;
     progressed = !hasState;
+    return was;
+  }
+
   /** Returns the record that user code has, if the attempt skips bad ones. */
   public long record() {
     return record;
-  }
-
-    return was;
   }
 
   /** Ends the JVM at once. */
