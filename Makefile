@@ -46,6 +46,7 @@ help:
 	@echo 'make test-full-web       test 100,000 random templates'
 	@echo 'make bench               compare with all peers and limit programs; bench-quick: chdb and limit programs'
 	@echo 'make bench-hadoop        compare stock Hadoop, settings and native tasks on a cluster of one machine'
+	@echo 'make bench-one-machine   compare jars on one machine: LocalJobRunner, yunti hadoop run (ARGS=..; 15 min)'
 	@echo 'make bench-code          isolated classes, programs, Python, crashes and resume beside peers (pip, JDK, Maven)'
 	@echo 'make bench-columns       queries over Parquet and CSV beside DuckDB, Polars and chdb (ARGS=--quick; pip; 20 GB disk)'
 	@echo 'make bench-web           compare pages: Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17, 25)'
@@ -344,6 +345,11 @@ bench-hadoop: hadoop
 	@tools/setup bench
 	@$(MAKE) -s -C benches/limits ../../build/limits/warm
 	$(PYTHON) benches/hadoop/run.py $(ARGS)
+
+# Unmodified jars without a cluster: benches/hadoop/README.md, "On one machine"
+.PHONY: bench-one-machine
+bench-one-machine: hadoop yunti
+	$(PYTHON) benches/hadoop/one_machine.py $(ARGS)
 
 # Compiled pages against stock Velocity and other engines: benches/README.md, "Pages"
 .PHONY: bench-web

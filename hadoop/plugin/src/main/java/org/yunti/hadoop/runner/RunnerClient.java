@@ -42,6 +42,9 @@ import org.yunti.hadoop.runner.record.RecordedJob;
  * the same jobs, because programs open a second one to ask after a job of the first.
  */
 final class RunnerClient implements ClientProtocol {
+  /** Time that a question about a running job waits, so that who asks in turn hears of its end at once. */
+  private static final long STATUS_WAIT_MS = 5;
+
   private final Configuration conf;
 
   RunnerClient(Configuration conf) {
@@ -79,6 +82,9 @@ final class RunnerClient implements ClientProtocol {
   @Override
   public JobStatus getJobStatus(JobID id) throws IOException {
     JobRun run = Jobs.get(id);
+    if (run != null) {
+      run.await(STATUS_WAIT_MS);
+    }
     RecordedJob recorded = run == null ? RecordedJob.find(conf, id) : null;
     return run != null ? run.status() : recorded == null ? null : recorded.status();
   }

@@ -18,8 +18,8 @@ public final class RunnerSettings {
   /** Threads, unless the job's code needs a JVM. */
   public static final String AUTO = "auto";
 
-  // Hadoop's defaults are 1 s and 5 s, for a client that asks over a network. Here a question costs microseconds.
-  private static final int COMPLETION_POLL_MS = 5;
+  // Hadoop's defaults are 1 s and 5 s, for a client that asks over a network. Here the answer itself waits a little.
+  private static final int COMPLETION_POLL_MS = 1;
   private static final int PROGRESS_POLL_MS = 10;
 
   private RunnerSettings() {}

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.fs.FileSystem;
@@ -86,6 +87,7 @@ public final class JobRun {
   private final int slots;
   private final String isolation;
   private final long started_ms = System.currentTimeMillis();
+  private final CountDownLatch finished = new CountDownLatch(1);
   private final BlockingQueue<AttemptRun> ended = new LinkedBlockingQueue<>();
   private final Events events = new Events();
   private volatile TaskPlace place;
@@ -195,6 +197,7 @@ public final class JobRun {
       LOG.error("{} ended without an orderly end", id, e);
       failure = e.toString();
       state = JobStatus.State.FAILED;
+      finished.countDown();
     } finally {
       place.close();
       classes.close();
@@ -440,6 +443,7 @@ public final class JobRun {
       LOG.warn("cannot delete the files of {}", id, e);
     }
     state = how;
+    finished.countDown();
     LOG.info("{} {} in {} s; see yunti hadoop report {}", id, how.name().toLowerCase(Locale.ROOT),
         (finished_ms - started_ms + 50) / 100 / 10.0, id);
     JobEndNotifier.localRunnerNotification(conf, org.apache.hadoop.mapred.JobStatus.downgrade(status()));
@@ -448,6 +452,15 @@ public final class JobRun {
   private static void deleteIfEmpty(FileSystem system, Path directory) throws IOException {
     if (system.exists(directory) && system.listStatus(directory).length == 0) {
       system.delete(directory, false);
+    }
+  }
+
+  /** Waits at most this long for the job's end. */
+  public void await(long limit_ms) {
+    try {
+      finished.await(limit_ms, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
