@@ -44,6 +44,7 @@ import org.yunti.hadoop.task.NativeMapper;
 import org.yunti.hadoop.task.NativeOutputFormat;
 import org.yunti.hadoop.task.NativeReducer;
 import org.yunti.hadoop.task.NativeTaskCollector;
+import org.yunti.hadoop.warm.WarmStart;
 
 /**
  * Submits a job to a cluster on which its tasks are native throughout. {@code yunti run --on yarn} calls it. The job
@@ -208,6 +209,7 @@ public final class SubmitJob extends Configured implements Tool {
         && !org.apache.hadoop.mapred.FileOutputFormat.class.isAssignableFrom(writes)) {
       throw new Refusal(USAGE, "named outputs are files in the output directory, and " + writes.getName() + " has none");
     }
+    WarmStart.apply(conf);
     return job;
   }
 
