@@ -209,6 +209,9 @@ public final class SubmitJob extends Configured implements Tool {
         && !org.apache.hadoop.mapred.FileOutputFormat.class.isAssignableFrom(writes)) {
       throw new Refusal(USAGE, "named outputs are files in the output directory, and " + writes.getName() + " has none");
     }
+    if (job.getInputFormatClass() == NativeInputFormat.class && job.getOutputFormatClass() == NativeOutputFormat.class) {
+      NativeJvm.apply(conf);
+    }
     WarmStart.apply(conf);
     return job;
   }
