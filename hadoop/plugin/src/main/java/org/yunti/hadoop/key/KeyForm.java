@@ -2,7 +2,7 @@ package org.yunti.hadoop.key;
 
 /**
  * Normal form of keys: bytes whose unsigned order is the order of the keys, and from which the key's own bytes can be
- * rebuilt. {@code key.rs} defines the numbers and describes each form.
+ * rebuilt. {@code key/mod.rs} defines the numbers and describes each form.
  */
 public enum KeyForm {
   SAME(0),
