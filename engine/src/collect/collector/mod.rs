@@ -337,6 +337,31 @@ impl<'a> Collector<'a> {
         self.large(key, value).map(drop)
     }
 
+    /// `put_large` for a collector with given partitions: `fill` writes the key and then the value where they stay.
+    pub fn fill_large(
+        &mut self,
+        key_len: usize,
+        value_len: usize,
+        partition: u32,
+        mut fill: impl FnMut(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.partition.give(&[partition])?;
+        while !self.try_put_large(key_len, key_len + value_len, &mut fill)? {
+            self.make_room_for_large(key_len + value_len)?;
+        }
+        Ok(())
+    }
+
+    /// Frees memory by a spill of this collector, then by one that runs in the background.
+    fn make_room_for_large(&mut self, len: usize) -> Result<()> {
+        if self.collected.records > 0 {
+            self.spill_all()?;
+        } else if !self.spill.wait()? {
+            return Err(self.store.budget().too_small(len as u64, "a record larger than a block"));
+        }
+        Ok(())
+    }
+
     /// Spills all records, so that the budget is free for another use.
     pub fn spill(&mut self) -> Result<()> {
         self.spill_all()?;
@@ -496,8 +521,13 @@ impl<'a> Collector<'a> {
     /// Keeps a large record in its own buffer, with a stub and an entry. Returns false if there is no memory.
     ///
     /// The stub and the entry come first, so that a block is always left for the records behind.
-    fn try_put_large(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
-        let bytes = (key.len() + value.len()) as u64;
+    fn try_put_large(
+        &mut self,
+        key_len: usize,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<bool> {
+        let bytes = len as u64;
         let blocks = bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
         // A record larger than the share is kept alone.
         if self.collected.records > 0 && self.held() + blocks > self.blocks_allowed() {
@@ -507,7 +537,7 @@ impl<'a> Collector<'a> {
         if self.entry_room().is_none() {
             return Ok(false);
         }
-        let Some(number) = self.store.try_put_large(key, value)? else { return Ok(false) };
+        let Some(number) = self.store.try_put_large(key_len, len, fill)? else { return Ok(false) };
         self.collected.large_numbers.push(number);
         self.collected.large_bytes += bytes;
         let (at, last) = (self.used, self.collected.blocks.len() - 1);
@@ -562,14 +592,14 @@ impl Sink for Collector<'_> {
             return Err(wrong_length(self.types, key.len(), value.len()));
         }
         self.partition.choose_one(key, value)?;
-        while !self.try_put_large(key, value)? {
-            // Memory is freed by a spill of this collector, then by one that runs in the background.
-            if self.collected.records > 0 {
-                self.spill_all()?;
-            } else if !self.spill.wait()? {
-                let bytes = (key.len() + value.len()) as u64;
-                return Err(self.store.budget().too_small(bytes, "a record larger than a block"));
-            }
+        let len = key.len() + value.len();
+        let put = |to: &mut [u8]| {
+            to[..key.len()].copy_from_slice(key);
+            to[key.len()..].copy_from_slice(value);
+            Ok(())
+        };
+        while !self.try_put_large(key.len(), len, put)? {
+            self.make_room_for_large(len)?;
         }
         self.give(0)
     }

@@ -193,9 +193,14 @@ impl Store {
         (self.emitted(place).0 >> 32) as u32
     }
 
-    /// Keeps a large record and returns its number for the stub, or None if the budget has too little memory.
-    pub fn try_put_large(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>> {
-        let len = key.len() + value.len();
+    /// Keeps a large record of `len` bytes, which `fill` writes, and returns its number for the stub, or None if the
+    /// budget has too little memory. Fails with the error of `fill`.
+    pub fn try_put_large(
+        &self,
+        key_len: usize,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<Option<u32>> {
         let grant = self.budget.try_grant(len as u64).or_else(|| {
             // Free blocks count as used until the pool returns them.
             self.pool.shrink();
@@ -203,11 +208,10 @@ impl Store {
         });
         let Some(grant) = grant else { return Ok(None) };
         let mut buffer = Buffer::new(len, Some(grant))?;
-        buffer[..key.len()].copy_from_slice(key);
-        buffer[key.len()..].copy_from_slice(value);
-        self.order.normalise(&mut buffer[..key.len()]);
+        fill(&mut buffer[..len])?;
+        self.order.normalise(&mut buffer[..key_len]);
         let mut large_records = self.large_records.write().unwrap_or_else(|e| e.into_inner());
-        large_records.push(Some(LargeRecord { buffer, key_len: key.len() as u32 }));
+        large_records.push(Some(LargeRecord { buffer, key_len: key_len as u32 }));
         Ok(Some((large_records.len() - 1) as u32))
     }
 

@@ -92,7 +92,7 @@ pub struct MapOutput {
     summed: Option<SumTable>,
     /// Combiner of the last merge; spills have their own.
     combine_mode: CombineMode,
-    /// Buffer for a record larger than a batch.
+    /// Buffer for a record larger than a batch that cannot be written where it stays.
     room: Vec<u8>,
 }
 
@@ -200,39 +200,55 @@ impl MapOutput {
         key_len: usize,
         value_len: usize,
         partition: u32,
-        fill: impl FnOnce(&mut [u8]) -> Result<()>,
+        fill: impl FnMut(&mut [u8]) -> Result<()>,
     ) -> Result<()> {
-        let len = key_len + value_len;
+        let len = (key_len + value_len) as u64;
+        let eighth = self.budget.limit_bytes() / 8;
+        // Until the first spill nothing else takes memory, so free memory stays free. Most outputs end without a spill.
+        // Writing and reading a run costs more than all other work on a giant record.
+        let is_first = self.space.runs.is_empty() && self.budget.free_bytes() >= len + eighth;
+        match (len <= eighth || is_first, self.summed.is_some()) {
+            (true, false) => self.collector.fill_large(key_len, value_len, partition, fill)?,
+            // The partition follows from the key, which must be there before.
+            (true, true) => self.with_room(len as usize, fill, |own, bytes| {
+                let (key, value) = bytes.split_at(key_len);
+                own.collector.put_large(key, value, partition)
+            })?,
+            (false, _) => {
+                self.with_room(len as usize, fill, |own, bytes| own.spill_alone(bytes, key_len, partition))?
+            }
+        }
+        self.share();
+        Ok(())
+    }
+
+    /// Passes a record that `fill` writes to `take`.
+    fn with_room(
+        &mut self,
+        len: usize,
+        mut fill: impl FnMut(&mut [u8]) -> Result<()>,
+        take: impl FnOnce(&mut MapOutput, &[u8]) -> Result<()>,
+    ) -> Result<()> {
         let mut room = std::mem::take(&mut self.room);
         if room.len() < len {
             room.resize(len, 0);
         }
         fill(&mut room[..len])?;
-        self.take_large(&room[..len], key_len, partition)?;
+        take(self, &room[..len])?;
         if len <= ROOM_BYTES_KEPT {
             self.room = room;
         }
         Ok(())
     }
 
-    fn take_large(&mut self, bytes: &[u8], key_len: usize, partition: u32) -> Result<()> {
-        let len = bytes.len() as u64;
-        let eighth = self.budget.limit_bytes() / 8;
-        // Until the first spill nothing else takes memory, so free memory stays free. Most outputs end without a spill.
-        // Writing and reading a run costs more than all other work on a giant record.
-        let is_first = self.space.runs.is_empty() && self.budget.free_bytes() >= len + eighth;
-        if len <= eighth || is_first {
-            let (key, value) = bytes.split_at(key_len);
-            self.collector.put_large(key, value, partition)?;
-            self.share();
-            return Ok(());
-        }
-        // A run of its own: nothing else would fit beside the record.
+    /// Writes a record to a run of its own: nothing else would fit beside it.
+    fn spill_alone(&mut self, bytes: &[u8], key_len: usize, partition: u32) -> Result<()> {
         self.collector.spill()?;
         self.spilling.time_wait(|spilling| spilling.wait())?;
         let record = Record { bytes, key_len: key_len as u32, split: 0 };
         self.space.log.begin(self.space.env.clock.now_ns());
-        self.space.write_run(RunSource::Spill { records: 1, bytes: len }, |to| to(partition, record))
+        let source = RunSource::Spill { records: 1, bytes: bytes.len() as u64 };
+        self.space.write_run(source, |to| to(partition, record))
     }
 
     /// Returns the task's space, for threads that read `ticks` during `finish`.

@@ -13,6 +13,12 @@ use crate::vint;
 /// Bytes of a record, at most; larger lengths are damage.
 const RECORD_BYTES_MAX: i64 = i32::MAX as i64;
 
+/// Bytes of a value, at least, to be read into the block directly.
+const LARGE_BYTES: usize = 1 << 20;
+
+/// Bytes of such a value read at once.
+const PIECE_BYTES: usize = 256 << 10;
+
 /// Bytes of the checksum behind a segment.
 pub const CHECKSUM_BYTES: usize = 4;
 
@@ -122,8 +128,11 @@ impl<'r> SegmentReader<'r> {
             return Err(Error::new(Code::Corrupt, format!("a record has a key of {klen} bytes and a value of {vlen}")));
         }
         let (klen, len) = (klen as usize, (klen + vlen) as usize);
+        if len - klen >= LARGE_BYTES {
+            return self.push_large(k + v, klen, len - klen).map(|()| true);
+        }
         if !self.fill(k + v + len)? {
-            return Err(Error::new(Code::Corrupt, "a segment of map output ends within a record"));
+            return Err(cut());
         }
         let record = &self.buffer[self.from + k + v..][..len];
         let form = self.form;
@@ -132,6 +141,44 @@ impl<'r> SegmentReader<'r> {
         self.position += (k + v + len) as u64;
         Ok(true)
     }
+
+    /// `push` for a record with a large value, which is read into the block without a copy. The lengths take `header`
+    /// bytes.
+    fn push_large(&mut self, header: usize, klen: usize, vlen: usize) -> Result<()> {
+        if !self.fill(header + klen)? {
+            return Err(cut());
+        }
+        let SegmentReader { stream, form, buffer, from, to, builder, .. } = self;
+        let (key, rest) = buffer[*from + header..*to].split_at(klen);
+        let there = rest.len().min(vlen);
+        builder.push_with(|block| {
+            let key_len = form.take(key, &rest[..there], block)?;
+            read_behind(&mut **stream, block, vlen - there)?;
+            Ok(key_len)
+        })?;
+        self.from += header + klen + there;
+        self.position += (header + klen + vlen) as u64;
+        Ok(())
+    }
+}
+
+/// Reads `len` bytes behind those of `to`, in pieces that stay in the cache between the zeroing and the read.
+fn read_behind(stream: &mut (dyn Read + Send + '_), to: &mut Vec<u8>, len: usize) -> Result<()> {
+    to.reserve_exact(len);
+    let end = to.len() + len;
+    while to.len() < end {
+        let from = to.len();
+        to.resize((from + PIECE_BYTES).min(end), 0);
+        stream.read_exact(&mut to[from..]).map_err(|e| match e.kind() {
+            std::io::ErrorKind::UnexpectedEof => cut(),
+            _ => of_io(e),
+        })?;
+    }
+    Ok(())
+}
+
+fn cut() -> Error {
+    Error::new(Code::Corrupt, "a segment of map output ends within a record")
 }
 
 fn of_io(error: std::io::Error) -> Error {
@@ -201,6 +248,48 @@ mod tests {
             assert_eq!(read(&segment(&records, true), block_bytes).unwrap(), expect, "{block_bytes}");
         }
         assert_eq!(read(&segment(&[], true), 64).unwrap(), []);
+        let giant = vec![5u8; LARGE_BYTES + 3 * PIECE_BYTES / 2];
+        let records = [("a", &b"1"[..]), ("b", &giant), ("c", &giant), ("d", b"2")];
+        let expect: Vec<_> = records.iter().map(|(k, v)| (k.as_bytes().to_vec(), v.to_vec())).collect();
+        let whole = segment(&records, true);
+        for block_bytes in [16, 1 << 20, 8 << 20] {
+            assert!(read(&whole, block_bytes).unwrap() == expect, "{block_bytes}");
+        }
+        for cut in [100, LARGE_BYTES, whole.len() / 2, whole.len() - 4] {
+            assert!(read(&whole[..cut], 1 << 20).is_err(), "{cut}");
+        }
+    }
+
+    /// Descending order of bytes.
+    struct Inverted;
+
+    impl Normaliser for Inverted {
+        fn normalise(&self, keys: &KeyBatch) -> Result<KeyBatch> {
+            Ok(KeyBatch { bytes: keys.bytes.iter().map(|b| !b).collect(), ends: keys.ends.clone() })
+        }
+    }
+
+    #[test]
+    fn keys_get_the_forms_of_a_normaliser() {
+        let long = vec![1u8; 5000];
+        let bytes = segment(&[("d", b"1"), ("c", &long), ("b", b"")], true);
+        for block_bytes in [16, 1 << 20] {
+            let codec = Codec { kind: CodecKind::None, level: -1, buffer_bytes: 0 };
+            let reader = SegmentReader::new(&bytes[..], codec, KeyForm::Carried, block_bytes, "map 1".into()).unwrap();
+            let reader = reader.with_normaliser(Some(Arc::new(Inverted)));
+            let mut merger = Merger::new(vec![Box::new(reader)], KeyOrder::BYTES).unwrap();
+            let mut all = Vec::new();
+            while let Some(batch) = merger.next_batch().unwrap() {
+                for record in batch.iter() {
+                    let mut own = Vec::new();
+                    KeyForm::Carried.put(record.key(), record.value(), &mut own);
+                    all.push((record.key().to_vec(), own));
+                }
+            }
+            // The key of a Text: its length, then its content.
+            let of = |k: u8, value: &[u8]| (vec![!1, !k], [&[1, k][..], value].concat());
+            assert_eq!(all, [of(b'd', b"1"), of(b'c', &long), of(b'b', b"")]);
+        }
     }
 
     #[test]

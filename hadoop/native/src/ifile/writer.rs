@@ -19,6 +19,10 @@ use crate::vint;
 /// Bytes collected before they pass through the codec, and bytes of the file before a write.
 const STAGING_BYTES: usize = 256 << 10;
 
+/// Bytes of a record, at least, to pass through the codec from where it lies. A copy of a record of many megabytes
+/// touches as much fresh memory, which costs more than the copy.
+const DIRECT_BYTES: usize = STAGING_BYTES / 2;
+
 /// Position of a partition's segment (Hadoop's `IndexRecord`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
@@ -88,6 +92,9 @@ impl OutputFile {
     /// Appends a record in normal form to the open segment. Fails with the error of a write.
     #[inline]
     pub fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if key.len() + value.len() >= DIRECT_BYTES && self.values == ValueForm::Same {
+            return self.append_large(key, value);
+        }
         if self.staging.len() + key.len() + value.len() > STAGING_BYTES - 64 {
             self.flush_staging()?;
         }
@@ -98,6 +105,49 @@ impl OutputFile {
         vint::put(vlen as i64, &mut self.staging);
         self.form.put(key, value, &mut self.staging);
         self.records += 1;
+        Ok(())
+    }
+
+    #[cold]
+    fn append_large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let (klen, vlen) = self.form.lengths(key, value);
+        vint::put(klen as i64, &mut self.staging);
+        vint::put(vlen as i64, &mut self.staging);
+        self.records += 1;
+        match self.form.parts(key, value, &mut self.staging) {
+            Some(parts) => parts.into_iter().try_for_each(|part| self.pass_on(part)),
+            None => {
+                self.form.put(key, &[], &mut self.staging);
+                self.pass_on(value)
+            }
+        }
+    }
+
+    /// Adds bytes behind the staged ones; large ones pass through the codec from where they lie.
+    fn pass_on(&mut self, bytes: &[u8]) -> Result<()> {
+        if bytes.len() < DIRECT_BYTES {
+            self.staging.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.flush_staging()?;
+        self.raw_bytes += bytes.len() as u64;
+        let Some(compressor) = &mut self.compressor else {
+            self.write_ready()?;
+            self.checksum.update(bytes);
+            self.file.write_all(bytes, self.written)?;
+            self.written += bytes.len() as u64;
+            return Ok(());
+        };
+        for piece in bytes.chunks(STAGING_BYTES) {
+            let from = self.ready.len();
+            compressor.write(piece, &mut self.ready)?;
+            self.checksum.update(&self.ready[from..]);
+            if self.ready.len() >= STAGING_BYTES / 2 {
+                self.file.write_all(&self.ready, self.written)?;
+                self.written += self.ready.len() as u64;
+                self.ready.clear();
+            }
+        }
         Ok(())
     }
 
@@ -188,6 +238,34 @@ mod tests {
         assert_eq!(bytes, [&empty[..], &middle, &empty].concat());
         let is = |start, raw_bytes, file_bytes| Segment { start, raw_bytes, file_bytes };
         assert_eq!(segments, [is(0, 2, 6), is(6, 9, 13), is(19, 2, 6)]);
+    }
+
+    #[test]
+    fn large_records_have_the_bytes_of_small_ones() {
+        let long: Vec<u8> = (0..2 * STAGING_BYTES as u32).map(|i| (i >> 6) as u8).collect();
+        for (form, key) in [
+            (KeyForm::Same, &long[..]),
+            (KeyForm::Text, &long),
+            (KeyForm::Bytes, &long),
+            (KeyForm::Text, b"k"),
+            (KeyForm::Signed, b"1234"),
+            (KeyForm::Zigzag, b"12345678"),
+        ] {
+            for value in [&b""[..], b"v", &long] {
+                let mut own = Vec::new();
+                form.put(key, value, &mut own);
+                let mut parts = b"before".to_vec();
+                match form.parts(key, value, &mut parts) {
+                    Some(some) => some.iter().for_each(|part| parts.extend_from_slice(part)),
+                    None => form.put(key, value, &mut parts),
+                }
+                assert_eq!(parts, [b"before", &own[..]].concat(), "{form:?}");
+            }
+        }
+        let value = [&3u32.to_be_bytes()[..], b"key", &long].concat();
+        let mut parts = Vec::new();
+        let some = KeyForm::Carried.parts(b"normal", &value, &mut parts).unwrap();
+        assert_eq!((some[0], some[1], parts.len()), (&b"key"[..], &long[..], 0));
     }
 
     #[test]

@@ -141,6 +141,19 @@ impl KeyForm {
         out.extend_from_slice(value);
     }
 
+    /// Returns the two parts of the record that `put` appends, behind what this function appends; None for a form whose
+    /// key is computed.
+    pub fn parts<'r>(self, key: &'r [u8], value: &'r [u8], out: &mut Vec<u8>) -> Option<[&'r [u8]; 2]> {
+        match self {
+            KeyForm::Same => {}
+            KeyForm::Text => vint::put(key.len() as i64, out),
+            KeyForm::Bytes => out.extend_from_slice(&(key.len() as u32).to_be_bytes()),
+            KeyForm::Carried => return Some(carried(value).into()),
+            _ => return None,
+        }
+        Some([key, value])
+    }
+
     /// Appends Hadoop's record in normal form and returns the length of its key. A carried key has an empty normal
     /// form, because its order is not known here.
     ///
