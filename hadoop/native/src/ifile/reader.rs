@@ -1,13 +1,15 @@
 //! A reader of a segment's records, in blocks for a merge (`writer.rs` has the format).
 
 use std::io::Read;
+use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::run::BlockSource;
 use yunti_engine::run::block::{Block, BlockBuilder};
 
 use crate::compress::{Codec, CodecKind, decoded};
-use crate::key::KeyForm;
+use crate::key::normaliser::WaitingRecords;
+use crate::key::{KeyForm, Normaliser};
 use crate::vint;
 
 /// Bytes of a record, at most; larger lengths are damage.
@@ -43,6 +45,8 @@ pub struct SegmentReader<'r> {
     position: u64,
     ended: bool,
     builder: BlockBuilder,
+    /// Normaliser of the keys, and the records that wait for it.
+    normals: Option<(Arc<dyn Normaliser>, WaitingRecords)>,
 }
 
 impl<'r> SegmentReader<'r> {
@@ -68,6 +72,30 @@ impl<'r> SegmentReader<'r> {
             position: 0,
             ended: false,
             builder: BlockBuilder::default(),
+            normals: None,
+        })
+    }
+
+    /// Sets the normaliser of keys whose form is `Carried`.
+    pub fn with_normaliser(self, normaliser: Option<Arc<dyn Normaliser>>) -> SegmentReader<'r> {
+        SegmentReader { normals: normaliser.map(|own| (own, WaitingRecords::default())), ..self }
+    }
+
+    /// Returns the bytes of the block so far.
+    fn weight_bytes(&self) -> usize {
+        self.builder.weight_bytes() + self.normals.as_ref().map_or(0, |(_, waiting)| waiting.bytes())
+    }
+
+    /// Brings waiting records into the block.
+    fn normalise(&mut self) -> Result<()> {
+        let SegmentReader { normals, builder, .. } = self;
+        let Some((normaliser, waiting)) = normals else { return Ok(()) };
+        waiting.take(&**normaliser, |normal, own, value| {
+            builder.push_with(|to| {
+                to.extend_from_slice(normal);
+                KeyForm::Carried.take(own, value, to)?;
+                Ok(normal.len())
+            })
         })
     }
 
@@ -128,15 +156,18 @@ impl<'r> SegmentReader<'r> {
             return Err(Error::new(Code::Corrupt, format!("a record has a key of {klen} bytes and a value of {vlen}")));
         }
         let (klen, len) = (klen as usize, (klen + vlen) as usize);
-        if len - klen >= LARGE_BYTES {
+        if len - klen >= LARGE_BYTES && self.normals.is_none() {
             return self.push_large(k + v, klen, len - klen).map(|()| true);
         }
         if !self.fill(k + v + len)? {
             return Err(cut());
         }
         let record = &self.buffer[self.from + k + v..][..len];
-        let form = self.form;
-        self.builder.push_with(|to| form.take(&record[..klen], &record[klen..], to))?;
+        let (key, value) = record.split_at(klen);
+        match &mut self.normals {
+            Some((_, waiting)) => waiting.push(key, value),
+            None => self.builder.push_with(|to| self.form.take(key, value, to))?,
+        }
         self.from += k + v + len;
         self.position += (k + v + len) as u64;
         Ok(true)
@@ -190,11 +221,12 @@ impl BlockSource for SegmentReader<'_> {
         if self.ended {
             return Ok(false);
         }
-        while self.builder.weight_bytes() < self.block_bytes {
+        while self.weight_bytes() < self.block_bytes {
             if !self.push().map_err(|e| self.locate(e))? {
                 break;
             }
         }
+        self.normalise()?;
         if self.builder.is_empty() {
             return Ok(false);
         }
@@ -210,6 +242,7 @@ impl BlockSource for SegmentReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::KeyBatch;
     use yunti_engine::bytes::KeyOrder;
     use yunti_engine::run::Merger;
 

@@ -8,10 +8,13 @@ use jni::{Env, JavaVM, jni_sig, jni_str};
 use yunti_base::{Code, Error};
 
 use super::java_of_bytes;
-use crate::sorted::{Comparator, KeyBatch, KeyMerge};
+use crate::key::KeyBatch;
+use crate::sorted::{Comparator, KeyMerge};
 
 /// Local references of one call: two arrays, and what the method returns.
 const REFERENCES: usize = 4;
+
+const COMPARATOR: &str = "the comparator";
 
 /// A KeyComparator object.
 pub struct JavaComparator(Global<JObject<'static>>);
@@ -27,12 +30,12 @@ impl JavaComparator {
 }
 
 /// Runs `act` with local references of its own. An exception stays pending: its thrower keeps it as well.
-fn call<T>(act: impl FnOnce(&mut Env<'_>) -> jni::errors::Result<T>) -> yunti_base::Result<T> {
+pub(super) fn call<T>(what: &str, act: impl FnOnce(&mut Env<'_>) -> jni::errors::Result<T>) -> yunti_base::Result<T> {
     let attached = || JavaVM::singleton()?.attach_current_thread(|env| env.with_local_frame(REFERENCES, act));
-    attached().map_err(|e: jni::errors::Error| Error::new(Code::UserCode, format!("the comparator failed: {e}")))
+    attached().map_err(|e: jni::errors::Error| Error::new(Code::UserCode, format!("{what} failed: {e}")))
 }
 
-fn java_of_keys<'local>(
+pub(super) fn java_of_keys<'local>(
     env: &mut Env<'local>,
     keys: &KeyBatch,
 ) -> jni::errors::Result<(JByteArray<'local>, JIntArray<'local>)> {
@@ -52,7 +55,7 @@ fn numbers_of_java(env: &mut Env<'_>, numbers: JObject<'_>) -> jni::errors::Resu
 
 impl Comparator for JavaComparator {
     fn sort(&self, keys: &KeyBatch) -> yunti_base::Result<Vec<u32>> {
-        call(|env| {
+        call(COMPARATOR, |env| {
             let (bytes, ends) = java_of_keys(env, keys)?;
             let arguments = [JValue::Object(&bytes), JValue::Object(&ends)];
             let order = env.call_method(&self.0, jni_str!("sort"), jni_sig!("([B[I)[I"), &arguments)?.l()?;
@@ -61,7 +64,7 @@ impl Comparator for JavaComparator {
     }
 
     fn merge(&self, sources: usize) -> yunti_base::Result<Box<dyn KeyMerge>> {
-        call(|env| {
+        call(COMPARATOR, |env| {
             let signature = jni_sig!("(I)Lorg/yunti/hadoop/key/KeyMerge;");
             let merge = env.call_method(&self.0, jni_str!("merge"), signature, &[JValue::Int(sources as i32)])?.l()?;
             Ok(Box::new(JavaMerge(env.new_global_ref(&merge)?)) as Box<dyn KeyMerge>)
@@ -74,7 +77,7 @@ struct JavaMerge(Global<JObject<'static>>);
 
 impl KeyMerge for JavaMerge {
     fn put(&mut self, source: usize, keys: &KeyBatch) -> yunti_base::Result<()> {
-        call(|env| {
+        call(COMPARATOR, |env| {
             let (bytes, ends) = java_of_keys(env, keys)?;
             let arguments = [JValue::Int(source as i32), JValue::Object(&bytes), JValue::Object(&ends)];
             env.call_method(&self.0, jni_str!("put"), jni_sig!("(I[B[I)V"), &arguments)?;
@@ -83,7 +86,7 @@ impl KeyMerge for JavaMerge {
     }
 
     fn next(&mut self) -> yunti_base::Result<Vec<u32>> {
-        call(|env| {
+        call(COMPARATOR, |env| {
             let sources = env.call_method(&self.0, jni_str!("next"), jni_sig!("()[I"), &[])?.l()?;
             numbers_of_java(env, sources)
         })

@@ -10,6 +10,7 @@ mod handles;
 mod java_files;
 mod java_messages;
 mod key_comparator;
+mod key_normals;
 mod native_map_output;
 mod native_reduce_input;
 mod native_spare;

@@ -14,6 +14,7 @@ use super::combine_feed::JavaCombiner;
 use super::failure::{Result, ThrowPolicy};
 use super::handles::Handles;
 use super::key_comparator::JavaComparator;
+use super::key_normals::JavaNormals;
 use super::{bytes_of_java, codec_of_java, form_of_java, hand_over, new_log_lines, paths_of_java};
 use crate::shuffle::{ReduceInput, ReduceSettings};
 use crate::sorted::Combine;
@@ -39,6 +40,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
     directories: JObjectArray<'local, JString<'local>>,
     combiner: JObject<'local>,
     comparator: JObject<'local>,
+    normals: JObject<'local>,
 ) -> jlong {
     env.with_env(|env| -> Result<jlong> {
         let settings = ReduceSettings {
@@ -53,7 +55,8 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
             false => Some(Box::new(JavaCombiner(env.new_global_ref(&combiner)?))),
         };
         let comparator = JavaComparator::of(env, &comparator)?;
-        Ok(INPUTS.add(ReduceInput::new(settings, Env::real(), combiner, comparator)))
+        let input = ReduceInput::new(settings, Env::real(), combiner, comparator);
+        Ok(INPUTS.add(input.with_normaliser(JavaNormals::of(env, &normals)?)))
     })
     .resolve::<ThrowPolicy>()
 }

@@ -3,6 +3,12 @@
 //! The Java side writes each key in a normal form: its bytes compare as the keys do. The engine sorts only this form.
 //! When a record returns to Hadoop, the key's own bytes are restored.
 
+pub mod batch;
+pub mod normaliser;
+
+pub use batch::KeyBatch;
+pub use normaliser::Normaliser;
+
 use yunti_base::{Code, Error, Result};
 
 use crate::vint;

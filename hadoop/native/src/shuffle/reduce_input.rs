@@ -21,7 +21,7 @@ use yunti_engine::run::{BlockSource, KeyRange, MergePasses, ReadContext, Run, Ru
 use super::fetched_segment::FetchedSegment;
 use crate::compress::Codec;
 use crate::ifile::SegmentReader;
-use crate::key::KeyForm;
+use crate::key::{KeyForm, Normaliser};
 use crate::sorted::{
     Combine, CombineMode, Comparator, Counts, Frames, Merge, MergerRecords, RunSource, TaskLog, TaskSpace,
 };
@@ -50,6 +50,8 @@ pub struct ReduceSettings {
 pub struct ReduceInput {
     settings: ReduceSettings,
     space: Arc<TaskSpace>,
+    /// Normaliser of keys whose form is `Carried`.
+    normaliser: Option<Arc<dyn Normaliser>>,
     segments: Mutex<Segments>,
     combine_mode: Mutex<CombineMode>,
     merged: Mutex<Option<OpenMerge>>,
@@ -96,10 +98,16 @@ impl ReduceInput {
         ReduceInput {
             settings,
             space,
+            normaliser: None,
             segments: Mutex::default(),
             combine_mode: Mutex::new(combiner.map_or(CombineMode::Nothing, CombineMode::User)),
             merged: Mutex::default(),
         }
+    }
+
+    /// Sets the normaliser of keys whose form is `Carried`.
+    pub fn with_normaliser(self, normaliser: Option<Arc<dyn Normaliser>>) -> ReduceInput {
+        ReduceInput { normaliser, ..self }
     }
 
     /// Returns the task's space.
@@ -201,14 +209,16 @@ impl ReduceInput {
     /// Returns readers of segments, all together in a quarter of the memory.
     fn sources(&self, segments: &[Arc<FetchedSegment>]) -> Result<Vec<Box<dyn BlockSource>>> {
         let each = self.settings.memory_bytes / 4 / segments.len().max(1) as u64;
-        let block_bytes = (each as usize / 3).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
+        // With a normaliser, records wait beside the block.
+        let parts = if self.normaliser.is_some() { 6 } else { 3 };
+        let block_bytes = (each as usize / parts).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
         segments
             .iter()
             .map(|fetched| {
                 let ReduceSettings { codec, form, .. } = self.settings;
                 let name = format!("output of {}", fetched.name());
                 let reader = SegmentReader::new(fetched.read(), codec, form, block_bytes, name)?;
-                Ok(Box::new(reader) as Box<dyn BlockSource>)
+                Ok(Box::new(reader.with_normaliser(self.normaliser.clone())) as Box<dyn BlockSource>)
             })
             .collect()
     }

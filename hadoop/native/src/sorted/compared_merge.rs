@@ -14,7 +14,8 @@ use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::run::BlockSource;
 use yunti_engine::run::block::{Block, Entry, Position};
 
-use super::comparator::{Comparator, KeyBatch, KeyMerge};
+use super::comparator::{Comparator, KeyMerge};
+use crate::key::KeyBatch;
 
 /// Bytes of the keys in all windows together: they lie in the heap of the host.
 const WINDOWS_BYTES: usize = 4 << 20;

@@ -20,9 +20,10 @@ use yunti_engine::bytes::Record;
 use yunti_engine::collect::{SortedBuckets, Store};
 use yunti_engine::env::Clock;
 
-use super::comparator::{Comparator, KeyBatch};
+use super::comparator::Comparator;
 use super::compared_merge::{ComparedMerge, KeyedSource};
 use super::{SortedRecords, TaskLog};
+use crate::key::KeyBatch;
 
 /// Bytes of the keys that are sorted at once.
 const CHUNK_BYTES: usize = 1 << 20;

@@ -19,7 +19,7 @@ use yunti_engine::env::Clock;
 use yunti_engine::run::{BlockSource, KeyRange, Merger, ReadContext, Run, RunReader};
 
 pub use combine::{Combine, CombineMode, Feed};
-pub use comparator::{Comparator, KeyBatch, KeyMerge};
+pub use comparator::{Comparator, KeyMerge};
 pub use compared_merge::{ComparedMerge, merge_blocks};
 pub use compared_records::ComparedRecords;
 pub use frames::Frames;

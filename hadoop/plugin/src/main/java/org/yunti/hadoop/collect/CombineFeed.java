@@ -7,7 +7,7 @@ import org.apache.hadoop.mapred.OutputCollector;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.Task.CombinerRunner;
 import org.yunti.hadoop.RecordFrames;
-import org.yunti.hadoop.key.KeyComparator;
+import org.yunti.hadoop.key.KeyCode;
 
 /**
  * Java combiner over the sorted records of native code. The records of one partition come in batches, and the
@@ -64,13 +64,13 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   }
 
   /**
-   * Returns the exception to throw after a native call failed: the one of the comparator or the combiner, unchanged, or
-   * else the result of {@code failed}. {@code feed} is null if there is no combiner, {@code comparator} if native code
+   * Returns the exception to throw after a native call failed: the one of the code on keys or the combiner, unchanged,
+   * or else the result of {@code failed}. {@code feed} is null if there is no combiner, {@code code} if native code
    * calls none.
    */
   public static IOException of(
-      CombineFeed<?, ?> feed, KeyComparator comparator, Throwable failure, Function<Throwable, IOException> failed) {
-    Throwable own = ofUser(feed, comparator);
+      CombineFeed<?, ?> feed, KeyCode code, Throwable failure, Function<Throwable, IOException> failed) {
+    Throwable own = ofUser(feed, code);
     if (own == null) {
       return ofNative(feed, failure, failed);
     }
@@ -88,15 +88,15 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
    * exceptions.
    */
   static IOException ofSpill(
-      CombineFeed<?, ?> feed, KeyComparator comparator, Throwable failure, Function<Throwable, IOException> failed) {
-    Throwable own = ofUser(feed, comparator);
+      CombineFeed<?, ?> feed, KeyCode code, Throwable failure, Function<Throwable, IOException> failed) {
+    Throwable own = ofUser(feed, code);
     return own == null ? ofNative(feed, failure, failed) : new IOException("Spill failed", own);
   }
 
-  /** Returns the exception of user code, or null. A combiner may fail because its input's comparator did. */
-  private static Throwable ofUser(CombineFeed<?, ?> feed, KeyComparator comparator) {
-    if (comparator != null && comparator.failure() != null) {
-      return comparator.failure();
+  /** Returns the exception of user code, or null. A combiner may fail because the code on its keys did. */
+  private static Throwable ofUser(CombineFeed<?, ?> feed, KeyCode code) {
+    if (code != null && code.failure() != null) {
+      return code.failure();
     }
     return feed == null ? null : feed.failure;
   }

@@ -10,7 +10,7 @@ import org.apache.hadoop.mapreduce.lib.partition.HashPartitioner;
 import org.yunti.hadoop.key.KeyForm;
 
 /**
- * Hadoop's own combiners that add numbers; native code adds them while it collects. {@code key.rs} defines the numbers.
+ * Hadoop's own combiners that add numbers; native code adds them while it collects. {@code key/mod.rs} defines the numbers.
  */
 enum KnownSum {
   NONE(0),
@@ -35,7 +35,7 @@ enum KnownSum {
     // The value of a carried key begins with the key. Keys that a comparator calls equal may differ in bytes.
     if (sum == NONE
         || writer.keyForm() == KeyForm.CARRIED
-        || writer.keyComparator() != null
+        || writer.keyCode() != null
         || job.get(MRJobConfig.COMBINER_GROUP_COMPARATOR_CLASS) != null) {
       return NONE;
     }

@@ -21,7 +21,7 @@ import org.yunti.hadoop.NativeLibrary;
 import org.yunti.hadoop.NativeLog;
 import org.yunti.hadoop.ProgressTicker;
 import org.yunti.hadoop.Verdict;
-import org.yunti.hadoop.key.KeyComparator;
+import org.yunti.hadoop.key.KeyCode;
 import org.yunti.hadoop.key.KeyWriters.Use;
 import org.yunti.hadoop.report.TaskTime.Stage;
 import org.yunti.hadoop.report.TaskTime;
@@ -65,7 +65,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
 
   private CombineFeed<K, V> combiner;
   /** Comparator that native code calls, or null. */
-  private KeyComparator comparator;
+  private KeyCode comparator;
   private RecordBatch batch;
   private int batchBytes;
   /** Partition of each record in the batch. */
@@ -109,7 +109,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     checkSettings();
     Fallback.check(job, task.getTaskID());
     writer = new RecordWriter<>(job, RecordWriter.From.MAPPER, Use.MAP);
-    comparator = writer.keyComparator();
+    comparator = writer.keyCode();
     if (comparator != null) {
       comparator.reportTo(reporter);
     }

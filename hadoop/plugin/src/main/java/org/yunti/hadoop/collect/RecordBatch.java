@@ -100,7 +100,7 @@ public final class RecordBatch extends OutputStream {
   }
 
   /** Empties the batch and releases the memory of a huge record. */
-  void shrink(int capacity) {
+  public void shrink(int capacity) {
     position = 0;
     if (bytes.length > KEPT_BYTES) {
       use(new byte[capacity]);

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.mapred.JobConf;
-import org.yunti.hadoop.key.KeyComparator;
+import org.yunti.hadoop.key.KeyCode;
 import org.yunti.hadoop.key.KeyForm;
 import org.yunti.hadoop.key.KeyWriter;
 import org.yunti.hadoop.key.KeyWriters;
@@ -51,9 +51,9 @@ public final class RecordWriter<K, V> {
     return keys.form;
   }
 
-  /** Returns the comparator by which native code sorts the keys, or null: their normal form gives the order. */
-  public KeyComparator keyComparator() {
-    return keys.comparator;
+  /** Returns the user code on keys that native code calls, or null. */
+  public KeyCode keyCode() {
+    return keys.code;
   }
 
   /** Appends one record; returns the bytes of its key and value in Hadoop's serialisation. */

@@ -1,7 +1,6 @@
 package org.yunti.hadoop.key;
 
 import org.apache.hadoop.io.RawComparator;
-import org.apache.hadoop.util.Progressable;
 
 /**
  * Job's comparator for native code (key_comparator.rs), which sorts and merges keys whose order only the comparator
@@ -15,48 +14,14 @@ import org.apache.hadoop.util.Progressable;
  * <p>A comparator may contradict itself. The sort and the merge still end, after the same number of comparisons, and
  * lose no key. A comparator that throws ends the attempt with its own exception.
  */
-public final class KeyComparator {
+public final class KeyComparator extends KeyCode {
   /** Keys of a run, at least: shorter runs are filled up by insertion. */
   private static final int RUN_KEYS = 12;
 
   private final RawComparator<?> comparator;
-  /** Class loader of the task. Threads of native code have none, and user code may load classes. */
-  private final ClassLoader loader = Thread.currentThread().getContextClassLoader();
-  /** Gets the progress of sorts and merges, or null. */
-  private Progressable progress;
-  /** First exception of the comparator. */
-  private volatile Throwable failure;
 
   public KeyComparator(RawComparator<?> comparator) {
     this.comparator = comparator;
-  }
-
-  /** Sets the receiver of progress. A sort may take longer than the time limit of a task without progress. */
-  public void reportTo(Progressable newProgress) {
-    progress = newProgress;
-  }
-
-  /** Returns the exception that the comparator threw, or null. */
-  public Throwable failure() {
-    return failure;
-  }
-
-  /** Prepares the thread of a call for user code. */
-  void enter() {
-    Thread thread = Thread.currentThread();
-    if (thread.getContextClassLoader() != loader) {
-      thread.setContextClassLoader(loader);
-    }
-    if (progress != null) {
-      progress.progress();
-    }
-  }
-
-  /** Keeps an exception of the comparator: native code passes on only its text. */
-  void failed(Throwable e) {
-    if (failure == null) {
-      failure = e;
-    }
   }
 
   int compare(byte[] keys, int[] ends, int a, byte[] otherKeys, int[] otherEnds, int b) {

@@ -8,16 +8,19 @@ public abstract class KeyWriter<K> {
   /** Normal form that {@link #write} produces. */
   public final KeyForm form;
 
-  /** Comparator by which native code sorts the keys, or null: their normal form gives the order. */
-  public final KeyComparator comparator;
+  /**
+   * User code that native code calls, or null: a {@link KeyComparator} that orders the keys, or {@link KeyNormals} that
+   * give the normal form of keys that arrive as bytes.
+   */
+  public final KeyCode code;
 
   protected KeyWriter(KeyForm form) {
     this(form, null);
   }
 
-  KeyWriter(KeyForm form, KeyComparator comparator) {
+  KeyWriter(KeyForm form, KeyCode code) {
     this.form = form;
-    this.comparator = comparator;
+    this.code = code;
   }
 
   /** Appends the normal form of a key; returns the bytes of the key in Hadoop's serialisation. */

@@ -18,6 +18,7 @@ import org.apache.hadoop.io.VIntWritable;
 import org.apache.hadoop.io.VLongWritable;
 import org.apache.hadoop.io.WritableComparator;
 import org.apache.hadoop.io.WritableUtils;
+import org.apache.hadoop.io.serializer.Deserializer;
 import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.io.serializer.Serializer;
 import org.apache.hadoop.mapred.JobConf;
@@ -35,7 +36,7 @@ public final class KeyWriters {
   public enum Use {
     /** Keys come from a mapper as objects. */
     MAP,
-    /** Keys come from maps as bytes, which a normaliser cannot read. */
+    /** Keys come from maps as bytes, which a normaliser reads through {@link KeyNormals}. */
     REDUCE
   }
 
@@ -47,7 +48,7 @@ public final class KeyWriters {
   public static <K> KeyWriter<K> find(JobConf job, Class<K> keyClass, RawComparator<?> comparator, Use use)
       throws IOException {
     if (!SortSetting.sorts(job)) {
-      return new CarriedWriter<>(new SortSetting.Unordered<>(), serializer(job, keyClass));
+      return new CarriedWriter<>(new SortSetting.Unordered<>(), serializer(job, keyClass), null);
     }
     for (Class<?> named : job.getClasses(KeyNormaliser.SETTING)) {
       KeyNormaliser<K> normaliser;
@@ -57,9 +58,13 @@ public final class KeyWriters {
         throw new Declined("key normaliser " + named.getName() + ": " + e, e);
       }
       if (normaliser.serves(keyClass, comparator)) {
-        return use == Use.MAP
-            ? new CarriedWriter<>(normaliser, serializer(job, keyClass))
-            : compared(comparator, serializer(job, keyClass));
+        if (use == Use.MAP) {
+          return new CarriedWriter<>(normaliser, serializer(job, keyClass), null);
+        }
+        Deserializer<K> deserializer = new SerializationFactory(job).getDeserializer(keyClass);
+        return deserializer == null
+            ? compared(comparator, serializer(job, keyClass))
+            : new CarriedWriter<>(normaliser, serializer(job, keyClass), new KeyNormals<>(normaliser, deserializer));
       }
     }
     KeyWriter<?> writer = known(keyClass, comparator.getClass());
@@ -323,8 +328,8 @@ public final class KeyWriters {
     private final Serializer<K> serializer;
     private K key;
 
-    CarriedWriter(KeyNormaliser<K> normaliser, Serializer<K> serializer) {
-      super(KeyForm.CARRIED);
+    CarriedWriter(KeyNormaliser<K> normaliser, Serializer<K> serializer, KeyNormals<K> normals) {
+      super(KeyForm.CARRIED, normals);
       this.normaliser = normaliser;
       this.serializer = serializer;
     }

@@ -32,8 +32,10 @@ import org.yunti.hadoop.RecordFrames;
 import org.yunti.hadoop.collect.CodecSetting;
 import org.yunti.hadoop.collect.CombineFeed;
 import org.yunti.hadoop.collect.RecordWriter;
+import org.yunti.hadoop.key.KeyCode;
 import org.yunti.hadoop.key.KeyComparator;
 import org.yunti.hadoop.key.KeyForm;
+import org.yunti.hadoop.key.KeyNormals;
 import org.yunti.hadoop.key.KeyWriters.Use;
 import org.yunti.hadoop.report.TaskTime.Stage;
 import org.yunti.hadoop.report.TaskTime;
@@ -58,8 +60,8 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   /** True if the reducer is native too: no record passes through Java. */
   private final boolean isNative;
   private final CombineFeed<K, V> combiner;
-  /** Comparator that native code calls, or null. */
-  private final KeyComparator comparator;
+  /** Code on keys that native code calls, or null. */
+  private final KeyCode keyCode;
   /** Handle of the native half. It is freed once, when no thread is in a native call. */
   private final long number;
 
@@ -90,9 +92,9 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     }
     RecordWriter<K, V> writer = isNative ? null : new RecordWriter<>(job, RecordWriter.From.MAPPER, Use.REDUCE);
     KeyForm form = isNative ? KeyForm.SAME : writer.keyForm();
-    comparator = isNative ? null : writer.keyComparator();
-    if (comparator != null) {
-      comparator.reportTo(context.getReporter());
+    keyCode = isNative ? null : writer.keyCode();
+    if (keyCode != null) {
+      keyCode.reportTo(context.getReporter());
     }
     CodecSetting codec = CodecSetting.of(job);
     NativeLibrary.load();
@@ -111,7 +113,8 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
             memory.limitBytes(),
             directories,
             combiner,
-            comparator);
+            keyCode instanceof KeyComparator ? keyCode : null,
+            keyCode instanceof KeyNormals ? keyCode : null);
     BY_ATTEMPT.put(context.getReduceId().toString(), this);
     time.lap(Stage.JVM_START);
     LOG.info("Yunti merges in {} bytes of native memory", memory.limitBytes());
@@ -229,7 +232,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
         freed = NativeReduceInput.merge(number);
         NativeLog.print(NativeReduceInput.log(number), LOG);
       } catch (IOException | RuntimeException | LinkageError e) {
-        throw CombineFeed.of(combiner, comparator, e, this::failed);
+        throw CombineFeed.of(combiner, keyCode, e, this::failed);
       }
       context.getReporter().progress();
     } catch (IOException | RuntimeException | Error e) {
@@ -255,7 +258,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
       NativeLog.print(NativeReduceInput.log(number), LOG);
       context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
     } catch (IOException | RuntimeException | LinkageError e) {
-      throw CombineFeed.of(combiner, comparator, e, this::failed);
+      throw CombineFeed.of(combiner, keyCode, e, this::failed);
     } finally {
       ticker.stop();
     }
@@ -275,7 +278,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     try {
       length = NativeReduceInput.next(number, into);
     } catch (IOException | RuntimeException | LinkageError e) {
-      failure = CombineFeed.of(null, comparator, e, this::failed);
+      failure = CombineFeed.of(null, keyCode, e, this::failed);
       throw failure;
     }
     time.within(Stage.MERGE, System.nanoTime() - start);

@@ -15,7 +15,8 @@ final class NativeReduceInput {
       long memoryBytes,
       String[] directories,
       Object combiner,
-      Object comparator)
+      Object comparator,
+      Object normals)
       throws IOException;
 
   /**

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
@@ -74,6 +75,8 @@ class KeyNormaliserTest {
 
   /** Normal form of that order, for ASCII names without zeros. */
   public static final class ScoredNormaliser implements KeyNormaliser<Scored> {
+    static final AtomicLong CALLS = new AtomicLong();
+
     @Override
     public boolean serves(Class<?> keyClass, RawComparator<?> comparator) {
       return keyClass == Scored.class && comparator.getClass() == WritableComparator.class;
@@ -81,6 +84,7 @@ class KeyNormaliserTest {
 
     @Override
     public void normalise(Scored key, DataOutput to) throws IOException {
+      CALLS.incrementAndGet();
       to.writeBytes(key.name);
       to.writeByte(0);
       to.writeInt(~key.score ^ Integer.MIN_VALUE);
@@ -160,6 +164,13 @@ class KeyNormaliserTest {
     assertEquals(rows, Files.readAllLines(folder.resolve("with/part-r-00000")));
 
     assertEquals(1, counters.getGroup("Yunti").size(), "the reduce is native too: " + counters.getGroup("Yunti"));
+
+    assertEquals(2 * ROWS, ScoredNormaliser.CALLS.get(), "in the maps, and in the reduce");
+
+    // Too small for all segments, so that some are merged to disk.
+    with.setInt("yunti.hadoop.reduce.memory.mb", 1);
+    run(folder, "small", with);
+    assertEquals(rows, Files.readAllLines(folder.resolve("small/part-r-00000")));
 
     long bytes = counters.findCounter(TaskCounter.MAP_OUTPUT_BYTES).getValue();
     counters = run(folder, "without", new Configuration());

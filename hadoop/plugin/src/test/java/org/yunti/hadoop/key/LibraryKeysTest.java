@@ -47,7 +47,7 @@ class LibraryKeysTest {
       KeyForm form, Class<K> keyClass, RawComparator<?> comparator, int count, Supplier<K> draw) throws IOException {
     KeyWriter<K> writer = KeyWriters.find(new JobConf(), keyClass, comparator, KeyWriters.Use.MAP);
     assertEquals(form, writer.form, keyClass.getName());
-    assertNull(writer.comparator, keyClass.getName() + " needs no comparator");
+    assertNull(writer.code, keyClass.getName() + " needs no comparator");
     List<byte[]> keys = new ArrayList<>();
     List<byte[]> normals = new ArrayList<>();
     RecordBatch batch = new RecordBatch(64);
@@ -143,7 +143,7 @@ class LibraryKeysTest {
     PigTextRawComparator order = new PigTextRawComparator();
     order.setConf(new JobConf());
     assertNotNull(
-        KeyWriters.find(new JobConf(), NullableText.class, order, KeyWriters.Use.MAP).comparator);
+        KeyWriters.find(new JobConf(), NullableText.class, order, KeyWriters.Use.MAP).code);
   }
 
   /** Comparator with Hive's key class, but of another order. */
@@ -155,6 +155,6 @@ class LibraryKeysTest {
 
   @Test
   void anotherOrderOfAKnownKeyNeedsItsComparator() throws IOException {
-    assertNotNull(KeyWriters.find(new JobConf(), HiveKey.class, new Fork(), KeyWriters.Use.MAP).comparator);
+    assertNotNull(KeyWriters.find(new JobConf(), HiveKey.class, new Fork(), KeyWriters.Use.MAP).code);
   }
 }
