@@ -17,4 +17,4 @@ pub mod words;
 pub use checksum::{Crc32c, crc32c};
 pub use key_order::{KeyKind, KeyOrder};
 pub use ordered_record::OrderedRecord;
-pub use record::Record;
+pub use record::{Record, RecordBytes};

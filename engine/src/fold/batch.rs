@@ -5,7 +5,9 @@ use super::hash::Hasher;
 use super::kernels::{self, Extent};
 use super::key::Key;
 use super::slot::{SHORT_BYTES, Slot, Slots};
+use crate::bytes::RecordBytes;
 use crate::bytes::prefetch::prefetch;
+use crate::bytes::record::ONE_BYTE_LENGTH_MAX;
 use crate::operator::folder::FOLD_BATCH;
 use yunti_base::{Code, Error, Result};
 
@@ -54,6 +56,9 @@ pub(super) struct Batch {
     pub n_long: usize,
     /// Sum of the lengths of the keys in `long`.
     pub long_bytes: usize,
+    /// Sum of the lengths of the keys, and their largest.
+    pub key_bytes: u32,
+    pub key_bytes_max: u32,
     /// Form of the values.
     pub values: Values,
     /// Values that are numbers.
@@ -73,6 +78,8 @@ impl Batch {
             long: [0; FOLD_BATCH],
             n_long: 0,
             long_bytes: 0,
+            key_bytes: 0,
+            key_bytes_max: 0,
             values: Values::Ones,
             numbers: [1; FOLD_BATCH],
             value_spans: [[0; 2]; FOLD_BATCH],
@@ -85,12 +92,13 @@ impl Batch {
     pub fn hash(&mut self, data: &[u8], hasher: &Hasher, slots: &Slots) -> Result<()> {
         self.log2 = slots.log2();
         let spans = &self.spans[..self.n];
-        let Extent { end, len_max } = kernels::extent(hasher.level(), spans);
+        let Extent { end, len_max, len_sum } = kernels::extent(hasher.level(), spans);
         if end > data.len() as u64 {
             return Err(outside(end, data.len()));
         }
         // SAFETY: the extent was just checked.
         unsafe { kernels::hash_short(&mut self.keys, spans, data, hasher, slots) };
+        (self.key_bytes, self.key_bytes_max) = (len_sum, len_max);
         self.long_bytes = 0;
         self.n_long = 0;
         if len_max > SHORT_BYTES as u32 {
@@ -162,6 +170,20 @@ impl Batch {
         self.n = kept;
     }
 
+    /// Returns the bytes of the first `n` records. Values that are not in `value_spans` are numbers of eight bytes.
+    #[inline]
+    pub fn bytes(&self, n: usize) -> RecordBytes {
+        let spans = self.values == Values::Spans;
+        if n == self.n && !spans && self.key_bytes_max as usize <= ONE_BYTE_LENGTH_MAX {
+            return RecordBytes { content: u64::from(self.key_bytes) + 8 * n as u64, ..RecordBytes::default() };
+        }
+        let mut bytes = RecordBytes::default();
+        for (key, value) in self.spans[..n].iter().zip(&self.value_spans) {
+            bytes.add(key[1] as usize, if spans { value[1] as usize } else { 8 });
+        }
+        bytes
+    }
+
     /// Drops the first `n` records.
     pub fn skip(&mut self, n: usize) {
         let skipped = self.long[..self.n_long].iter().filter(|&&i| usize::from(i) < n).count();
@@ -170,6 +192,7 @@ impl Batch {
         self.long[..self.n_long].iter_mut().for_each(|i| *i -= n as u8);
         self.long_bytes -=
             self.spans[..n].iter().map(|s| s[1] as usize).filter(|&len| len > SHORT_BYTES).sum::<usize>();
+        self.key_bytes -= self.spans[..n].iter().map(|s| s[1]).sum::<u32>();
         self.spans.copy_within(n.., 0);
         self.keys.copy_within(n.., 0);
         self.numbers.copy_within(n.., 0);

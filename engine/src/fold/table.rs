@@ -7,6 +7,7 @@ use super::batch::{Batch, Share, Values, outside};
 use super::hash::Hasher;
 use super::probe::{RANGE_BITS, Store, identity};
 use super::slot::{Slots, bytes_of};
+use crate::bytes::RecordBytes;
 use crate::memory::Budget;
 use crate::operator::cursor::{HEADER_BYTES, RefEntry};
 use crate::operator::folder::{FOLD_BATCH, FoldShape, Folder, KnownFold};
@@ -53,6 +54,7 @@ pub struct FoldTable {
     /// Two batches: one is hashed and its homes prefetched while the one before is folded.
     batches: Option<Box<[Batch; 2]>>,
     records: u64,
+    bytes: RecordBytes,
 }
 
 /// Returns the keys that a table of this size holds: at 5/8, nearly all keys are in their home line.
@@ -95,6 +97,7 @@ impl FoldTable {
             budget: budget.clone(),
             batches: None,
             records: 0,
+            bytes: RecordBytes::default(),
         })
     }
 
@@ -106,6 +109,11 @@ impl FoldTable {
     /// Returns the number of records taken so far, drained ones included.
     pub fn records(&self) -> u64 {
         self.records
+    }
+
+    /// Returns the bytes of these records.
+    pub fn bytes(&self) -> RecordBytes {
+        self.bytes
     }
 
     /// Returns the number of keys in the table.
@@ -219,17 +227,17 @@ impl FoldTable {
         let mut next = 0;
         let left = self.run(record_use, block, |batch| {
             next = match takes {
-                ValueUse::Nothing => take_copied(batch, block, next, |_, _, _| Ok(()))?,
+                // Spans are for the count of bytes.
+                ValueUse::Nothing | ValueUse::Slices => take_copied(batch, block, next, |batch, i, span| {
+                    batch.value_spans[i] = span;
+                    Ok(())
+                })?,
                 ValueUse::Numbers => take_copied(batch, block, next, |batch, i, span| {
                     batch.numbers[i] = number(block, span)?;
                     Ok(())
                 })?,
-                ValueUse::Slices => take_copied(batch, block, next, |batch, i, span| {
-                    batch.value_spans[i] = span;
-                    Ok(())
-                })?,
             };
-            batch.values = if takes == ValueUse::Slices { Values::Spans } else { Values::Numbers };
+            batch.values = if takes == ValueUse::Numbers { Values::Numbers } else { Values::Spans };
             Ok(())
         })?;
         Ok(FoldProgress { done: if left.records > 0 { left.key_offset as usize - HEADER_BYTES } else { next } })
@@ -284,6 +292,7 @@ impl FoldTable {
                 (RecordUse::Number(taker), _) => taker.take(&self.store.numbers(batch, n, data)[..n], batch, data),
             }
             self.records += n as u64;
+            self.bytes += batch.bytes(n);
             if n < batch.n { batch.skip(n) } else { batch.n = 0 }
         }
         Ok(true)

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use super::batch::{Batch, Values as BatchValues, slice};
 use super::table::{FoldProgress, FoldTable, GroupSink, RecordUse};
+use crate::bytes::RecordBytes;
 use crate::memory::Budget;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::cursor::RefEntry;
@@ -73,6 +74,11 @@ impl Window {
     /// Returns the number of records taken so far, including those already handed out.
     pub fn taken(&self) -> u64 {
         self.table.records()
+    }
+
+    /// Returns the bytes of these records.
+    pub fn bytes(&self) -> RecordBytes {
+        self.table.bytes()
     }
 
     /// Returns true if the window has no records.

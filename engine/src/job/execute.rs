@@ -389,6 +389,7 @@ fn start_with<'a>(
         sizing,
         totals: OutputTotals::with_parts(parts),
         counters: Mutex::default(),
+        map_output_lengths: Default::default(),
         worker_counters: (0..sizing.workers.max(1)).map(|_| Mutex::default()).collect(),
         job: JobContext::with_host(
             settings_of_writer(spec, plan, for_records / (4 * sizing.workers.max(1) as u64)),

@@ -2,8 +2,8 @@
 //! class.
 
 use super::ordered_keys::{EncodedRecord, OrderedKeyEncoder};
-use crate::bytes::KeyOrder;
 use crate::bytes::ordered_record::{ORDERED_HEADER_BYTES, ordered_header};
+use crate::bytes::{KeyOrder, RecordBytes};
 use crate::collect::partition::{Partition, hash_bytes};
 use crate::collect::{CollectedRecords, Collector};
 use crate::operator::Sink;
@@ -25,7 +25,7 @@ struct ClassOrder {
     staged: Staged,
     /// Records taken, and bytes of their keys and values.
     records: u64,
-    bytes: u64,
+    bytes: RecordBytes,
 }
 
 /// Encoded records in form COPY that the collector has not taken yet, and their partitions.
@@ -50,7 +50,14 @@ impl<'a> KeyOrderCollector<'a> {
         let (block, staged) = (Scratch::new()?, Staged::default());
         Ok(KeyOrderCollector {
             collector,
-            class_order: Some(ClassOrder { encoder, partition, block, staged, records: 0, bytes: 0 }),
+            class_order: Some(ClassOrder {
+                encoder,
+                partition,
+                block,
+                staged,
+                records: 0,
+                bytes: RecordBytes::default(),
+            }),
         })
     }
 
@@ -60,7 +67,7 @@ impl<'a> KeyOrderCollector<'a> {
     }
 
     /// Returns the number of records taken so far, and the bytes of their keys and values.
-    pub fn totals(&self) -> (u64, u64) {
+    pub fn totals(&self) -> (u64, RecordBytes) {
         self.class_order.as_ref().map_or((self.collector.records, self.collector.bytes), |a| (a.records, a.bytes))
     }
 
@@ -99,7 +106,7 @@ impl ClassOrder {
         partition.choose(block, copied(block))?;
         encoder.encode_block(block, |i, record| {
             *records += 1;
-            *bytes += (record.key.len() + record.value.len()) as u64;
+            bytes.add(record.key.len(), record.value.len());
             staged.add(record, choose(partition, i, &record), collector)
         })?;
         staged.pass_on(collector)
@@ -108,7 +115,7 @@ impl ClassOrder {
     fn take_large(&mut self, key: &[u8], value: &[u8], collector: &mut Collector<'_>) -> Result<()> {
         self.partition.choose_one(key, value)?;
         self.records += 1;
-        self.bytes += (key.len() + value.len()) as u64;
+        self.bytes.add(key.len(), value.len());
         let ClassOrder { encoder, partition, staged, .. } = self;
         encoder.encode_one(key, value, |i, record| staged.add(record, choose(partition, i, &record), collector))?;
         staged.pass_on(collector)

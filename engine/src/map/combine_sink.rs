@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::bytes::RecordBytes;
 use crate::fold::Window;
 use crate::key_order::KeyOrderCollector;
 use crate::map::fold_sink::{REFS_BYTES, spill_splits};
@@ -21,8 +22,9 @@ pub struct CombineSink<'a> {
     collector: Emitter<TimedSink<KeyOrderCollector<'a>>>,
     form: Form,
     block: Scratch,
-    /// Records too large for a window.
+    /// Records too large for a window, and their bytes.
     large: u64,
+    large_bytes: RecordBytes,
 }
 
 impl<'a> CombineSink<'a> {
@@ -37,12 +39,19 @@ impl<'a> CombineSink<'a> {
     ) -> Result<Self> {
         let window = Window::new(value_type.fixed_bytes() == Some(8), seed, budget)?;
         let block = Scratch::new()?;
-        Ok(CombineSink { window, combiner, collector, form, block, large: 0 })
+        Ok(CombineSink { window, combiner, collector, form, block, large: 0, large_bytes: RecordBytes::default() })
     }
 
     /// Returns the number of records combined so far, and of those too large for the combiner.
     pub fn records(&self) -> (u64, u64) {
         (self.window.taken(), self.large)
+    }
+
+    /// Returns the bytes of all these records.
+    pub fn bytes(&self) -> RecordBytes {
+        let mut bytes = self.window.bytes();
+        bytes += self.large_bytes;
+        bytes
     }
 
     /// Begins a split: collected records get its number.
@@ -127,6 +136,7 @@ impl Sink for CombineSink<'_> {
         // Too large for a window: collected directly, after all records emitted before.
         self.combine()?;
         self.large += 1;
+        self.large_bytes.add(key.len(), value.len());
         self.collector.run(&[], |out| Ok(out.emit(key, value)?))?;
         Ok(self.room())
     }

@@ -8,6 +8,7 @@
 //! * a combiner that is a fold: finished records go to the reducer;
 //! * a mapper that folds for itself (`folding.rs`): states wait for its emitter.
 
+use crate::bytes::RecordBytes;
 use crate::fold::FoldTable;
 use crate::key_order::KeyOrderCollector;
 use crate::map::timed_sink::TimedSink;
@@ -69,6 +70,11 @@ impl<'a> FoldSink<'a> {
     /// Returns the number of records folded so far.
     pub fn records(&self) -> u64 {
         self.table.records()
+    }
+
+    /// Returns the bytes of these records.
+    pub fn bytes(&self) -> RecordBytes {
+        self.table.bytes()
     }
 
     /// Returns the number of states, in the table or drained from it.

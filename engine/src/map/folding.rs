@@ -13,7 +13,7 @@ use crate::fold::FoldTable;
 use crate::map::fold_sink::{FoldSink, Overflow, best_form};
 use crate::memory::Budget;
 use crate::operator::class::find_class;
-use crate::operator::context::TASK_COUNTERS;
+use crate::operator::context::{LENGTH_COUNTERS, TASK_COUNTERS};
 use crate::operator::reducer::fold_reduce::{FoldInput, FoldReduce};
 use crate::operator::{Batch, Class, ClassInfo, ClassSource, Emitter, Kind, Mapper, Out, Reducer, TaskContext};
 use yunti_base::Result;
@@ -96,6 +96,10 @@ impl Mapper for FoldingMapper {
         let sink = self.emitter.sink();
         let (records, states) = (sink.records(), sink.states());
         self.context.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records - states);
+        let bytes = sink.bytes();
+        self.context.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes.content);
+        self.context.count(LENGTH_COUNTERS, "KEYS", bytes.key_lengths);
+        self.context.count(LENGTH_COUNTERS, "VALUES", bytes.value_lengths);
         self.context.count(TASK_COUNTERS, "COMBINE_INPUT_RECORDS", records);
         self.context.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", states);
         Ok(())

@@ -27,7 +27,7 @@ use super::entries::{Entry, EntryBlock};
 use super::partition::Partition;
 use super::routes::Routes;
 use super::store::{Layout, STUB, Store};
-use crate::bytes::KeyOrder;
+use crate::bytes::{KeyOrder, RecordBytes};
 use crate::memory::Block;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::memory::pool::UNIT_BYTES;
@@ -61,7 +61,7 @@ pub struct Collector<'a> {
     /// Records over all splits, for the counters.
     pub records: u64,
     /// Bytes of keys and values over all splits, for the counters.
-    pub bytes: u64,
+    pub bytes: RecordBytes,
 }
 
 /// Returns the blocks of a share; the last entry block, with the memory to sort it, may come on top.
@@ -98,7 +98,7 @@ impl<'a> Collector<'a> {
             types,
             scratch: Vec::new(),
             records: 0,
-            bytes: 0,
+            bytes: RecordBytes::default(),
         }
     }
 
@@ -380,11 +380,11 @@ impl<'a> Collector<'a> {
         (bytes(self.held()), bytes(self.blocks_allowed()))
     }
 
-    fn count(&mut self, records: usize, bytes: usize) {
+    fn count(&mut self, records: usize, bytes: RecordBytes) {
         self.collected.records += records as u64;
-        self.collected.bytes += bytes as u64;
+        self.collected.bytes += bytes.content;
         self.records += records as u64;
-        self.bytes += bytes as u64;
+        self.bytes += bytes;
     }
 
     /// Reads records of the store's fixed layout into a block. `fill` gets the room and returns the bytes of whole
@@ -431,7 +431,7 @@ impl<'a> Collector<'a> {
             });
             put_entries(&mut self.collected.chains, &mut self.collected.entries, &store, &self.partition, records);
             at += n * record_bytes;
-            self.count(n, n * record_bytes);
+            self.count(n, RecordBytes::of_equal(n, key_bytes, record_bytes - key_bytes));
         }
         self.used = end;
         Ok(())
@@ -453,7 +453,7 @@ impl<'a> Collector<'a> {
                         (&record[..key_bytes], store.mapped_place(at + first + i * record_bytes, record_bytes))
                     });
                     put_entries(&mut own.collected.chains, &mut own.collected.entries, &store, &own.partition, records);
-                    n * record_bytes
+                    RecordBytes::of_equal(n, key_bytes, record_bytes - key_bytes)
                 })
             }
             Layout::MappedLines { .. } => self.index_places(offsets.len(), |own, from, n| {
@@ -463,7 +463,9 @@ impl<'a> Collector<'a> {
                     (&bytes[offset..offset + len], store.mapped_place(at + offset, len))
                 });
                 put_entries(&mut own.collected.chains, &mut own.collected.entries, &store, &own.partition, records);
-                lines.map(|(_, &len)| len as usize).sum()
+                let mut bytes = RecordBytes::default();
+                lines.for_each(|(_, &len)| bytes.add(len as usize, 0));
+                bytes
             }),
             _ => Err(Error::new(Code::Internal, "records of mapped files in a store without them")),
         }
@@ -471,7 +473,7 @@ impl<'a> Collector<'a> {
 
     /// Makes entries for `count` records that need no block. `put` gets the number of the first record and how many
     /// have room, and returns their bytes.
-    fn index_places(&mut self, count: usize, put: impl Fn(&mut Self, usize, usize) -> usize) -> Result<()> {
+    fn index_places(&mut self, count: usize, put: impl Fn(&mut Self, usize, usize) -> RecordBytes) -> Result<()> {
         let mut done = 0;
         while done < count {
             let Some(room) = self.entry_room() else {

@@ -4,7 +4,7 @@ use super::super::entries::Entry;
 use super::super::partition::Partition;
 use super::super::store::bundle::{BUNDLE, Bundle};
 use super::super::store::{STUB, Store};
-use crate::bytes::KeyOrder;
+use crate::bytes::{KeyOrder, RecordBytes};
 use crate::memory::pool::UNIT_BYTES;
 use crate::operator::Type;
 use crate::operator::cursor::HEADER_BYTES;
@@ -36,7 +36,7 @@ impl Walk<'_> {
     ) -> Result<Walked> {
         let Walk { store, order, types, partition, scratch, .. } = self;
         let wants_raw = partition.wants_raw();
-        let (mut filled, mut bundled, mut total) = (0, 0, 0);
+        let (mut filled, mut bundled, mut total) = (0, 0, RecordBytes::default());
         while at < bytes.len() && filled < room {
             let number = self.number + filled;
             let header = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or([0; 8]));
@@ -44,8 +44,8 @@ impl Walk<'_> {
             let place = self.place + (at / UNIT_BYTES) as u64;
             if klen == STUB {
                 let (large, large_klen) = store.bytes(place);
-                total += large.len();
                 let key = &large[..large_klen as usize];
+                total.add(key.len(), large.len() - key.len());
                 scratch.clear();
                 if wants_raw {
                     scratch.extend_from_slice(key);
@@ -83,7 +83,7 @@ impl Walk<'_> {
                     partition.of(number, scratch, key, prefix)
                 };
                 put(filled, Entry::new(prefix, part, place));
-                total += (klen + vlen) as usize;
+                total.add(klen as usize, vlen as usize);
                 at = (key_at + klen as usize + vlen as usize).next_multiple_of(8);
             }
             filled += 1;
@@ -101,5 +101,5 @@ pub(super) struct Walked {
     /// Number of records.
     pub records: usize,
     /// Bytes of their keys and values.
-    pub bytes: usize,
+    pub bytes: RecordBytes,
 }

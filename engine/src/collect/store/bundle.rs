@@ -6,6 +6,8 @@
 //!
 //! A bundle has one entry, so a sort moves and compares its key once, whatever the number of its records.
 
+use crate::bytes::RecordBytes;
+
 /// Bit of a header's key length that marks a bundle. A stub has this bit too.
 pub const BUNDLE: u32 = 1 << 31;
 
@@ -40,8 +42,13 @@ impl<'a> Bundle<'a> {
     }
 
     /// Returns the bytes of all keys and values.
-    pub fn bytes(&self) -> usize {
-        self.count * self.key.len() + self.values.len()
+    pub fn bytes(&self) -> RecordBytes {
+        let mut bytes = RecordBytes::default();
+        match self.length {
+            Some(length) => bytes.add_equal(self.count, self.key.len(), length),
+            None => self.lengths.chunks_exact(4).for_each(|length| bytes.add(self.key.len(), number(length) as usize)),
+        }
+        bytes
     }
 
     /// Passes the values on, in the order of emission.

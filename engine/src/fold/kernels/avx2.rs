@@ -13,7 +13,7 @@ use crate::operator::folder::FOLD_BATCH;
 #[target_feature(enable = "avx2")]
 pub(super) fn extent(spans: &[[u32; 2]]) -> Extent {
     let (fours, rest) = spans.as_chunks::<4>();
-    let (mut ends, mut most) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+    let (mut ends, mut most, mut sums) = (_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256());
     for four in fours {
         // SAFETY: an unaligned load of four spans, 32 bytes.
         let span = unsafe { _mm256_loadu_si256(four.as_ptr().cast()) };
@@ -23,12 +23,14 @@ pub(super) fn extent(spans: &[[u32; 2]]) -> Extent {
         let missing = _mm256_xor_si256(span, _mm256_set1_epi32(-1));
         ends = _mm256_max_epu32(ends, _mm256_add_epi32(span, _mm256_min_epu32(other, missing)));
         most = _mm256_max_epu32(most, span);
+        sums = _mm256_add_epi32(sums, span);
     }
-    let (mut end, mut maxima) = ([0u32; 8], [0u32; 8]);
+    let (mut end, mut maxima, mut all) = ([0u32; 8], [0u32; 8], [0u32; 8]);
     // SAFETY: unaligned stores into arrays of 32 bytes.
     unsafe {
         _mm256_storeu_si256(end.as_mut_ptr().cast(), ends);
         _mm256_storeu_si256(maxima.as_mut_ptr().cast(), most);
+        _mm256_storeu_si256(all.as_mut_ptr().cast(), sums);
     }
     let end = end.into_iter().max().unwrap_or(0);
     if end == u32::MAX {
@@ -37,7 +39,8 @@ pub(super) fn extent(spans: &[[u32; 2]]) -> Extent {
     let last = plain::extent(rest);
     // Lengths are in the odd halves.
     let len_max = maxima.into_iter().skip(1).step_by(2).fold(last.len_max, u32::max);
-    Extent { end: last.end.max(u64::from(end)), len_max }
+    let len_sum = all.into_iter().skip(1).step_by(2).fold(last.len_sum, u32::wrapping_add);
+    Extent { end: last.end.max(u64::from(end)), len_max, len_sum }
 }
 
 /// 16 bytes of ones, then 16 zeros: the 16 bytes before place 16 - n keep the first n bytes of a key.

@@ -15,11 +15,13 @@ use super::slot::Slots;
 use crate::bytes::simd::Level;
 use crate::operator::folder::FOLD_BATCH;
 
-/// Largest end of a span, and largest length.
+/// Largest end of a span, largest length, and sum of the lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub end: u64,
     pub len_max: u32,
+    /// The sum wraps around if a span is outside any data, which the end shows.
+    pub len_sum: u32,
 }
 
 /// Returns the extent of offsets and lengths.

@@ -10,12 +10,13 @@ use crate::operator::folder::FOLD_BATCH;
 /// `kernels::extent`.
 #[inline(always)]
 pub(super) fn extent(spans: &[[u32; 2]]) -> Extent {
-    let (mut end, mut len_max) = (0, 0);
+    let (mut end, mut len_max, mut len_sum) = (0, 0, 0u32);
     for &[offset, len] in spans {
         end = end.max(u64::from(offset) + u64::from(len));
         len_max = len_max.max(len);
+        len_sum = len_sum.wrapping_add(len);
     }
-    Extent { end, len_max }
+    Extent { end, len_max, len_sum }
 }
 
 /// `kernels::hash_short`.

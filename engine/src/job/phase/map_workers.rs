@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::map_setup::{Readers, TASK_COUNTERS, count_read, make_mapper, map_task, note_failed_attempt, read_setup};
 use super::resume::checkpoints::{Checkpoints, WorkerCheckpoints};
 use super::running_job::RunningJob;
+use crate::bytes::RecordBytes;
 use crate::collect::Store;
 use crate::collect::collector::CollectedRecords;
 use crate::collect::store::Layout;
@@ -19,7 +20,7 @@ use crate::map::combine_sink::CombineSink;
 use crate::map::fold_sink::{CollectorEmitter, DrainForm, FoldResult, FoldSink, Overflow, best_form, spill_splits};
 use crate::map::map_split;
 use crate::map::timed_sink::TimedSink;
-use crate::operator::{Class, Emitter, Flags, Sink, TaskContext};
+use crate::operator::{Class, ClassInfo, Emitter, Flags, Sink, TaskContext};
 use crate::read::mapped_input::MappedReader;
 use crate::read::{FixedReader, ReadAhead, Split};
 use yunti_base::{Error, Result};
@@ -142,10 +143,13 @@ impl<'m, 'a, 'r> MapWorkers<'m, 'a, 'r> {
         let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
         let mut checkpoints = self.checkpoints(worker);
         let mut counted = (0, 0);
+        let mut counted_bytes = RecordBytes::default();
         let mut count = |sink: &FoldSink<'_>| {
             let (records, states) = (sink.records() - counted.0, sink.states() - counted.1);
             counted = (sink.records(), sink.states());
             running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
+            running.count_map_output_bytes(worker, sink.bytes() - counted_bytes);
+            counted_bytes = sink.bytes();
             running.count_on(worker, TASK_COUNTERS, "COMBINE_INPUT_RECORDS", records);
             running.count_on(worker, TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", states);
             running.absorb(worker, &context);
@@ -197,10 +201,13 @@ impl<'m, 'a, 'r> MapWorkers<'m, 'a, 'r> {
         let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
         let mut checkpoints = self.checkpoints(worker);
         let mut counted = (0, 0, 0);
-        let mut count = |(combined, large): (u64, u64), collected: u64| {
+        let mut counted_bytes = RecordBytes::default();
+        let mut count = |(combined, large): (u64, u64), bytes: RecordBytes, collected: u64| {
             let (new, new_large, out) = (combined - counted.0, large - counted.1, collected - counted.2);
             counted = (combined, large, collected);
             running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_RECORDS", new + new_large);
+            running.count_map_output_bytes(worker, bytes - counted_bytes);
+            counted_bytes = bytes;
             running.count_on(worker, TASK_COUNTERS, "COMBINE_INPUT_RECORDS", new);
             running.count_on(worker, TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", out - new_large);
             running.absorb(worker, &context);
@@ -217,14 +224,14 @@ impl<'m, 'a, 'r> MapWorkers<'m, 'a, 'r> {
             checkpoints.end_split(split, fill, || {
                 let sink = emitter.sink_mut().inner_mut();
                 sink.spill_splits(class.reducer(&context)?)?;
-                count(sink.records(), sink.collected());
+                count(sink.records(), sink.bytes(), sink.collected());
                 Ok(())
             })?;
         }
         let sink = emitter.finish()?.into_inner();
-        let records = sink.records();
+        let (records, bytes) = (sink.records(), sink.bytes());
         let collector = sink.finish()?;
-        count(records, collector.totals().0);
+        count(records, bytes, collector.totals().0);
         self.keep(collector);
         Ok(())
     }
@@ -234,10 +241,15 @@ impl<'m, 'a, 'r> MapWorkers<'m, 'a, 'r> {
         let running = self.running;
         let mut emitter = (self.make_collector)(worker)?;
         let mut checkpoints = self.checkpoints(worker);
-        let mut counted = (0, 0);
-        let mut count = |(records, bytes): (u64, u64)| {
+        // A mapper that folds for itself counts what it folds; the engine sees states.
+        let folds_itself = |mapper: &Arc<dyn Class>| ClassInfo::folded(&mapper.info().name).is_some();
+        let folds = running.plan.sources.iter().any(|source| source.mapper.as_ref().is_some_and(folds_itself));
+        let mut counted = (0, RecordBytes::default());
+        let mut count = |(records, bytes): (u64, RecordBytes)| {
             running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records - counted.0);
-            running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes - counted.1);
+            if !folds {
+                running.count_map_output_bytes(worker, bytes - counted.1);
+            }
             counted = (records, bytes);
         };
         while let Some(split) = take() {
@@ -273,6 +285,7 @@ impl<'m, 'a, 'r> MapWorkers<'m, 'a, 'r> {
         while let Some(split) = take() {
             let from_ns = clock.now_ns();
             let collector = emitter.sink_mut().inner_mut();
+            let before = collector.totals();
             collector.begin_split(split.number);
             reader.begin(split);
             let (mut bytes, mut read_ns) = (0, 0);
@@ -290,8 +303,8 @@ impl<'m, 'a, 'r> MapWorkers<'m, 'a, 'r> {
                 bytes += n as u64;
                 running.advance(n as u64);
             }
-            let records = bytes / u64::from(record_bytes);
-            self.note_unmapped(worker, split, from_ns, read_ns, bytes, (records, bytes));
+            let after = emitter.sink().inner().totals();
+            self.note_unmapped(worker, split, from_ns, read_ns, bytes, (after.0 - before.0, after.1 - before.1));
             let collector = emitter.sink_mut().inner_mut();
             checkpoints.end_split(split, collector.fill(), || collector.spill_splits())?;
         }
@@ -341,7 +354,7 @@ impl<'m, 'a, 'r> MapWorkers<'m, 'a, 'r> {
         from_ns: u64,
         read_ns: u64,
         bytes: u64,
-        (records, record_bytes): (u64, u64),
+        (records, record_bytes): (u64, RecordBytes),
     ) {
         let running = self.running;
         let to_ns = running.env.clock.now_ns();
@@ -351,7 +364,7 @@ impl<'m, 'a, 'r> MapWorkers<'m, 'a, 'r> {
         running.meter.span(worker, "map", u64::from(split.number), from_ns, to_ns, bytes, records);
         running.count_on(worker, TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
         running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
-        running.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_BYTES", record_bytes);
+        running.count_map_output_bytes(worker, record_bytes);
     }
 }
 

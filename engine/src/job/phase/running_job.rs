@@ -1,8 +1,9 @@
 //! The running job: state that all of its phases share.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::bytes::RecordBytes;
 use crate::collect::spill::FinishedSpill;
 use crate::env::crew::Stop;
 use crate::env::sync::{Mutex, MutexGuard};
@@ -22,7 +23,7 @@ use crate::job::spec::{JobSpec, Mode};
 use crate::job::task_files::named_outputs::{DiscardedOutputs, NamedOutputs};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
-use crate::operator::context::{CounterTable, JobContext, Outputs, add_counters};
+use crate::operator::context::{CounterTable, JobContext, LENGTH_COUNTERS, Outputs, TASK_COUNTERS, add_counters};
 use crate::run::passes::FinishedMerge;
 use crate::run::{ScratchDir, ScratchSpace};
 use crate::write::class_encoder::WriterClass;
@@ -51,6 +52,9 @@ pub struct RunningJob<'a> {
     pub totals: OutputTotals,
     /// Counters of finished work.
     pub counters: Mutex<CounterTable>,
+    /// Bytes beyond the first of the lengths that Hadoop writes before the keys of map output, and before the values,
+    /// if they are text.
+    pub map_output_lengths: [AtomicU64; 2],
     /// Counters of each worker, until a checkpoint or the phase ends.
     pub worker_counters: Vec<Mutex<CounterTable>>,
     pub job: Arc<JobContext>,
@@ -151,6 +155,18 @@ impl RunningJob<'_> {
         *self.counters_of(worker).entry((group.into(), name.into())).or_insert(0) += by;
     }
 
+    /// Counts bytes of map output on a worker.
+    pub fn count_map_output_bytes(&self, worker: usize, bytes: RecordBytes) {
+        self.count_on(worker, TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes.content);
+        self.add_map_output_lengths([bytes.key_lengths, bytes.value_lengths]);
+    }
+
+    fn add_map_output_lengths(&self, lengths: [u64; 2]) {
+        for (total, more) in self.map_output_lengths.iter().zip(lengths) {
+            total.fetch_add(more, Ordering::Relaxed);
+        }
+    }
+
     fn counters_of(&self, worker: usize) -> MutexGuard<'_, CounterTable> {
         self.worker_counters[worker].lock().unwrap_or_else(|e| e.into_inner())
     }
@@ -178,7 +194,9 @@ impl RunningJob<'_> {
 
     /// Adds the counters of a finished task to its worker's, and shows its status.
     pub fn absorb(&self, worker: usize, context: &TaskContext) {
-        let own = std::mem::take(&mut *context.counters.lock().unwrap_or_else(|e| e.into_inner()));
+        let mut own = std::mem::take(&mut *context.counters.lock().unwrap_or_else(|e| e.into_inner()));
+        let mut lengths = |of: &str| own.remove(&(LENGTH_COUNTERS.into(), of.into())).unwrap_or(0);
+        self.add_map_output_lengths([lengths("KEYS"), lengths("VALUES")]);
         if !own.is_empty() {
             add_counters(&mut self.counters_of(worker), own);
         }

@@ -65,6 +65,8 @@ pub struct Plan {
     pub writer: Option<Arc<dyn Class>>,
     /// Types of keys and values that the mappers emit.
     pub map_types: (Type, Type),
+    /// Types of the records that the job's own mappers emit.
+    pub emitted_types: (Type, Type),
     /// Types of keys and values in the output.
     pub output_types: (Type, Type),
     pub order: KeyOrder,
@@ -104,6 +106,7 @@ impl Plan {
         classes.check_key_order(map_types)?;
         let order = order(spec, &classes, map_types.0)?;
         classes.check_writer(output_types)?;
+        let emitted_types = map_types;
         let folds_early = fold_in_workers(&mut all, &mut classes, &mut map_types);
         let CutInput { files, splits, split_bytes, cuts_parts } =
             files_and_splits(spec, &named, &all, folds_early, cut_parts, env)?;
@@ -128,6 +131,7 @@ impl Plan {
             key_order_class,
             writer,
             map_types,
+            emitted_types,
             output_types,
             order,
             partitions: spec.reduces.max(1),

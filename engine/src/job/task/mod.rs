@@ -1,9 +1,12 @@
 //! One task of a job whose tasks a cluster runs: the phases of `execute`, cut at the cluster's shuffle.
 
+mod counters;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use self::counters::{GroupCount, writable_bytes};
 use super::commit::OutputDirectory;
 use super::control::{Control, ProgressStage};
 use super::execute;
@@ -81,6 +84,22 @@ fn counters(running: &RunningJob<'_>) -> Counters {
     let mut counters = own.iter().map(|((group, name), n)| (group.to_string(), name.to_string(), *n)).collect();
     for stage in running.meter.stages() {
         count_stage(&mut counters, &stage.name.to_uppercase(), (stage.busy_ms * 1e6) as u64);
+    }
+    counters
+}
+
+/// Replaces the bytes of map output by the bytes of its records in Hadoop.
+fn with_writable_bytes(mut counters: Counters, running: &RunningJob<'_>) -> Counters {
+    let value = |counters: &Counters, of: &str| {
+        counters.iter().find(|(group, name, _)| group == TASK_COUNTERS && name == of).map_or(0, |counter| counter.2)
+    };
+    let records = value(&counters, "MAP_OUTPUT_RECORDS");
+    let lengths = running.map_output_lengths.each_ref().map(|length| length.load(Ordering::Relaxed));
+    let types = running.plan.emitted_types;
+    for (group, name, bytes) in &mut counters {
+        if group == TASK_COUNTERS && name == "MAP_OUTPUT_BYTES" {
+            *bytes = writable_bytes(&running.spec.settings, types, records, *bytes, lengths);
+        }
     }
     counters
 }
@@ -313,7 +332,7 @@ pub fn map(
         runs: mapped.runs.take(),
         scratch: mapped.scratch,
         partitions: plan.partitions,
-        counters: counters(&running),
+        counters: with_writable_bytes(counters(&running), &running),
     })
 }
 

@@ -22,6 +22,10 @@ pub type Settings = BTreeMap<String, String>;
 /// Hadoop's counter group of tasks.
 pub const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
 
+/// Group of the counters `KEYS` and `VALUES`, which a mapper that folds for itself leaves for
+/// `RunningJob::map_output_lengths`.
+pub const LENGTH_COUNTERS: &str = "Yunti, lengths of map output";
+
 /// Attempts of a task if the job does not set them, as in Hadoop.
 const ATTEMPTS_MAX_DEFAULT: u32 = 4;
 

@@ -107,6 +107,11 @@ impl<'a> ReduceTask<'a> {
         })
     }
 
+    /// Returns true if records pass unchanged, so that nothing finds their groups.
+    pub fn passes_on(&self) -> bool {
+        !matches!(self, ReduceTask::Reduce { .. })
+    }
+
     #[inline]
     /// Takes the next record of the partition.
     pub fn push(&mut self, record: Record<'_>) -> Result<()> {

@@ -18,7 +18,6 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.InputFormat;
@@ -383,8 +382,7 @@ public final class SubmitJob extends Configured implements Tool {
     job.setOutputFormatClass(output);
     job.setMapperClass(NativeMapper.class);
     job.setReducerClass(NativeReducer.class);
-    job.setMapOutputKeyClass(BytesWritable.class);
-    job.setMapOutputValueClass(BytesWritable.class);
+    NativeJob.setMapOutput(job);
     if (output == NativeOutputFormat.class) {
       job.setOutputKeyClass(NullWritable.class);
       job.setOutputValueClass(NullWritable.class);

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.InputSplit;
@@ -97,6 +98,18 @@ public final class NativeJob {
       }
     }
     return facts.toArray(new String[0]);
+  }
+
+  /** Sets the classes of map output, which carry native records; keeps the job's own ones for its counters. */
+  public static void setMapOutput(Job job) {
+    Configuration conf = job.getConfiguration();
+    for (String[] counted : COUNTED) {
+      if (conf.get(counted[0]) != null) {
+        conf.set(counted[1], conf.get(counted[0]));
+      }
+    }
+    job.setMapOutputKeyClass(BytesWritable.class);
+    job.setMapOutputValueClass(BytesWritable.class);
   }
 
   /** Returns the facts of a task. */

@@ -64,6 +64,11 @@ public final class NativeJob {
     return set("mapreduce.job.output.key.class", key.getName()).set("mapreduce.job.output.value.class", value.getName());
   }
 
+  /** Returns the job with the classes that its map output has in Java, if they are not the usual ones. */
+  public NativeJob mapOutput(Class<?> key, Class<?> value) {
+    return set("mapreduce.map.output.key.class", key.getName()).set("mapreduce.map.output.value.class", value.getName());
+  }
+
   /** Returns the job with the classes of the suite's C++ library. */
   NativeJob withLibrary() {
     return new NativeJob(lines, settings, true);

@@ -23,7 +23,6 @@ public final class Twin {
   /** @param reduces 0 for a job of maps alone */
   public static Case of(String name, String folder, int reduces, Case.Tweak java, NativeJob nativeJob) {
     return Case.of("native/" + name)
-        .counterMayDiffer("MAP_OUTPUT_BYTES", "Writables have lengths and widths of their own; with a combiner or folder it is not counted")
         .body(trial -> {
           Job job = Job.getInstance(trial.conf());
           FileInputFormat.addInputPath(job, trial.input(folder));

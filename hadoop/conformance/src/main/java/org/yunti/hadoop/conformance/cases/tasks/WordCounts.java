@@ -21,13 +21,21 @@ import org.yunti.hadoop.conformance.suite.Twin;
  * how a text is split into words.
  */
 public final class WordCounts {
-  static final NativeJob FOLDER = NativeJob.of("mapper = \"Yunti.WordCountMapper\"", "folder = \"Yunti.SumFolder\"");
-  private static final NativeJob REDUCER = NativeJob.of("mapper = \"Yunti.WordCountMapper\"", "reducer = \"Yunti.SumReducer\"");
-  private static final NativeJob COMBINER = NativeJob.of("mapper = \"Yunti.WordCountMapper\"", "combiner = \"Yunti.SumReducer\"",
-      "reducer = \"Yunti.SumReducer\"");
+  static final NativeJob FOLDER = counting("folder = \"Yunti.SumFolder\"");
+  private static final NativeJob REDUCER = counting("reducer = \"Yunti.SumReducer\"");
+  private static final NativeJob COMBINER = counting("combiner = \"Yunti.SumReducer\"", "reducer = \"Yunti.SumReducer\"");
   private static final int MEGABYTE = 1 << 20;
 
   private WordCounts() {}
+
+  /** Returns a word count whose counts are IntWritable in Java. */
+  private static NativeJob counting(String... classes) {
+    NativeJob job = NativeJob.of("mapper = \"Yunti.WordCountMapper\"").mapOutput(Text.class, IntWritable.class);
+    for (String line : classes) {
+      job = job.with(line);
+    }
+    return job;
+  }
 
   public static List<Case> cases() {
     List<Case> cases = new ArrayList<>();
