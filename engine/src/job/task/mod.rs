@@ -22,6 +22,7 @@ use super::report::meter::StageKind;
 use super::spec::{InputFormat, JobSpec, Mode, OutputTarget, Partitioning};
 use super::task_files::named_outputs::NamedOutputs;
 use crate::bytes::{KeyOrder, Record};
+use crate::codec::CodecKind;
 use crate::collect::{CollectedRecords, Store};
 use crate::env::{Env, NamedFile};
 use crate::operator::context::BadRecords;
@@ -126,6 +127,8 @@ pub enum Cut {
     Whole,
     /// Uncompressed files anywhere.
     Anywhere,
+    /// Uncompressed files and those of `has_blocks` anywhere.
+    Blocks,
     /// Anywhere, whatever the names of the files are: the unit that begins in a split belongs to it.
     Units,
 }
@@ -136,9 +139,15 @@ impl Cut {
         match self {
             Cut::Whole => "false",
             Cut::Anywhere => "true",
+            Cut::Blocks => "blocks",
             Cut::Units => "units",
         }
     }
+}
+
+/// Returns true if a task finds the first block in a stretch of such a file by itself.
+pub fn has_blocks(codec: Option<CodecKind>) -> bool {
+    codec == Some(CodecKind::Bzip2)
 }
 
 /// Returns for each source of the job how a cluster may cut its files.
@@ -146,6 +155,7 @@ pub fn cuts(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Resu
     let plan = Plan::make(&for_task(spec, None), env, classes)?;
     let of = |format: &RecordFormat| match format {
         RecordFormat::Source(_) => Cut::Units,
+        format if format.splittable_by_blocks() => Cut::Blocks,
         format if format.splittable() => Cut::Anywhere,
         _ => Cut::Whole,
     };
@@ -238,7 +248,12 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
         }
         return with_split(plan, spec, files, split, pieces, bytes);
     }
-    let whole = !format.splittable() || files.first().is_some_and(|f| f.codec.is_some());
+    let (codec, len) = files.first().map_or((None, 0), |file| (file.codec, file.len));
+    let whole = match codec {
+        // One split of all blocks needs no search for them.
+        Some(_) => !format.splittable_by_blocks() || !has_blocks(codec) || (split.start == 0 && split.end >= len),
+        None => !format.splittable(),
+    };
     if whole && split.start > 0 {
         return Err(Error::new(Code::Internal, "a file that must be read whole was cut by the cluster")
             .at_path(split.path.to_string_lossy())

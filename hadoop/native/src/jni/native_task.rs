@@ -323,6 +323,20 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_compressed<'local>(
     .resolve::<ThrowPolicy>()
 }
 
+/// `static native boolean hasBlocks(String path)`: returns true if a task finds the blocks in a stretch of a file of
+/// this name.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_hasBlocks<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    path: JString<'local>,
+) -> jboolean {
+    env.with_env(|env| -> Result<jboolean> {
+        Ok(task::has_blocks(yunti_engine::codec::CodecKind::from_path(Path::new(&path.try_to_string(env)?))))
+    })
+    .resolve::<ThrowPolicy>()
+}
+
 /// `static native String extension(String job)`: returns the extension of an output file.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_extension<'local>(

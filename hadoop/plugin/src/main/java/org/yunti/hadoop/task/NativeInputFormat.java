@@ -25,7 +25,10 @@ public final class NativeInputFormat extends FileInputFormat<NullWritable, NullW
   @Override
   protected boolean isSplitable(JobContext context, Path file) {
     Configuration conf = context.getConfiguration();
-    return hasUnits(conf) || (conf.getBoolean(NativeJob.SPLITTABLE, false) && !compressed(file));
+    String cut = conf.get(NativeJob.SPLITTABLE, "false");
+    return cut.equals(NativeJob.UNITS)
+        || (!cut.equals("false") && !compressed(file))
+        || (cut.equals(NativeJob.BLOCKS) && hasBlocks(file));
   }
 
   /** Returns the splits of each source in order. One file may belong to several sources. */
@@ -63,6 +66,14 @@ public final class NativeInputFormat extends FileInputFormat<NullWritable, NullW
   private static boolean compressed(Path file) {
     try {
       return NativeTask.compressed(file.getName());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean hasBlocks(Path file) {
+    try {
+      return NativeTask.hasBlocks(file.getName());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -38,10 +38,13 @@ public final class NativeJob {
   public static final String SOURCES = "yunti.hadoop.sources";
 
   /**
-   * Setting: true, false or {@link #UNITS} for each source, separated by commas, if its files may be split; set by
-   * {@link #prepare}.
+   * Setting: true, false, {@link #BLOCKS} or {@link #UNITS} for each source, separated by commas, if its files may be
+   * split; set by {@link #prepare}.
    */
   static final String SPLITTABLE = "yunti.hadoop.splittable";
+
+  /** Value of {@link #SPLITTABLE} for lines: bzip2 files are split too. */
+  static final String BLOCKS = "blocks";
 
   /** Value of {@link #SPLITTABLE} for files of columns: a task reads the units that begin in its split. */
   static final String UNITS = "units";

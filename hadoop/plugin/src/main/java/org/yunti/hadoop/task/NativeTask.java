@@ -76,12 +76,16 @@ final class NativeTask {
 
   /**
    * Returns for each source, separated by commas, {@code true} or {@code false} if its uncompressed files may be split
-   * anywhere, or {@code units} if all its files may: their names show no codec.
+   * anywhere, {@code blocks} if those of {@link #hasBlocks} may too, or {@code units} if all its files may: their names
+   * show no codec.
    */
   static native String splittable(String job, String[] facts, String[] libraries) throws IOException;
 
   /** Returns true if a file of this name is read through a codec. */
   static native boolean compressed(String path) throws IOException;
+
+  /** Returns true if a file of this name may be split anywhere although it is compressed. */
+  static native boolean hasBlocks(String path) throws IOException;
 
   /** Returns the suffix of output files: the extension of the job's codec, or an empty string. */
   static native String extension(String job) throws IOException;

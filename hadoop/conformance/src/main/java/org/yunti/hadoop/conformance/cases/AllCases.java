@@ -21,6 +21,7 @@ import org.yunti.hadoop.conformance.cases.order.Partitioners;
 import org.yunti.hadoop.conformance.cases.shape.Buffers;
 import org.yunti.hadoop.conformance.cases.shape.Extents;
 import org.yunti.hadoop.conformance.cases.shape.Sizes;
+import org.yunti.hadoop.conformance.cases.tasks.Bzip2Splits;
 import org.yunti.hadoop.conformance.cases.tasks.JavaFormats;
 import org.yunti.hadoop.conformance.cases.tasks.Libraries;
 import org.yunti.hadoop.conformance.cases.tasks.Sorts;
@@ -53,6 +54,7 @@ public final class AllCases {
     all.addAll(Examples.cases());
     all.addAll(SortExamples.cases());
     all.addAll(WordCounts.cases());
+    all.addAll(Bzip2Splits.cases());
     all.addAll(JavaFormats.cases());
     all.addAll(Sorts.cases());
     all.addAll(Libraries.cases());
