@@ -155,30 +155,46 @@ impl FoldTable {
         entries: &[[[u32; 2]; 2]],
         share: Share,
     ) -> Result<bool> {
-        let state_bytes = self.state_bytes;
-        let mut batches = self.take_batches();
-        let batch = &mut batches[0];
-        let mut all = true;
         for some in entries.chunks(FOLD_BATCH) {
-            batch.n = some.len();
-            batch.values = Values::Spans;
-            for (i, &[key, state]) in some.iter().enumerate() {
-                if state[1] as usize != state_bytes {
-                    return Err(Error::new(Code::Internal, "a spilled state has the wrong length"));
-                }
-                (batch.spans[i], batch.value_spans[i]) = (key, state);
-            }
-            self.hash(batch, data)?;
-            if share != Share::ALL {
-                batch.retain(share);
-            }
-            all = self.settle(&mut RecordUse::Merge(folder), batch, data)?;
-            if !all {
-                break;
+            if self.merge_batch(folder, data, some, share)? > 0 {
+                return Ok(false);
             }
         }
+        Ok(true)
+    }
+
+    /// `merge_states` for at most `FOLD_BATCH` states of all keys. Returns the number of states that it merged, from
+    /// the first on. Fewer than given: the table is full.
+    pub fn merge_some(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[[[u32; 2]; 2]]) -> Result<usize> {
+        Ok(entries.len() - self.merge_batch(folder, data, entries, Share::ALL)?)
+    }
+
+    /// Merges a batch of states; returns the number of those left, which are the last.
+    fn merge_batch(
+        &mut self,
+        folder: &mut dyn Folder,
+        data: &[u8],
+        entries: &[[[u32; 2]; 2]],
+        share: Share,
+    ) -> Result<usize> {
+        let mut batches = self.take_batches();
+        let batch = &mut batches[0];
+        batch.n = entries.len();
+        batch.values = Values::Spans;
+        for (i, &[key, state]) in entries.iter().enumerate() {
+            if state[1] as usize != self.state_bytes {
+                return Err(Error::new(Code::Internal, "a spilled state has the wrong length"));
+            }
+            (batch.spans[i], batch.value_spans[i]) = (key, state);
+        }
+        self.hash(batch, data)?;
+        if share != Share::ALL {
+            batch.retain(share);
+        }
+        let all = self.settle(&mut RecordUse::Merge(folder), batch, data)?;
+        let left = if all { 0 } else { batch.n };
         self.batches = Some(batches);
-        Ok(all)
+        Ok(left)
     }
 
     pub(super) fn ones(

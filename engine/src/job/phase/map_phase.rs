@@ -95,6 +95,7 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
     // If no order must be kept, full tables are spilled unsorted.
     let spills_tables = folding.as_ref().is_some_and(|f| f.drained == DrainForm::States)
         && running.spec.mode == Mode::Grouped
+        && plan.keeps_tables
         && plan.key_order_class.is_none()
         && !running.spec.deterministic
         && !plan.writes_whole_parts();

@@ -3,7 +3,7 @@
 pub mod join_table;
 pub mod key_sample;
 pub mod map_only;
-mod map_output;
+pub mod map_output;
 pub mod map_phase;
 pub mod map_setup;
 mod map_workers;

@@ -70,6 +70,8 @@ pub struct Plan {
     /// Types of keys and values in the output.
     pub output_types: (Type, Type),
     pub order: KeyOrder,
+    /// False if the tables of a grouped job's map phase become records, for a reduce elsewhere.
+    pub keeps_tables: bool,
     pub partitions: u32,
     pub encoder: Encoder,
     /// Rule for retiring a scratch directory.
@@ -134,6 +136,7 @@ impl Plan {
             emitted_types,
             output_types,
             order,
+            keeps_tables: true,
             partitions: spec.reduces.max(1),
             encoder,
             scratch_rule: scratch_rule(spec)?,

@@ -1,12 +1,14 @@
 //! One task of a job whose tasks a cluster runs: the phases of `execute`, cut at the cluster's shuffle.
 
 mod counters;
+mod hash_reduce;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use self::counters::{GroupCount, writable_bytes};
+use self::hash_reduce::HashReduce;
 use super::commit::OutputDirectory;
 use super::control::{Control, ProgressStage};
 use super::execute;
@@ -26,7 +28,8 @@ use crate::codec::CodecKind;
 use crate::collect::{CollectedRecords, Store};
 use crate::env::{Env, NamedFile};
 use crate::operator::context::BadRecords;
-use crate::operator::{ClassSource, Type};
+use crate::operator::reducer::fold_reduce::FoldInput;
+use crate::operator::{Class, ClassSource, Type};
 use crate::read::foreign;
 use crate::read::split::{InputFile, Piece, RecordFormat, Split};
 use crate::run::{Run, ScratchSpace};
@@ -107,7 +110,7 @@ fn with_writable_bytes(mut counters: Counters, running: &RunningJob<'_>) -> Coun
 
 /// Returns the order in which the job's normalised keys are merged.
 pub fn merge_order(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<KeyOrder> {
-    Ok(Plan::make(&for_task(spec, None), env, classes)?.order)
+    Ok(plan_of_task(&for_task(spec, None), env, classes)?.order)
 }
 
 /// Checks that the parts of a job fit together. Errors are as from `Plan::make`.
@@ -117,7 +120,7 @@ pub fn check(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Res
 
 /// Returns the types of the keys and values that the job writes.
 pub fn output_types(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<(Type, Type)> {
-    Ok(Plan::make(&for_task(spec, None), env, classes)?.output_types)
+    Ok(plan_of_task(&for_task(spec, None), env, classes)?.output_types)
 }
 
 /// How a cluster may cut the files of a source.
@@ -152,7 +155,7 @@ pub fn has_blocks(codec: Option<CodecKind>) -> bool {
 
 /// Returns for each source of the job how a cluster may cut its files.
 pub fn cuts(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Vec<Cut>> {
-    let plan = Plan::make(&for_task(spec, None), env, classes)?;
+    let plan = plan_of_task(&for_task(spec, None), env, classes)?;
     let of = |format: &RecordFormat| match format {
         RecordFormat::Source(_) => Cut::Units,
         format if format.splittable_by_blocks() => Cut::Blocks,
@@ -212,14 +215,51 @@ pub fn bounds(
     Ok(Some(key_sample::collect(&running, 0)?.bounds.to_vec()))
 }
 
-/// Returns the job as its tasks run it: with a reduce, records between map and reduce are always sorted.
+/// Returns the job as its tasks run it.
 fn for_task(spec: &JobSpec, split: Option<&TaskSplit>) -> JobSpec {
-    let mode = if spec.mode == Mode::None { Mode::None } else { Mode::Sorted };
-    let mut task = JobSpec { mode, ..spec.without_inputs() };
+    let mut task = spec.without_inputs();
     if let Some(split) = split {
         inputs_of(&mut task, split.source).push(split.path.to_string_lossy().into_owned());
     }
     task
+}
+
+/// Makes the plan of a task. Errors are as from `Plan::make`.
+fn plan_of_task(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Plan> {
+    let mut plan = Plan::make(spec, env, classes)?;
+    if groups_alone(spec, &plan) {
+        // States are grouped as other records are: by what compares fastest.
+        plan.order = KeyOrder::NONE;
+    }
+    plan.keeps_tables = false;
+    Ok(plan)
+}
+
+/// Returns true if the job asks for groups in no order.
+fn groups_alone(spec: &JobSpec, plan: &Plan) -> bool {
+    spec.mode == Mode::Grouped
+        && plan.key_order_class.is_none()
+        && !spec.deterministic
+        && spec.partitioning != Partitioning::TotalOrder
+}
+
+/// Returns the folder whose states a reduce merges by hash, if the job has one.
+fn folder_by_hash<'p>(spec: &JobSpec, running: &'p RunningJob<'_>) -> Result<Option<&'p Arc<dyn Class>>> {
+    let plan = running.plan;
+    let reduces = plan.reducer.as_ref().is_some_and(|class| !class.info().is_identity);
+    if reduces || !groups_alone(spec, plan) || map_phase::fold_input(running)? != FoldInput::States {
+        return Ok(None);
+    }
+    Ok(plan.folder.as_ref())
+}
+
+/// Returns true if the reduces of the job take the records of each map apart, in no order of all.
+pub fn takes_maps_apart(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<bool> {
+    let spec = for_task(spec, None);
+    let plan = plan_of_task(&spec, env, classes)?;
+    let control = Control::new();
+    let running = execute::start(&spec, &plan, 1, env, &control)?;
+    Ok(folder_by_hash(&spec, &running)?.is_some())
 }
 
 /// Returns the inputs of a source; without several sources, the inputs of the job.
@@ -232,7 +272,7 @@ fn inputs_of(spec: &mut JobSpec, source: usize) -> &mut Vec<String> {
 
 /// Makes the plan of a task that maps one split. A source's file is searched for units in this range alone.
 fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], split: &TaskSplit) -> Result<Plan> {
-    let plan = Plan::make(&spec.without_inputs(), env, classes)?;
+    let plan = plan_of_task(&spec.without_inputs(), env, classes)?;
     let files = inputs::find(&*env.files, &[split.path.to_string_lossy().into_owned()])?;
     let Some(source) = plan.sources.get(split.source) else {
         let what = format!("the job has no source {}", split.source);
@@ -377,32 +417,61 @@ pub fn map_to_file(
     Ok(counters(&running))
 }
 
+/// Taker of a partition's records, one by one.
+type Feed<'f> = dyn FnMut(Record<'_>) -> Result<()> + 'f;
+
+/// Reduces the groups of sorted records. Returns the nanoseconds of merging and of writing.
+fn reduce_groups(
+    running: &RunningJob<'_>,
+    partition: u32,
+    records: impl FnOnce(&mut Feed<'_>) -> Result<u64>,
+    writer: OutputWriter<'_>,
+) -> Result<(u64, u64)> {
+    let mut reduce = ReduceTask::new(running, partition, map_phase::fold_input(running)?, writer)?;
+    let mut groups = reduce.passes_on().then(|| GroupCount::new(running.plan.key_order_class.is_some()));
+    let merge_ns = records(&mut |record| {
+        if let Some(groups) = &mut groups {
+            groups.add(&record)?;
+        }
+        reduce.push(record)
+    })?;
+    if let Some(groups) = groups {
+        running.count(TASK_COUNTERS, "REDUCE_INPUT_GROUPS", groups.count);
+    }
+    // The cluster tries a failed task again.
+    reduce.end()?;
+    Ok((merge_ns, reduce.finish(running, 0)?.write_ns))
+}
+
 /// Reduces one partition to `file`, written from start to end.
 ///
-/// `records` passes the partition's sorted records to its argument one by one, and returns the time of merging in
-/// nanoseconds.
+/// `records` passes the partition's records to its argument one by one, and returns the time of merging in nanoseconds.
+/// They are sorted, or those of each map are (`takes_maps_apart`).
 pub fn reduce(
     spec: &JobSpec,
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
     partition: u32,
-    records: impl FnOnce(&mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<u64>,
+    records: impl FnOnce(&mut Feed<'_>) -> Result<u64>,
     file: NamedFile,
 ) -> Result<Counters> {
     let spec = for_task(spec, None);
-    let plan = Plan::make(&spec, env, classes)?;
+    let plan = plan_of_task(&spec, env, classes)?;
     let running = start(&spec, &plan, 1, env, control)?;
     control.enter(ProgressStage::Reduce);
     let output = Output::Stream(PartFile::new(file, true, 0)?);
     running.write_edges(&output, Edge::Head)?;
     let writer = OutputWriter::new(running.writer_setup(&output, &|| false), 0, Some(0), Vec::new());
-    let mut reduce = ReduceTask::new(&running, partition, map_phase::fold_input(&running)?, writer)?;
     let start = env.clock.now_ns();
-    let merge_ns = records(&mut |record| reduce.push(record))?;
-    // The cluster tries a failed task again.
-    reduce.end()?;
-    let write_ns = reduce.finish(&running, 0)?.write_ns;
+    let (merge_ns, write_ns) = match folder_by_hash(&spec, &running)? {
+        Some(class) => {
+            let mut reduce = HashReduce::new(&running, class, partition)?;
+            let merge_ns = records(&mut |record| reduce.push(&record))?;
+            (merge_ns, reduce.finish(writer)?.write_ns)
+        }
+        None => reduce_groups(&running, partition, records, writer)?,
+    };
     let reduce_ns = (env.clock.now_ns() - start).saturating_sub(merge_ns + write_ns);
     running.meter.add(0, StageKind::Merge, merge_ns, 0, 0);
     running.meter.add(0, StageKind::Reduce, reduce_ns, 0, 0);

@@ -25,8 +25,8 @@ pub(super) fn input(handle: jlong) -> Result<Arc<ReduceInput>> {
     INPUTS.get(handle)
 }
 
-/// `static native long create(int form, int codec, int level, int codecBuffer, boolean reversed, long memory, String[]
-/// directories, Object combiner, Object comparator)`: returns the handle.
+/// `static native long create(int form, int codec, int level, int codecBuffer, boolean reversed, boolean apart, long
+/// memory, String[] directories, Object combiner, Object comparator, Object normals)`: returns the handle.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'local>(
     mut env: EnvUnowned<'local>,
@@ -36,6 +36,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
     level: jint,
     codec_buffer: jint,
     reversed: jboolean,
+    apart: jboolean,
     memory: jlong,
     directories: JObjectArray<'local, JString<'local>>,
     combiner: JObject<'local>,
@@ -47,6 +48,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
             form: form_of_java(form)?,
             order: KeyOrder { descending: reversed, ..KeyOrder::BYTES },
             codec: codec_of_java(codec, level, codec_buffer)?,
+            apart,
             memory_bytes: memory.max(0) as u64,
             scratch: paths_of_java(env, &directories)?,
         };

@@ -366,6 +366,24 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reversed<'local>(
     .resolve::<ThrowPolicy>()
 }
 
+/// `static native boolean takesMapsApart(String job, String[] facts, String[] libraries)`: returns true if reduces
+/// take the records of each map apart.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_takesMapsApart<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+    facts: JObjectArray<'local, JString<'local>>,
+    libraries: JObjectArray<'local, JString<'local>>,
+) -> jboolean {
+    env.with_env(|env| -> Result<jboolean> {
+        let outside = yunti_engine::env::Env::real();
+        let (job, outside) = submitted_of_java(env, (&job, &facts), &libraries, outside)?;
+        Ok(task::takes_maps_apart(&job.spec, &outside, &job.classes)?)
+    })
+    .resolve::<ThrowPolicy>()
+}
+
 /// `static native String[] reduce(String job, String[] facts, TaskFiles files, long input, int partition, long memory,
 /// String[] directories, String output)`: returns the counters.
 #[unsafe(no_mangle)]

@@ -16,7 +16,8 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
-use yunti_engine::run::{BlockSource, KeyRange, MergePasses, ReadContext, Run, RunReader, ScratchSpace};
+use yunti_engine::run::block::Entry;
+use yunti_engine::run::{Block, BlockSource, KeyRange, MergePasses, ReadContext, Run, RunReader, ScratchSpace};
 
 use super::fetched_segment::FetchedSegment;
 use crate::compress::Codec;
@@ -40,6 +41,8 @@ pub struct ReduceSettings {
     pub order: KeyOrder,
     /// Codec of the segments.
     pub codec: Codec,
+    /// True if the records of each segment are read apart, and not merged (`drain`).
+    pub apart: bool,
     /// Bytes for segments in memory; merging takes a part of them.
     pub memory_bytes: u64,
     /// Directories of segments on disk and of runs.
@@ -55,6 +58,8 @@ pub struct ReduceInput {
     segments: Mutex<Segments>,
     combine_mode: Mutex<CombineMode>,
     merged: Mutex<Option<OpenMerge>>,
+    /// The whole input, if it is read apart.
+    parts: Mutex<Parts>,
 }
 
 #[derive(Default)]
@@ -63,6 +68,13 @@ struct Segments {
     open: HashMap<u64, Arc<Mutex<FetchedSegment>>>,
     memory: Vec<Arc<FetchedSegment>>,
     disk: Vec<Arc<FetchedSegment>>,
+}
+
+/// Sources that are read one after the other.
+#[derive(Default)]
+struct Parts {
+    segments: Vec<Arc<FetchedSegment>>,
+    runs: Vec<Arc<Run>>,
 }
 
 struct OpenMerge {
@@ -102,6 +114,7 @@ impl ReduceInput {
             segments: Mutex::default(),
             combine_mode: Mutex::new(combiner.map_or(CombineMode::Nothing, CombineMode::User)),
             merged: Mutex::default(),
+            parts: Mutex::default(),
         }
     }
 
@@ -229,6 +242,12 @@ impl ReduceInput {
             let mut segments = self.segments();
             (std::mem::take(&mut segments.memory), std::mem::take(&mut segments.disk))
         };
+        if self.settings.apart {
+            disk.extend(memory);
+            let parts = Parts { segments: disk, runs: self.space.runs.take() };
+            *self.parts.lock().unwrap_or_else(|e| e.into_inner()) = parts;
+            return Ok(());
+        }
         // Too many at once: merge the first ones into runs.
         let fan_in = self.fan_in();
         while memory.len() + disk.len() > fan_in && disk.len() > 1 {
@@ -274,8 +293,11 @@ impl ReduceInput {
         Ok(take(frames.next_batch(records, room)?))
     }
 
-    /// Passes all records, in normal form, to `each`; returns the nanoseconds of merging.
+    /// Passes all records, in normal form, to `each`; returns the nanoseconds of merging or reading.
     pub fn drain(&self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<u64> {
+        if self.settings.apart {
+            return self.drain_parts(each);
+        }
         let mut merged = self.merged.lock().unwrap_or_else(|e| e.into_inner());
         let OpenMerge { records, .. } = merged.as_mut().ok_or_else(no_segment)?;
         let mut merge_ns = 0;
@@ -283,6 +305,61 @@ impl ReduceInput {
             Counts::add(&self.space.counts.ticks, 1);
         }
         Ok(merge_ns)
+    }
+
+    /// Returns true if the records of each segment are read apart.
+    pub fn is_apart(&self) -> bool {
+        self.settings.apart
+    }
+
+    /// Returns the bytes of the memory for segments that have none.
+    pub fn free_bytes(&self) -> u64 {
+        let parts = self.parts.lock().unwrap_or_else(|e| e.into_inner());
+        let held = parts.segments.iter().filter(|segment| segment.is_in_memory()).map(|segment| segment.length()).sum();
+        self.settings.memory_bytes.saturating_sub(held)
+    }
+
+    /// Passes the records of each segment and each run to `each`. A segment's memory is free after its last record.
+    fn drain_parts(&self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<u64> {
+        let Parts { segments, runs } = std::mem::take(&mut *self.parts.lock().unwrap_or_else(|e| e.into_inner()));
+        let context = ReadContext { budget: Budget::new(u64::MAX / 2), cancelled: self.space.cancel.flag() };
+        let mut read_ns = 0;
+        for segment in segments {
+            for source in self.sources(std::slice::from_ref(&segment))? {
+                read_ns += self.drain_source(source, each)?;
+            }
+        }
+        for run in runs {
+            read_ns += self.drain_source(Box::new(RunReader::open(&run, KeyRange::whole(0), true, &context)), each)?;
+        }
+        Ok(read_ns)
+    }
+
+    fn drain_source(
+        &self,
+        mut source: Box<dyn BlockSource>,
+        each: &mut dyn FnMut(Record<'_>) -> Result<()>,
+    ) -> Result<u64> {
+        let clock = &*self.space.env.clock;
+        let (mut block, mut spare, mut entries) = (Block::default(), Vec::new(), Vec::new());
+        let mut read_ns = 0;
+        loop {
+            let start = clock.now_ns();
+            let more = source.next_block(&mut block, &mut spare)?;
+            read_ns += clock.now_ns() - start;
+            if !more {
+                return Ok(read_ns);
+            }
+            let mut at = block.start();
+            entries.clear();
+            block.decode(&mut at, usize::MAX, KeyOrder::BYTES, |_, entry| entries.push(entry));
+            block.check_end(at).map_err(|e| source.locate(e))?;
+            for Entry { offset, key_len, len, split } in &entries {
+                let bytes = &block.data()[*offset as usize..][..*len as usize];
+                each(Record { bytes, key_len: *key_len, split: *split })?;
+            }
+            Counts::add(&self.space.counts.ticks, 1);
+        }
     }
 }
 
@@ -345,7 +422,8 @@ mod tests {
 
     fn input(codec: Codec, scratch: PathBuf) -> ReduceInput {
         let (form, order) = (KeyForm::Same, KeyOrder::BYTES);
-        let settings = ReduceSettings { form, order, codec, memory_bytes: 1 << 20, scratch: vec![scratch] };
+        let settings =
+            ReduceSettings { form, order, codec, apart: false, memory_bytes: 1 << 20, scratch: vec![scratch] };
         ReduceInput::new(settings, Env::real(), None, None)
     }
 
@@ -436,6 +514,7 @@ mod tests {
             form: KeyForm::Same,
             order: KeyOrder::BYTES,
             codec,
+            apart: false,
             memory_bytes: 1 << 20,
             scratch: vec![std::env::temp_dir()],
         };

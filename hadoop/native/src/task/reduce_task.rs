@@ -10,6 +10,9 @@ use yunti_engine::job::task::{self, Counters};
 use super::TaskJob;
 use crate::shuffle::ReduceInput;
 
+/// Bytes of a reduce with a table, at least.
+const TABLE_BYTES_MIN: u64 = 4 << 20;
+
 /// Reduces the records of an open `input`; `file` is written from start to end. Returns the counters.
 ///
 /// Fails with the error of the job's classes, of a read or of a write.
@@ -21,5 +24,10 @@ pub fn run(
     partition: u32,
     file: NamedFile,
 ) -> Result<Counters> {
-    task::reduce(&job.spec, env, &job.classes, control, partition, |each| input.drain(each), file)
+    let mut spec = job.spec.clone();
+    if input.is_apart() {
+        // A merge takes up to a quarter of the input's memory; here a table takes that, and what segments leave.
+        spec.memory_bytes = spec.memory_bytes.map(|bytes| (bytes / 4 + input.free_bytes()).max(TABLE_BYTES_MIN));
+    }
+    task::reduce(&spec, env, &job.classes, control, partition, |each| input.drain(each), file)
 }

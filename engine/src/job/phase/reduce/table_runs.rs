@@ -12,10 +12,32 @@ use crate::fold::spill::RangeMerge;
 use crate::fold::{FoldTable, Share};
 use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
-use crate::operator::Emitter;
+use crate::operator::{Emitter, Folder};
 use crate::run::{ReadContext, reader_memory_bytes};
 use crate::write::Output;
-use yunti_base::Result;
+use yunti_base::{Cancel, Error, Result};
+
+/// Merges one hash range and passes its keys and states to `each`. A range that does not fit is merged in halves.
+///
+/// Fails with `too_small` for a range that cannot be halved.
+pub fn merge_range(
+    merge: &mut RangeMerge<'_>,
+    folder: &mut dyn Folder,
+    number: u32,
+    cancel: &Cancel,
+    too_small: impl Fn() -> Error,
+    mut each: impl FnMut(&[&[u8]], &[*const u8]) -> Result<()>,
+) -> Result<()> {
+    let mut left = vec![Share::ALL];
+    while let Some(keys) = left.pop() {
+        cancel.check()?;
+        match merge.gather(folder, number, keys)? {
+            Some(table) => table.for_each_batch(&mut each)?,
+            None => left.extend(keys.halves().ok_or_else(&too_small)?),
+        }
+    }
+    Ok(())
+}
 
 /// Merges, finishes and writes the table runs of `map_output`.
 pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Result<()> {
@@ -50,20 +72,11 @@ pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Resu
             if number >= hash_ranges.count() || stop() {
                 break;
             }
-            // A range that does not fit is merged in halves.
-            let mut left = vec![Share::ALL];
-            while let Some(keys) = left.pop() {
-                running.crew.cancel.check()?;
-                let Some(table) = merge.gather(&mut *folder, number, keys)? else {
-                    let Some(halves) = keys.halves() else { return Err(budget.too_small(share * 2, "merging tables")) };
-                    left.extend(halves);
-                    continue;
-                };
-                table.for_each_batch(|keys, states| {
-                    keys_seen += keys.len() as u64;
-                    emitter.run(&[], |out| finisher.finish(keys, states, out))
-                })?;
-            }
+            let too_small = || budget.too_small(share * 2, "merging tables");
+            merge_range(&mut merge, &mut *folder, number, running.crew.cancel, too_small, |keys, states| {
+                keys_seen += keys.len() as u64;
+                emitter.run(&[], |out| finisher.finish(keys, states, out))
+            })?;
             running.advance(running.plan.input_bytes / u64::from(hash_ranges.count()));
             show_output(running);
         }

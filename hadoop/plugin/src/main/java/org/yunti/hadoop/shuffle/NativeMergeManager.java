@@ -110,6 +110,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
             codec.level(),
             codec.bufferBytes(),
             isNative && NativeJob.reversed(job),
+            isNative && NativeJob.takesMapsApart(job),
             memory.limitBytes(),
             directories,
             combiner,

@@ -12,6 +12,7 @@ final class NativeReduceInput {
       int level,
       int codecBuffer,
       boolean reversed,
+      boolean apart,
       long memoryBytes,
       String[] directories,
       Object combiner,

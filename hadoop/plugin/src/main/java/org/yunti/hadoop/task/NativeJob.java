@@ -58,6 +58,18 @@ public final class NativeJob {
   /** Setting: true if keys are merged in descending order of their bytes; set by {@link #prepare}. */
   private static final String REVERSED = "yunti.hadoop.reversed";
 
+  /** Setting: true if reduces take the records of each map apart; set by {@link #prepare}. */
+  private static final String APART = "yunti.hadoop.apart";
+
+  /**
+   * Settings: the classes whose sizes MAP_OUTPUT_BYTES counts, from {@code mapreduce.map.output.key.class} and {@code
+   * .value.class} as the job was submitted with (counters.rs).
+   */
+  private static final String[][] COUNTED = {
+    {MRJobConfig.MAP_OUTPUT_KEY_CLASS, "yunti.hadoop.counted.key.class"},
+    {MRJobConfig.MAP_OUTPUT_VALUE_CLASS, "yunti.hadoop.counted.value.class"}
+  };
+
   /** Setting: names parts as the older API does, {@code part-00000}. */
   static final String PLAIN_PARTS = "output.plain.parts";
 
@@ -198,6 +210,7 @@ public final class NativeJob {
       }
     }
     conf.setBoolean(REVERSED, NativeTask.reversed(of(conf), facts, own));
+    conf.setBoolean(APART, NativeTask.takesMapsApart(of(conf), facts, own));
     try (TaskFiles files = new TaskFiles(conf, null)) {
       Set<Input> inputs = readsNatively(job) ? inputs(job, facts, own) : samples(job, files);
       String[] paths = inputs.stream().map(input -> input.path).toArray(String[]::new);
@@ -290,6 +303,11 @@ public final class NativeJob {
   /** Returns true if the job's keys are merged in descending order of their bytes. */
   public static boolean reversed(Configuration conf) {
     return conf.getBoolean(REVERSED, false);
+  }
+
+  /** Returns true if the job's reduces take the records of each map apart. */
+  public static boolean takesMapsApart(Configuration conf) {
+    return conf.getBoolean(APART, false);
   }
 
   /** Returns the memory of a map task in bytes. {@code compressed}: native code reads its file through a codec. */

@@ -93,6 +93,9 @@ final class NativeTask {
   /** Returns true if keys are merged in descending order of their bytes. */
   static native boolean reversed(String job, String[] facts, String[] libraries) throws IOException;
 
+  /** Returns true if reduces take the records of each map apart, in no order of all. */
+  static native boolean takesMapsApart(String job, String[] facts, String[] libraries) throws IOException;
+
   /** Reduces the records of {@code input}, a NativeReduceInput, to a file. Returns counters as {@link #map} does. */
   static native String[] reduce(
       String job,
