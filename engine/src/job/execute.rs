@@ -406,6 +406,7 @@ fn start_with<'a>(
         scratch,
         join_table,
         scratch_dirs,
+        spills_aside: false,
         bounds: None,
         spill: Mutex::default(),
         workload_stats: Mutex::default(),

@@ -56,6 +56,11 @@ pub trait Spill: Send {
     /// Writes the records to a run and releases them (`CollectedRecords::release`), at once or in the background.
     fn spill(&mut self, store: &Store, collected: &mut CollectedRecords) -> Result<()>;
 
+    /// Returns true if spills run beside the collector from now on, so that it may fill half of its share.
+    fn shares_memory(&self) -> bool {
+        false
+    }
+
     /// Waits for a background spill. Returns true if there was one, so that its memory is free now.
     fn wait(&mut self) -> Result<bool> {
         Ok(false)

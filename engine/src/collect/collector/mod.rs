@@ -55,6 +55,9 @@ pub struct Collector<'a> {
     number: u32,
     /// Blocks that this worker may hold.
     blocks_max: usize,
+    /// Bytes that it may fill, and true once spills beside it have a half of them.
+    share_bytes: u64,
+    is_sharing: bool,
     /// Types of the records' keys and values.
     types: (Type, Type),
     scratch: Vec<u8>,
@@ -95,6 +98,8 @@ impl<'a> Collector<'a> {
             split: 0,
             number: 0,
             blocks_max,
+            share_bytes,
+            is_sharing: false,
             types,
             scratch: Vec::new(),
             records: 0,
@@ -196,6 +201,9 @@ impl<'a> Collector<'a> {
     fn spill_all(&mut self) -> Result<()> {
         if self.collected.records > 0 {
             self.spill.spill(&self.store, &mut self.collected)?;
+            if self.spill.shares_memory() && !std::mem::replace(&mut self.is_sharing, true) {
+                self.set_share(self.share_bytes / 2);
+            }
         }
         self.collected.release(&self.store);
         self.used = usize::MAX;

@@ -9,6 +9,7 @@ use super::map_setup::{TASK_COUNTERS, make_key_encoder, make_partition, map_toge
 use super::map_workers::{MapFold, MapWorkers};
 use super::resume::checkpoints::Checkpoints;
 use super::running_job::RunningJob;
+use super::spill_aside::{AsideSpill, SpillsAside};
 use crate::collect::collector::{CollectedRecords, Spill};
 use crate::collect::partition::Partition;
 use crate::collect::spill::{FinishedSpill, MakeCombiner, RunSpill, Runs, SpillSetup};
@@ -27,7 +28,7 @@ use crate::map::fold_sink::DrainForm;
 use crate::map::timed_sink::TimedSink;
 use crate::memory::pool::UNIT_BYTES;
 use crate::operator::reducer::fold_reduce::FoldInput;
-use crate::operator::{Emitter, Type};
+use crate::operator::{Emitter, TaskContext, Type};
 use crate::read::mapped_input;
 use crate::read::split::RecordFormat;
 use crate::run::{RunBuilder, ScratchSpace};
@@ -74,14 +75,17 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
     let spilled_ns: Vec<AtomicU64> = (0..running.crew.workers).map(|_| AtomicU64::new(0)).collect();
     let note_spill = |spill: &FinishedSpill| {
         let FinishedSpill { worker, start_ns, end_ns, bytes, records, .. } = *spill;
-        spilled_ns[worker].fetch_add(end_ns - start_ns, Ordering::Relaxed);
         running.meter.add(worker, StageKind::Spill, end_ns - start_ns, bytes, records);
         running.meter.span(worker, "spill", 0, start_ns, end_ns, bytes, records);
         running.count_on(worker, TASK_COUNTERS, "SPILLED_RECORDS", records);
         running.note_spill(spill);
         running.note_memory();
     };
-    let spill_setup = SpillSetup {
+    let deduct_spill = |spill: &FinishedSpill| {
+        spilled_ns[spill.worker].fetch_add(spill.end_ns - spill.start_ns, Ordering::Relaxed);
+        note_spill(spill);
+    };
+    let setup_with = |on_spill| SpillSetup {
         scratch: scratch.clone(),
         settings: run_settings(running),
         partitions: plan.partitions,
@@ -90,8 +94,11 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         threads: running.crew.threads,
         cancel: running.crew.cancel,
         clock: &*running.env.clock,
-        on_spill: &note_spill,
+        on_spill,
     };
+    let spill_setup = setup_with(&deduct_spill);
+    let aside_setup = setup_with(&note_spill);
+    let aside = running.spills_aside.then(SpillsAside::default);
     // If no order must be kept, full tables are spilled unsorted.
     let spills_tables = folding.as_ref().is_some_and(|f| f.drained == DrainForm::States)
         && running.spec.mode == Mode::Grouped
@@ -121,7 +128,7 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         let written = run.totals();
         let segments = run.segments() as u32;
         table_runs.push(worker, run);
-        note_spill(&FinishedSpill {
+        deduct_spill(&FinishedSpill {
             worker,
             start_ns: start,
             end_ns: running.env.clock.now_ns(),
@@ -138,22 +145,28 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         Some(f) if f.drained == DrainForm::States => Type::Bytes,
         _ => plan.map_types.1,
     };
-    let make_collector = |worker: usize| -> Result<Emitter<TimedSink<KeyOrderCollector<'_>>>> {
-        let context = running.context(false, worker as u32);
-        let combiner: Option<MakeCombiner<'_>> = match (&plan.combiner, &folding) {
+    let make_combiner = |context: &Arc<TaskContext>| -> Option<MakeCombiner<'_>> {
+        match (&plan.combiner, &folding) {
             // Records with ordered keys are not combined again: the combiner takes plain keys.
             (Some(class), None) if plan.key_order_class.is_none() => {
                 let context = context.clone();
                 Some(Box::new(move || class.reducer(&context)))
             }
             _ => None,
+        }
+    };
+    let make_collector = |worker: usize| -> Result<Emitter<TimedSink<KeyOrderCollector<'_>>>> {
+        let context = running.context(false, worker as u32);
+        let own = RunSpill { setup: &spill_setup, worker, combiner: make_combiner(&context), value_type: values };
+        let spill: Box<dyn Spill + '_> = match &aside {
+            Some(aside) => Box::new(AsideSpill { aside, store: store.clone(), own, has_spilled: false }),
+            None => Box::new(own),
         };
-        let spill = RunSpill { setup: &spill_setup, worker, combiner, value_type: values };
         let partition = make_partition(running, &context, &bounds)?;
         let types = (plan.map_types.0, values);
         let share = if folding.is_some() { running.sizing.fold_shares().1 } else { running.sizing.share_bytes };
         let collector =
-            |types, partition| Collector::new(store.clone(), types, partition, routes.clone(), Box::new(spill), share);
+            |types, partition| Collector::new(store.clone(), types, partition, routes.clone(), spill, share);
         let collector = match make_key_encoder(plan, &context, types)? {
             None => KeyOrderCollector::plain(collector(types, partition)),
             Some(key_encoder) => {
@@ -180,7 +193,19 @@ pub fn run(running: &RunningJob<'_>) -> Result<MapOutput> {
         collected: Mutex::default(),
         tables: Mutex::default(),
     };
-    map_together(running, ahead.as_deref(), |worker, stop| workers.work(worker, stop))?;
+    map_together(running, ahead.as_deref(), |worker, stop| {
+        let Some(aside) = &aside else { return workers.work(worker, stop) };
+        running.crew.together(2, |other, stop| {
+            if other == 0 {
+                let done = workers.work(worker, stop);
+                aside.end();
+                return done;
+            }
+            let combiner = make_combiner(&running.context(false, worker as u32));
+            let mut spill = RunSpill { setup: &aside_setup, worker, combiner, value_type: values };
+            aside.serve(stop, |mut collected| spill.spill(&store, &mut collected))
+        })
+    })?;
     let (mut collected, mut tables) = workers.into_results();
     for (worker, ns) in spilled_ns.iter().enumerate() {
         let stage = if folding.is_some() { StageKind::Fold } else { StageKind::Collect };

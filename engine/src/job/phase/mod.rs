@@ -11,3 +11,4 @@ pub mod reduce;
 pub mod resume;
 pub mod running_job;
 pub mod sorted;
+mod spill_aside;

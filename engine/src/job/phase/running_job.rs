@@ -71,6 +71,8 @@ pub struct RunningJob<'a> {
     /// Table of a hash join, for the report.
     pub join_table: Option<JoinTableUse>,
     pub scratch_dirs: Vec<ScratchDir>,
+    /// True if spills run beside the map: a job with one worker has another processor.
+    pub spills_aside: bool,
     /// Bounds of a total order, if they were sampled elsewhere.
     pub bounds: Option<Arc<Vec<Vec<u8>>>>,
     pub spill: Mutex<Spill>,

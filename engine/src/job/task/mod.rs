@@ -77,6 +77,9 @@ pub const OUTPUTS: &str = "yunti:/outputs";
 /// Directory of the bad records of map tasks, as `OUTPUTS`. Names are the numbers of the task and of its records.
 pub const BAD_RECORDS: &str = "yunti:/bad-records";
 
+/// Setting: cores of the container of a map task.
+const CORES: &str = "mapreduce.map.cpu.vcores";
+
 /// Adds the time of a stage that was measured outside the engine.
 pub fn count_stage(counters: &mut Counters, stage: &str, ns: u64) {
     counters.push((STAGE_TIMES.into(), stage.into(), (ns + 500_000) / 1_000_000));
@@ -377,6 +380,7 @@ pub fn map(
     let plan = plan_of_split(&spec, env, classes, split)?;
     let mut running = start(&spec, &plan, spec.threads.unwrap_or(1), env, control)?;
     running.bounds = bounds.map(Arc::new);
+    running.spills_aside = spec.settings.get(CORES).and_then(|cores| cores.parse().ok()).unwrap_or(1) > 1;
     control.expect(plan.input_bytes);
     running.count(INPUT_BYTES.0, INPUT_BYTES.1, plan.input_bytes);
     let mapped = map_phase::run(&running)?;

@@ -4,6 +4,9 @@ pub mod map_task;
 pub mod reduce_task;
 pub mod user_code;
 
+#[cfg(test)]
+mod task_test;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

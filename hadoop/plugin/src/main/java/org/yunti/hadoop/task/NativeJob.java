@@ -105,6 +105,14 @@ public final class NativeJob {
           facts.add(conf.get(setting.getKey(), ""));
         }
       }
+      for (String[] counted : COUNTED) {
+        if (conf.get(counted[1]) != null) {
+          facts.add(counted[1]);
+          facts.add(conf.get(counted[1]));
+        }
+      }
+      facts.add(MRJobConfig.MAP_CPU_VCORES);
+      facts.add(conf.get(MRJobConfig.MAP_CPU_VCORES, "1"));
       facts.add(MRJobConfig.TASK_TIMEOUT);
       facts.add(conf.get(MRJobConfig.TASK_TIMEOUT, "600000"));
       for (String max : new String[] {MRJobConfig.MAP_MAX_ATTEMPTS, MRJobConfig.REDUCE_MAX_ATTEMPTS}) {
