@@ -128,12 +128,9 @@ impl FetchedSegment {
     /// Returns a reader of the segment without its checksum.
     pub fn read(self: &Arc<Self>) -> Box<dyn Read + Send> {
         match self.place {
-            Place::Map(_) => Box::new(MapFileReader {
-                fetched: self.clone(),
-                file: None,
-                at: 0,
-                checksum: crc32fast::Hasher::new(),
-            }),
+            Place::Map(_) => {
+                Box::new(MapFileReader { fetched: self.clone(), file: None, at: 0, checksum: crc32fast::Hasher::new() })
+            }
             _ => Box::new(Reader { fetched: self.clone(), at: 0, extent: 0, within: 0 }),
         }
     }

@@ -412,7 +412,8 @@ mod tests {
         assert_eq!(read(&whole).unwrap(), 8 + 3 + 100);
         let mut flipped = whole.clone();
         flipped[50] ^= 1;
-        for (bytes, what) in [(&flipped[..], "wrong checksum"), (&whole[..60], "too early"), (&whole[..108], "too early")]
+        for (bytes, what) in
+            [(&flipped[..], "wrong checksum"), (&whole[..60], "too early"), (&whole[..108], "too early")]
         {
             let error = read(bytes).unwrap_err().to_string();
             assert!(error.contains("map 1") && error.contains(what), "{error}");
