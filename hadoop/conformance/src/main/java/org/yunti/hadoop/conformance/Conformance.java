@@ -24,11 +24,11 @@ import org.yunti.hadoop.conformance.runner.Settings;
 import org.yunti.hadoop.conformance.suite.Case;
 
 /**
- * Runs every case with stock Hadoop and with a variant, and reports the differences.
+ * Runs every case with stock Hadoop and with each variant, and reports the differences.
  *
  * <pre>
  *   cases -> prepare input -> run stock   -> outcome \
- *                          -> run variant -> outcome  > differences -> one line
+ *                          -> run variant -> outcome  > differences -> one line a variant
  * </pre>
  */
 public final class Conformance {
@@ -58,7 +58,7 @@ public final class Conformance {
     Options options;
     try {
       options = Options.parse(arguments);
-      options.variant();
+      options.variants();
     } catch (IllegalArgumentException e) {
       System.err.println("conformance: " + e.getMessage() + " (--help prints the options)");
       return 2;
@@ -72,9 +72,10 @@ public final class Conformance {
       skip("all", limit);
       return end();
     }
-    Variant variant = options.variant();
+    List<Variant> named = options.variants();
     List<Case> chosen = AllCases.list().stream()
-        .filter(c -> options.chooses(c.name()) && variant.chooses(c) && (!options.cluster() || c.runsOnCluster()))
+        .filter(c -> options.chooses(c.name()) && (!options.cluster() || c.runsOnCluster()))
+        .filter(c -> named.stream().anyMatch(variant -> variant.chooses(c)))
         .filter(c -> options.sweep() || !c.runsOnlyInSweep()).toList();
     if (options.list()) {
       chosen.forEach(c -> out.println(c.name()));
@@ -85,8 +86,11 @@ public final class Conformance {
     if (options.cpu()) {
       settings.putAll(CpuSuite.settings());
     }
-    Variant run = options.cluster() && options.plugin() != null
-        ? variant.with(Map.of(Settings.JARS, options.plugin() + "," + settings.get(Settings.JARS)), false) : variant;
+    List<Variant> variants = named;
+    if (options.cluster() && options.plugin() != null) {
+      String jars = options.plugin() + "," + settings.get(Settings.JARS);
+      variants = named.stream().map(variant -> variant.with(Map.of(Settings.JARS, jars), false)).toList();
+    }
     logTo(options.cluster() ? null : new File(options.work(), "log"));
     Path work = new Path(options.work());
     try (Runner runner = new Runner(settings, work)) {
@@ -94,7 +98,7 @@ public final class Conformance {
         return new CpuSuite(options, runner, out).run(chosen);
       }
       for (Case testCase : chosen) {
-        judge(testCase, run, runner);
+        judge(testCase, variants, runner);
       }
       if (!options.keep()) {
         FileSystem fs = work.getFileSystem(runner.configuration());
@@ -124,41 +128,58 @@ public final class Conformance {
     out.println("skip " + what + ": " + why);
   }
 
-  private void judge(Case testCase, Variant variant, Runner runner) throws InterruptedException, IOException {
+  private void judge(Case testCase, List<Variant> variants, Runner runner) throws InterruptedException, IOException {
+    List<Variant> chosen = variants.stream().filter(variant -> variant.chooses(testCase)).toList();
     String obstacle = testCase.obstacle().find(runner.configuration());
     if (obstacle != null) {
-      skip(testCase.name(), obstacle);
+      chosen.forEach(variant -> skip(name(testCase, variant), obstacle));
       return;
     }
-    long start_ns = System.nanoTime();
-    List<String> differences;
-    try {
-      runner.delete(testCase);
-      runner.prepare(testCase);
-      Outcome stock = runner.run(testCase, testCase.body(), Map.of(), "a");
-      if (options.stockMayFail() && stock.failed() && testCase.mustFailWith() == null) {
-        skip(testCase.name(), "stock Hadoop " + VersionInfo.getVersion() + " cannot run it here: " + stock.ending());
-        return;
+    Outcome stock = null;
+    for (Variant variant : chosen) {
+      long start_ns = System.nanoTime();
+      List<String> differences;
+      try {
+        if (stock == null) {
+          runner.delete(testCase);
+          runner.prepare(testCase);
+          stock = runner.run(testCase, testCase.body(), Map.of(), "a");
+        }
+        if (options.stockMayFail() && stock.failed() && testCase.mustFailWith() == null) {
+          skip(name(testCase, variant),
+              "stock Hadoop " + VersionInfo.getVersion() + " cannot run it here: " + stock.ending());
+          continue;
+        }
+        Outcome other = runner.run(testCase, variant.body(testCase), variant.overlay(), "b");
+        differences = Comparison.differences(testCase, stock, other, variant.claim());
+        if (variants.size() > 1) {
+          runner.delete(testCase, "b");
+        }
+      } catch (InterruptedException e) {
+        throw e;
+      } catch (Exception e) {
+        // A case that cannot be written or read is one failure and does not stop the suite.
+        differences = List.of("the suite itself failed: " + e);
       }
-      Outcome other = runner.run(testCase, variant.body(testCase), variant.overlay(), "b");
-      differences = Comparison.differences(testCase, stock, other, variant.claim());
-    } catch (InterruptedException e) {
-      throw e;
-    } catch (Exception e) {
-      // A case that cannot be written or read is one failure and does not stop the suite.
-      differences = List.of("the suite itself failed: " + e);
-    }
-    String time = options.times()
-        ? String.format(Locale.ROOT, " (%.1f s)", (System.nanoTime() - start_ns) / 1e9) : "";
-    if (differences.isEmpty()) {
-      passed++;
-      out.println("ok " + testCase.name() + time);
-    } else {
-      failed++;
-      out.println("FAIL " + testCase.name() + time + ": " + String.join("; ", differences));
+      report(name(testCase, variant), differences, System.nanoTime() - start_ns);
     }
     if (!options.keep()) {
       runner.delete(testCase);
+    }
+  }
+
+  private String name(Case testCase, Variant variant) {
+    return options.variants().size() > 1 ? variant.name() + ":" + testCase.name() : testCase.name();
+  }
+
+  private void report(String name, List<String> differences, long taken_ns) {
+    String time = options.times() ? String.format(Locale.ROOT, " (%.1f s)", taken_ns / 1e9) : "";
+    if (differences.isEmpty()) {
+      passed++;
+      out.println("ok " + name + time);
+    } else {
+      failed++;
+      out.println("FAIL " + name + time + ": " + String.join("; ", differences));
     }
   }
 

@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.Path;
 final class Options {
   static final String USAGE = """
       usage: conformance [options]
-        --variant NAME   compare with stock: stock (the default), collector, shuffle, runner or native; repeat only with --cpu
+        --variant NAME   compare with stock: stock (the default), collector, shuffle, runner or native; may be repeated
         -Dkey=value      add a setting to the variant
         --conf FILE      add the settings of a Hadoop configuration file to the variant
         --judged         require counter group Yunti from the variant's tasks (implied by named variants)
@@ -88,9 +88,6 @@ final class Options {
         default -> options.addSetting(argument);
       }
     }
-    if (options.variants.size() > 1 && !options.cpu) {
-      throw new IllegalArgumentException("several variants need --cpu");
-    }
     if (options.cpu && options.cluster) {
       throw new IllegalArgumentException("--cpu measures this JVM, not a cluster");
     }
@@ -137,10 +134,6 @@ final class Options {
       throw new IllegalArgumentException("unknown option " + argument);
     }
     overlay.put(argument.substring(2, equals), argument.substring(equals + 1));
-  }
-
-  Variant variant() {
-    return variants().get(0);
   }
 
   /** Returns the named variants, or stock if there are none. */

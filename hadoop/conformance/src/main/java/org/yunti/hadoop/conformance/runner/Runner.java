@@ -88,7 +88,12 @@ public final class Runner implements AutoCloseable {
 
   /** Deletes the output of {@link #time}. */
   public void deleteOutput(Case testCase) throws IOException {
-    Path output = new Path(folder(testCase), TIMED);
+    delete(testCase, TIMED);
+  }
+
+  /** Deletes the output of one side. */
+  public void delete(Case testCase, String side) throws IOException {
+    Path output = new Path(folder(testCase), side);
     output.getFileSystem(configuration()).delete(output, true);
   }
 
