@@ -23,7 +23,7 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
 /**
- * What word count costs without a framework, and how long the next job of a program takes.
+ * Costs of word count without a framework, and the time of the next job of a program.
  *
  * <pre>
  *   OneMachine bare THREADS OUT FILE ..      the mapper's loop alone; OUT gets the number of words

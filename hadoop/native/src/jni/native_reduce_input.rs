@@ -80,8 +80,8 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_begin<'lo
     .resolve::<ThrowPolicy>()
 }
 
-/// `static native void addMapFile(long handle, String name, String path, long offset, long length)`: adds a segment of a
-/// map's file on this machine.
+/// `static native void addMapFile(long handle, String name, String path, long offset, long length)`: adds a
+/// segment of a map's file on this machine.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_addMapFile<'local>(
     mut env: EnvUnowned<'local>,

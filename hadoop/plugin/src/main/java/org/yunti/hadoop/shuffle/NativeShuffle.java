@@ -11,8 +11,8 @@ import org.yunti.hadoop.Verdict;
  * ship the jar.
  *
  * <p>Hadoop's own fetchers copy the map outputs (its protocol, hashes, retries, reports and TLS), unless all are files
- * of this machine. Native code stores and merges them, and the reducer reads batches of records. If native code declines, Hadoop's own merge runs; the
- * counter {@code declined: REASON} of group {@code Yunti} has the reason.
+ * of this machine. Native code stores and merges them, and the reducer reads batches of records. If native code
+ * declines, Hadoop's own merge runs; the counter {@code declined: REASON} of group {@code Yunti} has the reason.
  *
  * <p>{@code yunti.hadoop.reduce.memory.mb} sets the memory for map outputs, outside the Java heap. A failure of native
  * code is a {@link org.yunti.hadoop.NativeFailure}; the next attempt then runs Hadoop's own code.

@@ -30,8 +30,8 @@ import org.yunti.hadoop.runner.record.JobRecord;
 import org.yunti.hadoop.runner.worker.WorkerProcess;
 
 /**
- * Tasks in JVMs of their own: one a slot, used by one task after the other, or one a task if the job's classes need it. Each has a working directory
- * with the job's cache files.
+ * Tasks in JVMs of their own: one a slot, used by one task after the other, or one a task if the job's classes need
+ * it. Each has a working directory with the job's cache files.
  */
 final class InWorkers implements TaskPlace {
   private final JobConf conf;

@@ -18,7 +18,7 @@ final class WorkerSettings {
   private static final Pattern INHERITED = Pattern.compile(
       "--add-(opens|exports|modules|reads)=.*|--enable-native-access=.*|-XX:SharedArchiveFile=.*|-Xlog:cds.*|-XX:Tier4.*");
 
-  /** What a NodeManager adds if a job has {@link #OPENS}. */
+  /** Options that a NodeManager adds if a job has {@link #OPENS}. */
   private static final List<String> CLUSTER_OPENS = Arrays.asList("--add-opens=java.base/java.lang=ALL-UNNAMED",
       "--add-exports=java.base/sun.net.dns=ALL-UNNAMED", "--add-exports=java.base/sun.net.util=ALL-UNNAMED");
   private static final int OPENS_JAVA_MIN = 17;

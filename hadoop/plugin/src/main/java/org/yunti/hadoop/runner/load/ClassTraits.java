@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 
-/** What the classes that a job's settings name ask for: a JVM a task, a working directory, a class loader a task. */
+/** Needs of the classes that a job's settings name: a JVM a task, a working directory, a class loader a task. */
 public final class ClassTraits {
   private final ClassScan scan;
   private final ClassPlan plan;
