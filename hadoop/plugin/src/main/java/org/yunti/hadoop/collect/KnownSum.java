@@ -10,7 +10,8 @@ import org.apache.hadoop.mapreduce.lib.partition.HashPartitioner;
 import org.yunti.hadoop.key.KeyForm;
 
 /**
- * Hadoop's own combiners that add numbers; native code adds them while it collects. {@code key/mod.rs} defines the numbers.
+ * Hadoop's own combiners that add numbers; native code adds them while it collects. {@code key/mod.rs} defines the
+ * numbers.
  */
 enum KnownSum {
   NONE(0),
