@@ -22,12 +22,14 @@ public final class NativeShuffle<K, V> extends Shuffle<K, V> {
   /** Null if fetchers copy the map outputs. */
   private LocalMapOutputs<K, V> local;
   private boolean hasDeclined;
+  private Context<K, V> task;
 
   @Override
   @SuppressWarnings({"rawtypes", "unchecked"})
   public void init(Context context) {
-    if (context.getLocalMapFiles() != null && hasManager((Context<K, V>) context)) {
-      local = new LocalMapOutputs<>((Context<K, V>) context, manager);
+    task = (Context<K, V>) context;
+    if (context.getLocalMapFiles() != null && hasManager(task)) {
+      local = new LocalMapOutputs<>(task, manager);
     } else {
       super.init(context);
     }
@@ -58,6 +60,7 @@ public final class NativeShuffle<K, V> extends Shuffle<K, V> {
     boolean done = false;
     try {
       RawKeyValueIterator records = local != null ? local.merge() : super.run();
+      CountedOutput.install(task.getReduceTask(), task.getJobConf(), task.getReporter());
       done = true;
       return records;
     } finally {
