@@ -67,8 +67,9 @@ final class MapLoop {
   /** Runs a mapper of the old API. A job may have a class of its own for that, which runs unchanged. */
   <K1, V1, K2, V2> void run(JobConf job, RecordReader<K1, V1> reader, OutputCollector<K2, V2> output, Reporter reporter)
       throws IOException {
-    MapRunnable<K1, V1, K2, V2> runner = ReflectionUtils.newInstance(job.getMapRunnerClass(), job);
-    if (runner.getClass() != MapRunner.class) {
+    // Hadoop's own runner would make a mapper, of which there must be one.
+    if (job.getMapRunnerClass() != MapRunner.class) {
+      MapRunnable<K1, V1, K2, V2> runner = ReflectionUtils.newInstance(job.getMapRunnerClass(), job);
       runner.run(reader, output, reporter);
       return;
     }
