@@ -27,6 +27,7 @@ public final class WorkerProcess {
   private static final long END_MS_MAX = 2000;
   /** Number that Java, as a shell, adds to a signal's for the exit code. */
   private static final int SIGNALS = 128;
+  private static final int SIGNAL_MAX = 64;
   /** Characters of a JVM's last words that a failure shows. */
   private static final int PRINTED_MAX = 2000;
 
@@ -160,7 +161,8 @@ public final class WorkerProcess {
         return "without a word";
       }
       int code = process.exitValue();
-      return (code > SIGNALS ? "by signal " + (code - SIGNALS) : "with exit code " + code)
+      boolean isSignal = code > SIGNALS && code <= SIGNALS + SIGNAL_MAX;
+      return (isSignal ? "by signal " + (code - SIGNALS) : "with exit code " + code)
           + (hasState ? "" : "; it printed:" + printed());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
