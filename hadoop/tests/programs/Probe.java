@@ -270,6 +270,21 @@ public final class Probe extends Configured implements Tool {
     }
   }
 
+  /** Writes 64 KB for each line, in keys that differ. */
+  public static final class Flood extends Mapper<LongWritable, Text, Text, IntWritable> {
+    private final byte[] text = new byte[64 << 10];
+
+    @Override
+    protected void map(LongWritable key, Text line, Context context) throws IOException, InterruptedException {
+      long random = context.getTaskAttemptID().getTaskID().getId() * 1_000_003L + key.get();
+      for (int i = 0; i < text.length; i++) {
+        random = random * 6364136223846793005L + 1442695040888963407L;
+        text[i] = (byte) ('a' + (random >>> 33) % 26);
+      }
+      context.write(new Text(text), new IntWritable(1));
+    }
+  }
+
   public static final class Deep extends Mapper<LongWritable, Text, Text, IntWritable> {
     private int deeper(int n) {
       return deeper(n + 1) + 1;

@@ -18,6 +18,7 @@ TIMEOUT_S = 120
 
 class ProbeTest(unittest.TestCase):
     PROGRAM = "Probe"
+    SECONDS_MAX = TIMEOUT_S
 
     @classmethod
     def setUpClass(cls):
@@ -65,7 +66,7 @@ class ProbeTest(unittest.TestCase):
 
     def run_probe(self, mode, *options, code=0, rest=()):
         done = subprocess.run(self.command(mode, *options, rest=rest), capture_output=True, text=True, cwd=self.work,
-                              env=self.environment, timeout=TIMEOUT_S, check=False)
+                              env=self.environment, timeout=self.SECONDS_MAX, check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.leaves_nothing()
         return done
