@@ -317,7 +317,7 @@ def hadoop(_):
               minutes=60),
         Suite("full", "Pig, Hive and Mahout on one machine",
               [["make", "-s", "hadoop"], [sys.executable, "-m", "unittest", "-v",
-                                          "hadoop/tests/outsiders/outsiders_test.py"]], counts.read_unittest,
+                                          "hadoop/tests/runner/outsiders/outsiders_test.py"]], counts.read_unittest,
               minutes=30),
         cluster_suite("conformance jobs on a cluster, all variants", "conformance", part="full"),
         cluster_suite("jobs on a cluster, every test", "jobs", part="full"),

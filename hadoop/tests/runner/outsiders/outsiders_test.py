@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.abspath(os.path.join(HERE, "../../.."))
+ROOT = os.path.abspath(os.path.join(HERE, "../../../.."))
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 JAVA = os.path.join(ROOT, "dist/java")
 BUILD = os.path.join(ROOT, "build/hadoop/outsiders")
