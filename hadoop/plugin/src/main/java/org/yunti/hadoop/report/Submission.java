@@ -45,7 +45,10 @@ public final class Submission {
     try {
       successful = job.waitForCompletion(true);
     } finally {
-      ShutdownHookManager.get().removeShutdownHook(killer);
+      // A cancelled client is in its shutdown already.
+      if (!ShutdownHookManager.get().isShutdownInProgress()) {
+        ShutdownHookManager.get().removeShutdownHook(killer);
+      }
     }
     if (reported && successful) {
       try {

@@ -28,9 +28,11 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.map.TokenCounterMapper;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
+import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 import org.yunti.hadoop.collect.NativeMapOutputCollector;
+import org.yunti.hadoop.report.Submission;
 import org.yunti.hadoop.shuffle.NativeShuffle;
 
 /**
@@ -41,6 +43,8 @@ import org.yunti.hadoop.shuffle.NativeShuffle;
 public final class MakeArchives extends Configured implements Tool {
   private static final int LINES = 2000;
   private static final short OWN = 0700;
+  /** Priority of the shutdown hook: after the one that kills the job (50), before the one of file systems (10). */
+  private static final int REMOVE_PRIORITY = 40;
   /** File of a recording that says why there is no archive. */
   private static final String FAILED = "failed";
 
@@ -68,11 +72,13 @@ public final class MakeArchives extends Configured implements Tool {
     String name = "recording-" + UUID.randomUUID();
     org.apache.hadoop.fs.Path folder = new org.apache.hadoop.fs.Path(WarmStart.folder(conf), name);
     Path local = Files.createTempDirectory("yunti-warm-");
+    Runnable remover = () -> remove(files, folder, local);
+    ShutdownHookManager.get().addShutdownHook(remover, REMOVE_PRIORITY);
     try {
       files.mkdirs(folder, new FsPermission(OWN));
       Job job = job(conf, files, folder, local);
       System.out.println("recording a job of one map and one reduce");
-      if (!job.waitForCompletion(false)) {
+      if (!new Submission(false).run(job)) {
         return failed("the recorded job failed: " + job.getStatus().getFailureInfo());
       }
       for (String[] kind : WarmStart.KINDS) {
@@ -91,8 +97,19 @@ public final class MakeArchives extends Configured implements Tool {
           "%s: %d MiB. Set %s to true%n", archive, files.getFileStatus(archive).getLen() >> 20, WarmStart.SETTING);
       return 0;
     } finally {
+      if (!ShutdownHookManager.get().isShutdownInProgress()) {
+        ShutdownHookManager.get().removeShutdownHook(remover);
+        remove(files, folder, local);
+      }
+    }
+  }
+
+  private static void remove(FileSystem files, org.apache.hadoop.fs.Path folder, Path local) {
+    FileUtil.fullyDelete(local.toFile());
+    try {
       files.delete(folder, true);
-      FileUtil.fullyDelete(local.toFile());
+    } catch (IOException e) {
+      System.err.println("yunti: cannot remove the recording: " + folder + ": " + e.getMessage());
     }
   }
 

@@ -59,7 +59,7 @@ public final class WarmStart {
       return;
     }
     Path archive = location(conf);
-    if (!archive.getFileSystem(conf).exists(archive)) {
+    if (!exist(conf)) {
       LOG.warn(
           "{} is set, but this cluster, class path and plug-in have no archives of classes: yunti hadoop warm makes"
               + " them. The job starts without",
@@ -71,6 +71,12 @@ public final class WarmStart {
     for (String[] kind : KINDS) {
       addOptions(conf, kind, "$(sh " + NAME + "/" + SCRIPT + " options " + kind[0] + ")");
     }
+  }
+
+  /** Returns true if there are archives for these settings. */
+  public static boolean exist(Configuration conf) throws IOException {
+    Path archive = location(conf);
+    return archive.getFileSystem(conf).exists(archive);
   }
 
   /** Puts words before the administrator's options of a kind of JVM, so that those and the user's win. */

@@ -52,7 +52,7 @@ java_version() {
 
 # Writes the class path where Java's launcher reads it. Directories are jars that point to them (Recording.java).
 write_arguments() {
-  printf -- '-cp\n"%s:%s"\n' "$(cat $name/class-path)" "$rest" > $arguments
+  printf -- '-cp\n"%s"\n' "$(cat $name/class-path)${rest:+:$rest}" > $arguments
 }
 
 case $1 in
@@ -91,6 +91,8 @@ case $1 in
     if [ -f $name.failed ]; then
       "$java" "$@"
     else
+      # The job's own part of the class path has directories. The recorded job needs none of it.
+      rest=
       write_arguments
       # The options of an application master that stand before these words.
       [ "$kind" != am ] || set -- "-Djava.io.tmpdir=$PWD/tmp" -Dlog4j.configuration=container-log4j.properties \
