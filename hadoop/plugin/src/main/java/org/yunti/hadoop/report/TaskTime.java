@@ -91,6 +91,11 @@ public final class TaskTime {
     return counters == null ? 0 : counters.findCounter(COUNTERS, Stage.TOTAL.name()).getValue();
   }
 
+  /** Returns the processor time of the processes of all tasks with these counters, in milliseconds. */
+  public static long cpuMs(Counters counters) {
+    return counters.findCounter(COUNTERS, Stage.CPU.name()).getValue();
+  }
+
   /** Counts the time of a stage that is measured without a stopwatch. */
   public static void count(Function<String, Counter> counters, Stage stage, long ns) {
     if (ns >= HALF_MS) {

@@ -1,40 +1,32 @@
 package org.yunti.hadoop.submit;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
-import org.apache.hadoop.fs.FSDataOutputStream;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Counter;
-import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskType;
-import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
-import org.apache.hadoop.mapreduce.lib.map.TokenCounterMapper;
-import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
-import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 import org.apache.hadoop.util.VersionInfo;
 import org.yunti.hadoop.NativeLibrary;
 import org.yunti.hadoop.Verdict;
 import org.yunti.hadoop.collect.CodecSetting;
-import org.yunti.hadoop.collect.NativeMapOutputCollector;
 import org.yunti.hadoop.collect.RecordWriter;
 import org.yunti.hadoop.key.KeyWriters.Use;
-import org.yunti.hadoop.shuffle.NativeShuffle;
 
 /**
  * {@code yunti hadoop check}: lists what runs natively with this configuration, what declines, and why. It then runs a
- * small job on the cluster and prints its counters. Exit code 0 if that job was native throughout, else 1.
+ * small job on the cluster and prints its counters. {@code --tune} also proposes options of JVMs ({@link Tune}).
+ *
+ * <p>Exit code 0 if the small job was native throughout, else 1; 2 if an option is wrong.
  */
 public final class Check extends Configured implements Tool {
   /** Versions that the tests run on (docs/guide/hadoop.md). */
@@ -50,8 +42,12 @@ public final class Check extends Configured implements Tool {
       Arrays.asList(
           "DefaultCodec", "DeflateCodec", "GzipCodec", "BZip2Codec", "SnappyCodec", "Lz4Codec", "ZStandardCodec",
           "PassthroughCodec");
-  /** Tasks of the job: one map and one reduce. */
-  private static final int TASKS = 2;
+  private static final int USAGE = 2;
+
+  /** MiB of a JVM beside its heap and the records: code, metaspace, thread stacks. */
+  private static final int JVM_MB = 104;
+
+  private static final int UNIT_BITS = 10;
 
   /** Attempt that may decline. */
   private interface Trial {
@@ -74,6 +70,10 @@ public final class Check extends Configured implements Tool {
 
   @Override
   public int run(String[] arguments) throws Exception {
+    if (arguments.length > 0 && !Arrays.equals(arguments, new String[] {"--tune"})) {
+      System.err.println("yunti: there is no option " + String.join(" ", arguments) + ": yunti hadoop check [--tune]");
+      return USAGE;
+    }
     JobConf job = new JobConf(getConf());
     String hadoop = VersionInfo.getVersion();
     System.out.println("Hadoop " + hadoop + ", " + job.get(MRConfig.FRAMEWORK_NAME, "local") + hint(hadoop, HADOOP_TESTED));
@@ -93,7 +93,13 @@ public final class Check extends Configured implements Tool {
       printRow(key, () -> new RecordWriter<>(keyed(key), RecordWriter.From.MAPPER, Use.MAP));
     }
     memory(job);
-    return runSmallJob() ? 0 : 1;
+    if (!runSmallJob()) {
+      return 1;
+    }
+    if (arguments.length > 0) {
+      new Tune(getConf()).run();
+    }
+    return 0;
   }
 
   /** Returns a remark for a version outside the tested ones, or nothing. */
@@ -133,44 +139,40 @@ public final class Check extends Configured implements Tool {
       System.out.printf(
           "  %-24s %s, in a container of %d MiB with %s%n",
           type.toString().toLowerCase(java.util.Locale.ROOT), what, container, job.getTaskJavaOpts(type));
+      int heap = heapMb(job.getTaskJavaOpts(type));
+      int outside = JVM_MB + (type == TaskType.MAP ? sort : 0);
+      if (heap + outside > container) {
+        System.out.printf(
+            "  %-24s the container has %d MiB less than heap and records may need: set mapreduce.%s.java.opts=-Xmx%dm%n",
+            "", heap + outside - container, type.toString().toLowerCase(java.util.Locale.ROOT), container - outside);
+      }
     }
   }
 
-  /** Runs a small job; returns true if it was native throughout. */
-  private boolean runSmallJob() throws IOException, InterruptedException, ClassNotFoundException {
-    Configuration conf = new Configuration(getConf());
-    conf.set(
-        MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR,
-        NativeMapOutputCollector.class.getName() + ",org.apache.hadoop.mapred.MapTask$MapOutputBuffer");
-    conf.set(MRConfig.SHUFFLE_CONSUMER_PLUGIN, NativeShuffle.class.getName());
-    FileSystem files = FileSystem.get(conf);
-    Path folder = new Path("/tmp/yunti-check-" + System.nanoTime());
-    try {
-      try (FSDataOutputStream out = files.create(new Path(folder, "in/text"))) {
-        out.write("a b a\n".getBytes(StandardCharsets.UTF_8));
-      }
-      Job job = Job.getInstance(conf, "yunti hadoop check");
-      job.setJarByClass(Check.class);
-      job.setMapperClass(TokenCounterMapper.class);
-      job.setReducerClass(IntSumReducer.class);
-      job.setOutputKeyClass(Text.class);
-      job.setOutputValueClass(IntWritable.class);
-      job.setNumReduceTasks(1);
-      FileInputFormat.addInputPath(job, new Path(folder, "in"));
-      FileOutputFormat.setOutputPath(job, new Path(folder, "out"));
-      System.out.println("a job of one map and one reduce");
-      if (!job.waitForCompletion(false)) {
-        System.out.println("  failed: " + job.getStatus().getFailureInfo());
-        return false;
-      }
-      long own = 0;
-      for (Counter counter : job.getCounters().getGroup(Verdict.COUNTERS)) {
-        System.out.printf("  %-24s %d tasks%n", counter.getName(), counter.getValue());
-        own += counter.getName().equals("native") ? counter.getValue() : 0;
-      }
-      return own == TASKS;
-    } finally {
-      files.delete(folder, true);
+  /** Returns the heap that options of a JVM allow, in MiB, or 0 if they name none. */
+  static int heapMb(String options) {
+    Matcher last = Pattern.compile("-Xmx(\\d+)([kKmMgG]?)").matcher(options);
+    long bytes = 0;
+    while (last.find()) {
+      int unit = " kmg".indexOf(last.group(2).isEmpty() ? ' ' : Character.toLowerCase(last.group(2).charAt(0)));
+      bytes = Long.parseLong(last.group(1)) << (UNIT_BITS * unit);
     }
+    return (int) (bytes >> (2 * UNIT_BITS));
+  }
+
+  /** Runs the small job; returns true if it was native throughout. */
+  private boolean runSmallJob() throws IOException, InterruptedException, ClassNotFoundException {
+    System.out.println("a job of one map and one reduce");
+    SmallJob job = SmallJob.run(getConf());
+    if (job.failure != null) {
+      System.out.println("  failed: " + job.failure);
+      return false;
+    }
+    long own = 0;
+    for (Counter counter : job.counters.getGroup(Verdict.COUNTERS)) {
+      System.out.printf("  %-24s %d tasks%n", counter.getName(), counter.getValue());
+      own += counter.getName().equals("native") ? counter.getValue() : 0;
+    }
+    return own == SmallJob.TASKS;
   }
 }

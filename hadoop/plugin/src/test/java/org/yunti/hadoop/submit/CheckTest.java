@@ -30,4 +30,17 @@ class CheckTest {
       assertEquals(": not tested, only 8, 17, 25", Check.hint(version, JAVA), version);
     }
   }
+
+  @Test
+  void findsTheHeapInOptions() {
+    assertEquals(200, Check.heapMb("-Xmx200m -XX:+UseSerialGC"));
+    assertEquals(2048, Check.heapMb("-Xmx1g -Dx=y -Xmx2G"));
+    assertEquals(0, Check.heapMb("-XX:+UseSerialGC"));
+  }
+
+  @Test
+  void addsOptionsInPlaceOfTheirOpposites() {
+    assertEquals("-Xmx1g -XX:+UseSerialGC", Tune.options("-Xmx1g -XX:+UseG1GC", "-XX:+UseSerialGC"));
+    assertEquals("-XX:TieredStopAtLevel=1", Tune.options(" -XX:TieredStopAtLevel=4 ", "-XX:TieredStopAtLevel=1"));
+  }
 }
