@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
-use yunti_engine::env::{File, Files};
+use yunti_engine::env::{File, OpenFilePool};
 use yunti_engine::run::{Extent, ScratchSpace};
 
 use crate::ifile::reader::{CHECKSUM_BYTES, is_sound};
@@ -31,7 +31,7 @@ enum Place {
 
 /// The map's own file.
 struct MapFile {
-    files: Arc<dyn Files>,
+    files: Arc<OpenFilePool>,
     path: PathBuf,
     /// Where the segment begins.
     offset: u64,
@@ -70,7 +70,13 @@ impl FetchedSegment {
     }
 
     /// Returns a complete segment: `length` bytes from `offset` of a map's file, which is opened by its readers.
-    pub fn in_map_file(name: String, files: Arc<dyn Files>, path: PathBuf, offset: u64, length: u64) -> FetchedSegment {
+    pub fn in_map_file(
+        name: String,
+        files: Arc<OpenFilePool>,
+        path: PathBuf,
+        offset: u64,
+        length: u64,
+    ) -> FetchedSegment {
         FetchedSegment { name, length, place: Place::Map(MapFile { files, path, offset }) }
     }
 
@@ -258,8 +264,6 @@ impl Read for MapFileReader {
         self.at += n as u64;
         if self.at == fetched.body_bytes() {
             self.check(&*file, *offset)?;
-            // Merges have many sources, and a finished one needs no file.
-            self.file = None;
         }
         Ok(n)
     }

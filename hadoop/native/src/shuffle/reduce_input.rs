@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use yunti_base::Cancel;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::bytes::{KeyOrder, Record};
-use yunti_engine::env::Env;
+use yunti_engine::env::{Env, OpenFilePool};
 use yunti_engine::memory::Budget;
 use yunti_engine::run::block::Entry;
 use yunti_engine::run::{Block, BlockSource, KeyRange, MergePasses, ReadContext, Run, RunReader, ScratchSpace};
@@ -29,6 +29,8 @@ use crate::sorted::{
 
 /// Sources merged at once, at most. For more, another pass costs less than caches that are too small for all.
 const FAN_IN_MAX: usize = 512;
+/// Files of maps that are open at once. Reduces of one JVM share its limit, and a merge has many sources.
+const MAP_FILES_MAX: usize = 64;
 const BLOCK_BYTES_MIN: usize = 16 << 10;
 const BLOCK_BYTES_MAX: usize = 256 << 10;
 
@@ -56,6 +58,7 @@ pub struct ReduceInput {
     /// Normaliser of keys whose form is `Carried`.
     normaliser: Option<Arc<dyn Normaliser>>,
     segments: Mutex<Segments>,
+    map_files: Arc<OpenFilePool>,
     combine_mode: Mutex<CombineMode>,
     merged: Mutex<Option<OpenMerge>>,
     /// The whole input, if it is read apart.
@@ -92,6 +95,7 @@ impl ReduceInput {
         combiner: Option<Box<dyn Combine>>,
         comparator: Option<Arc<dyn Comparator>>,
     ) -> ReduceInput {
+        let map_files = OpenFilePool::new(env.files.clone(), MAP_FILES_MAX);
         let scratch = ScratchSpace::new(env.files.clone(), env.clock.clone(), settings.scratch.clone());
         let run_block_bytes = (settings.memory_bytes / 64).clamp(16 << 10, BLOCK_BYTES_MAX as u64) as usize;
         let space = Arc::new(TaskSpace {
@@ -112,6 +116,7 @@ impl ReduceInput {
             space,
             normaliser: None,
             segments: Mutex::default(),
+            map_files,
             combine_mode: Mutex::new(combiner.map_or(CombineMode::Nothing, CombineMode::User)),
             merged: Mutex::default(),
             parts: Mutex::default(),
@@ -181,8 +186,7 @@ impl ReduceInput {
     /// Adds a complete segment: `length` bytes, checksum included, from `offset` of a map's file on this machine. The
     /// merge reads it there; damage is found then.
     pub fn add_map_file(&self, name: String, path: PathBuf, offset: u64, length: u64) {
-        let files = self.space.env.files.clone();
-        let segment = FetchedSegment::in_map_file(name, files, path, offset, length);
+        let segment = FetchedSegment::in_map_file(name, self.map_files.clone(), path, offset, length);
         self.segments().disk.push(Arc::new(segment));
     }
 
@@ -394,6 +398,43 @@ mod tests {
         let checksum = crc32fast::hash(&bytes);
         bytes.extend(checksum.to_be_bytes());
         bytes
+    }
+
+    #[test]
+    fn few_files_of_maps_are_open() {
+        let dir = std::env::temp_dir().join(format!("yunti-few-files-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let codec = Codec { kind: CodecKind::None, level: -1, buffer_bytes: 0 };
+        let scratch = dir.join("scratch");
+        std::fs::create_dir_all(&scratch).unwrap();
+        let input = input(codec, scratch);
+        let maps = 3 * MAP_FILES_MAX;
+        for map in 0..maps {
+            let bytes = segment(codec, (0..30).map(|n| (format!("{n:02}").into_bytes(), vec![1; 2000])).collect());
+            let path = dir.join(format!("map-{map}"));
+            std::fs::write(&path, &bytes).unwrap();
+            input.add_map_file(format!("map {map}"), path, 0, bytes.len() as u64);
+        }
+        let open = || {
+            let links =
+                std::fs::read_dir("/proc/self/fd").unwrap().flatten().flat_map(|f| std::fs::read_link(f.path()));
+            links.filter(|link| link.starts_with(&dir) && !link.starts_with(dir.join("scratch"))).count()
+        };
+        input.open().unwrap();
+        let (mut records, mut most_open) = (0, open());
+        loop {
+            let length = input.next_batch(1 << 20, |batch| batch.unwrap().len()).unwrap();
+            most_open = most_open.max(open());
+            records += length / (8 + 2 + 2000);
+            if length == 0 {
+                break;
+            }
+        }
+        assert_eq!(records, 30 * maps);
+        assert!((1..=MAP_FILES_MAX).contains(&most_open), "{most_open}");
+        drop(input);
+        assert_eq!(open(), 0);
+        std::fs::remove_dir_all(&dir).unwrap();
     }
 
     #[test]
