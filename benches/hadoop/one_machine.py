@@ -130,8 +130,9 @@ def small_job(_):
 
 def next_job(_):
     jar, path = own_jar(), small("next job")
-    words = lambda out: ["OneMachine", "jobs", str(JOBS_OF_DRIVER), path, out]
-    return {STOCK: lambda out: stock(jar, *words(out)),
+    words = lambda out, *more: ["OneMachine", "jobs", *more, str(JOBS_OF_DRIVER), path, out]
+    # By default stock's client asks every 5 s whether its job has ended.
+    return {STOCK: lambda out: stock(jar, *words(out, "-D", "mapreduce.client.completion.pollinterval=5")),
             YUNTI: lambda out: [commands.YUNTI, "hadoop", "run", jar, *words(out)]}
 
 
