@@ -176,11 +176,12 @@ public final class Probe extends Configured implements Tool {
     }
   }
 
-  /** Writes a property and a variable of its JVM. */
+  /** Writes a property and variables of its JVM. */
   public static final class Options extends Mapper<LongWritable, Text, Text, IntWritable> {
     @Override
     protected void setup(Context context) throws IOException, InterruptedException {
-      context.write(new Text(System.getProperty("probe.colour") + " " + System.getenv("PROBE_SHAPE")),
+      String variables = System.getenv("PROBE_SHAPE") + " " + System.getenv("LD_LIBRARY_PATH");
+      context.write(new Text(System.getProperty("probe.colour") + " " + variables.replaceAll("[^ :]*/worker-\\d+", "DIR")),
           new IntWritable(1));
     }
 

@@ -174,7 +174,14 @@ class Runner(ProbeTest):
     def test_options_of_a_tasks_jvm(self):
         self.run_probe("Options", "-Dmapreduce.map.java.opts=-Xmx200m -Dprobe.colour=green",
                        "-Dmapreduce.map.env=PROBE_SHAPE=round")
-        self.assertEqual(self.lines(), ["green round\t4"])
+        self.assertEqual(self.lines(), ["green round DIR\t4"])
+
+    def test_variables_of_a_tasks_jvm_refer_to_others(self):
+        self.environment["PROBE_PROGRAM"] = "outer"
+        self.run_probe("Options", "-Dmapreduce.map.env=PROBE_SHAPE=$PROBE_PROGRAM:$PROBE_NONE:{{PWD}}:{{PROBE_SIDE}}",
+                       "-Dmapreduce.map.env.PROBE_SIDE=a,b",
+                       "-Dmapreduce.admin.user.env=PROBE_SHAPE=first,LD_LIBRARY_PATH=/native")
+        self.assertEqual(self.lines(), ["null first:outer::DIR:a,b DIR:/native\t4"])
 
     def test_a_worker_runs_tasks_that_print_and_keep_state(self):
         done = self.run_probe("Raw", "-Dmapreduce.map.java.opts=-XX:+UseParallelGC",

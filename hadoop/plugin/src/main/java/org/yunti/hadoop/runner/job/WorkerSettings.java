@@ -4,12 +4,11 @@ import java.io.File;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Pattern;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.TaskType;
+import org.yunti.hadoop.runner.worker.TaskEnvironment;
 
 /** Options and variables that a job sets for the JVMs of its maps or of its reduces. */
 final class WorkerSettings {
@@ -27,7 +26,7 @@ final class WorkerSettings {
   static final String OPENS = "mapreduce.jvm.add-opens-as-default";
 
   private final List<String> options = new ArrayList<>();
-  private final Map<String, String> environment = new HashMap<>();
+  private final TaskEnvironment environment;
 
   WorkerSettings(JobConf conf, TaskType type) {
     boolean choosesCollector = false;
@@ -53,24 +52,12 @@ final class WorkerSettings {
     if (log != null) {
       options.add("-Dlog4j.configuration=" + log);
     }
-    readEnvironment(conf, type == TaskType.MAP ? JobConf.MAPRED_MAP_TASK_ENV : JobConf.MAPRED_REDUCE_TASK_ENV);
+    environment = new TaskEnvironment(conf, type, System.getenv());
   }
 
   static boolean opensAsCluster(JobConf conf) {
     String version = System.getProperty("java.specification.version");
     return conf.getBoolean(OPENS, false) && !version.startsWith("1.") && Integer.parseInt(version) >= OPENS_JAVA_MIN;
-  }
-
-  private void readEnvironment(JobConf conf, String key) {
-    for (String pair : conf.get(key, "").split(",")) {
-      int equals = pair.indexOf('=');
-      if (equals > 0) {
-        environment.put(pair.substring(0, equals).trim(), pair.substring(equals + 1));
-      }
-    }
-    for (Map.Entry<String, String> one : conf.getPropsWithPrefix(key + ".").entrySet()) {
-      environment.put(one.getKey(), one.getValue());
-    }
   }
 
   /** Returns the options of a JVM in this working directory. */
@@ -81,7 +68,7 @@ final class WorkerSettings {
     return all;
   }
 
-  Map<String, String> environment() {
+  TaskEnvironment environment() {
     return environment;
   }
 

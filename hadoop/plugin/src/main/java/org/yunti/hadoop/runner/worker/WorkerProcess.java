@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.security.Credentials;
@@ -58,7 +57,7 @@ public final class WorkerProcess {
    * @param directory working directory
    * @param log file of what the JVM prints outside of attempts
    */
-  public WorkerProcess(List<String> options, String classPath, Map<String, String> environment, File directory,
+  public WorkerProcess(List<String> options, String classPath, TaskEnvironment environment, File directory,
       File log) throws IOException {
     this.directory = directory;
     this.log = log;
@@ -70,7 +69,7 @@ public final class WorkerProcess {
     command.add(Worker.class.getName());
     ProcessBuilder builder = new ProcessBuilder(command).directory(directory)
         .redirectError(ProcessBuilder.Redirect.appendTo(log));
-    builder.environment().putAll(environment);
+    builder.environment().putAll(environment.in(directory));
     process = builder.start();
     in = new DataInputStream(new BufferedInputStream(process.getInputStream()));
     out = new DataOutputStream(new BufferedOutputStream(process.getOutputStream()));
