@@ -3,6 +3,7 @@
 import contextlib
 import glob
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from probe import TIMEOUT_S, YUNTI, ProbeTest  # noqa: E402
+from probe import JAVA, TIMEOUT_S, YUNTI, ProbeTest  # noqa: E402
 
 
 class Runner(ProbeTest):
@@ -48,6 +49,15 @@ class Runner(ProbeTest):
         self.assertRegex(done.stderr, r"Task failed task_\d+_0001_m_00000\d")
         self.assertFalse(os.path.exists(f"{self.out}/_SUCCESS"))
         self.assertIn("FAILED", done.stdout)
+        job = os.path.basename(self.record())
+        shown = subprocess.run(["java", "-cp", f"{JAVA}/yunti-hadoop.jar:{self.class_path}",
+                                "org.apache.hadoop.mapred.JobClient", "-Dmapreduce.framework.name=yunti", "-events", job,
+                                "0", "100"], capture_output=True, text=True, env=self.environment, timeout=TIMEOUT_S,
+                               check=True).stdout
+        events = re.findall(r"^(\w+) (attempt_\w+)_(\d+) ", shown, re.MULTILINE)
+        self.assertEqual(len({event[1:] for event in events}), len(events))
+        self.assertEqual({attempt for how, _, attempt in events if how == "TIPFAILED"}, {"3"}, shown)
+        self.assertTrue(all(attempt < "3" for how, _, attempt in events if how == "FAILED"), shown)
         logs = subprocess.run(["grep", "-r", "probe fails in attempt 0", self.record()], capture_output=True, text=True,
                               check=True).stdout
         self.assertRegex(logs, r"attempt_\d+_0001_m_00000\d_0/syslog:")

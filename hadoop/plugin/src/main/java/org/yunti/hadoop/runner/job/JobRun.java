@@ -216,8 +216,8 @@ public final class JobRun {
       committer = committer();
       committer.setupJob(context);
       setUp = 1;
-      runAll(maps, Math.max(1, conf.getMaxMapAttempts()), conf.getMaxMapTaskFailuresPercent());
-      runAll(reduces, Math.max(1, conf.getMaxReduceAttempts()), conf.getMaxReduceTaskFailuresPercent());
+      runAll(maps, conf.getMaxMapTaskFailuresPercent());
+      runAll(reduces, conf.getMaxReduceTaskFailuresPercent());
       checkKilled();
       committer.commitJob(context);
       end(JobStatus.State.SUCCEEDED, "");
@@ -251,8 +251,9 @@ public final class JobRun {
 
   private TaskRun[] tasks(TaskType type, int count, TaskSplitMetaInfo[] splits) {
     TaskRun[] made = new TaskRun[count];
+    int failuresMax = type == TaskType.MAP ? conf.getMaxMapAttempts() : conf.getMaxReduceAttempts();
     for (int i = 0; i < count; i++) {
-      made[i] = new TaskRun(new TaskID(id, type, i), splits == null ? null : splits[i]);
+      made[i] = new TaskRun(new TaskID(id, type, i), splits == null ? null : splits[i], failuresMax);
     }
     return made;
   }
@@ -270,7 +271,7 @@ public final class JobRun {
   }
 
   /** Runs tasks until each has ended. Throws {@link JobEnd} if too many of them fail, or if the job is killed. */
-  private void runAll(TaskRun[] tasks, int attemptsMax, int failuresPercentMax) throws JobEnd, InterruptedException {
+  private void runAll(TaskRun[] tasks, int failuresPercentMax) throws JobEnd, InterruptedException {
     Deque<TaskRun> waiting = new ArrayDeque<>();
     for (TaskRun task : tasks) {
       waiting.add(task);
@@ -289,17 +290,13 @@ public final class JobRun {
       }
       running.remove(attempt);
       TaskRun task = attempt.task;
-      AttemptRun.State how = attempt.state();
-      boolean isLast = how == AttemptRun.State.FAILED && task.failed(attempt.record()) >= attemptsMax;
-      events.add(attempt, isLast, "");
-      if (how == AttemptRun.State.SUCCEEDED) {
-        task.end(TIPStatus.COMPLETE);
-        left--;
-      } else if (!isLast) {
+      events.add(attempt);
+      if (task.status() == TIPStatus.RUNNING) {
         waiting.addFirst(task);
-      } else {
-        task.end(TIPStatus.FAILED);
-        left--;
+        continue;
+      }
+      left--;
+      if (task.status() == TIPStatus.FAILED) {
         failed++;
         if (100L * failed > (long) failuresPercentMax * tasks.length) {
           throw new JobEnd("Task failed " + task.id + "\nJob failed as tasks failed. failedMaps:"
@@ -398,7 +395,7 @@ public final class JobRun {
       try {
         AttemptRun attempt = ended.poll(WATCH_MS, TimeUnit.MILLISECONDS);
         if (attempt != null && running.remove(attempt)) {
-          events.add(attempt, false, "");
+          events.add(attempt);
         }
       } catch (InterruptedException e) {
         // A second request to kill the job; it is being killed.
@@ -406,7 +403,7 @@ public final class JobRun {
     }
     for (AttemptRun attempt : running) {
       attempt.abandon();
-      events.add(attempt, false, "");
+      events.add(attempt);
       attempt.releaseSlot();
     }
     running.clear();

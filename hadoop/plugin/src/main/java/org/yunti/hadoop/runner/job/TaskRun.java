@@ -18,6 +18,8 @@ final class TaskRun {
   final TaskID id;
   /** Null for a reduce. */
   final TaskSplitMetaInfo split;
+  /** Failed attempts with which the task fails. */
+  private final int failuresMax;
 
   private final List<AttemptRun> attempts = new ArrayList<>();
   private AttemptRun committing;
@@ -26,9 +28,10 @@ final class TaskRun {
   /** Records at which user code failed, in ascending order. */
   private final SortedSet<Long> bad = new TreeSet<>();
 
-  TaskRun(TaskID id, TaskSplitMetaInfo split) {
+  TaskRun(TaskID id, TaskSplitMetaInfo split, int failuresMax) {
     this.id = id;
     this.split = split;
+    this.failuresMax = failuresMax;
   }
 
   boolean isMap() {
@@ -58,12 +61,22 @@ final class TaskRun {
     return committing == attempt;
   }
 
-  /** Counts a failed attempt and the record at which it failed. Returns the number of failed attempts. */
-  synchronized int failed(long record) {
-    if (record != BadRecords.NONE) {
-      bad.add(record);
+  /**
+   * Takes the end of an attempt, once. The task is complete or fails with it; otherwise it goes on running, and needs
+   * another attempt.
+   */
+  synchronized void ended(AttemptRun attempt) {
+    if (attempt.state() == AttemptRun.State.SUCCEEDED) {
+      status = TIPStatus.COMPLETE;
+    } else if (attempt.state() == AttemptRun.State.FAILED) {
+      if (attempt.record() != BadRecords.NONE) {
+        bad.add(attempt.record());
+      }
+      failures++;
+      if (failures >= failuresMax) {
+        status = TIPStatus.FAILED;
+      }
     }
-    return ++failures;
   }
 
   /**

@@ -2,6 +2,7 @@ package org.yunti.hadoop.runner.record;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -11,6 +12,7 @@ import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.JobPriority;
 import org.apache.hadoop.mapreduce.JobStatus;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskCompletionEvent;
 import org.apache.hadoop.mapreduce.TaskReport;
 import org.apache.hadoop.mapreduce.TaskType;
@@ -74,22 +76,34 @@ public final class RecordedJob {
     return reports.toArray(new TaskReport[0]);
   }
 
-  /** Returns the ends of attempts, from a number on. */
+  /** Returns the ends of attempts, in their order, from a number on. */
   public TaskCompletionEvent[] events(int from, int countMax) {
-    List<TaskCompletionEvent> events = new ArrayList<>();
-    int number = 0;
+    List<TaskAttemptInfo> attempts = new ArrayList<>();
     for (TaskInfo task : info.getAllTasks().values()) {
-      for (TaskAttemptInfo attempt : task.getAllTaskAttempts().values()) {
-        TaskCompletionEvent.Status status = "SUCCEEDED".equals(attempt.getTaskStatus())
-            ? TaskCompletionEvent.Status.SUCCEEDED : "FAILED".equals(attempt.getTaskStatus())
-                ? TaskCompletionEvent.Status.FAILED : TaskCompletionEvent.Status.KILLED;
-        if (number >= from && events.size() < countMax) {
-          events.add(new TaskCompletionEvent(number, attempt.getAttemptId(), task.getTaskId().getId(),
-              task.getTaskType() == TaskType.MAP, status, ""));
-        }
-        number++;
-      }
+      attempts.addAll(task.getAllTaskAttempts().values());
+    }
+    attempts.sort(Comparator.comparingLong(TaskAttemptInfo::getFinishTime)
+        .thenComparing(TaskAttemptInfo::getAttemptId));
+    List<TaskCompletionEvent> events = new ArrayList<>();
+    for (int i = Math.max(from, 0); i < attempts.size() && events.size() < countMax; i++) {
+      TaskAttemptID id = attempts.get(i).getAttemptId();
+      events.add(new TaskCompletionEvent(i, id, id.getTaskID().getId(), id.getTaskType() == TaskType.MAP,
+          status(attempts.get(i)), ""));
     }
     return events.toArray(new TaskCompletionEvent[0]);
+  }
+
+  private TaskCompletionEvent.Status status(TaskAttemptInfo attempt) {
+    switch (attempt.getTaskStatus()) {
+      case "SUCCEEDED":
+        return TaskCompletionEvent.Status.SUCCEEDED;
+      case "FAILED":
+        TaskInfo task = info.getAllTasks().get(attempt.getAttemptId().getTaskID());
+        boolean isLast = "FAILED".equals(task.getTaskStatus())
+            && attempt.getAttemptId().equals(task.getFailedDueToAttemptId());
+        return isLast ? TaskCompletionEvent.Status.TIPFAILED : TaskCompletionEvent.Status.FAILED;
+      default:
+        return TaskCompletionEvent.Status.KILLED;
+    }
   }
 }
