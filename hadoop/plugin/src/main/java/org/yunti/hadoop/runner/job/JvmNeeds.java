@@ -13,6 +13,10 @@ final class JvmNeeds {
     "mapred.child.java.opts", JobConf.MAPRED_MAP_TASK_JAVA_OPTS, JobConf.MAPRED_REDUCE_TASK_JAVA_OPTS
   };
 
+  private static final String[] VARIABLES = {
+    "mapred.child.env", JobConf.MAPRED_MAP_TASK_ENV, JobConf.MAPRED_REDUCE_TASK_ENV
+  };
+
   private JvmNeeds() {}
 
   /** Returns the first reason, in words, or null. */
@@ -37,7 +41,7 @@ final class JvmNeeds {
   }
 
   private static String ofSettings(JobConf conf) {
-    for (String key : new String[] {JobConf.MAPRED_MAP_TASK_ENV, JobConf.MAPRED_REDUCE_TASK_ENV}) {
+    for (String key : VARIABLES) {
       if (!conf.get(key, "").isEmpty() || !conf.getPropsWithPrefix(key + ".").isEmpty()) {
         return key + " sets variables of tasks";
       }

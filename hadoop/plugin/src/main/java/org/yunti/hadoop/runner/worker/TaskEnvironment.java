@@ -23,8 +23,8 @@ import org.apache.hadoop.mapreduce.TaskType;
  * </pre>
  *
  * <p>A variable that is set again is appended, after a colon. The settings are {@code mapreduce.admin.user.env}, then
- * {@code mapreduce.map.env}; values with commas need {@code mapreduce.map.env.NAME}. Hadoop's own code for this is in
- * YARN's jars, and differs among its versions.
+ * {@code mapreduce.map.env}, or {@code mapred.child.env} without it; values with commas need
+ * {@code mapreduce.map.env.NAME}. Hadoop's own code for this is in YARN's jars, and differs among its versions.
  */
 public final class TaskEnvironment {
   private static final String NAME = "([A-Za-z_][A-Za-z0-9_]*)";
@@ -46,13 +46,13 @@ public final class TaskEnvironment {
       add(LIBRARIES, program.get(LIBRARIES));
     }
     String key = type == TaskType.MAP ? JobConf.MAPRED_MAP_TASK_ENV : JobConf.MAPRED_REDUCE_TASK_ENV;
-    read(conf, MRJobConfig.MAPRED_ADMIN_USER_ENV);
-    read(conf, key);
+    read(conf, MRJobConfig.MAPRED_ADMIN_USER_ENV, "");
+    read(conf, key, conf.get("mapred.child.env", ""));
   }
 
-  private void read(JobConf conf, String key) {
+  private void read(JobConf conf, String key, String pairsDefault) {
     Map<String, String> pairs = new LinkedHashMap<>();
-    Matcher pair = PAIR.matcher(conf.get(key, ""));
+    Matcher pair = PAIR.matcher(conf.get(key, pairsDefault));
     while (pair.find()) {
       pairs.merge(pair.group(1), pair.group(2), TaskEnvironment::joined);
     }

@@ -31,16 +31,20 @@ final class TaskEnvironmentTest {
     Map<String, String> program = new HashMap<>(System.getenv());
     program.remove("LD_LIBRARY_PATH");
     for (String value : values) {
-      JobConf conf = new JobConf(false);
-      conf.set(JobConf.MAPRED_MAP_TASK_ENV, value);
-      conf.set(MRJobConfig.MAPRED_ADMIN_USER_ENV, "A=admin");
-      Map<String, String> theirs = new HashMap<>();
-      theirs.put("LD_LIBRARY_PATH", DIRECTORY.getPath());
-      MRApps.setEnvFromInputProperty(theirs, MRJobConfig.MAPRED_ADMIN_USER_ENV, "", conf);
-      MRApps.setEnvFromInputProperty(theirs, JobConf.MAPRED_MAP_TASK_ENV, "", conf);
-      assertEquals(theirs, variables(program, JobConf.MAPRED_MAP_TASK_ENV + "=" + value,
-          MRJobConfig.MAPRED_ADMIN_USER_ENV + "=A=admin"), value);
+      check(JobConf.MAPRED_MAP_TASK_ENV, value, program);
+      check("mapred.child.env", value, program);
     }
+  }
+
+  private static void check(String key, String value, Map<String, String> program) {
+    JobConf conf = new JobConf(false);
+    conf.set(key, value);
+    conf.set(MRJobConfig.MAPRED_ADMIN_USER_ENV, "A=admin");
+    Map<String, String> theirs = new HashMap<>();
+    theirs.put("LD_LIBRARY_PATH", DIRECTORY.getPath());
+    MRApps.setEnvFromInputProperty(theirs, MRJobConfig.MAPRED_ADMIN_USER_ENV, "", conf);
+    MRApps.setEnvFromInputProperty(theirs, JobConf.MAPRED_MAP_TASK_ENV, conf.get("mapred.child.env"), conf);
+    assertEquals(theirs, variables(program, key + "=" + value, MRJobConfig.MAPRED_ADMIN_USER_ENV + "=A=admin"), value);
   }
 
   @Test
