@@ -145,20 +145,22 @@ final class RunnerClient implements ClientProtocol {
 
   @Override
   public String getSystemDir() throws IOException {
-    return localPath(JTConfig.JT_SYSTEM_DIR, "/tmp/hadoop/mapred/system");
+    return localPath(JTConfig.JT_SYSTEM_DIR, "system");
   }
 
   @Override
   public String getStagingAreaDir() throws IOException {
-    String root = localPath(JTConfig.JT_STAGING_AREA_ROOT, "/tmp/hadoop/mapred/staging");
+    String root = localPath(JTConfig.JT_STAGING_AREA_ROOT, "staging");
     // A directory of this JVM: a JVM that ends deletes its own and no other.
     String name = UserGroupInformation.getCurrentUser().getShortUserName() + "-yunti-" + ThisProcess.id();
     ThisProcess.deleteLeftovers(new File(new Path(root).toUri().getPath()));
     return new Path(new Path(root, name), ".staging").toString();
   }
 
+  /** @param ifUnset name in Hadoop's directory of this user: LocalJobRunner's own is one for all users */
   private String localPath(String key, String ifUnset) throws IOException {
-    return FileSystem.getLocal(conf).makeQualified(new Path(conf.get(key, ifUnset))).toString();
+    String path = conf.get(key, conf.get("hadoop.tmp.dir") + "/mapred/" + ifUnset);
+    return FileSystem.getLocal(conf).makeQualified(new Path(path)).toString();
   }
 
   @Override
