@@ -99,7 +99,7 @@ class Runner(ProbeTest):
 
     def test_cache_files_are_links_in_the_working_directory(self):
         # A killed job may have left its own.
-        os.symlink(os.path.join(self.temporary, "yunti-jobs/job_1_0001-1/cache/0/side.txt"), f"{self.work}/side.txt")
+        os.symlink(os.path.join(self.temporary, "yunti-jobs-me/job_1_0001-1/cache/0/side.txt"), f"{self.work}/side.txt")
         self.run_probe("Cached", f"-Dprobe.side={self.side('alpha')}")
         self.assertEqual(self.lines(), ["alpha\t800"])
 

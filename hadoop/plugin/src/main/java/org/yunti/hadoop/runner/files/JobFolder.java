@@ -23,14 +23,17 @@ import org.slf4j.LoggerFactory;
  * Local files of a job, below each of the local directories: its cache files, its jar, and what its attempts write.
  *
  * <pre>
- *   LOCAL_DIR/yunti-jobs/job_.._0001-PROCESS/cache/0/words.txt
- *                                           /jar/lib/..
- *                                           /attempt_.._m_000000_0/..
+ *   LOCAL_DIR/yunti-jobs-USER/job_.._0001-PROCESS/cache/0/words.txt
+ *                                                /jar/lib/..
+ *                                                /attempt_.._m_000000_0/..
  * </pre>
  */
 public final class JobFolder implements Closeable {
-  /** Name of the directory of all jobs; it also marks links to files of jobs that ended. */
-  static final String MARK = "yunti-jobs";
+  /** First part of the name of the directory of a user's jobs; it also marks links to files of jobs that ended. */
+  static final String MARK = "yunti-jobs-";
+
+  /** Owner of the files, also if the program submits jobs for other users. */
+  private static final String OWNER = System.getProperty("user.name");
 
   private static final Logger LOG = LoggerFactory.getLogger(JobFolder.class);
 
@@ -42,7 +45,7 @@ public final class JobFolder implements Closeable {
   public JobFolder(JobConf job, String id) throws IOException {
     for (String directory : job.getTrimmedStrings(MRConfig.LOCAL_DIR)) {
       // Absolute: a relative one would depend on the working directory of each file system.
-      File all = new File(new Path(directory).toUri().getPath(), MARK).getAbsoluteFile();
+      File all = new File(new Path(directory).toUri().getPath(), MARK + OWNER).getAbsoluteFile();
       ThisProcess.deleteLeftovers(all);
       roots.add(new File(all, id + "-" + ThisProcess.id()));
     }
