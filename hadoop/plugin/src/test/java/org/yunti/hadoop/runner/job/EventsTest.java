@@ -38,7 +38,7 @@ final class EventsTest {
     return attempt;
   }
 
-  /** Ends an attempt twice, as code that goes on after its end. Task n fails n % 6 times; each fifth is killed first. */
+  /** Ends an attempt twice, as code that goes on does. Task n fails n % 6 times; each fifth is killed first. */
   private static void end(AttemptRun attempt) {
     int number = attempt.task.id.getId();
     boolean isKilled = number % 5 == 0 && attempt.id.getId() == 0;
