@@ -24,7 +24,7 @@ public final class ClassTraits {
    */
   public ClassTraits(Configuration conf, List<URL> jars, boolean ownFirst, ClassLoader submitter) {
     Set<String> names = UserCode.names(conf);
-    Set<URL> found = UserCode.find(names, jars.isEmpty() ? submitter : ClassTraits.class.getClassLoader());
+    Set<URL> found = UserCode.find(conf, names, jars.isEmpty() ? submitter : ClassTraits.class.getClassLoader());
     URL[] again = found.toArray(new URL[0]);
     found.addAll(jars);
     try (URLClassLoader own = new URLClassLoader(found.toArray(new URL[0]), null)) {

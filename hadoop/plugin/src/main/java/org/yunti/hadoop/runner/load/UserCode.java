@@ -22,14 +22,24 @@ final class UserCode {
     "org/yunti/hadoop/runner/load/UserCode.class"
   };
 
+  /** First part of the names of settings of file systems. */
+  private static final String OF_FILE_SYSTEMS = "fs.";
+  /** Package of Hadoop's file systems, with their committers. */
+  private static final String FILE_SYSTEMS = "org.apache.hadoop.fs.";
+
   private UserCode() {}
 
   /** Returns the class names among the values of settings that neither Hadoop nor its cluster sets. */
   static Set<String> names(Configuration conf) {
+    return names(conf, "");
+  }
+
+  private static Set<String> names(Configuration conf, String prefix) {
     Set<String> names = new LinkedHashSet<>();
     for (Map.Entry<String, String> setting : conf) {
       String key = setting.getKey();
-      if (RunnerSettings.isFrom(conf, key, "-default.xml") || RunnerSettings.isFrom(conf, key, "-site.xml")) {
+      if (!key.startsWith(prefix) || RunnerSettings.isFrom(conf, key, "-default.xml")
+          || RunnerSettings.isFrom(conf, key, "-site.xml")) {
         continue;
       }
       for (String name : setting.getValue().split("[,;]")) {
@@ -41,14 +51,21 @@ final class UserCode {
     return names;
   }
 
-  /** Returns the places of classes that a loader finds, without the framework's own. */
-  static Set<URL> find(Set<String> names, ClassLoader loader) {
+  /**
+   * Returns the places of classes that a loader finds, without the framework's own. A jar of file systems alone is not
+   * among them: one object of a file system serves all tasks, and committers check its class.
+   */
+  static Set<URL> find(Configuration conf, Set<String> names, ClassLoader loader) {
     Set<String> shared = new LinkedHashSet<>();
     for (String resource : FRAMEWORK) {
       shared.add(String.valueOf(place(resource, loader)));
     }
+    Set<String> fileSystems = names(conf, OF_FILE_SYSTEMS);
     Set<URL> found = new LinkedHashSet<>();
     for (String name : names) {
+      if (name.startsWith(FILE_SYSTEMS) || fileSystems.contains(name)) {
+        continue;
+      }
       URL place = place(name.replace('.', '/') + ".class", loader);
       if (place != null && !shared.contains(place.toString())) {
         found.add(place);
