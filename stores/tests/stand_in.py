@@ -1,8 +1,8 @@
 """A stand-in for S3 and for a web server on loopback, which fails on command.
 
 It keeps objects in memory, checks signatures loosely (a key must be there, and be the expected one), and speaks what a
-client needs: GET by ranges with If-Match, HEAD, PUT with If-None-Match, lists, multipart uploads, DELETE. A fault is a
-function that sees each request before it is answered; `Faults` has the ones that stores show.
+client needs: GET by ranges with If-Match, HEAD, PUT with If-None-Match, copies, lists, multipart uploads, DELETE. A fault
+is a function that sees each request before it is answered; `Faults` has the ones that stores show.
 """
 import email.utils
 import hashlib
@@ -82,6 +82,19 @@ class Reset(Exception):
         self.after = after
 
 
+def unframed(body):
+    """Returns the data of a body that Amazon's client sends in signed pieces: a line with the size, data, end of line."""
+    data = b""
+    while body:
+        line, _, body = body.partition(b"\r\n")
+        count = int(line.split(b";")[0], 16)
+        if count == 0:
+            break  # Checksums follow.
+        data += body[:count]
+        body = body[count + 2:]
+    return data
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = 1 << 16
@@ -98,6 +111,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length) if length else b""
+        if "aws-chunked" in self.headers.get("Content-Encoding", ""):
+            body = unframed(body)
         with store.lock:
             store.log.append((self.command, path, query, dict(self.headers)))
         if store.delay_s:
@@ -215,12 +230,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
                         raise Answer(501, "NotImplemented", "A header you provided implies functionality")
                     if item is not None:
                         raise Answer(412, "PreconditionFailed", "At least one of the pre-conditions did not hold")
+                source = self.headers.get("x-amz-copy-source")
+                if source:
+                    return self.copy(urllib.parse.unquote(source).lstrip("/"), bucket, key)
                 store.put(bucket, key, body)
                 return self.answer(200, b"", {"ETag": store.objects[bucket, key].tag})
             if method == "DELETE":
                 store.objects.pop((bucket, key), None)
                 return self.answer(204)
         self.content(item)
+
+    def copy(self, source, bucket, key):
+        item = self.store.objects.get(tuple(source.split("/", 1)))
+        if item is None:
+            raise Answer(404, "NoSuchKey", "The specified key does not exist.")
+        self.store.put(bucket, key, item.data)
+        self.answer(200, ("<CopyObjectResult><ETag>%s</ETag><LastModified>%s</LastModified></CopyObjectResult>" % (
+            escape(item.tag), time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()))).encode())
 
     def upload(self, bucket, key, query, body):
         store, number = self.store, query["uploadId"]

@@ -311,7 +311,7 @@ def hadoop(_):
               [["make", "-s", "hadoop"], [sys.executable, "hadoop/stock-tests/run.py", "--variant", "runner", "--control",
                                           "needed", "--markdown", "tests/results/hadoop-tests-runner.md"]],
               minutes=180),
-        Suite("full", "programs on one machine: leaks, full disks, users",
+        Suite("full", "programs on one machine: leaks, full disks, users, S3",
               [["make", "-s", "hadoop"], [sys.executable, "-m", "unittest", "discover", "-v", "-s",
                                           "hadoop/tests/runner/long", "-p", "*_test.py"]], counts.read_unittest,
               minutes=60),
