@@ -81,8 +81,13 @@ class TwoUsers(SideBySide):
 
     def start_as(self, user, mode, *options, name="out"):
         command = [YUNTI, "hadoop", "run", self.jar, self.PROGRAM, *options, mode, self.input, f"{self.own[user]}/{name}"]
-        return subprocess.Popen(self.as_user(user, command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                cwd=self.work, env=self.variables(user))
+        process = subprocess.Popen(self.as_user(user, command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   cwd=self.work, env=self.variables(user))
+        # If the other user's program fails, this one must not go on in directories that are being deleted.
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stdout.close)
+        return process
 
     def pool(self, user, *words):
         return subprocess.run(self.as_user(user, [YUNTI, "hadoop", "pool", *words]), capture_output=True, text=True,
