@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jni::objects::{JClass, JIntArray, JObject, JObjectArray, JString};
+use jni::objects::{JBooleanArray, JClass, JIntArray, JObject, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned};
 use yunti_base::Code;
@@ -348,38 +348,24 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_extension<'local>(
         .resolve::<ThrowPolicy>()
 }
 
-/// `static native boolean reversed(String job, String[] facts, String[] libraries)`: returns true if keys are merged
-/// against the order of their bytes.
+/// `static native boolean[] merging(String job, String[] facts, String[] libraries)`: returns true if keys are merged
+/// against the order of their bytes; then true if reduces take the records of each map apart.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reversed<'local>(
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_merging<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
     facts: JObjectArray<'local, JString<'local>>,
     libraries: JObjectArray<'local, JString<'local>>,
-) -> jboolean {
-    env.with_env(|env| -> Result<jboolean> {
+) -> JBooleanArray<'local> {
+    env.with_env(|env| -> Result<JBooleanArray<'local>> {
         let outside = yunti_engine::env::Env::real();
         let (job, outside) = submitted_of_java(env, (&job, &facts), &libraries, outside)?;
-        Ok(merge_order(&job.spec, &outside, &job.classes)?.reversed())
-    })
-    .resolve::<ThrowPolicy>()
-}
-
-/// `static native boolean takesMapsApart(String job, String[] facts, String[] libraries)`: returns true if reduces
-/// take the records of each map apart.
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_takesMapsApart<'local>(
-    mut env: EnvUnowned<'local>,
-    _: JClass<'local>,
-    job: JString<'local>,
-    facts: JObjectArray<'local, JString<'local>>,
-    libraries: JObjectArray<'local, JString<'local>>,
-) -> jboolean {
-    env.with_env(|env| -> Result<jboolean> {
-        let outside = yunti_engine::env::Env::real();
-        let (job, outside) = submitted_of_java(env, (&job, &facts), &libraries, outside)?;
-        Ok(task::takes_maps_apart(&job.spec, &outside, &job.classes)?)
+        let reversed = merge_order(&job.spec, &outside, &job.classes)?.reversed();
+        let apart = task::takes_maps_apart(&job.spec, &outside, &job.classes)?;
+        let array = JBooleanArray::new(env, 2)?;
+        array.set_region(env, 0, &[reversed, apart])?;
+        Ok(array)
     })
     .resolve::<ThrowPolicy>()
 }

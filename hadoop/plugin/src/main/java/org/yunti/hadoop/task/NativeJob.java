@@ -217,8 +217,9 @@ public final class NativeJob {
         job.setOutputValueClass(types[1].usual);
       }
     }
-    conf.setBoolean(REVERSED, NativeTask.reversed(of(conf), facts, own));
-    conf.setBoolean(APART, NativeTask.takesMapsApart(of(conf), facts, own));
+    boolean[] merging = NativeTask.merging(of(conf), facts, own);
+    conf.setBoolean(REVERSED, merging[0]);
+    conf.setBoolean(APART, merging[1]);
     try (TaskFiles files = new TaskFiles(conf, null)) {
       Set<Input> inputs = readsNatively(job) ? inputs(job, facts, own) : samples(job, files);
       String[] paths = inputs.stream().map(input -> input.path).toArray(String[]::new);

@@ -90,11 +90,11 @@ final class NativeTask {
   /** Returns the suffix of output files: the extension of the job's codec, or an empty string. */
   static native String extension(String job) throws IOException;
 
-  /** Returns true if keys are merged in descending order of their bytes. */
-  static native boolean reversed(String job, String[] facts, String[] libraries) throws IOException;
-
-  /** Returns true if reduces take the records of each map apart, in no order of all. */
-  static native boolean takesMapsApart(String job, String[] facts, String[] libraries) throws IOException;
+  /**
+   * Returns true if keys are merged in descending order of their bytes; then true if reduces take the records of each
+   * map apart, in no order of all.
+   */
+  static native boolean[] merging(String job, String[] facts, String[] libraries) throws IOException;
 
   /** Reduces the records of {@code input}, a NativeReduceInput, to a file. Returns counters as {@link #map} does. */
   static native String[] reduce(
