@@ -28,6 +28,7 @@ import org.yunti.hadoop.runner.files.JobFolder;
 import org.yunti.hadoop.runner.load.ClassPlan;
 import org.yunti.hadoop.runner.record.JobRecord;
 import org.yunti.hadoop.runner.worker.WorkerProcess;
+import org.yunti.hadoop.runner.worker.WorkerSettings;
 
 /**
  * Tasks in JVMs of their own: one a slot, used by one task after the other, or one a task if the job's classes need
@@ -139,9 +140,7 @@ final class InWorkers implements TaskPlace {
       throw new IOException("cannot create " + directory);
     }
     folder.link(directory);
-    if (!new File(directory, "tmp").mkdir()) {
-      throw new IOException("cannot create " + directory + "/tmp");
-    }
+    makeTemporary(directory);
     record.make();
     WorkerProcess worker = new WorkerProcess(kind.options(directory), classPath(), kind.environment(), directory,
         new File(record.directory(), "worker-" + number + ".log"));
@@ -167,8 +166,14 @@ final class InWorkers implements TaskPlace {
         FileUtil.fullyDelete(file);
       }
     }
-    if (!new File(directory, "tmp").mkdir()) {
-      throw new IOException("cannot create " + directory + "/tmp");
+    makeTemporary(directory);
+  }
+
+  /** Makes the directory that {@link WorkerSettings} names. */
+  private static void makeTemporary(File directory) throws IOException {
+    File temporary = WorkerSettings.temporary(directory);
+    if (!temporary.mkdir()) {
+      throw new IOException("cannot create " + temporary);
     }
   }
 

@@ -3,6 +3,7 @@ package org.yunti.hadoop.runner.job;
 import org.apache.hadoop.mapred.JobConf;
 import org.yunti.hadoop.runner.RunnerSettings;
 import org.yunti.hadoop.runner.load.ClassTraits;
+import org.yunti.hadoop.runner.worker.WorkerSettings;
 
 /** Reasons why the tasks of a job need JVMs: traits of its classes, and settings that only a JVM can have. */
 final class JvmNeeds {

@@ -1,4 +1,4 @@
-package org.yunti.hadoop.runner.job;
+package org.yunti.hadoop.runner.worker;
 
 import java.io.File;
 import java.lang.management.ManagementFactory;
@@ -8,10 +8,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.TaskType;
-import org.yunti.hadoop.runner.worker.TaskEnvironment;
 
 /** Options and variables that a job sets for the JVMs of its maps or of its reduces. */
-final class WorkerSettings {
+public final class WorkerSettings {
   private static final Pattern COLLECTOR = Pattern.compile("-XX:[+-]Use\\w*GC");
   /** Options of the program's JVM that tasks need too: what it opens, the archive of classes, when to compile. */
   private static final Pattern INHERITED = Pattern.compile(
@@ -23,12 +22,12 @@ final class WorkerSettings {
   private static final int OPENS_JAVA_MIN = 17;
 
   /** Setting of Hadoop 3.4 and later, by which the JVMs of tasks open parts of Java to reflection. */
-  static final String OPENS = "mapreduce.jvm.add-opens-as-default";
+  public static final String OPENS = "mapreduce.jvm.add-opens-as-default";
 
   private final List<String> options = new ArrayList<>();
   private final TaskEnvironment environment;
 
-  WorkerSettings(JobConf conf, TaskType type) {
+  public WorkerSettings(JobConf conf, TaskType type) {
     boolean choosesCollector = false;
     for (String option : conf.getTaskJavaOpts(type).trim().split("\\s+")) {
       if (!option.isEmpty()) {
@@ -55,20 +54,26 @@ final class WorkerSettings {
     environment = new TaskEnvironment(conf, type, System.getenv());
   }
 
-  static boolean opensAsCluster(JobConf conf) {
+  /** Returns true if the JVMs of tasks open what a NodeManager's do: {@link #OPENS} is set, and Java is new enough. */
+  public static boolean opensAsCluster(JobConf conf) {
     String version = System.getProperty("java.specification.version");
     return conf.getBoolean(OPENS, false) && !version.startsWith("1.") && Integer.parseInt(version) >= OPENS_JAVA_MIN;
   }
 
   /** Returns the options of a JVM in this working directory. */
-  List<String> options(File directory) {
+  public List<String> options(File directory) {
     List<String> all = new ArrayList<>();
-    all.add("-Djava.io.tmpdir=" + new File(directory, "tmp").getAbsolutePath());
+    all.add("-Djava.io.tmpdir=" + temporary(directory).getAbsolutePath());
     all.addAll(options);
     return all;
   }
 
-  TaskEnvironment environment() {
+  /** Returns the directory of a JVM's temporary files, in its working directory as on a cluster. */
+  public static File temporary(File directory) {
+    return new File(directory, "tmp");
+  }
+
+  public TaskEnvironment environment() {
     return environment;
   }
 
