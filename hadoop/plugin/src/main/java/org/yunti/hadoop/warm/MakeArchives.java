@@ -18,22 +18,16 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.permission.FsPermission;
-import org.apache.hadoop.io.IntWritable;
-import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
-import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
-import org.apache.hadoop.mapreduce.lib.map.TokenCounterMapper;
-import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
-import org.yunti.hadoop.collect.NativeMapOutputCollector;
 import org.yunti.hadoop.report.Submission;
-import org.yunti.hadoop.shuffle.NativeShuffle;
+import org.yunti.hadoop.submit.WordCount;
 
 /**
  * {@code yunti hadoop warm}: makes the archives of classes for this cluster and class path. It runs a small job whose
@@ -122,10 +116,7 @@ public final class MakeArchives extends Configured implements Tool {
       throws IOException {
     Configuration conf = new Configuration(of);
     conf.setBoolean(WarmStart.SETTING, false);
-    conf.set(
-        MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR,
-        NativeMapOutputCollector.class.getName() + ",org.apache.hadoop.mapred.MapTask$MapOutputBuffer");
-    conf.set(MRConfig.SHUFFLE_CONSUMER_PLUGIN, NativeShuffle.class.getName());
+    WordCount.useNativeCode(conf);
     conf.setBoolean(MRJobConfig.JOB_UBERTASK_ENABLE, false);
     conf.setBoolean(MRJobConfig.MAP_SPECULATIVE, false);
     conf.setBoolean(MRJobConfig.REDUCE_SPECULATIVE, false);
@@ -144,17 +135,12 @@ public final class MakeArchives extends Configured implements Tool {
         out.write(("a line of words " + i + "\n").getBytes(StandardCharsets.UTF_8));
       }
     }
-    Job job = Job.getInstance(conf, "yunti hadoop warm");
+    Job job = WordCount.job(conf, "yunti hadoop warm", new org.apache.hadoop.fs.Path(folder, "in"),
+        new org.apache.hadoop.fs.Path(folder, "out"));
     job.setJarByClass(MakeArchives.class);
-    job.setMapperClass(TokenCounterMapper.class);
     job.setCombinerClass(IntSumReducer.class);
-    job.setReducerClass(IntSumReducer.class);
-    job.setOutputKeyClass(Text.class);
-    job.setOutputValueClass(IntWritable.class);
     job.setOutputFormatClass(RecordedOutput.class);
     job.setNumReduceTasks(1);
-    FileInputFormat.addInputPath(job, new org.apache.hadoop.fs.Path(folder, "in"));
-    FileOutputFormat.setOutputPath(job, new org.apache.hadoop.fs.Path(folder, "out"));
     return job;
   }
 

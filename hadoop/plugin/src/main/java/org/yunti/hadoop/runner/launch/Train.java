@@ -9,18 +9,17 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobClient;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.lib.LongSumReducer;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
-import org.apache.hadoop.mapreduce.lib.map.TokenCounterMapper;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.yunti.hadoop.runner.files.ThisProcess;
 import org.yunti.hadoop.runner.record.JobRecord;
+import org.yunti.hadoop.submit.WordCount;
 
 /**
  * Two small jobs, one of each API, for the archive of classes that later programs start from ({@code make hadoop}), and
@@ -60,14 +59,8 @@ public final class Train {
 
   private static boolean words(Configuration conf, File in, File out)
       throws IOException, InterruptedException, ClassNotFoundException {
-    Job job = Job.getInstance(conf, "words");
-    job.setMapperClass(TokenCounterMapper.class);
+    Job job = WordCount.job(conf, "words", new Path(in.toURI()), new Path(out.toURI()));
     job.setCombinerClass(IntSumReducer.class);
-    job.setReducerClass(IntSumReducer.class);
-    job.setOutputKeyClass(Text.class);
-    job.setOutputValueClass(IntWritable.class);
-    FileInputFormat.addInputPath(job, new Path(in.toURI()));
-    FileOutputFormat.setOutputPath(job, new Path(out.toURI()));
     return job.waitForCompletion(true);
   }
 
