@@ -94,3 +94,29 @@ fn no_thread_more() {
         }
     }
 }
+
+#[test]
+fn a_job_runs_in_a_control_group_of_its_own() {
+    let dir = Dir::new();
+    dir.write("in", b"one line\n");
+    dir.fails("run wordcount in --cgroup ../up", 2, "'../up' is no name of a group");
+    dir.fails("run wordcount in --cgroup g,cpu=0", 2, "'0' is no number of processors");
+    dir.fails("run wordcount in -o out --on yarn --cgroup g", 2, "--cgroup is for jobs on this machine");
+    dir.fails("hadoop run --cgroup a/b app.jar", 2, "'a/b' is no name of a group");
+    let name = format!("yunti-test-{}", std::process::id());
+    let job = format!("run --mode none -i in -o - -q --cgroup {name} --mapper");
+    let mut command = dir.command(&job);
+    let output = command.arg("sed -n /^0:/p /proc/self/cgroup").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() {
+        // A container may have no groups of its own. Then the job says so, and does not run without its limits.
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(error.contains("control group") && text.is_empty(), "{error}{text}");
+        eprintln!("a control group cannot be made here: {error}");
+        return;
+    }
+    assert!(text.trim_end().ends_with(&format!("/{name}")), "{text}");
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let group = mounts.lines().find(|line| line.contains(" cgroup2 ")).and_then(|line| line.split(' ').nth(1)).unwrap();
+    fs::remove_dir(format!("{group}{}", text.trim_end().strip_prefix("0::").unwrap())).unwrap();
+}

@@ -10,12 +10,10 @@
 //!   flags -> command/  flags, output and the run of each command
 //!              |-> measure/  a service started, loaded and stopped
 //!              |-> profile/  the directory of a profile, and the stamps that say whether it fits
-//!              |-> control_group.rs  a group of the job's own
 //!              `-> java/     command lines, builds and jars of Java, and what each JVM can archive
 //! ```
 
 mod command;
-mod control_group;
 mod java;
 mod measure;
 mod profile;

@@ -316,6 +316,8 @@ class Runner(ProbeTest):
             ([], 2, "yunti: no jar is named: yunti hadoop run JAR [MAIN_CLASS] [ARGUMENT ..]"),
             (["--fast"], 2, "yunti: there is no option --fast: options of the program come after its jar"),
             (["none.jar"], 3, "yunti: there is no jar none.jar"),
+            (["--cgroup", "a/b", self.jar], 2, "yunti: --cgroup: 'a/b' is no name of a group: "),
+            (["--cgroup=g,memory=none", self.jar], 2, "yunti: --cgroup: 'none' is no size: "),
             ([self.jar], 2, f"yunti: {self.jar} names no main class: give one after the jar"),
             ([self.jar, "com.acme.None"], 2, f"yunti: there is no class com.acme.None in {self.jar}"),
             ([self.jar, "Probe$Sum"], 2, "yunti: Probe$Sum has no static method main(String[])"),

@@ -7,10 +7,10 @@ use std::process::Command;
 
 use clap::Args;
 use yunti_base::{Code, Error, Result};
+use yunti_program::control_group::ControlGroup;
 use yunti_program::failure::Outcome;
 
 use super::flags::{Replay, Subject, text_of, variable};
-use crate::control_group::{ControlGroup, Tree};
 use crate::java::command_line::CommandLine;
 use crate::profile::{Profile, REQUESTS, Stamps};
 
@@ -52,7 +52,7 @@ pub fn apply(flags: &ApplyFlags) -> Outcome {
         }
     })?;
     if let Some(group) = &flags.cgroup {
-        match Tree::of_machine().and_then(|tree| group.enter(&tree)) {
+        match group.enter() {
             Ok(_) => {}
             Err(error) if flags.strict => return Err(error.into()),
             Err(error) => eprintln!("yunti: starting without the control group: {error}"),

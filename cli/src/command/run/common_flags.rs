@@ -7,6 +7,7 @@ use clap::Args;
 use yunti_engine::job::spec::change::parse_spill_codec;
 use yunti_engine::job::spec::{SpillCodec, parse_scratch_dir, parse_size};
 use yunti_engine::run::ScratchDir;
+use yunti_program::control_group::ControlGroup;
 
 use crate::command::numbers::{seconds, whole};
 use crate::command::part::stores::{PREFIX, StoreFlags};
@@ -54,6 +55,10 @@ pub struct ResourceFlags {
     /// Codec of spills: auto, none or lz4 [default: auto, which is none if the disk is faster than the codec]
     #[arg(long, value_name = "CODEC", value_parser = parse_spill_codec, help_heading = "Resources")]
     pub spill_codec: Option<SpillCodec>,
+
+    /// Run in a control group of its own (version 2), with the job's programs: NAME[,memory=SIZE][,cpu=PROCESSORS]
+    #[arg(long, value_name = "GROUP", help_heading = "Resources")]
+    pub cgroup: Option<ControlGroup>,
 }
 
 /// Flags of what is printed and reported.

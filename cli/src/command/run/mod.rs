@@ -56,6 +56,11 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
         return stdout::print(&spec_to_toml(&spec)?);
     }
     if flags.on == Cluster::Yarn {
+        if flags.resources.cgroup.is_some() {
+            let error =
+                Error::new(Code::Usage, "--cgroup is for jobs on this machine: a cluster limits its containers");
+            return Err(error.hint("leave it out, or set mapreduce.map.memory.mb by -D").into());
+        }
         let completion = on_yarn::completion(&flags, &mut spec, &env)?;
         let control = Control::new();
         signals::cancel_on_signals(control.cancelled());
@@ -69,6 +74,10 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
         return write_and_print(&flags, &spec, &JobOutcome { report, top: Vec::new() }, &more);
     }
     shipment::check_here(&flags)?;
+    if let Some(group) = &flags.resources.cgroup {
+        // Before the budget is derived from the group's limit, and before the job's programs start.
+        group.enter()?;
+    }
     if flags.reports.json && spec.output == OutputTarget::Stdout {
         let error = Error::new(Code::Usage, "standard output cannot take both the records and the report");
         return Err(error.hint("leave out --json and use --report FILE").into());

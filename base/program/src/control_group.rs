@@ -27,11 +27,11 @@ pub struct ControlGroup {
 }
 
 /// Tree of control groups as this process sees it.
-pub struct Tree {
+struct Tree {
     /// Mount point.
-    pub top: PathBuf,
+    top: PathBuf,
     /// Directory of the own group.
-    pub own: PathBuf,
+    own: PathBuf,
 }
 
 impl FromStr for ControlGroup {
@@ -80,7 +80,7 @@ fn bytes(text: &str) -> Option<u64> {
 
 impl Tree {
     /// Returns the tree of this machine.
-    pub fn of_machine() -> Result<Tree> {
+    fn of_machine() -> Result<Tree> {
         let none = || Error::new(Code::Usage, "this machine has no control groups of version 2");
         let mount = mounts::all().into_iter().find(|mount| mount.fs_type == "cgroup2").ok_or_else(none)?;
         let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -93,7 +93,13 @@ impl Tree {
 
 impl ControlGroup {
     /// Makes the group and puts this process into it. Returns the directory of the group.
-    pub fn enter(&self, tree: &Tree) -> Result<PathBuf> {
+    ///
+    /// Processes that this one starts later are in the group too.
+    pub fn enter(&self) -> Result<PathBuf> {
+        self.enter_in(&Tree::of_machine()?)
+    }
+
+    fn enter_in(&self, tree: &Tree) -> Result<PathBuf> {
         let mut why = String::new();
         // The group at the top may have both processes and groups.
         let first = if tree.own == tree.top { Some(tree.top.as_path()) } else { tree.own.parent() };
@@ -202,7 +208,7 @@ mod tests {
             fs::write(folder.join("cgroup.subtree_control"), "cpu").unwrap();
         }
         let tree = Tree { top: top.clone(), own };
-        let enter = |text: &str| text.parse::<ControlGroup>().unwrap().enter(&tree);
+        let enter = |text: &str| text.parse::<ControlGroup>().unwrap().enter_in(&tree);
         let file = |path: PathBuf| fs::read_to_string(path).unwrap();
 
         let near = enter("a,cpu=0.5").unwrap();
