@@ -112,18 +112,12 @@ def compiled_twice(compiler):
 # `make test-full-hadoop` runs all of them.
 JOBS = ("settings_alone_run_an_unmodified_job_natively", "a_job_of_one_machine_runs_unchanged",
         "a_class_library_runs_on_the_cluster",
-        "side_files_and_compressed_output",
-        "a_reduce_task_killed_during_the_shuffle_is_retried", "check_reports_native_and_declined_parts",
-        "report_needs_a_job")
-FALLBACKS = ("a_runtime_exception", "the_last_attempt", "jvms_that_die_once_stay_native")
+        "side_files_and_compressed_output", "check_reports_native_and_declined_parts", "report_needs_a_job")
+FALLBACKS = ("a_runtime_exception", "the_last_attempt")
 JOB_FILES = ("Sources.test_each_source_uses_its_own_mapper",
-             "NamedOutputs.test_mappers_and_reducers_write_named_outputs",
-             "Chains.test_each_job_feeds_the_next",
-             "Chains.test_a_failed_chain_leaves_no_output", "KeyOrders.test_secondary_sort")
+             "NamedOutputs.test_mappers_and_reducers_write_named_outputs", "Chains.test_each_job_feeds_the_next")
 USER_CODE = ("Programs.test_word_count_by_two_programs", "Programs.test_failures_have_one_line",
-             "Programs.test_streaming_takes_files_archives_and_other_names", "Isolated.test_a_crash_costs_an_attempt",
-             "Isolated.test_bad_records_are_left_out_and_kept", "Python.test_a_batch_mapper_and_a_reducer",
-             "Python.test_a_failure_has_the_traceback_and_the_record")
+             "Isolated.test_a_crash_costs_an_attempt", "Python.test_a_batch_mapper_and_a_reducer")
 
 COLUMNS = ("distinct_reads_one_column_of_the_row_groups_in_its_splits", "aggregate_writes_the_same_parquet_file",
            "sources_of_every_format", "wrong_jobs_are_refused_in_one_line_before_they_are_submitted")
