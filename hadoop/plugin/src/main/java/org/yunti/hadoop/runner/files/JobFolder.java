@@ -52,6 +52,14 @@ public final class JobFolder implements Closeable {
     if (roots.isEmpty()) {
       throw new IOException(MRConfig.LOCAL_DIR + " names no directory");
     }
+    for (File root : roots) {
+      try {
+        PrivateDirectory.make(root);
+      } catch (IOException e) {
+        // One disk of several may be broken: Hadoop's allocator takes the others.
+        LOG.warn("{}", e.getMessage());
+      }
+    }
     cache = new CacheFiles(new File(roots.get(0), "cache"));
     boolean isMade = false;
     try {
@@ -103,9 +111,7 @@ public final class JobFolder implements Closeable {
   /** Returns a file of the job, in a directory that exists. */
   public File file(String name) throws IOException {
     File root = roots.get(0);
-    if (!root.isDirectory() && !root.mkdirs() && !root.isDirectory()) {
-      throw new IOException("cannot create " + root);
-    }
+    PrivateDirectory.make(root);
     return new File(root, name);
   }
 

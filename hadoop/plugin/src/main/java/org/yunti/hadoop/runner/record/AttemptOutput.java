@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;
+import org.yunti.hadoop.runner.files.PrivateDirectory;
 
 /**
  * Output and log of an attempt, as files of its own. Threads that an attempt starts belong to it.
@@ -60,9 +61,9 @@ public final class AttemptOutput implements Closeable {
     try {
       OutputStream file = files.get(name);
       if (file == null) {
-        if (!directory.isDirectory() && !directory.mkdirs() && !directory.isDirectory()) {
-          return false;
-        }
+        // The job's record may not exist yet either.
+        PrivateDirectory.make(directory.getParentFile());
+        PrivateDirectory.make(directory);
         file = new FileOutputStream(new File(directory, name), true);
         files.put(name, file);
       }

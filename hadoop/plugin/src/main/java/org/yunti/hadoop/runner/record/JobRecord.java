@@ -12,6 +12,7 @@ import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.yunti.hadoop.runner.files.PrivateDirectory;
 
 /**
  * Directory of one job that stays after its end: its history, its settings, and the logs of its attempts.
@@ -94,9 +95,7 @@ public final class JobRecord {
 
   /** Creates the directory. */
   public void make() throws IOException {
-    if (!directory.isDirectory() && !directory.mkdirs() && !directory.isDirectory()) {
-      throw new IOException("cannot create " + directory);
-    }
+    PrivateDirectory.make(directory);
   }
 
   /** Deletes the records of the oldest jobs, now and then. */
