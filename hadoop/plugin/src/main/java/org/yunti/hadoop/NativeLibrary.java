@@ -2,7 +2,10 @@ package org.yunti.hadoop;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.nio.file.StandardCopyOption;
@@ -15,6 +18,11 @@ import java.util.Locale;
 public final class NativeLibrary {
   /** System property: a file to load instead of the one in the jar, for sanitizer builds and other platforms. */
   public static final String FILE_PROPERTY = "yunti.hadoop.library";
+
+  private static final String UNPACKED = "libyunti_hadoop";
+
+  /** Age of an unpacked file, in milliseconds, from which no JVM will load it: that follows at once. */
+  private static final long LEFT_OVER_MS = 3_600_000;
 
   private static Declined failure;
   private static boolean loaded;
@@ -54,13 +62,28 @@ public final class NativeLibrary {
       if (in == null) {
         throw new Declined("platform: the jar has no library for " + platform());
       }
-      Path unpacked = Files.createTempFile("libyunti_hadoop", ".so");
+      Path unpacked = Files.createTempFile(UNPACKED, ".so");
       try {
         Files.copy(in, unpacked, StandardCopyOption.REPLACE_EXISTING);
         System.load(unpacked.toString());
       } finally {
         Files.deleteIfExists(unpacked);
       }
+      deleteLeftovers(unpacked.getParent());
+    }
+  }
+
+  /** Deletes files of JVMs that were killed while they unpacked the library. Those of other users stay. */
+  private static void deleteLeftovers(Path directory) {
+    long oldest_ms = System.currentTimeMillis() - LEFT_OVER_MS;
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, UNPACKED + "*.so")) {
+      for (Path file : files) {
+        if (Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).toMillis() < oldest_ms) {
+          Files.deleteIfExists(file);
+        }
+      }
+    } catch (IOException | DirectoryIteratorException e) {
+      // Another JVM deleted the file, or it is another user's.
     }
   }
 
