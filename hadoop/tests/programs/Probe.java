@@ -123,6 +123,19 @@ public final class Probe extends Configured implements Tool {
     }
   }
 
+  /** Loads a library of the program's own. */
+  public static final class Native extends Mapper<LongWritable, Text, Text, IntWritable> {
+    @Override
+    protected void setup(Context context) {
+      System.loadLibrary("probe");
+    }
+
+    @Override
+    protected void map(LongWritable key, Text line, Context context) throws IOException, InterruptedException {
+      context.write(new Text("loaded"), new IntWritable(1));
+    }
+  }
+
   public static final class Hooked extends Mapper<LongWritable, Text, Text, IntWritable> {
     @Override
     protected void setup(Context context) {

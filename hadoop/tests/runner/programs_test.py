@@ -98,6 +98,16 @@ class Runner(ProbeTest):
         self.assertIn("adds a shutdown hook", done.stderr)
         self.assertEqual(len(os.listdir(hooks)), 4)
 
+    def test_jvms_find_the_programs_native_libraries(self):
+        folder = os.path.join(self.home, "native")
+        os.mkdir(folder)
+        subprocess.run(["gcc", "-shared", "-x", "c", "-", "-o", f"{folder}/libprobe.so"], input="int probe;", text=True,
+                       check=True, timeout=TIMEOUT_S)
+        self.environment["HADOOP_CLIENT_OPTS"] = f"-Djava.library.path={folder}"
+        done = self.run_probe("Native")
+        self.assertIn("one JVM a task", done.stderr)
+        self.assertEqual(self.lines(), ["loaded\t800"])
+
     def test_a_halted_jvm_costs_an_attempt(self):
         done = self.run_probe("Halting")
         self.assertIn("ended with exit code 7", done.stderr)

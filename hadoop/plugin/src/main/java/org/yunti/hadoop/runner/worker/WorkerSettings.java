@@ -12,9 +12,12 @@ import org.apache.hadoop.mapreduce.TaskType;
 /** Options and variables that a job sets for the JVMs of its maps or of its reduces. */
 public final class WorkerSettings {
   private static final Pattern COLLECTOR = Pattern.compile("-XX:[+-]Use\\w*GC");
-  /** Options of the program's JVM that tasks need too: what it opens, the archive of classes, when to compile. */
-  private static final Pattern INHERITED = Pattern.compile(
-      "--add-(opens|exports|modules|reads)=.*|--enable-native-access=.*|-XX:SharedArchiveFile=.*|-Xlog:cds.*|-XX:Tier4.*");
+  /**
+   * Options of the program's JVM that tasks need too: what it opens, where native libraries are, the archive of classes,
+   * when to compile.
+   */
+  private static final Pattern INHERITED = Pattern.compile("--add-(opens|exports|modules|reads)=.*"
+      + "|--enable-native-access=.*|-Djava\\.library\\.path=.*|-XX:SharedArchiveFile=.*|-Xlog:cds.*|-XX:Tier4.*");
 
   /** Options that a NodeManager adds if a job has {@link #OPENS}. */
   private static final List<String> CLUSTER_OPENS = Arrays.asList("--add-opens=java.base/java.lang=ALL-UNNAMED",
