@@ -167,8 +167,8 @@ public final class Conformance {
   }
 
   /**
-   * Runs the case with stock Hadoop. A job that fails and should not is run once more, and a line says so: LocalJobRunner
-   * lost a job of compressed spills once in thousands ("Range [0, 0 + -1) out of bounds").
+   * Runs the case with stock Hadoop. A job that fails and should not is run once more, and a line says so:
+   * LocalJobRunner lost a job of compressed spills once in thousands ("Range [0, 0 + -1) out of bounds").
    */
   private Outcome runStock(Case testCase, Runner runner) throws Exception {
     for (boolean isFirst = true; ; isFirst = false) {

@@ -13,8 +13,8 @@ import org.apache.hadoop.mapreduce.TaskType;
 public final class WorkerSettings {
   private static final Pattern COLLECTOR = Pattern.compile("-XX:[+-]Use\\w*GC");
   /**
-   * Options of the program's JVM that tasks need too: what it opens, where native libraries are, the archive of classes,
-   * when to compile.
+   * Options of the program's JVM that tasks need too: what it opens, where native libraries are, the archive of
+   * classes, when to compile.
    */
   private static final Pattern INHERITED = Pattern.compile("--add-(opens|exports|modules|reads)=.*"
       + "|--enable-native-access=.*|-Djava\\.library\\.path=.*|-XX:SharedArchiveFile=.*|-Xlog:cds.*|-XX:Tier4.*");
