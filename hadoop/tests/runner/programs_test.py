@@ -98,6 +98,12 @@ class Runner(ProbeTest):
         self.assertIn("adds a shutdown hook", done.stderr)
         self.assertEqual(len(os.listdir(hooks)), 4)
 
+    def test_jvms_lose_no_counters(self):
+        # A JVM that begins its next task must not take the state of the last one with it.
+        done = self.run_probe("Words", "-Dyunti.hadoop.isolation=jvms", "-Dmapreduce.job.reduces=300")
+        self.assertIn("Shuffled Maps =1200", done.stderr)
+        self.assertIn(f"Reduce output records={len(self.words)}", done.stderr)
+
     def test_jvms_find_the_programs_native_libraries(self):
         folder = os.path.join(self.home, "native")
         os.mkdir(folder)

@@ -81,44 +81,72 @@ final class InWorkers implements TaskPlace {
   public void run(AttemptRun attempt, TaskOrder order, AttemptUmbilical.Job answers) throws Exception {
     WorkerSettings kind = kinds.get(order.id().getTaskType());
     WorkerProcess worker = take(kind);
-    attempt.runs(new RunningAttempt() {
-      @Override
-      public AttemptState state() {
-        return worker.state();
-      }
-
-      @Override
-      public boolean takeProgress() {
-        return worker.takeProgress();
-      }
-
-      @Override
-      public void cancel() {
-        worker.kill();
-      }
-
-      @Override
-      public void abandon() {
-        worker.kill();
-      }
-
-      @Override
-      public long record() {
-        return worker.record();
-      }
-
-      @Override
-      public String stack() {
-        return "";
-      }
-    });
+    Run run = new Run(worker);
+    attempt.runs(run);
     boolean isGood = false;
     try {
       worker.run(order, answers);
       isGood = true;
     } finally {
       // After a failure nobody knows what the JVM's state is.
+      isGood &= run.end();
       giveBack(worker, isGood && reuses ? idle.get(kind) : null);
+    }
+  }
+
+  /** An attempt in a worker. After its end the worker is another attempt's, so its state is kept and nothing kills it. */
+  private static final class Run implements RunningAttempt {
+    private final WorkerProcess worker;
+    private boolean isKilled;
+    private AttemptState last; // null until the end
+    private long record;
+
+    Run(WorkerProcess worker) {
+      this.worker = worker;
+    }
+
+    /** Ends the attempt. Returns false if its worker was killed. */
+    synchronized boolean end() {
+      last = worker.state();
+      record = worker.record();
+      return !isKilled;
+    }
+
+    private synchronized void kill() {
+      if (last == null) {
+        isKilled = true;
+        worker.kill();
+      }
+    }
+
+    @Override
+    public synchronized AttemptState state() {
+      return last == null ? worker.state() : last;
+    }
+
+    @Override
+    public synchronized boolean takeProgress() {
+      return last != null || worker.takeProgress();
+    }
+
+    @Override
+    public void cancel() {
+      kill();
+    }
+
+    @Override
+    public void abandon() {
+      kill();
+    }
+
+    @Override
+    public synchronized long record() {
+      return last == null ? worker.record() : record;
+    }
+
+    @Override
+    public String stack() {
+      return "";
     }
   }
 

@@ -128,7 +128,7 @@ public final class Worker {
     } catch (Throwable e) {
       failure = "Error: " + StringUtils.stringifyException(e);
     }
-    reports.interrupt();
+    end(reports);
     output.close();
     if (classes != null) {
       classes.giveBack(own);
@@ -137,6 +137,17 @@ public final class Worker {
       send(failure == null ? Frame.DONE : Frame.FAILED, execution.state(), failure, false);
     } catch (IOException e) {
       Runtime.getRuntime().halt(1); // The job is gone.
+    }
+  }
+
+  /** Ends the reports of an attempt: a late one would be taken for the next attempt's. */
+  private static void end(Thread reports) {
+    Thread.interrupted(); // User code may have left it set.
+    reports.interrupt();
+    try {
+      reports.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
