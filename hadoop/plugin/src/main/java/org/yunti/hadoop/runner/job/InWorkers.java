@@ -94,7 +94,7 @@ final class InWorkers implements TaskPlace {
     }
   }
 
-  /** An attempt in a worker. After its end the worker is another attempt's, so its state is kept and nothing kills it. */
+  /** Attempt in a worker. After its end the worker is another attempt's: its state is kept, and nothing kills it. */
   private static final class Run implements RunningAttempt {
     private final WorkerProcess worker;
     private boolean isKilled;
