@@ -221,7 +221,7 @@ def read_checked_jobs(text, code):
     return found
 
 
-def jobs(name, variant, env, more=(), steps=()):
+def jobs(name, variant, env, more=(), steps=(["make", "-s", "hadoop"],)):
     command = ["hadoop/conformance/run", "--variant", variant, *more]
     return Suite("full", name, [*steps, command], read_checked_jobs, env, minutes=60)
 
@@ -293,7 +293,7 @@ def on_versions():
 def hadoop(_):
     checked = {"JAVA_OPTS": "-Xcheck:jni"}
     return twice_sanitized("yunti-hadoop") + [
-        jobs("stock against stock", "stock", {}, steps=[["make", "-s", "hadoop"]]),
+        jobs("stock against stock", "stock", {}),
         jobs("collector, JNI checked", "collector", checked),
         jobs("collector and shuffle, JNI checked", "shuffle", checked),
         jobs("native tasks, JNI checked", "native", checked),
