@@ -141,7 +141,9 @@ public final class Conformance {
       List<String> differences;
       try {
         if (stock == null) {
-          stock = runStock(testCase, runner);
+          runner.delete(testCase);
+          runner.prepare(testCase);
+          stock = runner.run(testCase, testCase.body(), Map.of(), "a");
         }
         if (options.stockMayFail() && stock.failed() && testCase.mustFailWith() == null) {
           skip(name(testCase, variant),
@@ -163,22 +165,6 @@ public final class Conformance {
     }
     if (!options.keep()) {
       runner.delete(testCase);
-    }
-  }
-
-  /**
-   * Runs the case with stock Hadoop. A job that fails and should not is run once more, and a line says so:
-   * LocalJobRunner lost a job of compressed spills once in thousands ("Range [0, 0 + -1) out of bounds").
-   */
-  private Outcome runStock(Case testCase, Runner runner) throws Exception {
-    for (boolean isFirst = true; ; isFirst = false) {
-      runner.delete(testCase);
-      runner.prepare(testCase);
-      Outcome stock = runner.run(testCase, testCase.body(), Map.of(), "a");
-      if (!isFirst || !stock.failed() || testCase.mustFailWith() != null || options.stockMayFail()) {
-        return stock;
-      }
-      out.println("note: " + testCase.name() + " runs once more: stock " + stock.ending());
     }
   }
 
