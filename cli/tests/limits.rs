@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
 use support::Dir;
+use yunti_base::mounts;
 
 /// Runs the command under limits of the shell's `ulimit`.
 fn limited(dir: &Dir, limits: &str, words: &str) -> Output {
@@ -116,7 +117,6 @@ fn a_job_runs_in_a_control_group_of_its_own() {
         return;
     }
     assert!(text.trim_end().ends_with(&format!("/{name}")), "{text}");
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-    let group = mounts.lines().find(|line| line.contains(" cgroup2 ")).and_then(|line| line.split(' ').nth(1)).unwrap();
-    fs::remove_dir(format!("{group}{}", text.trim_end().strip_prefix("0::").unwrap())).unwrap();
+    let mount = mounts::all().into_iter().find(|mount| mount.fs_type == "cgroup2").unwrap();
+    fs::remove_dir(mount.at.join(text.trim_end().strip_prefix("0::/").unwrap())).unwrap();
 }

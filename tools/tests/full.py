@@ -301,7 +301,7 @@ def hadoop(_):
         jobs("jobs on one machine, in JVMs of their own", "runner", {}, ["-Dyunti.hadoop.isolation=jvms"]),
         in_a_sanitized_jvm(),
         jobs("sizes of records and buffers, swept", "shuffle", {},
-             ["--sweep", "--only", "sizes/", "--only", "partitions"], [["make", "-s", "hadoop"]]),
+             ["--sweep", "--only", "sizes/", "--only", "partitions"]),
         jobs("sizes of records and buffers in native tasks, swept", "native", {},
              ["--sweep", "--only", "sizes/", "--only", "partitions"]),
         Suite("full", "Hadoop's own tests of MapReduce",

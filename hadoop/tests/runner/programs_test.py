@@ -68,14 +68,14 @@ class Runner(ProbeTest):
         self.assertIn("Failed map tasks=8", done.stderr)
 
     def test_other_users_cannot_read_a_jobs_data_and_logs(self):
-        watch = subprocess.Popen(self.command("Slow", "-Dprobe.sleep=3"), stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.DEVNULL, cwd=self.work, env=self.environment)
+        process = subprocess.Popen(self.command("Slow", "-Dprobe.sleep=3"), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, cwd=self.work, env=self.environment)
         local = os.path.join(self.temporary, "**", "yunti-jobs-*", "job_*")
         until = time.monotonic() + TIMEOUT_S
-        while not (found := glob.glob(local, recursive=True)) and watch.poll() is None and time.monotonic() < until:
+        while not (found := glob.glob(local, recursive=True)) and process.poll() is None and time.monotonic() < until:
             time.sleep(0.01)
         modes = [stat.filemode(os.stat(path).st_mode) for path in found]
-        self.assertEqual((watch.wait(timeout=TIMEOUT_S), modes), (0, ["drwx------"]))
+        self.assertEqual((process.wait(timeout=TIMEOUT_S), modes), (0, ["drwx------"]))
         self.assertEqual(stat.filemode(os.stat(self.record()).st_mode), "drwx------")
 
     def test_exit_in_a_task_fails_its_attempt(self):

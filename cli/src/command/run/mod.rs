@@ -74,13 +74,13 @@ pub fn run_in(flags: RunFlags, directory: Option<PathBuf>) -> Outcome {
         return write_and_print(&flags, &spec, &JobOutcome { report, top: Vec::new() }, &more);
     }
     shipment::check_here(&flags)?;
-    if let Some(group) = &flags.resources.cgroup {
-        // Before the budget is derived from the group's limit, and before the job's programs start.
-        group.enter()?;
-    }
     if flags.reports.json && spec.output == OutputTarget::Stdout {
         let error = Error::new(Code::Usage, "standard output cannot take both the records and the report");
         return Err(error.hint("leave out --json and use --report FILE").into());
+    }
+    if let Some(group) = &flags.resources.cgroup {
+        // Before the budget is derived from the group's limit, and before the job's programs start.
+        group.enter()?;
     }
     let control = Control::new();
     signals::cancel_on_signals(control.cancelled());
