@@ -2,27 +2,7 @@
 
 use yunti_probe::stack::{Frame, Kind};
 
-/// Kind of wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Waiting {
-    /// No wait: the thread runs or is ready.
-    Not,
-    /// A monitor or a lock that another thread holds.
-    Lock,
-    /// One of a number of shared resources: connections, permits, places in a queue.
-    Resource,
-    /// The result of another thread.
-    Result,
-    /// A peer over the network. The stack does not show which side sent the request.
-    Network,
-    /// The address of a name.
-    NameService,
-    File,
-    /// Work.
-    Idle,
-    Sleep,
-    Unknown,
-}
+pub use crate::runtime::Waiting;
 
 /// Parts of function names, in order of precedence. The first one found anywhere on the stack decides.
 const SIGNS: &[(&str, Waiting)] = &[
