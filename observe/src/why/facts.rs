@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::deadlock::Deadlock;
 use super::listening::Queue;
 use super::waiting::{self, Waiting};
 use yunti_probe::stack::{Frame, Kind};
@@ -98,6 +99,7 @@ pub struct Details {
     /// Tasks in queues of executors, by the heap's histogram.
     pub queued_tasks: Option<u64>,
     pub reads: Option<ReadSummary>,
+    pub deadlock: Option<Deadlock>,
 }
 
 /// Pages read into the page cache during the measurement.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::facts::Facts;
 use super::finding::{COST_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent};
-use super::waiting;
+use super::waiting::{self, told};
 use yunti_probe::stack::{Frame, Kind};
 
 /// Share of processor time from which on one function counts as hot. Services of many functions stay far below it.
@@ -147,7 +147,7 @@ pub fn hot_method(facts: &Facts) -> Option<Finding> {
     if share / (1.0 - memory).max(0.1) < HOT_MIN {
         return None;
     }
-    let called = hot.caller.as_ref().map_or_else(String::new, |caller| format!(", called from {caller}"));
+    let called = hot.caller.as_ref().map_or_else(String::new, |caller| format!(", called from {}", told(caller)));
     let known = shape(facts, &hot);
     let because = known.map_or_else(String::new, |(what, _)| format!(": {what}"));
     Some(Finding {
@@ -155,7 +155,7 @@ pub fn hot_method(facts: &Facts) -> Option<Finding> {
         cost: share * of_processor(facts),
         sentence: format!(
             "One method bounds it: {} takes {} of its processor time{called}{because}.",
-            hot.name,
+            told(&hot.name),
             percent(hot.share)
         ),
         evidence: vec![format!(
@@ -192,7 +192,7 @@ pub fn system_calls(facts: &Facts) -> Option<Finding> {
         return None;
     }
     let place = facts.own_function(|frames| system_call(frames) == Some(call));
-    let place = place.map_or_else(String::new, |(name, _)| format!(", called from {name}"));
+    let place = place.map_or_else(String::new, |(name, _)| format!(", called from {}", told(&name)));
     Some(Finding {
         cause: "system-calls",
         cost: share * of_processor(facts),

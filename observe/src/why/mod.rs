@@ -10,12 +10,15 @@
 //!   facts.rs      results of both measurements
 //!   listening.rs  accept queues and their overflows
 //!   reads.rs      reads into the page cache, and requests to the device
+//!   deadlock.rs   threads that wait for each other in a cycle
 //!   memory.rs     the largest holder of memory
+//!   verdict.rs    the answer: causes, or why there are none
 //!   finding.rs    a cause with its cost, evidence and cure
 //!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
 
 mod connections;
+pub mod deadlock;
 pub mod facts;
 pub mod finding;
 mod held;
@@ -28,11 +31,12 @@ mod rules;
 mod settle;
 pub mod storage;
 mod units;
+mod verdict;
 pub mod waiting;
 mod watch;
 
 pub use facts::{Facts, FaultSummary};
 pub use finding::Finding;
-pub use rules::findings;
+pub use verdict::{Verdict, verdict};
 pub use waiting::Waiting;
 pub use watch::watch;

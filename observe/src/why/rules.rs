@@ -4,6 +4,7 @@
 use super::facts::Facts;
 use super::finding::{COST_MIN, DEMAND_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
 use super::waiting::Waiting;
+use super::deadlock::deadlock;
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
 use super::{connections, held, storage};
@@ -13,6 +14,7 @@ use yunti_probe::answer;
 const OF_FIRST: f64 = 0.4;
 /// Causes reported at most.
 const FINDINGS_MAX: usize = 3;
+const DEADLOCK: &str = "deadlock";
 const NEIGHBOUR: &str = "cpu-neighbour";
 /// Threads waiting for peers at a time, on average, from which on they count. A thread that sends a request now and
 /// then waits for each answer without being held up.
@@ -24,7 +26,8 @@ const MAPPING_FRAMES: [&str; 7] =
 /// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     type Rule = fn(&Facts) -> Option<Finding>;
-    let rules: [Rule; 11] = [
+    let rules: [Rule; 12] = [
+        deadlock,
         quota,
         neighbour,
         collections,
@@ -41,7 +44,8 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
     let all = rules.iter().chain(&of_storage).chain(&of_connections);
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
-    found.sort_by(|a, b| b.cost.total_cmp(&a.cost));
+    // A deadlock comes first, because nothing else helps its threads.
+    found.sort_by(|a, b| (b.cause == DEADLOCK).cmp(&(a.cause == DEADLOCK)).then(b.cost.total_cmp(&a.cost)));
     // A neighbour's cost is a share of the whole time. The other costs are shares of the time that neighbours leave.
     let largest =
         |test: fn(&&Finding) -> bool| found.iter().filter(test).map(|finding| finding.cost).fold(0.0, f64::max);

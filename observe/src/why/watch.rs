@@ -168,7 +168,8 @@ pub fn watch(
     if threads.is_empty() {
         threads = units::of_calls(process, &sampler, is_of_jvm);
     }
-    facts.threads = threads.into_values().collect();
+    let virtuals = or_skip(skips, "virtual threads", units::virtual_threads(process, &threads));
+    facts.threads = threads.into_values().chain(virtuals.into_iter().flatten()).collect();
     if let Some(mut runtime) = runtime {
         let own = runtime.finish();
         if !own.is_empty() {

@@ -8,7 +8,7 @@ use yunti_program::failure::Outcome;
 
 use crate::jvm;
 use crate::jvm::HELD;
-use crate::why::{Facts, Finding, Waiting, findings, watch};
+use crate::why::{Facts, Finding, Verdict, Waiting, verdict, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stack::Tree;
@@ -28,8 +28,6 @@ pub struct WhyFlags {
 }
 
 const METHODS_SHOWN: usize = 8;
-/// Seconds of measurement below which no cause is reported.
-const SECONDS_MIN: f64 = 0.3;
 
 pub fn why(flags: &WhyFlags) -> Outcome {
     let mut stopping = Stopping::new()?;
@@ -47,19 +45,14 @@ pub fn why(flags: &WhyFlags) -> Outcome {
         _ => {}
     }
     answer.watched(&watched);
-    let found = findings(&facts);
-    render(&facts, &found, &mut answer);
-    answer.give(&flags.output.answer, watched.end, to_json(&facts, &found))
+    let verdict = verdict(&facts);
+    render(&facts, &verdict, &mut answer);
+    answer.give(&flags.output.answer, watched.end, to_json(&facts, &verdict.causes))
 }
 
-fn render(facts: &Facts, found: &[Finding], answer: &mut Answer) {
-    answer.lead = match found.first() {
-        None if facts.seconds < SECONDS_MIN => {
-            format!("it ran for {:.1} s, which is too short to find what bounds it.", facts.seconds)
-        }
-        None => "nothing is wrong.".to_owned(),
-        Some(first) => first.sentence.clone(),
-    };
+fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
+    let found = &verdict.causes;
+    answer.lead = verdict.sentence.clone();
     for (i, finding) in found.iter().enumerate() {
         if i > 0 {
             answer.notes.push(format!("Also: {}", finding.sentence));
