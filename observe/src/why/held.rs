@@ -4,6 +4,7 @@ use super::facts::Facts;
 use super::finding::{Finding, percent, while_processors_are_free};
 use super::queue::{self, Queue};
 use super::waiting::{self, Waiting, told};
+use super::workers::{self, doing};
 
 /// Waits per second for a fair lock from which on it has a convoy.
 const CONVOY_WAITS_PER_SECOND: f64 = 500.0;
@@ -16,7 +17,8 @@ const SLEEPERS_MIN: f64 = 0.2;
 
 /// Returns the costliest wait for another thread of the process: lock, pool or queue.
 pub fn waits_for_others(facts: &Facts) -> Option<Finding> {
-    let found = [full_queue(facts), queued(facts), lock_by_kernel(facts)];
+    let found =
+        [full_queue(facts), queued(facts), lock_by_kernel(facts), workers::executor(facts), workers::pinned(facts)];
     found.into_iter().flatten().max_by(|a, b| a.cost.total_cmp(&b.cost))
 }
 
@@ -69,17 +71,7 @@ fn held_by(facts: &Facts, queue: &Queue) -> (String, Option<Waiting>) {
     let Some((kind, place, share)) = queue.held().filter(|(.., share)| *share >= HELD_MIN) else {
         return (String::new(), None);
     };
-    let peer = || facts.peers.first().map_or("a peer", |(peer, _)| peer);
-    let doing = match kind {
-        Waiting::Not => "compute".to_owned(),
-        Waiting::Network => format!("wait for {}", peer()),
-        Waiting::NameService => "wait for the address of a name".to_owned(),
-        Waiting::File => "wait for files".to_owned(),
-        Waiting::Sleep => "sleep".to_owned(),
-        Waiting::Lock | Waiting::Resource => "wait for something else that is held".to_owned(),
-        Waiting::Result => "wait for other threads".to_owned(),
-        Waiting::Idle | Waiting::Unknown => return (String::new(), None),
-    };
+    let Some(doing) = doing(facts, kind) else { return (String::new(), None) };
     let mostly = if share < 0.9 { " mostly" } else { "" };
     (format!("; its holders{mostly} {doing} in {}", told(&place)), Some(kind))
 }

@@ -34,6 +34,7 @@ mod units;
 mod verdict;
 pub mod waiting;
 mod watch;
+mod workers;
 
 pub use facts::{Facts, FaultSummary};
 pub use finding::Finding;
