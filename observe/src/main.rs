@@ -4,6 +4,7 @@
 //!   flags -> command/  the subcommands
 //!              |-> jvm/     agents in a JVM, and their records
 //!              |-> why/     rules that name what bounds a process
+//!              |-> runtime/ units of work of other runtimes: Go, Python, Node
 //!              `-> calls/   calls of traced methods, and their durations
 //! ```
 //!
@@ -13,6 +14,7 @@ mod calls;
 mod capture;
 mod command;
 mod jvm;
+mod runtime;
 mod why;
 
 use std::process::ExitCode;

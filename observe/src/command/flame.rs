@@ -138,7 +138,7 @@ fn sample_time(
     let (mut tree, mut values) = (Tree::default(), 0);
     let mut add = |wait: WaitSample| {
         let state = if wait.is_queued { "waiting for a processor" } else { "sleeping" };
-        tree.add(groups(flags, wait.thread, state).iter().chain(wait.frames), wait.value);
+        tree.add(groups(flags, wait.thread, state).iter().chain(wait.frames.iter()), wait.value);
         values += wait.value;
     };
     let mut waiting = (flags.event == Event::Wall).then(|| WaitSampler::of(process, flags.rate)).transpose()?;

@@ -10,6 +10,9 @@ use yunti_probe::target::DiskWait;
 use yunti_probe::target::cgroup::Throttling;
 use yunti_probe::target::ports::{Connections, PortUse};
 
+/// Threads with work, on average, below which those that wait for others are all that has work.
+const ALONE_MAX: f64 = 0.2;
+
 /// Facts of a process over the measurement.
 #[derive(Default)]
 pub struct Facts {
@@ -35,6 +38,8 @@ pub struct Facts {
     /// Stacks on a processor, with their samples.
     pub on_cpu: Vec<(Rc<[Frame]>, u64)>,
     pub threads: Vec<ThreadFacts>,
+    /// Wakeups by threads of the process: (waking thread, woken thread) -> count.
+    pub wakes: HashMap<(u64, u64), u64>,
     /// Network peers that threads waited for: peer and seconds, summed over threads.
     pub peers: Vec<(String, f64)>,
     /// Threads in state D at a time, on average, by kind of wait.
@@ -61,10 +66,22 @@ pub struct HeapFacts {
     pub heap_max_bytes: f64,
 }
 
-/// Shares of a thread's time.
+/// Share of a thread's time with one stack.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    pub waiting: Waiting,
+    /// Frames, the outermost first.
+    pub frames: Rc<[Frame]>,
+    pub share: f64,
+}
+
+/// Shares of the time of a thread, or of another unit of work.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadFacts {
+    /// Number of the thread as the kernel sees it, or of the unit in its runtime.
+    pub id: u64,
     pub name: Rc<str>,
+    pub moments: Vec<Moment>,
     /// True if it takes tasks from the queue of an executor.
     pub is_worker: bool,
     pub shares: HashMap<Waiting, f64>,
@@ -185,10 +202,13 @@ impl Facts {
         waits.iter().map(|wait| self.disk_waits.get(wait).copied().unwrap_or(0.0)).sum()
     }
 
-    /// Returns the threads with work, on average, whether they run or wait.
+    /// Returns the threads with work, on average, whether they run or wait. A thread that waits for the result of
+    /// another one counts only where no other has work.
     pub fn busy_threads(&self) -> f64 {
         use Waiting::{File, Lock, NameService, Network, Not, Resource, Result};
-        [Not, Lock, Resource, Result, Network, NameService, File].into_iter().map(|w| self.threads_waiting(w)).sum()
+        let sum: f64 =
+            [Not, Lock, Resource, Network, NameService, File].into_iter().map(|w| self.threads_waiting(w)).sum();
+        if sum < ALONE_MAX { sum + self.threads_waiting(Result) } else { sum }
     }
 
     /// Returns the share of the samples on a processor that pass a test.
@@ -241,6 +261,28 @@ impl Facts {
 }
 
 impl ThreadFacts {
+    /// Adds a share of the thread's time with one stack.
+    pub fn add(&mut self, waiting: Waiting, frames: &Rc<[Frame]>, share: f64) {
+        if share <= 0.0 {
+            return;
+        }
+        *self.shares.entry(waiting).or_default() += share;
+        if let Some(own) = waiting::own_frame(frames) {
+            *self.waits_in.entry((waiting, own.name.clone())).or_default() += share;
+        }
+        let known = |moment: &&mut Moment| moment.waiting == waiting && Rc::ptr_eq(&moment.frames, frames);
+        match self.moments.iter_mut().find(known) {
+            Some(moment) => moment.share += share,
+            None => self.moments.push(Moment { waiting, frames: frames.clone(), share }),
+        }
+    }
+
+    /// Multiplies all shares.
+    pub fn scale(&mut self, factor: f64) {
+        let moments = self.moments.iter_mut().map(|moment| &mut moment.share);
+        self.shares.values_mut().chain(self.waits_in.values_mut()).chain(moments).for_each(|n| *n *= factor);
+    }
+
     pub fn share(&self, waiting: Waiting) -> f64 {
         self.shares.get(&waiting).copied().unwrap_or(0.0)
     }

@@ -18,6 +18,11 @@ pub struct Finding {
     pub cure: String,
 }
 
+/// Cost below which a cause is not reported.
+pub const COST_MIN: f64 = 0.15;
+/// Frames of the kernel that give memory back to the system.
+pub const GIVING_BACK_FRAMES: [&str; 6] =
+    ["sys_munmap", "sys_madvise", "sys_brk", "unmap_region", "zap_page_range", "do_madvise"];
 /// Frames of the kernel that handle a page fault.
 pub const PAGE_FAULT_FRAMES: [&str; 4] =
     ["exc_page_fault", "asm_exc_page_fault", "do_user_addr_fault", "handle_mm_fault"];
@@ -39,7 +44,7 @@ pub fn while_processors_are_free(facts: &Facts) -> f64 {
 
 /// Demand in processors below which processor time bounds nothing. A program that works now and then, and sleeps, is
 /// not CPU-bound.
-const DEMAND_MIN: f64 = 0.3;
+pub const DEMAND_MIN: f64 = 0.3;
 
 /// Returns the share of processor time in the busy time. During pauses threads get no processor time.
 pub fn of_processor(facts: &Facts) -> f64 {

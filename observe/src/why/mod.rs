@@ -3,23 +3,31 @@
 //!
 //! ```text
 //!   watch.rs      first measurement: processor time, waits, collections, page faults, neighbours
+//!   units.rs      units of work: threads, and what runtimes schedule on them
 //!   waiting.rs    kind of a thread's wait, by its stack
+//!   settle.rs     waits for work, told from waits for what others hold
+//!   queue.rs      what N threads wait for and M have
 //!   facts.rs      results of both measurements
 //!   listening.rs  accept queues and their overflows
 //!   reads.rs      reads into the page cache, and requests to the device
 //!   memory.rs     the largest holder of memory
 //!   finding.rs    a cause with its cost, evidence and cure
-//!   rules.rs      causes, each with cost, evidence and cure; more in storage.rs and connections.rs
+//!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
 
 mod connections;
 pub mod facts;
 pub mod finding;
+mod held;
+mod hot;
 mod listening;
 mod memory;
 pub mod reads;
+mod queue;
 mod rules;
+mod settle;
 pub mod storage;
+mod units;
 pub mod waiting;
 mod watch;
 

@@ -1,16 +1,14 @@
 //! Rules, one per cause. Each estimates the share of the time that its
 //! cause costs, and returns the evidence and the cure.
 
-use std::rc::Rc;
-
 use super::facts::Facts;
-use super::finding::{Finding, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
+use super::finding::{COST_MIN, DEMAND_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
 use super::waiting::Waiting;
-use super::{connections, storage};
+use super::held::waits_for_others;
+use super::hot::{faulting_function, hot_method, system_calls};
+use super::{connections, held, storage};
 use yunti_probe::answer;
 
-/// Cost below which a cause is not reported.
-const COST_MIN: f64 = 0.15;
 /// Cost of a further cause, as a share of the first one's, from which on it is reported.
 const OF_FIRST: f64 = 0.4;
 /// Causes reported at most.
@@ -20,16 +18,25 @@ const NEIGHBOUR: &str = "cpu-neighbour";
 /// then waits for each answer without being held up.
 const PEER_WAITERS_MIN: f64 = 0.2;
 
-const GIVING_BACK_FRAMES: [&str; 6] =
-    ["sys_munmap", "sys_madvise", "sys_brk", "unmap_region", "zap_page_range", "do_madvise"];
 const MAPPING_FRAMES: [&str; 7] =
     ["sys_mmap", "sys_munmap", "sys_mprotect", "sys_mremap", "do_mmap", "vm_mmap_pgoff", "sys_madvise"];
 
 /// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     type Rule = fn(&Facts) -> Option<Finding>;
-    let rules: [Rule; 9] =
-        [quota, neighbour, collections, memory, mappings, waits_for_others, name_service, remote, hot_method];
+    let rules: [Rule; 11] = [
+        quota,
+        neighbour,
+        collections,
+        memory,
+        mappings,
+        waits_for_others,
+        held::sleeps,
+        name_service,
+        remote,
+        hot_method,
+        system_calls,
+    ];
     let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
     let all = rules.iter().chain(&of_storage).chain(&of_connections);
@@ -78,8 +85,8 @@ fn quota(facts: &Facts) -> Option<Finding> {
 }
 
 fn neighbour(facts: &Facts) -> Option<Finding> {
-    // Threads that a quota throttles wait too, but for no other process.
-    if throttled(facts) > 0.1 {
+    // Threads that a quota throttles wait too, but for no other process. One that wants little is not held up by much.
+    if throttled(facts) > 0.1 || facts.demand() < DEMAND_MIN {
         return None;
     }
     let ready = facts.cpu_seconds() + facts.queued_seconds;
@@ -186,11 +193,6 @@ fn collections(facts: &Facts) -> Option<Finding> {
              larger -Xmx",
         )
     })
-}
-
-/// Returns the program's own function with the most page faults.
-fn faulting_function(facts: &Facts) -> Option<Rc<str>> {
-    facts.own_function(|frames| has_frame(frames, &PAGE_FAULT_FRAMES)).map(|(name, _)| name)
 }
 
 /// Page faults per second from which on small pages have a noticeable cost.
@@ -309,128 +311,6 @@ fn mappings(facts: &Facts) -> Option<Finding> {
     })
 }
 
-/// Threads waiting for locks at a time, on average, from which on they count.
-const LOCK_WAITERS_MIN: f64 = 0.2;
-/// Waits per second for a fair lock from which on it has a convoy.
-const CONVOY_WAITS_PER_SECOND: f64 = 500.0;
-
-/// Returns the costliest wait for another thread of the process: lock, pool or queue.
-fn waits_for_others(facts: &Facts) -> Option<Finding> {
-    let found = [full_queue(facts), pool_of_one(facts), lock(facts)];
-    found.into_iter().flatten().max_by(|a, b| a.cost.total_cmp(&b.cost))
-}
-
-/// Queued tasks from which on a queue counts as full.
-const QUEUED_MANY: u64 = 1000;
-
-fn full_queue(facts: &Facts) -> Option<Finding> {
-    let queued = facts.details.queued_tasks.filter(|queued| *queued >= QUEUED_MANY)?;
-    let free = while_processors_are_free(facts);
-    use Waiting::{File, Lock, NameService, Network, Not, Resource, Result, Sleep};
-    let of_workers = |waiting| facts.waits_in_of(waiting, |thread| thread.is_worker);
-    let ways = [Network, NameService, File, Resource, Lock, Result, Sleep, Not].into_iter().filter_map(of_workers);
-    let (place, _) = ways.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(Finding {
-        cause: "full-executor-queue",
-        cost: free,
-        sentence: format!(
-            "The threads of an executor bound it: up to {queued} tasks wait in its queue, and its threads are never \
-             idle while {} of the processors are.",
-            percent(1.0 - facts.utilisation())
-        ),
-        evidence: vec![
-            format!("{queued} queue entries in the heap, including finished ones that are not collected yet"),
-            format!("its threads are mostly in {place}"),
-        ],
-        cure:
-            "more threads in the executor, because they wait rather than compute; and a bounded queue for back-pressure"
-                .to_owned(),
-    })
-}
-
-/// Finds threads that wait in one place while together they do the work of one thread.
-fn pool_of_one(facts: &Facts) -> Option<Finding> {
-    let (place, _) = facts.waits_in(Waiting::Resource)?;
-    let here = |thread: &&super::facts::ThreadFacts| {
-        thread.waits_in.get(&(Waiting::Resource, place.clone())).copied().unwrap_or(0.0)
-    };
-    let group: Vec<_> = facts.threads.iter().filter(|thread| here(thread) > 0.3).collect();
-    let waiting: f64 = group.iter().map(here).sum();
-    let active = group.len() as f64
-        - waiting
-        - group.iter().map(|t| t.share(Waiting::Idle) + t.share(Waiting::Sleep)).sum::<f64>();
-    let is_one = group.len() >= 3 && (0.6..=1.4).contains(&active);
-    is_one.then(|| Finding {
-        cause: "pool-of-one",
-        cost: waiting / facts.busy_threads().max(0.01) * while_processors_are_free(facts),
-        sentence: format!(
-            "A pool of one bounds it: {} threads use it in {place}, {waiting:.1} of them wait at a time, and only \
-             one proceeds.",
-            group.len()
-        ),
-        evidence: vec![
-            format!("{active:.2} of {} threads are active at a time, never more than one", group.len()),
-            facts.waits_in(Waiting::Network).map_or_else(String::new, |(name, n)| {
-                format!("at the same time {n:.2} threads wait for a peer in {name}")
-            }),
-        ],
-        cure: "a larger pool: as large as the other side can bear, or one entry per thread".to_owned(),
-    })
-}
-
-fn lock(facts: &Facts) -> Option<Finding> {
-    let longest = facts.details.lock.as_ref();
-    let waiting = match longest {
-        Some(lock) if !facts.is_jvm => lock.waiting_threads,
-        _ => facts.threads_waiting(Waiting::Lock),
-    };
-    if waiting < LOCK_WAITERS_MIN {
-        return None;
-    }
-    let busy = if facts.is_jvm { facts.busy_threads() } else { facts.busy_threads() + waiting };
-    // The contention of the first measurement may be over in the second.
-    let name = longest.map_or("a lock", |lock| &lock.name);
-    let rate = longest.map_or(0.0, |lock| lock.waits_per_second);
-    let is_fair = name.contains("FairSync") && !name.contains("NonfairSync");
-    // Handing over a lock costs processor time, so busy processors do not lower the weight.
-    let is_convoy = is_fair && rate > CONVOY_WAITS_PER_SECOND;
-    let cost = waiting / busy.max(0.01) * if is_convoy { 1.0 } else { while_processors_are_free(facts) };
-    let place = facts.waits_in(Waiting::Lock).map_or_else(String::new, |(name, _)| format!(", wanted in {name}"));
-    let held =
-        longest.and_then(|lock| lock.held_in.as_ref()).map_or_else(String::new, |name| format!(", held in {name}"));
-    let holder =
-        longest.and_then(|lock| lock.holder.as_ref()).map_or_else(String::new, |name| format!("mostly held by {name}"));
-    let evidence = vec![
-        format!("{waiting:.1} threads wait for locks at a time; {rate:.0} waits per second for this one"),
-        format!("{:.0} context switches per second", facts.switches / facts.seconds.max(0.001)),
-        holder,
-    ];
-    Some(if is_convoy {
-        Finding {
-            cause: "fair-lock-convoy",
-            cost,
-            sentence: format!(
-                "A fair lock bounds it: {name} is handed from thread to thread, {rate:.0} times per second{place}."
-            ),
-            evidence,
-            cure: "an unfair lock (new ReentrantLock()): a running thread may take it again, without a wait for \
-                 another one to wake up; or more work each time it is held"
-                .to_owned(),
-        }
-    } else {
-        Finding {
-            cause: "lock",
-            cost,
-            sentence: format!(
-                "One lock bounds it: {name} is waited for by {waiting:.1} threads at a time{place}{held}."
-            ),
-            evidence,
-            cure: "hold it for less time (no waits, logging or formatting inside), split it, or read without it"
-                .to_owned(),
-        }
-    })
-}
-
 fn name_service(facts: &Facts) -> Option<Finding> {
     let cost = waited(facts, Waiting::NameService);
     if facts.threads_waiting(Waiting::NameService) < PEER_WAITERS_MIN * facts.unhindered() {
@@ -478,31 +358,6 @@ fn remote(facts: &Facts) -> Option<Finding> {
         cure: "find the cause there; here, make fewer calls, several at once, cache answers, or use more threads if \
              there is work for them"
             .to_owned(),
-    })
-}
-
-/// Share of processor time from which on one function counts as hot. Services of many functions stay far below it.
-const HOT_MIN: f64 = 0.6;
-
-fn hot_method(facts: &Facts) -> Option<Finding> {
-    let (name, share) = facts.hottest()?;
-    // The function's share of the time outside memory management.
-    let memory =
-        facts.cpu_share(|frames| has_frame(frames, &PAGE_FAULT_FRAMES) || has_frame(frames, &GIVING_BACK_FRAMES));
-    // A function that only appears hot because it first touches pages is not a cause of its own.
-    if memory > COST_MIN && faulting_function(facts).is_some_and(|place| place == name) {
-        return None;
-    }
-    (share / (1.0 - memory).max(0.1) >= HOT_MIN).then(|| Finding {
-        cause: "hot-method",
-        cost: share * of_processor(facts),
-        sentence: format!("One method bounds it: {name} takes {} of its processor time.", percent(share)),
-        evidence: vec![format!(
-            "{:.2} processors used of {:.2}",
-            facts.cpu_seconds() / facts.seconds,
-            facts.processors
-        )],
-        cure: "a better algorithm there, or calling it less; `yunti observe flame` shows who calls it".to_owned(),
     })
 }
 

@@ -2,27 +2,7 @@
 
 use yunti_probe::stack::{Frame, Kind};
 
-/// Kind of wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Waiting {
-    /// No wait: the thread runs or is ready.
-    Not,
-    /// A monitor or a lock that another thread holds.
-    Lock,
-    /// One of a number of shared resources: connections, permits, places in a queue.
-    Resource,
-    /// The result of another thread.
-    Result,
-    /// A peer over the network. The stack does not show which side sent the request.
-    Network,
-    /// The address of a name.
-    NameService,
-    File,
-    /// Work.
-    Idle,
-    Sleep,
-    Unknown,
-}
+pub use crate::runtime::Waiting;
 
 /// Parts of function names, in order of precedence. The first one found anywhere on the stack decides.
 const SIGNS: &[(&str, Waiting)] = &[
@@ -103,6 +83,149 @@ const SIGNS: &[(&str, Waiting)] = &[
 pub fn of(frames: &[Frame]) -> Waiting {
     let on_stack = |sign: &str| frames.iter().any(|frame| frame.name.contains(sign));
     SIGNS.iter().find(|(sign, _)| on_stack(sign)).map_or(Waiting::Unknown, |(_, waiting)| *waiting)
+}
+
+/// Parts of names of the kernel's functions, in order of precedence, and the kind of wait that they are.
+const KERNEL_SIGNS: &[(&str, Waiting)] = &[
+    ("hrtimer_nanosleep", Waiting::Sleep),
+    ("do_nanosleep", Waiting::Sleep),
+    ("flock_lock", Waiting::Lock),
+    ("fcntl_setlk", Waiting::Lock),
+    ("locks_lock_inode_wait", Waiting::Lock),
+    ("posix_lock_inode", Waiting::Lock),
+    ("rwsem_down", Waiting::Lock),
+    ("__mutex_lock", Waiting::Lock),
+    ("inet_csk_accept", Waiting::Idle),
+    ("unix_accept", Waiting::Idle),
+    ("tcp_recvmsg", Waiting::Network),
+    ("tcp_sendmsg", Waiting::Network),
+    ("sk_wait_data", Waiting::Network),
+    ("sk_stream_wait", Waiting::Network),
+    ("inet_stream_connect", Waiting::Network),
+    ("unix_stream_connect", Waiting::Network),
+    ("unix_stream_read", Waiting::Network),
+    ("unix_stream_data_wait", Waiting::Network),
+    ("sock_alloc_send_pskb", Waiting::Network),
+    ("skb_wait_for_more_packets", Waiting::Network),
+    ("pipe_write", Waiting::Resource),
+    ("pipe_read", Waiting::Result),
+    ("do_wait", Waiting::Result),
+    ("kernel_wait", Waiting::Result),
+    ("semtimedop", Waiting::Resource),
+    ("msgrcv", Waiting::Resource),
+    ("msgsnd", Waiting::Resource),
+    ("do_mq_timed", Waiting::Resource),
+    ("io_schedule", Waiting::File),
+    ("folio_wait", Waiting::File),
+    ("jbd2_log_wait", Waiting::File),
+    ("wait_on_page", Waiting::File),
+    ("balance_dirty_pages", Waiting::File),
+    ("ep_poll", Waiting::Idle),
+    ("epoll_wait", Waiting::Idle),
+    ("do_poll", Waiting::Idle),
+    ("do_select", Waiting::Idle),
+    ("eventfd_read", Waiting::Idle),
+    ("inotify_read", Waiting::Idle),
+    ("signalfd_", Waiting::Idle),
+    ("timerfd_read", Waiting::Idle),
+    ("sigtimedwait", Waiting::Idle),
+    ("sys_pause", Waiting::Idle),
+    ("sigsuspend", Waiting::Idle),
+    ("io_cqring_wait", Waiting::Idle),
+    ("n_tty_read", Waiting::Idle),
+];
+
+/// Functions that take a lock, wait for another thread, or for one of several resources, in native code.
+const NATIVE_SIGNS: &[(&str, Waiting)] = &[
+    ("getaddrinfo", Waiting::NameService),
+    ("gethostbyname", Waiting::NameService),
+    ("getnameinfo", Waiting::NameService),
+    ("res_nquery", Waiting::NameService),
+    ("pthread_mutex_", Waiting::Lock),
+    ("lll_lock_wait", Waiting::Lock),
+    ("pthread_rwlock_", Waiting::Lock),
+    ("lock_contended", Waiting::Lock),
+    ("RawMutex::lock", Waiting::Lock),
+    ("RawRwLock::lock", Waiting::Lock),
+    ("read_contended", Waiting::Lock),
+    ("write_contended", Waiting::Lock),
+    ("sem_wait", Waiting::Resource),
+    ("sem_timedwait", Waiting::Resource),
+    ("new_sem_wait", Waiting::Resource),
+    ("pthread_join", Waiting::Result),
+    ("pthread_clockjoin", Waiting::Result),
+    ("pthread_timedjoin", Waiting::Result),
+    ("pthread_barrier_wait", Waiting::Result),
+    ("pthread_cond_", Waiting::Resource),
+    ("Condvar::wait", Waiting::Resource),
+    ("thread::park", Waiting::Result),
+    ("futex_wait", Waiting::Resource),
+];
+
+/// Classifies a stack of native code that does not run, whose last frames are the kernel's.
+pub fn of_native(frames: &[Frame]) -> Waiting {
+    let has = |sign: &str, of_kernel: bool| {
+        frames.iter().any(|frame| (frame.kind == Kind::Kernel) == of_kernel && frame.name.contains(sign))
+    };
+    let find = |signs: &[(&str, Waiting)], of_kernel| {
+        signs.iter().find(|(sign, _)| has(sign, of_kernel)).map(|(_, waiting)| *waiting)
+    };
+    if let Some(Waiting::NameService) = find(NATIVE_SIGNS, false) {
+        return Waiting::NameService;
+    }
+    let by_kernel = find(KERNEL_SIGNS, true);
+    by_kernel.or_else(|| find(NATIVE_SIGNS, false)).or_else(|| find(&NATIVE_SIGNS[NATIVE_SIGNS.len() - 1..], true)).unwrap_or(
+        Waiting::Unknown,
+    )
+}
+
+/// Returns true if a stack takes work or messages from a queue. Its thread waits for somebody who has work, not for
+/// what others hold.
+pub fn takes_work(frames: &[Frame]) -> bool {
+    const TAKES: [&str; 22] = [
+        "Queue.take",
+        "Queue.poll",
+        "Deque.take",
+        "Deque.poll",
+        "TransferQueue.",
+        "Exchanger.",
+        "Object.wait",
+        "chan receive",
+        "select",
+        "Queue.get",
+        "queue.get",
+        "SimpleQueue.get",
+        "pthread_cond_",
+        "Condvar::wait",
+        "condition_variable",
+        "Receiver",
+        "recv",
+        "Condition.wait",
+        "ConditionObject.await",
+        "sync.Cond.Wait",
+        "Cond).Wait",
+        "pipe_read",
+    ];
+    frames.iter().any(|frame| TAKES.iter().any(|take| frame.name.contains(take)))
+}
+
+/// Packages of well-known libraries of Java, whose classes are not the program's own.
+const THIRD_PARTIES: [&str; 38] = [
+    "org.springframework.", "org.apache.", "io.netty.", "com.zaxxer.", "org.h2.", "org.postgresql.", "com.mysql.",
+    "org.mariadb.", "oracle.", "com.microsoft.", "ch.qos.", "org.slf4j.", "com.fasterxml.", "com.google.",
+    "org.eclipse.", "io.vertx.", "reactor.", "io.reactivex.", "okhttp3.", "okio.", "io.undertow.", "org.xnio.",
+    "org.jboss.", "org.hibernate.", "redis.clients.", "io.lettuce.", "io.micrometer.", "io.grpc.", "org.hsqldb.",
+    "org.sqlite.", "com.github.benmanes.", "org.jooq.", "akka.", "org.glassfish.", "io.micronaut.", "io.quarkus.",
+    "com.mchange.", "groovy.",
+];
+
+/// Returns the innermost frame of the program's own code, outside of well-known libraries: the place that its owners
+/// know. It is that of [`own_frame`] where no library is known.
+pub fn user_frame(frames: &[Frame]) -> Option<&Frame> {
+    let in_java = frames.iter().any(|frame| frame.kind.is_java());
+    let known = |frame: &Frame| THIRD_PARTIES.iter().any(|package| frame.name.starts_with(package));
+    let users = frames.iter().rev().find(|frame| in_java && frame.kind != Kind::Native && is_own(frame, true) && !known(frame));
+    users.or_else(|| own_frame(frames))
 }
 
 /// Returns true if the stack is of an executor's thread.

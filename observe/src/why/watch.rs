@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use yunti_base::Result;
 
-use super::facts::{Facts, HeapFacts, ThreadFacts};
+use super::facts::{Facts, HeapFacts};
 use super::listening::QueueSampler;
-use super::waiting::{self, Waiting};
-use crate::jvm::{self, PerfData, Profiler, Recording, Sampling};
+use super::units::{self, NativeWaits, RuntimeUnits};
+use super::settle;
+use crate::jvm::{self, PerfData, Profiler, Sampling};
+use crate::runtime;
 use yunti_probe::answer::or_skip;
-use yunti_probe::native::Native;
-use yunti_probe::stack::Frame;
+use yunti_probe::kernel::Wakes;
+use yunti_probe::native::{Native, WaitSampler};
 use yunti_probe::stopping::{End, Stopping, Watched};
 use yunti_probe::target::cgroup::{Throttling, throttling};
 use yunti_probe::target::ports::{self, Connections};
@@ -25,6 +26,8 @@ const CPU_EVERY: Duration = Duration::from_millis(10);
 /// Time between two samples of all threads in a JVM.
 const WALL_EVERY: Duration = Duration::from_millis(20);
 const CPU_HZ: u32 = 99;
+/// Readings of waiting native threads in a second.
+const WAITS_HZ: u32 = 40;
 /// Time between two samples from outside.
 const SAMPLE_EVERY: Duration = Duration::from_millis(25);
 const HEAP_EVERY: Duration = Duration::from_millis(100);
@@ -96,13 +99,20 @@ pub fn watch(
     let process = &target.process;
     let mut facts = Facts { is_jvm, ..Facts::default() };
     let mut profiler = None;
-    let mut native = None;
+    let (mut native, mut waits, mut runtime) = (None, None, None);
     if is_jvm {
         let sampling = Sampling::CpuAndWall { cpu: CPU_EVERY, wall: WALL_EVERY };
         profiler = or_skip(skips, "stacks of Java", Profiler::start(process, sampling, time));
     } else {
         native = or_skip(skips, "stacks", Native::start(process, CPU_HZ));
+        runtime = runtime::of(process, skips);
+        if runtime.is_none() {
+            let sampler = or_skip(skips, "stacks of waiting threads", WaitSampler::of(process, WAITS_HZ));
+            waits = sampler.map(|sampler| NativeWaits::new(sampler, WAITS_HZ));
+        }
     }
+    let (mut runtime_units, mut runtime_rounds) = (RuntimeUnits::default(), 0);
+    let wakes = or_skip(skips, "which thread wakes which", Wakes::start(process));
     let mut sampler = ActivitySampler::new(process);
     let mut heap = HeapWatch::new(process);
     let processes = all_processes();
@@ -119,6 +129,13 @@ pub fn watch(
         if let Some(native) = &mut native {
             native.collect();
         }
+        if let Some(waits) = &mut waits {
+            waits.collect();
+        }
+        if let Some(runtime) = &mut runtime {
+            runtime_rounds += 1;
+            runtime.sample(&mut |sighting, rounds| runtime_units.add(sighting, rounds));
+        }
         true
     });
     if watched.end != End::TargetGone {
@@ -133,19 +150,35 @@ pub fn watch(
     facts.connections = Connections::of(process).since(connections);
     facts.listeners = listening.queues(process);
     facts.port_use = ports::most_used(process);
-    let mut of_threads = HashMap::new();
+    if let Some(wakes) = wakes {
+        let edges = wakes.edges().into_iter();
+        facts.wakes = edges.map(|((by, woken), n)| ((by.into(), woken.into()), n)).collect();
+    }
+    let mut threads = units::Threads::new();
     if let Some(recording) = profiler.and_then(|profiler| or_skip(skips, "stacks of Java", profiler.stop())) {
-        of_threads = java_threads(process, &recording, &sampler, &mut facts);
+        threads = units::of_java(process, &recording, &sampler, &mut facts, is_of_jvm);
     }
     if let Some(native) = native {
-        for sample in native.finish() {
-            facts.on_cpu.push((sample.frames.into(), 1));
+        let samples = native.finish();
+        if let Some(waits) = waits {
+            threads = waits.finish(process, &samples, CPU_HZ, &sampler, facts.seconds);
+        }
+        facts.on_cpu.extend(samples.into_iter().map(|sample| (sample.frames.into(), 1)));
+    }
+    if threads.is_empty() {
+        threads = units::of_calls(process, &sampler, is_of_jvm);
+    }
+    facts.threads = threads.into_values().collect();
+    if let Some(mut runtime) = runtime {
+        let own = runtime.finish();
+        if !own.is_empty() {
+            facts.on_cpu = own;
+        }
+        if !runtime_units.is_empty() {
+            facts.threads = runtime_units.finish(runtime_rounds);
         }
     }
-    if !is_jvm || of_threads.is_empty() {
-        of_threads = native_threads(process, &sampler);
-    }
-    facts.threads = of_threads.into_values().collect();
+    settle::settle(&mut facts);
     facts.peers = peers(&sampler, facts.seconds);
     Ok((facts, watched))
 }
@@ -271,109 +304,11 @@ impl HeapWatch {
     }
 }
 
-/// Returns the share of a thread's time at sockets in which it waits for an answer to its own call.
-fn remote_share(sampler: &ActivitySampler, tid: u32) -> f64 {
-    let Some(samples) = sampler.samples.get(&tid) else { return 1.0 };
-    let (mut remote, mut idle) = (0, 0);
-    for (activity, n) in samples {
-        match activity {
-            Activity::Remote(_) => remote += n,
-            Activity::Idle => idle += n,
-            _ => {}
-        }
-    }
-    if remote + idle == 0 { 1.0 } else { remote as f64 / (remote + idle) as f64 }
-}
-
-/// Returns the share of a thread's running and disk-waiting time in which it waits for a disk.
-fn disk_share(sampler: &ActivitySampler, tid: u32) -> f64 {
-    let Some(samples) = sampler.samples.get(&tid) else { return 0.0 };
-    let sum = |test: fn(&Activity) -> bool| {
-        samples.iter().filter(|(activity, _)| test(activity)).map(|(_, n)| *n).sum::<u64>()
-    };
-    let (disk, running) = (sum(|a| matches!(a, Activity::Disk(_))), sum(|a| matches!(a, Activity::Running)));
-    disk as f64 / (disk + running).max(1) as f64
-}
-
-fn java_threads(
-    process: &Process,
-    recording: &Recording,
-    sampler: &ActivitySampler,
-    facts: &mut Facts,
-) -> HashMap<u32, ThreadFacts> {
-    let outside: HashMap<u32, u32> = sampler.samples.keys().map(|tid| (process.tid_inside(*tid), *tid)).collect();
-    let mut stacks: HashMap<*const Frame, (Rc<[Frame]>, u64)> = HashMap::new();
-    let mut threads: HashMap<u32, ThreadFacts> = HashMap::new();
-    let mut totals: HashMap<u32, f64> = HashMap::new();
-    for sample in recording.samples.iter().filter(|sample| !is_of_jvm(&sample.thread)) {
-        if !sample.is_wall {
-            stacks.entry(sample.frames.as_ptr()).or_insert_with(|| (sample.frames.clone(), 0)).1 += sample.value;
-            continue;
-        }
-        let thread = threads
-            .entry(sample.tid)
-            .or_insert_with(|| ThreadFacts { name: sample.thread.clone(), ..ThreadFacts::default() });
-        thread.is_worker |= waiting::is_of_executor(&sample.frames);
-        let is_running = &*sample.state == "RUNNABLE" || sample.state.contains("RUNNABLE");
-        let waiting = if is_running { Waiting::Not } else { waiting::of(&sample.frames) };
-        let n = sample.value as f64;
-        *totals.entry(sample.tid).or_default() += n;
-        let remote = match waiting {
-            Waiting::Network => outside.get(&sample.tid).map_or(1.0, |tid| remote_share(sampler, *tid)),
-            _ => 1.0,
-        };
-        // For the profiler, a thread that waits for a page or a device within a native call is running.
-        let on_disk =
-            if is_running { outside.get(&sample.tid).map_or(0.0, |tid| disk_share(sampler, *tid)) } else { 0.0 };
-        *thread.shares.entry(Waiting::File).or_default() += n * on_disk;
-        *thread.shares.entry(waiting).or_default() += n * remote * (1.0 - on_disk);
-        *thread.shares.entry(Waiting::Idle).or_default() += n * (1.0 - remote);
-        if let Some(own) = waiting::own_frame(&sample.frames) {
-            *thread.waits_in.entry((waiting, own.name.clone())).or_default() += n * remote * (1.0 - on_disk);
-            *thread.waits_in.entry((Waiting::File, own.name.clone())).or_default() += n * on_disk;
-        }
-    }
-    // A thread that lived for a part of the time counts for that part.
-    let longest = totals.values().copied().fold(1.0, f64::max);
-    for thread in threads.values_mut() {
-        thread.shares.values_mut().chain(thread.waits_in.values_mut()).for_each(|n| *n /= longest);
-    }
-    facts.on_cpu = stacks.into_values().collect();
-    threads
-}
-
-/// Returns true if the peer's port is 53.
-fn is_name_service(peer: &str) -> bool {
-    peer.ends_with(":53")
-}
-
-fn native_threads(process: &Process, sampler: &ActivitySampler) -> HashMap<u32, ThreadFacts> {
-    let rounds = sampler.rounds.max(1) as f64;
-    let of = |(tid, samples): (&u32, &HashMap<Activity, u64>)| {
-        let mut thread =
-            ThreadFacts { name: process.thread_name(*tid).unwrap_or_default().into(), ..ThreadFacts::default() };
-        for (activity, n) in samples {
-            let waiting = match activity {
-                Activity::Running => Waiting::Not,
-                Activity::Disk(_) => Waiting::File,
-                Activity::Remote(peer) if is_name_service(peer) => Waiting::NameService,
-                Activity::Remote(_) => Waiting::Network,
-                Activity::Idle => Waiting::Idle,
-                Activity::Sleep => Waiting::Sleep,
-                Activity::Futex | Activity::Other => Waiting::Unknown,
-            };
-            *thread.shares.entry(waiting).or_default() += *n as f64 / rounds;
-        }
-        (*tid, thread)
-    };
-    sampler.samples.iter().map(of).filter(|(_, thread)| !is_of_jvm(&thread.name)).collect()
-}
-
 fn peers(sampler: &ActivitySampler, seconds: f64) -> Vec<(String, f64)> {
     let mut sums: HashMap<&str, u64> = HashMap::new();
     for (activity, n) in sampler.samples.values().flatten() {
         if let Activity::Remote(peer) = activity
-            && !is_name_service(peer)
+            && !units::is_name_service(peer)
         {
             *sums.entry(peer).or_default() += n;
         }

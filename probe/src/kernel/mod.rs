@@ -7,6 +7,7 @@
 //!   faults.rs      page faults
 //!   system/        measurements of the whole machine
 //!   waits.rs       times at which threads were off the processor
+//!   wakes.rs       which thread woke which
 //!   stacks.rs      stacks that the programs request, of processes that are no JVM
 //! ```
 
@@ -16,9 +17,11 @@ mod hits;
 mod stacks;
 pub mod system;
 mod waits;
+mod wakes;
 
 pub use allocations::Allocations;
 pub use faults::{Fault, Faults, Home};
 pub use hits::{ARGUMENTS, Form, Hit, Hits, PROBES_MAX, Place, Probe};
 pub use stacks::StackEvents;
 pub use waits::{Span, SpanBounds, Wait, Waits};
+pub use wakes::{OUTSIDE, Wakes};

@@ -25,6 +25,6 @@ mod unwinding;
 mod waiting;
 
 pub use counters::{AskedStacks, REGISTERS};
-pub use sampler::Native;
+pub use sampler::{Native, NativeSample};
 pub use unwinding::Unwinding;
 pub use waiting::{WaitSample, WaitSampler};

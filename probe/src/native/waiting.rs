@@ -40,6 +40,7 @@ pub struct WaitSampler {
 
 /// Position of a waiting thread.
 struct Known {
+    tid: u32,
     runs: u64,
     thread: Rc<str>,
     frames: Rc<[Frame]>,
@@ -50,10 +51,12 @@ struct Known {
 
 /// Wait of a thread at one position.
 pub struct WaitSample<'a> {
+    /// Thread number.
+    pub tid: u32,
     /// Name and number of the thread.
     pub thread: &'a str,
     /// Frames, outermost first.
-    pub frames: &'a [Frame],
+    pub frames: &'a Rc<[Frame]>,
     /// True if it waited for a processor only.
     pub is_queued: bool,
     /// Duration in periods.
@@ -175,7 +178,7 @@ impl WaitSampler {
             frames.insert(0, Frame { name: "[it ran during the reading]".into(), kind: Kind::Native });
         }
         let thread = self.unwinding.thread(tid);
-        let known = Known { runs, thread, frames: frames.into(), is_queued, value: periods };
+        let known = Known { tid, runs, thread, frames: frames.into(), is_queued, value: periods };
         if let Some(before) = self.known.insert(tid, known) {
             before.report(take);
         }
@@ -203,8 +206,8 @@ impl WaitSampler {
 impl Known {
     fn report(&self, take: &mut impl FnMut(WaitSample)) {
         if self.value > 0 {
-            let Known { thread, frames, is_queued, value, .. } = self;
-            take(WaitSample { thread, frames, is_queued: *is_queued, value: *value });
+            let Known { tid, thread, frames, is_queued, value, .. } = self;
+            take(WaitSample { tid: *tid, thread, frames, is_queued: *is_queued, value: *value });
         }
     }
 }

@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
@@ -71,6 +72,16 @@ public final class Codecs {
       // Below, for the reason.
     }
     return obstacle(codec, conf);
+  }
+
+  /**
+   * Returns why spills through zlib cannot run here, or null. With -Xcheck:jni, the JDK's Deflater copies its whole
+   * input, the sort buffer, and writes it back at the end. Stock Hadoop's mapper collects into that buffer during the
+   * spill, and these records are lost.
+   */
+  public static String damageByChecks() {
+    boolean checked = ManagementFactory.getRuntimeMXBean().getInputArguments().contains("-Xcheck:jni");
+    return checked ? "-Xcheck:jni damages records that stock Hadoop collects during a spill through zlib" : null;
   }
 
   private static byte[] expanded(CompressionCodec codec, byte[] bytes) throws IOException {

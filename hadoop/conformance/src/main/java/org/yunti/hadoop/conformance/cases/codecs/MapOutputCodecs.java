@@ -1,6 +1,5 @@
 package org.yunti.hadoop.conformance.cases.codecs;
 
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -30,7 +29,7 @@ public final class MapOutputCodecs {
               MapOutputCodecs::mediumValue, 2, 400)
           .set("mapreduce.task.io.sort.mb", 1).set("mapreduce.map.sort.spill.percent", "0.05")
           .set("mapreduce.task.io.sort.factor", 2).mapOutput(codec);
-      cases.add(List.of("Default", "Gzip").contains(codec) ? merged.skippedIf(conf -> damageByChecks()) : merged);
+      cases.add(List.of("Default", "Gzip").contains(codec) ? merged.skippedIf(conf -> Codecs.damageByChecks()) : merged);
       cases.add(Traced.of(name + "-large-values", Text.class, MapOutputCodecs::key, BytesWritable.class,
           MapOutputCodecs::largeValue, 1, 4).mapOutput(codec));
     }
@@ -64,15 +63,5 @@ public final class MapOutputCodecs {
     random.nextBytes(bytes);
     Arrays.fill(bytes, length / 2, length, (byte) length);
     return new BytesWritable(bytes);
-  }
-
-  /**
-   * Returns why spills through zlib cannot run here, or null. With -Xcheck:jni, the JDK's Deflater copies its whole
-   * input, the sort buffer, and writes it back at the end. Stock Hadoop's mapper collects into that buffer during the
-   * spill, and these records are lost.
-   */
-  private static String damageByChecks() {
-    boolean checked = ManagementFactory.getRuntimeMXBean().getInputArguments().contains("-Xcheck:jni");
-    return checked ? "-Xcheck:jni damages records that stock Hadoop collects during a spill through zlib" : null;
   }
 }

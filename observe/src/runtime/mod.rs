@@ -1,0 +1,62 @@
+//! Runtimes that run units of work of their own on threads: goroutines, coroutines, threads under an interpreter's lock.
+//! Each is read from outside while it runs, and reports what its units do at a moment.
+
+use std::rc::Rc;
+
+use yunti_probe::stack::Frame;
+use yunti_probe::target::Process;
+
+/// Kind of wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Waiting {
+    /// No wait: the thread runs or is ready.
+    Not,
+    /// A monitor or a lock that another thread holds.
+    Lock,
+    /// One of a number of shared resources: connections, permits, places in a queue.
+    Resource,
+    /// The result of another thread.
+    Result,
+    /// A peer over the network. The stack does not show which side sent the request.
+    Network,
+    /// The address of a name.
+    NameService,
+    File,
+    /// Work.
+    Idle,
+    Sleep,
+    Unknown,
+}
+
+/// Unit of work at one moment: a thread, a goroutine, a virtual thread.
+#[derive(Clone, Debug)]
+pub struct Sighting {
+    /// Number of the unit in its runtime.
+    pub unit: u64,
+    pub name: Rc<str>,
+    pub waiting: Waiting,
+    /// Frames of the runtime's language, the outermost first; native frames only where no other is known.
+    pub frames: Rc<[Frame]>,
+}
+
+/// Reader of a runtime's units of work.
+pub trait Runtime {
+    /// Returns the name of the runtime, with its version: `Go 1.22`.
+    fn name(&self) -> &str;
+
+    /// Reads all units once. It is called every 25 ms, and may do nothing in some of these calls; `take` gets each unit
+    /// with the number of calls that the sighting stands for.
+    fn sample(&mut self, take: &mut dyn FnMut(Sighting, u64));
+
+    /// Ends the measurement, and leaves the process as it was found. Returns further stacks on a processor with their
+    /// samples, if the runtime has a profiler of its own.
+    fn finish(&mut self) -> Vec<(Rc<[Frame]>, u64)> {
+        Vec::new()
+    }
+}
+
+/// Finds the runtime of a process that is no JVM, and begins to read it. `None`: it has none that is known. What cannot
+/// be read is told in `skips`.
+pub fn of(_process: &Process, _skips: &mut Vec<String>) -> Option<Box<dyn Runtime>> {
+    None
+}
