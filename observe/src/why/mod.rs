@@ -8,6 +8,8 @@
 //!   listening.rs  accept queues and their overflows
 //!   reads.rs      reads into the page cache, and requests to the device
 //!   memory.rs     the largest holder of memory
+//!   requests/     requests under way on connections, and their causes
+//!   wire.rs       causes on the way to peers: slow receivers, small segments, loss
 //!   finding.rs    a cause with its cost, evidence and cure
 //!   rules.rs      causes, each with cost, evidence and cure; more in storage.rs and connections.rs
 //! ```
@@ -18,10 +20,12 @@ pub mod finding;
 mod listening;
 mod memory;
 pub mod reads;
+pub mod requests;
 mod rules;
 pub mod storage;
 pub mod waiting;
 mod watch;
+mod wire;
 
 pub use facts::{Facts, FaultSummary};
 pub use finding::Finding;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::facts::Facts;
 use super::finding::{Finding, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
 use super::waiting::Waiting;
-use super::{connections, storage};
+use super::{connections, requests, storage, wire};
 use yunti_probe::answer;
 
 /// Cost below which a cause is not reported.
@@ -32,7 +32,15 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         [quota, neighbour, collections, memory, mappings, waits_for_others, name_service, remote, hot_method];
     let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
-    let all = rules.iter().chain(&of_storage).chain(&of_connections);
+    let of_requests: [Rule; 6] = [
+        requests::outstanding,
+        requests::connection_per_request,
+        requests::unanswered_connects,
+        wire::slow_receiver,
+        wire::small_writes,
+        wire::loss,
+    ];
+    let all = rules.iter().chain(&of_storage).chain(&of_connections).chain(&of_requests);
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
     found.sort_by(|a, b| b.cost.total_cmp(&a.cost));
     // A neighbour's cost is a share of the whole time. The other costs are shares of the time that neighbours leave.

@@ -9,6 +9,7 @@ use yunti_base::Result;
 
 use super::facts::{Facts, HeapFacts, ThreadFacts};
 use super::listening::QueueSampler;
+use super::requests::RequestSampler;
 use super::waiting::{self, Waiting};
 use crate::jvm::{self, PerfData, Profiler, Recording, Sampling};
 use yunti_probe::answer::or_skip;
@@ -108,6 +109,7 @@ pub fn watch(
     let processes = all_processes();
     let connections = Connections::of(process);
     let mut listening = QueueSampler::default();
+    let mut requests = or_skip(skips, "requests on connections", RequestSampler::start(process));
     let before = Snapshot::of(process);
     let mut after = Snapshot::of(process);
     target.go()?;
@@ -116,6 +118,7 @@ pub fn watch(
         after.keep_up(process);
         heap.keep_up();
         listening.keep_up(process);
+        requests.iter_mut().for_each(RequestSampler::keep_up);
         if let Some(native) = &mut native {
             native.collect();
         }
@@ -133,6 +136,7 @@ pub fn watch(
     facts.connections = Connections::of(process).since(connections);
     facts.listeners = listening.queues(process);
     facts.port_use = ports::most_used(process);
+    facts.requests = requests.map(RequestSampler::finish).unwrap_or_default();
     let mut of_threads = HashMap::new();
     if let Some(recording) = profiler.and_then(|profiler| or_skip(skips, "stacks of Java", profiler.stop())) {
         of_threads = java_threads(process, &recording, &sampler, &mut facts);

@@ -1,6 +1,7 @@
 //! `yunti observe why`: the cause that bounds a process, in one sentence.
 
 mod details;
+mod requests;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -8,6 +9,7 @@ use yunti_program::failure::Outcome;
 
 use crate::jvm;
 use crate::jvm::HELD;
+use crate::why::requests::is_idle as idle;
 use crate::why::{Facts, Finding, Waiting, findings, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
@@ -57,7 +59,7 @@ fn render(facts: &Facts, found: &[Finding], answer: &mut Answer) {
         None if facts.seconds < SECONDS_MIN => {
             format!("it ran for {:.1} s, which is too short to find what bounds it.", facts.seconds)
         }
-        None => "nothing is wrong.".to_owned(),
+        None => idle(facts).map_or_else(|| "nothing is wrong.".to_owned(), |idle| format!("nothing is wrong. {idle}")),
         Some(first) => first.sentence.clone(),
     };
     for (i, finding) in found.iter().enumerate() {
@@ -112,6 +114,7 @@ fn render(facts: &Facts, found: &[Finding], answer: &mut Answer) {
         rows,
         shown: 30,
     });
+    answer.tables.extend(requests::tables(facts));
     let mut tree = Tree::default();
     facts.on_cpu.iter().for_each(|(frames, n)| tree.add(frames.iter(), *n));
     let all = tree.total();
@@ -174,6 +177,7 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         "listen_overflows": facts.connections.overflows,
         "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
         "peers": facts.peers,
+        "requests": requests::to_json(facts),
         "others": facts.others,
     })
 }
