@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::deadlock::Deadlock;
 use super::listening::Queue;
+use super::requests::Requests;
 use super::waiting::{self, Waiting};
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::DiskWait;
@@ -50,6 +51,8 @@ pub struct Facts {
     /// Its listening sockets, by port.
     pub listeners: Vec<Queue>,
     pub port_use: Option<PortUse>,
+    /// Requests on its connections.
+    pub requests: Requests,
     /// Details that a second measurement added.
     pub details: Details,
 }

@@ -13,6 +13,8 @@
 //!   deadlock.rs   threads that wait for each other in a cycle
 //!   memory.rs     the largest holder of memory
 //!   verdict.rs    the answer: causes, or why there are none
+//!   requests/     requests under way on connections, and their causes
+//!   wire.rs       causes on the way to peers: slow receivers, small segments, loss
 //!   finding.rs    a cause with its cost, evidence and cure
 //!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
@@ -27,6 +29,7 @@ mod listening;
 mod memory;
 pub mod reads;
 mod queue;
+pub mod requests;
 mod rules;
 mod settle;
 pub mod storage;
@@ -35,6 +38,7 @@ mod verdict;
 pub mod waiting;
 mod watch;
 mod workers;
+mod wire;
 
 pub use facts::{Facts, FaultSummary};
 pub use finding::Finding;

@@ -7,7 +7,7 @@ use super::waiting::Waiting;
 use super::deadlock::deadlock;
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
-use super::{connections, held, storage};
+use super::{connections, held, requests, storage, wire};
 use yunti_probe::answer;
 
 /// Cost of a further cause, as a share of the first one's, from which on it is reported.
@@ -42,7 +42,15 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     ];
     let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
-    let all = rules.iter().chain(&of_storage).chain(&of_connections);
+    let of_requests: [Rule; 6] = [
+        requests::outstanding,
+        requests::connection_per_request,
+        requests::unanswered_connects,
+        wire::slow_receiver,
+        wire::small_writes,
+        wire::loss,
+    ];
+    let all = rules.iter().chain(&of_storage).chain(&of_connections).chain(&of_requests);
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
     // A deadlock comes first, because nothing else helps its threads.
     found.sort_by(|a, b| (b.cause == DEADLOCK).cmp(&(a.cause == DEADLOCK)).then(b.cost.total_cmp(&a.cost)));

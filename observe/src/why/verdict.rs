@@ -28,10 +28,7 @@ pub fn verdict(facts: &Facts) -> Verdict {
         None if facts.seconds < SECONDS_MIN => {
             format!("it ran for {:.1} s, which is too short to find what bounds it.", facts.seconds)
         }
-        None if is_idle(facts) => format!(
-            "nothing is wrong: it is idle, no work arrives ({:.2} processors used).",
-            facts.cpu_seconds() / facts.seconds.max(0.001)
-        ),
+        None if is_idle(facts).is_some() => format!("nothing is wrong: {}", is_idle(facts).unwrap_or_default()),
         None => match known(facts) {
             known if known.is_empty() => "nothing is wrong.".to_owned(),
             known => format!("No cause was found that explains it. What is known: {}.", known.join("; ")),

@@ -12,6 +12,7 @@ use super::units::{self, NativeWaits, RuntimeUnits};
 use super::settle;
 use crate::jvm::{self, PerfData, Profiler, Sampling};
 use crate::runtime;
+use super::requests::RequestSampler;
 use yunti_probe::answer::or_skip;
 use yunti_probe::kernel::Wakes;
 use yunti_probe::native::{Native, WaitSampler};
@@ -118,6 +119,7 @@ pub fn watch(
     let processes = all_processes();
     let connections = Connections::of(process);
     let mut listening = QueueSampler::default();
+    let mut requests = or_skip(skips, "requests on connections", RequestSampler::start(process));
     let before = Snapshot::of(process);
     let mut after = Snapshot::of(process);
     target.go()?;
@@ -126,6 +128,7 @@ pub fn watch(
         after.keep_up(process);
         heap.keep_up();
         listening.keep_up(process);
+        requests.iter_mut().for_each(RequestSampler::keep_up);
         if let Some(native) = &mut native {
             native.collect();
         }
@@ -150,6 +153,7 @@ pub fn watch(
     facts.connections = Connections::of(process).since(connections);
     facts.listeners = listening.queues(process);
     facts.port_use = ports::most_used(process);
+    facts.requests = requests.map(RequestSampler::finish).unwrap_or_default();
     if let Some(wakes) = wakes {
         let edges = wakes.edges().into_iter();
         facts.wakes = edges.map(|((by, woken), n)| ((by.into(), woken.into()), n)).collect();

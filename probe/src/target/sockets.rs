@@ -71,7 +71,8 @@ fn tcp_rows(process: &Process) -> impl Iterator<Item = Row> {
     tables.into_iter().flatten().flat_map(|text| text.lines().skip(1).filter_map(parsed).collect::<Vec<_>>())
 }
 
-fn sockets_of(process: &Process) -> HashSet<u64> {
+/// Returns the inodes of a process's sockets.
+pub fn sockets_of(process: &Process) -> HashSet<u64> {
     let entries = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten().flatten();
     entries.filter_map(|entry| socket_of(process, entry.file_name().to_str()?.parse().ok()?)).collect()
 }

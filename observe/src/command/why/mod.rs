@@ -1,6 +1,7 @@
 //! `yunti observe why`: the cause that bounds a process, in one sentence.
 
 mod details;
+mod requests;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -105,6 +106,7 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
         rows,
         shown: 30,
     });
+    answer.tables.extend(requests::tables(facts));
     let mut tree = Tree::default();
     facts.on_cpu.iter().for_each(|(frames, n)| tree.add(frames.iter(), *n));
     let all = tree.total();
@@ -167,6 +169,7 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         "listen_overflows": facts.connections.overflows,
         "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
         "peers": facts.peers,
+        "requests": requests::to_json(facts),
         "others": facts.others,
     })
 }
