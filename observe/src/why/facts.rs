@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::deadlock::Deadlock;
 use super::listening::Queue;
 use super::waiting::{self, Waiting};
+use crate::runtime::event_loop::EventLoop;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::DiskWait;
 use yunti_probe::target::cgroup::Throttling;
@@ -50,8 +51,22 @@ pub struct Facts {
     /// Its listening sockets, by port.
     pub listeners: Vec<Queue>,
     pub port_use: Option<PortUse>,
+    pub event_loop: Option<EventLoop>,
+    /// Threads of the process as the kernel schedules them.
+    pub loads: Vec<ThreadLoad>,
     /// Details that a second measurement added.
     pub details: Details,
+}
+
+/// Processor time of a thread.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadLoad {
+    /// Number of the thread as the kernel sees it.
+    pub tid: u32,
+    pub name: String,
+    pub ran_seconds: f64,
+    /// Seconds in which it was ready and did not run.
+    pub queued_seconds: f64,
 }
 
 /// Garbage collection in the measurement.

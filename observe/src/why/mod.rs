@@ -13,6 +13,7 @@
 //!   deadlock.rs   threads that wait for each other in a cycle
 //!   memory.rs     the largest holder of memory
 //!   verdict.rs    the answer: causes, or why there are none
+//!   node.rs       causes in Node.js; one_thread.rs: one thread that works all the time
 //!   finding.rs    a cause with its cost, evidence and cure
 //!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
@@ -25,6 +26,8 @@ mod held;
 mod hot;
 mod listening;
 mod memory;
+mod node;
+mod one_thread;
 pub mod reads;
 mod queue;
 mod rules;
