@@ -15,6 +15,7 @@
 //!   verdict.rs    the answer: causes, or why there are none
 //!   requests/     requests under way on connections, and their causes
 //!   wire.rs       causes on the way to peers: slow receivers, small segments, loss
+//!   node.rs       causes in Node.js; one_thread.rs: one thread that works all the time
 //!   finding.rs    a cause with its cost, evidence and cure
 //!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
@@ -27,6 +28,8 @@ mod held;
 mod hot;
 mod listening;
 mod memory;
+mod node;
+mod one_thread;
 pub mod reads;
 mod queue;
 pub mod requests;

@@ -7,7 +7,7 @@ use super::waiting::Waiting;
 use super::deadlock::deadlock;
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
-use super::{connections, held, requests, storage, wire};
+use super::{connections, held, node, one_thread, requests, storage, wire};
 use yunti_probe::answer;
 
 /// Cost of a further cause, as a share of the first one's, from which on it is reported.
@@ -26,7 +26,7 @@ const MAPPING_FRAMES: [&str; 7] =
 /// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     type Rule = fn(&Facts) -> Option<Finding>;
-    let rules: [Rule; 12] = [
+    let rules: [Rule; 15] = [
         deadlock,
         quota,
         neighbour,
@@ -39,6 +39,9 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         remote,
         hot_method,
         system_calls,
+        one_thread::one_thread,
+        node::collections,
+        node::sync_calls,
     ];
     let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];

@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::finding::{Finding, percent};
+use super::requests::is_idle;
 use super::rules::findings;
 use super::waiting::Waiting;
 
@@ -12,10 +13,6 @@ pub struct Verdict {
     pub causes: Vec<Finding>,
 }
 
-/// Processors used below which a process without waiting work has no demand.
-const IDLE_PROCESSORS: f64 = 0.05;
-/// Threads that wait within work at a time, on average, below which no work waits.
-const IDLE_WAITERS: f64 = 0.1;
 /// Share of the time explained by the first cause below which the answer says so.
 const EXPLAINED_MIN: f64 = 0.6;
 /// Seconds of measurement below which no cause is reported.
@@ -28,10 +25,10 @@ pub fn verdict(facts: &Facts) -> Verdict {
         None if facts.seconds < SECONDS_MIN => {
             format!("it ran for {:.1} s, which is too short to find what bounds it.", facts.seconds)
         }
-        None if is_idle(facts).is_some() => format!("nothing is wrong: {}", is_idle(facts).unwrap_or_default()),
-        None => match known(facts) {
-            known if known.is_empty() => "nothing is wrong.".to_owned(),
-            known => format!("No cause was found that explains it. What is known: {}.", known.join("; ")),
+        None => match (is_idle(facts), known(facts)) {
+            (Some(idle), _) => format!("nothing is wrong. {idle}"),
+            (None, known) if known.is_empty() => "nothing is wrong.".to_owned(),
+            (None, known) => format!("No cause was found that explains it. What is known: {}.", known.join("; ")),
         },
         Some(first) if first.cost < EXPLAINED_MIN => format!(
             "{} This explains {} of the time{}.",
@@ -42,12 +39,6 @@ pub fn verdict(facts: &Facts) -> Verdict {
         Some(first) => first.sentence.clone(),
     };
     Verdict { sentence, causes }
-}
-
-fn is_idle(facts: &Facts) -> bool {
-    use Waiting::{File, Lock, NameService, Network, Resource};
-    let waiting: f64 = [Lock, Resource, Network, NameService, File].map(|w| facts.threads_waiting(w)).iter().sum();
-    facts.cpu_seconds() / facts.seconds.max(0.001) < IDLE_PROCESSORS && waiting < IDLE_WAITERS
 }
 
 /// Threads waiting at a time, on average, from which on a process without a cause is not said to be healthy.
@@ -99,7 +90,6 @@ mod tests {
                 Facts { seconds: 10.0, processors: 2.0, user_seconds: cpu, threads: vec![thread], ..Facts::default() };
             verdict(&facts).sentence
         };
-        assert!(of(Waiting::Idle, 1.0, 0.1).contains("idle, no work arrives"));
         assert!(of(Waiting::File, 0.9, 0.6).contains("0.9 threads at a time wait for files"));
         assert_eq!(of(Waiting::Idle, 0.9, 0.6), "nothing is wrong.");
     }

@@ -188,7 +188,8 @@ pub fn of_native(frames: &[Frame]) -> Waiting {
 /// Returns true if a stack takes work or messages from a queue. Its thread waits for somebody who has work, not for
 /// what others hold.
 pub fn takes_work(frames: &[Frame]) -> bool {
-    const TAKES: [&str; 21] = [
+    const TAKES: [&str; 22] = [
+        "uv__sem_wait",
         "Queue.take",
         "Queue.poll",
         "Deque.take",
@@ -232,7 +233,10 @@ const THIRD_PARTIES: [&str; 38] = [
 pub fn user_frame(frames: &[Frame]) -> Option<&Frame> {
     let in_java = frames.iter().any(|frame| frame.kind.is_java());
     let known = |frame: &Frame| THIRD_PARTIES.iter().any(|package| frame.name.starts_with(package));
-    let users = frames.iter().rev().find(|frame| in_java && frame.kind != Kind::Native && is_own(frame, true) && !known(frame));
+    let of_script = frames.iter().rev().find(|frame| {
+        frame.kind == Kind::JavaScript && is_own(frame, false) && !is_of_package(&frame.name)
+    });
+    let users = of_script.or_else(|| frames.iter().rev().find(|frame| in_java && frame.kind != Kind::Native && is_own(frame, true) && !known(frame)));
     users.or_else(|| own_frame(frames))
 }
 
@@ -252,7 +256,8 @@ pub fn is_of_executor(frames: &[Frame]) -> bool {
 /// frames belong to libraries.
 pub fn own_frame(frames: &[Frame]) -> Option<&Frame> {
     let in_java = frames.iter().any(|frame| frame.kind.is_java());
-    let is_here = |frame: &&Frame| if in_java { frame.kind != Kind::Native } else { true };
+    let in_script = frames.iter().any(|frame| frame.kind == Kind::JavaScript);
+    let is_here = |frame: &&Frame| if in_java || in_script { frame.kind != Kind::Native } else { true };
     frames.iter().rev().find(|frame| is_own(frame, in_java) && is_here(frame))
 }
 
@@ -263,9 +268,15 @@ fn is_own(frame: &Frame, in_java: bool) -> bool {
         kind if kind.is_java() || in_java && kind == Kind::Inlined => {
             !LIBRARIES.iter().any(|library| frame.name.starts_with(library))
         }
+        Kind::JavaScript => !frame.name.contains(" node:"),
         Kind::Native | Kind::Inlined => !is_of_system(&frame.name),
         _ => false,
     }
+}
+
+/// Returns true for a function of JavaScript in a package: `handle express/router.js:47`.
+fn is_of_package(name: &str) -> bool {
+    name.rsplit_once(' ').is_some_and(|(_, place)| place.contains('/'))
 }
 
 /// Returns true for functions of the libraries of C, C++, Rust and Go, and of program start.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use yunti_base::Result;
 
-use super::facts::{Facts, HeapFacts};
+use super::facts::{Facts, HeapFacts, ThreadLoad};
 use super::listening::QueueSampler;
 use super::units::{self, NativeWaits, RuntimeUnits};
 use super::settle;
@@ -90,10 +90,13 @@ impl Snapshot {
 }
 
 /// Measures a process until the time is over. Returns the facts.
+///
+/// @param may_open false if no debugging port of a runtime may be opened
 pub fn watch(
     target: &Target,
     is_jvm: bool,
     time: Duration,
+    may_open: bool,
     stopping: &mut Stopping,
     skips: &mut Vec<String>,
 ) -> Result<(Facts, Watched)> {
@@ -106,8 +109,8 @@ pub fn watch(
         profiler = or_skip(skips, "stacks of Java", Profiler::start(process, sampling, time));
     } else {
         native = or_skip(skips, "stacks", Native::start(process, CPU_HZ));
-        runtime = runtime::of(process, skips);
-        if runtime.is_none() {
+        runtime = runtime::of(process, time, may_open, skips);
+        if runtime.as_ref().is_none_or(|runtime| !runtime.has_units()) {
             let sampler = or_skip(skips, "stacks of waiting threads", WaitSampler::of(process, WAITS_HZ));
             waits = sampler.map(|sampler| NativeWaits::new(sampler, WAITS_HZ));
         }
@@ -162,8 +165,11 @@ pub fn watch(
     if let Some(recording) = profiler.and_then(|profiler| or_skip(skips, "stacks of Java", profiler.stop())) {
         threads = units::of_java(process, &recording, &sampler, &mut facts, is_of_jvm);
     }
-    if let Some(native) = native {
-        let samples = native.finish();
+    if !is_jvm {
+        let mut samples = native.map_or_else(Vec::new, Native::finish);
+        if let Some(runtime) = &mut runtime {
+            runtime.join(&mut samples, skips);
+        }
         if let Some(waits) = waits {
             threads = waits.finish(process, &samples, CPU_HZ, &sampler, facts.seconds);
         }
@@ -182,6 +188,7 @@ pub fn watch(
         if !runtime_units.is_empty() {
             facts.threads = runtime_units.finish(runtime_rounds);
         }
+        facts.event_loop = runtime.event_loop();
     }
     settle::settle(&mut facts);
     facts.peers = peers(&sampler, facts.seconds);
@@ -216,6 +223,14 @@ fn compare(process: &Process, before: &Snapshot, after: &Snapshot, facts: &mut F
     for (tid, (name, time)) in &after.threads {
         let old = before.threads.get(tid).map_or(ThreadTime::default(), |(_, time)| *time);
         let (ran, waited) = (time.ran_ns.saturating_sub(old.ran_ns), time.waited_ns.saturating_sub(old.waited_ns));
+        if !facts.is_jvm || !is_of_jvm(name) {
+            facts.loads.push(ThreadLoad {
+                tid: *tid,
+                name: name.clone(),
+                ran_seconds: ran as f64 / 1e9,
+                queued_seconds: waited as f64 / 1e9,
+            });
+        }
         if begins_with(name, &COLLECTORS) {
             facts.gc_seconds += ran as f64 / 1e9;
         }

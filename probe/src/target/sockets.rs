@@ -45,7 +45,8 @@ pub struct Listener {
     pub inode: u64,
 }
 
-pub(super) fn listeners(process: &Process) -> Vec<Listener> {
+/// Returns the listening sockets of a process.
+pub fn listeners(process: &Process) -> Vec<Listener> {
     let own = sockets_of(process);
     let rows = tcp_rows(process).filter(|row| row.state == LISTEN && own.contains(&row.inode));
     rows.map(|row| Listener { port: row.port, queued: row.received, inode: row.inode }).collect()

@@ -9,6 +9,7 @@ use yunti_program::failure::Outcome;
 
 use crate::jvm;
 use crate::jvm::HELD;
+use crate::runtime::event_loop::EventLoop;
 use crate::why::{Facts, Finding, Verdict, Waiting, verdict, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
@@ -26,6 +27,9 @@ pub struct WhyFlags {
     target: TargetFlags,
     #[command(flatten)]
     pub output: OutputFlags,
+    /// Open no inspector in a Node.js process, whose JavaScript has no names then
+    #[arg(long)]
+    no_inspector: bool,
 }
 
 const METHODS_SHOWN: usize = 8;
@@ -36,7 +40,7 @@ pub fn why(flags: &WhyFlags) -> Outcome {
     let process = &target.process;
     let is_jvm = jvm::recognise(&target)?;
     let mut answer = Answer::new("why", process);
-    let (mut facts, watched) = watch(&target, is_jvm, flags.output.seconds, &mut stopping, &mut answer.skips)?;
+    let (mut facts, watched) = watch(&target, is_jvm, flags.output.seconds, !flags.no_inspector, &mut stopping, &mut answer.skips)?;
     match watched.end {
         End::TimeOver => facts.details = details::measure(process, &facts, &mut stopping, &mut answer),
         End::TargetGone if details::needs_details(&facts) => answer.notes.push(
@@ -100,6 +104,16 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
             format!("{:.1} % of the time in pauses, {rate:.1} per second", heap.pause_share * 100.0),
         ));
     }
+    if let Some(event_loop) = &facts.event_loop {
+        rows.extend(loop_rows(event_loop).into_iter().map(|(what, value)| row(what, value)));
+        if event_loop.was_opened {
+            answer.notes.push(
+                "The inspector of Node.js was opened for the measurement and is closed again; the process prints that on \
+                 its standard error."
+                    .to_owned(),
+            );
+        }
+    }
     answer.tables.push(Table {
         title: "Averages".to_owned(),
         columns: vec![("", false), ("", false)],
@@ -127,6 +141,20 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
     answer.graph = Graph::of("Processor time", tree, 0.0);
 }
 
+fn loop_rows(event_loop: &EventLoop) -> Vec<(&'static str, String)> {
+    let mut rows = vec![("runtime", event_loop.runtime.clone())];
+    let Some(profile) = &event_loop.profile else { return rows };
+    let share = |share: f64| format!("{:.1} % of the time", share * 100.0);
+    rows.extend(profile.utilisation.map(|busy| ("event loop busy", share(busy))));
+    rows.push(("V8's garbage collector", share(profile.collecting)));
+    rows.push(("longest time without a return to the event loop", format!("{:.0} ms", profile.stall_ms_max)));
+    if let Some(heap) = profile.heap {
+        let [least, most, limit] = [heap.used_min, heap.used_max, heap.limit].map(|bytes| answer::bytes(bytes as u64));
+        rows.push(("heap of JavaScript", format!("{least} to {most} of at most {limit}, {} contexts", heap.contexts)));
+    }
+    rows
+}
+
 const WAITS: [(Waiting, &str); 10] = [
     (Waiting::Not, "running, or ready to"),
     (Waiting::Lock, "waiting for locks"),
@@ -139,6 +167,30 @@ const WAITS: [(Waiting, &str); 10] = [
     (Waiting::Sleep, "asleep"),
     (Waiting::Unknown, "waiting for something else"),
 ];
+
+fn loop_to_json(event_loop: &EventLoop) -> Value {
+    let profile = event_loop.profile.as_ref();
+    json!({
+        "runtime": event_loop.runtime,
+        "thread": event_loop.tid,
+        "inspector_was_opened": event_loop.was_opened,
+        "utilisation": profile.and_then(|profile| profile.utilisation),
+        "collecting_share": profile.map(|profile| profile.collecting),
+        "stall_ms_max": profile.map(|profile| profile.stall_ms_max),
+        "heap": profile.and_then(|profile| profile.heap).map(|heap| json!({
+            "used_bytes_min": heap.used_min,
+            "used_bytes_max": heap.used_max,
+            "limit_bytes": heap.limit,
+            "contexts": heap.contexts,
+        })),
+        "sync_calls": profile.map(|profile| profile.sync_calls.iter().map(|call| json!({
+            "function": &*call.name,
+            "caller": &*call.caller,
+            "share": call.share,
+            "longest_ms": call.longest_ms,
+        })).collect::<Vec<_>>()),
+    })
+}
 
 fn to_json(facts: &Facts, found: &[Finding]) -> Value {
     json!({
@@ -171,5 +223,6 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         "peers": facts.peers,
         "requests": requests::to_json(facts),
         "others": facts.others,
+        "event_loop": facts.event_loop.as_ref().map(loop_to_json),
     })
 }
