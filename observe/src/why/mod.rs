@@ -9,14 +9,20 @@
 //!   reads.rs      reads into the page cache, and requests to the device
 //!   memory.rs     the largest holder of memory
 //!   finding.rs    a cause with its cost, evidence and cure
+//!   growth.rs     numbers that grow all the time, and their limits
+//!   outside/      harm from outside: tracers, memory taken away, neighbours; facts and rules
+//!   collections/  garbage collection and compilation in a JVM; facts and rules
 //!   rules.rs      causes, each with cost, evidence and cure; more in storage.rs and connections.rs
 //! ```
 
+pub mod collections;
 mod connections;
 pub mod facts;
 pub mod finding;
+mod growth;
 mod listening;
 mod memory;
+mod outside;
 pub mod reads;
 mod rules;
 pub mod storage;
@@ -25,6 +31,7 @@ mod watch;
 
 pub use facts::{Facts, FaultSummary};
 pub use finding::Finding;
+pub use growth::told as growth_told;
 pub use rules::findings;
 pub use waiting::Waiting;
 pub use watch::watch;
