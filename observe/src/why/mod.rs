@@ -17,19 +17,25 @@
 //!   wire.rs       causes on the way to peers: slow receivers, small segments, loss
 //!   node.rs       causes in Node.js; one_thread.rs: one thread that works all the time
 //!   finding.rs    a cause with its cost, evidence and cure
+//!   growth.rs     numbers that grow all the time, and their limits
+//!   outside/      harm from outside: tracers, memory taken away, neighbours; facts and rules
+//!   collections/  garbage collection and compilation in a JVM; facts and rules
 //!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
 
+pub mod collections;
 mod connections;
 pub mod deadlock;
 pub mod facts;
 pub mod finding;
+mod growth;
 mod held;
 mod hot;
 mod listening;
 mod memory;
 mod node;
 mod one_thread;
+mod outside;
 pub mod reads;
 mod queue;
 pub mod requests;
@@ -45,6 +51,7 @@ mod wire;
 
 pub use facts::{Facts, FaultSummary};
 pub use finding::Finding;
+pub use growth::told as growth_told;
 pub use verdict::{Verdict, verdict};
 pub use waiting::Waiting;
 pub use watch::watch;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::Process;
 use super::disk::{self, DiskWait};
+use super::outside::Stops;
 use super::sockets::{Connection, connections, socket_of};
 
 /// Activity of a thread at one moment.
@@ -34,6 +35,8 @@ pub struct ActivitySampler {
     last_read: Option<Instant>,
     /// Samples by thread and activity.
     pub samples: HashMap<u32, HashMap<Activity, u64>>,
+    /// Samples of threads that others hold.
+    pub stops: Stops,
     /// Number of rounds.
     pub rounds: u64,
 }
@@ -54,6 +57,7 @@ impl ActivitySampler {
             sockets: HashMap::new(),
             last_read: None,
             samples: HashMap::new(),
+            stops: Stops::default(),
             rounds: 0,
         }
     }
@@ -72,13 +76,13 @@ impl ActivitySampler {
         let threads = self.process.threads();
         let step = threads.len().div_ceil(THREADS_MAX).max(1);
         for tid in threads.into_iter().skip(self.rounds as usize % step).step_by(step) {
-            if let Some(activity) = self.activity(tid) {
+            if let Some(activity) = self.activity(tid, step as u64) {
                 *self.samples.entry(tid).or_default().entry(activity).or_default() += step as u64;
             }
         }
     }
 
-    fn activity(&mut self, tid: u32) -> Option<Activity> {
+    fn activity(&mut self, tid: u32, weight: u64) -> Option<Activity> {
         let stat = fs::read_to_string(format!("/proc/{}/task/{tid}/stat", self.process.pid)).ok()?;
         let state = stat.rsplit_once(") ")?.1.chars().next()?;
         match state {
@@ -88,7 +92,10 @@ impl ActivitySampler {
                 return Some(Activity::Disk(disk::of_stack(&stack.unwrap_or_default())));
             }
             'S' => {}
-            _ => return None,
+            _ => {
+                self.stops.count(&self.process, tid, state, weight);
+                return None;
+            }
         }
         // Without access the line is empty; a profiler may have the stack.
         let call = fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", self.process.pid)).unwrap_or_default();

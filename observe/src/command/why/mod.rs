@@ -10,7 +10,7 @@ use yunti_program::failure::Outcome;
 use crate::jvm;
 use crate::jvm::HELD;
 use crate::runtime::event_loop::EventLoop;
-use crate::why::{Facts, Finding, Verdict, Waiting, verdict, watch};
+use crate::why::{Facts, Finding, Verdict, Waiting, growth_told, verdict, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stack::Tree;
@@ -71,6 +71,7 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
             shown: 20,
         });
     }
+    answer.notes.extend(growth_told(facts));
     let used = facts.cpu_seconds() / facts.seconds.max(0.001);
     let per_second = |n: f64| n / facts.seconds.max(0.001);
     let row = |what: &str, value: String| vec![what.to_owned(), value];
@@ -222,7 +223,8 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
         "peers": facts.peers,
         "requests": requests::to_json(facts),
-        "others": facts.others,
         "event_loop": facts.event_loop.as_ref().map(loop_to_json),
+        "others": facts.others.iter().map(|other| (other.name(), other.seconds)).collect::<Vec<_>>(),
+        "growth": growth_told(facts),
     })
 }
