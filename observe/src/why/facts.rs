@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 pub use super::collections::{HeapFacts, JvmStacks};
+use super::database::Sessions;
 use super::deadlock::Deadlock;
 use super::growth::Growth;
 use super::listening::Queue;
@@ -114,6 +115,7 @@ pub struct Details {
     pub queued_tasks: Option<u64>,
     pub reads: Option<ReadSummary>,
     pub deadlock: Option<Deadlock>,
+    pub sessions: Option<Sessions>,
     /// True if the JVM's code cache is full, or its compiler is off.
     pub code_cache_full: Option<bool>,
 }

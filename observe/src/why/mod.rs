@@ -10,6 +10,8 @@
 //!   facts.rs      results of both measurements
 //!   listening.rs  accept queues and their overflows
 //!   reads.rs      reads into the page cache, and requests to the device
+//!   blocked_loop.rs event loops in calls that block
+//!   database.rs   sessions of a database that wait for locks
 //!   deadlock.rs   threads that wait for each other in a cycle
 //!   memory.rs     the largest holder of memory
 //!   verdict.rs    the answer: causes, or why there are none
@@ -23,8 +25,10 @@
 //!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
 
+mod blocked_loop;
 pub mod collections;
 mod connections;
+pub mod database;
 pub mod deadlock;
 pub mod facts;
 pub mod finding;

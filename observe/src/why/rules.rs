@@ -2,8 +2,10 @@
 //! cause costs, and returns the evidence and the cure.
 
 use super::facts::Facts;
-use super::finding::{COST_MIN, DEMAND_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
+use super::finding::{COST_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
 use super::waiting::Waiting;
+use super::blocked_loop::blocked_loop;
+use super::database::database_lock;
 use super::deadlock::deadlock;
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
@@ -24,8 +26,10 @@ const MAPPING_FRAMES: [&str; 7] =
 /// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     type Rule = fn(&Facts) -> Option<Finding>;
-    let rules: [Rule; 13] = [
+    let rules: [Rule; 15] = [
         deadlock,
+        blocked_loop,
+        database_lock,
         quota,
         memory,
         mappings,
@@ -54,6 +58,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
     // A deadlock comes first, because nothing else helps its threads.
     found.sort_by(|a, b| (b.cause == DEADLOCK).cmp(&(a.cause == DEADLOCK)).then(b.cost.total_cmp(&a.cost)));
+    drop_remotes_behind_queues(&mut found);
     // A neighbour's cost is a share of the whole time. The other costs are shares of the time that neighbours leave.
     let largest =
         |test: fn(&&Finding) -> bool| found.iter().filter(test).map(|finding| finding.cost).fold(0.0, f64::max);
@@ -66,6 +71,28 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
 
 fn is_of_neighbours(finding: &Finding) -> bool {
     outside::OF_NEIGHBOURS.contains(&finding.cause)
+}
+
+/// Causes whose holders may wait for a peer: the sentence names it then.
+const QUEUES: [&str; 9] = [
+    "pool-of-one",
+    "pool",
+    "lock",
+    "executor",
+    "full-executor-queue",
+    "pinned-virtual-threads",
+    "blocked-event-loop",
+    "database-lock",
+    "connection-per-request",
+];
+/// Cost of a queue, as a share of the remote's, from which on the queue is the cause.
+const QUEUE_MIN: f64 = 0.4;
+
+/// Drops slow remotes where the requests to them go through something that lets only few at a time.
+fn drop_remotes_behind_queues(found: &mut Vec<Finding>) {
+    let queue = found.iter().filter(|finding| QUEUES.contains(&finding.cause)).map(|finding| finding.cost);
+    let queue = queue.fold(0.0, f64::max);
+    found.retain(|finding| finding.cause != "slow-remote" || queue < COST_MIN.max(finding.cost * QUEUE_MIN));
 }
 
 /// Returns the cost of a kind of wait.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::command::{Measurement, faults, locks};
 use crate::jvm;
-use crate::why::deadlock;
+use crate::why::{database, deadlock};
 use crate::why::collections::needs_code_cache;
 use crate::why::facts::{Details, Facts, LockSummary, ThreadFacts};
 use crate::why::finding::{PAGE_FAULT_FRAMES, has_frame};
@@ -43,6 +43,7 @@ pub fn measure(process: &Process, facts: &Facts, stopping: &mut Stopping, answer
             deadlock::in_mutexes(process, facts)
         };
     }
+    details.sessions = database::sessions(facts);
     if needs_locks(facts) {
         let result = locks::measure(measurement, stopping, answer);
         let measured = or_skip(&mut answer.skips, "locks", result);
