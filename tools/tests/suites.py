@@ -282,6 +282,7 @@ SUITES = [
     machine_suite("crash reports with hostile logs, files and collectors", "crash_hostile"),
     machine_suite("settings changed and restored", "settings"),
     machine_suite("settings bench, each setting once", "bench"),
+    observe_suite("requests under way on event loops", "why/requests"),
     observe_suite("why, on programs with known causes", "why"),
     observe_suite("why, on programs bound by files and connections", "why_machine"),
     Suite("namenode", "unit tests", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--",
