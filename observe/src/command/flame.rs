@@ -13,6 +13,7 @@ use yunti_program::failure::Outcome;
 use super::{Measurement, locks};
 use crate::jvm::HELD;
 use crate::jvm::{self, Event, Profiler, Sampling};
+use crate::runtime::{Runtime, node};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::kernel::{Allocations, StackEvents};
 use yunti_probe::native::{Native, WaitSample, WaitSampler};
@@ -45,6 +46,9 @@ pub struct FlameFlags {
     /// Compare with an earlier output of --json
     #[arg(long, value_name = "OLD.json")]
     diff: Option<PathBuf>,
+    /// Open no inspector in a Node.js process, whose JavaScript has no names then
+    #[arg(long)]
+    no_inspector: bool,
 }
 
 /// Fraction of the sampling period between two samples of waiting threads, chosen not to beat with the perf clock.
@@ -143,6 +147,7 @@ fn sample_time(
     };
     let mut waiting = (flags.event == Event::Wall).then(|| WaitSampler::of(process, flags.rate)).transpose()?;
     let mut native = Native::start(process, flags.rate)?;
+    let mut node = node::of(process, flags.output.seconds, !flags.no_inspector, &mut answer.skips);
     target.go()?;
     // Out of step with the perf clock, which would otherwise always interrupt this sampling.
     let pulse = if waiting.is_some() { (Duration::from_secs(1) / flags.rate).mul_f64(OUT_OF_STEP) } else { PULSE };
@@ -162,7 +167,13 @@ fn sample_time(
         );
     }
     answer.missing(native.lost(), |n| format!("{n} samples: the buffer was full; take a lower --rate"));
-    let samples = native.finish();
+    let mut samples = native.finish();
+    if let Some(node) = &mut node {
+        node.join(&mut samples, &mut answer.skips);
+        if node.event_loop().is_some_and(|event_loop| event_loop.was_opened) {
+            answer.notes.push(node::OPENED.to_owned());
+        }
+    }
     for sample in &samples {
         let groups = groups(flags, &sample.thread, "running");
         tree.add(groups.iter().chain(&sample.frames), 1);

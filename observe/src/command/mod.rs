@@ -18,6 +18,7 @@ use yunti_probe::options::AnswerFlags;
 use yunti_program::failure::Outcome;
 
 use crate::jvm::release::{self, Cleanup};
+use crate::runtime::node::late;
 use yunti_probe::answer::PAGE;
 use yunti_probe::target::Process;
 
@@ -48,6 +49,9 @@ enum Command {
     /// Stop an agent in a process and remove its files if the observer ends without doing so
     #[command(hide = true)]
     Release(Cleanup),
+    /// Close the inspector of a Node.js process that opens after a measurement
+    #[command(hide = true)]
+    CloseInspector { pid: u32, started: u64 },
 }
 
 impl Command {
@@ -60,7 +64,7 @@ impl Command {
             Command::Slow(flags) => &flags.output.answer,
             Command::Trace(flags) => &flags.output.answer,
             Command::Why(flags) => &flags.output.answer,
-            Command::Release(_) => return None,
+            Command::Release(_) | Command::CloseInspector { .. } => return None,
         })
     }
 }
@@ -86,6 +90,13 @@ pub fn act(flags: Flags) -> Outcome {
         Command::Slow(flags) => slow::slow(&flags),
         Command::Trace(flags) => trace::trace(&flags),
         Command::Why(flags) => why::why(&flags),
+        Command::CloseInspector { pid, started } => {
+            let process = Process::of(pid)?;
+            if process.is_same(started) {
+                late::close(&process);
+            }
+            Ok(())
+        }
         Command::Release(cleanup) => release::wait_and_release(&cleanup),
     }
 }

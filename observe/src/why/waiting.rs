@@ -178,11 +178,21 @@ pub fn of_native(frames: &[Frame]) -> Waiting {
     if let Some(Waiting::NameService) = find(NATIVE_SIGNS, false) {
         return Waiting::NameService;
     }
+    if is_pool_of_node(frames) {
+        return Waiting::Idle;
+    }
     // All locks and conditions of user space wait in futexes; the functions above the call tell them apart.
     if has("futex", true) {
         return find(NATIVE_SIGNS, false).unwrap_or(Waiting::Resource);
     }
     find(KERNEL_SIGNS, true).or_else(|| find(NATIVE_SIGNS, false)).unwrap_or(Waiting::Unknown)
+}
+
+/// Returns true for threads of V8's and libuv's pools without a task. They wake each other, as holders of a lock do.
+fn is_pool_of_node(frames: &[Frame]) -> bool {
+    let has = |test: fn(&str) -> bool| frames.iter().any(|frame| test(&frame.name));
+    has(|name| name.starts_with("uv_cond_wait"))
+        && has(|name| name.contains("PlatformWorkerThread") || name == "worker" || name.starts_with("worker("))
 }
 
 /// Returns true if a stack takes work or messages from a queue. Its thread waits for somebody who has work, not for

@@ -10,6 +10,7 @@ use yunti_program::failure::Outcome;
 use crate::jvm;
 use crate::jvm::HELD;
 use crate::runtime::event_loop::EventLoop;
+use crate::runtime::node;
 use crate::why::{Facts, Finding, Verdict, Waiting, growth_told, verdict, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
@@ -108,11 +109,7 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
     if let Some(event_loop) = &facts.event_loop {
         rows.extend(loop_rows(event_loop).into_iter().map(|(what, value)| row(what, value)));
         if event_loop.was_opened {
-            answer.notes.push(
-                "The inspector of Node.js was opened for the measurement and is closed again; the process prints that on \
-                 its standard error."
-                    .to_owned(),
-            );
+            answer.notes.push(node::OPENED.to_owned());
         }
     }
     answer.tables.push(Table {

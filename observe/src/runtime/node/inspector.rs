@@ -5,14 +5,15 @@
 
 use std::fs::{self, File};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use serde_json::json;
-use std::os::fd::AsFd;
 
+use super::late;
 use super::own_handler::has_own_handler;
 use super::session::Session;
 use yunti_probe::target::{Process, arguments, listeners};
@@ -21,9 +22,9 @@ const PORT: u16 = 9229;
 const SIGUSR1: u32 = 10;
 /// Time for a connection or a simple call. A loop that is held up for longer is told as such.
 pub const CALL_TIME_MAX: Duration = Duration::from_secs(2);
-/// Time from the signal to the open port.
-const OPENS_TIME_MAX: Duration = Duration::from_secs(3);
+/// Time between two looks for the open port, and looks after the end of the measurement.
 const OPENS_EVERY: Duration = Duration::from_millis(20);
+const OPENS_ROUNDS_OVER: u32 = 25;
 const CLOSES_TIME_MAX: Duration = Duration::from_secs(2);
 /// Time after the end of the measurement at which the process closes its inspector by itself.
 const LEFT_OPEN_MAX: Duration = Duration::from_secs(20);
@@ -61,12 +62,17 @@ impl Inspector {
     /// Opens the inspector of a process for a measurement. The calling thread enters the process's network namespace.
     ///
     /// @param time of the measurement
-    pub fn open(process: &Process, time: Duration) -> Result<Inspector, Refusal> {
+    /// @param goes_on waits; false if the measurement is over
+    pub fn open(
+        process: &Process,
+        time: Duration,
+        goes_on: &mut dyn FnMut(Duration) -> bool,
+    ) -> Result<Inspector, Refusal> {
         enter_network(process)?;
         let open_before = flagged(process).filter(|address| listens_at(process, address.port()));
         let address = match open_before {
             Some(address) => address,
-            None => open_by_signal(process)?,
+            None => open_by_signal(process, goes_on)?,
         };
         let mut session = Session::open(address, CALL_TIME_MAX)?;
         let pid = session.evaluate("process.pid", true, CALL_TIME_MAX)?;
@@ -95,6 +101,23 @@ impl Inspector {
         self.session.call("Runtime.callFunctionOn", clear, CALL_TIME_MAX)?;
         self.session.evaluate_last(CLOSE, CLOSES_TIME_MAX)
     }
+}
+
+/// Closes the inspector of a process. Returns false if it is not open.
+pub fn close_if_open(process: &Process) -> bool {
+    let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port(process));
+    if !listens_at(process, address.port()) || enter_network(process).is_err() {
+        return false;
+    }
+    let Ok(mut session) = Session::open(address, CALL_TIME_MAX) else { return false };
+    let pid = session.evaluate("process.pid", true, CALL_TIME_MAX).unwrap_or_default();
+    pid["value"].as_u64() == Some(process.pid_inside.into()) && session.evaluate_last(CLOSE, CLOSES_TIME_MAX).is_ok()
+}
+
+/// Returns the port at which SIGUSR1 opens the inspector.
+fn port(process: &Process) -> u16 {
+    let flag = |word: &String| word.strip_prefix("--inspect-port=")?.rsplit(':').next()?.parse().ok();
+    arguments(process.pid).iter().find_map(flag).unwrap_or(PORT)
 }
 
 /// Returns the address at which an inspector listens by the options of the process.
@@ -127,7 +150,7 @@ fn listens_at(process: &Process, port: u16) -> bool {
 }
 
 /// Sends SIGUSR1 and waits for the port that the process opens then.
-fn open_by_signal(process: &Process) -> Result<SocketAddr, Refusal> {
+fn open_by_signal(process: &Process, goes_on: &mut dyn FnMut(Duration) -> bool) -> Result<SocketAddr, Refusal> {
     if !process.handles(SIGUSR1) {
         let text = "it does not catch SIGUSR1, by which Node.js opens its inspector".to_owned();
         return Err(Refusal { text, is_early: true });
@@ -142,18 +165,25 @@ fn open_by_signal(process: &Process) -> Result<SocketAddr, Refusal> {
     let before = listeners(process);
     let pid = Pid::from_raw(process.pid as i32).ok_or("it has ended")?;
     kill_process(pid, Signal::USR1).map_err(|e| format!("it cannot be sent a signal: {e}"))?;
-    let end = Instant::now() + OPENS_TIME_MAX;
-    while Instant::now() < end && process.is_alive() {
+    // A loop that is held up opens it later.
+    let mut rounds_over = 0;
+    while rounds_over < OPENS_ROUNDS_OVER && process.is_alive() {
         let is_new = |listener: &&yunti_probe::target::Listener| before.iter().all(|old| old.inode != listener.inode);
         if let Some(listener) = listeners(process).iter().find(is_new) {
             return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), listener.port));
         }
-        std::thread::sleep(OPENS_EVERY);
+        if !goes_on(OPENS_EVERY) {
+            rounds_over += 1;
+            std::thread::sleep(OPENS_EVERY);
+        }
     }
     // An inspector that the program opened itself does not open again.
-    match listens_at(process, PORT) {
-        true => Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT)),
-        false => Err("its inspector did not open: its port is taken, or its event loop is held up".into()),
+    match listens_at(process, port(process)) {
+        true => Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port(process))),
+        false if late::start(process) => {
+            Err("its inspector did not open: its port is taken, or its event loop is held up".into())
+        }
+        false => Err("its inspector did not open; it may open later, and stay open".into()),
     }
 }
 

@@ -71,7 +71,7 @@ impl Look {
 fn look(process: &Process, time: Duration, stopped: &Receiver<()>) -> Result<Results, String> {
     let mut tries = 0;
     let mut inspector = loop {
-        match Inspector::open(process, time) {
+        match Inspector::open(process, time, &mut |wait| !is_over(stopped, wait)) {
             Ok(inspector) => break inspector,
             // A program that has just been started catches no signal yet.
             Err(reason) if tries < TRIES && !is_over(stopped, TRY_EVERY) && reason.is_early => tries += 1,

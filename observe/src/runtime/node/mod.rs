@@ -5,6 +5,7 @@
 //!
 //! ```text
 //!   inspector.rs    opened by SIGUSR1, and closed again
+//!   late.rs         closes one that opens after the measurement
 //!   own_handler.rs  whether the program itself catches that signal
 //!   session.rs      calls of the Chrome DevTools Protocol
 //!   websocket.rs    the connection below them
@@ -14,6 +15,7 @@
 //! ```
 
 mod inspector;
+pub mod late;
 mod look;
 mod own_handler;
 mod perf_map;
@@ -67,6 +69,9 @@ pub fn of(process: &Process, time: Duration, may_open: bool, skips: &mut Vec<Str
     Some(Node { tid: process.pid, look, profile: Profile::default(), event_loop, has_joined: false })
 }
 
+/// Note of an answer.
+pub const OPENED: &str = "The inspector of Node.js was opened for the measurement and is closed again; the process \
+                          prints that on its standard error.";
 const STACKS: &str = "stacks of JavaScript";
 
 /// Returns true for a process of Node.js, by its executable or library. Programs that carry V8 for other uses have

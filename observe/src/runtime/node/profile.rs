@@ -18,8 +18,11 @@ use serde_json::Value;
 use yunti_probe::native::NativeSample;
 use yunti_probe::stack::{Frame, Kind};
 
-/// Distance in time between a native sample and one of V8 above which they are not joined.
-const NEAR_US: u64 = 10_000;
+/// Distance in time between a native sample and one of V8 above which they are not joined. On a busy machine V8's
+/// sampler is late.
+const NEAR_US: u64 = 50_000;
+/// Samples of V8 on each side of a time that are compared.
+const AROUND: usize = 25;
 /// Stacks deeper than this are cut at the outer end.
 const DEPTH_MAX: usize = 400;
 
@@ -84,12 +87,12 @@ impl Profile {
         Profile { samples }
     }
 
-    /// Returns the sample at a time.
+    /// Returns the sample with JavaScript that is nearest to a time.
     fn at(&self, us: u64) -> Option<&V8Sample> {
         let next = self.samples.partition_point(|sample| sample.at_us < us);
+        let around = &self.samples[next.saturating_sub(AROUND)..(next + AROUND).min(self.samples.len())];
         let near = |sample: &&V8Sample| sample.at_us.abs_diff(us);
-        let around = [next.checked_sub(1), Some(next)].into_iter().flatten().filter_map(|n| self.samples.get(n));
-        around.min_by_key(near).filter(|sample| near(sample) <= NEAR_US)
+        around.iter().filter(|v8| !v8.frames.is_empty()).min_by_key(near).filter(|sample| near(sample) <= NEAR_US)
     }
 
     /// Puts JavaScript into the native stacks of a thread.
@@ -97,7 +100,7 @@ impl Profile {
         for sample in samples.iter_mut().filter(|sample| sample.tid == tid) {
             // Without code of the JIT compiler or its entry, no JavaScript is on the stack.
             let Some(last) = sample.frames.iter().rposition(is_of_javascript) else { continue };
-            let Some(v8) = self.at(sample.time_ns / 1000).filter(|v8| !v8.frames.is_empty()) else { continue };
+            let Some(v8) = self.at(sample.time_ns / 1000) else { continue };
             let native = sample.frames.split_off(if is_named_builtin(&sample.frames[last]) { last } else { last + 1 });
             let is_collecting = native.iter().any(|frame| is_of_collector(&frame.name));
             let collector = is_collecting.then(collector);
