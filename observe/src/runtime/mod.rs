@@ -3,6 +3,7 @@
 
 pub mod event_loop;
 pub mod node;
+pub mod python;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -82,6 +83,9 @@ pub trait Runtime {
 pub fn of(process: &Process, time: Duration, may_open: bool, skips: &mut Vec<String>) -> Option<Box<dyn Runtime>> {
     if let Some(node) = node::of(process, time, may_open, skips) {
         return Some(Box::new(node));
+    }
+    if let Some(python) = python::of(process, skips) {
+        return Some(Box::new(python));
     }
     None
 }
