@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use event_loop::EventLoop;
+use python::InterpreterFacts;
 use yunti_probe::native::NativeSample;
 use yunti_probe::stack::Frame;
 use yunti_probe::target::Process;
@@ -65,6 +66,11 @@ pub trait Runtime {
 
     /// Returns its event loop, if it runs all work on one. It is called after `finish`.
     fn event_loop(&mut self) -> Option<EventLoop> {
+        None
+    }
+
+    /// Returns the lock and the collector of its interpreter, if it has one. It is called after `finish`.
+    fn interpreter(&mut self) -> Option<InterpreterFacts> {
         None
     }
 

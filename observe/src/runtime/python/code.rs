@@ -17,7 +17,7 @@ const PATH_MAX: u64 = 4096;
 /// Function of a Python program.
 #[derive(Clone, Debug)]
 pub struct Code {
-    /// Frame for pages and sentences: `shop/orders.py:42 Pricer.total`, with the line in which it begins.
+    /// Frame for pages and sentences: `Pricer.total shop/orders.py:42`, with the line in which it begins.
     pub frame: Frame,
     /// File as the frame has it.
     pub file: Rc<str>,
@@ -91,8 +91,7 @@ fn read(memory: &Memory, layout: &Layout, address: u64, frame: u64) -> Option<Co
         return None;
     }
     let file = short(&path);
-    // A whole module begins at its first line.
-    let name = if &*function == "<module>" { format!("{file} <module>") } else { format!("{file}:{line} {function}") };
+    let name = format!("{function} {file}:{}", line.max(1));
     Some(Code { frame: Frame { name: name.into(), kind: Kind::Python }, file: file.into(), function: function.into() })
 }
 

@@ -34,7 +34,9 @@ use self::interpreter::Interpreter;
 use self::memory::{Memory, half};
 use self::threads::Thread;
 use self::waiting::Waits;
+use super::event_loop::EventLoop;
 use super::{Runtime, Sighting, Waiting};
+use yunti_probe::native::NativeSample;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::Process;
 
@@ -51,6 +53,28 @@ const THREADS_EVERY: Duration = Duration::from_millis(200);
 /// Bytes of a pthread in which its number for the kernel is searched.
 const PTHREAD_BYTES: u64 = 1024;
 
+/// Lock and collector of an interpreter, over a measurement.
+#[derive(Clone, Debug, Default)]
+pub struct InterpreterFacts {
+    /// Name and version: `CPython 3.11`.
+    pub name: String,
+    /// Share of the time in which a thread has the lock (GIL).
+    pub held: f64,
+    /// Threads that wait for the lock at a time, on average.
+    pub waiting: f64,
+    /// Share of the time in which the cyclic collector runs.
+    pub collecting: f64,
+}
+
+/// Rounds of sampling in which something was the case.
+#[derive(Default)]
+struct Rounds {
+    all: u64,
+    held: u64,
+    waiting: u64,
+    collecting: u64,
+}
+
 /// CPython in a process.
 pub struct Python {
     process: Process,
@@ -66,6 +90,10 @@ pub struct Python {
     rests_until: Instant,
     /// Stacks on a processor, with their rounds.
     on_cpu: HashMap<*const Frame, (Rc<[Frame]>, u64)>,
+    seen: Rounds,
+    moments: Moments,
+    /// Rounds by thread that runs an event loop of asyncio.
+    loops: HashMap<u32, u64>,
 }
 
 /// Finds CPython in a process, and begins to read it.
@@ -82,6 +110,9 @@ pub fn of(process: &Process, skips: &mut Vec<String>) -> Option<Python> {
             rounds: 0,
             rests_until: Instant::now(),
             on_cpu: HashMap::new(),
+            seen: Rounds::default(),
+            moments: Moments::default(),
+            loops: HashMap::new(),
             memory,
             interpreter,
         }),
@@ -107,25 +138,113 @@ impl Runtime for Python {
         let threads = threads::threads(&self.memory, &self.interpreter);
         self.tids.keep_up(&self.process, &mut self.calls);
         self.tids.search(&self.memory, &threads);
-        let mut stack = Vec::new();
+        self.seen.all += rounds;
+        self.seen.held += if threads.iter().any(|thread| thread.holds_lock) { rounds } else { 0 };
+        self.seen.collecting += if threads.iter().any(|thread| thread.lock.is_collecting) { rounds } else { 0 };
+        let (mut stack, mut known) = (Vec::new(), HashSet::new());
         for thread in &threads {
             let Some(tid) = self.tids.of(&self.memory, thread) else { continue };
             let Some(call) = self.calls.get(tid) else { continue };
+            known.insert(tid);
             threads::stack(&self.memory, &self.interpreter.layout, &mut self.codes, thread, &mut stack);
             let waiting = self.waits.kind(&call, &stack, &thread.lock);
-            let frames = self.frames.of(&stack, innermost(&call, thread));
+            let innermost = innermost(&call, thread);
+            let frames = self.frames.of(&stack, innermost);
             if waiting == Waiting::Not {
                 self.on_cpu.entry(frames.as_ptr()).or_insert_with(|| (frames.clone(), 0)).1 += rounds;
             }
+            self.seen.waiting += if innermost == Some(GIL) { rounds } else { 0 };
+            if stack.iter().any(|code| is_event_loop(code)) {
+                *self.loops.entry(tid).or_default() += rounds;
+            }
+            self.moments.add(tid, waiting == Waiting::Not || innermost == Some(GIL), &frames);
             let name = self.tids.name(&self.process, tid, &stack);
             take(Sighting { unit: tid.into(), name, waiting, frames }, rounds);
+        }
+        // Threads of libraries in C, which the interpreter does not know.
+        for tid in self.tids.outside.values().filter(|tid| !known.contains(tid)) {
+            if self.calls.get(*tid) == Some(Call::Runs) {
+                let name: Rc<str> = self.process.thread_name(*tid).unwrap_or_default().into();
+                let frames = [Frame { name: name.clone(), kind: Kind::Native }].into();
+                take(Sighting { unit: u64::from(*tid), name, waiting: Waiting::Not, frames }, rounds);
+            }
         }
         let took = processor_time().saturating_sub(begin);
         self.rests_until = Instant::now() + (took * REST).min(REST_MAX);
     }
 
+    fn join(&mut self, native: &mut [NativeSample], _skips: &mut Vec<String>) {
+        for sample in native.iter_mut() {
+            let Some(python) = self.moments.at(sample.tid, sample.time_ns) else { continue };
+            let native = sample.frames.iter().rposition(is_of_interpreter).map_or(0, |last| last + 1);
+            let native = sample.frames.split_off(native);
+            sample.frames = python.iter().filter(|frame| &*frame.name != GIL).cloned().chain(native).collect();
+        }
+        if !native.is_empty() {
+            self.on_cpu.clear();
+        }
+    }
+
+    fn event_loop(&mut self) -> Option<EventLoop> {
+        let (tid, _) = self.loops.iter().max_by_key(|(_, rounds)| **rounds)?;
+        Some(EventLoop { runtime: format!("asyncio of {}", self.interpreter.name), tid: *tid, ..EventLoop::default() })
+    }
+
+    fn interpreter(&mut self) -> Option<InterpreterFacts> {
+        let share = |rounds: u64| rounds as f64 / self.seen.all.max(1) as f64;
+        Some(InterpreterFacts {
+            name: self.interpreter.name.clone(),
+            held: share(self.seen.held),
+            waiting: share(self.seen.waiting),
+            collecting: share(self.seen.collecting),
+        })
+    }
+
     fn finish(&mut self) -> Vec<(Rc<[Frame]>, u64)> {
         std::mem::take(&mut self.on_cpu).into_values().collect()
+    }
+}
+
+/// Returns true for the functions that run an event loop, also one of another library than asyncio's own.
+fn is_event_loop(code: &Code) -> bool {
+    code.is("asyncio/base_events.py", "BaseEventLoop.run_forever") || code.is("asyncio/runners.py", "Runner.run")
+}
+
+/// Returns true for native functions that run Python's functions; what they call is of interest.
+fn is_of_interpreter(frame: &Frame) -> bool {
+    let name = &*frame.name;
+    name.starts_with("_PyEval_EvalFrame") || name.starts_with("[python3") || name.starts_with("[libpython3")
+}
+
+/// Stacks of threads that run, or are about to, at known times.
+#[derive(Default)]
+struct Moments {
+    by_thread: HashMap<u32, Vec<(u64, Rc<[Frame]>)>>,
+}
+
+/// Moments of a thread that are kept.
+const MOMENTS_MAX: usize = 20_000;
+
+impl Moments {
+    fn add(&mut self, tid: u32, runs: bool, frames: &Rc<[Frame]>) {
+        let moments = self.by_thread.entry(tid).or_default();
+        // A thread that was never seen to run has run between its waits.
+        if runs && moments.first().is_some_and(|(at, _)| *at == 0) {
+            moments.clear();
+        }
+        if (runs || moments.is_empty()) && moments.len() < MOMENTS_MAX && !frames.is_empty() {
+            let now = clock_gettime(ClockId::Monotonic);
+            let now = now.tv_sec.max(0) as u64 * 1_000_000_000 + now.tv_nsec as u64;
+            moments.push((if runs { now } else { 0 }, frames.clone()));
+        }
+    }
+
+    /// Returns the stack that is nearest to a time.
+    fn at(&self, tid: u32, time_ns: u64) -> Option<&Rc<[Frame]>> {
+        let moments = self.by_thread.get(&tid)?;
+        let after = moments.partition_point(|(at, _)| *at < time_ns);
+        let near = [after.checked_sub(1), Some(after)].into_iter().flatten().filter_map(|at| moments.get(at));
+        near.min_by_key(|(at, _)| at.abs_diff(time_ns)).map(|(_, frames)| frames)
     }
 }
 
