@@ -46,9 +46,10 @@ pub fn gil(facts: &Facts) -> Option<Finding> {
             format!("{} threads waited for it", threads.count()),
             format!("{:.2} processors used of {:.2}", facts.cpu_seconds() / facts.seconds.max(0.001), facts.processors),
         ],
-        cure: "processes instead of threads (multiprocessing, ProcessPoolExecutor, more workers of the server); work in \
+        cure:
+            "processes instead of threads (multiprocessing, ProcessPoolExecutor, more workers of the server); work in \
                libraries that release the lock (NumPy and others in C); or Python without the lock (3.13t and later)"
-            .to_owned(),
+                .to_owned(),
     })
 }
 

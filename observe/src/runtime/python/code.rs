@@ -31,18 +31,25 @@ impl Code {
         self.file.starts_with("python3.") || self.file.starts_with('<')
     }
 
+    /// Returns true if it is a function of the library.
+    ///
+    /// Before 3.11, the class is that of the object, which may be derived from the library's. Then the method alone
+    /// counts, if its file has only one of this name.
+    ///
+    /// @param function its name with its class; `*` for each function of the file
     pub fn is(&self, file: &str, function: &str) -> bool {
+        const OF_SEVERAL: [&str; 3] = ["run", "wait", "acquire"];
         let same_file = self.file.strip_suffix(file).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
-        let same =
-            |name: &str| self.function.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-        // Before 3.11, the class is that of the object, which may be derived.
-        let short = function.rsplit_once('.').map_or(function, |(_, name)| name);
-        same_file && (same(function) || function.ends_with('*') || !self.has_class() && same(short))
+        same_file
+            && (function == "*"
+                || *self.function == *function
+                || method(function) == method(&self.function) && !OF_SEVERAL.contains(&method(function)))
     }
+}
 
-    fn has_class(&self) -> bool {
-        self.function.contains('.')
-    }
+/// Returns the last part of a name: `get` for `Queue.get`.
+fn method(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(_, method)| method)
 }
 
 /// Functions that have been read.

@@ -207,7 +207,9 @@ impl Runtime for Python {
 
 /// Returns true for the functions that run an event loop, also one of another library than asyncio's own.
 fn is_event_loop(code: &Code) -> bool {
-    code.is("asyncio/base_events.py", "BaseEventLoop.run_forever") || code.is("asyncio/runners.py", "Runner.run")
+    code.is("asyncio/base_events.py", "BaseEventLoop.run_forever")
+        || code.is("asyncio/runners.py", "Runner.run")
+        || code.is("asyncio/runners.py", "run")
 }
 
 /// Returns true for native functions that run Python's functions; what they call is of interest.
@@ -366,5 +368,64 @@ impl Tids {
         };
         let Some(name) = given.or_else(runs) else { return "Thread".into() };
         self.names.entry(tid).or_insert_with(|| name.into()).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    const PROGRAM: &str = "
+import threading, time
+lock = threading.Lock()
+def hold():
+    with lock: time.sleep(100)
+def want():
+    with lock: pass
+def take(queue=__import__('queue').Queue()): queue.get()
+for function in [hold, want, take]:
+    threading.Thread(target=function, daemon=True).start()
+    time.sleep(.05)
+def compute():
+    n = 0
+    while True: n += 1
+print('ready', flush=True)
+compute()
+";
+
+    #[test]
+    fn reads_a_running_interpreter() {
+        let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
+        let started = Command::new(python).args(["-c", PROGRAM]).stdout(Stdio::piped()).spawn();
+        let Ok(mut child) = started else { return };
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let process = Process::of(child.id()).unwrap();
+        let mut skips = Vec::new();
+        let mut python = of(&process, &mut skips).unwrap();
+        let mut seen: HashMap<String, Waiting> = HashMap::new();
+        let begin = processor_time();
+        for _ in 0..20 {
+            python.rests_until = Instant::now();
+            python.sample(&mut |sighting, _| {
+                if let Some(frame) = sighting.frames.iter().rev().find(|frame| !frame.name.contains("python3.")) {
+                    let function = frame.name.split(' ').next().unwrap_or_default();
+                    seen.insert(function.to_owned(), sighting.waiting);
+                }
+            });
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let took = (processor_time() - begin) / 20;
+        child.kill().unwrap();
+        child.wait().unwrap();
+        println!("{}: {took:?} a sample; {seen:?}", python.name());
+        let expected =
+            [("hold", Waiting::Sleep), ("want", Waiting::Lock), ("take", Waiting::Resource), ("compute", Waiting::Not)];
+        for (function, waiting) in expected {
+            assert_eq!(seen.get(function), Some(&waiting), "{seen:?} {skips:?}");
+        }
     }
 }

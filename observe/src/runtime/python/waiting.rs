@@ -31,7 +31,7 @@ const SIGNS: &[(&str, &str, Waiting)] = &[
     // Results of other threads and processes.
     ("subprocess.py", "*", Waiting::Result),
     ("multiprocessing/popen_fork.py", "*", Waiting::Result),
-    ("multiprocessing/pool.py", "ApplyResult.wait", Waiting::Result),
+    ("multiprocessing/pool.py", "ApplyResult.get", Waiting::Result),
     ("multiprocessing/pool.py", "IMapIterator.next", Waiting::Result),
     ("concurrent/futures/_base.py", "*", Waiting::Result),
     ("threading.py", "Thread.join", Waiting::Result),
@@ -180,9 +180,15 @@ mod tests {
             &[wait, ("python3.11/threading.py", "Event.wait"), ("python3.11/threading.py", "Timer.run")],
             Some(Waiting::Idle),
         );
-        // Before 3.11 a function may have no class.
-        check(&[("python3.8/queue.py", "get"), ("python3.8/threading.py", "run")], Some(Waiting::Resource));
-        check(&[("python3.8/subprocess.py", "wait"), user], Some(Waiting::Result));
+        // Before 3.11 the class is that of the object.
+        check(&[("python3.8/queue.py", "get"), ("python3.8/threading.py", "Worker.run")], Some(Waiting::Resource));
+        check(&[("python3.8/subprocess.py", "Popen.wait"), user], Some(Waiting::Result));
+        check(
+            &[("python3.8/threading.py", "Worker._wait"), ("python3.8/threading.py", "Worker.join")],
+            Some(Waiting::Result),
+        );
+        let select = ("python3.8/selectors.py", "EpollSelector.select");
+        check(&[select, ("python3.8/asyncio/base_events.py", "_UnixSelectorEventLoop._run_once")], Some(Waiting::Idle));
         check(&[("shop/queue.py", "Queue.get"), user], None);
         assert!(is_taking_work(&stack(&[("python3.9/concurrent/futures/thread.py", "_worker")])));
     }
