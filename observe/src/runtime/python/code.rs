@@ -33,7 +33,7 @@ impl Code {
 
     /// Returns true if it is a function of the library.
     ///
-    /// Before 3.11, the class is that of the object, which may be derived from the library's. Then the method alone
+    /// Before 3.11, the class is the object's own, which may be derived from the library's. Then the method alone
     /// counts, if its file has only one of this name.
     ///
     /// @param function its name with its class; `*` for each function of the file
@@ -179,7 +179,7 @@ mod tests {
     fn shortens_paths() {
         assert_eq!(short("/usr/lib/python3.11/threading.py"), "python3.11/threading.py");
         assert_eq!(short("/v/lib/python3.12/site-packages/requests/api.py"), "site-packages/requests/api.py");
-        assert_eq!(short("/home/python3.x/shop/orders.py"), "shop/orders.py");
+        assert_eq!(short("/srv/python3.x/shop/orders.py"), "shop/orders.py");
         assert_eq!((short("orders.py"), short("/orders.py")), ("orders.py".to_owned(), "orders.py".to_owned()));
         assert_eq!(short("<frozen importlib._bootstrap>"), "<frozen importlib._bootstrap>");
     }

@@ -11,8 +11,8 @@
 //!   waiting.rs     kind of a wait
 //! ```
 //!
-//! The process is not stopped and nothing is put into it. A stack that changes while it is read is cut where it makes
-//! no sense, which happens to threads that run, not to those that wait.
+//! The process is not stopped and nothing is put into it. The stack of a running thread may change while it is read;
+//! frames that make no sense are left out.
 
 mod calls;
 mod code;

@@ -81,7 +81,7 @@ const FILE_CALLS: [&str; 24] = [
     "fallocate",
 ];
 
-/// What threads of a process wait for.
+/// Classifier of the waits of a process's threads.
 pub struct Waits {
     process: Process,
     sockets: ActivitySampler,
@@ -180,7 +180,7 @@ mod tests {
             &[wait, ("python3.11/threading.py", "Event.wait"), ("python3.11/threading.py", "Timer.run")],
             Some(Waiting::Idle),
         );
-        // Before 3.11 the class is that of the object.
+        // Before 3.11 the class is the object's own.
         check(&[("python3.8/queue.py", "get"), ("python3.8/threading.py", "Worker.run")], Some(Waiting::Resource));
         check(&[("python3.8/subprocess.py", "Popen.wait"), user], Some(Waiting::Result));
         check(
