@@ -284,6 +284,7 @@ SUITES = [
     machine_suite("settings bench, each setting once", "bench"),
     observe_suite("requests under way on event loops", "why/requests"),
     observe_suite("why, on programs with known causes", "why"),
+    observe_suite("why, on programs of Python", "why/python"),
     observe_suite("why, on programs bound by files and connections", "why_machine"),
     Suite("namenode", "unit tests", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--",
                                       "--show-output"]], counts.read_cargo),

@@ -3,11 +3,13 @@
 
 pub mod event_loop;
 pub mod node;
+pub mod python;
 
 use std::rc::Rc;
 use std::time::Duration;
 
 use event_loop::EventLoop;
+use python::InterpreterFacts;
 use yunti_probe::native::NativeSample;
 use yunti_probe::stack::Frame;
 use yunti_probe::target::Process;
@@ -67,6 +69,11 @@ pub trait Runtime {
         None
     }
 
+    /// Returns the lock and the collector of its interpreter, if it has one. It is called after `finish`.
+    fn interpreter(&mut self) -> Option<InterpreterFacts> {
+        None
+    }
+
     /// Ends the measurement, and leaves the process as it was found. Returns further stacks on a processor with their
     /// samples, if the runtime has a profiler of its own.
     fn finish(&mut self) -> Vec<(Rc<[Frame]>, u64)> {
@@ -82,6 +89,9 @@ pub trait Runtime {
 pub fn of(process: &Process, time: Duration, may_open: bool, skips: &mut Vec<String>) -> Option<Box<dyn Runtime>> {
     if let Some(node) = node::of(process, time, may_open, skips) {
         return Some(Box::new(node));
+    }
+    if let Some(python) = python::of(process, skips) {
+        return Some(Box::new(python));
     }
     None
 }

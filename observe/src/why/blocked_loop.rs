@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::facts::{Facts, Moment, ThreadFacts};
+use super::python;
 use super::finding::{Finding, percent, while_processors_are_free};
 use super::waiting::{self, Waiting, told};
 use super::workers::doing;
 use yunti_probe::stack::Frame;
 
 /// Functions that run an event loop, by parts of their names.
-const LOOPS: [&str; 16] = [
+const LOOPS: [&str; 17] = [
     "NioEventLoop.run",
     "EpollEventLoop.run",
     "IOUringEventLoop.run",
@@ -27,6 +28,7 @@ const LOOPS: [&str; 16] = [
     "g_main_context_iterat",
     "boost::asio::detail::scheduler::run",
     "EventMachine",
+    "asyncio/runners.py",
 ];
 /// Share of a loop's time in blocking calls from which on it counts.
 const BLOCKED_MIN: f64 = 0.3;
@@ -61,6 +63,7 @@ fn blocked(thread: &ThreadFacts) -> Option<(f64, &Moment)> {
         use Waiting::{File, Lock, NameService, Network, Resource, Result, Sleep};
         matches!(moment.waiting, File | Lock | NameService | Network | Resource | Result | Sleep)
             && runs_loop(&moment.frames)
+            && !python::waits_for_gil(&moment.frames)
     };
     let mut places: HashMap<Option<Rc<str>>, (f64, &Moment)> = HashMap::new();
     let mut sum = 0.0;

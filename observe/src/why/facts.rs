@@ -12,6 +12,7 @@ use super::outside::OutsideFacts;
 use super::requests::Requests;
 use super::waiting::{self, Waiting};
 use crate::runtime::event_loop::EventLoop;
+use crate::runtime::python::InterpreterFacts;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::cgroup::Throttling;
 use yunti_probe::target::ports::{Connections, PortUse};
@@ -65,6 +66,8 @@ pub struct Facts {
     /// Requests on its connections.
     pub requests: Requests,
     pub event_loop: Option<EventLoop>,
+    /// Its interpreter of Python.
+    pub interpreter: Option<InterpreterFacts>,
     /// Threads of the process as the kernel schedules them.
     pub loads: Vec<ThreadLoad>,
     /// Details that a second measurement added.

@@ -18,6 +18,7 @@
 //!   requests/     requests under way on connections, and their causes
 //!   wire.rs       causes on the way to peers: slow receivers, small segments, loss
 //!   node.rs       causes in Node.js; one_thread.rs: one thread that works all the time
+//!   python.rs     causes in Python: the interpreter's lock and its collector
 //!   finding.rs    a cause with its cost, evidence and cure
 //!   growth.rs     numbers that grow all the time, and their limits
 //!   outside/      harm from outside: tracers, memory taken away, neighbours; facts and rules
@@ -41,6 +42,7 @@ mod node;
 mod one_thread;
 mod outside;
 pub mod reads;
+mod python;
 mod queue;
 pub mod requests;
 mod rules;

@@ -9,7 +9,7 @@ use super::database::database_lock;
 use super::deadlock::deadlock;
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
-use super::{collections, connections, growth, held, node, one_thread, outside, requests, storage, wire};
+use super::{collections, connections, growth, held, node, one_thread, outside, python, requests, storage, wire};
 
 /// Cost of a further cause, as a share of the first one's, from which on it is reported.
 const OF_FIRST: f64 = 0.4;
@@ -26,7 +26,7 @@ const MAPPING_FRAMES: [&str; 7] =
 /// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     type Rule = fn(&Facts) -> Option<Finding>;
-    let rules: [Rule; 15] = [
+    let rules: [Rule; 17] = [
         deadlock,
         blocked_loop,
         database_lock,
@@ -41,6 +41,8 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         system_calls,
         one_thread::one_thread,
         node::collections,
+        python::gil,
+        python::collector,
         node::sync_calls,
     ];
     let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];

@@ -205,6 +205,7 @@ pub fn watch(
             facts.threads = runtime_units.finish(runtime_rounds);
         }
         facts.event_loop = runtime.event_loop();
+        facts.interpreter = runtime.interpreter();
     }
     settle::settle(&mut facts);
     facts.peers = peers(&sampler, facts.seconds);

@@ -106,7 +106,8 @@ impl ActivitySampler {
         Some(self.in_call(number, &arguments))
     }
 
-    fn in_call(&mut self, number: i64, arguments: &[u64]) -> Activity {
+    /// Returns the activity of a thread in a system call.
+    pub fn in_call(&mut self, number: i64, arguments: &[u64]) -> Activity {
         let name = usize::try_from(number).ok().and_then(syscalls::Sysno::new);
         let first = arguments.first().copied().unwrap_or(0);
         match name.map_or("", |call| call.name()) {
