@@ -1,7 +1,11 @@
 //! Runtimes that run units of work of their own on threads: goroutines, coroutines, threads under an interpreter's lock.
 //! Each is read from outside while it runs, and reports what its units do at a moment.
 
+mod go;
+
 use std::rc::Rc;
+
+pub use go::{GoFacts, is_of_library as is_of_go_library};
 
 use yunti_probe::stack::Frame;
 use yunti_probe::target::Process;
@@ -53,10 +57,23 @@ pub trait Runtime {
     fn finish(&mut self) -> Vec<(Rc<[Frame]>, u64)> {
         Vec::new()
     }
+
+    /// Returns the memory and the scheduler of a Go program.
+    fn go_facts(&self) -> Option<GoFacts> {
+        None
+    }
+
+    /// Returns the peers that units waited for, with the units that waited at a time, on average.
+    fn peers(&self) -> Vec<(String, f64)> {
+        Vec::new()
+    }
 }
 
 /// Finds the runtime of a process that is no JVM, and begins to read it. `None`: it has none that is known. What cannot
 /// be read is told in `skips`.
-pub fn of(_process: &Process, _skips: &mut Vec<String>) -> Option<Box<dyn Runtime>> {
+pub fn of(process: &Process, skips: &mut Vec<String>) -> Option<Box<dyn Runtime>> {
+    if let Some(go) = go::of(process, skips) {
+        return Some(Box::new(go));
+    }
     None
 }

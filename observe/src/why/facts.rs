@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::listening::Queue;
+use crate::runtime::GoFacts;
 use super::waiting::{self, Waiting};
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::DiskWait;
@@ -49,6 +50,7 @@ pub struct Facts {
     /// Its listening sockets, by port.
     pub listeners: Vec<Queue>,
     pub port_use: Option<PortUse>,
+    pub go: Option<GoFacts>,
     /// Details that a second measurement added.
     pub details: Details,
 }

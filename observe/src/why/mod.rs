@@ -11,6 +11,7 @@
 //!   listening.rs  accept queues and their overflows
 //!   reads.rs      reads into the page cache, and requests to the device
 //!   memory.rs     the largest holder of memory
+//!   go.rs         Go's collector and processors
 //!   finding.rs    a cause with its cost, evidence and cure
 //!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
@@ -18,6 +19,7 @@
 mod connections;
 pub mod facts;
 pub mod finding;
+mod go;
 mod held;
 mod hot;
 mod listening;

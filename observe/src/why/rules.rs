@@ -6,7 +6,7 @@ use super::finding::{COST_MIN, DEMAND_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAU
 use super::waiting::Waiting;
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
-use super::{connections, held, storage};
+use super::{connections, go, held, storage};
 use yunti_probe::answer;
 
 /// Cost of a further cause, as a share of the first one's, from which on it is reported.
@@ -39,7 +39,8 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     ];
     let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
-    let all = rules.iter().chain(&of_storage).chain(&of_connections);
+    let of_go: [Rule; 2] = [go::collections, go::processors];
+    let all = rules.iter().chain(&of_storage).chain(&of_connections).chain(&of_go);
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
     found.sort_by(|a, b| b.cost.total_cmp(&a.cost));
     // A neighbour's cost is a share of the whole time. The other costs are shares of the time that neighbours leave.

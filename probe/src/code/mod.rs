@@ -2,12 +2,18 @@
 //!
 //! ```text
 //!   functions.rs begin and returns of a function by its name
+//!   go_program.rs    Go's version, tables and variables in a process
+//!   go_functions.rs  Go's table of functions
 //!   returns.rs   return instructions of its machine code
 //!   mangled.rs   names of C++ and Rust
 //! ```
 
 mod functions;
+mod go_functions;
+mod go_program;
 pub(crate) mod mangled;
 mod returns;
 
 pub use functions::{Function, find};
+pub use go_functions::GoFunctions;
+pub use go_program::{GoProgram, is_go};

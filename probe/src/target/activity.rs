@@ -32,6 +32,8 @@ pub struct ActivitySampler {
     memory: Option<File>,
     sockets: HashMap<u64, Connection>,
     last_read: Option<Instant>,
+    /// Time that the last reading of the sockets took.
+    reading: Duration,
     /// Samples by thread and activity.
     pub samples: HashMap<u32, HashMap<Activity, u64>>,
     /// Number of rounds.
@@ -42,6 +44,8 @@ pub struct ActivitySampler {
 const SOCKETS_EVERY: Duration = Duration::from_millis(500);
 /// Shortest interval, for programs that connect for each call.
 const SOCKETS_AT_MOST_EVERY: Duration = Duration::from_millis(20);
+/// Inverse of the share of time in which sockets are read at most.
+const READING_SHARE: u32 = 100;
 /// Threads a round; of more threads, each round reads a part.
 const THREADS_MAX: usize = 256;
 
@@ -53,14 +57,19 @@ impl ActivitySampler {
             memory: File::open(format!("/proc/{}/mem", process.pid)).ok(),
             sockets: HashMap::new(),
             last_read: None,
+            reading: Duration::ZERO,
             samples: HashMap::new(),
             rounds: 0,
         }
     }
 
     fn read_sockets(&mut self, every: Duration) {
+        // A machine with many sockets has a long table.
+        let every = every.max(self.reading * READING_SHARE);
         if self.last_read.is_none_or(|at| at.elapsed() > every) {
+            let begin = Instant::now();
             self.sockets = connections(&self.process);
+            self.reading = begin.elapsed();
             self.last_read = Some(Instant::now());
         }
     }
@@ -78,7 +87,8 @@ impl ActivitySampler {
         }
     }
 
-    fn activity(&mut self, tid: u32) -> Option<Activity> {
+    /// Returns the activity of a thread; `None` if it has ended or was stopped.
+    pub fn activity(&mut self, tid: u32) -> Option<Activity> {
         let stat = fs::read_to_string(format!("/proc/{}/task/{tid}/stat", self.process.pid)).ok()?;
         let state = stat.rsplit_once(") ")?.1.chars().next()?;
         match state {
@@ -118,7 +128,8 @@ impl ActivitySampler {
         }
     }
 
-    fn at_socket(&mut self, fd: u64) -> Activity {
+    /// Returns the activity of one that waits at a descriptor.
+    pub fn at_socket(&mut self, fd: u64) -> Activity {
         let Some(inode) = socket_of(&self.process, fd) else { return Activity::Other };
         if !self.sockets.contains_key(&inode) {
             self.read_sockets(SOCKETS_AT_MOST_EVERY);

@@ -106,6 +106,13 @@ fn render(facts: &Facts, found: &[Finding], answer: &mut Answer) {
             format!("{:.1} % of the time in pauses, {rate:.1} per second", heap.pause_share * 100.0),
         ));
     }
+    if let Some(go) = &facts.go {
+        rows.push(row("goroutines", format!("{:.0}; {:.2} ready, {:.2} running", go.goroutines, go.runnable, go.running)));
+        rows.push(row(
+            "garbage collection by Go",
+            format!("{:.1} per second, {} live", per_second(go.collections), answer::bytes(go.live_bytes)),
+        ));
+    }
     answer.tables.push(Table {
         title: "Averages".to_owned(),
         columns: vec![("", false), ("", false)],
@@ -175,5 +182,18 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
         "peers": facts.peers,
         "others": facts.others,
+        "go": facts.go.as_ref().map(|go| json!({
+            "version": go.version,
+            "gomaxprocs": go.processors,
+            "goroutines": go.goroutines,
+            "runnable": go.runnable,
+            "running": go.running,
+            "gc_percent": go.gc_percent,
+            "memory_limit": go.memory_limit,
+            "heap_bytes": go.heap_bytes,
+            "live_bytes": go.live_bytes,
+            "collections": go.collections,
+            "pause_seconds": go.pause_seconds,
+        })),
     })
 }
