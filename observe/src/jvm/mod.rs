@@ -13,6 +13,7 @@
 //!   locks/        the lock agent, from start to stop
 //!   log/          the JVM's own log: pauses, and a silenced warning
 //!   tracer.rs     the tracing agent, from start to end
+//!   virtual_threads.rs   virtual threads, by the JVM's own dump
 //!   frames.rs     its messages
 //! ```
 
@@ -29,6 +30,7 @@ mod profiler;
 mod recording;
 pub mod release;
 mod tracer;
+mod virtual_threads;
 
 use std::time::{Duration, Instant};
 
@@ -44,6 +46,7 @@ pub use perf_data::{PerfData, perf_data, perf_data_file};
 pub use profiler::{Event, Profiler, Sampling};
 pub use recording::{Call, Recording, Sample};
 pub use tracer::{Request, Tracer};
+pub use virtual_threads::virtual_threads;
 
 use yunti_probe::target::{Process, Start, Target};
 

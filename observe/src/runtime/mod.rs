@@ -1,12 +1,16 @@
 //! Runtimes that run units of work of their own on threads: goroutines, coroutines, threads under an interpreter's lock.
 //! Each is read from outside while it runs, and reports what its units do at a moment.
 
+pub mod event_loop;
 mod go;
+pub mod node;
 
 use std::rc::Rc;
+use std::time::Duration;
 
+use event_loop::EventLoop;
 pub use go::{GoFacts, is_of_library as is_of_go_library};
-
+use yunti_probe::native::NativeSample;
 use yunti_probe::stack::Frame;
 use yunti_probe::target::Process;
 
@@ -52,6 +56,19 @@ pub trait Runtime {
     /// with the number of calls that the sighting stands for.
     fn sample(&mut self, take: &mut dyn FnMut(Sighting, u64));
 
+    /// Returns false if its threads are its units, which are sampled as threads.
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    /// Adds frames of the runtime's language to native stacks. It is called once, right before `finish`.
+    fn join(&mut self, _native: &mut [NativeSample], _skips: &mut Vec<String>) {}
+
+    /// Returns its event loop, if it runs all work on one. It is called after `finish`.
+    fn event_loop(&mut self) -> Option<EventLoop> {
+        None
+    }
+
     /// Ends the measurement, and leaves the process as it was found. Returns further stacks on a processor with their
     /// samples, if the runtime has a profiler of its own.
     fn finish(&mut self) -> Vec<(Rc<[Frame]>, u64)> {
@@ -71,9 +88,15 @@ pub trait Runtime {
 
 /// Finds the runtime of a process that is no JVM, and begins to read it. `None`: it has none that is known. What cannot
 /// be read is told in `skips`.
-pub fn of(process: &Process, skips: &mut Vec<String>) -> Option<Box<dyn Runtime>> {
+///
+/// @param time of the measurement
+/// @param may_open false if no debugging port of a runtime may be opened
+pub fn of(process: &Process, time: Duration, may_open: bool, skips: &mut Vec<String>) -> Option<Box<dyn Runtime>> {
     if let Some(go) = go::of(process, skips) {
         return Some(Box::new(go));
+    }
+    if let Some(node) = node::of(process, time, may_open, skips) {
+        return Some(Box::new(node));
     }
     None
 }

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::deadlock::Deadlock;
 use super::listening::Queue;
 use crate::runtime::GoFacts;
+use super::requests::Requests;
 use super::waiting::{self, Waiting};
+use crate::runtime::event_loop::EventLoop;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::DiskWait;
 use yunti_probe::target::cgroup::Throttling;
@@ -51,8 +54,24 @@ pub struct Facts {
     pub listeners: Vec<Queue>,
     pub port_use: Option<PortUse>,
     pub go: Option<GoFacts>,
+    /// Requests on its connections.
+    pub requests: Requests,
+    pub event_loop: Option<EventLoop>,
+    /// Threads of the process as the kernel schedules them.
+    pub loads: Vec<ThreadLoad>,
     /// Details that a second measurement added.
     pub details: Details,
+}
+
+/// Processor time of a thread.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadLoad {
+    /// Number of the thread as the kernel sees it.
+    pub tid: u32,
+    pub name: String,
+    pub ran_seconds: f64,
+    /// Seconds in which it was ready and did not run.
+    pub queued_seconds: f64,
 }
 
 /// Garbage collection in the measurement.
@@ -100,6 +119,7 @@ pub struct Details {
     /// Tasks in queues of executors, by the heap's histogram.
     pub queued_tasks: Option<u64>,
     pub reads: Option<ReadSummary>,
+    pub deadlock: Option<Deadlock>,
 }
 
 /// Pages read into the page cache during the measurement.

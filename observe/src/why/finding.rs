@@ -37,9 +37,13 @@ pub fn percent(share: f64) -> String {
 }
 
 /// Returns the weight of waits, 0 to 1. It is 1 up to half of the processors
-/// in use, and 0 when all are: waits bound nothing then.
+/// in use, and 0 when all are: waits bound nothing then. In pauses of a collector they bound nothing either.
 pub fn while_processors_are_free(facts: &Facts) -> f64 {
-    (2.0 * (1.0 - facts.utilisation())).clamp(0.0, 1.0)
+    (2.0 * (1.0 - facts.utilisation())).clamp(0.0, 1.0) * (1.0 - pauses(facts))
+}
+
+fn pauses(facts: &Facts) -> f64 {
+    facts.heap.as_ref().map_or(0.0, |heap| heap.pause_share.min(1.0))
 }
 
 /// Demand in processors below which processor time bounds nothing. A program that works now and then, and sleeps, is
@@ -51,6 +55,5 @@ pub fn of_processor(facts: &Facts) -> f64 {
     if facts.demand() < DEMAND_MIN {
         return 0.0;
     }
-    let pauses = facts.heap.as_ref().map_or(0.0, |heap| heap.pause_share.min(1.0));
-    (1.0 - pauses) * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
+    (1.0 - pauses(facts)) * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
 }

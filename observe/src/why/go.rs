@@ -67,9 +67,12 @@ pub fn collections(facts: &Facts) -> Option<Finding> {
     if let Some(pauses) = go.pause_seconds {
         evidence.push(format!("pauses of all goroutines: {} of the time", percent(pauses / facts.seconds.max(0.001))));
     }
-    let less = format!("allocate less{above}: reuse buffers (sync.Pool), give slices and maps their size, avoid copies");
-    let bounds = format!("Garbage collection bounds it: {} of its processor time, {rate:.1} collections per second",
-        percent(share));
+    let less =
+        format!("allocate less{above}: reuse buffers (sync.Pool), give slices and maps their size, avoid copies");
+    let bounds = format!(
+        "Garbage collection bounds it: {} of its processor time, {rate:.1} collections per second",
+        percent(share)
+    );
     let finding = |cause, sentence, cure| Finding { cause, cost, sentence, evidence, cure };
     Some(if let Some(limit) = go.memory_limit.filter(|limit| is_at_limit(go, *limit)) {
         finding(

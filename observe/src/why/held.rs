@@ -1,11 +1,10 @@
 //! Causes in what threads hold and others wait for: locks, pools, queues of executors; and sleeps within work.
 
-use std::rc::Rc;
-
 use super::facts::Facts;
 use super::finding::{Finding, percent, while_processors_are_free};
 use super::queue::{self, Queue};
-use super::waiting::{self, Waiting};
+use super::waiting::{self, Waiting, told};
+use super::workers::{self, doing};
 
 /// Waits per second for a fair lock from which on it has a convoy.
 const CONVOY_WAITS_PER_SECOND: f64 = 500.0;
@@ -18,7 +17,8 @@ const SLEEPERS_MIN: f64 = 0.2;
 
 /// Returns the costliest wait for another thread of the process: lock, pool or queue.
 pub fn waits_for_others(facts: &Facts) -> Option<Finding> {
-    let found = [full_queue(facts), queued(facts), lock_by_kernel(facts)];
+    let found =
+        [full_queue(facts), queued(facts), lock_by_kernel(facts), workers::executor(facts), workers::pinned(facts)];
     found.into_iter().flatten().max_by(|a, b| a.cost.total_cmp(&b.cost))
 }
 
@@ -71,18 +71,9 @@ fn held_by(facts: &Facts, queue: &Queue) -> (String, Option<Waiting>) {
     let Some((kind, place, share)) = queue.held().filter(|(.., share)| *share >= HELD_MIN) else {
         return (String::new(), None);
     };
-    let peer = || facts.peers.first().map_or("a peer", |(peer, _)| peer);
-    let doing = match kind {
-        Waiting::Not => "compute".to_owned(),
-        Waiting::Network => format!("wait for {}", peer()),
-        Waiting::NameService => "wait for the address of a name".to_owned(),
-        Waiting::File => "wait for files".to_owned(),
-        Waiting::Sleep => "sleep".to_owned(),
-        Waiting::Lock | Waiting::Resource => "wait for something else that is held".to_owned(),
-        Waiting::Result => "wait for other threads".to_owned(),
-        Waiting::Idle | Waiting::Unknown => return (String::new(), None),
-    };
-    (format!("; who has it spends {} of that time so: they {doing} in {place}", percent(share)), Some(kind))
+    let Some(doing) = doing(facts, kind) else { return (String::new(), None) };
+    let mostly = if share < 0.9 { " mostly" } else { "" };
+    (format!("; its holders{mostly} {doing} in {}", told(&place)), Some(kind))
 }
 
 fn queued(facts: &Facts) -> Option<Finding> {
@@ -94,7 +85,7 @@ fn queued(facts: &Facts) -> Option<Finding> {
     let (doing, _) = held_by(facts, queue);
     let free = while_processors_are_free(facts);
     let cost = waiting / facts.busy_threads().max(0.01) * free;
-    let wanted = wanted_in(&queue.door, &queue.wanted_in);
+    let wanted = wanted_in(queue);
     let evidence = vec![
         format!(
             "{} threads use it; {:.1} wait at a time, {:.1} are in the code behind it",
@@ -112,7 +103,7 @@ fn queued(facts: &Facts) -> Option<Finding> {
             sentence: format!(
                 "A pool of one bounds it: {} threads use it in {}{wanted}, {:.1} of them wait at a time, and only one \
                  proceeds{doing}.",
-                queue.units, queue.door, queue.waiting
+                queue.units, told(&queue.door), queue.waiting
             ),
             evidence,
             cure: "a larger pool: as large as the other side can bear, or one entry per thread".to_owned(),
@@ -124,7 +115,8 @@ fn queued(facts: &Facts) -> Option<Finding> {
             cost,
             sentence: format!(
                 "A limited resource bounds it: {:.1} threads wait in {}{wanted} for what {has} have at a time{doing}.",
-                queue.waiting, queue.door
+                queue.waiting,
+                told(&queue.door)
             ),
             evidence,
             cure: "hold it for less time; or more of it (a larger pool, more permits), if what its holders wait for can \
@@ -134,8 +126,10 @@ fn queued(facts: &Facts) -> Option<Finding> {
     })
 }
 
-fn wanted_in(door: &Rc<str>, wanted: &Rc<str>) -> String {
-    if door == wanted { String::new() } else { format!(" (called by {wanted})") }
+fn wanted_in(queue: &Queue) -> String {
+    let through = queue.through.as_ref().map_or_else(String::new, |name| format!(" at {name}"));
+    let caller = if queue.door == queue.wanted_in { String::new() } else { format!(" (called by {})", told(&queue.wanted_in)) };
+    through + &caller
 }
 
 fn lock(facts: &Facts, queue: &Queue, waiting: f64) -> Option<Finding> {
@@ -168,9 +162,10 @@ fn lock_of(facts: &Facts, waiting: f64, busy: f64, wanted_in: &str, doing: &str)
     // Handing over a lock costs processor time, so busy processors do not lower the weight.
     let is_convoy = is_fair && rate > CONVOY_WAITS_PER_SECOND;
     let cost = waiting / busy.max(0.01) * if is_convoy { 1.0 } else { while_processors_are_free(facts) };
-    let place = if wanted_in.is_empty() { String::new() } else { format!(", wanted in {wanted_in}") };
+    let place = if wanted_in.is_empty() { String::new() } else { format!(", wanted in {}", told(wanted_in)) };
     let held =
-        longest.and_then(|lock| lock.held_in.as_ref()).map_or_else(String::new, |name| format!(", held in {name}"));
+        longest.and_then(|lock| lock.held_in.as_ref()).map_or_else(String::new, |name| format!(", held in {}", told(name)));
+    let held_in = if doing.is_empty() { held.as_str() } else { "" };
     let holder =
         longest.and_then(|lock| lock.holder.as_ref()).map_or_else(String::new, |name| format!("mostly held by {name}"));
     let evidence = vec![
@@ -195,7 +190,7 @@ fn lock_of(facts: &Facts, waiting: f64, busy: f64, wanted_in: &str, doing: &str)
             cause: "lock",
             cost,
             sentence: format!(
-                "One lock bounds it: {name} is waited for by {waiting:.1} threads at a time{place}{held}{doing}."
+                "One lock bounds it: {name} is waited for by {waiting:.1} threads at a time{place}{held_in}{doing}."
             ),
             evidence,
             cure: "hold it for less time (no waits, logging or formatting inside), split it, or read without it"
@@ -216,7 +211,7 @@ pub fn sleeps(facts: &Facts) -> Option<Finding> {
         }
     }
     let (_, moment) = largest.filter(|_| sum >= SLEEPERS_MIN)?;
-    let place = waiting::user_frame(&moment.frames).map_or("its tasks", |frame| &frame.name);
+    let place = waiting::user_frame(&moment.frames).map_or_else(|| "its tasks".to_owned(), |frame| told(&frame.name));
     Some(Finding {
         cause: "sleep",
         cost: sum / (facts.busy_threads() + sum) * while_processors_are_free(facts),

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::facts::Facts;
 use super::finding::{COST_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent};
-use super::waiting;
+use super::waiting::{self, told};
+use super::{node, one_thread};
 use yunti_probe::stack::{Frame, Kind};
 
 /// Share of processor time from which on one function counts as hot. Services of many functions stay far below it.
@@ -71,7 +72,12 @@ fn own_share(facts: &Facts, name: &str) -> f64 {
 }
 
 /// Shapes of hot code that are known, by parts of function names: what it is, and its cure.
-const SHAPES: [(&[&str], &str, &str); 9] = [
+const SHAPES: [(&[&str], &str, &str); 10] = [
+    (
+        &["JsonParser", "JsonStringifier", "JsonParse"],
+        "large values are read from or written as JSON",
+        "smaller values, a cache of the text, a stream, or a worker thread for it",
+    ),
     (
         &["HashMap$TreeNode.", "HashMap.getNode", "HashMap.putVal", "lookdict", "ConcurrentHashMap$TreeBin"],
         "many keys have the same hash",
@@ -133,6 +139,10 @@ fn shape(facts: &Facts, hot: &Hot) -> Option<(&'static str, &'static str)> {
 
 pub fn hot_method(facts: &Facts) -> Option<Finding> {
     let hot = innermost(facts)?;
+    // V8's collector has causes of its own.
+    if facts.cpu_share(node::collects) >= HOT_MIN {
+        return None;
+    }
     let (own, own_time) = facts.hottest()?;
     // The function's share of the time outside memory management.
     let memory =
@@ -147,15 +157,16 @@ pub fn hot_method(facts: &Facts) -> Option<Finding> {
     if share / (1.0 - memory).max(0.1) < HOT_MIN {
         return None;
     }
-    let called = hot.caller.as_ref().map_or_else(String::new, |caller| format!(", called from {caller}"));
+    let called = hot.caller.as_ref().map_or_else(String::new, |caller| format!(", called from {}", told(caller)));
     let known = shape(facts, &hot);
+    let thread = one_thread::where_it_runs(facts);
     let because = known.map_or_else(String::new, |(what, _)| format!(": {what}"));
     Some(Finding {
         cause: "hot-method",
         cost: share * of_processor(facts),
         sentence: format!(
-            "One method bounds it: {} takes {} of its processor time{called}{because}.",
-            hot.name,
+            "One method bounds it: {} takes {} of its processor time{called}{because}{thread}.",
+            told(&hot.name),
             percent(hot.share)
         ),
         evidence: vec![format!(
@@ -192,7 +203,7 @@ pub fn system_calls(facts: &Facts) -> Option<Finding> {
         return None;
     }
     let place = facts.own_function(|frames| system_call(frames) == Some(call));
-    let place = place.map_or_else(String::new, |(name, _)| format!(", called from {name}"));
+    let place = place.map_or_else(String::new, |(name, _)| format!(", called from {}", told(&name)));
     Some(Finding {
         cause: "system-calls",
         cost: share * of_processor(facts),

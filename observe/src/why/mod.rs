@@ -10,13 +10,19 @@
 //!   facts.rs      results of both measurements
 //!   listening.rs  accept queues and their overflows
 //!   reads.rs      reads into the page cache, and requests to the device
+//!   deadlock.rs   threads that wait for each other in a cycle
 //!   memory.rs     the largest holder of memory
 //!   go.rs         Go's collector and processors
+//!   verdict.rs    the answer: causes, or why there are none
+//!   requests/     requests under way on connections, and their causes
+//!   wire.rs       causes on the way to peers: slow receivers, small segments, loss
+//!   node.rs       causes in Node.js; one_thread.rs: one thread that works all the time
 //!   finding.rs    a cause with its cost, evidence and cure
 //!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
 
 mod connections;
+pub mod deadlock;
 pub mod facts;
 pub mod finding;
 mod go;
@@ -24,17 +30,23 @@ mod held;
 mod hot;
 mod listening;
 mod memory;
+mod node;
+mod one_thread;
 pub mod reads;
 mod queue;
+pub mod requests;
 mod rules;
 mod settle;
 pub mod storage;
 mod units;
+mod verdict;
 pub mod waiting;
 mod watch;
+mod workers;
+mod wire;
 
 pub use facts::{Facts, FaultSummary};
 pub use finding::Finding;
-pub use rules::findings;
+pub use verdict::{Verdict, verdict};
 pub use waiting::Waiting;
 pub use watch::watch;

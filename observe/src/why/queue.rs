@@ -25,6 +25,8 @@ pub struct Queue {
     /// The program's own function that wants it.
     pub wanted_in: Rc<str>,
     pub kind: Waiting,
+    /// Function of the language's library through which it is wanted: `Semaphore.acquire`.
+    pub through: Option<Rc<str>>,
     /// Units that have waited here.
     pub units: usize,
     /// Units that wait at a time, on average.
@@ -79,6 +81,7 @@ fn queue(facts: &Facts, door: Rc<str>, moments: &[(usize, &Moment)]) -> Option<Q
     let (holding, held_by) = holders(facts, &door, &largest.frames);
     Some(Queue {
         wanted_in: waiting::user_frame(&largest.frames).map_or_else(|| door.clone(), |frame| frame.name.clone()),
+        through: through(&largest.frames, &door),
         door,
         kind: largest.waiting,
         units: units.len(),
@@ -86,6 +89,14 @@ fn queue(facts: &Facts, door: Rc<str>, moments: &[(usize, &Moment)]) -> Option<Q
         holding,
         held_by,
     })
+}
+
+/// Returns the function that the door calls to wait, by class and method: `Semaphore.acquire`.
+fn through(frames: &[Frame], door: &str) -> Option<Rc<str>> {
+    let at = frames.iter().rposition(|frame| &*frame.name == door)?;
+    let next = frames.get(at + 1).filter(|frame| frame.kind.is_java() && frame.name.starts_with("java."))?;
+    let (class, method) = next.name.rsplit_once('.')?;
+    Some(format!("{}.{method}", class.rsplit_once('.').map_or(class, |(_, name)| name)).into())
 }
 
 type Holders = (f64, Vec<(Waiting, Rc<str>, f64)>);

@@ -4,15 +4,17 @@
 use super::facts::Facts;
 use super::finding::{COST_MIN, DEMAND_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
 use super::waiting::Waiting;
+use super::deadlock::deadlock;
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
-use super::{connections, go, held, storage};
+use super::{connections, go, held, node, one_thread, requests, storage, wire};
 use yunti_probe::answer;
 
 /// Cost of a further cause, as a share of the first one's, from which on it is reported.
 const OF_FIRST: f64 = 0.4;
 /// Causes reported at most.
 const FINDINGS_MAX: usize = 3;
+const DEADLOCK: &str = "deadlock";
 const NEIGHBOUR: &str = "cpu-neighbour";
 /// Threads waiting for peers at a time, on average, from which on they count. A thread that sends a request now and
 /// then waits for each answer without being held up.
@@ -24,7 +26,8 @@ const MAPPING_FRAMES: [&str; 7] =
 /// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     type Rule = fn(&Facts) -> Option<Finding>;
-    let rules: [Rule; 11] = [
+    let rules: [Rule; 15] = [
+        deadlock,
         quota,
         neighbour,
         collections,
@@ -36,13 +39,25 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         remote,
         hot_method,
         system_calls,
+        one_thread::one_thread,
+        node::collections,
+        node::sync_calls,
     ];
     let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
     let of_go: [Rule; 2] = [go::collections, go::processors];
-    let all = rules.iter().chain(&of_storage).chain(&of_connections).chain(&of_go);
+    let of_requests: [Rule; 6] = [
+        requests::outstanding,
+        requests::connection_per_request,
+        requests::unanswered_connects,
+        wire::slow_receiver,
+        wire::small_writes,
+        wire::loss,
+    ];
+    let all = rules.iter().chain(&of_storage).chain(&of_connections).chain(&of_go).chain(&of_requests);
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
-    found.sort_by(|a, b| b.cost.total_cmp(&a.cost));
+    // A deadlock comes first, because nothing else helps its threads.
+    found.sort_by(|a, b| (b.cause == DEADLOCK).cmp(&(a.cause == DEADLOCK)).then(b.cost.total_cmp(&a.cost)));
     // A neighbour's cost is a share of the whole time. The other costs are shares of the time that neighbours leave.
     let largest =
         |test: fn(&&Finding) -> bool| found.iter().filter(test).map(|finding| finding.cost).fold(0.0, f64::max);

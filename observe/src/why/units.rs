@@ -6,8 +6,11 @@ use std::rc::Rc;
 
 use super::facts::{Facts, ThreadFacts};
 use super::waiting::{self, Waiting};
-use crate::jvm::Recording;
+use crate::jvm::{self, Recording};
 use crate::runtime::Sighting;
+use std::time::{Duration, Instant};
+
+use yunti_base::Result;
 use yunti_probe::native::{NativeSample, WaitSampler};
 use yunti_probe::stack::Frame;
 use yunti_probe::target::{Activity, ActivitySampler, Process};
@@ -84,6 +87,54 @@ pub fn of_java(
     threads.values_mut().for_each(|thread| thread.scale(1.0 / longest));
     facts.on_cpu = stacks.into_values().collect();
     threads
+}
+
+/// Dumps of a JVM's virtual threads, and the time between two.
+const DUMPS: u32 = 5;
+const DUMP_EVERY: Duration = Duration::from_millis(100);
+/// Time of a dump above which there is no further one: it holds up the JVM.
+const DUMP_TIME_MAX: Duration = Duration::from_millis(150);
+/// Numbers of virtual threads are made different from those of the kernel.
+const VIRTUAL: u64 = 1 << 40;
+
+/// Returns the virtual threads of a JVM that are on no carrier, if one of its threads was seen to carry some.
+pub fn virtual_threads(process: &Process, threads: &Threads) -> Result<Vec<ThreadFacts>> {
+    let carries = |thread: &ThreadFacts| {
+        thread.moments.iter().any(|moment| moment.frames.iter().any(|frame| is_of_virtual(&frame.name)))
+    };
+    let mut found: HashMap<u64, ThreadFacts> = HashMap::new();
+    if !threads.values().any(carries) {
+        return Ok(Vec::new());
+    }
+    let mut dumps = 0;
+    while dumps < DUMPS {
+        let begin = Instant::now();
+        for thread in jvm::virtual_threads(process)? {
+            let waiting = waiting::of(&thread.frames);
+            // What runs is on a carrier thread, which the profiler has seen.
+            if thread.frames.iter().any(|frame| frame.name.starts_with("java.lang.VirtualThread.park")) {
+                let unit = found.entry(thread.id).or_insert_with(|| ThreadFacts {
+                    id: VIRTUAL | thread.id,
+                    name: thread.name.clone(),
+                    is_worker: true,
+                    ..ThreadFacts::default()
+                });
+                unit.add(waiting, &thread.frames, 1.0);
+            }
+        }
+        dumps += 1;
+        if begin.elapsed() > DUMP_TIME_MAX {
+            break;
+        }
+        std::thread::sleep(DUMP_EVERY);
+    }
+    let mut found: Vec<_> = found.into_values().collect();
+    found.iter_mut().for_each(|unit| unit.scale(1.0 / f64::from(dumps)));
+    Ok(found)
+}
+
+fn is_of_virtual(name: &str) -> bool {
+    name.starts_with("java.lang.VirtualThread.") || name.starts_with("jdk.internal.vm.Continuation.")
 }
 
 /// Returns true if the peer's port is 53.

@@ -124,7 +124,13 @@ const KERNEL_SIGNS: &[(&str, Waiting)] = &[
     ("ep_poll", Waiting::Idle),
     ("epoll_wait", Waiting::Idle),
     ("do_poll", Waiting::Idle),
+    ("do_sys_poll", Waiting::Idle),
+    ("poll_schedule_timeout", Waiting::Idle),
+    ("sys_poll", Waiting::Idle),
+    ("sys_ppoll", Waiting::Idle),
     ("do_select", Waiting::Idle),
+    ("sys_select", Waiting::Idle),
+    ("sys_pselect", Waiting::Idle),
     ("eventfd_read", Waiting::Idle),
     ("inotify_read", Waiting::Idle),
     ("signalfd_", Waiting::Idle),
@@ -160,7 +166,6 @@ const NATIVE_SIGNS: &[(&str, Waiting)] = &[
     ("pthread_cond_", Waiting::Resource),
     ("Condvar::wait", Waiting::Resource),
     ("thread::park", Waiting::Result),
-    ("futex_wait", Waiting::Resource),
 ];
 
 /// Classifies a stack of native code that does not run, whose last frames are the kernel's.
@@ -174,16 +179,18 @@ pub fn of_native(frames: &[Frame]) -> Waiting {
     if let Some(Waiting::NameService) = find(NATIVE_SIGNS, false) {
         return Waiting::NameService;
     }
-    let by_kernel = find(KERNEL_SIGNS, true);
-    by_kernel.or_else(|| find(NATIVE_SIGNS, false)).or_else(|| find(&NATIVE_SIGNS[NATIVE_SIGNS.len() - 1..], true)).unwrap_or(
-        Waiting::Unknown,
-    )
+    // All locks and conditions of user space wait in futexes; the functions above the call tell them apart.
+    if has("futex", true) {
+        return find(NATIVE_SIGNS, false).unwrap_or(Waiting::Resource);
+    }
+    find(KERNEL_SIGNS, true).or_else(|| find(NATIVE_SIGNS, false)).unwrap_or(Waiting::Unknown)
 }
 
 /// Returns true if a stack takes work or messages from a queue. Its thread waits for somebody who has work, not for
 /// what others hold.
 pub fn takes_work(frames: &[Frame]) -> bool {
     const TAKES: [&str; 22] = [
+        "uv__sem_wait",
         "Queue.take",
         "Queue.poll",
         "Deque.take",
@@ -191,23 +198,25 @@ pub fn takes_work(frames: &[Frame]) -> bool {
         "TransferQueue.",
         "Exchanger.",
         "Object.wait",
-        "chan receive",
-        "select",
         "Queue.get",
         "queue.get",
         "SimpleQueue.get",
         "pthread_cond_",
         "Condvar::wait",
         "condition_variable",
-        "Receiver",
-        "recv",
+        "mpsc",
+        "crossbeam_channel",
+        "Receiver<",
         "Condition.wait",
         "ConditionObject.await",
         "sync.Cond.Wait",
         "Cond).Wait",
         "pipe_read",
     ];
-    frames.iter().any(|frame| TAKES.iter().any(|take| frame.name.contains(take)))
+    // Reasons for which a goroutine waits, which are its innermost frames.
+    const REASONS: [&str; 2] = ["chan receive", "select"];
+    frames.last().is_some_and(|frame| REASONS.contains(&&*frame.name))
+        || frames.iter().any(|frame| TAKES.iter().any(|take| frame.name.contains(take)))
 }
 
 /// Packages of well-known libraries of Java, whose classes are not the program's own.
@@ -225,14 +234,22 @@ const THIRD_PARTIES: [&str; 38] = [
 pub fn user_frame(frames: &[Frame]) -> Option<&Frame> {
     let in_java = frames.iter().any(|frame| frame.kind.is_java());
     let known = |frame: &Frame| THIRD_PARTIES.iter().any(|package| frame.name.starts_with(package));
-    let users = frames.iter().rev().find(|frame| in_java && frame.kind != Kind::Native && is_own(frame, true) && !known(frame));
+    let of_script = frames.iter().rev().find(|frame| {
+        frame.kind == Kind::JavaScript && is_own(frame, false) && !is_of_package(&frame.name)
+    });
+    let users = of_script.or_else(|| frames.iter().rev().find(|frame| in_java && frame.kind != Kind::Native && is_own(frame, true) && !known(frame)));
     users.or_else(|| own_frame(frames))
 }
 
 /// Returns true if the stack is of an executor's thread.
 pub fn is_of_executor(frames: &[Frame]) -> bool {
-    const RUN_TASKS: [&str; 4] =
-        ["ThreadPoolExecutor.runWorker", "ForkJoinPool.runWorker", "ForkJoinWorkerThread.run", "EventLoop.runAllTasks"];
+    const RUN_TASKS: [&str; 5] = [
+        "ThreadPoolExecutor.runWorker",
+        "ForkJoinPool.runWorker",
+        "ForkJoinWorkerThread.run",
+        "EventLoop.runAllTasks",
+        "java.lang.VirtualThread.run",
+    ];
     frames.iter().any(|frame| RUN_TASKS.iter().any(|run| frame.name.contains(run)))
 }
 
@@ -240,7 +257,8 @@ pub fn is_of_executor(frames: &[Frame]) -> bool {
 /// frames belong to libraries.
 pub fn own_frame(frames: &[Frame]) -> Option<&Frame> {
     let in_java = frames.iter().any(|frame| frame.kind.is_java());
-    let is_here = |frame: &&Frame| if in_java { frame.kind != Kind::Native } else { true };
+    let in_script = frames.iter().any(|frame| frame.kind == Kind::JavaScript);
+    let is_here = |frame: &&Frame| if in_java || in_script { frame.kind != Kind::Native } else { true };
     frames.iter().rev().find(|frame| is_own(frame, in_java) && is_here(frame))
 }
 
@@ -252,14 +270,19 @@ fn is_own(frame: &Frame, in_java: bool) -> bool {
             !LIBRARIES.iter().any(|library| frame.name.starts_with(library))
         }
         Kind::Native | Kind::Inlined => !is_of_system(&frame.name) && !is_of_go_library(&frame.name),
+        Kind::JavaScript => !frame.name.contains(" node:"),
         _ => false,
     }
 }
 
-/// Returns true for functions of the C library and of program start.
+/// Returns true for a function of JavaScript in a package: `handle express/router.js:47`.
+fn is_of_package(name: &str) -> bool {
+    name.rsplit_once(' ').is_some_and(|(_, place)| place.contains('/'))
+}
+
+/// Returns true for functions of the libraries of C, C++, Rust and Go, and of program start.
 fn is_of_system(name: &str) -> bool {
-    const BEGINNINGS: [&str; 22] = [
-        "__",
+    const BEGINNINGS: [&str; 49] = [
         "_start",
         "_IO_",
         "_int_",
@@ -281,8 +304,77 @@ fn is_of_system(name: &str) -> bool {
         "madvise",
         "sysmalloc",
         "systrim",
+        "futex_",
+        "lll_",
+        "sem_",
+        "new_sem_",
+        "poll",
+        "epoll_",
+        "select",
+        "accept",
+        "recv",
+        "send",
+        "connect",
+        "nanosleep",
+        "clock_nanosleep",
+        "usleep",
+        "sched_yield",
+        "qsort",
+        "bsearch",
+        "std::",
+        "core::",
+        "alloc::",
+        "hashbrown::",
+        "parking_lot",
+        "lock_api::",
+        "boost::",
+        "runtime.",
+        "runtime/internal",
+        "internal/",
+        "sync.",
     ];
-    BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+    let name = qualified(name);
+    name.starts_with("__") || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+}
+
+/// Returns the name of a C++ or Rust function from its namespace on, without the type that it returns.
+fn qualified(name: &str) -> &str {
+    // `<alloc::vec::Vec<T> as Trait>::method`
+    if let Some(inner) = name.strip_prefix('<') {
+        return inner.trim_start_matches('&');
+    }
+    let (mut depth, mut begin) = (0i32, 0);
+    for (at, letter) in name.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            '(' if depth == 0 => break,
+            ' ' if depth == 0 => begin = at + 1,
+            _ => {}
+        }
+    }
+    &name[begin..]
+}
+
+/// Returns a function's name for a sentence: without arguments of templates, and without parameters if they are long.
+pub fn told(name: &str) -> String {
+    const LONG: usize = 60;
+    let mut short = String::new();
+    let mut depth = 0i32;
+    // `<T as Trait>::method` begins with a bracket, and operators end with one.
+    let is_template = !name.starts_with('<') && !name.contains("operator");
+    for letter in name.chars() {
+        match letter {
+            '<' if is_template => depth += 1,
+            '>' if is_template && depth > 0 => depth -= 1,
+            _ if depth == 0 => short.push(letter),
+            _ => {}
+        }
+    }
+    match short.split_once('(') {
+        Some((name, _)) if short.len() > LONG && !name.is_empty() => format!("{}()", qualified(name)),
+        _ => short,
+    }
 }
 
 #[cfg(test)]
@@ -317,5 +409,32 @@ mod tests {
         let native = |name: &str| Frame { name: name.into(), kind: Kind::Native };
         let stack = [native("_start"), native("main"), native("__memmove_avx")];
         assert_eq!(own_frame(&stack).map(|f| &*f.name), Some("main"));
+        let partition = "__gnu_cxx::__normal_iterator<double*> std::__unguarded_partition<double*>(double*, double*)";
+        let stack = [native("QuoteBook::vwap(Series&)"), native(partition), native("futex_wait")];
+        assert_eq!(own_frame(&stack).map(|f| &*f.name), Some("QuoteBook::vwap(Series&)"));
+        let lock = native("<std::sync::mutex::Mutex<T>>::lock");
+        assert_eq!(own_frame(&[native("shop::orders::take"), lock]).map(|f| &*f.name), Some("shop::orders::take"));
+    }
+
+    #[test]
+    fn names_in_sentences() {
+        let long = "std::vector<int, std::allocator<int> > Zone::find<Point>(std::vector<int> const&, std::map<int, long> \
+                    const&, unsigned long, unsigned long) const";
+        assert_eq!(told(long), "Zone::find()");
+        assert_eq!(told("Zone::contains(Pt const&) const"), "Zone::contains(Pt const&) const");
+        assert_eq!(told("main.(*Store).Get"), "main.(*Store).Get");
+        assert_eq!(told("<shop::Cart as Total>::sum"), "<shop::Cart as Total>::sum");
+    }
+
+    #[test]
+    fn native_stacks_that_wait() {
+        let frame = |name: &str, kind| Frame { name: name.into(), kind };
+        let of = |user: &str, kernel: &str| of_native(&[frame(user, Kind::Native), frame(kernel, Kind::Kernel)]);
+        assert_eq!(of("__pthread_mutex_lock", "futex_do_wait"), Waiting::Lock);
+        assert_eq!(of("__pthread_cond_wait", "futex_do_wait"), Waiting::Resource);
+        assert_eq!(of("std::sys::sync::mutex::futex::Mutex::lock_contended", "__futex_wait"), Waiting::Lock);
+        assert_eq!(of("waitpid", "do_wait"), Waiting::Result);
+        assert_eq!(of("__poll", "do_poll.constprop.0"), Waiting::Idle);
+        assert_eq!(of("read", "pipe_read"), Waiting::Result);
     }
 }

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use yunti_base::Result;
 
-use super::facts::{Facts, HeapFacts};
+use super::facts::{Facts, HeapFacts, ThreadLoad};
 use super::listening::QueueSampler;
 use super::units::{self, NativeWaits, RuntimeUnits};
 use super::settle;
 use crate::jvm::{self, PerfData, Profiler, Sampling};
 use crate::runtime;
+use super::requests::RequestSampler;
 use yunti_probe::answer::or_skip;
 use yunti_probe::kernel::Wakes;
 use yunti_probe::native::{Native, WaitSampler};
@@ -89,10 +90,13 @@ impl Snapshot {
 }
 
 /// Measures a process until the time is over. Returns the facts.
+///
+/// @param may_open false if no debugging port of a runtime may be opened
 pub fn watch(
     target: &Target,
     is_jvm: bool,
     time: Duration,
+    may_open: bool,
     stopping: &mut Stopping,
     skips: &mut Vec<String>,
 ) -> Result<(Facts, Watched)> {
@@ -105,8 +109,8 @@ pub fn watch(
         profiler = or_skip(skips, "stacks of Java", Profiler::start(process, sampling, time));
     } else {
         native = or_skip(skips, "stacks", Native::start(process, CPU_HZ));
-        runtime = runtime::of(process, skips);
-        if runtime.is_none() {
+        runtime = runtime::of(process, time, may_open, skips);
+        if runtime.as_ref().is_none_or(|runtime| !runtime.has_units()) {
             let sampler = or_skip(skips, "stacks of waiting threads", WaitSampler::of(process, WAITS_HZ));
             waits = sampler.map(|sampler| NativeWaits::new(sampler, WAITS_HZ));
         }
@@ -118,6 +122,7 @@ pub fn watch(
     let processes = all_processes();
     let connections = Connections::of(process);
     let mut listening = QueueSampler::default();
+    let mut requests = or_skip(skips, "requests on connections", RequestSampler::start(process));
     let before = Snapshot::of(process);
     let mut after = Snapshot::of(process);
     target.go()?;
@@ -126,6 +131,7 @@ pub fn watch(
         after.keep_up(process);
         heap.keep_up();
         listening.keep_up(process);
+        requests.iter_mut().for_each(RequestSampler::keep_up);
         if let Some(native) = &mut native {
             native.collect();
         }
@@ -150,6 +156,7 @@ pub fn watch(
     facts.connections = Connections::of(process).since(connections);
     facts.listeners = listening.queues(process);
     facts.port_use = ports::most_used(process);
+    facts.requests = requests.map(RequestSampler::finish).unwrap_or_default();
     if let Some(wakes) = wakes {
         let edges = wakes.edges().into_iter();
         facts.wakes = edges.map(|((by, woken), n)| ((by.into(), woken.into()), n)).collect();
@@ -158,8 +165,11 @@ pub fn watch(
     if let Some(recording) = profiler.and_then(|profiler| or_skip(skips, "stacks of Java", profiler.stop())) {
         threads = units::of_java(process, &recording, &sampler, &mut facts, is_of_jvm);
     }
-    if let Some(native) = native {
-        let samples = native.finish();
+    if !is_jvm {
+        let mut samples = native.map_or_else(Vec::new, Native::finish);
+        if let Some(runtime) = &mut runtime {
+            runtime.join(&mut samples, skips);
+        }
         if let Some(waits) = waits {
             threads = waits.finish(process, &samples, CPU_HZ, &sampler, facts.seconds);
         }
@@ -168,7 +178,8 @@ pub fn watch(
     if threads.is_empty() {
         threads = units::of_calls(process, &sampler, is_of_jvm);
     }
-    facts.threads = threads.into_values().collect();
+    let virtuals = or_skip(skips, "virtual threads", units::virtual_threads(process, &threads));
+    facts.threads = threads.into_values().chain(virtuals.into_iter().flatten()).collect();
     if let Some(mut runtime) = runtime {
         let own = runtime.finish();
         (facts.go, runtime_peers) = (runtime.go_facts(), runtime.peers());
@@ -178,6 +189,7 @@ pub fn watch(
         if !runtime_units.is_empty() {
             facts.threads = runtime_units.finish(runtime_rounds);
         }
+        facts.event_loop = runtime.event_loop();
     }
     settle::settle(&mut facts);
     facts.peers = peers(&sampler, facts.seconds);
@@ -214,6 +226,14 @@ fn compare(process: &Process, before: &Snapshot, after: &Snapshot, facts: &mut F
     for (tid, (name, time)) in &after.threads {
         let old = before.threads.get(tid).map_or(ThreadTime::default(), |(_, time)| *time);
         let (ran, waited) = (time.ran_ns.saturating_sub(old.ran_ns), time.waited_ns.saturating_sub(old.waited_ns));
+        if !facts.is_jvm || !is_of_jvm(name) {
+            facts.loads.push(ThreadLoad {
+                tid: *tid,
+                name: name.clone(),
+                ran_seconds: ran as f64 / 1e9,
+                queued_seconds: waited as f64 / 1e9,
+            });
+        }
         if begins_with(name, &COLLECTORS) {
             facts.gc_seconds += ran as f64 / 1e9;
         }

@@ -45,7 +45,9 @@ pub fn begins(head: &[u8]) -> bool {
     let Some(magic) = head.get(..4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes) else {
         return false;
     };
-    MAGICS.contains(&magic) && head.get(4..6) == Some(&[0, 0]) && matches!(head.get(6), Some(1 | 2 | 4))
+    MAGICS.contains(&magic)
+        && head.get(4..6) == Some(&[0, 0])
+        && matches!(head.get(6), Some(1 | 2 | 4))
         && head.get(7) == Some(&8)
 }
 
@@ -53,9 +55,7 @@ impl GoFunctions {
     /// Parses a table. `text`: address that the table's addresses count from.
     pub fn parse(bytes: Vec<u8>, text: u64, inlined: Option<(Image, u64)>) -> Option<GoFunctions> {
         begins(&bytes).then_some(())?;
-        let word = |at: usize| {
-            usize::try_from(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?)).ok()
-        };
+        let word = |at: usize| usize::try_from(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?)).ok();
         let is_old = bytes[0] == 0xf0;
         let (number, names, values, list) = (word(8)?, word(32)?, word(56)?, word(64)?);
         let ends = list.checked_add(number.checked_mul(8)?)?;
@@ -139,7 +139,9 @@ impl GoFunctions {
             let Ok(call) = u64::try_from(self.value(table, entry, at)?) else { break };
             // internal/abi: funcID, padding, name, offset of the call in the function, first line.
             let mut bytes = [0; 16];
-            image.read(begin.wrapping_add(u64::from(tree)).wrapping_add(call.wrapping_mul(16)), &mut bytes).then_some(())?;
+            image
+                .read(begin.wrapping_add(u64::from(tree)).wrapping_add(call.wrapping_mul(16)), &mut bytes)
+                .then_some(())?;
             let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
             names.push(self.name(number(4))?);
             at = entry + u64::from(number(8));

@@ -113,8 +113,7 @@ impl GoProgram {
             .filter_map(|symbol| Some((symbol.name().ok().filter(|name| wanted(name))?, symbol.address())))
             .map(|(name, address)| (name.to_owned(), address.wrapping_add(bias)))
             .collect();
-        let mut program =
-            GoProgram { version, minor, image, memory, symbols, functions: 0, module: Module::default() };
+        let mut program = GoProgram { version, minor, image, memory, symbols, functions: 0, module: Module::default() };
         let table = table.map(|table| table.address().wrapping_add(bias));
         let tables = table.or_else(|| program.symbol(TABLE)).map_or_else(|| program.tables(&maps), |table| vec![table]);
         let found = tables.into_iter().find_map(|table| Some((table, program.module(table, &maps)?)));
@@ -221,8 +220,10 @@ impl Module {
         let code = (word(MODULE_MIN_PC)?, word(MODULE_MAX_PC)?);
         let text = word(MODULE_TEXT)?;
         let is_module = word(0)? == table && text != 0 && text <= code.0 && code.0 < code.1;
-        let variables =
-            MODULE_VARIABLES.iter().map(|(begin, end)| Some((word(*begin)?, word(*end)?))).collect::<Option<Vec<_>>>()?;
+        let variables = MODULE_VARIABLES
+            .iter()
+            .map(|(begin, end)| Some((word(*begin)?, word(*end)?)))
+            .collect::<Option<Vec<_>>>()?;
         let is_ordered = variables.iter().all(|(begin, end)| begin <= end && end - begin < 1 << 32);
         let of_old = minor != 0 && minor < 20;
         let function_data = word(MODULE_FUNCTION_DATA[usize::from(!of_old)])?;

@@ -6,6 +6,7 @@
 //!   go_functions.rs  Go's table of functions
 //!   returns.rs   return instructions of its machine code
 //!   mangled.rs   names of C++ and Rust
+//!   variables.rs addresses of variables
 //! ```
 
 mod functions;
@@ -13,7 +14,9 @@ mod go_functions;
 mod go_program;
 pub(crate) mod mangled;
 mod returns;
+mod variables;
 
 pub use functions::{Function, find};
 pub use go_functions::GoFunctions;
 pub use go_program::{GoProgram, is_go};
+pub use variables::address_of;

@@ -21,10 +21,12 @@ pub enum Kind {
     Native,
     /// Kernel code.
     Kernel,
+    /// JavaScript, interpreted or compiled.
+    JavaScript,
 }
 
 /// All kinds, in the order of their numbers.
-pub const KINDS: [Kind; 8] = [
+pub const KINDS: [Kind; 9] = [
     Kind::Group,
     Kind::Interpreted,
     Kind::CompiledC1,
@@ -33,6 +35,7 @@ pub const KINDS: [Kind; 8] = [
     Kind::Jvm,
     Kind::Native,
     Kind::Kernel,
+    Kind::JavaScript,
 ];
 
 impl Kind {
@@ -50,6 +53,7 @@ impl Kind {
             Kind::Compiled => "compiled",
             Kind::Inlined => "inlined",
             Kind::Jvm => "jvm",
+            Kind::JavaScript => "javascript",
             Kind::Native => "native",
             Kind::Kernel => "kernel",
         }

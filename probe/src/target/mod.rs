@@ -18,4 +18,5 @@ pub use disk::{DISK_WAITS, DiskWait};
 pub use mapping::{Mapping, mappings};
 pub use process::{Process, arguments};
 pub use schedule::runs_of;
+pub use sockets::{Listener, listeners, sockets_of};
 pub use started::{Start, Target};

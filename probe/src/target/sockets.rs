@@ -45,7 +45,8 @@ pub struct Listener {
     pub inode: u64,
 }
 
-pub(super) fn listeners(process: &Process) -> Vec<Listener> {
+/// Returns the listening sockets of a process.
+pub fn listeners(process: &Process) -> Vec<Listener> {
     let own = sockets_of(process);
     let rows = tcp_rows(process).filter(|row| row.state == LISTEN && own.contains(&row.inode));
     rows.map(|row| Listener { port: row.port, queued: row.received, inode: row.inode }).collect()
@@ -71,7 +72,8 @@ fn tcp_rows(process: &Process) -> impl Iterator<Item = Row> {
     tables.into_iter().flatten().flat_map(|text| text.lines().skip(1).filter_map(parsed).collect::<Vec<_>>())
 }
 
-fn sockets_of(process: &Process) -> HashSet<u64> {
+/// Returns the inodes of a process's sockets.
+pub fn sockets_of(process: &Process) -> HashSet<u64> {
     let entries = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten().flatten();
     entries.filter_map(|entry| socket_of(process, entry.file_name().to_str()?.parse().ok()?)).collect()
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::command::{Measurement, faults, locks};
 use crate::jvm;
+use crate::why::deadlock;
 use crate::why::facts::{Details, Facts, LockSummary, ThreadFacts};
 use crate::why::finding::{PAGE_FAULT_FRAMES, has_frame};
 use crate::why::reads;
@@ -32,6 +33,14 @@ pub fn measure(process: &Process, facts: &Facts, stopping: &mut Stopping, answer
     let measurement = Measurement { process, is_jvm: facts.is_jvm, time: TIME };
     if !process.is_alive() {
         return details;
+    }
+    if deadlock::may_be(facts) {
+        details.deadlock = if facts.is_jvm {
+            let dump = jvm::diagnose(process, "Thread.print -l");
+            or_skip(&mut answer.skips, "deadlocks", dump).and_then(|text| deadlock::in_dump(&text))
+        } else {
+            deadlock::in_mutexes(process, facts)
+        };
     }
     if needs_locks(facts) {
         let result = locks::measure(measurement, stopping, answer);

@@ -1,6 +1,7 @@
 //! `yunti observe why`: the cause that bounds a process, in one sentence.
 
 mod details;
+mod requests;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -8,7 +9,8 @@ use yunti_program::failure::Outcome;
 
 use crate::jvm;
 use crate::jvm::HELD;
-use crate::why::{Facts, Finding, Waiting, findings, watch};
+use crate::runtime::event_loop::EventLoop;
+use crate::why::{Facts, Finding, Verdict, Waiting, verdict, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stack::Tree;
@@ -25,11 +27,12 @@ pub struct WhyFlags {
     target: TargetFlags,
     #[command(flatten)]
     pub output: OutputFlags,
+    /// Open no inspector in a Node.js process, whose JavaScript has no names then
+    #[arg(long)]
+    no_inspector: bool,
 }
 
 const METHODS_SHOWN: usize = 8;
-/// Seconds of measurement below which no cause is reported.
-const SECONDS_MIN: f64 = 0.3;
 
 pub fn why(flags: &WhyFlags) -> Outcome {
     let mut stopping = Stopping::new()?;
@@ -37,7 +40,7 @@ pub fn why(flags: &WhyFlags) -> Outcome {
     let process = &target.process;
     let is_jvm = jvm::recognise(&target)?;
     let mut answer = Answer::new("why", process);
-    let (mut facts, watched) = watch(&target, is_jvm, flags.output.seconds, &mut stopping, &mut answer.skips)?;
+    let (mut facts, watched) = watch(&target, is_jvm, flags.output.seconds, !flags.no_inspector, &mut stopping, &mut answer.skips)?;
     match watched.end {
         End::TimeOver => facts.details = details::measure(process, &facts, &mut stopping, &mut answer),
         End::TargetGone if details::needs_details(&facts) => answer.notes.push(
@@ -47,19 +50,14 @@ pub fn why(flags: &WhyFlags) -> Outcome {
         _ => {}
     }
     answer.watched(&watched);
-    let found = findings(&facts);
-    render(&facts, &found, &mut answer);
-    answer.give(&flags.output.answer, watched.end, to_json(&facts, &found))
+    let verdict = verdict(&facts);
+    render(&facts, &verdict, &mut answer);
+    answer.give(&flags.output.answer, watched.end, to_json(&facts, &verdict.causes))
 }
 
-fn render(facts: &Facts, found: &[Finding], answer: &mut Answer) {
-    answer.lead = match found.first() {
-        None if facts.seconds < SECONDS_MIN => {
-            format!("it ran for {:.1} s, which is too short to find what bounds it.", facts.seconds)
-        }
-        None => "nothing is wrong.".to_owned(),
-        Some(first) => first.sentence.clone(),
-    };
+fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
+    let found = &verdict.causes;
+    answer.lead = verdict.sentence.clone();
     for (i, finding) in found.iter().enumerate() {
         if i > 0 {
             answer.notes.push(format!("Also: {}", finding.sentence));
@@ -113,12 +111,23 @@ fn render(facts: &Facts, found: &[Finding], answer: &mut Answer) {
             format!("{:.1} per second, {} live", per_second(go.collections), answer::bytes(go.live_bytes)),
         ));
     }
+    if let Some(event_loop) = &facts.event_loop {
+        rows.extend(loop_rows(event_loop).into_iter().map(|(what, value)| row(what, value)));
+        if event_loop.was_opened {
+            answer.notes.push(
+                "The inspector of Node.js was opened for the measurement and is closed again; the process prints that on \
+                 its standard error."
+                    .to_owned(),
+            );
+        }
+    }
     answer.tables.push(Table {
         title: "Averages".to_owned(),
         columns: vec![("", false), ("", false)],
         rows,
         shown: 30,
     });
+    answer.tables.extend(requests::tables(facts));
     let mut tree = Tree::default();
     facts.on_cpu.iter().for_each(|(frames, n)| tree.add(frames.iter(), *n));
     let all = tree.total();
@@ -139,6 +148,20 @@ fn render(facts: &Facts, found: &[Finding], answer: &mut Answer) {
     answer.graph = Graph::of("Processor time", tree, 0.0);
 }
 
+fn loop_rows(event_loop: &EventLoop) -> Vec<(&'static str, String)> {
+    let mut rows = vec![("runtime", event_loop.runtime.clone())];
+    let Some(profile) = &event_loop.profile else { return rows };
+    let share = |share: f64| format!("{:.1} % of the time", share * 100.0);
+    rows.extend(profile.utilisation.map(|busy| ("event loop busy", share(busy))));
+    rows.push(("V8's garbage collector", share(profile.collecting)));
+    rows.push(("longest time without a return to the event loop", format!("{:.0} ms", profile.stall_ms_max)));
+    if let Some(heap) = profile.heap {
+        let [least, most, limit] = [heap.used_min, heap.used_max, heap.limit].map(|bytes| answer::bytes(bytes as u64));
+        rows.push(("heap of JavaScript", format!("{least} to {most} of at most {limit}, {} contexts", heap.contexts)));
+    }
+    rows
+}
+
 const WAITS: [(Waiting, &str); 10] = [
     (Waiting::Not, "running, or ready to"),
     (Waiting::Lock, "waiting for locks"),
@@ -151,6 +174,30 @@ const WAITS: [(Waiting, &str); 10] = [
     (Waiting::Sleep, "asleep"),
     (Waiting::Unknown, "waiting for something else"),
 ];
+
+fn loop_to_json(event_loop: &EventLoop) -> Value {
+    let profile = event_loop.profile.as_ref();
+    json!({
+        "runtime": event_loop.runtime,
+        "thread": event_loop.tid,
+        "inspector_was_opened": event_loop.was_opened,
+        "utilisation": profile.and_then(|profile| profile.utilisation),
+        "collecting_share": profile.map(|profile| profile.collecting),
+        "stall_ms_max": profile.map(|profile| profile.stall_ms_max),
+        "heap": profile.and_then(|profile| profile.heap).map(|heap| json!({
+            "used_bytes_min": heap.used_min,
+            "used_bytes_max": heap.used_max,
+            "limit_bytes": heap.limit,
+            "contexts": heap.contexts,
+        })),
+        "sync_calls": profile.map(|profile| profile.sync_calls.iter().map(|call| json!({
+            "function": &*call.name,
+            "caller": &*call.caller,
+            "share": call.share,
+            "longest_ms": call.longest_ms,
+        })).collect::<Vec<_>>()),
+    })
+}
 
 fn to_json(facts: &Facts, found: &[Finding]) -> Value {
     json!({
@@ -181,6 +228,7 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         "listen_overflows": facts.connections.overflows,
         "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
         "peers": facts.peers,
+        "requests": requests::to_json(facts),
         "others": facts.others,
         "go": facts.go.as_ref().map(|go| json!({
             "version": go.version,
@@ -195,5 +243,6 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
             "collections": go.collections,
             "pause_seconds": go.pause_seconds,
         })),
+        "event_loop": facts.event_loop.as_ref().map(loop_to_json),
     })
 }

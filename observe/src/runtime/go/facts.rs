@@ -57,7 +57,8 @@ impl CollectorSampler {
         let Some(address) = globals.collector else { return };
         let layout = &globals.layout;
         let word = |at: usize| program.word(address + at as u64);
-        let (Some(percent), Some(live), Some(heap)) = (word(0), word(layout.heap_marked), word(layout.heap_live)) else {
+        let (Some(percent), Some(live), Some(heap)) = (word(0), word(layout.heap_marked), word(layout.heap_live))
+        else {
             return;
         };
         let counted = globals.statistics.and_then(|address| {

@@ -277,7 +277,8 @@ mod tests {
     fn slices() {
         let bytes = |words: [u64; 3]| words.map(u64::to_le_bytes).concat();
         assert_eq!(Slice::parse(&bytes([0xc000_0000, 3, 4]), 100), Some(Slice { begin: 0xc000_0000, length: 3 }));
-        for words in [[0xc000_0000, 0, 4], [0xc000_0000, 5, 4], [8, 3, 4], [0xc000_0001, 3, 4], [0xc000_0000, 101, 101]] {
+        for words in [[0xc000_0000, 0, 4], [0xc000_0000, 5, 4], [8, 3, 4], [0xc000_0001, 3, 4], [0xc000_0000, 101, 101]]
+        {
             assert_eq!(Slice::parse(&bytes(words), 100), None, "{words:?}");
         }
     }

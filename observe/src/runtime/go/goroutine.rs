@@ -86,8 +86,8 @@ impl Goroutine {
             return self.number < 1 << 48;
         }
         let stack = self.stack_begin..self.stack_end;
-        let has_position = !matches!(self.status, Status::Waiting | Status::Runnable)
-            || stack.contains(&self.sp) && is_code(self.pc);
+        let has_position =
+            !matches!(self.status, Status::Waiting | Status::Runnable) || stack.contains(&self.sp) && is_code(self.pc);
         self.number > 0
             && self.number < 1 << 48
             && stack.start < stack.end
@@ -127,9 +127,9 @@ pub fn read(program: &GoProgram, layout: &Layout, mut addresses: Vec<u64>) -> Ve
 fn groups(addresses: &[u64]) -> Vec<&[u64]> {
     let (mut groups, mut begin) = (Vec::new(), 0);
     for i in 1..=addresses.len() {
-        let ends = addresses.get(i).is_none_or(|address| {
-            address - addresses[i - 1] > GAP_BYTES || address - addresses[begin] > READ_BYTES
-        });
+        let ends = addresses
+            .get(i)
+            .is_none_or(|address| address - addresses[i - 1] > GAP_BYTES || address - addresses[begin] > READ_BYTES);
         if ends {
             groups.push(&addresses[begin..i]);
             begin = i;

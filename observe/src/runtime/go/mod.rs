@@ -29,9 +29,9 @@ use std::time::{Duration, Instant};
 
 use self::facts::CollectorSampler;
 pub use self::facts::GoFacts;
-pub use self::packages::is_of_library;
 use self::globals::{Globals, Slice};
 use self::goroutine::{Goroutine, Status};
+pub use self::packages::is_of_library;
 use self::polling::Polled;
 use self::stacks::{Copy, Stacks};
 use super::{Runtime, Sighting, Waiting};
@@ -83,8 +83,15 @@ pub struct Go {
 
 enum State {
     /// The program has not begun yet.
-    Waiting { tries: u32, last: Instant },
-    Ready { program: Box<GoProgram>, globals: Box<Globals>, stacks: Box<Stacks> },
+    Waiting {
+        tries: u32,
+        last: Instant,
+    },
+    Ready {
+        program: Box<GoProgram>,
+        globals: Box<Globals>,
+        stacks: Box<Stacks>,
+    },
     Ended,
 }
 
@@ -110,7 +117,7 @@ pub fn of(process: &Process, skips: &mut Vec<String>) -> Option<Go> {
         Ok(None) => None,
         Ok(Some((name, state))) => Some(Go::new(process, name, state)),
         Err(reason) => {
-            skips.push(format!("SKIP goroutines: {reason}"));
+            skips.push(format!("goroutines: {reason}"));
             None
         }
     }
@@ -148,10 +155,8 @@ impl Runtime for Go {
         }
         let begin = used();
         let calls = self.pending;
-        let State::Ready { program, globals, stacks } = &mut self.state else { return };
-        let Some(all) = Slice::read(program, globals.goroutines) else {
-            return;
-        };
+        let State::Ready { program, globals, .. } = &self.state else { return };
+        let Some(all) = Slice::read(program, globals.goroutines) else { return };
         self.pending = 0;
         self.rounds += 1;
         self.collector.sample(program, globals);
@@ -337,9 +342,7 @@ impl Round<'_> {
         if name == polling::REASON {
             let polled = polling::of(self.program, &globals.layout, goroutine, &copy);
             (waiting, peer) = self.at_peer(waiting, polled);
-        } else if waiting == Waiting::Resource
-            && polling::waits_for_a_timer(self.program, &globals.layout, goroutine)
-        {
+        } else if waiting == Waiting::Resource && polling::waits_for_a_timer(self.program, &globals.layout, goroutine) {
             waiting = Waiting::Sleep;
         }
         let frames = match &peer {

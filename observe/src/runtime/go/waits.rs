@@ -102,9 +102,8 @@ pub fn of(reason: &str, frames: &[Frame]) -> Waiting {
     }
     let is_at_peer = by_reason == Waiting::Network;
     // A function that takes a connection from a pool may also open one.
-    let fits = |waiting: Waiting| {
-        !is_at_peer || matches!(waiting, Waiting::NameService | Waiting::Idle | Waiting::Network)
-    };
+    let fits =
+        |waiting: Waiting| !is_at_peer || matches!(waiting, Waiting::NameService | Waiting::Idle | Waiting::Network);
     let sign = |frame: &Frame| SIGNS.iter().find(|(sign, waiting)| fits(*waiting) && frame.name.contains(sign));
     if let Some((_, waiting)) = frames.iter().rev().find_map(sign) {
         return *waiting;
@@ -160,7 +159,11 @@ mod tests {
         check("sleep", &["net/http.HandlerFunc.ServeHTTP", "main.handle", "time.Sleep"], Waiting::Sleep);
         let serve = "net/http.(*conn).serve";
         check("IO wait", &[serve, "bufio.(*Reader).Peek", "net.(*conn).Read"], Waiting::Idle);
-        check("IO wait", &[serve, "net/http.HandlerFunc.ServeHTTP", "main.handle", "net.(*conn).Read"], Waiting::Network);
+        check(
+            "IO wait",
+            &[serve, "net/http.HandlerFunc.ServeHTTP", "main.handle", "net.(*conn).Read"],
+            Waiting::Network,
+        );
         check("IO wait", &["main.main", "net.(*TCPListener).Accept"], Waiting::Idle);
         check("select", &["main.ask", "net/http.(*persistConn).roundTrip"], Waiting::Network);
         check("select", &["main.query", "database/sql.(*DB).conn"], Waiting::Resource);

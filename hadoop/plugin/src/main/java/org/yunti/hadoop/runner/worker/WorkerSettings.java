@@ -23,6 +23,8 @@ public final class WorkerSettings {
   private static final List<String> CLUSTER_OPENS = Arrays.asList("--add-opens=java.base/java.lang=ALL-UNNAMED",
       "--add-exports=java.base/sun.net.dns=ALL-UNNAMED", "--add-exports=java.base/sun.net.util=ALL-UNNAMED");
   private static final int OPENS_JAVA_MIN = 17;
+  /** Word in the options of Hadoop 3.4 that a NodeManager replaces by its own list, or by nothing before Java 17. */
+  private static final String OPENS_VARIABLE = "<ADD_OPENS>";
 
   /** Setting of Hadoop 3.4 and later, by which the JVMs of tasks open parts of Java to reflection. */
   public static final String OPENS = "mapreduce.jvm.add-opens-as-default";
@@ -33,7 +35,7 @@ public final class WorkerSettings {
   public WorkerSettings(JobConf conf, TaskType type) {
     boolean choosesCollector = false;
     for (String option : conf.getTaskJavaOpts(type).trim().split("\\s+")) {
-      if (!option.isEmpty()) {
+      if (!option.isEmpty() && !option.equals(OPENS_VARIABLE)) {
         options.add(option.replace("@taskid@", "worker"));
         choosesCollector |= COLLECTOR.matcher(option).matches();
       }
