@@ -9,6 +9,7 @@ use super::deadlock::Deadlock;
 use super::growth::Growth;
 use super::listening::Queue;
 use super::outside::OutsideFacts;
+use crate::runtime::GoFacts;
 use super::requests::Requests;
 use super::waiting::{self, Waiting};
 use crate::runtime::event_loop::EventLoop;
@@ -63,6 +64,7 @@ pub struct Facts {
     /// Its listening sockets, by port.
     pub listeners: Vec<Queue>,
     pub port_use: Option<PortUse>,
+    pub go: Option<GoFacts>,
     /// Requests on its connections.
     pub requests: Requests,
     pub event_loop: Option<EventLoop>,

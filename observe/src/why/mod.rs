@@ -14,6 +14,7 @@
 //!   database.rs   sessions of a database that wait for locks
 //!   deadlock.rs   threads that wait for each other in a cycle
 //!   memory.rs     the largest holder of memory
+//!   go.rs         Go's collector and processors
 //!   verdict.rs    the answer: causes, or why there are none
 //!   requests/     requests under way on connections, and their causes
 //!   wire.rs       causes on the way to peers: slow receivers, small segments, loss
@@ -34,6 +35,7 @@ pub mod deadlock;
 pub mod facts;
 pub mod finding;
 mod growth;
+mod go;
 mod held;
 mod hot;
 mod listening;

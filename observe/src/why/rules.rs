@@ -9,7 +9,7 @@ use super::database::database_lock;
 use super::deadlock::deadlock;
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
-use super::{collections, connections, growth, held, node, one_thread, outside, python, requests, storage, wire};
+use super::{collections, connections, go, growth, held, node, one_thread, outside, python, requests, storage, wire};
 
 /// Cost of a further cause, as a share of the first one's, from which on it is reported.
 const OF_FIRST: f64 = 0.4;
@@ -47,6 +47,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     ];
     let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
+    let of_go: [Rule; 2] = [go::collections, go::processors];
     let of_requests: [Rule; 6] = [
         requests::outstanding,
         requests::connection_per_request,
@@ -55,7 +56,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         wire::small_writes,
         wire::loss,
     ];
-    let all = rules.iter().chain(&of_storage).chain(&of_connections).chain(&of_requests);
+    let all = rules.iter().chain(&of_storage).chain(&of_connections).chain(&of_go).chain(&of_requests);
     let all = all.chain(&outside::RULES).chain(&collections::RULES).chain(&growth::RULES);
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
     // A deadlock comes first, because nothing else helps its threads.

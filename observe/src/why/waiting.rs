@@ -3,6 +3,7 @@
 use yunti_probe::stack::{Frame, Kind};
 
 pub use crate::runtime::Waiting;
+use crate::runtime::is_of_go_library;
 
 /// Parts of function names, in order of precedence. The first one found anywhere on the stack decides.
 const SIGNS: &[(&str, Waiting)] = &[
@@ -290,8 +291,8 @@ fn is_own(frame: &Frame, in_java: bool) -> bool {
             !LIBRARIES.iter().any(|library| frame.name.starts_with(library))
         }
         Kind::Python => is_of_python(&frame.name) && !is_of_python_library(&frame.name),
+        Kind::Native | Kind::Inlined => !is_of_system(&frame.name) && !is_of_go_library(&frame.name),
         Kind::JavaScript => !frame.name.contains(" node:"),
-        Kind::Native | Kind::Inlined => !is_of_system(&frame.name),
         _ => false,
     }
 }

@@ -120,7 +120,7 @@ pub fn watch(
             waits = sampler.map(|sampler| NativeWaits::new(sampler, WAITS_HZ));
         }
     }
-    let (mut runtime_units, mut runtime_rounds) = (RuntimeUnits::default(), 0);
+    let (mut runtime_units, mut runtime_rounds, mut runtime_peers) = (RuntimeUnits::default(), 0, Vec::new());
     let wakes = or_skip(skips, "which thread wakes which", Wakes::start(process));
     let mut sampler = ActivitySampler::new(process);
     let mut heap = HeapWatch::new(process);
@@ -198,6 +198,7 @@ pub fn watch(
     facts.threads = threads.into_values().chain(virtuals.into_iter().flatten()).collect();
     if let Some(mut runtime) = runtime {
         let own = runtime.finish();
+        (facts.go, runtime_peers) = (runtime.go_facts(), runtime.peers());
         if !own.is_empty() {
             facts.on_cpu = own;
         }
@@ -209,6 +210,8 @@ pub fn watch(
     }
     settle::settle(&mut facts);
     facts.peers = peers(&sampler, facts.seconds);
+    facts.peers.extend(runtime_peers.into_iter().map(|(peer, units)| (peer, units * facts.seconds)));
+    facts.peers.sort_by(|a, b| b.1.total_cmp(&a.1));
     outside::search(process, &mut facts);
     Ok((facts, watched))
 }

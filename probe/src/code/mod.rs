@@ -3,6 +3,8 @@
 //! ```text
 //!   data.rs      addresses of data
 //!   functions.rs begin and returns of a function by its name
+//!   go_program.rs    Go's version, tables and variables in a process
+//!   go_functions.rs  Go's table of functions
 //!   returns.rs   return instructions of its machine code
 //!   mangled.rs   names of C++ and Rust
 //!   variables.rs addresses of variables
@@ -10,9 +12,13 @@
 
 pub mod data;
 mod functions;
+mod go_functions;
+mod go_program;
 pub(crate) mod mangled;
 mod returns;
 mod variables;
 
 pub use functions::{Function, find};
+pub use go_functions::GoFunctions;
+pub use go_program::{GoProgram, is_go};
 pub use variables::address_of;

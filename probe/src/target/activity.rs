@@ -33,6 +33,8 @@ pub struct ActivitySampler {
     memory: Option<File>,
     sockets: HashMap<u64, Connection>,
     last_read: Option<Instant>,
+    /// Time that the last reading of the sockets took.
+    reading: Duration,
     /// Samples by thread and activity.
     pub samples: HashMap<u32, HashMap<Activity, u64>>,
     /// Samples of threads that others hold.
@@ -45,6 +47,8 @@ pub struct ActivitySampler {
 const SOCKETS_EVERY: Duration = Duration::from_millis(500);
 /// Shortest interval, for programs that connect for each call.
 const SOCKETS_AT_MOST_EVERY: Duration = Duration::from_millis(20);
+/// Inverse of the share of time in which sockets are read at most.
+const READING_SHARE: u32 = 100;
 /// Threads a round; of more threads, each round reads a part.
 const THREADS_MAX: usize = 256;
 
@@ -56,6 +60,7 @@ impl ActivitySampler {
             memory: File::open(format!("/proc/{}/mem", process.pid)).ok(),
             sockets: HashMap::new(),
             last_read: None,
+            reading: Duration::ZERO,
             samples: HashMap::new(),
             stops: Stops::default(),
             rounds: 0,
@@ -63,8 +68,12 @@ impl ActivitySampler {
     }
 
     fn read_sockets(&mut self, every: Duration) {
+        // A machine with many sockets has a long table.
+        let every = every.max(self.reading * READING_SHARE);
         if self.last_read.is_none_or(|at| at.elapsed() > every) {
+            let begin = Instant::now();
             self.sockets = connections(&self.process);
+            self.reading = begin.elapsed();
             self.last_read = Some(Instant::now());
         }
     }
@@ -82,7 +91,8 @@ impl ActivitySampler {
         }
     }
 
-    fn activity(&mut self, tid: u32, weight: u64) -> Option<Activity> {
+    /// Returns the activity of a thread; `None` if it has ended or was stopped. `weight`: threads that it stands for.
+    pub fn activity(&mut self, tid: u32, weight: u64) -> Option<Activity> {
         let stat = fs::read_to_string(format!("/proc/{}/task/{tid}/stat", self.process.pid)).ok()?;
         let state = stat.rsplit_once(") ")?.1.chars().next()?;
         match state {
@@ -126,7 +136,8 @@ impl ActivitySampler {
         }
     }
 
-    fn at_socket(&mut self, fd: u64) -> Activity {
+    /// Returns the activity of one that waits at a descriptor.
+    pub fn at_socket(&mut self, fd: u64) -> Activity {
         let Some(inode) = socket_of(&self.process, fd) else { return Activity::Other };
         if !self.sockets.contains_key(&inode) {
             self.read_sockets(SOCKETS_AT_MOST_EVERY);

@@ -106,6 +106,13 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
             format!("{:.1} % of the time in pauses, {rate:.1} per second", heap.pause_share * 100.0),
         ));
     }
+    if let Some(go) = &facts.go {
+        rows.push(row("goroutines", format!("{:.0}; {:.2} ready, {:.2} running", go.goroutines, go.runnable, go.running)));
+        rows.push(row(
+            "garbage collection by Go",
+            format!("{:.1} per second, {} live", per_second(go.collections), answer::bytes(go.live_bytes)),
+        ));
+    }
     if let Some(event_loop) = &facts.event_loop {
         rows.extend(loop_rows(event_loop).into_iter().map(|(what, value)| row(what, value)));
         if event_loop.was_opened {
@@ -220,6 +227,19 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
         "peers": facts.peers,
         "requests": requests::to_json(facts),
+        "go": facts.go.as_ref().map(|go| json!({
+            "version": go.version,
+            "gomaxprocs": go.processors,
+            "goroutines": go.goroutines,
+            "runnable": go.runnable,
+            "running": go.running,
+            "gc_percent": go.gc_percent,
+            "memory_limit": go.memory_limit,
+            "heap_bytes": go.heap_bytes,
+            "live_bytes": go.live_bytes,
+            "collections": go.collections,
+            "pause_seconds": go.pause_seconds,
+        })),
         "event_loop": facts.event_loop.as_ref().map(loop_to_json),
         "others": facts.others.iter().map(|other| (other.name(), other.seconds)).collect::<Vec<_>>(),
         "growth": growth_told(facts),
