@@ -8,6 +8,7 @@ use super::growth::Growth;
 use super::listening::Queue;
 use super::outside::OutsideFacts;
 use super::waiting::{self, Waiting};
+use yunti_probe::kernel::system::Meddler;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::cgroup::Throttling;
 use yunti_probe::target::ports::{Connections, PortUse};
@@ -77,6 +78,8 @@ pub struct Details {
     /// Tasks in queues of executors, by the heap's histogram.
     pub queued_tasks: Option<u64>,
     pub reads: Option<ReadSummary>,
+    /// Processes that stop it, or take its memory away.
+    pub meddlers: Vec<Meddler>,
     /// True if the JVM's code cache is full, or its compiler is off.
     pub code_cache_full: Option<bool>,
 }

@@ -22,7 +22,7 @@ pub mod finding;
 mod growth;
 mod listening;
 mod memory;
-mod outside;
+pub mod outside;
 pub mod reads;
 mod rules;
 pub mod storage;

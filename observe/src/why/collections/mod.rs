@@ -179,6 +179,9 @@ fn collections(facts: &Facts) -> Option<Finding> {
 
 /// Returns the share of the allocated bytes that were promoted.
 fn promoted(heap: &HeapFacts) -> f64 {
+    if heap.young_collections <= 0.0 {
+        return 0.0;
+    }
     heap.promoted_bytes / (heap.eden_bytes * heap.young_collections).max(1.0)
 }
 
@@ -198,12 +201,15 @@ fn evidence(facts: &Facts, heap: &HeapFacts) -> Vec<String> {
             heap.old_collections - heap.full_collections
         ),
         format!(
-            "eden {}, heap at most {}, old generation {} after collections; {} promoted, {} of the allocated bytes",
+            "eden {}, heap at most {}, old generation {} after collections; {} promoted{}",
             answer::bytes(heap.eden_bytes as u64),
             answer::bytes(heap.heap_max_bytes as u64),
             answer::bytes(heap.live_bytes as u64),
             answer::bytes(heap.promoted_bytes as u64),
-            percent(promoted(heap))
+            match heap.young_collections > 0.0 {
+                true => format!(", {} of the allocated bytes", percent(promoted(heap))),
+                false => String::new(),
+            }
         ),
         if causes.is_empty() { String::new() } else { format!("causes: {}", causes.join("; ")) },
         format!(

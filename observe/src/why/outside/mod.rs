@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 
 use super::facts::Facts;
 use super::finding::Finding;
+use yunti_base::Result;
+use yunti_probe::kernel::system::{Act, Meddler, Meddlers};
+use yunti_probe::stopping::{PULSE, Stopping};
 use yunti_probe::target::outside::{
     Attached, Freezer, GroupMemory, Handle, Machine, MachineChange, NameWatch, Placement, Speed, Stops, Usage,
     attached, swapped_bytes, tracer_of, usages,
@@ -59,6 +62,7 @@ pub struct OutsideFacts {
     pub policy: Policy,
     /// Threads in a stop of a tracer at a time, on average.
     pub traced_threads: f64,
+    pub tracer_pid: Option<u32>,
     /// Name of the tracer with its number.
     pub tracer: Option<String>,
     /// Share of all its threads' time in which a signal had stopped them.
@@ -193,6 +197,7 @@ impl OutsideWatch {
             age_seconds: process.age_seconds(),
             policy: usage.policy,
             traced_threads: stops.traced as f64 / rounds.max(1) as f64,
+            tracer_pid: tracer,
             tracer: tracer.map(name),
             stopped_share: stops.stopped as f64 / all.max(1) as f64,
             frozen_share: self.frozen as f64 / self.rounds.max(1) as f64,
@@ -216,6 +221,36 @@ impl OutsideWatch {
             attach_seconds: (attach(threads.1) - attach(threads.0)).max(0.0),
         }
     }
+}
+
+/// Time in which acts on the process are counted.
+const ACTS_TIME: Duration = Duration::from_millis(1500);
+
+/// Returns true if the process is stopped, or loses pages by request.
+pub fn needs_meddlers(facts: &Facts) -> bool {
+    pages::needs_holder(facts) || stopped::needs_holder(facts)
+}
+
+/// Measures who acts on the process. For this time each system call on the machine costs some nanoseconds more.
+pub fn meddlers(process: &Process, stopping: &mut Stopping) -> Result<Vec<Meddler>> {
+    let mut meddlers = Meddlers::start(process)?;
+    stopping.wait(process, ACTS_TIME, PULSE, || {
+        meddlers.collect();
+        true
+    });
+    Ok(meddlers.finish())
+}
+
+/// Returns who did one of these acts, as text, with the times.
+fn meddler(facts: &Facts, acts: &[Act]) -> Option<String> {
+    let these: Vec<&Meddler> = facts.details.meddlers.iter().filter(|it| acts.contains(&it.act)).collect();
+    let first = these.first()?;
+    let same = these.iter().filter(|it| it.label == first.label).count();
+    // A script starts a process for each act.
+    Some(match same {
+        1 => format!("{} {}", first.label, first.pid),
+        n => format!("{} ({n} processes, one after the other)", first.label),
+    })
 }
 
 /// Searches other processes for handles, if the facts show an effect whose cause they would name.

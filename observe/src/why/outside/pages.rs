@@ -9,7 +9,9 @@
 use super::super::facts::Facts;
 use super::super::finding::{Finding, PAGE_FAULT_FRAMES, has_frame, percent};
 use super::super::waiting::Waiting;
+use super::meddler;
 use yunti_probe::answer::bytes;
+use yunti_probe::kernel::system::Act;
 use yunti_probe::target::DiskWait;
 use yunti_probe::target::outside::Handle;
 
@@ -124,10 +126,12 @@ pub fn taken(facts: &Facts) -> Option<Finding> {
     }
     let machine = &facts.outside.machine;
     let dropped = machine.rate("drop_pagecache");
-    let who = facts.outside.culprit(&[Handle::PidFd, Handle::Memory]);
+    let known = meddler(facts, &[Act::Reclaim]);
+    let surely = if known.is_some() { "" } else { "probably " };
+    let who = known.or_else(|| facts.outside.culprit(&[Handle::PidFd, Handle::Memory]));
     let by = match &who {
         _ if dropped > 0.0 => ": somebody writes to /proc/sys/vm/drop_caches".to_owned(),
-        Some(who) => format!(", probably by {who}"),
+        Some(who) => format!(", {surely}by {who}"),
         None => String::new(),
     };
     Some(Finding {

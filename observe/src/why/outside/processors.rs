@@ -41,6 +41,10 @@ pub fn neighbour(facts: &Facts) -> Option<Finding> {
     let busy = facts.busy_threads() + facts.queued_for_others() / seconds;
     let of_busy = (ready / seconds / busy.max(0.01)).min(1.0);
     let first = facts.others.first()?;
+    // A tracer runs while the traced thread stands: that is its own cause.
+    if facts.outside.traced_threads > 0.0 && facts.outside.tracer_pid == Some(first.pid) {
+        return None;
+    }
     let waits = format!("its threads were ready for {ready:.1} s and waited {} of it for one", percent(queued));
     let all: f64 = facts.others.iter().map(|other| other.seconds).sum();
     let share = |test: &dyn Fn(&Neighbour) -> bool| {

@@ -22,4 +22,4 @@ pub use machine::{Machine, MachineChange, Speed};
 pub use memory::{GroupMemory, swapped_bytes};
 pub use neighbours::{Kin, Neighbour, Usage, neighbours, usages};
 pub use placement::{Mask, Placement, Policy};
-pub use stops::{Freezer, Stops, is_held, tracer_of};
+pub use stops::{Freezer, Stops, stays_held, tracer_of};
