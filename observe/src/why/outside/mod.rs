@@ -27,7 +27,7 @@ use yunti_probe::kernel::system::{Act, Meddler, Meddlers};
 use yunti_probe::stopping::{PULSE, Stopping};
 use yunti_probe::target::outside::{
     Attached, Freezer, GroupMemory, Handle, Machine, MachineChange, NameWatch, Placement, Speed, Stops, Usage,
-    attached, swapped_bytes, tracer_of, usages,
+    attached, mapped_bytes, swapped_bytes, tracer_of, usages,
 };
 use yunti_probe::target::schedule::ThreadTime;
 use yunti_probe::target::{Policy, Process, label};
@@ -74,6 +74,8 @@ pub struct OutsideFacts {
     pub speed: Speed,
     pub memory: Option<GroupChange>,
     pub swapped_bytes: u64,
+    /// Growth of the mapped pages of files that are in memory.
+    pub mapped_more_bytes: f64,
     /// Processes that name it on their command line: name, how many, and the number of one.
     pub named_by: Vec<(String, usize, u32)>,
     /// Processes with handles on it; searched only if there is an effect of an unknown cause.
@@ -130,6 +132,7 @@ pub struct OutsideWatch {
     speed: Speed,
     machine: Machine,
     group: Option<GroupMemory>,
+    mapped_bytes: u64,
     tracer: Option<u32>,
     pub usages: HashMap<u32, Usage>,
 }
@@ -151,6 +154,7 @@ impl OutsideWatch {
             speed: Speed::default(),
             machine: Machine::now(),
             group: GroupMemory::of(process),
+            mapped_bytes: mapped_bytes(process),
             tracer: tracer_of(process, process.pid),
             usages: usages(),
         }
@@ -216,6 +220,7 @@ impl OutsideWatch {
                 })
             }),
             swapped_bytes: swapped_bytes(process),
+            mapped_more_bytes: mapped_bytes(process) as f64 - self.mapped_bytes as f64,
             named_by: self.names.found(),
             attached: Vec::new(),
             attach_seconds: (attach(threads.1) - attach(threads.0)).max(0.0),

@@ -285,7 +285,8 @@ mod tests {
         let found = steal(&facts(15.0, 0.0, Vec::new(), OutsideFacts { machine, ..OutsideFacts::default() })).unwrap();
         assert!(found.cost > 0.3, "{}", found.cost);
         let of = |now_khz| {
-            let speed = Speed { now_khz, base_khz: 2e6, ..Speed::default() };
+            let mut speed = Speed::default();
+            (speed.now_khz, speed.base_khz) = (now_khz, 2e6);
             clock(&facts(15.0, 0.0, Vec::new(), OutsideFacts { speed, ..OutsideFacts::default() })).is_some()
         };
         assert!(of(8e5) && !of(2e6) && !of(0.0));

@@ -19,7 +19,7 @@ mod stops;
 
 pub use attached::{Attached, Handle, NameWatch, attached};
 pub use machine::{Machine, MachineChange, Speed};
-pub use memory::{GroupMemory, swapped_bytes};
+pub use memory::{GroupMemory, mapped_bytes, swapped_bytes};
 pub use neighbours::{Kin, Neighbour, Usage, neighbours, usages};
 pub use placement::{Mask, Placement, Policy};
 pub use stops::{Freezer, Stops, stays_held, tracer_of};
