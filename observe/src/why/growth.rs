@@ -34,7 +34,7 @@ pub struct Growth {
     pub to: f64,
     pub per_second: f64,
     pub limit: Option<f64>,
-    /// What most of the new ones are: `sockets`.
+    /// Most frequent kind of the new ones: `sockets`.
     pub kind: String,
 }
 
@@ -158,7 +158,7 @@ fn duration(seconds: f64) -> String {
 }
 
 /// Returns the sentences about growth that stand beside the answer.
-pub fn told(facts: &Facts) -> Vec<String> {
+pub fn growth_notes(facts: &Facts) -> Vec<String> {
     facts.growth.iter().filter(|growth| growth.used() < AT_LIMIT).map(Growth::sentence).collect()
 }
 
@@ -277,7 +277,7 @@ fn children(process: &Process) -> usize {
     process.threads().into_iter().take(64).map(|tid| of(tid).split_whitespace().count()).sum()
 }
 
-/// Descriptors that are looked at, the newest ones.
+/// Descriptors whose kind is read at most, the newest ones.
 const LINKS_MAX: usize = 200;
 
 /// Returns the most frequent kind among the newest descriptors: `sockets`, `pipes`, or the folder of files.
@@ -327,7 +327,7 @@ mod tests {
             let samples = series(&[940.0, 950.0, 960.0, 970.0, 980.0, 990.0, 1000.0]);
             let growth = Growth::of(Counted::Descriptors, &samples, Some(limit)).unwrap();
             let facts = Facts { growth: vec![growth], ..Facts::default() };
-            (at_limit(&facts).map(|found| found.cause), told(&facts))
+            (at_limit(&facts).map(|found| found.cause), growth_notes(&facts))
         };
         assert_eq!(of(1024.0).0, Some("leak-of-descriptors"));
         let (cause, beside) = of(3000.0);

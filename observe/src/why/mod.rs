@@ -31,7 +31,7 @@ mod watch;
 
 pub use facts::{Facts, FaultSummary};
 pub use finding::Finding;
-pub use growth::told as growth_told;
+pub use growth::growth_notes;
 pub use rules::findings;
 pub use waiting::Waiting;
 pub use watch::watch;

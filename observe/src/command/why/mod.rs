@@ -8,7 +8,7 @@ use yunti_program::failure::Outcome;
 
 use crate::jvm;
 use crate::jvm::HELD;
-use crate::why::{Facts, Finding, Waiting, findings, growth_told, watch};
+use crate::why::{Facts, Finding, Waiting, findings, growth_notes, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stack::Tree;
@@ -73,7 +73,7 @@ fn render(facts: &Facts, found: &[Finding], answer: &mut Answer) {
             shown: 20,
         });
     }
-    answer.notes.extend(growth_told(facts));
+    answer.notes.extend(growth_notes(facts));
     let used = facts.cpu_seconds() / facts.seconds.max(0.001);
     let per_second = |n: f64| n / facts.seconds.max(0.001);
     let row = |what: &str, value: String| vec![what.to_owned(), value];
@@ -176,6 +176,6 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
         "peers": facts.peers,
         "others": facts.others.iter().map(|other| (other.name(), other.seconds)).collect::<Vec<_>>(),
-        "growth": growth_told(facts),
+        "growth": growth_notes(facts),
     })
 }

@@ -6,16 +6,17 @@
 //!   compiler.rs  interpreted code, compilations, class loading
 //! ```
 //!
-//! Collections that are too frequent or too long have causes that need opposite cures. They are told apart in this
-//! order, each by what only it shows:
+//! Collections that are too frequent or too long have causes that need opposite cures. Each is recognised by a sign
+//! that only it shows, in this order:
 //!
-//! | question | answer |
-//! |---|---|
-//! | Did the heap need the collection? | the cause in the JVM's words: System.gc(), metadata, a tool |
-//! | Do objects that stay fill the heap? | occupancy of the old generation after collections: a larger heap, and never a larger young generation, which takes from it |
-//! | Do many threads collect on few processors? | number of collector threads |
-//! | Do objects live a little too long? | promoted bytes per allocated ones |
-//! | none of these | the young generation is small |
+//! ```text
+//!   Did the heap need the collection?       no: its cause in the JVM's words is System.gc(), metadata, or a tool
+//!   Do objects that stay fill the heap?     yes: the old generation after collections is nearly as large as it may be.
+//!                                           A larger young generation would take memory from it
+//!   Do many threads collect on few processors?
+//!   Do objects live a little too long?      yes: bytes are promoted, relative to allocated ones
+//!   none of these                           the young generation is small
+//! ```
 
 mod compiler;
 mod heap;

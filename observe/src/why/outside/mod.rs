@@ -228,6 +228,18 @@ impl OutsideWatch {
     }
 }
 
+/// Returns the share of the time in which nothing outside kept the process's threads from running. Other causes count
+/// in this part.
+pub fn left(facts: &Facts) -> f64 {
+    let outside = &facts.outside;
+    let seconds = facts.seconds.max(0.001);
+    let traced = outside.traced_threads / (outside.traced_threads + facts.busy_threads()).max(0.01);
+    let in_safepoints = facts.heap.as_ref().map_or(0.0, |heap| heap.safepoint_seconds / seconds);
+    let apart = processors::affinity(facts).map_or(0.0, |found| found.cost);
+    let lost = [traced, outside.stopped_share, outside.frozen_share, in_safepoints, apart];
+    lost.iter().map(|share| 1.0 - share.clamp(0.0, 1.0)).product()
+}
+
 /// Time in which acts on the process are counted.
 const ACTS_TIME: Duration = Duration::from_millis(1500);
 

@@ -15,7 +15,7 @@ const WORDS: usize = 2;
 const IS_SIGNAL: u32 = 0;
 const NAME_AT: usize = 32;
 
-/// What a process does to another one.
+/// Action of a process on another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Act {
     /// Signals that stop or continue it.
@@ -97,7 +97,7 @@ impl Meddlers {
             "process_madvise" => {
                 let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{}", word(bytes, 0))).ok();
                 let of = |text: &String| text.lines().find_map(|line| line.strip_prefix("Pid:")?.trim().parse().ok());
-                // Whoever is gone already cannot be asked whom it meant.
+                // The descriptors of a process that has ended cannot be read, so its target is unknown.
                 info.as_ref().and_then(of).is_none_or(is_it).then_some(Act::Reclaim)
             }
             _ => None,

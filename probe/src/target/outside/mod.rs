@@ -1,5 +1,5 @@
-//! What other processes and the machine do to a process, read from outside: stops, memory taken away, processors taken
-//! away, and tools that are attached.
+//! Effects of other processes and of the machine on a process, read from outside: stops, memory taken
+//! away, processors taken away, and tools that are attached.
 //!
 //! ```text
 //!   stops.rs       threads held by a tracer, a signal or the freezer

@@ -184,15 +184,16 @@ mod tests {
 
     #[test]
     fn parses_counters() {
-        let line = "7 (a) R (b) S 5 7 9 0 -1 4194560 1 2 3 4 50 6 20 3 39 19 1 0 999 1 2 0 0 0 0 0 0 0 0 0 0 0 0 17 1 \
-                    0 5 0 0 0";
-        let usage = usage(line).unwrap();
+        let begin = "7 (a) R (b) S 5 7 9 0 -1 4194560 1 2 3 4 50 6 20 3 39 19 1 0 999 1 2";
+        // Fields 25 to 37, then the last signal, processor, real-time priority and policy.
+        let line = format!("{begin}{} 17 1 0 5 0 0 0", " 0".repeat(13));
+        let usage = usage(&line).unwrap();
         assert_eq!((usage.parent, usage.session, usage.ticks, usage.ticks_of_children), (5, 9, 56, 23));
         assert_eq!((usage.nice, usage.started, usage.policy), (19, 999, Policy::Idle));
     }
 
     #[test]
-    fn children_are_told_apart() {
+    fn children_and_their_children() {
         let of = |parent| Usage { parent, ..Usage::default() };
         let all = HashMap::from([(10, of(1)), (11, of(10)), (12, of(11)), (20, of(1)), (30, of(31)), (31, of(30))]);
         assert!(is_below(12, 10, &all) && is_below(10, 10, &all));
