@@ -3,7 +3,6 @@
 use yunti_probe::stack::Frame;
 
 use super::facts::Facts;
-use super::outside;
 use super::waiting::Waiting;
 
 /// A cause that was found.
@@ -48,6 +47,6 @@ pub fn of_processor(facts: &Facts) -> f64 {
         return 0.0;
     }
     let pauses = facts.heap.as_ref().map_or(0.0, |heap| heap.pause_share.min(1.0));
-    let left = outside::left(facts) * (1.0 - pauses);
+    let left = facts.left_by_others() * (1.0 - pauses);
     left * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
 }

@@ -4,14 +4,14 @@
 //! ```text
 //!   watch.rs      first measurement: processor time, waits, collections, page faults, neighbours
 //!   waiting.rs    kind of a thread's wait, by its stack
-//!   facts.rs      results of both measurements
+//!   facts/        results of both measurements
 //!   listening.rs  accept queues and their overflows
 //!   reads.rs      reads into the page cache, and requests to the device
 //!   memory.rs     the largest holder of memory
 //!   finding.rs    a cause with its cost, evidence and cure
-//!   growth.rs     numbers that grow all the time, and their limits
-//!   outside/      harm from outside: tracers, memory taken away, neighbours; facts and rules
-//!   collections/  garbage collection and compilation in a JVM; facts and rules
+//!   growth.rs     numbers that grow all the time
+//!   outside/      harm from outside: tracers, memory taken away, neighbours
+//!   collections/  garbage collection and compilation in a JVM
 //!   rules.rs      causes, each with cost, evidence and cure; more in storage.rs and connections.rs
 //! ```
 

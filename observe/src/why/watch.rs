@@ -6,11 +6,9 @@ use std::time::{Duration, Instant};
 
 use yunti_base::Result;
 
-use super::collections::{HeapWatch, JvmStacks};
-use super::facts::{Facts, ThreadFacts};
-use super::growth::GrowthWatch;
+use super::facts::{Facts, GrowthWatch, HeapWatch, JvmStacks, OutsideWatch, ThreadFacts};
 use super::listening::QueueSampler;
-use super::outside::{self, OutsideWatch};
+use super::outside;
 use super::waiting::{self, Waiting};
 use crate::jvm::{Profiler, Recording, Sampling};
 use yunti_probe::answer::or_skip;

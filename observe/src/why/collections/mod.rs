@@ -1,10 +1,6 @@
 //! Garbage collection and other work of a JVM that bounds a program.
 //!
-//! ```text
-//!   heap.rs      the JVM's own counters: pauses by cause, live objects, safepoints
-//!   stacks.rs    callers of System.gc(), finalizers, interpreted code
-//!   compiler.rs  interpreted code, compilations, class loading
-//! ```
+//! `compiler.rs` has interpreted code, compilations and class loading.
 //!
 //! Collections that are too frequent or too long have causes that need opposite cures. Each is recognised by a sign
 //! that only it shows, in this order:
@@ -19,14 +15,10 @@
 //! ```
 
 mod compiler;
-mod heap;
-mod stacks;
 
 pub use compiler::needs_code_cache;
-pub use heap::{HeapFacts, HeapWatch};
-pub use stacks::JvmStacks;
 
-use super::facts::Facts;
+use super::facts::{Facts, HeapFacts};
 use super::finding::{Finding, has_frame, of_processor, percent};
 use yunti_probe::answer;
 
@@ -314,15 +306,12 @@ fn finalizers(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why::facts::ThreadFacts;
+    use crate::why::facts::{GcCause, JvmStacks, ThreadFacts};
     use crate::why::waiting::Waiting;
 
     fn heap(causes: &[(&str, f64)], live: f64, is_live_exact: bool) -> HeapFacts {
-        let of = |(name, seconds): &(&str, f64)| heap::GcCause {
-            name: (*name).to_owned(),
-            collections: 50.0,
-            seconds: *seconds,
-        };
+        let of =
+            |(name, seconds): &(&str, f64)| GcCause { name: (*name).to_owned(), collections: 50.0, seconds: *seconds };
         HeapFacts {
             pause_share: 0.5,
             young_collections: 100.0,

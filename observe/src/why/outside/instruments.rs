@@ -198,8 +198,8 @@ pub fn thread_dumps(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::why::facts::OutsideFacts;
     use crate::why::facts::{HeapFacts, ThreadFacts};
-    use crate::why::outside::OutsideFacts;
     use crate::why::waiting::Waiting;
     use yunti_probe::stack::{Frame, Kind};
     use yunti_probe::target::outside::{Attached, MachineChange};

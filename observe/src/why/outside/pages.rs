@@ -19,7 +19,7 @@ use yunti_probe::target::outside::Handle;
 const FAULTS_MIN: f64 = 20.0;
 /// Share of pages that come back, of the page faults with I/O, from which on pages were there before.
 const RETURNED_MIN: f64 = 0.5;
-/// Pages that the kernel reclaimed itself, of those that come back, below which a request took them away.
+/// Pages that the kernel reclaimed itself, per page that comes back, below which a request took them away.
 const RECLAIMED_MAX: f64 = 0.25;
 /// Least size of a page.
 const PAGE_BYTES: f64 = 4096.0;
@@ -45,7 +45,7 @@ fn returned(facts: &Facts) -> f64 {
     facts.outside.machine.rate("workingset_refault_file").min(faults_with_io(facts) * 1024.0)
 }
 
-/// Returns true if pages left the process's memory: most of those that it read back did not add to it.
+/// Returns true if pages left the process's memory: most pages that it read back did not add to it.
 fn loses_pages(facts: &Facts) -> bool {
     let read_back = facts.faults_with_io * PAGE_BYTES;
     facts.outside.mapped_more_bytes < read_back * (1.0 - RETURNED_MIN)
@@ -173,7 +173,7 @@ pub fn taken(facts: &Facts) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::why::facts::ThreadFacts;
-    use crate::why::outside::{GroupChange, OutsideFacts};
+    use crate::why::facts::{GroupChange, OutsideFacts};
     use yunti_probe::target::outside::MachineChange;
 
     fn facts(counters: &[(&str, u64)], outside: OutsideFacts) -> Facts {

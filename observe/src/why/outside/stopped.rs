@@ -92,8 +92,8 @@ pub fn traced(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::why::facts::OutsideFacts;
     use crate::why::facts::ThreadFacts;
-    use crate::why::outside::OutsideFacts;
     use crate::why::waiting::Waiting;
 
     fn facts(outside: OutsideFacts) -> Facts {
