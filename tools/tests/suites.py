@@ -286,6 +286,7 @@ SUITES = [
     observe_suite("why, on programs with known causes", "why"),
     observe_suite("why, on programs of Python", "why/python"),
     observe_suite("why, on programs bound by files and connections", "why_machine"),
+    observe_suite("why, on programs that others hold up", "why/outside"),
     Suite("namenode", "unit tests", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--",
                                       "--show-output"]], counts.read_cargo),
     Suite("namenode", "unit tests of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]],

@@ -55,5 +55,6 @@ pub fn of_processor(facts: &Facts) -> f64 {
     if facts.demand() < DEMAND_MIN {
         return 0.0;
     }
-    (1.0 - pauses(facts)) * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
+    let left = facts.left_by_others() * (1.0 - pauses(facts));
+    left * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
 }

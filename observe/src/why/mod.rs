@@ -7,7 +7,7 @@
 //!   waiting.rs    kind of a thread's wait, by its stack
 //!   settle.rs     waits for work, told from waits for what others hold
 //!   queue.rs      what N threads wait for and M have
-//!   facts.rs      results of both measurements
+//!   facts/        results of both measurements
 //!   listening.rs  accept queues and their overflows
 //!   reads.rs      reads into the page cache, and requests to the device
 //!   blocked_loop.rs event loops in calls that block
@@ -21,9 +21,9 @@
 //!   node.rs       causes in Node.js; one_thread.rs: one thread that works all the time
 //!   python.rs     causes in Python: the interpreter's lock and its collector
 //!   finding.rs    a cause with its cost, evidence and cure
-//!   growth.rs     numbers that grow all the time, and their limits
-//!   outside/      harm from outside: tracers, memory taken away, neighbours; facts and rules
-//!   collections/  garbage collection and compilation in a JVM; facts and rules
+//!   growth.rs     numbers that grow all the time
+//!   outside/      harm from outside: tracers, memory taken away, neighbours
+//!   collections/  garbage collection and compilation in a JVM
 //!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
 
@@ -42,7 +42,7 @@ mod listening;
 mod memory;
 mod node;
 mod one_thread;
-mod outside;
+pub mod outside;
 pub mod reads;
 mod python;
 mod queue;
@@ -59,7 +59,7 @@ mod wire;
 
 pub use facts::{Facts, FaultSummary};
 pub use finding::Finding;
-pub use growth::told as growth_told;
+pub use growth::growth_notes;
 pub use verdict::{Verdict, verdict};
 pub use waiting::Waiting;
 pub use watch::watch;

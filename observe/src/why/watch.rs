@@ -5,11 +5,9 @@ use std::time::{Duration, Instant};
 
 use yunti_base::Result;
 
-use super::collections::{HeapWatch, JvmStacks};
-use super::facts::{Facts, ThreadLoad};
-use super::growth::GrowthWatch;
+use super::facts::{Facts, GrowthWatch, HeapWatch, JvmStacks, OutsideWatch, ThreadLoad};
 use super::listening::QueueSampler;
-use super::outside::{self, OutsideWatch};
+use super::outside;
 use super::requests::RequestSampler;
 use super::settle;
 use super::units::{self, NativeWaits, RuntimeUnits};
@@ -20,7 +18,7 @@ use yunti_probe::kernel::Wakes;
 use yunti_probe::native::{Native, WaitSampler};
 use yunti_probe::stopping::{End, Stopping, Watched};
 use yunti_probe::target::cgroup::{Throttling, throttling};
-use yunti_probe::target::outside::{is_held, neighbours, usages};
+use yunti_probe::target::outside::{neighbours, stays_held, usages};
 use yunti_probe::target::ports::{self, Connections};
 use yunti_probe::target::schedule::{Counts, ThreadTime, counts, processors_of, thread_times};
 use yunti_probe::target::{Activity, ActivitySampler, DiskWait, Process, Target, mappings};
@@ -106,9 +104,8 @@ pub fn watch(
     let mut facts = Facts { is_jvm, ..Facts::default() };
     let mut profiler = None;
     let (mut native, mut waits, mut runtime) = (None, None, None);
-    let is_held = is_held(process);
-    if is_held {
-        skips.push("SKIP stacks: the process is stopped".to_owned());
+    if is_jvm && stays_held(process) {
+        skips.push("stacks of Java: the process is stopped".to_owned());
     } else if is_jvm {
         let sampling = Sampling::CpuAndWall { cpu: CPU_EVERY, wall: WALL_EVERY };
         profiler = or_skip(skips, "stacks of Java", Profiler::start(process, sampling, time));

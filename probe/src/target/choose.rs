@@ -11,6 +11,9 @@ const SHOWN_MAX: usize = 8;
 /// Programs that run another file.
 const HOSTS: [&str; 6] = ["java", "python", "node", "ruby", "perl", "bash"];
 
+/// Options that are followed by code.
+const CODE_OPTIONS: [&str; 5] = ["-c", "-e", "-lc", "-ec", "--eval"];
+
 /// Returns a process by its number, or by a part of the name of its program, script, jar or Java main class. Fails if
 /// no process or several match.
 pub fn choose(name: &str) -> Result<Process> {
@@ -58,8 +61,11 @@ pub fn choose(name: &str) -> Result<Process> {
 pub fn label(process: &Process) -> String {
     let line = arguments(process.pid);
     let is_host = words(&line).next().is_some_and(|program| HOSTS.iter().any(|host| program.starts_with(host)));
+    // Code on the command line is no name.
+    let mut options = line.iter().skip(1).take_while(|word| word.starts_with('-'));
+    let is_code = options.any(|word| CODE_OPTIONS.contains(&word.as_str()));
     match words(&line).nth(1) {
-        Some(run) if is_host => format!("{} {run}", process.name),
+        Some(run) if is_host && !is_code => format!("{} {run}", process.name),
         _ => process.name.clone(),
     }
 }

@@ -8,6 +8,7 @@ use crate::why::{database, deadlock};
 use crate::why::collections::needs_code_cache;
 use crate::why::facts::{Details, Facts, LockSummary, ThreadFacts};
 use crate::why::finding::{PAGE_FAULT_FRAMES, has_frame};
+use crate::why::outside;
 use crate::why::reads;
 use crate::why::storage::needs_reads;
 use crate::why::waiting::{self, Waiting};
@@ -57,6 +58,10 @@ pub fn measure(process: &Process, facts: &Facts, stopping: &mut Stopping, answer
         let histogram = jvm::diagnose(process, "GC.class_histogram -all");
         details.queued_tasks = or_skip(&mut answer.skips, "tasks in queues", histogram).map(|text| queued_tasks(&text));
     }
+    if outside::needs_meddlers(facts) {
+        let found = outside::meddlers(process, stopping);
+        details.meddlers = or_skip(&mut answer.skips, "who acts on the process", found).unwrap_or_default();
+    }
     if needs_code_cache(facts) {
         let cache = jvm::diagnose(process, "Compiler.codecache");
         details.code_cache_full = or_skip(&mut answer.skips, "code cache", cache).map(|text| is_full(&text));
@@ -70,7 +75,11 @@ pub fn measure(process: &Process, facts: &Facts, stopping: &mut Stopping, answer
 
 /// Returns true if a second measurement would show details.
 pub fn needs_details(facts: &Facts) -> bool {
-    needs_locks(facts) || needs_faults(facts) || needs_queues(facts) || needs_reads(facts)
+    needs_locks(facts)
+        || needs_faults(facts)
+        || needs_queues(facts)
+        || needs_reads(facts)
+        || outside::needs_meddlers(facts)
 }
 
 fn needs_locks(facts: &Facts) -> bool {

@@ -11,7 +11,7 @@ use crate::jvm;
 use crate::jvm::HELD;
 use crate::runtime::event_loop::EventLoop;
 use crate::runtime::node;
-use crate::why::{Facts, Finding, Verdict, Waiting, growth_told, verdict, watch};
+use crate::why::{Facts, Finding, Verdict, Waiting, growth_notes, verdict, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stack::Tree;
@@ -72,7 +72,7 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
             shown: 20,
         });
     }
-    answer.notes.extend(growth_told(facts));
+    answer.notes.extend(growth_notes(facts));
     let used = facts.cpu_seconds() / facts.seconds.max(0.001);
     let per_second = |n: f64| n / facts.seconds.max(0.001);
     let row = |what: &str, value: String| vec![what.to_owned(), value];
@@ -242,6 +242,6 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         })),
         "event_loop": facts.event_loop.as_ref().map(loop_to_json),
         "others": facts.others.iter().map(|other| (other.name(), other.seconds)).collect::<Vec<_>>(),
-        "growth": growth_told(facts),
+        "growth": growth_notes(facts),
     })
 }

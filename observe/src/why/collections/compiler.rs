@@ -150,9 +150,7 @@ pub fn class_loading(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why::collections::{HeapFacts, JvmStacks};
-    use crate::why::facts::{Details, ThreadFacts};
-    use crate::why::outside::OutsideFacts;
+    use crate::why::facts::{Details, HeapFacts, JvmStacks, OutsideFacts, ThreadFacts};
     use crate::why::waiting::Waiting;
     use yunti_probe::stack::{Frame, Kind};
 

@@ -1,31 +1,24 @@
 //! Garbage collection and other work of a JVM that bounds a program.
 //!
+//! `compiler.rs` has interpreted code, compilations and class loading.
+//!
+//! Collections that are too frequent or too long have causes that need opposite cures. Each is recognised by a sign
+//! that only it shows, in this order:
+//!
 //! ```text
-//!   heap.rs      the JVM's own counters: pauses by cause, live objects, safepoints
-//!   stacks.rs    callers of System.gc(), finalizers, interpreted code
-//!   compiler.rs  interpreted code, compilations, class loading
+//!   Did the heap need the collection?       no: its cause in the JVM's words is System.gc(), metadata, or a tool
+//!   Do objects that stay fill the heap?     yes: the old generation after collections is nearly as large as it may be.
+//!                                           A larger young generation would take memory from it
+//!   Do many threads collect on few processors?
+//!   Do objects live a little too long?      yes: bytes are promoted, relative to allocated ones
+//!   none of these                           the young generation is small
 //! ```
-//!
-//! Collections that are too frequent or too long have causes that need opposite cures. They are told apart in this
-//! order, each by what only it shows:
-//!
-//! | question | answer |
-//! |---|---|
-//! | Did the heap need the collection? | the cause in the JVM's words: System.gc(), metadata, a tool |
-//! | Do objects that stay fill the heap? | occupancy of the old generation after collections: a larger heap, and never a larger young generation, which takes from it |
-//! | Do many threads collect on few processors? | number of collector threads |
-//! | Do objects live a little too long? | promoted bytes per allocated ones |
-//! | none of these | the young generation is small |
 
 mod compiler;
-mod heap;
-mod stacks;
 
 pub use compiler::needs_code_cache;
-pub use heap::{HeapFacts, HeapWatch};
-pub use stacks::JvmStacks;
 
-use super::facts::Facts;
+use super::facts::{Facts, HeapFacts};
 use super::finding::{Finding, has_frame, of_processor, percent};
 use yunti_probe::answer;
 
@@ -179,6 +172,9 @@ fn collections(facts: &Facts) -> Option<Finding> {
 
 /// Returns the share of the allocated bytes that were promoted.
 fn promoted(heap: &HeapFacts) -> f64 {
+    if heap.young_collections <= 0.0 {
+        return 0.0;
+    }
     heap.promoted_bytes / (heap.eden_bytes * heap.young_collections).max(1.0)
 }
 
@@ -198,12 +194,15 @@ fn evidence(facts: &Facts, heap: &HeapFacts) -> Vec<String> {
             heap.old_collections - heap.full_collections
         ),
         format!(
-            "eden {}, heap at most {}, old generation {} after collections; {} promoted, {} of the allocated bytes",
+            "eden {}, heap at most {}, old generation {} after collections; {} promoted{}",
             answer::bytes(heap.eden_bytes as u64),
             answer::bytes(heap.heap_max_bytes as u64),
             answer::bytes(heap.live_bytes as u64),
             answer::bytes(heap.promoted_bytes as u64),
-            percent(promoted(heap))
+            match heap.young_collections > 0.0 {
+                true => format!(", {} of the allocated bytes", percent(promoted(heap))),
+                false => String::new(),
+            }
         ),
         if causes.is_empty() { String::new() } else { format!("causes: {}", causes.join("; ")) },
         format!(
@@ -307,15 +306,12 @@ fn finalizers(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why::facts::ThreadFacts;
+    use crate::why::facts::{GcCause, JvmStacks, ThreadFacts};
     use crate::why::waiting::Waiting;
 
     fn heap(causes: &[(&str, f64)], live: f64, is_live_exact: bool) -> HeapFacts {
-        let of = |(name, seconds): &(&str, f64)| heap::GcCause {
-            name: (*name).to_owned(),
-            collections: 50.0,
-            seconds: *seconds,
-        };
+        let of =
+            |(name, seconds): &(&str, f64)| GcCause { name: (*name).to_owned(), collections: 50.0, seconds: *seconds };
         HeapFacts {
             pause_share: 0.5,
             young_collections: 100.0,

@@ -37,9 +37,9 @@ const MOVE_FRAMES: [&str; 8] = [
 const SHARE_MIN: f64 = 0.05;
 /// Interrupts per second of a busy processor from which on somebody samples at a high rate. The tick of the scheduler
 /// is at most 1000.
-const INTERRUPTS_MIN: f64 = 4000.0;
-/// Seconds that one sample costs, with a stack: measured with perf record -g.
-const SAMPLE_SECONDS: f64 = 5e-6;
+const INTERRUPTS_MIN: f64 = 3000.0;
+/// Seconds that one sample costs, with a stack: perf record -F 20000 -g took 25 % of a processor.
+const SAMPLE_SECONDS: f64 = 10e-6;
 /// Largest share that the kernel allows to samplers: kernel.perf_cpu_time_max_percent.
 const SAMPLES_MAX: f64 = 0.25;
 
@@ -198,8 +198,8 @@ pub fn thread_dumps(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::why::facts::OutsideFacts;
     use crate::why::facts::{HeapFacts, ThreadFacts};
-    use crate::why::outside::OutsideFacts;
     use crate::why::waiting::Waiting;
     use yunti_probe::stack::{Frame, Kind};
     use yunti_probe::target::outside::{Attached, MachineChange};

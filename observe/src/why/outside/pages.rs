@@ -9,7 +9,9 @@
 use super::super::facts::Facts;
 use super::super::finding::{Finding, PAGE_FAULT_FRAMES, has_frame, percent};
 use super::super::waiting::Waiting;
+use super::meddler;
 use yunti_probe::answer::bytes;
+use yunti_probe::kernel::system::Act;
 use yunti_probe::target::DiskWait;
 use yunti_probe::target::outside::Handle;
 
@@ -17,8 +19,10 @@ use yunti_probe::target::outside::Handle;
 const FAULTS_MIN: f64 = 20.0;
 /// Share of pages that come back, of the page faults with I/O, from which on pages were there before.
 const RETURNED_MIN: f64 = 0.5;
-/// Pages that the kernel reclaimed itself, of those that come back, below which a request took them away.
+/// Pages that the kernel reclaimed itself, per page that comes back, below which a request took them away.
 const RECLAIMED_MAX: f64 = 0.25;
+/// Least size of a page.
+const PAGE_BYTES: f64 = 4096.0;
 /// Kernel functions that search for memory in the name of the process that needs it.
 const RECLAIM_FRAMES: [&str; 4] =
     ["try_to_free_mem_cgroup_pages", "try_to_free_pages", "mem_cgroup_handle_over_high", "shrink_lruvec"];
@@ -41,8 +45,19 @@ fn returned(facts: &Facts) -> f64 {
     facts.outside.machine.rate("workingset_refault_file").min(faults_with_io(facts) * 1024.0)
 }
 
+/// Returns true if pages left the process's memory: most pages that it read back did not add to it.
+fn loses_pages(facts: &Facts) -> bool {
+    let read_back = facts.faults_with_io * PAGE_BYTES;
+    facts.outside.mapped_more_bytes < read_back * (1.0 - RETURNED_MIN)
+}
+
+/// Returns true if pages come back that neither the machine nor the group had reclaimed for lack of memory.
 fn is_requested(facts: &Facts) -> bool {
     let machine = &facts.outside.machine;
+    // The machine's counters of reclaimed pages leave out what a group reclaims at its limit.
+    if facts.outside.memory.as_ref().is_some_and(|group| group.met > 0) || !loses_pages(facts) {
+        return false;
+    }
     let faults = faults_with_io(facts);
     let is_dropped = machine.rate("drop_pagecache") > 0.0;
     let comes_back = returned(facts) > faults * RETURNED_MIN;
@@ -124,10 +139,12 @@ pub fn taken(facts: &Facts) -> Option<Finding> {
     }
     let machine = &facts.outside.machine;
     let dropped = machine.rate("drop_pagecache");
-    let who = facts.outside.culprit(&[Handle::PidFd, Handle::Memory]);
+    let known = meddler(facts, &[Act::Reclaim]);
+    let surely = if known.is_some() { "" } else { "probably " };
+    let who = known.or_else(|| facts.outside.culprit(&[Handle::PidFd, Handle::Memory]));
     let by = match &who {
         _ if dropped > 0.0 => ": somebody writes to /proc/sys/vm/drop_caches".to_owned(),
-        Some(who) => format!(", probably by {who}"),
+        Some(who) => format!(", {surely}by {who}"),
         None => String::new(),
     };
     Some(Finding {
@@ -156,7 +173,7 @@ pub fn taken(facts: &Facts) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::why::facts::ThreadFacts;
-    use crate::why::outside::{GroupChange, OutsideFacts};
+    use crate::why::facts::{GroupChange, OutsideFacts};
     use yunti_probe::target::outside::MachineChange;
 
     fn facts(counters: &[(&str, u64)], outside: OutsideFacts) -> Facts {
@@ -179,6 +196,8 @@ mod tests {
         let of = |counters: &[(&str, u64)]| taken(&facts(counters, OutsideFacts::default())).map(|found| found.cause);
         assert_eq!(of(&[("workingset_refault_file", 9000)]), Some("pages-taken"));
         assert_eq!(of(&[("drop_pagecache", 3)]), Some("pages-taken"));
+        let more = OutsideFacts { mapped_more_bytes: 5000.0 * 4096.0, ..OutsideFacts::default() };
+        assert!(taken(&facts(&[("workingset_refault_file", 9000)], more)).is_none());
         // The kernel reclaims: a lack of memory. And first reads.
         assert_eq!(of(&[("workingset_refault_file", 9000), ("pgsteal_kswapd", 9000)]), None);
         assert_eq!(of(&[]), None);

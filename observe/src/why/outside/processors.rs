@@ -41,6 +41,10 @@ pub fn neighbour(facts: &Facts) -> Option<Finding> {
     let busy = facts.busy_threads() + facts.queued_for_others() / seconds;
     let of_busy = (ready / seconds / busy.max(0.01)).min(1.0);
     let first = facts.others.first()?;
+    // A tracer runs while the traced thread stands: that is its own cause.
+    if facts.outside.traced_threads > 0.0 && facts.outside.tracer_pid == Some(first.pid) {
+        return None;
+    }
     let waits = format!("its threads were ready for {ready:.1} s and waited {} of it for one", percent(queued));
     let all: f64 = facts.others.iter().map(|other| other.seconds).sum();
     let share = |test: &dyn Fn(&Neighbour) -> bool| {
@@ -141,23 +145,19 @@ pub fn affinity(facts: &Facts) -> Option<Finding> {
     if throttled(facts) > 0.1 {
         return None;
     }
-    let waiting = mask.waited_seconds / facts.seconds.max(0.001);
     let ready = mask.waited_seconds + mask.ran_seconds;
     let idle = outside.machine.idle_outside(&mask.processors);
     let queued = mask.waited_seconds / ready.max(0.001);
     if queued < QUEUED_MIN || idle < IDLE_MIN {
         return None;
     }
-    // Waiting threads count as far as idle processors could take them.
-    let gain = waiting.min(idle);
-    let busy = facts.busy_threads().max(ready / facts.seconds.max(0.001));
     let one = mask.processors.len() == 1;
     let list = mask.processors.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let by_group = !outside.placement.cpuset.is_empty() && outside.placement.cpuset == mask.processors;
     let how = if by_group { "the cpuset of its control group" } else { "its affinity (taskset, sched_setaffinity)" };
     Some(Finding {
         cause: "affinity",
-        cost: (gain / busy.max(0.01)).min(1.0),
+        cost: facts.crowded(),
         sentence: format!(
             "{} threads compete for {} {list} alone, because of {how}, while {idle:.1} of the {machine} processors \
              are idle.",
@@ -221,8 +221,8 @@ pub fn clock(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::why::facts::OutsideFacts;
     use crate::why::facts::ThreadFacts;
-    use crate::why::outside::OutsideFacts;
     use crate::why::waiting::Waiting;
     use yunti_probe::target::outside::{MachineChange, Mask, Placement, Speed};
 
@@ -281,7 +281,8 @@ mod tests {
         let found = steal(&facts(15.0, 0.0, Vec::new(), OutsideFacts { machine, ..OutsideFacts::default() })).unwrap();
         assert!(found.cost > 0.3, "{}", found.cost);
         let of = |now_khz| {
-            let speed = Speed { now_khz, base_khz: 2e6, ..Speed::default() };
+            let mut speed = Speed::default();
+            (speed.now_khz, speed.base_khz) = (now_khz, 2e6);
             clock(&facts(15.0, 0.0, Vec::new(), OutsideFacts { speed, ..OutsideFacts::default() })).is_some()
         };
         assert!(of(8e5) && !of(2e6) && !of(0.0));

@@ -2,6 +2,8 @@
 
 use super::super::facts::Facts;
 use super::super::finding::{Finding, percent};
+use super::meddler;
+use yunti_probe::kernel::system::Act;
 use yunti_probe::target::outside::Handle;
 
 /// Share of the time from which on stops count. A debugger that looks once stops a process for milliseconds.
@@ -32,8 +34,10 @@ pub fn stopped(facts: &Facts) -> Option<Finding> {
     if share < SHARE_MIN {
         return None;
     }
-    let who = facts.outside.culprit(&[Handle::PidFd]);
-    let by = who.as_ref().map_or_else(String::new, |who| format!(", probably by {who}"));
+    let known = meddler(facts, &[Act::Stop]);
+    let who = known.clone().or_else(|| facts.outside.culprit(&[Handle::PidFd]));
+    let surely = if known.is_some() { "" } else { "probably " };
+    let by = who.as_ref().map_or_else(String::new, |who| format!(", {surely}by {who}"));
     Some(Finding {
         cause: "stopped",
         cost: share,
@@ -44,6 +48,9 @@ pub fn stopped(facts: &Facts) -> Option<Finding> {
         evidence: vec![
             format!("its threads are in state T in {} of the samples", percent(share)),
             match who {
+                Some(who) if known.is_some() => {
+                    format!("{who} sends signals to process {pid} that stop or continue it")
+                }
                 Some(who) => format!("{who} names process {pid}, or holds a pidfd of it"),
                 None => {
                     "no process names it on its command line; the kernel does not keep who sent a signal".to_owned()
@@ -85,8 +92,8 @@ pub fn traced(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::why::facts::OutsideFacts;
     use crate::why::facts::ThreadFacts;
-    use crate::why::outside::OutsideFacts;
     use crate::why::waiting::Waiting;
 
     fn facts(outside: OutsideFacts) -> Facts {

@@ -5,6 +5,7 @@
 //!   cache.rs     page-cache requests and misses
 //!   cgroups.rs   costs of threads and requests by control group
 //!   errors.rs    errors of a file system and its device
+//!   meddlers.rs  processes that act on another process
 //!   net.rs       response times over TCP, and the fate of connections
 //!   starts.rs    started programs
 //!   sock_diag.rs TCP sockets as the kernel lists them
@@ -17,6 +18,7 @@ mod blocks;
 mod cache;
 mod cgroups;
 mod errors;
+mod meddlers;
 mod net;
 mod netlink;
 pub mod sock_diag;
@@ -28,5 +30,6 @@ pub use blocks::{Operation, Owner, Request, Requests};
 pub use cache::{CacheEvents, Fate, FileId, Folio, Misses, Touches, User, page_bytes};
 pub use cgroups::{GroupCounts, RequestCounts, ThreadCounts};
 pub use errors::{DeviceErrors, Fault as DeviceFault};
+pub use meddlers::{Act, Meddler, Meddlers};
 pub use net::{AnswerTimes, NetCounts, Pair, PairCounts, Role};
 pub use starts::Starts;

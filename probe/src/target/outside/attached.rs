@@ -111,7 +111,7 @@ impl NameWatch {
             next: Instant::now(),
         };
         let mut pid = std::process::id();
-        // Whoever started the observer names the same process on its command line.
+        // The observer's ancestors name the same process on their command lines.
         while let Some(parent) = parent_of(pid).filter(|parent| *parent > 1 && watch.seen.insert(*parent)) {
             pid = parent;
         }

@@ -59,6 +59,14 @@ impl GroupMemory {
     }
 }
 
+/// Returns the bytes of files that a process has mapped and in memory.
+pub fn mapped_bytes(process: &Process) -> u64 {
+    let statm = fs::read_to_string(format!("/proc/{}/statm", process.pid)).unwrap_or_default();
+    // Size, resident, shared: pages of files and shared memory.
+    let pages = statm.split_whitespace().nth(2).and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or(0) * rustix::param::page_size() as u64
+}
+
 /// Returns the bytes of a process that are swapped out.
 pub fn swapped_bytes(process: &Process) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", process.pid)).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What other processes and the machine do to a process, read from outside: stops, memory taken away, processors taken
-//! away, and tools that are attached.
+//! Effects of other processes and of the machine on a process, read from outside: stops, memory taken
+//! away, processors taken away, and tools that are attached.
 //!
 //! ```text
 //!   stops.rs       threads held by a tracer, a signal or the freezer
@@ -19,7 +19,7 @@ mod stops;
 
 pub use attached::{Attached, Handle, NameWatch, attached};
 pub use machine::{Machine, MachineChange, Speed};
-pub use memory::{GroupMemory, swapped_bytes};
+pub use memory::{GroupMemory, mapped_bytes, swapped_bytes};
 pub use neighbours::{Kin, Neighbour, Usage, neighbours, usages};
 pub use placement::{Mask, Placement, Policy};
-pub use stops::{Freezer, Stops, is_held, tracer_of};
+pub use stops::{Freezer, Stops, stays_held, tracer_of};

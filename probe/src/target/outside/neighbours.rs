@@ -92,6 +92,8 @@ pub fn neighbours(
 ) -> Vec<Neighbour> {
     let hertz = rustix::param::clock_ticks_per_second() as f64;
     let least = 0.01 * seconds;
+    // Children that started before their grandchildren ended may hand on older time.
+    let most = seconds * rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count() as usize) as f64;
     let observer = std::process::id();
     let mut all = Vec::new();
     for (&pid, now) in after {
@@ -100,7 +102,7 @@ pub fn neighbours(
         }
         let was = before.get(&pid).filter(|was| was.started == now.started).copied().unwrap_or_default();
         let own = now.ticks.saturating_sub(was.ticks) as f64 / hertz;
-        let ended = children_seconds(pid, &was, now, before, after);
+        let ended = children_seconds(pid, &was, now, before, after).min(most);
         for (used, is_of_ended) in [(own, false), (ended, true)] {
             let is_itself = pid == process.pid;
             if used <= least || is_itself && !is_of_ended {
@@ -146,7 +148,9 @@ fn children_seconds(
     if gained == 0 || was.started == 0 {
         return 0.0;
     }
-    let gone = before.iter().filter(|(child, usage)| usage.parent == pid && !after.contains_key(child));
+    let is_gone = |child: &u32| !after.contains_key(child);
+    // Grandchildren hand their time on to children that end later.
+    let gone = before.iter().filter(|(child, _)| is_gone(child) && is_below(**child, pid, before));
     let known: u64 = gone.map(|(_, usage)| usage.ticks + usage.ticks_of_children).sum();
     gained.saturating_sub(known) as f64 / rustix::param::clock_ticks_per_second() as f64
 }
@@ -180,15 +184,16 @@ mod tests {
 
     #[test]
     fn parses_counters() {
-        let line = "7 (a) R (b) S 5 7 9 0 -1 4194560 1 2 3 4 50 6 20 3 39 19 1 0 999 1 2 0 0 0 0 0 0 0 0 0 0 0 0 17 1 \
-                    0 5 0 0 0";
-        let usage = usage(line).unwrap();
+        let begin = "7 (a) R (b) S 5 7 9 0 -1 4194560 1 2 3 4 50 6 20 3 39 19 1 0 999 1 2";
+        // Fields 25 to 37, then the last signal, processor, real-time priority and policy.
+        let line = format!("{begin}{} 17 1 0 5 0 0 0", " 0".repeat(13));
+        let usage = usage(&line).unwrap();
         assert_eq!((usage.parent, usage.session, usage.ticks, usage.ticks_of_children), (5, 9, 56, 23));
         assert_eq!((usage.nice, usage.started, usage.policy), (19, 999, Policy::Idle));
     }
 
     #[test]
-    fn children_are_told_apart() {
+    fn children_and_their_children() {
         let of = |parent| Usage { parent, ..Usage::default() };
         let all = HashMap::from([(10, of(1)), (11, of(10)), (12, of(11)), (20, of(1)), (30, of(31)), (31, of(30))]);
         assert!(is_below(12, 10, &all) && is_below(10, 10, &all));
@@ -204,7 +209,7 @@ mod tests {
             ticks_of_children,
             ..Usage::default()
         };
-        let before = HashMap::from([(10, usage(1, 0, 100)), (11, usage(10, 50, 0))]);
+        let before = HashMap::from([(10, usage(1, 0, 100)), (11, usage(10, 20, 0)), (12, usage(11, 30, 0))]);
         let after = HashMap::from([(10, usage(1, 0, 250))]);
         let seconds = children_seconds(10, &before[&10], &after[&10], &before, &after);
         assert_eq!(seconds * rustix::param::clock_ticks_per_second() as f64, 100.0);

@@ -1,4 +1,4 @@
-//! Processors and priority that a process is allowed: affinity of its threads, nice value, policy, weight of its groups.
+//! Processors and priority that a process may use: affinity of its threads, policy, weight of its groups.
 
 use std::collections::HashMap;
 use std::fs;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use super::super::{Process, cgroup};
 
@@ -45,11 +46,27 @@ pub fn tracer_of(process: &Process, tid: u32) -> Option<u32> {
     (tracer != 0).then_some(tracer)
 }
 
-/// Returns true if the process is stopped or frozen now. It answers no request then, and no agent can be loaded.
-pub fn is_held(process: &Process) -> bool {
+/// Time in which a process that is stopped and continued in a loop runs at least once.
+const HELD_TIME: Duration = Duration::from_millis(1000);
+const POLL: Duration = Duration::from_millis(20);
+
+/// Returns true if the process is stopped or frozen, and stays so for a second. No agent can be loaded then.
+pub fn stays_held(process: &Process) -> bool {
+    let freezer = Freezer::of(process);
+    let end = Instant::now() + HELD_TIME;
+    while is_stopped(process) || freezer.is_frozen() {
+        if Instant::now() > end {
+            return true;
+        }
+        std::thread::sleep(POLL);
+    }
+    false
+}
+
+fn is_stopped(process: &Process) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.pid)).unwrap_or_default();
     let state = stat.rsplit_once(") ").and_then(|(_, tail)| tail.chars().next());
-    matches!(state, Some('T' | 't')) || Freezer::of(process).is_frozen()
+    matches!(state, Some('T' | 't'))
 }
 
 /// Freezer of a process's control group.
@@ -88,6 +105,6 @@ mod tests {
         }
         // Nobody traces this process.
         assert_eq!((stops.stopped, stops.traced, stops.tracer()), (2, 2, None));
-        assert!(!is_held(&me));
+        assert!(!stays_held(&me));
     }
 }

@@ -79,6 +79,7 @@ pub struct HeapWatch {
 
 const HEAP_EVERY: Duration = Duration::from_millis(100);
 const OLD_USED: &str = "sun.gc.generation.1.space.0.used";
+const NO_CAUSE: &str = "No GC";
 const SAFEPOINTS: &str = "sun.rt.safepoints";
 const COLLECTORS: [usize; 3] = [0, 1, 2];
 
@@ -143,11 +144,13 @@ impl HeapWatch {
                 self.after_collections.push((at, old));
             }
             if collections > 0.0 || paused > 0.0 {
-                // While a collection runs, `cause` has its cause; `lastCause` has the one before.
-                let cause = now.text("sun.gc.lastCause").unwrap_or_default().to_owned();
-                let entry = self.causes.entry(cause).or_default();
-                entry.0 += collections;
-                entry.1 += paused;
+                // While a collection runs, `cause` has its cause, and `lastCause` may have none.
+                let texts = ["sun.gc.cause", "sun.gc.lastCause"].map(|name| now.text(name).unwrap_or(NO_CAUSE));
+                let entry = texts.into_iter().find(|cause| *cause != NO_CAUSE).map(str::to_owned);
+                if let Some(entry) = entry.map(|cause| self.causes.entry(cause).or_default()) {
+                    entry.0 += collections;
+                    entry.1 += paused;
+                }
             }
         }
         self.eden_bytes = self.eden_bytes.max(of(&now, "sun.gc.generation.0.space.0.capacity"));

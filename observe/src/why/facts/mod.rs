@@ -1,19 +1,37 @@
 //! Facts of a measured process: the input of the rules.
+//!
+//! ```text
+//!   heap.rs     a JVM's own counters: pauses by cause, live objects, safepoints
+//!   stacks.rs   a JVM's stacks: callers of System.gc(), finalizers, interpreted code
+//!   outside.rs  the other processes, the machine, the control group
+//!   growth.rs   numbers that grow all the time, and their limits
+//! ```
+
+mod growth;
+mod heap;
+mod outside;
+mod stacks;
+
+#[cfg(test)]
+pub use {growth::Counted, heap::GcCause, outside::GroupChange};
+
+pub use growth::{Growth, GrowthWatch};
+pub use heap::{HeapFacts, HeapWatch};
+pub use outside::{OutsideFacts, OutsideWatch};
+pub use stacks::JvmStacks;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-pub use super::collections::{HeapFacts, JvmStacks};
 use super::database::Sessions;
 use super::deadlock::Deadlock;
-use super::growth::Growth;
 use super::listening::Queue;
-use super::outside::OutsideFacts;
-use crate::runtime::GoFacts;
 use super::requests::Requests;
 use super::waiting::{self, Waiting};
+use crate::runtime::GoFacts;
 use crate::runtime::event_loop::EventLoop;
 use crate::runtime::python::InterpreterFacts;
+use yunti_probe::kernel::system::Meddler;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::cgroup::Throttling;
 use yunti_probe::target::ports::{Connections, PortUse};
@@ -121,6 +139,8 @@ pub struct Details {
     pub reads: Option<ReadSummary>,
     pub deadlock: Option<Deadlock>,
     pub sessions: Option<Sessions>,
+    /// Processes that stop it, or take its memory away.
+    pub meddlers: Vec<Meddler>,
     /// True if the JVM's code cache is full, or its compiler is off.
     pub code_cache_full: Option<bool>,
 }
@@ -277,6 +297,29 @@ impl Facts {
             }
         }
         sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
+    }
+
+    /// Returns the share of the time in which nothing outside kept its threads from running: no tracer, no stop, no
+    /// tool of a JVM, no mask beside idle processors. Other causes count in this part.
+    pub fn left_by_others(&self) -> f64 {
+        let traced = self.outside.traced_threads / (self.outside.traced_threads + self.busy_threads()).max(0.01);
+        let in_safepoints = self.heap.as_ref().map_or(0.0, |heap| heap.safepoint_seconds / self.seconds.max(0.001));
+        let lost = [traced, self.outside.stopped_share, self.outside.frozen_share, in_safepoints, self.crowded()];
+        lost.iter().map(|share| 1.0 - share.clamp(0.0, 1.0)).product()
+    }
+
+    /// Returns the share of its busy time in which threads waited for the processors of their mask, as far as idle
+    /// processors outside of it could have run them.
+    pub fn crowded(&self) -> f64 {
+        let machine = &self.outside.machine;
+        let Some(mask) = self.outside.placement.masks.first() else { return 0.0 };
+        if mask.processors.len() >= machine.idle.len() {
+            return 0.0;
+        }
+        let seconds = self.seconds.max(0.001);
+        let gain = (mask.waited_seconds / seconds).min(machine.idle_outside(&mask.processors));
+        let busy = self.busy_threads().max((mask.waited_seconds + mask.ran_seconds) / seconds);
+        (gain / busy.max(0.01)).clamp(0.0, 1.0)
     }
 
     /// Returns the processors that other processes used.

@@ -1,5 +1,5 @@
-//! Threads of a JVM in functions of the JVM's own work: callers of System.gc(), stalled allocations, finalizers, and how
-//! much of the code is interpreted.
+//! Threads of a JVM in functions of the JVM's own work: callers of System.gc(), stalled allocations, finalizers.
+//! And the share of interpreted code.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -110,7 +110,7 @@ struct Signs {
     is_direct: bool,
     is_stalled: bool,
     is_without_work: bool,
-    /// Whether the innermost Java frame is interpreted; `None` without Java frames.
+    /// True if the innermost Java frame is interpreted; `None` without Java frames.
     is_interpreted: Option<bool>,
 }
 
