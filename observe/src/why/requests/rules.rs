@@ -132,7 +132,7 @@ pub fn outstanding(facts: &Facts) -> Option<Finding> {
     if peer.outstanding < OUTSTANDING_MIN || !is_slow || all.is_poll && !is_serving {
         return None;
     }
-    // A process that works for others all the time, such as a proxy, has its time there by nature: the sentence says so.
+    // A process that works for others, such as a proxy, has its time there by nature: the sentence says so.
     let passes_on = is_serving
         && peer.requests > 0.0
         && (0.8..=1.25).contains(&(peer.requests / requests.inbound.requests.max(1.0)));

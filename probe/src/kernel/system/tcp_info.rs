@@ -69,7 +69,7 @@ pub struct TcpInfo {
     pub acked_ms: u32,
     /// Smoothed round-trip time in microseconds.
     pub rtt_us: u32,
-    /// Smallest round-trip time in microseconds.
+    /// Smallest round-trip time in microseconds; 0 if unknown.
     pub rtt_min_us: u32,
     /// Segments that it may have on the way.
     pub window_segments: u32,
@@ -109,7 +109,8 @@ impl TcpInfo {
             received_ms: u32_at(info, 52),
             acked_ms: u32_at(info, 56),
             rtt_us: u32_at(info, 68),
-            rtt_min_us: u32_at(info, 148),
+            // All bits are set before the first measurement.
+            rtt_min_us: Some(u32_at(info, 148)).filter(|us| *us != u32::MAX).unwrap_or(0),
             window_segments: u32_at(info, 80),
             retransmitted: u32_at(info, 100),
             bytes_received: u64_at(info, 128),

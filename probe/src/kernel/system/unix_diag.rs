@@ -1,5 +1,5 @@
-//! Unix-domain sockets by netlink: their names, their peers and unread bytes. The kernel keeps no times and no counts of
-//! bytes for them, so a request that its receiver has read leaves no trace here.
+//! Unix-domain sockets by netlink: their names, their peers and unread bytes. The kernel keeps no times and no counts
+//! of bytes for them, so a request that its receiver has read leaves no trace here.
 
 use std::io;
 
