@@ -13,11 +13,17 @@ const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 #[derive(Clone, Debug, Default)]
 pub struct PerfData {
     counters: HashMap<String, i64>,
+    texts: HashMap<String, String>,
 }
 
 impl PerfData {
     pub fn get(&self, name: &str) -> Option<f64> {
         self.counters.get(name).map(|n| *n as f64)
+    }
+
+    /// Returns a text: `sun.gc.lastCause`.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.texts.get(name).map(String::as_str)
     }
 
     /// Returns a counter of ticks in seconds.
@@ -32,7 +38,7 @@ impl PerfData {
         let int = |at: usize| bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map(i32::from_le_bytes);
         let size = |at: usize| int(at).and_then(|n| usize::try_from(n).ok());
         let (mut at, entries) = (size(24)?, size(28)?);
-        let mut counters = HashMap::new();
+        let (mut counters, mut texts) = (HashMap::new(), HashMap::new());
         for _ in 0..entries {
             let length = size(at)?;
             let (name_at, vector, data_at) = (at + size(at + 4)?, size(at + 8)?, at + size(at + 16)?);
@@ -41,9 +47,22 @@ impl PerfData {
                 let value = bytes.get(data_at..data_at + 8).and_then(|b| b.try_into().ok()).map(i64::from_le_bytes)?;
                 counters.insert(String::from_utf8_lossy(name).into_owned(), value);
             }
+            if *bytes.get(at + 12)? == b'B' && vector > 0 {
+                let text = bytes.get(data_at..data_at + vector)?.split(|b| *b == 0).next()?;
+                texts.insert(String::from_utf8_lossy(name).into_owned(), String::from_utf8_lossy(text).into_owned());
+            }
             at += length.max(1);
         }
-        Some(PerfData { counters })
+        Some(PerfData { counters, texts })
+    }
+
+    #[cfg(test)]
+    pub fn of(counters: &[(&str, i64)], texts: &[(&str, &str)]) -> PerfData {
+        let name = |name: &str| name.to_owned();
+        PerfData {
+            counters: counters.iter().map(|(key, n)| (name(key), *n)).collect(),
+            texts: texts.iter().map(|(key, text)| (name(key), name(text))).collect(),
+        }
     }
 }
 

@@ -2,12 +2,16 @@
 //! Each is read from outside while it runs, and reports what its units do at a moment.
 
 pub mod event_loop;
+mod go;
 pub mod node;
+pub mod python;
 
 use std::rc::Rc;
 use std::time::Duration;
 
 use event_loop::EventLoop;
+use python::InterpreterFacts;
+pub use go::{GoFacts, is_of_library as is_of_go_library};
 use yunti_probe::native::NativeSample;
 use yunti_probe::stack::Frame;
 use yunti_probe::target::Process;
@@ -67,9 +71,24 @@ pub trait Runtime {
         None
     }
 
+    /// Returns the lock and the collector of its interpreter, if it has one. It is called after `finish`.
+    fn interpreter(&mut self) -> Option<InterpreterFacts> {
+        None
+    }
+
     /// Ends the measurement, and leaves the process as it was found. Returns further stacks on a processor with their
     /// samples, if the runtime has a profiler of its own.
     fn finish(&mut self) -> Vec<(Rc<[Frame]>, u64)> {
+        Vec::new()
+    }
+
+    /// Returns the memory and the scheduler of a Go program.
+    fn go_facts(&self) -> Option<GoFacts> {
+        None
+    }
+
+    /// Returns the peers that units waited for, with the units that waited at a time, on average.
+    fn peers(&self) -> Vec<(String, f64)> {
         Vec::new()
     }
 }
@@ -80,8 +99,14 @@ pub trait Runtime {
 /// @param time of the measurement
 /// @param may_open false if no debugging port of a runtime may be opened
 pub fn of(process: &Process, time: Duration, may_open: bool, skips: &mut Vec<String>) -> Option<Box<dyn Runtime>> {
+    if let Some(go) = go::of(process, skips) {
+        return Some(Box::new(go));
+    }
     if let Some(node) = node::of(process, time, may_open, skips) {
         return Some(Box::new(node));
+    }
+    if let Some(python) = python::of(process, skips) {
+        return Some(Box::new(python));
     }
     None
 }

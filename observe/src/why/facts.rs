@@ -3,15 +3,21 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+pub use super::collections::{HeapFacts, JvmStacks};
+use super::database::Sessions;
 use super::deadlock::Deadlock;
+use super::growth::Growth;
 use super::listening::Queue;
+use super::outside::OutsideFacts;
+use crate::runtime::GoFacts;
 use super::requests::Requests;
 use super::waiting::{self, Waiting};
 use crate::runtime::event_loop::EventLoop;
+use crate::runtime::python::InterpreterFacts;
 use yunti_probe::stack::{Frame, Kind};
-use yunti_probe::target::DiskWait;
 use yunti_probe::target::cgroup::Throttling;
 use yunti_probe::target::ports::{Connections, PortUse};
+use yunti_probe::target::{DiskWait, Neighbour};
 
 /// Threads with work, on average, below which those that wait for others are all that has work.
 const ALONE_MAX: f64 = 0.2;
@@ -29,8 +35,14 @@ pub struct Facts {
     pub queued_seconds: f64,
     pub gc_seconds: f64,
     pub gc_threads: usize,
-    /// Other processes: name and processor seconds, the largest first.
-    pub others: Vec<(String, f64)>,
+    /// Other processes, the largest first.
+    pub others: Vec<Neighbour>,
+    /// Harm from outside.
+    pub outside: OutsideFacts,
+    /// Threads of a JVM in certain functions.
+    pub jvm: JvmStacks,
+    /// Numbers that grew all the time.
+    pub growth: Vec<Growth>,
     /// Throttling by the control group, in the measurement.
     pub throttling: Throttling,
     pub faults: f64,
@@ -52,9 +64,12 @@ pub struct Facts {
     /// Its listening sockets, by port.
     pub listeners: Vec<Queue>,
     pub port_use: Option<PortUse>,
+    pub go: Option<GoFacts>,
     /// Requests on its connections.
     pub requests: Requests,
     pub event_loop: Option<EventLoop>,
+    /// Its interpreter of Python.
+    pub interpreter: Option<InterpreterFacts>,
     /// Threads of the process as the kernel schedules them.
     pub loads: Vec<ThreadLoad>,
     /// Details that a second measurement added.
@@ -70,19 +85,6 @@ pub struct ThreadLoad {
     pub ran_seconds: f64,
     /// Seconds in which it was ready and did not run.
     pub queued_seconds: f64,
-}
-
-/// Garbage collection in the measurement.
-#[derive(Clone, Debug, Default)]
-pub struct HeapFacts {
-    /// Share of the time in pauses.
-    pub pause_share: f64,
-    pub young_collections: f64,
-    pub old_collections: f64,
-    pub promoted_bytes: f64,
-    /// Largest capacity of eden.
-    pub eden_bytes: f64,
-    pub heap_max_bytes: f64,
 }
 
 /// Share of a thread's time with one stack.
@@ -118,6 +120,9 @@ pub struct Details {
     pub queued_tasks: Option<u64>,
     pub reads: Option<ReadSummary>,
     pub deadlock: Option<Deadlock>,
+    pub sessions: Option<Sessions>,
+    /// True if the JVM's code cache is full, or its compiler is off.
+    pub code_cache_full: Option<bool>,
 }
 
 /// Pages read into the page cache during the measurement.
@@ -276,7 +281,7 @@ impl Facts {
 
     /// Returns the processors that other processes used.
     pub fn others_processors(&self) -> f64 {
-        self.others.iter().map(|(_, seconds)| seconds).sum::<f64>() / self.seconds.max(0.001)
+        self.others.iter().map(|other| other.seconds).sum::<f64>() / self.seconds.max(0.001)
     }
 }
 

@@ -63,7 +63,7 @@ fn caller(facts: &Facts, name: &str) -> Option<Rc<str>> {
 }
 
 fn is_code(frame: &Frame) -> bool {
-    !matches!(frame.kind, Kind::Kernel | Kind::Jvm | Kind::Group)
+    !matches!(frame.kind, Kind::Kernel | Kind::Jvm | Kind::Group) && !super::python::is_state(&frame.name)
 }
 
 /// Returns the share of the samples whose innermost function is this one.

@@ -10,27 +10,41 @@
 //!   facts.rs      results of both measurements
 //!   listening.rs  accept queues and their overflows
 //!   reads.rs      reads into the page cache, and requests to the device
+//!   blocked_loop.rs event loops in calls that block
+//!   database.rs   sessions of a database that wait for locks
 //!   deadlock.rs   threads that wait for each other in a cycle
 //!   memory.rs     the largest holder of memory
+//!   go.rs         Go's collector and processors
 //!   verdict.rs    the answer: causes, or why there are none
 //!   requests/     requests under way on connections, and their causes
 //!   wire.rs       causes on the way to peers: slow receivers, small segments, loss
 //!   node.rs       causes in Node.js; one_thread.rs: one thread that works all the time
+//!   python.rs     causes in Python: the interpreter's lock and its collector
 //!   finding.rs    a cause with its cost, evidence and cure
+//!   growth.rs     numbers that grow all the time, and their limits
+//!   outside/      harm from outside: tracers, memory taken away, neighbours; facts and rules
+//!   collections/  garbage collection and compilation in a JVM; facts and rules
 //!   rules.rs      causes, each with cost, evidence and cure; more in held.rs, hot.rs, storage.rs and connections.rs
 //! ```
 
+mod blocked_loop;
+pub mod collections;
 mod connections;
+pub mod database;
 pub mod deadlock;
 pub mod facts;
 pub mod finding;
+mod growth;
+mod go;
 mod held;
 mod hot;
 mod listening;
 mod memory;
 mod node;
 mod one_thread;
+mod outside;
 pub mod reads;
+mod python;
 mod queue;
 pub mod requests;
 mod rules;
@@ -45,6 +59,7 @@ mod wire;
 
 pub use facts::{Facts, FaultSummary};
 pub use finding::Finding;
+pub use growth::told as growth_told;
 pub use verdict::{Verdict, verdict};
 pub use waiting::Waiting;
 pub use watch::watch;

@@ -2,20 +2,20 @@
 //! cause costs, and returns the evidence and the cure.
 
 use super::facts::Facts;
-use super::finding::{COST_MIN, DEMAND_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
+use super::finding::{COST_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
 use super::waiting::Waiting;
+use super::blocked_loop::blocked_loop;
+use super::database::database_lock;
 use super::deadlock::deadlock;
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
-use super::{connections, held, node, one_thread, requests, storage, wire};
-use yunti_probe::answer;
+use super::{collections, connections, go, growth, held, node, one_thread, outside, python, requests, storage, wire};
 
 /// Cost of a further cause, as a share of the first one's, from which on it is reported.
 const OF_FIRST: f64 = 0.4;
 /// Causes reported at most.
 const FINDINGS_MAX: usize = 3;
 const DEADLOCK: &str = "deadlock";
-const NEIGHBOUR: &str = "cpu-neighbour";
 /// Threads waiting for peers at a time, on average, from which on they count. A thread that sends a request now and
 /// then waits for each answer without being held up.
 const PEER_WAITERS_MIN: f64 = 0.2;
@@ -26,11 +26,11 @@ const MAPPING_FRAMES: [&str; 7] =
 /// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     type Rule = fn(&Facts) -> Option<Finding>;
-    let rules: [Rule; 15] = [
+    let rules: [Rule; 17] = [
         deadlock,
+        blocked_loop,
+        database_lock,
         quota,
-        neighbour,
-        collections,
         memory,
         mappings,
         waits_for_others,
@@ -41,10 +41,13 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         system_calls,
         one_thread::one_thread,
         node::collections,
+        python::gil,
+        python::collector,
         node::sync_calls,
     ];
     let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
+    let of_go: [Rule; 2] = [go::collections, go::processors];
     let of_requests: [Rule; 6] = [
         requests::outstanding,
         requests::connection_per_request,
@@ -53,18 +56,46 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         wire::small_writes,
         wire::loss,
     ];
-    let all = rules.iter().chain(&of_storage).chain(&of_connections).chain(&of_requests);
+    let all = rules.iter().chain(&of_storage).chain(&of_connections).chain(&of_go).chain(&of_requests);
+    let all = all.chain(&outside::RULES).chain(&collections::RULES).chain(&growth::RULES);
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
     // A deadlock comes first, because nothing else helps its threads.
     found.sort_by(|a, b| (b.cause == DEADLOCK).cmp(&(a.cause == DEADLOCK)).then(b.cost.total_cmp(&a.cost)));
+    drop_remotes_behind_queues(&mut found);
     // A neighbour's cost is a share of the whole time. The other costs are shares of the time that neighbours leave.
     let largest =
         |test: fn(&&Finding) -> bool| found.iter().filter(test).map(|finding| finding.cost).fold(0.0, f64::max);
-    let (of_all, of_own) = (largest(|_| true), largest(|finding| finding.cause != NEIGHBOUR));
-    let least = |finding: &Finding| if finding.cause == NEIGHBOUR { of_all } else { of_own };
+    let (of_all, of_own) = (largest(|_| true), largest(|finding| !is_of_neighbours(finding)));
+    let least = |finding: &Finding| if is_of_neighbours(finding) { of_all } else { of_own };
     found.retain(|finding| finding.cost >= COST_MIN.max(least(finding) * OF_FIRST));
     found.truncate(FINDINGS_MAX);
     found
+}
+
+fn is_of_neighbours(finding: &Finding) -> bool {
+    outside::OF_NEIGHBOURS.contains(&finding.cause)
+}
+
+/// Causes whose holders may wait for a peer: the sentence names it then.
+const QUEUES: [&str; 9] = [
+    "pool-of-one",
+    "pool",
+    "lock",
+    "executor",
+    "full-executor-queue",
+    "pinned-virtual-threads",
+    "blocked-event-loop",
+    "database-lock",
+    "connection-per-request",
+];
+/// Cost of a queue, as a share of the remote's, from which on the queue is the cause.
+const QUEUE_MIN: f64 = 0.4;
+
+/// Drops slow remotes where the requests to them go through something that lets only few at a time.
+fn drop_remotes_behind_queues(found: &mut Vec<Finding>) {
+    let queue = found.iter().filter(|finding| QUEUES.contains(&finding.cause)).map(|finding| finding.cost);
+    let queue = queue.fold(0.0, f64::max);
+    found.retain(|finding| finding.cause != "slow-remote" || queue < COST_MIN.max(finding.cost * QUEUE_MIN));
 }
 
 /// Returns the cost of a kind of wait.
@@ -96,117 +127,6 @@ fn quota(facts: &Facts) -> Option<Finding> {
         cure: "a larger quota (cpu.max, cpu.cfs_quota_us; limits.cpu of Kubernetes), or fewer threads so that the \
              quota lasts for the whole period"
             .to_owned(),
-    })
-}
-
-fn neighbour(facts: &Facts) -> Option<Finding> {
-    // Threads that a quota throttles wait too, but for no other process. One that wants little is not held up by much.
-    if throttled(facts) > 0.1 || facts.demand() < DEMAND_MIN {
-        return None;
-    }
-    let ready = facts.cpu_seconds() + facts.queued_seconds;
-    let queued = facts.queued_seconds / ready.max(0.001);
-    let others = facts.others_processors() / facts.processors.max(0.01);
-    let seconds = facts.seconds.max(0.001);
-    let busy = facts.busy_threads() + facts.queued_for_others() / seconds;
-    let of_busy = (ready / seconds / busy.max(0.01)).min(1.0);
-    // Waits of its own threads for each other would remain without the other processes.
-    let cost = queued.min(others) * of_busy;
-    let (name, seconds) = facts.others.first()?;
-    (queued > 0.15 && others > 0.2).then(|| Finding {
-        cause: NEIGHBOUR,
-        cost,
-        sentence: format!(
-            "Other processes take the processors: its threads were ready for {ready:.1} s and waited {} of it for \
-             one, above all because of {name} ({:.2} processors).",
-            percent(queued),
-            seconds / facts.seconds
-        ),
-        evidence: facts
-            .others
-            .iter()
-            .take(5)
-            .map(|(name, seconds)| format!("{name}: {:.2} processors", seconds / facts.seconds))
-            .collect(),
-        cure: format!(
-            "give {name} less (nice, a control group with cpu.weight or a quota), move it, or move this process"
-        ),
-    })
-}
-
-/// Share of the time in pauses from which on collections count.
-const PAUSES_MIN: f64 = 0.1;
-
-fn collections(facts: &Facts) -> Option<Finding> {
-    let heap = facts.heap.as_ref()?;
-    let share = heap.pause_share;
-    if share < PAUSES_MIN {
-        return None;
-    }
-    let processors = facts.processors.ceil().max(1.0);
-    let rate = heap.young_collections / facts.seconds;
-    let consumed = heap.eden_bytes * heap.young_collections;
-    let promoted = heap.promoted_bytes / consumed.max(1.0);
-    let evidence = vec![
-        format!(
-            "pauses: {} of the time; {rate:.1} young collections per second, {} others",
-            percent(share),
-            heap.old_collections
-        ),
-        format!(
-            "eden {}, heap at most {}; {} promoted, {} of the allocated bytes",
-            answer::bytes(heap.eden_bytes as u64),
-            answer::bytes(heap.heap_max_bytes as u64),
-            answer::bytes(heap.promoted_bytes as u64),
-            percent(promoted)
-        ),
-        format!(
-            "{} GC threads on {processors:.0} processors, {:.1} s of processor time",
-            facts.gc_threads, facts.gc_seconds
-        ),
-    ];
-    let finding = |cause, sentence: String, cure: &str| Finding {
-        cause,
-        cost: share,
-        sentence,
-        evidence: evidence.clone(),
-        cure: cure.to_owned(),
-    };
-    Some(if facts.gc_threads as f64 > (processors * 1.5).max(processors + 1.0) {
-        finding(
-            "too-many-gc-threads",
-            format!(
-                "Garbage collection bounds it: {} of the time, by {} threads on {processors:.0} processors, which \
-                 wait for each other.",
-                percent(share),
-                facts.gc_threads
-            ),
-            "set -XX:ParallelGCThreads to the number of processors, or remove it; in a container, use a JVM that \
-             honours its limits",
-        )
-    } else if promoted > 0.08 || promoted > 0.05 && heap.old_collections / facts.seconds > 0.3 {
-        finding(
-            "promotion",
-            format!(
-                "Garbage collection bounds it: {} of the time, because {} per second live long enough to be promoted \
-                 to the old generation.",
-                percent(share),
-                answer::bytes((heap.promoted_bytes / facts.seconds) as u64)
-            ),
-            "slow requests keep their allocations alive: let them hold less (stream, page), or limit how many run at \
-             once; or enlarge the young generation (-Xmn)",
-        )
-    } else {
-        finding(
-            "small-young-generation",
-            format!(
-                "Garbage collection bounds it: {} of the time, {rate:.0} collections per second of an eden of {}.",
-                percent(share),
-                answer::bytes(heap.eden_bytes as u64)
-            ),
-            "a larger young generation (-Xmn, -XX:NewSize, -XX:MaxNewSize), or G1 without these flags and with a \
-             larger -Xmx",
-        )
     })
 }
 

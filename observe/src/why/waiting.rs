@@ -3,6 +3,7 @@
 use yunti_probe::stack::{Frame, Kind};
 
 pub use crate::runtime::Waiting;
+use crate::runtime::is_of_go_library;
 
 /// Parts of function names, in order of precedence. The first one found anywhere on the stack decides.
 const SIGNS: &[(&str, Waiting)] = &[
@@ -198,6 +199,10 @@ fn is_pool_of_node(frames: &[Frame]) -> bool {
 /// Returns true if a stack takes work or messages from a queue. Its thread waits for somebody who has work, not for
 /// what others hold.
 pub fn takes_work(frames: &[Frame]) -> bool {
+    // A semaphore of Python waits for its condition too, and is no queue.
+    if frames.iter().any(|frame| frame.kind == Kind::Python && frame.name.contains("Semaphore.acquire ")) {
+        return false;
+    }
     const TAKES: [&str; 22] = [
         "uv__sem_wait",
         "Queue.take",
@@ -246,6 +251,7 @@ pub fn user_frame(frames: &[Frame]) -> Option<&Frame> {
     let of_script = frames.iter().rev().find(|frame| {
         frame.kind == Kind::JavaScript && is_own(frame, false) && !is_of_package(&frame.name)
     });
+    let of_script = of_script.or_else(|| frames.iter().rev().find(|frame| is_of_python_program(frame)));
     let users = of_script.or_else(|| frames.iter().rev().find(|frame| in_java && frame.kind != Kind::Native && is_own(frame, true) && !known(frame)));
     users.or_else(|| own_frame(frames))
 }
@@ -267,7 +273,13 @@ pub fn is_of_executor(frames: &[Frame]) -> bool {
 pub fn own_frame(frames: &[Frame]) -> Option<&Frame> {
     let in_java = frames.iter().any(|frame| frame.kind.is_java());
     let in_script = frames.iter().any(|frame| frame.kind == Kind::JavaScript);
-    let is_here = |frame: &&Frame| if in_java || in_script { frame.kind != Kind::Native } else { true };
+    let in_python = frames.iter().any(|frame| frame.kind == Kind::Python);
+    let is_here = |frame: &&Frame| match frame.kind {
+        Kind::Native => !in_java && !in_script && !in_python,
+        // Inlined functions on a stack of Python are native ones.
+        Kind::Inlined => !in_python,
+        _ => true,
+    };
     frames.iter().rev().find(|frame| is_own(frame, in_java) && is_here(frame))
 }
 
@@ -278,10 +290,32 @@ fn is_own(frame: &Frame, in_java: bool) -> bool {
         kind if kind.is_java() || in_java && kind == Kind::Inlined => {
             !LIBRARIES.iter().any(|library| frame.name.starts_with(library))
         }
+        Kind::Python => is_of_python(&frame.name) && !is_of_python_library(&frame.name),
+        Kind::Native | Kind::Inlined => !is_of_system(&frame.name) && !is_of_go_library(&frame.name),
         Kind::JavaScript => !frame.name.contains(" node:"),
-        Kind::Native | Kind::Inlined => !is_of_system(&frame.name),
         _ => false,
     }
+}
+
+/// Returns the file of a function of Python: `shop/orders.py:42` for `Pricer.total shop/orders.py:42`.
+fn python_file(name: &str) -> &str {
+    name.rsplit_once(' ').map_or("", |(_, place)| place)
+}
+
+/// Returns true for a function, and not for a state of the interpreter.
+fn is_of_python(name: &str) -> bool {
+    python_file(name).contains(':')
+}
+
+/// Returns true for a function of the library that comes with the interpreter.
+fn is_of_python_library(name: &str) -> bool {
+    python_file(name).starts_with("python3.") || name.contains(" <frozen ")
+}
+
+/// Returns true for a function of the program itself, not of an installed package.
+fn is_of_python_program(frame: &Frame) -> bool {
+    let is_of_package = |file: &str| file.starts_with("site-packages/") || file.starts_with("dist-packages/");
+    frame.kind == Kind::Python && is_own(frame, false) && !is_of_package(python_file(&frame.name))
 }
 
 /// Returns true for a function of JavaScript in a package: `handle express/router.js:47`.

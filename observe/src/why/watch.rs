@@ -1,25 +1,28 @@
 //! The first measurement: everything that is cheap, side by side, for some seconds.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use yunti_base::Result;
 
-use super::facts::{Facts, HeapFacts, ThreadLoad};
+use super::collections::{HeapWatch, JvmStacks};
+use super::facts::{Facts, ThreadLoad};
+use super::growth::GrowthWatch;
 use super::listening::QueueSampler;
-use super::units::{self, NativeWaits, RuntimeUnits};
-use super::settle;
-use crate::jvm::{self, PerfData, Profiler, Sampling};
-use crate::runtime;
+use super::outside::{self, OutsideWatch};
 use super::requests::RequestSampler;
+use super::settle;
+use super::units::{self, NativeWaits, RuntimeUnits};
+use crate::jvm::{Profiler, Sampling};
+use crate::runtime;
 use yunti_probe::answer::or_skip;
 use yunti_probe::kernel::Wakes;
 use yunti_probe::native::{Native, WaitSampler};
 use yunti_probe::stopping::{End, Stopping, Watched};
 use yunti_probe::target::cgroup::{Throttling, throttling};
+use yunti_probe::target::outside::{is_held, neighbours, usages};
 use yunti_probe::target::ports::{self, Connections};
-use yunti_probe::target::schedule::{Counts, ThreadTime, all_processes, counts, processors_of, thread_times};
+use yunti_probe::target::schedule::{Counts, ThreadTime, counts, processors_of, thread_times};
 use yunti_probe::target::{Activity, ActivitySampler, DiskWait, Process, Target, mappings};
 
 /// Time between two samples of a running thread in a JVM.
@@ -31,7 +34,6 @@ const CPU_HZ: u32 = 99;
 const WAITS_HZ: u32 = 40;
 /// Time between two samples from outside.
 const SAMPLE_EVERY: Duration = Duration::from_millis(25);
-const HEAP_EVERY: Duration = Duration::from_millis(100);
 const SNAPSHOT_EVERY: Duration = Duration::from_millis(200);
 const SNAPSHOT_OF_MANY_EVERY: Duration = Duration::from_secs(1);
 const THREADS_FEW: usize = 64;
@@ -104,7 +106,10 @@ pub fn watch(
     let mut facts = Facts { is_jvm, ..Facts::default() };
     let mut profiler = None;
     let (mut native, mut waits, mut runtime) = (None, None, None);
-    if is_jvm {
+    let is_held = is_held(process);
+    if is_held {
+        skips.push("SKIP stacks: the process is stopped".to_owned());
+    } else if is_jvm {
         let sampling = Sampling::CpuAndWall { cpu: CPU_EVERY, wall: WALL_EVERY };
         profiler = or_skip(skips, "stacks of Java", Profiler::start(process, sampling, time));
     } else {
@@ -115,11 +120,12 @@ pub fn watch(
             waits = sampler.map(|sampler| NativeWaits::new(sampler, WAITS_HZ));
         }
     }
-    let (mut runtime_units, mut runtime_rounds) = (RuntimeUnits::default(), 0);
+    let (mut runtime_units, mut runtime_rounds, mut runtime_peers) = (RuntimeUnits::default(), 0, Vec::new());
     let wakes = or_skip(skips, "which thread wakes which", Wakes::start(process));
     let mut sampler = ActivitySampler::new(process);
     let mut heap = HeapWatch::new(process);
-    let processes = all_processes();
+    let mut outside = OutsideWatch::new(process);
+    let mut growth = GrowthWatch::new(process);
     let connections = Connections::of(process);
     let mut listening = QueueSampler::default();
     let mut requests = or_skip(skips, "requests on connections", RequestSampler::start(process));
@@ -130,6 +136,8 @@ pub fn watch(
         sampler.sample();
         after.keep_up(process);
         heap.keep_up();
+        outside.keep_up();
+        growth.keep_up();
         listening.keep_up(process);
         requests.iter_mut().for_each(RequestSampler::keep_up);
         if let Some(native) = &mut native {
@@ -150,8 +158,14 @@ pub fn watch(
     facts.seconds = (after.at - before.at).as_secs_f64();
     facts.mappings = mappings(process).len();
     compare(process, &before, &after, &mut facts);
-    facts.others = others(process, &processes, watched.time.as_secs_f64(), facts.seconds);
+    let scale = facts.seconds / watched.time.as_secs_f64().max(0.001);
+    facts.others = neighbours(process, &outside.usages, &usages(), watched.time.as_secs_f64());
+    facts.others.iter_mut().for_each(|other| other.seconds *= scale);
+    let samples = sampler.samples.values().flat_map(HashMap::values).sum();
+    let threads = (&before.threads, &after.threads);
+    facts.outside = outside.facts(process, &sampler.stops, samples, sampler.rounds, threads, facts.seconds);
     facts.heap = heap.facts(facts.seconds);
+    facts.growth = growth.finish(facts.heap.as_ref());
     facts.disk_waits = disk_waits(&sampler);
     facts.connections = Connections::of(process).since(connections);
     facts.listeners = listening.queues(process);
@@ -163,6 +177,7 @@ pub fn watch(
     }
     let mut threads = units::Threads::new();
     if let Some(recording) = profiler.and_then(|profiler| or_skip(skips, "stacks of Java", profiler.stop())) {
+        facts.jvm = JvmStacks::of(&recording);
         threads = units::of_java(process, &recording, &sampler, &mut facts, is_of_jvm);
     }
     if !is_jvm {
@@ -179,9 +194,11 @@ pub fn watch(
         threads = units::of_calls(process, &sampler, is_of_jvm);
     }
     let virtuals = or_skip(skips, "virtual threads", units::virtual_threads(process, &threads));
+    facts.jvm.take_times(&before.threads, &after.threads);
     facts.threads = threads.into_values().chain(virtuals.into_iter().flatten()).collect();
     if let Some(mut runtime) = runtime {
         let own = runtime.finish();
+        (facts.go, runtime_peers) = (runtime.go_facts(), runtime.peers());
         if !own.is_empty() {
             facts.on_cpu = own;
         }
@@ -189,9 +206,13 @@ pub fn watch(
             facts.threads = runtime_units.finish(runtime_rounds);
         }
         facts.event_loop = runtime.event_loop();
+        facts.interpreter = runtime.interpreter();
     }
     settle::settle(&mut facts);
     facts.peers = peers(&sampler, facts.seconds);
+    facts.peers.extend(runtime_peers.into_iter().map(|(peer, units)| (peer, units * facts.seconds)));
+    facts.peers.sort_by(|a, b| b.1.total_cmp(&a.1));
+    outside::search(process, &mut facts);
     Ok((facts, watched))
 }
 
@@ -248,80 +269,6 @@ fn compare(process: &Process, before: &Snapshot, after: &Snapshot, facts: &mut F
     };
     let machine = processors_of(process) as f64;
     facts.processors = is.processors.map_or(machine, |quota| quota.min(machine));
-}
-
-/// Other processes and their processor time.
-///
-/// @param seconds of the measurement
-/// @param of_seconds seconds to scale the result to
-fn others(
-    process: &Process,
-    before: &HashMap<u32, (String, f64)>,
-    seconds: f64,
-    of_seconds: f64,
-) -> Vec<(String, f64)> {
-    let ours = [std::process::id(), process.pid];
-    let mut others = Vec::new();
-    for (pid, (name, now)) in all_processes() {
-        let used = now - before.get(&pid).map_or(0.0, |(_, before)| *before);
-        if !ours.contains(&pid) && used > 0.01 * seconds {
-            others.push((name, used / seconds.max(0.001) * of_seconds));
-        }
-    }
-    others.sort_by(|a, b| b.1.total_cmp(&a.1));
-    others
-}
-
-/// Sampler of the JVM's own counters.
-struct HeapWatch {
-    file: Option<PathBuf>,
-    first: Option<PerfData>,
-    last: Option<PerfData>,
-    sampled_at: Instant,
-    promoted_bytes: f64,
-    eden_bytes: f64,
-}
-
-const OLD_USED: &str = "sun.gc.generation.1.space.0.used";
-
-impl HeapWatch {
-    fn new(process: &Process) -> HeapWatch {
-        let file = jvm::perf_data_file(process);
-        let first = file.as_deref().and_then(jvm::perf_data);
-        HeapWatch { file, last: first.clone(), first, sampled_at: Instant::now(), promoted_bytes: 0.0, eden_bytes: 0.0 }
-    }
-
-    fn keep_up(&mut self) {
-        if self.sampled_at.elapsed() < HEAP_EVERY {
-            return;
-        }
-        self.sampled_at = Instant::now();
-        let Some(now) = self.file.as_deref().and_then(jvm::perf_data) else { return };
-        let of = |data: &PerfData, name: &str| data.get(name).unwrap_or(0.0);
-        if let Some(last) = &self.last {
-            self.promoted_bytes += (of(&now, OLD_USED) - of(last, OLD_USED)).max(0.0);
-        }
-        self.eden_bytes = self.eden_bytes.max(of(&now, "sun.gc.generation.0.space.0.capacity"));
-        self.last = Some(now);
-    }
-
-    fn facts(mut self, seconds: f64) -> Option<HeapFacts> {
-        self.sampled_at = self.sampled_at.checked_sub(HEAP_EVERY).unwrap_or(self.sampled_at);
-        self.keep_up();
-        let (first, last) = (self.first?, self.last?);
-        let count = |name: &str| (last.get(name).unwrap_or(0.0) - first.get(name).unwrap_or(0.0)).max(0.0);
-        let time = |name: &str| (last.seconds(name).unwrap_or(0.0) - first.seconds(name).unwrap_or(0.0)).max(0.0);
-        let collectors: [f64; 3] = [0, 1, 2].map(|n| time(&format!("sun.gc.collector.{n}.time")));
-        let of = |name: &str| last.get(name).unwrap_or(0.0);
-        Some(HeapFacts {
-            pause_share: collectors.iter().sum::<f64>() / seconds.max(0.001),
-            young_collections: count("sun.gc.collector.0.invocations"),
-            old_collections: count("sun.gc.collector.1.invocations") + count("sun.gc.collector.2.invocations"),
-            promoted_bytes: self.promoted_bytes,
-            eden_bytes: self.eden_bytes,
-            heap_max_bytes: of("sun.gc.generation.1.maxCapacity").max(of("sun.gc.generation.0.maxCapacity")),
-        })
-    }
 }
 
 fn peers(sampler: &ActivitySampler, seconds: f64) -> Vec<(String, f64)> {

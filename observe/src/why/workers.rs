@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::facts::{Facts, ThreadFacts};
 use super::finding::{Finding, percent, while_processors_are_free};
+use super::requests::PeerRequests;
 use super::waiting::{self, Waiting, told};
 
 /// Idle share of workers above which they are not the bottleneck.
@@ -36,7 +37,11 @@ fn mostly(threads: &[&ThreadFacts]) -> Option<(Waiting, Rc<str>, f64)> {
 
 /// Tells what threads do in most of their time: `wait for 127.0.0.1:5432`.
 pub fn doing(facts: &Facts, kind: Waiting) -> Option<String> {
-    let peer = || facts.peers.first().map_or("a peer", |(peer, _)| peer);
+    let peer = || {
+        let first = facts.peers.first().map(|(peer, _)| peer);
+        let known = facts.requests.outbound.iter().find(|one| first.is_none_or(|first| *first == one.peer));
+        known.map(PeerRequests::name).or_else(|| first.cloned()).unwrap_or_else(|| "a peer".to_owned())
+    };
     Some(match kind {
         Waiting::Not => "compute".to_owned(),
         Waiting::Network => format!("wait for {}", peer()),

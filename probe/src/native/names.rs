@@ -11,6 +11,7 @@ use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 
 use super::memory::Memory;
 use crate::code::mangled::readable;
+use crate::code::{GoFunctions, GoProgram};
 use crate::stack::{Frame, Kind};
 use crate::target::{Mapping, Process};
 
@@ -19,6 +20,7 @@ pub struct Names {
     symbolizer: Symbolizer,
     known: HashMap<u64, Rc<[Frame]>>,
     perf_map: PerfMap,
+    go: Option<GoFunctions>,
 }
 
 /// Functions in the map of a JIT compiler, which keeps growing.
@@ -39,6 +41,8 @@ impl Names {
             symbolizer: Symbolizer::builder().enable_demangling(false).build(),
             known: HashMap::new(),
             perf_map: PerfMap { path, bytes: 0, functions: Vec::new() },
+            // Stripped programs of Go have names only in Go's own table, and its debugging information is slow to read.
+            go: GoProgram::of(process, &[]).ok().flatten().and_then(|program| program.functions()),
         }
     }
 
@@ -78,6 +82,10 @@ impl Names {
     }
 
     fn of_file(&self, address: u64, mapping: &Mapping, memory: &Memory) -> Vec<Frame> {
+        if let Some(names) = self.go.as_ref().and_then(|go| go.names(address)) {
+            let kind = |i| if i == 0 { Kind::Native } else { Kind::Inlined };
+            return names.into_iter().enumerate().map(|(i, name)| Frame { name: name.into(), kind: kind(i) }).collect();
+        }
         let file = mapping.name.rsplit('/').next().unwrap_or(&mapping.name);
         let source = Source::Elf(Elf::new(memory.path(mapping)));
         let offset = address - mapping.begin + mapping.offset;

@@ -23,10 +23,12 @@ pub enum Kind {
     Kernel,
     /// JavaScript, interpreted or compiled.
     JavaScript,
+    /// Python.
+    Python,
 }
 
 /// All kinds, in the order of their numbers.
-pub const KINDS: [Kind; 9] = [
+pub const KINDS: [Kind; 10] = [
     Kind::Group,
     Kind::Interpreted,
     Kind::CompiledC1,
@@ -36,6 +38,7 @@ pub const KINDS: [Kind; 9] = [
     Kind::Native,
     Kind::Kernel,
     Kind::JavaScript,
+    Kind::Python,
 ];
 
 impl Kind {
@@ -56,6 +59,7 @@ impl Kind {
             Kind::JavaScript => "javascript",
             Kind::Native => "native",
             Kind::Kernel => "kernel",
+            Kind::Python => "python",
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::Process;
 use super::disk::{self, DiskWait};
+use super::outside::Stops;
 use super::sockets::{Connection, connections, socket_of};
 
 /// Activity of a thread at one moment.
@@ -32,8 +33,12 @@ pub struct ActivitySampler {
     memory: Option<File>,
     sockets: HashMap<u64, Connection>,
     last_read: Option<Instant>,
+    /// Time that the last reading of the sockets took.
+    reading: Duration,
     /// Samples by thread and activity.
     pub samples: HashMap<u32, HashMap<Activity, u64>>,
+    /// Samples of threads that others hold.
+    pub stops: Stops,
     /// Number of rounds.
     pub rounds: u64,
 }
@@ -42,6 +47,8 @@ pub struct ActivitySampler {
 const SOCKETS_EVERY: Duration = Duration::from_millis(500);
 /// Shortest interval, for programs that connect for each call.
 const SOCKETS_AT_MOST_EVERY: Duration = Duration::from_millis(20);
+/// Inverse of the share of time in which sockets are read at most.
+const READING_SHARE: u32 = 100;
 /// Threads a round; of more threads, each round reads a part.
 const THREADS_MAX: usize = 256;
 
@@ -53,14 +60,20 @@ impl ActivitySampler {
             memory: File::open(format!("/proc/{}/mem", process.pid)).ok(),
             sockets: HashMap::new(),
             last_read: None,
+            reading: Duration::ZERO,
             samples: HashMap::new(),
+            stops: Stops::default(),
             rounds: 0,
         }
     }
 
     fn read_sockets(&mut self, every: Duration) {
+        // A machine with many sockets has a long table.
+        let every = every.max(self.reading * READING_SHARE);
         if self.last_read.is_none_or(|at| at.elapsed() > every) {
+            let begin = Instant::now();
             self.sockets = connections(&self.process);
+            self.reading = begin.elapsed();
             self.last_read = Some(Instant::now());
         }
     }
@@ -72,13 +85,14 @@ impl ActivitySampler {
         let threads = self.process.threads();
         let step = threads.len().div_ceil(THREADS_MAX).max(1);
         for tid in threads.into_iter().skip(self.rounds as usize % step).step_by(step) {
-            if let Some(activity) = self.activity(tid) {
+            if let Some(activity) = self.activity(tid, step as u64) {
                 *self.samples.entry(tid).or_default().entry(activity).or_default() += step as u64;
             }
         }
     }
 
-    fn activity(&mut self, tid: u32) -> Option<Activity> {
+    /// Returns the activity of a thread; `None` if it has ended or was stopped. `weight`: threads that it stands for.
+    pub fn activity(&mut self, tid: u32, weight: u64) -> Option<Activity> {
         let stat = fs::read_to_string(format!("/proc/{}/task/{tid}/stat", self.process.pid)).ok()?;
         let state = stat.rsplit_once(") ")?.1.chars().next()?;
         match state {
@@ -88,7 +102,10 @@ impl ActivitySampler {
                 return Some(Activity::Disk(disk::of_stack(&stack.unwrap_or_default())));
             }
             'S' => {}
-            _ => return None,
+            _ => {
+                self.stops.count(&self.process, tid, state, weight);
+                return None;
+            }
         }
         // Without access the line is empty; a profiler may have the stack.
         let call = fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", self.process.pid)).unwrap_or_default();
@@ -99,7 +116,8 @@ impl ActivitySampler {
         Some(self.in_call(number, &arguments))
     }
 
-    fn in_call(&mut self, number: i64, arguments: &[u64]) -> Activity {
+    /// Returns the activity of a thread in a system call.
+    pub fn in_call(&mut self, number: i64, arguments: &[u64]) -> Activity {
         let name = usize::try_from(number).ok().and_then(syscalls::Sysno::new);
         let first = arguments.first().copied().unwrap_or(0);
         match name.map_or("", |call| call.name()) {
@@ -118,7 +136,8 @@ impl ActivitySampler {
         }
     }
 
-    fn at_socket(&mut self, fd: u64) -> Activity {
+    /// Returns the activity of one that waits at a descriptor.
+    pub fn at_socket(&mut self, fd: u64) -> Activity {
         let Some(inode) = socket_of(&self.process, fd) else { return Activity::Other };
         if !self.sockets.contains_key(&inode) {
             self.read_sockets(SOCKETS_AT_MOST_EVERY);

@@ -63,8 +63,8 @@ pub fn memory_limit(process: &Process) -> Option<(PathBuf, u64)> {
     folders(process, "memory").into_iter().filter_map(of).min_by_key(|(_, limit)| *limit)
 }
 
-/// Folders of the groups, innermost first.
-fn folders(process: &Process, controller: &str) -> Vec<PathBuf> {
+/// Returns the folders of the process's groups, innermost first. `controller`: empty for version 2 alone.
+pub fn folders(process: &Process, controller: &str) -> Vec<PathBuf> {
     let groups = fs::read_to_string(format!("/proc/{}/cgroup", process.pid)).unwrap_or_default();
     let mounts = mounts::all();
     let mut all = Vec::new();
@@ -72,7 +72,7 @@ fn folders(process: &Process, controller: &str) -> Vec<PathBuf> {
         // `4:cpu,cpuacct:/a/b`, `0::/a/b`
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let is_version_1 = controllers.split(',').any(|c| c == controller);
+        let is_version_1 = controllers.split(',').any(|c| !c.is_empty() && c == controller);
         if !is_version_1 && !controllers.is_empty() {
             continue;
         }

@@ -57,6 +57,13 @@ impl Process {
         self.started
     }
 
+    /// Returns the seconds since its start.
+    pub fn age_seconds(&self) -> f64 {
+        let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
+        let now = uptime.split_whitespace().next().and_then(|seconds| seconds.parse::<f64>().ok()).unwrap_or(0.0);
+        (now - self.started as f64 / rustix::param::clock_ticks_per_second() as f64).max(0.0)
+    }
+
     /// Returns a path of the process as this process reaches it.
     pub fn path(&self, inside: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{inside}", self.pid))

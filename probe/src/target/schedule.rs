@@ -1,10 +1,9 @@
-//! Counters of the scheduler: run time and run queue time of threads, and processor time of other processes.
+//! Counters of the scheduler: run time and run queue time of threads.
 
 use std::collections::HashMap;
 use std::fs;
 
 use super::Process;
-use super::choose::processes;
 
 /// Times of a thread since its start.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,15 +70,6 @@ pub fn counts(process: &Process) -> Counts {
         user_seconds: number(14) as f64 / ticks,
         system_seconds: number(15) as f64 / ticks,
     }
-}
-
-/// Returns the processor time of every process in seconds, with its name.
-pub fn all_processes() -> HashMap<u32, (String, f64)> {
-    let of = |pid: u32| {
-        let process = Process::of(pid).ok()?;
-        Some((pid, (process.name.clone(), process.cpu_seconds()?)))
-    };
-    processes().filter_map(of).collect()
 }
 
 /// Returns the number of processors that a process may use.

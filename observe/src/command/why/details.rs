@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::command::{Measurement, faults, locks};
 use crate::jvm;
-use crate::why::deadlock;
+use crate::why::{database, deadlock};
+use crate::why::collections::needs_code_cache;
 use crate::why::facts::{Details, Facts, LockSummary, ThreadFacts};
 use crate::why::finding::{PAGE_FAULT_FRAMES, has_frame};
 use crate::why::reads;
@@ -42,6 +43,7 @@ pub fn measure(process: &Process, facts: &Facts, stopping: &mut Stopping, answer
             deadlock::in_mutexes(process, facts)
         };
     }
+    details.sessions = database::sessions(facts);
     if needs_locks(facts) {
         let result = locks::measure(measurement, stopping, answer);
         let measured = or_skip(&mut answer.skips, "locks", result);
@@ -54,6 +56,10 @@ pub fn measure(process: &Process, facts: &Facts, stopping: &mut Stopping, answer
     if needs_queues(facts) {
         let histogram = jvm::diagnose(process, "GC.class_histogram -all");
         details.queued_tasks = or_skip(&mut answer.skips, "tasks in queues", histogram).map(|text| queued_tasks(&text));
+    }
+    if needs_code_cache(facts) {
+        let cache = jvm::diagnose(process, "Compiler.codecache");
+        details.code_cache_full = or_skip(&mut answer.skips, "code cache", cache).map(|text| is_full(&text));
     }
     if needs_reads(facts) {
         let result = reads::measure(process, stopping, &mut answer.skips);
@@ -115,14 +121,27 @@ fn queued_tasks(histogram: &str) -> u64 {
     histogram.lines().filter_map(count).max().unwrap_or(0)
 }
 
+/// Returns true if the JVM reports that its code cache was full, or that it compiles no more.
+fn is_full(code_cache: &str) -> bool {
+    let count = |line: &str| line.split_once("full_count=").is_some_and(|(_, n)| !n.starts_with('0'));
+    code_cache.lines().any(|line| line.contains("compilation: disabled") || count(line))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::queued_tasks;
+    use super::{is_full, queued_tasks};
 
     #[test]
     fn histograms() {
         let text = " num     #instances         #bytes  class name (module)\n-----\n   1:  1000  8 [B \
              (java.base@17)\n   2:  77  9 java.util.concurrent.LinkedBlockingQueue$Node (java.base@17.0.15)\n";
         assert_eq!((queued_tasks(text), queued_tasks("")), (77, 0));
+    }
+
+    #[test]
+    fn code_caches() {
+        assert!(is_full(" compilation: disabled (not enough contiguous free space left)\n"));
+        assert!(is_full("              stopped_count=1, restarted_count=0\n full_count=3\n"));
+        assert!(!is_full(" compilation: enabled\n full_count=0\n"));
     }
 }

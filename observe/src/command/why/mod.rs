@@ -11,7 +11,7 @@ use crate::jvm;
 use crate::jvm::HELD;
 use crate::runtime::event_loop::EventLoop;
 use crate::runtime::node;
-use crate::why::{Facts, Finding, Verdict, Waiting, verdict, watch};
+use crate::why::{Facts, Finding, Verdict, Waiting, growth_told, verdict, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stack::Tree;
@@ -72,6 +72,7 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
             shown: 20,
         });
     }
+    answer.notes.extend(growth_told(facts));
     let used = facts.cpu_seconds() / facts.seconds.max(0.001);
     let per_second = |n: f64| n / facts.seconds.max(0.001);
     let row = |what: &str, value: String| vec![what.to_owned(), value];
@@ -103,6 +104,13 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
         rows.push(row(
             "garbage collection",
             format!("{:.1} % of the time in pauses, {rate:.1} per second", heap.pause_share * 100.0),
+        ));
+    }
+    if let Some(go) = &facts.go {
+        rows.push(row("goroutines", format!("{:.0}; {:.2} ready, {:.2} running", go.goroutines, go.runnable, go.running)));
+        rows.push(row(
+            "garbage collection by Go",
+            format!("{:.1} per second, {} live", per_second(go.collections), answer::bytes(go.live_bytes)),
         ));
     }
     if let Some(event_loop) = &facts.event_loop {
@@ -219,7 +227,21 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
         "peers": facts.peers,
         "requests": requests::to_json(facts),
-        "others": facts.others,
+        "go": facts.go.as_ref().map(|go| json!({
+            "version": go.version,
+            "gomaxprocs": go.processors,
+            "goroutines": go.goroutines,
+            "runnable": go.runnable,
+            "running": go.running,
+            "gc_percent": go.gc_percent,
+            "memory_limit": go.memory_limit,
+            "heap_bytes": go.heap_bytes,
+            "live_bytes": go.live_bytes,
+            "collections": go.collections,
+            "pause_seconds": go.pause_seconds,
+        })),
         "event_loop": facts.event_loop.as_ref().map(loop_to_json),
+        "others": facts.others.iter().map(|other| (other.name(), other.seconds)).collect::<Vec<_>>(),
+        "growth": growth_told(facts),
     })
 }

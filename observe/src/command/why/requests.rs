@@ -97,6 +97,7 @@ pub fn to_json(facts: &Facts) -> Value {
     let wire = &requests.wire;
     json!({
         "samples": requests.samples,
+        "cost_seconds": requests.cost_seconds,
         "ports": requests.ports,
         "look_ups": requests.look_ups,
         "served": {
@@ -106,6 +107,7 @@ pub fn to_json(facts: &Facts) -> Value {
             "under_way": inbound.under_way,
             "mean_seconds": inbound.mean_seconds,
             "longest_seconds": inbound.longest_seconds,
+            "is_poll": inbound.is_poll,
             "unread": inbound.unread,
             "unread_seconds": inbound.unread_seconds,
             "held": inbound.held,

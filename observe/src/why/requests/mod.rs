@@ -4,11 +4,13 @@
 //! ```text
 //!   mod.rs      requests over the measurement: served here, and outstanding at each peer
 //!   turns.rs    one connection: which side spoke last, and from that its requests
+//!   groups.rs   sums of the connections to one peer
 //!   sampler.rs  samples of all connections of a process, as often as their cost allows
 //!   peers.rs    processes on this machine behind the peers
 //!   rules.rs    causes: no demand, a slow peer, connections that are not reused or not established
 //! ```
 
+mod groups;
 mod peers;
 mod rules;
 mod sampler;
@@ -21,6 +23,8 @@ pub use sampler::RequestSampler;
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     pub samples: usize,
+    /// Processor time that the samples took, in seconds.
+    pub cost_seconds: f64,
     /// True if it has listening sockets, or connections that peers opened.
     pub is_server: bool,
     /// Its listening ports.
@@ -51,6 +55,8 @@ pub struct Inbound {
     /// Mean time of a request in seconds, from its last byte to the answer's.
     pub mean_seconds: f64,
     pub longest_seconds: f64,
+    /// True if its answers always take the same long time and say little: it holds them back until it has news.
+    pub is_poll: bool,
     /// Connections at a time whose data the process leaves unread.
     pub unread: f64,
     /// Longest time for which data stayed unread.
@@ -125,7 +131,7 @@ pub struct UnixPeer {
     pub unread_there: f64,
 }
 
-/// What the network did to the process's connections.
+/// Effects of the network on the process's connections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wire {
     /// Receivers that do not read, by descending number of connections.

@@ -54,7 +54,8 @@ pub fn is_idle(facts: &Facts) -> Option<String> {
     }
     let requests = &facts.requests;
     let inbound = &requests.inbound;
-    if inbound.under_way > IDLE_WAITS || inbound.unread > IDLE_WAITS || inbound.held_new > 0 {
+    let is_served = inbound.under_way > IDLE_WAITS && !inbound.is_poll;
+    if is_served || inbound.unread > IDLE_WAITS || inbound.held_new > 0 {
         return None;
     }
     let is_open = |peer: &&PeerRequests| {
@@ -324,6 +325,10 @@ mod tests {
             is_idle(&facts)
         };
         assert!(with(|facts| facts.requests.inbound.under_way = 0.5).is_none());
+        let poll = |facts: &mut Facts| {
+            facts.requests.inbound = Inbound { under_way: 1.0, is_poll: true, ..Inbound::default() }
+        };
+        assert!(with(poll).is_some());
         assert!(with(|facts| facts.requests.inbound.held_new = 1).is_none());
         assert!(with(|facts| facts.requests.inbound.unread = 1.0).is_none());
         assert!(with(|facts| facts.queued_seconds = 8.0).is_none());

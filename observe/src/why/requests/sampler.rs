@@ -10,66 +10,35 @@ use yunti_probe::kernel::system::tcp_info::{CLOSE_WAIT, Identity, SYN_SENT, TcpC
 use yunti_probe::kernel::system::unix_diag::{UnixReader, UnixSocket};
 use yunti_probe::target::{Process, sockets_of};
 
-use super::turns::{Dialogue, Sample, Side, Tally, Timeline};
+use super::groups::{Group, Tracked};
+use super::turns::{Dialogue, Sample, Side, Timeline};
 use super::{Inbound, PeerRequests, Requests, SlowReceiver, UnixPeer, Wire, peers};
 
 /// Shortest time between two samples.
 const EVERY: Duration = Duration::from_millis(20);
-/// Longest time between two looks for new connections, if it is affordable.
-const NEW_EVERY: Duration = Duration::from_millis(100);
-const UNIX_EVERY: Duration = Duration::from_millis(100);
-/// Share of a processor for samples, and for reading descriptors.
+/// Time between two walks through all connections while none is new.
+const ALL_EVERY: Duration = Duration::from_millis(200);
+const UDP_EVERY: Duration = Duration::from_millis(50);
+const UNIX_EVERY: Duration = Duration::from_millis(250);
+/// Share of a processor for samples, and what they may spend at once.
 const SHARE_MAX: f64 = 0.01;
+const BURST: Duration = Duration::from_millis(15);
+/// Share of a processor for reading descriptors.
 const DESCRIPTORS_SHARE_MAX: f64 = 0.005;
+/// Cost of reading one connection alone, at first.
+const ONE_COST: Duration = Duration::from_micros(4);
 /// Groups of peers kept apart; further ones count in the sum of all only.
 const PEERS_MAX: usize = 256;
 /// Rows that a reader sees.
 const PEERS_SHOWN: usize = 16;
 /// Data that stays unread for this time is left by the process, not on its way to it.
 const UNREAD_MS: u32 = 20;
-/// Time that a small segment waits from which on it waits for an acknowledgement rather than for the processor.
-const SMALL_MS: u32 = 8;
+/// Bytes of an answer up to which it says that there is no news.
+const NO_NEWS_BYTES: f64 = 64.0;
 /// Time of TIME_WAIT in milliseconds: Linux has no setting for it.
 const TIME_WAIT_MS: f64 = 60_000.0;
 
 type Address = (IpAddr, u16);
-
-/// Connection of the process.
-struct Tracked {
-    identity: Identity,
-    group: usize,
-    dialogue: Option<Dialogue>,
-    first: TcpInfo,
-    last: TcpInfo,
-    is_new: bool,
-    unread_since: Option<f64>,
-    seen_in: usize,
-}
-
-/// Sums of a peer, or of all connections that peers opened.
-#[derive(Default)]
-struct Group {
-    timeline: Timeline,
-    tally: Tally,
-    connections: f64,
-    opened: f64,
-    unread: f64,
-    unread_seconds: f64,
-    connecting: f64,
-    connecting_again: f64,
-    held: Vec<(f64, bool)>,
-    rtt_us: u32,
-    received_bytes: f64,
-    sent_bytes: f64,
-    limited: f64,
-    unsent: f64,
-    small: f64,
-    small_ms: u32,
-    small_seen: u64,
-    segments: u64,
-    retransmitted: u64,
-    recovering: f64,
-}
 
 /// Group of connections that peers opened.
 const INBOUND: usize = 0;
@@ -91,8 +60,14 @@ pub struct RequestSampler {
     foreign: HashSet<u32>,
     descriptors_at: Option<Instant>,
     descriptors_cost: Duration,
+    /// Part of the present sample's cost.
+    descriptors_now: Duration,
     all_at: Option<Instant>,
     all_cost: Duration,
+    one_cost: Duration,
+    spent: Duration,
+    /// Time spent in all, with descriptors.
+    cost: Duration,
     is_churning: bool,
     tracked: HashMap<u32, Tracked>,
     listening: HashSet<Address>,
@@ -101,6 +76,7 @@ pub struct RequestSampler {
     peers: HashMap<Address, usize>,
     all_outbound: Timeline,
     look_ups: f64,
+    udp_at: Option<(Instant, f64)>,
     unix_at: Option<Instant>,
     unix_samples: usize,
     unix_peers: HashMap<u32, (UnixSocket, u32, f64, f64)>,
@@ -127,8 +103,12 @@ impl RequestSampler {
             foreign: HashSet::new(),
             descriptors_at: None,
             descriptors_cost: Duration::ZERO,
+            descriptors_now: Duration::ZERO,
             all_at: None,
             all_cost: Duration::ZERO,
+            one_cost: ONE_COST,
+            spent: Duration::ZERO,
+            cost: Duration::ZERO,
             is_churning: false,
             tracked: HashMap::new(),
             listening: HashSet::new(),
@@ -137,6 +117,7 @@ impl RequestSampler {
             peers: HashMap::new(),
             all_outbound: Timeline::default(),
             look_ups: 0.0,
+            udp_at: None,
             unix_at: None,
             unix_samples: 0,
             unix_peers: HashMap::new(),
@@ -152,31 +133,45 @@ impl RequestSampler {
             return;
         }
         let before = cpu_time();
-        self.sample();
+        let left = BURST + self.begin.elapsed().mul_f64(SHARE_MAX);
+        self.sample(left.saturating_sub(self.spent));
+        // Reading descriptors has a limit of its own.
+        let descriptors = std::mem::take(&mut self.descriptors_now);
         let cost = cpu_time().saturating_sub(before);
-        self.next = now + EVERY.max(cost.div_f64(SHARE_MAX));
+        self.cost += cost;
+        self.spent += cost.saturating_sub(descriptors);
+        self.next = now + EVERY;
     }
 
-    fn sample(&mut self) {
+    /// Takes a sample for the time that is left to spend: of the known connections if they are few, else of all.
+    fn sample(&mut self, left: Duration) {
+        let known_cost = self.one_cost * self.tracked.len() as u32;
+        let is_due = self.is_churning || self.all_at.is_none_or(|at| at.elapsed() >= ALL_EVERY);
+        // While connections come and go, those known are not all that there are, and count too little.
+        let is_all = self.is_churning || is_due && self.all_cost <= left || known_cost >= self.all_cost;
+        let cost = if is_all { self.all_cost } else { known_cost };
+        if cost > left {
+            return;
+        }
         let at = self.begin.elapsed().as_secs_f64();
         let sample = self.weights.len();
         self.weights.push(at - self.last_at);
         self.last_at = at;
-        // Reading some connections costs some 2 us each, reading all of them the walk through the kernel's table.
-        let few = Duration::from_micros(2) * self.tracked.len() as u32 * 2 < self.all_cost;
-        let is_due = self.all_at.is_none_or(|at| at.elapsed() >= NEW_EVERY.max(self.all_cost.div_f64(SHARE_MAX)));
-        if few && !is_due && !self.is_churning {
-            self.sample_known(sample, at);
-        } else {
+        if is_all {
             self.sample_all(sample, at);
+        } else {
+            self.sample_known(sample, at);
         }
-        self.sample_udp(at);
+        if self.udp_at.is_none_or(|(time, _)| time.elapsed() >= UDP_EVERY) {
+            self.sample_udp(at);
+        }
         if self.unix_at.is_none_or(|at| at.elapsed() >= UNIX_EVERY) {
             self.sample_unix();
         }
     }
 
     fn sample_known(&mut self, sample: usize, at: f64) {
+        let before = cpu_time();
         let identities: Vec<Identity> = self.tracked.values().map(|one| one.identity).collect();
         let mut found = Vec::with_capacity(identities.len());
         if self.reader.these(&identities, |_, one| found.extend(one)).is_err() {
@@ -184,6 +179,9 @@ impl RequestSampler {
         }
         found.retain(|one| one.inode != 0 && self.tracked.contains_key(&one.inode));
         self.take(sample, at, found);
+        if !identities.is_empty() {
+            self.one_cost = (self.one_cost + cpu_time().saturating_sub(before) / identities.len() as u32) / 2;
+        }
     }
 
     fn sample_all(&mut self, sample: usize, at: f64) {
@@ -193,7 +191,6 @@ impl RequestSampler {
         if self.reader.all(states, |one| found.push(one)).is_err() {
             return;
         }
-        self.all_cost = cpu_time().saturating_sub(before);
         self.all_at = Some(Instant::now());
         let is_unknown = |one: &TcpConnection| {
             one.inode != 0 && !self.sockets.contains(&u64::from(one.inode)) && !self.foreign.contains(&one.inode)
@@ -213,6 +210,7 @@ impl RequestSampler {
         let new = found.iter().filter(|one| !self.tracked.contains_key(&one.inode)).count();
         self.is_churning = sample > 0 && new > 0;
         self.take(sample, at, found);
+        self.all_cost = cpu_time().saturating_sub(before).saturating_sub(self.descriptors_now);
     }
 
     /// Reads the process's descriptors if that is affordable. Returns true if it did.
@@ -224,6 +222,7 @@ impl RequestSampler {
         let before = cpu_time();
         self.sockets = sockets_of(&self.process);
         self.descriptors_cost = cpu_time().saturating_sub(before);
+        self.descriptors_now = self.descriptors_cost;
         self.descriptors_at = Some(Instant::now());
         true
     }
@@ -323,6 +322,8 @@ impl RequestSampler {
     /// Counts look-ups of names: resolvers connect a socket for the time of a look-up.
     fn sample_udp(&mut self, at: f64) {
         const NAME_SERVICE: u16 = 53;
+        let weight = self.udp_at.map_or(0.0, |(_, last)| at - last);
+        self.udp_at = Some((Instant::now(), at));
         let mut inodes = Vec::new();
         let read = self.reader.connected_udp(|one| inodes.extend((one.peer.1 == NAME_SERVICE).then_some(one.inode)));
         if read.is_err() || inodes.is_empty() {
@@ -334,7 +335,6 @@ impl RequestSampler {
             self.foreign.extend(inodes.iter().filter(|inode| !self.sockets.contains(&u64::from(**inode))));
         }
         let own = inodes.iter().filter(|inode| self.sockets.contains(&u64::from(**inode))).count();
-        let weight = self.weights.last().copied().unwrap_or(at);
         self.look_ups += own as f64 * weight;
     }
 
@@ -363,6 +363,7 @@ impl RequestSampler {
 
     /// Ends the measurement, and returns the requests.
     pub fn finish(mut self) -> Requests {
+        let before = cpu_time();
         let samples = self.weights.len();
         let seconds = self.weights.iter().sum::<f64>().max(0.001);
         self.count_time_wait();
@@ -399,18 +400,19 @@ impl RequestSampler {
         };
         let wire = self.wire(seconds);
         outbound.truncate(PEERS_SHOWN);
-        let inbound = self.inbound(seconds);
+        let (inbound, unix) = (self.inbound(seconds), self.unix());
         let mut ports: Vec<u16> = self.own_ports.iter().copied().collect();
         ports.sort_unstable();
         Requests {
             samples,
+            cost_seconds: (self.cost + cpu_time().saturating_sub(before)).as_secs_f64(),
             is_server: !ports.is_empty() || inbound.connections > 0.0,
             ports,
             inbound,
             outbound,
             all_outbound,
             look_ups: self.look_ups / seconds,
-            unix: self.unix(),
+            unix,
             wire,
         }
     }
@@ -445,10 +447,11 @@ impl RequestSampler {
         Inbound {
             connections: group.connections / seconds,
             opened: group.opened,
-            requests: group.tally.exchanges(),
+            requests: group.exchanges(),
             under_way,
             mean_seconds: group.mean_seconds(under_way, seconds),
             longest_seconds: group.tally.clean.longest,
+            is_poll: group.tally.is_poll() && group.sent_bytes / group.exchanges().max(1.0) <= NO_NEWS_BYTES,
             unread: group.unread / seconds,
             unread_seconds: group.unread_seconds,
             held: group.held.len(),
@@ -469,7 +472,7 @@ impl RequestSampler {
         PeerRequests {
             connections: group.connections / seconds,
             opened: group.opened,
-            requests: group.tally.exchanges(),
+            requests: group.exchanges(),
             outstanding,
             is_multiplexed: group.tally.is_multiplexed(),
             mean_seconds: group.mean_seconds(outstanding, seconds),
@@ -551,7 +554,8 @@ impl RequestSampler {
                 let group = &mut self.groups[group];
                 // A connection that was seen may be among them.
                 if group.opened > 0.0 {
-                    group.opened = group.opened.max(count);
+                    group.unseen = (count - group.opened).max(0.0);
+                    group.opened += group.unseen;
                 }
             }
         }
@@ -617,66 +621,5 @@ fn text((address, port): Address) -> String {
     match address {
         IpAddr::V4(_) => format!("{address}:{port}"),
         IpAddr::V6(_) => format!("[{address}]:{port}"),
-    }
-}
-
-impl Group {
-    /// Adds a connection that was closed, or the measurement's end.
-    fn finish(&mut self, one: &Tracked) {
-        self.opened += f64::from(u32::from(one.is_new));
-        if let Some(dialogue) = &one.dialogue {
-            self.tally.join(&dialogue.tally);
-        }
-        let (first, last) = (&one.first, &one.last);
-        self.received_bytes += last.bytes_received.saturating_sub(first.bytes_received) as f64;
-        self.sent_bytes += last.bytes_sent.saturating_sub(first.bytes_sent) as f64;
-        self.limited += last.window_limited_us.saturating_sub(first.window_limited_us) as f64 / 1e6;
-        self.segments += u64::from(last.data_out.wrapping_sub(first.data_out));
-        self.retransmitted += u64::from(last.retransmitted.wrapping_sub(first.retransmitted));
-        if last.rtt_min_us > 0 && (self.rtt_us == 0 || last.rtt_min_us < self.rtt_us) {
-            self.rtt_us = last.rtt_min_us;
-        }
-    }
-
-    fn join(&mut self, other: &Group) {
-        self.tally.join(&other.tally);
-        self.connections += other.connections;
-        self.opened += other.opened;
-        self.unread += other.unread;
-        self.connecting += other.connecting;
-        self.connecting_again += other.connecting_again;
-        self.held.extend(&other.held);
-        if other.rtt_us > 0 && (self.rtt_us == 0 || other.rtt_us < self.rtt_us) {
-            self.rtt_us = other.rtt_us;
-        }
-    }
-
-    fn wire(&mut self, weight: f64, one: &TcpConnection) {
-        let info = &one.info;
-        self.unsent += f64::from(info.unsent_bytes) * weight;
-        // A last segment that is not full waits although the window and the congestion window have room: Nagle.
-        let on_the_way = info.unacked.saturating_mul(info.segment_bytes);
-        let is_small = info.unsent_bytes > 0 && info.unsent_bytes < info.segment_bytes && info.unacked > 0;
-        let has_room = info.unacked < info.window_segments
-            && (info.window_bytes == 0
-                || u64::from(on_the_way) + u64::from(info.unsent_bytes) <= u64::from(info.window_bytes)
-                || info.unacked == 1);
-        if is_small && has_room && one.retries == 0 && info.sent_ms >= SMALL_MS {
-            self.small += weight;
-            self.small_seen += 1;
-            self.small_ms = self.small_ms.max(info.sent_ms);
-        }
-        if one.retries > 0 && info.unacked > 0 {
-            self.recovering += weight;
-        }
-    }
-
-    /// Returns the mean time of an exchange: as measured where samples saw most of them, else by Little's law.
-    fn mean_seconds(&self, under_way: f64, seconds: f64) -> f64 {
-        let exchanges = self.tally.exchanges();
-        if self.tally.clean.count as f64 * 2.0 >= exchanges {
-            return self.tally.clean.mean();
-        }
-        under_way * seconds / exchanges.max(1.0)
     }
 }

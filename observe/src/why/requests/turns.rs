@@ -104,7 +104,7 @@ pub struct Tally {
     at_least: u64,
     /// Exchanges if each had one segment in the direction with fewer.
     by_segments: u64,
-    /// Intervals in which more was asked while a request was under way.
+    /// Intervals in which a further request came while one was under way.
     pub overlaps: u64,
 }
 
@@ -207,7 +207,7 @@ impl Dialogue {
         if let Some(last) = self.last {
             let (asks, answers) = self.side.progress(&last.info, &now.info);
             if answers > 0 {
-                // The only segment of answers came last, so more was asked before it.
+                // The only segment of answers came last, after a further request.
                 if answers == 1 && asks > 0 && !owes {
                     self.open = None;
                 }

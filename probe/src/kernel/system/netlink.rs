@@ -6,8 +6,10 @@ use std::os::fd::OwnedFd;
 
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
 
-/// Type of sock_diag's requests and of the messages that describe a socket.
-const SOCK_DIAG_BY_FAMILY: u16 = 20;
+/// Type of requests for the sockets of one family, and of the messages that describe them.
+pub(super) const SOCK_DIAG_BY_FAMILY: u16 = 20;
+/// Older type for TCP sockets of IPv4 and IPv6 in one walk through the kernel's table, which costs half as much.
+pub(super) const TCPDIAG_GETSOCK: u16 = 18;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 /// Flag NLM_F_REQUEST.
@@ -40,8 +42,8 @@ impl Netlink {
     }
 
     /// Passes every socket that a request selects to `take`.
-    pub fn dump(&mut self, request: &[u8], mut take: impl FnMut(&[u8])) -> io::Result<()> {
-        send(&self.socket, &framed(request, ALL, 0), SendFlags::empty())?;
+    pub fn dump(&mut self, kind: u16, request: &[u8], mut take: impl FnMut(&[u8])) -> io::Result<()> {
+        send(&self.socket, &framed(kind, request, ALL, 0), SendFlags::empty())?;
         let mut failure = None;
         loop {
             let read = self.receive(RecvFlags::empty())?;
@@ -65,7 +67,7 @@ impl Netlink {
     pub fn ask(&mut self, requests: &[Vec<u8>], mut take: impl FnMut(usize, Option<&[u8]>)) -> io::Result<()> {
         let mut bytes = Vec::new();
         for (position, request) in requests.iter().enumerate() {
-            bytes.extend(framed(request, ONE, position as u32));
+            bytes.extend(framed(SOCK_DIAG_BY_FAMILY, request, ONE, position as u32));
         }
         send(&self.socket, &bytes, SendFlags::empty())?;
         let mut left = requests.len();
@@ -101,10 +103,10 @@ impl Netlink {
 }
 
 /// Request with its `nlmsghdr` in front.
-fn framed(request: &[u8], flags: u16, sequence: u32) -> Vec<u8> {
+fn framed(kind: u16, request: &[u8], flags: u16, sequence: u32) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER + request.len());
     bytes.extend(((HEADER + request.len()) as u32).to_ne_bytes());
-    bytes.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
     bytes.extend(flags.to_ne_bytes());
     bytes.extend(sequence.to_ne_bytes());
     bytes.extend([0; 4]);
@@ -122,7 +124,7 @@ fn messages(mut bytes: &[u8], mut take: impl FnMut(Message)) -> io::Result<()> {
         match u16::from_ne_bytes([bytes[4], bytes[5]]) {
             NLMSG_DONE => take(Message::Done),
             NLMSG_ERROR => take(Message::Error(sequence, -(u32_at(body, 0) as i32))),
-            SOCK_DIAG_BY_FAMILY => take(Message::Socket(sequence, body)),
+            SOCK_DIAG_BY_FAMILY | TCPDIAG_GETSOCK => take(Message::Socket(sequence, body)),
             _ => {}
         }
         bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use yunti_base::{Code, Error, Result};
 
-use super::netlink::{Netlink, attributes, u32_at};
+use super::netlink::{Netlink, SOCK_DIAG_BY_FAMILY, attributes, u32_at};
 
 /// State mask of established connections.
 pub const ESTABLISHED: u32 = 1 << 1;
@@ -47,7 +47,7 @@ pub fn sockets(states: u32) -> Result<Vec<Socket>> {
     let mut found = Vec::new();
     for family in FAMILIES {
         let request = request(family, TCP, 1 << (SKMEMINFO - 1), states, &[0; 48]);
-        netlink.dump(&request, |message| found.extend(socket(message))).map_err(failed)?;
+        netlink.dump(SOCK_DIAG_BY_FAMILY, &request, |message| found.extend(socket(message))).map_err(failed)?;
     }
     Ok(found)
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use yunti_base::{Code, Error, Result};
 
-use super::netlink::{Netlink, attributes, u32_at, u64_at};
+use super::netlink::{Netlink, SOCK_DIAG_BY_FAMILY, TCPDIAG_GETSOCK, attributes, u32_at, u64_at};
 use super::sock_diag::{Address, addresses, request, state};
 use crate::target::Process;
 use crate::target::ports::in_network_of;
@@ -148,22 +148,21 @@ impl TcpReader {
 
     /// Passes all TCP connections in one of `states` to `take`.
     pub fn all(&mut self, states: u32, mut take: impl FnMut(TcpConnection)) -> Result<()> {
-        for family in FAMILIES {
-            let request = request(family, TCP, 1 << (INFO - 1), states, &[0; 48]);
-            self.netlink
-                .dump(&request, |message| connection(message).into_iter().for_each(&mut take))
-                .map_err(failed)?;
-        }
-        Ok(())
+        // `inet_diag_req`: no address, the attribute, all ports.
+        let mut request = vec![2, 0, 0, 1 << (INFO - 1)];
+        request.extend([0; 48]);
+        request.extend(states.to_ne_bytes());
+        request.extend([0; 4]);
+        let each = |message: &[u8]| connection(message).into_iter().for_each(&mut take);
+        self.netlink.dump(TCPDIAG_GETSOCK, &request, each).map_err(failed)
     }
 
     /// Passes all UDP sockets that are connected to a peer to `take`. They have no counters.
     pub fn connected_udp(&mut self, mut take: impl FnMut(TcpConnection)) -> Result<()> {
         for family in FAMILIES {
             let request = request(family, UDP, 0, super::sock_diag::ESTABLISHED, &[0; 48]);
-            self.netlink
-                .dump(&request, |message| connection(message).into_iter().for_each(&mut take))
-                .map_err(failed)?;
+            let each = |message: &[u8]| connection(message).into_iter().for_each(&mut take);
+            self.netlink.dump(SOCK_DIAG_BY_FAMILY, &request, each).map_err(failed)?;
         }
         Ok(())
     }
@@ -241,6 +240,18 @@ mod tests {
         assert_eq!((answered.unread, answered.info.bytes_sent, answered.inode), (0, 2, accepted.inode));
         drop((client, server));
         assert!(read(&mut reader).is_none_or(|gone| gone.inode == 0));
+    }
+
+    #[test]
+    fn reads_both_families() {
+        let four = TcpListener::bind("127.0.0.1:0").unwrap();
+        let six = TcpListener::bind("[::]:0");
+        let mut reader = TcpReader::open(&Process::of(std::process::id()).unwrap()).unwrap();
+        let mut ports = Vec::new();
+        reader.all(super::super::sock_diag::LISTEN, |one| ports.push(one.local.1)).unwrap();
+        for listener in [Ok(four), six].into_iter().flatten() {
+            assert!(ports.contains(&listener.local_addr().unwrap().port()));
+        }
     }
 
     #[test]

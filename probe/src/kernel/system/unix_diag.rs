@@ -5,7 +5,7 @@ use std::io;
 
 use yunti_base::{Code, Error, Result};
 
-use super::netlink::{Netlink, attributes, u32_at};
+use super::netlink::{Netlink, SOCK_DIAG_BY_FAMILY, attributes, u32_at};
 use super::sock_diag::ESTABLISHED;
 use crate::target::Process;
 use crate::target::ports::in_network_of;
@@ -53,7 +53,9 @@ impl UnixReader {
 
     /// Passes all connected sockets to `take`.
     pub fn all(&mut self, mut take: impl FnMut(UnixSocket)) -> Result<()> {
-        self.netlink.dump(&request(), |message| socket(message).into_iter().for_each(&mut take)).map_err(failed)
+        self.netlink
+            .dump(SOCK_DIAG_BY_FAMILY, &request(), |message| socket(message).into_iter().for_each(&mut take))
+            .map_err(failed)
     }
 }
 
