@@ -45,7 +45,7 @@ class Services(unittest.TestCase):
         document = self.measure("hot")
         self.assertEqual(document["hottest"]["function"], "distance service.js:6", document["answer"])
         ways = [[name for name, kind in way if kind == "javascript"] for _, way in stacks(document)]
-        self.assertTrue(any("handle service.js:20" in way and way[-1] == "distance service.js:6" for way in ways))
+        self.assertTrue(any("handle service.js:21" in way and way[-1] == "distance service.js:6" for way in ways))
         self.assertIn("hot-method", self.causes(document), document["answer"])
         self.assertTrue(document["event_loop"]["inspector_was_opened"])
         self.assertGreater(document["event_loop"]["heap"]["limit_bytes"], 1 << 20)

@@ -18,7 +18,7 @@ use yunti_probe::options::AnswerFlags;
 use yunti_program::failure::Outcome;
 
 use crate::jvm::release::{self, Cleanup};
-use crate::runtime::node::late;
+use crate::runtime::node;
 use yunti_probe::answer::PAGE;
 use yunti_probe::target::Process;
 
@@ -93,7 +93,7 @@ pub fn act(flags: Flags) -> Outcome {
         Command::CloseInspector { pid, started } => {
             let process = Process::of(pid)?;
             if process.is_same(started) {
-                late::close(&process);
+                node::close_late(&process);
             }
             Ok(())
         }

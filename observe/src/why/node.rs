@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::finding::{Finding, percent};
-use crate::runtime::event_loop::{EventLoop, LoopProfile};
+use crate::runtime::event_loop::EventLoop;
 use crate::runtime::node::profile::{COLLECTOR, is_of_collector};
 use yunti_probe::answer;
 use yunti_probe::stack::{Frame, Kind};
@@ -90,7 +90,7 @@ pub fn collections(facts: &Facts) -> Option<Finding> {
 
 pub fn sync_calls(facts: &Facts) -> Option<Finding> {
     let event_loop = facts.event_loop.as_ref()?;
-    let profile: &LoopProfile = event_loop.profile.as_ref()?;
+    let Some(profile) = &event_loop.profile else { return waits_for_child(facts, event_loop) };
     let all: f64 = profile.sync_calls.iter().map(|call| call.share).sum();
     let first = profile.sync_calls.first()?;
     if all < SYNC_MIN {
@@ -123,6 +123,27 @@ pub fn sync_calls(facts: &Facts) -> Option<Finding> {
     })
 }
 
+/// Function of Node.js that waits for a child process in `execSync` and the like.
+const CHILD: &str = "SyncProcessRunner";
+
+/// Returns the wait for a child process by native stacks: a loop that waits for long answers no inspector.
+fn waits_for_child(facts: &Facts, event_loop: &EventLoop) -> Option<Finding> {
+    let thread = facts.threads.iter().find(|thread| thread.id == u64::from(event_loop.tid))?;
+    let waits = |frames: &[Frame]| frames.iter().any(|frame| frame.name.contains(CHILD));
+    let share: f64 = thread.moments.iter().filter(|moment| waits(&moment.frames)).map(|moment| moment.share).sum();
+    (share >= SYNC_MIN).then(|| Finding {
+        cause: "sync-call",
+        cost: share.min(1.0),
+        sentence: format!(
+            "A synchronous call holds its event loop up: it waits for a child process (execSync, spawnSync) {} of the \
+             time.",
+            percent(share.min(1.0))
+        ),
+        evidence: vec!["the loop did not answer its inspector, so the caller has no name".to_owned()],
+        cure: "child_process.exec or spawn with a callback or a promise".to_owned(),
+    })
+}
+
 /// Returns what to use instead of a synchronous function.
 fn instead_of(name: &str) -> String {
     let plain = name.strip_suffix("Sync").unwrap_or(name);
@@ -136,7 +157,7 @@ fn instead_of(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::event_loop::{ScriptHeap, SyncCall};
+    use crate::runtime::event_loop::{LoopProfile, ScriptHeap, SyncCall};
 
     fn facts(profile: LoopProfile) -> Facts {
         let event_loop = EventLoop { tid: 1, profile: Some(profile), ..EventLoop::default() };

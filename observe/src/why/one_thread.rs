@@ -65,7 +65,8 @@ pub fn one_thread(facts: &Facts) -> Option<Finding> {
     let seconds = facts.seconds.max(0.001);
     let share = ((load.ran_seconds + load.queued_seconds) / seconds).min(1.0);
     let functions = functions(facts, load.tid);
-    let most: Vec<String> = functions.iter().map(|(name, part)| format!("{} ({})", told(name), percent(*part))).collect();
+    let most: Vec<String> =
+        functions.iter().map(|(name, part)| format!("{} ({})", told(name), percent(*part))).collect();
     let most = if most.is_empty() { String::new() } else { format!(", above all in {}", most.join(", ")) };
     let waiters = waiters(facts, load.tid);
     let waiters = match waiters {

@@ -20,7 +20,7 @@ use yunti_probe::target::{Process, arguments, listeners};
 
 const PORT: u16 = 9229;
 const SIGUSR1: u32 = 10;
-/// Time for a connection or a simple call. A loop that is held up for longer is told as such.
+/// Time for a connection or a simple call. A blocked loop takes longer.
 pub const CALL_TIME_MAX: Duration = Duration::from_secs(2);
 /// Time between two looks for the open port, and looks after the end of the measurement.
 const OPENS_EVERY: Duration = Duration::from_millis(20);

@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::inspector;
 use yunti_probe::target::Process;
 
 /// Hidden command of this program that closes a late inspector.
@@ -29,11 +28,11 @@ pub fn start(process: &Process) -> bool {
     std::env::current_exe().and_then(command).is_ok()
 }
 
-/// Waits until a process has opened its inspector, and closes it.
-pub fn close(process: &Process) {
+/// Tries to close the inspector of a process until that is done.
+pub fn repeat(process: &Process, close: impl Fn(&Process) -> bool) {
     let end = Instant::now() + WAITS_TIME_MAX;
     while Instant::now() < end && process.is_alive() {
-        if inspector::close_if_open(process) {
+        if close(process) {
             return;
         }
         thread::sleep(EVERY);

@@ -63,8 +63,10 @@ impl Look {
 
     /// Ends the measurement. Returns its results.
     pub fn finish(self) -> Result<Results, String> {
-        let _ = self.stop.send(());
-        self.results.recv_timeout(RESULTS_TIME_MAX).unwrap_or_else(|_| Err("its event loop does not answer".to_owned()))
+        let Look { stop, results } = self;
+        // From now on every look at the channel sees its end.
+        drop(stop);
+        results.recv_timeout(RESULTS_TIME_MAX).unwrap_or_else(|_| Err("its event loop does not answer".to_owned()))
     }
 }
 

@@ -15,7 +15,7 @@
 //! ```
 
 mod inspector;
-pub mod late;
+mod late;
 mod look;
 mod own_handler;
 mod perf_map;
@@ -48,6 +48,11 @@ pub struct Node {
     profile: Profile,
     event_loop: EventLoop,
     has_joined: bool,
+}
+
+/// Closes the inspector of a process when it opens, after a measurement.
+pub fn close_late(process: &Process) {
+    late::repeat(process, inspector::close_if_open);
 }
 
 /// Begins to measure a process if it is one of Node.js.

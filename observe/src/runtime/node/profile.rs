@@ -169,12 +169,15 @@ fn stack(id: u64, parents: &HashMap<u64, u64>, calls: &HashMap<u64, &Value>) -> 
 /// Returns the frame of a call: `total cart.js:12`, `handle express/router.js:47`, `readFileSync node:fs:451`.
 fn frame(name: &str, call: &Value) -> Frame {
     let url = call["url"].as_str().unwrap_or_default();
-    if url.is_empty() {
-        // A function of C++.
-        return Frame { name: name.into(), kind: Kind::Native };
-    }
+    let line = call["lineNumber"].as_i64().unwrap_or(-1) + 1;
     let name = if name.is_empty() { "(anonymous)" } else { name };
-    let line = call["lineNumber"].as_i64().unwrap_or(0) + 1;
+    match url {
+        // A function of C++.
+        "" if line <= 0 => return Frame { name: name.into(), kind: Kind::Native },
+        // Code made of text: eval, new Function.
+        "" => return Frame { name: format!("{name} eval:{line}").into(), kind: Kind::JavaScript },
+        _ => {}
+    }
     Frame { name: format!("{name} {}:{line}", place(url)).into(), kind: Kind::JavaScript }
 }
 
