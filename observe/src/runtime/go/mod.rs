@@ -335,9 +335,9 @@ impl Round<'_> {
         let globals = self.globals;
         let name = globals.reasons.get(usize::from(reason)).map_or("", |name| &**name);
         let Some((frames, copy)) = self.unwound(goroutine, name) else {
-            return (waits::of(name, &[]), Rc::from(Vec::new()), None);
+            return (waits::of(name, &[]).0, Rc::from(Vec::new()), None);
         };
-        let mut waiting = waits::of(name, &frames);
+        let (mut waiting, is_named) = waits::of(name, &frames);
         let mut peer = None;
         if name == polling::REASON {
             let polled = polling::of(self.program, &globals.layout, goroutine, &copy);
@@ -347,6 +347,8 @@ impl Round<'_> {
         }
         let frames = match &peer {
             Some(peer) => frames.iter().take(frames.len() - 1).cloned().chain([polling::frame(peer)]).collect(),
+            // The owner of a pool waits at a channel like a worker without work, and is none.
+            None if is_named => frames.iter().take(frames.len() - 1).cloned().collect(),
             None => frames,
         };
         let known = Known {
