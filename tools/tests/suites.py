@@ -283,6 +283,7 @@ SUITES = [
     machine_suite("settings changed and restored", "settings"),
     machine_suite("settings bench, each setting once", "bench"),
     observe_suite("why, on programs with known causes", "why"),
+    observe_suite("why, on programs of Go", "runtimes/go"),
     observe_suite("why, on programs bound by files and connections", "why_machine"),
     Suite("namenode", "unit tests", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--",
                                       "--show-output"]], counts.read_cargo),
