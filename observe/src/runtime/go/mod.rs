@@ -33,7 +33,7 @@ use self::globals::{Globals, Slice};
 use self::goroutine::{Goroutine, Status};
 pub use self::packages::is_of_library;
 use self::polling::Polled;
-use self::stacks::{Copy, Stacks};
+use self::stacks::{Copy, HELD_BY_COLLECTOR, Stacks};
 use super::{Runtime, Sighting, Waiting};
 use yunti_probe::code::{GoProgram, is_go};
 use yunti_probe::stack::Frame;
@@ -219,8 +219,6 @@ impl Runtime for Go {
     }
 }
 
-const HELD_BY_COLLECTOR: &str = "GC assist wait";
-
 impl Go {
     fn new(process: &Process, name: String, state: State) -> Go {
         let version = name.replace("Go ", "go");
@@ -337,6 +335,8 @@ impl Round<'_> {
         let Some((frames, copy)) = self.unwound(goroutine, name) else {
             return (waits::of(name, &[]).0, Rc::from(Vec::new()), None);
         };
+        let is_held = frames.last().is_some_and(|frame| &*frame.name == HELD_BY_COLLECTOR);
+        let name = if is_held { HELD_BY_COLLECTOR } else { name };
         let (mut waiting, is_named) = waits::of(name, &frames);
         let mut peer = None;
         if name == polling::REASON {

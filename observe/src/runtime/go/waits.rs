@@ -165,7 +165,7 @@ mod tests {
             &[serve, "net/http.HandlerFunc.ServeHTTP", "main.handle", "net.(*conn).Read"],
             Waiting::Network,
         );
-        check("IO wait", &["main.main", "net.(*TCPListener).Accept"], Waiting::Idle);
+        check("IO wait", &["main.main", "net.(*TCPListener).Accept", "net.(*netFD).accept"], Waiting::Idle);
         check("select", &["main.ask", "net/http.(*persistConn).roundTrip"], Waiting::Network);
         check("select", &["main.query", "database/sql.(*DB).conn"], Waiting::Resource);
         check("select", &["database/sql.(*DB).connectionOpener"], Waiting::Idle);
