@@ -285,6 +285,7 @@ SUITES = [
     observe_suite("requests under way on event loops", "why/requests"),
     observe_suite("why, on programs with known causes", "why"),
     observe_suite("why, on programs of Python", "why/python"),
+    observe_suite("why, on programs of Go", "runtimes/go"),
     observe_suite("why, on programs bound by files and connections", "why_machine"),
     observe_suite("why, on programs that others hold up", "why/outside"),
     Suite("namenode", "unit tests", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--",

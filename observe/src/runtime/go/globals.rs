@@ -124,7 +124,8 @@ fn fits(layout: &Layout, structures: &[(u64, Vec<u8>)], is_code: impl Fn(u64) ->
     let count = numbers.len();
     numbers.dedup();
     let main = &all[0];
-    let has_main = main.number == 1 && main.status != Status::Free && main.is_plausible(&is_code);
+    let is_alive = main.status != Status::Free && main.start != 0;
+    let has_main = main.number == 1 && is_alive && main.is_plausible(&is_code);
     has_main && plausible * 10 >= all.len() * 8 && numbers.len() == count
 }
 

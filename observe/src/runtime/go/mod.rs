@@ -33,7 +33,7 @@ use self::globals::{Globals, Slice};
 use self::goroutine::{Goroutine, Status};
 pub use self::packages::is_of_library;
 use self::polling::Polled;
-use self::stacks::{Copy, Stacks};
+use self::stacks::{Copy, HELD_BY_COLLECTOR, Stacks};
 use super::{Runtime, Sighting, Waiting};
 use yunti_probe::code::{GoProgram, is_go};
 use yunti_probe::stack::Frame;
@@ -219,8 +219,6 @@ impl Runtime for Go {
     }
 }
 
-const HELD_BY_COLLECTOR: &str = "GC assist wait";
-
 impl Go {
     fn new(process: &Process, name: String, state: State) -> Go {
         let version = name.replace("Go ", "go");
@@ -335,9 +333,11 @@ impl Round<'_> {
         let globals = self.globals;
         let name = globals.reasons.get(usize::from(reason)).map_or("", |name| &**name);
         let Some((frames, copy)) = self.unwound(goroutine, name) else {
-            return (waits::of(name, &[]), Rc::from(Vec::new()), None);
+            return (waits::of(name, &[]).0, Rc::from(Vec::new()), None);
         };
-        let mut waiting = waits::of(name, &frames);
+        let is_held = frames.last().is_some_and(|frame| &*frame.name == HELD_BY_COLLECTOR);
+        let name = if is_held { HELD_BY_COLLECTOR } else { name };
+        let (mut waiting, is_named) = waits::of(name, &frames);
         let mut peer = None;
         if name == polling::REASON {
             let polled = polling::of(self.program, &globals.layout, goroutine, &copy);
@@ -347,6 +347,8 @@ impl Round<'_> {
         }
         let frames = match &peer {
             Some(peer) => frames.iter().take(frames.len() - 1).cloned().chain([polling::frame(peer)]).collect(),
+            // The owner of a pool waits at a channel like a worker without work, and is none.
+            None if is_named => frames.iter().take(frames.len() - 1).cloned().collect(),
             None => frames,
         };
         let known = Known {

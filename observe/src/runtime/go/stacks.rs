@@ -15,6 +15,12 @@ const KNOWN_MAX: usize = 50_000;
 /// Function below the first one of each goroutine.
 const OUTERMOST: &str = "runtime.goexit";
 
+/// Beginning of the collector's functions that a goroutine calls when it allocates. It may wait there for others that do
+/// so too.
+const OF_COLLECTOR: &str = "runtime.gc";
+/// Reason of a goroutine that waits until it may allocate.
+pub const HELD_BY_COLLECTOR: &str = "GC assist wait";
+
 /// Unwinder of goroutines.
 pub struct Stacks {
     functions: GoFunctions,
@@ -106,9 +112,11 @@ impl Stacks {
         for call in calls.iter().rev() {
             frames.extend(self.named(*call).iter().cloned());
         }
-        while frames.last().is_some_and(|frame| waits_in_runtime(&frame.name)) {
-            frames.pop();
+        let mut is_of_collector = false;
+        while let Some(frame) = frames.pop_if(|frame| waits_in_runtime(&frame.name)) {
+            is_of_collector |= frame.name.starts_with(OF_COLLECTOR);
         }
+        let reason_name = if is_of_collector { HELD_BY_COLLECTOR } else { reason_name };
         if !reason_name.is_empty() {
             // A state is no function of anybody.
             frames.push(Frame { name: reason_name.into(), kind: Kind::Group });

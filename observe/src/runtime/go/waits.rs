@@ -91,14 +91,15 @@ const REASONS: &[(&str, Waiting)] = &[
 /// Beginnings of reasons that many functions have, so that the stack says more.
 const COMMON: [&str; 5] = ["IO wait", "semacquire", "chan ", "select", "sync.WaitGroup"];
 
-/// Classifies the wait of a goroutine.
+/// Classifies the wait of a goroutine. Also returns true if a known function says what is waited for, so that the reason
+/// adds nothing.
 ///
 /// @param frames the outermost first
-pub fn of(reason: &str, frames: &[Frame]) -> Waiting {
+pub fn of(reason: &str, frames: &[Frame]) -> (Waiting, bool) {
     let by_reason =
         REASONS.iter().find(|(name, _)| reason.starts_with(name)).map_or(Waiting::Unknown, |(_, waiting)| *waiting);
     if by_reason == Waiting::Idle || !COMMON.iter().any(|common| reason.starts_with(common)) {
-        return by_reason;
+        return (by_reason, false);
     }
     let is_at_peer = by_reason == Waiting::Network;
     // A function that takes a connection from a pool may also open one.
@@ -106,9 +107,9 @@ pub fn of(reason: &str, frames: &[Frame]) -> Waiting {
         |waiting: Waiting| !is_at_peer || matches!(waiting, Waiting::NameService | Waiting::Idle | Waiting::Network);
     let sign = |frame: &Frame| SIGNS.iter().find(|(sign, waiting)| fits(*waiting) && frame.name.contains(sign));
     if let Some((_, waiting)) = frames.iter().rev().find_map(sign) {
-        return *waiting;
+        return (*waiting, *waiting != Waiting::Idle);
     }
-    if is_at_peer && waits_for_a_request(frames) { Waiting::Idle } else { by_reason }
+    (if is_at_peer && waits_for_a_request(frames) { Waiting::Idle } else { by_reason }, false)
 }
 
 /// Parts of names of functions whose system calls wait.
@@ -148,7 +149,7 @@ mod tests {
         let check = |reason: &str, names: &[&str], expected| {
             let frame = |name: &&str| Frame { name: (*name).into(), kind: Kind::Native };
             let frames: Vec<Frame> = names.iter().map(frame).collect();
-            assert_eq!(of(reason, &frames), expected, "{reason} {names:?}");
+            assert_eq!(of(reason, &frames).0, expected, "{reason} {names:?}");
         };
         check("chan receive", &["main.worker"], Waiting::Resource);
         check("sync.Mutex.Lock", &["main.add", "sync.(*Mutex).lockSlow"], Waiting::Lock);
@@ -164,7 +165,7 @@ mod tests {
             &[serve, "net/http.HandlerFunc.ServeHTTP", "main.handle", "net.(*conn).Read"],
             Waiting::Network,
         );
-        check("IO wait", &["main.main", "net.(*TCPListener).Accept"], Waiting::Idle);
+        check("IO wait", &["main.main", "net.(*TCPListener).Accept", "net.(*netFD).accept"], Waiting::Idle);
         check("select", &["main.ask", "net/http.(*persistConn).roundTrip"], Waiting::Network);
         check("select", &["main.query", "database/sql.(*DB).conn"], Waiting::Resource);
         check("select", &["database/sql.(*DB).connectionOpener"], Waiting::Idle);
