@@ -1,6 +1,6 @@
 //! Causes in what threads hold and others wait for: locks, pools, queues of executors; and sleeps within work.
 
-use super::facts::Facts;
+use super::facts::{Facts, ThreadFacts};
 use super::finding::{Finding, percent, while_processors_are_free};
 use super::queue::{self, Queue};
 use super::waiting::{self, Waiting, told};
@@ -32,12 +32,16 @@ fn full_queue(facts: &Facts) -> Option<Finding> {
     let of_workers = |waiting| facts.waits_in_of(waiting, |thread| thread.is_worker);
     let ways = [Network, NameService, File, Resource, Lock, Result, Sleep, Not].into_iter().filter_map(of_workers);
     let (place, _) = ways.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let workers: Vec<&ThreadFacts> = facts.threads.iter().filter(|thread| thread.is_worker).collect();
+    let name = workers.first().map_or_else(String::new, |thread| workers::pool_of(&thread.name).to_owned());
     Some(Finding {
         cause: "full-executor-queue",
         cost: free,
         sentence: format!(
-            "The threads of an executor bound it: up to {queued} tasks wait in its queue, and its threads are never \
-             idle while {} of the processors are.",
+            "The threads of an executor bound it: up to {queued} tasks wait in the queue of {} threads {name}*, which \
+             are never idle, mostly in {}, while {} of the processors are.",
+            workers.len(),
+            told(&place),
             percent(1.0 - facts.utilisation())
         ),
         evidence: vec![

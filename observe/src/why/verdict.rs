@@ -18,9 +18,27 @@ const EXPLAINED_MIN: f64 = 0.6;
 /// Seconds of measurement below which no cause is reported.
 const SECONDS_MIN: f64 = 0.3;
 
+/// Causes that hold up work, and so bound nothing without work.
+const OF_WORK: [&str; 11] = [
+    "cpu-neighbour",
+    "low-priority",
+    "realtime-neighbour",
+    "own-children",
+    "slow-remote",
+    "lock",
+    "pool",
+    "pool-of-one",
+    "sleep",
+    "hot-method",
+    "one-thread",
+];
+
 /// Judges a measured process.
 pub fn verdict(facts: &Facts) -> Verdict {
-    let causes = findings(facts);
+    let mut causes = findings(facts);
+    if is_idle(facts).is_some() {
+        causes.retain(|finding| !OF_WORK.contains(&finding.cause));
+    }
     let sentence = match causes.first() {
         None if facts.seconds < SECONDS_MIN => {
             format!("it ran for {:.1} s, which is too short to find what bounds it.", facts.seconds)

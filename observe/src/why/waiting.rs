@@ -227,9 +227,14 @@ pub fn takes_work(frames: &[Frame]) -> bool {
         "Cond).Wait",
         "pipe_read",
     ];
-    // Reasons for which a goroutine waits, which are its innermost frames.
+    // Reasons for which a goroutine waits, which are its innermost frames. One that a library has put to sleep waits
+    // for what the library gives: a connection, a permit.
     const REASONS: [&str; 2] = ["chan receive", "select"];
-    frames.last().is_some_and(|frame| REASONS.contains(&&*frame.name))
+    let is_taking = |frames: &[Frame]| {
+        let called_from = frames.iter().rev().skip(1).find(|frame| !frame.name.starts_with("runtime."));
+        called_from.is_none_or(|frame| is_own(frame, false))
+    };
+    frames.last().is_some_and(|frame| REASONS.contains(&&*frame.name)) && is_taking(frames)
         || frames.iter().any(|frame| TAKES.iter().any(|take| frame.name.contains(take)))
 }
 

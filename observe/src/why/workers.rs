@@ -58,17 +58,24 @@ pub fn doing(facts: &Facts, kind: Waiting) -> Option<String> {
 pub fn executor(facts: &Facts) -> Option<Finding> {
     let mut pools: HashMap<&str, Vec<&ThreadFacts>> = HashMap::new();
     for thread in facts.threads.iter().filter(|thread| thread.is_worker && thread.id < (1 << 32)) {
-        pools.entry(thread.name.trim_end_matches(|c: char| c.is_ascii_digit())).or_default().push(thread);
+        pools.entry(pool_of(&thread.name)).or_default().push(thread);
     }
     let found = pools.into_iter().filter_map(|(name, workers)| of_pool(facts, name, &workers));
     found.max_by(|a, b| a.cost.total_cmp(&b.cost).then_with(|| b.sentence.cmp(&a.sentence)))
+}
+
+/// Returns the name of a thread's pool: its own without the number.
+pub fn pool_of(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit())
 }
 
 fn of_pool(facts: &Facts, name: &str, workers: &[&ThreadFacts]) -> Option<Finding> {
     let n = workers.len() as f64;
     let mean = |waiting| workers.iter().map(|thread| thread.share(waiting)).sum::<f64>() / n;
     let idle = mean(Waiting::Idle);
-    let results: f64 = facts.threads_waiting(Waiting::Result) - mean(Waiting::Result) * n;
+    // Requests may wait without a thread of their own.
+    let asynchronous = facts.requests.inbound.under_way - n * (1.0 - idle);
+    let results = (facts.threads_waiting(Waiting::Result) - mean(Waiting::Result) * n).max(asynchronous);
     if idle > IDLE_MAX || results < n * RESULTS_FOR_EACH {
         return None;
     }
@@ -82,7 +89,7 @@ fn of_pool(facts: &Facts, name: &str, workers: &[&ThreadFacts]) -> Option<Findin
         cost: (1.0 - idle) * while_processors_are_free(facts),
         sentence: format!(
             "The threads of an executor bound it: its {n:.0} threads {name}* are never idle and mostly {doing} in {}, \
-             while {results:.1} threads wait for their results.",
+             while {results:.1} others wait for their results.",
             told(&place)
         ),
         evidence: vec![format!("{} of the workers' time goes to that, {} is idle", percent(share), percent(idle))],

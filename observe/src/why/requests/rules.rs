@@ -195,8 +195,8 @@ fn row(peer: &PeerRequests) -> String {
 
 /// Connections opened per second from which on their rate counts.
 const OPENED_MIN: f64 = 20.0;
-/// Requests of a connection up to which it is not reused.
-const REQUESTS_OF_ONE: f64 = 1.5;
+/// Turns of a connection up to which it is not reused: TLS, a login, and one request.
+const REQUESTS_OF_ONE: f64 = 4.0;
 /// Round trips for a new connection: one for TCP, one for the sockets on both sides to be set up.
 const ROUND_TRIPS: f64 = 2.0;
 
@@ -208,10 +208,12 @@ pub fn connection_per_request(facts: &Facts) -> Option<Finding> {
     let peer = facts.requests.outbound.iter().filter(of).max_by(|a, b| a.opened.total_cmp(&b.opened))?;
     // The time until a connection is established, of the time of the whole call.
     let rate = peer.opened / seconds;
-    let opening = peer.connecting + rate * peer.rtt_seconds * ROUND_TRIPS;
+    // All turns but the last one prepare it.
+    let turns = (peer.requests / peer.opened).max(1.0);
+    let opening = peer.connecting + rate * peer.rtt_seconds * ROUND_TRIPS + peer.outstanding * (1.0 - 1.0 / turns);
     Some(Finding {
         cause: "connection-per-request",
-        cost: opening / (opening + peer.outstanding).max(0.001) * while_processors_are_free(facts),
+        cost: opening / (opening + peer.outstanding / turns).max(0.001) * while_processors_are_free(facts),
         sentence: format!(
             "A new connection for each request bounds it: {rate:.0} connections per second are opened to {}, each for \
              one request.",
