@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::facts::Facts;
 use super::finding::{COST_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent};
 use super::waiting::{self, told};
-use super::{node, one_thread};
+use super::{node, saturated};
 use yunti_probe::stack::{Frame, Kind};
 
 /// Share of processor time from which on one function counts as hot. Services of many functions stay far below it.
@@ -159,7 +159,7 @@ pub fn hot_method(facts: &Facts) -> Option<Finding> {
     }
     let called = hot.caller.as_ref().map_or_else(String::new, |caller| format!(", called from {}", told(caller)));
     let known = shape(facts, &hot);
-    let thread = one_thread::where_it_runs(facts);
+    let thread = saturated::where_it_runs(facts);
     let because = known.map_or_else(String::new, |(what, _)| format!(": {what}"));
     Some(Finding {
         cause: "hot-method",

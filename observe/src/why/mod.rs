@@ -18,7 +18,7 @@
 //!   verdict.rs    the answer: causes, or why there are none
 //!   requests/     requests under way on connections, and their causes
 //!   wire.rs       causes on the way to peers: slow receivers, small segments, loss
-//!   node.rs       causes in Node.js; one_thread.rs: one thread that works all the time
+//!   node.rs       causes in Node.js; one_thread.rs, saturated.rs: one thread that works all the time
 //!   python.rs     causes in Python: the interpreter's lock and its collector
 //!   finding.rs    a cause with its cost, evidence and cure
 //!   growth.rs     numbers that grow all the time
@@ -43,6 +43,8 @@ mod memory;
 mod node;
 mod one_thread;
 pub mod outside;
+mod saturated;
+mod outside;
 pub mod reads;
 mod python;
 mod queue;

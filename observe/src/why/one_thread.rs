@@ -4,21 +4,14 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::facts::{Facts, ThreadLoad};
+use super::facts::Facts;
 use super::finding::{Finding, of_processor, percent};
 use super::hot::hot_method;
+use super::saturated::{free, is_loop, saturated};
 use super::waiting::{self, Waiting, told};
 use super::{held, node};
 
-/// Share of the time from which on a thread works all the time. It needs some rest for page faults and locks.
-const SATURATED_MIN: f64 = 0.9;
-/// Share of the time on a processor below which neighbours are the cause.
-const RAN_MIN: f64 = 0.5;
-/// Share of the time above which another thread works nearly as much: the work is divided.
-const OTHER_MAX: f64 = 0.6;
-/// Processors that nobody uses, from which on the thread is what bounds.
-const FREE_MIN: f64 = 0.5;
-/// Cost of a cause within the thread from which on it is told instead.
+/// Cost of a cause within the thread from which on it is reported instead.
 const WITHIN_MIN: f64 = 0.35;
 /// Functions named, and their share of the thread's time from which on.
 const FUNCTIONS_MAX: usize = 3;
@@ -27,33 +20,6 @@ const FUNCTION_MIN: f64 = 0.03;
 const WAITER_MIN: f64 = 0.5;
 /// Share of a thread's wakeups by this one from which on it waits for it.
 const WOKEN_MIN: f64 = 0.5;
-
-/// Returns the thread that works all the time, alone, while processors are free.
-pub fn saturated(facts: &Facts) -> Option<&ThreadLoad> {
-    let share = |load: &ThreadLoad| (load.ran_seconds + load.queued_seconds) / facts.seconds.max(0.001);
-    let top = facts.loads.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
-    let is_alone = facts.loads.iter().all(|load| load.tid == top.tid || share(load) <= OTHER_MAX);
-    let ran = top.ran_seconds / facts.seconds.max(0.001);
-    let is_it = share(top) >= SATURATED_MIN && ran >= RAN_MIN && is_alone && free(facts) >= FREE_MIN;
-    is_it.then_some(top)
-}
-
-fn free(facts: &Facts) -> f64 {
-    facts.processors - facts.cpu_seconds() / facts.seconds.max(0.001) - facts.others_processors()
-}
-
-/// Returns words for a sentence about what a thread does that works all the time: `, on its event loop's one thread`.
-pub fn where_it_runs(facts: &Facts) -> String {
-    match saturated(facts) {
-        Some(load) if is_loop(facts, load) => ", on the one thread of its event loop".to_owned(),
-        Some(load) => format!(", on one thread ({})", load.name),
-        None => String::new(),
-    }
-}
-
-fn is_loop(facts: &Facts, load: &ThreadLoad) -> bool {
-    facts.event_loop.as_ref().is_some_and(|event_loop| event_loop.tid == load.tid)
-}
 
 pub fn one_thread(facts: &Facts) -> Option<Finding> {
     let load = saturated(facts)?;
@@ -155,8 +121,9 @@ fn waiters(facts: &Facts, tid: u32) -> usize {
 mod tests {
     use super::*;
     use crate::runtime::event_loop::EventLoop;
-    use crate::why::facts::ThreadFacts;
+    use crate::why::facts::{ThreadFacts, ThreadLoad};
     use yunti_probe::stack::{Frame, Kind};
+    use yunti_probe::target::Neighbour;
 
     /// A process with a thread of this load and others, each with its share of the time.
     fn facts(shares: &[f64], processors: f64, functions: &[(&str, u64)]) -> Facts {
@@ -205,7 +172,7 @@ mod tests {
         assert_eq!(cause(&facts(&[0.7, 0.1], 4.0, &MANY)), None);
         assert_eq!(cause(&facts(&[0.97, 0.9], 4.0, &MANY)), None);
         assert_eq!(cause(&facts(&[0.97], 1.0, &MANY)), None);
-        let neighbours = vec![("make".to_owned(), 30.0)];
+        let neighbours = vec![Neighbour { seconds: 30.0, ..Neighbour::default() }];
         assert_eq!(cause(&Facts { others: neighbours, ..facts(&[0.97], 4.0, &MANY) }), None);
     }
 

@@ -1,7 +1,7 @@
 //! Node.js: stacks of JavaScript by V8's own profiler, and the state of its loop and heap, over its inspector.
 //!
-//! Native stacks of a Node.js process show code of a JIT compiler without names. A perf map names it, if the program was
-//! started with `--perf-basic-prof`. Otherwise the inspector is opened for the measurement.
+//! Native stacks of a Node.js process show code of a JIT compiler without names. A perf map names it, if the program
+//! was started with `--perf-basic-prof`. Otherwise the inspector is opened for the measurement.
 //!
 //! ```text
 //!   inspector.rs    opened by SIGUSR1, and closed again
