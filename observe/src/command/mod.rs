@@ -51,7 +51,10 @@ enum Command {
     Release(Cleanup),
     /// Close the inspector of a Node.js process that opens after a measurement
     #[command(hide = true)]
-    CloseInspector { pid: u32, started: u64 },
+    CloseInspector {
+        pid: u32,
+        started: u64,
+    },
 }
 
 impl Command {

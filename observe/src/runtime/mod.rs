@@ -10,8 +10,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use event_loop::EventLoop;
-use python::InterpreterFacts;
 pub use go::{GoFacts, is_of_library as is_of_go_library};
+use python::InterpreterFacts;
 use yunti_probe::native::NativeSample;
 use yunti_probe::stack::Frame;
 use yunti_probe::target::Process;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::facts::{Facts, Moment, ThreadFacts};
-use super::python;
 use super::finding::{Finding, percent, while_processors_are_free};
+use super::python;
 use super::waiting::{self, Waiting, told};
 use super::workers::doing;
 use yunti_probe::stack::Frame;
@@ -50,7 +50,11 @@ pub fn blocked_loop(facts: &Facts) -> Option<Finding> {
             thread.name,
             percent(share)
         ),
-        evidence: vec![format!("{:.2} processors used of {:.2}", facts.cpu_seconds() / facts.seconds, facts.processors)],
+        evidence: vec![format!(
+            "{:.2} processors used of {:.2}",
+            facts.cpu_seconds() / facts.seconds,
+            facts.processors
+        )],
         cure: "an asynchronous call there, or the blocking call on a thread of its own (executor, run_in_executor, \
                spawn_blocking, worker thread)"
             .to_owned(),

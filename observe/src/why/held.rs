@@ -95,9 +95,9 @@ fn queued(facts: &Facts) -> Option<Finding> {
             "{} threads use it; {:.1} wait at a time, {:.1} are in the code behind it",
             queue.units, queue.waiting, queue.holding
         ),
-        facts.waits_in(Waiting::Network).map_or_else(String::new, |(name, n)| {
-            format!("at the same time {n:.2} threads wait for a peer in {name}")
-        }),
+        facts
+            .waits_in(Waiting::Network)
+            .map_or_else(String::new, |(name, n)| format!("at the same time {n:.2} threads wait for a peer in {name}")),
     ];
     let is_one = queue.units >= 3 && queue.holding <= ONE_MAX && queue.holding >= 0.3;
     Some(if is_one {
@@ -107,7 +107,9 @@ fn queued(facts: &Facts) -> Option<Finding> {
             sentence: format!(
                 "A pool of one bounds it: {} threads use it in {}{wanted}, {:.1} of them wait at a time, and only one \
                  proceeds{doing}.",
-                queue.units, told(&queue.door), queue.waiting
+                queue.units,
+                told(&queue.door),
+                queue.waiting
             ),
             evidence,
             cure: "a larger pool: as large as the other side can bear, or one entry per thread".to_owned(),
@@ -123,16 +125,18 @@ fn queued(facts: &Facts) -> Option<Finding> {
                 told(&queue.door)
             ),
             evidence,
-            cure: "hold it for less time; or more of it (a larger pool, more permits), if what its holders wait for can \
+            cure:
+                "hold it for less time; or more of it (a larger pool, more permits), if what its holders wait for can \
                    bear that"
-                .to_owned(),
+                    .to_owned(),
         }
     })
 }
 
 fn wanted_in(queue: &Queue) -> String {
     let through = queue.through.as_ref().map_or_else(String::new, |name| format!(" at {name}"));
-    let caller = if queue.door == queue.wanted_in { String::new() } else { format!(" (called by {})", told(&queue.wanted_in)) };
+    let caller =
+        if queue.door == queue.wanted_in { String::new() } else { format!(" (called by {})", told(&queue.wanted_in)) };
     through + &caller
 }
 
@@ -167,8 +171,9 @@ fn lock_of(facts: &Facts, waiting: f64, busy: f64, wanted_in: &str, doing: &str)
     let is_convoy = is_fair && rate > CONVOY_WAITS_PER_SECOND;
     let cost = waiting / busy.max(0.01) * if is_convoy { 1.0 } else { while_processors_are_free(facts) };
     let place = if wanted_in.is_empty() { String::new() } else { format!(", wanted in {}", told(wanted_in)) };
-    let held =
-        longest.and_then(|lock| lock.held_in.as_ref()).map_or_else(String::new, |name| format!(", held in {}", told(name)));
+    let held = longest
+        .and_then(|lock| lock.held_in.as_ref())
+        .map_or_else(String::new, |name| format!(", held in {}", told(name)));
     let held_in = if doing.is_empty() { held.as_str() } else { "" };
     let holder =
         longest.and_then(|lock| lock.holder.as_ref()).map_or_else(String::new, |name| format!("mostly held by {name}"));
@@ -219,10 +224,17 @@ pub fn sleeps(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         cause: "sleep",
         cost: sum / (facts.busy_threads() + sum) * while_processors_are_free(facts),
-        sentence: format!("Sleeps bound it: {sum:.1} threads at a time are asleep in the middle of a task, in {place}."),
-        evidence: vec![format!("{:.2} processors used of {:.2}", facts.cpu_seconds() / facts.seconds, facts.processors)],
-        cure: "a wait for the event itself instead of a look now and then; a shorter pause; or a timer that resumes the \
+        sentence: format!(
+            "Sleeps bound it: {sum:.1} threads at a time are asleep in the middle of a task, in {place}."
+        ),
+        evidence: vec![format!(
+            "{:.2} processors used of {:.2}",
+            facts.cpu_seconds() / facts.seconds,
+            facts.processors
+        )],
+        cure:
+            "a wait for the event itself instead of a look now and then; a shorter pause; or a timer that resumes the \
                task without a thread"
-            .to_owned(),
+                .to_owned(),
     })
 }

@@ -129,9 +129,8 @@ const SHAPES: [(&[&str], &str, &str); 10] = [
 fn shape(facts: &Facts, hot: &Hot) -> Option<(&'static str, &'static str)> {
     let of = |signs: &[&str]| {
         facts.cpu_share(|frames| {
-            frames.iter().any(|frame| frame.name == hot.name) && frames.iter().rev().take(6).any(|frame| {
-                signs.iter().any(|sign| frame.name.contains(sign))
-            })
+            frames.iter().any(|frame| frame.name == hot.name)
+                && frames.iter().rev().take(6).any(|frame| signs.iter().any(|sign| frame.name.contains(sign)))
         })
     };
     SHAPES.iter().find(|(signs, ..)| of(signs) >= HOT_MIN * 0.8).map(|(_, what, cure)| (*what, *cure))

@@ -55,7 +55,9 @@ impl Queue {
 pub fn queues(facts: &Facts) -> Vec<Queue> {
     let mut doors: HashMap<Rc<str>, Vec<(usize, &Moment)>> = HashMap::new();
     for (n, thread) in facts.threads.iter().enumerate() {
-        for moment in thread.moments.iter().filter(|moment| is_queued(moment.waiting) && !python::waits_for_gil(&moment.frames)) {
+        for moment in
+            thread.moments.iter().filter(|moment| is_queued(moment.waiting) && !python::waits_for_gil(&moment.frames))
+        {
             if let Some(door) = door(&moment.frames) {
                 doors.entry(door).or_default().push((n, moment));
             }

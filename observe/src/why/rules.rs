@@ -1,14 +1,17 @@
 //! Rules, one per cause. Each estimates the share of the time that its
 //! cause costs, and returns the evidence and the cure.
 
-use super::facts::Facts;
-use super::finding::{COST_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
-use super::waiting::Waiting;
 use super::blocked_loop::blocked_loop;
 use super::database::database_lock;
 use super::deadlock::deadlock;
+use super::facts::Facts;
+use super::finding::{
+    COST_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent,
+    while_processors_are_free,
+};
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
+use super::waiting::Waiting;
 use super::{collections, connections, go, growth, held, node, one_thread, outside, python, requests, storage, wire};
 
 /// Cost of a further cause, as a share of the first one's, from which on it is reported.

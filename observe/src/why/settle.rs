@@ -41,7 +41,9 @@ pub fn settle(facts: &mut Facts) {
             .iter()
             .enumerate()
             .filter(|(_, moment)| may_be_idle(moment) && !is_within_task(is_worker, &moment.frames))
-            .filter(|(_, moment)| door(&moment.frames).is_none_or(|door| !passed_on.get(&door).copied().unwrap_or(false)))
+            .filter(|(_, moment)| {
+                door(&moment.frames).is_none_or(|door| !passed_on.get(&door).copied().unwrap_or(false))
+            })
             .map(|(n, _)| n)
             .collect();
         idle.into_iter().for_each(|n| make_idle(thread, n));
@@ -100,7 +102,10 @@ mod tests {
     }
 
     fn idle(wakes: &[((u64, u64), u64)]) -> f64 {
-        let mut facts = Facts { threads: vec![thread(1), thread(2), ThreadFacts { id: 9, ..ThreadFacts::default() }], ..Facts::default() };
+        let mut facts = Facts {
+            threads: vec![thread(1), thread(2), ThreadFacts { id: 9, ..ThreadFacts::default() }],
+            ..Facts::default()
+        };
         facts.wakes = wakes.iter().copied().collect();
         settle(&mut facts);
         facts.threads_waiting(Waiting::Idle)

@@ -212,9 +212,10 @@ fn named<'a>(threads: &'a mut Threads, tid: u32, name: &str) -> &'a mut ThreadFa
 /// Returns the share of a thread's waits at sockets that are for an answer to its own call. A thread in poll(2) waits
 /// for a peer only if it polls a single socket of its own.
 fn remote_of_native(sampler: &ActivitySampler, tid: u32, waiting: Waiting) -> f64 {
-    let has_any = sampler.samples.get(&tid).is_some_and(|samples| {
-        samples.keys().any(|activity| matches!(activity, Activity::Remote(_) | Activity::Idle))
-    });
+    let has_any = sampler
+        .samples
+        .get(&tid)
+        .is_some_and(|samples| samples.keys().any(|activity| matches!(activity, Activity::Remote(_) | Activity::Idle)));
     match waiting {
         Waiting::Idle if !has_any => 0.0,
         _ => remote_share(sampler, tid),
@@ -279,10 +280,7 @@ impl RuntimeUnits {
     /// Adds a sighting that stands for a number of rounds.
     pub fn add(&mut self, sighting: Sighting, rounds: u64) {
         let Sighting { unit, name, waiting, frames } = sighting;
-        let thread = self
-            .units
-            .entry(unit)
-            .or_insert_with(|| ThreadFacts { id: unit, name, ..ThreadFacts::default() });
+        let thread = self.units.entry(unit).or_insert_with(|| ThreadFacts { id: unit, name, ..ThreadFacts::default() });
         thread.add(waiting, &frames, rounds as f64);
     }
 

@@ -240,12 +240,44 @@ pub fn takes_work(frames: &[Frame]) -> bool {
 
 /// Packages of well-known libraries of Java, whose classes are not the program's own.
 const THIRD_PARTIES: [&str; 38] = [
-    "org.springframework.", "org.apache.", "io.netty.", "com.zaxxer.", "org.h2.", "org.postgresql.", "com.mysql.",
-    "org.mariadb.", "oracle.", "com.microsoft.", "ch.qos.", "org.slf4j.", "com.fasterxml.", "com.google.",
-    "org.eclipse.", "io.vertx.", "reactor.", "io.reactivex.", "okhttp3.", "okio.", "io.undertow.", "org.xnio.",
-    "org.jboss.", "org.hibernate.", "redis.clients.", "io.lettuce.", "io.micrometer.", "io.grpc.", "org.hsqldb.",
-    "org.sqlite.", "com.github.benmanes.", "org.jooq.", "akka.", "org.glassfish.", "io.micronaut.", "io.quarkus.",
-    "com.mchange.", "groovy.",
+    "org.springframework.",
+    "org.apache.",
+    "io.netty.",
+    "com.zaxxer.",
+    "org.h2.",
+    "org.postgresql.",
+    "com.mysql.",
+    "org.mariadb.",
+    "oracle.",
+    "com.microsoft.",
+    "ch.qos.",
+    "org.slf4j.",
+    "com.fasterxml.",
+    "com.google.",
+    "org.eclipse.",
+    "io.vertx.",
+    "reactor.",
+    "io.reactivex.",
+    "okhttp3.",
+    "okio.",
+    "io.undertow.",
+    "org.xnio.",
+    "org.jboss.",
+    "org.hibernate.",
+    "redis.clients.",
+    "io.lettuce.",
+    "io.micrometer.",
+    "io.grpc.",
+    "org.hsqldb.",
+    "org.sqlite.",
+    "com.github.benmanes.",
+    "org.jooq.",
+    "akka.",
+    "org.glassfish.",
+    "io.micronaut.",
+    "io.quarkus.",
+    "com.mchange.",
+    "groovy.",
 ];
 
 /// Returns the innermost frame of the program's own code, outside of well-known libraries: the place that its owners
@@ -253,11 +285,14 @@ const THIRD_PARTIES: [&str; 38] = [
 pub fn user_frame(frames: &[Frame]) -> Option<&Frame> {
     let in_java = frames.iter().any(|frame| frame.kind.is_java());
     let known = |frame: &Frame| THIRD_PARTIES.iter().any(|package| frame.name.starts_with(package));
-    let of_script = frames.iter().rev().find(|frame| {
-        frame.kind == Kind::JavaScript && is_own(frame, false) && !is_of_package(&frame.name)
-    });
+    let of_script = frames
+        .iter()
+        .rev()
+        .find(|frame| frame.kind == Kind::JavaScript && is_own(frame, false) && !is_of_package(&frame.name));
     let of_script = of_script.or_else(|| frames.iter().rev().find(|frame| is_of_python_program(frame)));
-    let users = of_script.or_else(|| frames.iter().rev().find(|frame| in_java && frame.kind != Kind::Native && is_own(frame, true) && !known(frame)));
+    let users = of_script.or_else(|| {
+        frames.iter().rev().find(|frame| in_java && frame.kind != Kind::Native && is_own(frame, true) && !known(frame))
+    });
     users.or_else(|| own_frame(frames))
 }
 

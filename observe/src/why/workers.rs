@@ -102,9 +102,10 @@ fn of_pool(facts: &Facts, name: &str, workers: &[&ThreadFacts]) -> Option<Findin
 /// Finds carriers of virtual threads that are held by threads that wait.
 pub fn pinned(facts: &Facts) -> Option<Finding> {
     let carries = |thread: &&ThreadFacts| {
-        thread.moments.iter().any(|moment| {
-            moment.frames.iter().any(|frame| frame.name.starts_with("jdk.internal.vm.Continuation."))
-        })
+        thread
+            .moments
+            .iter()
+            .any(|moment| moment.frames.iter().any(|frame| frame.name.starts_with("jdk.internal.vm.Continuation.")))
     };
     let carriers: Vec<&ThreadFacts> =
         facts.threads.iter().filter(|thread| thread.id < (1 << 32)).filter(carries).collect();
@@ -132,9 +133,14 @@ pub fn pinned(facts: &Facts) -> Option<Finding> {
              {doing} in {place}, inside a synchronized block or native code; other virtual threads cannot run meanwhile.",
             carriers.len()
         ),
-        evidence: vec![format!("{:.2} processors used of {:.2}", facts.cpu_seconds() / facts.seconds, facts.processors)],
-        cure: "ReentrantLock instead of synchronized around what waits (or Java 24 or later, where synchronized does not \
+        evidence: vec![format!(
+            "{:.2} processors used of {:.2}",
+            facts.cpu_seconds() / facts.seconds,
+            facts.processors
+        )],
+        cure:
+            "ReentrantLock instead of synchronized around what waits (or Java 24 or later, where synchronized does not \
                pin); a pool of platform threads for native calls"
-            .to_owned(),
+                .to_owned(),
     })
 }

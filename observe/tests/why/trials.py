@@ -83,7 +83,7 @@ def missing(case):
         elif need.startswith("jdk"):
             if need[3:] not in looking.java_versions():
                 return f"there is no JDK {need[3:]}"
-        elif not shutil.which(need) and not os.path.exists(os.path.expanduser(f"~/.pyenv/versions/{need}")):
+        elif not shutil.which({"rust": "cargo"}.get(need, need)) and not os.path.exists(os.path.expanduser(f"~/.pyenv/versions/{need}")):
             return f"there is no {need}"
     return None
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::command::{Measurement, faults, locks};
 use crate::jvm;
-use crate::why::{database, deadlock};
 use crate::why::collections::needs_code_cache;
 use crate::why::facts::{Details, Facts, LockSummary, ThreadFacts};
 use crate::why::finding::{PAGE_FAULT_FRAMES, has_frame};
@@ -12,6 +11,7 @@ use crate::why::outside;
 use crate::why::reads;
 use crate::why::storage::needs_reads;
 use crate::why::waiting::{self, Waiting};
+use crate::why::{database, deadlock};
 use yunti_probe::answer::{Answer, or_skip};
 use yunti_probe::stopping::Stopping;
 use yunti_probe::target::Process;

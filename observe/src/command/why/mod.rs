@@ -41,7 +41,8 @@ pub fn why(flags: &WhyFlags) -> Outcome {
     let process = &target.process;
     let is_jvm = jvm::recognise(&target)?;
     let mut answer = Answer::new("why", process);
-    let (mut facts, watched) = watch(&target, is_jvm, flags.output.seconds, !flags.no_inspector, &mut stopping, &mut answer.skips)?;
+    let (mut facts, watched) =
+        watch(&target, is_jvm, flags.output.seconds, !flags.no_inspector, &mut stopping, &mut answer.skips)?;
     match watched.end {
         End::TimeOver => facts.details = details::measure(process, &facts, &mut stopping, &mut answer),
         End::TargetGone if details::needs_details(&facts) => answer.notes.push(
@@ -107,7 +108,10 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
         ));
     }
     if let Some(go) = &facts.go {
-        rows.push(row("goroutines", format!("{:.0}; {:.2} ready, {:.2} running", go.goroutines, go.runnable, go.running)));
+        rows.push(row(
+            "goroutines",
+            format!("{:.0}; {:.2} ready, {:.2} running", go.goroutines, go.runnable, go.running),
+        ));
         rows.push(row(
             "garbage collection by Go",
             format!("{:.1} per second, {} live", per_second(go.collections), answer::bytes(go.live_bytes)),

@@ -100,8 +100,11 @@ impl Growth {
         let grows = up as f64 >= n * UP_MIN && down as f64 <= n * (1.0 - NOT_DOWN_MIN);
         let gained = last.1 - first.1;
         let in_both_halves = (last.1 - middle).min(middle - first.1) > gained * 0.2;
+        // At a limit nothing grows.
+        let is_full =
+            !counted.is_bytes() && limit.is_some_and(|limit| samples.iter().all(|(_, n)| *n >= limit * AT_LIMIT));
         let is_growth = samples.len() >= SAMPLES_MIN && grows && in_both_halves && gained >= counted.least(first.1);
-        is_growth.then(|| Growth {
+        (is_growth || is_full).then(|| Growth {
             counted,
             from: first.1,
             to: last.1,
@@ -127,6 +130,9 @@ impl Growth {
             true => self.counted.name().to_owned(),
             false => format!("{} (mostly {})", self.counted.name(), self.kind),
         };
+        if let Some(limit) = self.limit.filter(|_| self.is_at_limit() && self.per_second <= 0.0) {
+            return format!("It has no {name} left: {} of {} are in use.", text(self.to), text(limit));
+        }
         let until = match self.limit {
             Some(limit) if !self.is_at_limit() => format!(
                 "; at this rate the limit of {} is reached in {}",

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::facts::Facts;
-use super::super::finding::{Finding, of_processor, percent};
+use super::super::finding::{DEMAND_MIN, Finding, of_processor, percent};
 use yunti_probe::target::{Kin, Neighbour, Policy};
 
 /// Share of the ready time in the run queue from which on processors are lacking.
@@ -27,8 +27,8 @@ fn queued_share(facts: &Facts) -> f64 {
 pub const OF_NEIGHBOURS: [&str; 4] = ["cpu-neighbour", "low-priority", "realtime-neighbour", "own-children"];
 
 pub fn neighbour(facts: &Facts) -> Option<Finding> {
-    // Threads that a quota throttles wait too, but for no other process.
-    if throttled(facts) > 0.1 {
+    // Threads that a quota throttles wait too, but for no other process. One that wants little is not held up by much.
+    if throttled(facts) > 0.1 || facts.demand() < DEMAND_MIN {
         return None;
     }
     let ready = facts.cpu_seconds() + facts.queued_seconds;
