@@ -14,6 +14,14 @@ const HOT_MIN: f64 = 0.6;
 /// Share of processor time in system calls of one kind from which on they are reported.
 const CALLS_MIN: f64 = 0.5;
 
+/// Utilisation of the processors from which on the process uses all of them.
+const ALL_PROCESSORS: f64 = 0.9;
+/// Beginning of the sentence about a process that computes on all of them.
+const COMPUTES: &str = "It computes on all its processors, and nothing else holds it up";
+
+/// The same for system calls that move data.
+const DATA_CALLS_MIN: f64 = 0.7;
+
 /// Function that has most of the processor time.
 struct Hot {
     /// Innermost function that has it, which may be of a library.
@@ -138,6 +146,9 @@ fn shape(facts: &Facts, hot: &Hot) -> Option<(&'static str, &'static str)> {
 
 pub fn hot_method(facts: &Facts) -> Option<Finding> {
     let hot = innermost(facts)?;
+    if system_calls(facts).is_some() {
+        return None; // Its caller has no code of its own that is hot.
+    }
     // V8's collector has causes of its own.
     if facts.cpu_share(node::collects) >= HOT_MIN {
         return None;
@@ -163,8 +174,10 @@ pub fn hot_method(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         cause: "hot-method",
         cost: share * of_processor(facts),
+        // A computation on all processors may be all that there is to do. No measurement can tell.
         sentence: format!(
-            "One method bounds it: {} takes {} of its processor time{called}{because}{thread}.",
+            "{}: {} takes {} of its processor time{called}{because}{thread}.",
+            if facts.utilisation() >= ALL_PROCESSORS && known.is_none() { COMPUTES } else { "One method bounds it" },
             told(&hot.name),
             percent(hot.share)
         ),
@@ -198,7 +211,9 @@ pub fn system_calls(facts: &Facts) -> Option<Finding> {
     let (call, n) = calls.into_iter().max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(a.0)))?;
     let share = n as f64 / all.max(1) as f64;
     let memory = ["munmap", "madvise", "brk", "mmap", "mprotect", "mremap"];
-    if share < CALLS_MIN || DATA_CALLS.contains(&call) || memory.contains(&call) {
+    // The time of calls for data is the program's work, unless nothing but calls is left.
+    let is_data = DATA_CALLS.contains(&call);
+    if share < if is_data { DATA_CALLS_MIN } else { CALLS_MIN } || memory.contains(&call) {
         return None;
     }
     let place = facts.own_function(|frames| system_call(frames) == Some(call));
@@ -208,8 +223,12 @@ pub fn system_calls(facts: &Facts) -> Option<Finding> {
         cost: share * of_processor(facts),
         sentence: format!("System calls bound it: {call}() takes {} of its processor time{place}.", percent(share)),
         evidence: vec![format!("{:.0} context switches per second", facts.switches / facts.seconds.max(0.001))],
-        cure: "fewer of these calls: several at once, a cache of what they return, or a wait instead of asking again"
-            .to_owned(),
+        cure: if is_data {
+            "larger pieces for each call: a buffer, readv, writev, sendmmsg"
+        } else {
+            "fewer of these calls: several at once, a cache of what they return, or a wait instead of asking again"
+        }
+        .to_owned(),
     })
 }
 

@@ -12,7 +12,7 @@ use super::facts::{Facts, Moment};
 use super::python;
 use super::settle::door;
 use super::waiting::{self, Waiting};
-use yunti_probe::stack::Frame;
+use yunti_probe::stack::{Frame, Kind};
 
 /// Waiting units at a time, on average, from which on a door has a queue.
 pub const WAITERS_MIN: f64 = 0.25;
@@ -94,10 +94,16 @@ fn queue(facts: &Facts, door: Rc<str>, moments: &[(usize, &Moment)]) -> Option<Q
     })
 }
 
-/// Returns the function that the door calls to wait, by class and method: `Semaphore.acquire`.
+/// Returns the function that the door calls to wait: `Semaphore.acquire`, `net/http.(*Transport).getConn`.
 fn through(frames: &[Frame], door: &str) -> Option<Rc<str>> {
     let at = frames.iter().rposition(|frame| &*frame.name == door)?;
-    let next = frames.get(at + 1).filter(|frame| frame.kind.is_java() && frame.name.starts_with("java."))?;
+    let inner = &frames[at + 1..];
+    // The innermost frame of a goroutine is the reason that its runtime gives.
+    if frames.last().is_some_and(|frame| frame.kind == Kind::Group) {
+        let code = inner.iter().rev().skip(1).find(|frame| !frame.name.starts_with("runtime."))?;
+        return Some(code.name.clone());
+    }
+    let next = inner.first().filter(|frame| frame.kind.is_java() && frame.name.starts_with("java."))?;
     let (class, method) = next.name.rsplit_once('.')?;
     Some(format!("{}.{method}", class.rsplit_once('.').map_or(class, |(_, name)| name)).into())
 }
@@ -158,7 +164,6 @@ fn runs_anything(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::why::facts::ThreadFacts;
-    use yunti_probe::stack::Kind;
 
     fn thread(id: u64, moments: &[(Waiting, &[&str], f64)]) -> ThreadFacts {
         let mut thread = ThreadFacts { id, ..ThreadFacts::default() };
@@ -172,7 +177,8 @@ mod tests {
     #[test]
     fn a_pool_of_four_whose_holders_wait_for_a_peer() {
         let wait = ["java.lang.Thread.run", "shop.Orders.load", "com.zaxxer.hikari.util.ConcurrentBag.borrow"];
-        let query = ["java.lang.Thread.run", "shop.Orders.load", "org.postgresql.PgStatement.execute", "Net.poll"];
+        let query =
+            ["java.lang.Thread.run", "shop.Orders.load", "org.postgresql.PgStatement.execute", "sun.nio.ch.Net.poll"];
         let one = |id| thread(id, &[(Waiting::Resource, &wait, 0.6), (Waiting::Network, &query, 0.4)]);
         let facts = Facts { threads: (1..=10).map(one).collect(), ..Facts::default() };
         let found = queues(&facts);

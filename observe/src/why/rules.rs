@@ -12,6 +12,7 @@ use super::finding::{
 use super::held::waits_for_others;
 use super::hot::{faulting_function, hot_method, system_calls};
 use super::waiting::Waiting;
+use super::workers::peer;
 use super::{collections, connections, go, growth, held, node, one_thread, outside, python, requests, storage, wire};
 
 /// Cost of a further cause, as a share of the first one's, from which on it is reported.
@@ -91,6 +92,8 @@ const QUEUES: [&str; 9] = [
     "database-lock",
     "connection-per-request",
 ];
+/// Causes on the other side of a connection.
+const REMOTES: [&str; 2] = ["slow-remote", "slow-receiver"];
 /// Cost of a queue, as a share of the remote's, from which on the queue is the cause.
 const QUEUE_MIN: f64 = 0.4;
 
@@ -98,7 +101,7 @@ const QUEUE_MIN: f64 = 0.4;
 fn drop_remotes_behind_queues(found: &mut Vec<Finding>) {
     let queue = found.iter().filter(|finding| QUEUES.contains(&finding.cause)).map(|finding| finding.cost);
     let queue = queue.fold(0.0, f64::max);
-    found.retain(|finding| finding.cause != "slow-remote" || queue < COST_MIN.max(finding.cost * QUEUE_MIN));
+    found.retain(|finding| !REMOTES.contains(&finding.cause) || queue < COST_MIN.max(finding.cost * QUEUE_MIN));
 }
 
 /// Returns the cost of a kind of wait.
@@ -186,7 +189,8 @@ fn memory(facts: &Facts) -> Option<Finding> {
             cause: "eager-allocator",
             cost: both * weight,
             sentence: format!(
-                "Returning memory to the system and taking it again bounds it: {} of its processor time{}.",
+                "Returning memory to the system and taking it again (munmap, page faults) bounds it: {} of its processor \
+                 time{}.",
                 percent(both),
                 place
             ),
@@ -278,7 +282,7 @@ fn remote(facts: &Facts) -> Option<Finding> {
         return None;
     }
     let cost = waited(facts, Waiting::Network);
-    let (peer, _) = facts.peers.first().cloned().unwrap_or_else(|| ("a peer".to_owned(), 0.0));
+    let peer = peer(facts);
     let place = facts.waits_in(Waiting::Network).map_or_else(String::new, |(name, _)| format!(", in {name}"));
     Some(Finding {
         cause: "slow-remote",

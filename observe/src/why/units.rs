@@ -184,6 +184,7 @@ impl NativeWaits {
             let name = process.thread_name(tid).unwrap_or_default();
             let unit = named(&mut threads, tid, &name);
             for (frames, is_queued, periods) in waits {
+                unit.is_worker |= waiting::is_of_uv_pool(&frames);
                 let share = periods as f64 / f64::from(rate) / seconds.max(0.001);
                 let waiting = if is_queued { Waiting::Not } else { waiting::of_native(&frames) };
                 let remote = match waiting {

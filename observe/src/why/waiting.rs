@@ -104,6 +104,8 @@ const KERNEL_SIGNS: &[(&str, Waiting)] = &[
     ("sk_stream_wait", Waiting::Network),
     ("inet_stream_connect", Waiting::Network),
     ("unix_stream_connect", Waiting::Network),
+    ("unix_wait_for_peer", Waiting::Network),
+    ("unix_dgram", Waiting::Network),
     ("unix_stream_read", Waiting::Network),
     ("unix_stream_data_wait", Waiting::Network),
     ("sock_alloc_send_pskb", Waiting::Network),
@@ -296,6 +298,11 @@ pub fn user_frame(frames: &[Frame]) -> Option<&Frame> {
     users.or_else(|| own_frame(frames))
 }
 
+/// Returns true if the stack is of a thread of libuv's pool, which Node.js uses for files, names and cryptography.
+pub fn is_of_uv_pool(frames: &[Frame]) -> bool {
+    frames.iter().any(|frame| &*frame.name == "worker" || frame.name.starts_with("uv__fs_work"))
+}
+
 /// Returns true if the stack is of an executor's thread.
 pub fn is_of_executor(frames: &[Frame]) -> bool {
     const RUN_TASKS: [&str; 5] = [
@@ -442,6 +449,9 @@ fn qualified(name: &str) -> &str {
 /// Returns a function's name for a sentence: without arguments of templates, and without parameters if they are long.
 pub fn told(name: &str) -> String {
     const LONG: usize = 60;
+    // Names within the C library.
+    let name =
+        ["__GI___libc_", "__GI___", "__GI_", "__libc_"].iter().find_map(|x| name.strip_prefix(x)).unwrap_or(name);
     let mut short = String::new();
     let mut depth = 0i32;
     // `<T as Trait>::method` begins with a bracket, and operators end with one.

@@ -35,16 +35,24 @@ fn mostly(threads: &[&ThreadFacts]) -> Option<(Waiting, Rc<str>, f64)> {
     Some((kind, place, n / all.max(1e-9)))
 }
 
+/// Returns the peer that threads wait for most: `postgres 4711 at 127.0.0.1:5432`.
+pub fn peer(facts: &Facts) -> String {
+    let first = facts.peers.first().map(|(peer, _)| peer);
+    let known = facts.requests.outbound.iter().find(|one| first.is_none_or(|first| *first == one.peer));
+    // Peers by Unix-domain sockets have no address.
+    let unix = || {
+        let peer = facts.requests.unix.iter().find(|peer| peer.is_called)?;
+        let process = peer.process.as_deref().unwrap_or("a process");
+        Some(format!("{process} at the Unix socket {}", peer.name))
+    };
+    known.map(PeerRequests::name).or_else(|| first.cloned()).or_else(unix).unwrap_or_else(|| "a peer".to_owned())
+}
+
 /// Tells what threads do in most of their time: `wait for 127.0.0.1:5432`.
 pub fn doing(facts: &Facts, kind: Waiting) -> Option<String> {
-    let peer = || {
-        let first = facts.peers.first().map(|(peer, _)| peer);
-        let known = facts.requests.outbound.iter().find(|one| first.is_none_or(|first| *first == one.peer));
-        known.map(PeerRequests::name).or_else(|| first.cloned()).unwrap_or_else(|| "a peer".to_owned())
-    };
     Some(match kind {
         Waiting::Not => "compute".to_owned(),
-        Waiting::Network => format!("wait for {}", peer()),
+        Waiting::Network => format!("wait for {}", peer(facts)),
         Waiting::NameService => "wait for the address of a name".to_owned(),
         Waiting::File => "wait for files".to_owned(),
         Waiting::Sleep => "sleep".to_owned(),

@@ -10,7 +10,8 @@ A collection is a folder with a folder for each program:
     run         starts the program with all that belongs to it, prints `pid N` when it is steady, and `rate X` each
                 second, until SIGTERM; with --cured without its cause
 
-A healthy program is accused if a cause is reported at all.
+A healthy program is accused if a cause is reported at all, unless the sentence says that it computes and nothing else
+holds it up.
 """
 
 import argparse
@@ -37,6 +38,7 @@ BUILD_SECONDS = 300
 START_SECONDS = 60
 STOP_SECONDS = 15
 SECONDS = 8
+NOT_HELD_UP = "nothing else holds it up"
 
 
 @dataclasses.dataclass
@@ -56,7 +58,7 @@ class Case:
         """Returns right, vague, wrong, missed or accused, by the first sentence."""
         sentence = document["answer"]
         if self.kind == "healthy":
-            return "accused" if document["causes"] else "right"
+            return "accused" if document["causes"] and NOT_HELD_UP not in sentence else "right"
         if matches(sentence, self.facts["accept"]):
             return "right"
         if not document["causes"]:
