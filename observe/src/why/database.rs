@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::facts::Facts;
 use super::finding::{Finding, while_processors_are_free};
-use yunti_probe::target::processes;
+use yunti_probe::target::{Process, processes};
 
 /// Readings of the titles, and the time between two.
 const READINGS: u32 = 6;
@@ -19,7 +19,7 @@ const SHARE_MIN: f64 = 0.5;
 /// Sessions of a server, on average.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sessions {
-    /// Server, as in `postgres 4711 at 127.0.0.1:5432`.
+    /// Server, as in `postgres 4711 at 127.0.0.1:5432`; empty if the process is a session itself.
     pub server: String,
     pub waiting: f64,
     /// Sessions with a statement, waiting or not.
@@ -30,7 +30,10 @@ pub struct Sessions {
 }
 
 /// Reads the sessions of a server that the process waits for, if it is PostgreSQL on this machine.
-pub fn sessions(facts: &Facts) -> Option<Sessions> {
+pub fn sessions(process: &Process, facts: &Facts) -> Option<Sessions> {
+    if let Some(own) = own_session(process) {
+        return Some(own);
+    }
     let peers = facts.requests.outbound.iter().filter(|peer| peer.outstanding >= WAITING_MIN);
     let (peer, server) = peers.filter_map(|peer| Some((peer, server(peer.process.as_deref()?)?))).next()?;
     let mut sessions = Sessions { server: peer.name(), ..Sessions::default() };
@@ -46,6 +49,20 @@ pub fn sessions(facts: &Facts) -> Option<Sessions> {
     for n in [&mut sessions.waiting, &mut sessions.working, &mut sessions.idle_in_transaction] {
         *n /= f64::from(READINGS);
     }
+    Some(sessions)
+}
+
+/// Reads the title of the process itself, if it is a session.
+fn own_session(process: &Process) -> Option<Sessions> {
+    let title = || fs::read_to_string(format!("/proc/{}/cmdline", process.pid)).ok();
+    title().filter(|title| title.starts_with("postgres:"))?;
+    let mut sessions = Sessions::default();
+    for _ in 0..READINGS {
+        sessions.add(&title()?);
+        std::thread::sleep(EVERY);
+    }
+    sessions.waiting /= f64::from(READINGS);
+    sessions.working /= f64::from(READINGS);
     Some(sessions)
 }
 
@@ -89,11 +106,19 @@ pub fn database_lock(facts: &Facts) -> Option<Finding> {
     (sessions.waiting >= WAITING_MIN && share >= SHARE_MIN).then(|| Finding {
         cause: "database-lock",
         cost: share * while_processors_are_free(facts),
-        sentence: format!(
+        sentence: if sessions.server.is_empty() {
+            format!(
+                "A lock in the database bounds it: this session waits for a row or a table that another session has \
+                 locked ({} waiting).",
+                sessions.statement
+            )
+        } else {
+            format!(
             "A lock in the database bounds it: {:.1} of {:.1} working sessions of {} wait for a row or a table that \
              another session has locked ({} waiting){holder}.",
             sessions.waiting, sessions.working, sessions.server, sessions.statement
-        ),
+        )
+        },
         evidence: vec!["select * from pg_locks where not granted; pg_blocking_pids(pid) names the holders".to_owned()],
         cure: "shorter transactions: no calls to others and no pauses between the first write and the commit; the hot \
                row written last, or split; rows locked in one order"

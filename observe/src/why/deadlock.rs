@@ -10,12 +10,16 @@ use std::os::unix::fs::FileExt;
 use super::facts::{Facts, ThreadFacts};
 use super::finding::Finding;
 use super::waiting::Waiting;
-use yunti_probe::target::Process;
+use yunti_probe::target::{Process, label};
 
 /// Share of a thread's time in waits for locks from which on it may be in a deadlock.
 const SHARE_MIN: f64 = 0.9;
 /// Offset of the owner from the futex word of a pthread mutex: its lock and its count are before it.
 const OWNER: u64 = 8;
+/// Share of a thread's time in waits for locks from which on its lock may be another process's.
+const SHARE_OF_SHARED: f64 = 0.5;
+/// Number of the system call.
+const FUTEX: i64 = syscalls::Sysno::futex as i64;
 const HEADING: &str = "Java-level deadlock";
 /// Threads that a sentence names.
 const NAMED: usize = 3;
@@ -101,6 +105,27 @@ pub fn in_mutexes(process: &Process, facts: &Facts) -> Option<Deadlock> {
             })
             .collect(),
     })
+}
+
+/// Returns the other process whose thread owns the mutex that most threads wait for, in memory that both share.
+pub fn owner_outside(process: &Process, facts: &Facts) -> Option<String> {
+    let memory = File::open(format!("/proc/{}/mem", process.pid)).ok()?;
+    let own = process.threads();
+    let waiting = facts.threads.iter().filter(|thread| thread.share(Waiting::Lock) >= SHARE_OF_SHARED);
+    let owner = |tid: u64| -> Option<u32> {
+        let call = fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", process.pid)).ok()?;
+        let mut words = call.split_whitespace();
+        let is_futex = words.next()?.parse::<i64>().ok()? == FUTEX;
+        let address = u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok().filter(|_| is_futex)?;
+        let mut bytes = [0; 4];
+        memory.read_exact_at(&mut bytes, address + OWNER).ok()?;
+        let tid = u32::from_le_bytes(bytes);
+        (tid > 0 && !own.contains(&tid) && process.tid_inside(process.pid) == process.pid).then_some(tid)
+    };
+    let tid = waiting.filter_map(|thread| owner(thread.id)).next()?;
+    let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
+    let pid = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())?;
+    Some(format!("{} {pid}", label(&Process::of(pid).ok()?)))
 }
 
 /// Returns the threads of a cycle in a map from waiter to owner.

@@ -23,7 +23,7 @@ pub fn waits_for_others(facts: &Facts) -> Option<Finding> {
 }
 
 /// Queued tasks from which on a queue counts as full.
-const QUEUED_MANY: u64 = 1000;
+const QUEUED_MANY: u64 = 200;
 
 fn full_queue(facts: &Facts) -> Option<Finding> {
     let queued = facts.details.queued_tasks.filter(|queued| *queued >= QUEUED_MANY)?;
@@ -32,7 +32,8 @@ fn full_queue(facts: &Facts) -> Option<Finding> {
     let of_workers = |waiting| facts.waits_in_of(waiting, |thread| thread.is_worker);
     let ways = [Network, NameService, File, Resource, Lock, Result, Sleep, Not].into_iter().filter_map(of_workers);
     let (place, _) = ways.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let workers: Vec<&ThreadFacts> = facts.threads.iter().filter(|thread| thread.is_worker).collect();
+    let is_busy = |thread: &&ThreadFacts| thread.is_worker && thread.share(Waiting::Idle) < workers::IDLE_MAX;
+    let workers: Vec<&ThreadFacts> = facts.threads.iter().filter(is_busy).collect();
     let name = workers.first().map_or_else(String::new, |thread| workers::pool_of(&thread.name).to_owned());
     Some(Finding {
         cause: "full-executor-queue",
@@ -174,7 +175,12 @@ fn lock_of(facts: &Facts, waiting: f64, busy: f64, wanted_in: &str, doing: &str)
     let held = longest
         .and_then(|lock| lock.held_in.as_ref())
         .map_or_else(String::new, |name| format!(", held in {}", told(name)));
-    let held_in = if doing.is_empty() { held.as_str() } else { "" };
+    let outside = facts.details.lock_owner.as_ref().map(|owner| format!(", held by another process, {owner}"));
+    let (held_in, doing) = match &outside {
+        Some(outside) => (outside.as_str(), ""),
+        None if doing.is_empty() => (held.as_str(), ""),
+        None => ("", doing),
+    };
     let holder =
         longest.and_then(|lock| lock.holder.as_ref()).map_or_else(String::new, |name| format!("mostly held by {name}"));
     let evidence = vec![

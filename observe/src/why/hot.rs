@@ -80,7 +80,12 @@ fn own_share(facts: &Facts, name: &str) -> f64 {
 }
 
 /// Shapes of hot code that are known, by parts of function names: what it is, and its cure.
-const SHAPES: [(&[&str], &str, &str); 10] = [
+const SHAPES: [(&[&str], &str, &str); 11] = [
+    (
+        &["gc_collect", "cyclic garbage collector"],
+        "the garbage collector of Python runs all the time, by gc.collect() or its thresholds",
+        "no gc.collect() in the loop; gc.freeze() after the start, and higher thresholds",
+    ),
     (
         &["JsonParser", "JsonStringifier", "JsonParse"],
         "large values are read from or written as JSON",

@@ -12,7 +12,7 @@ use super::facts::{Facts, Moment};
 use super::python;
 use super::settle::door;
 use super::waiting::{self, Waiting};
-use yunti_probe::stack::{Frame, Kind};
+use yunti_probe::stack::Frame;
 
 /// Waiting units at a time, on average, from which on a door has a queue.
 pub const WAITERS_MIN: f64 = 0.25;
@@ -82,6 +82,10 @@ fn queue(facts: &Facts, door: Rc<str>, moments: &[(usize, &Moment)]) -> Option<Q
     units.sort_unstable();
     units.dedup();
     let (holding, held_by) = holders(facts, &door, &largest.frames);
+    // Nobody has it and nobody gives it: spare threads wait so for work.
+    if largest.waiting == Waiting::Resource && holding < HOLDERS_MIN && !are_woken(facts, &units) {
+        return None;
+    }
     Some(Queue {
         wanted_in: waiting::user_frame(&largest.frames).map_or_else(|| door.clone(), |frame| frame.name.clone()),
         through: through(&largest.frames, &door),
@@ -98,14 +102,22 @@ fn queue(facts: &Facts, door: Rc<str>, moments: &[(usize, &Moment)]) -> Option<Q
 fn through(frames: &[Frame], door: &str) -> Option<Rc<str>> {
     let at = frames.iter().rposition(|frame| &*frame.name == door)?;
     let inner = &frames[at + 1..];
-    // The innermost frame of a goroutine is the reason that its runtime gives.
-    if frames.last().is_some_and(|frame| frame.kind == Kind::Group) {
-        let code = inner.iter().rev().skip(1).find(|frame| !frame.name.starts_with("runtime."))?;
+    // Functions of Go's library have its packages in their names.
+    let is_go = |frame: &&Frame| frame.name.contains(".(*") && !frame.name.starts_with("runtime.");
+    if let Some(code) = inner.iter().rev().find(is_go) {
         return Some(code.name.clone());
     }
     let next = inner.first().filter(|frame| frame.kind.is_java() && frame.name.starts_with("java."))?;
     let (class, method) = next.name.rsplit_once('.')?;
     Some(format!("{}.{method}", class.rsplit_once('.').map_or(class, |(_, name)| name)).into())
+}
+
+/// Returns true if threads of the process wake these units, once a second or more.
+fn are_woken(facts: &Facts, units: &[usize]) -> bool {
+    let ids: Vec<u64> = units.iter().map(|n| facts.threads[*n].id).collect();
+    let known = |by: &u64| facts.threads.iter().any(|thread| thread.id == *by);
+    let wakes = facts.wakes.iter().filter(|((by, woken), _)| by != woken && ids.contains(woken) && known(by));
+    wakes.map(|(_, n)| n).sum::<u64>() as f64 >= facts.seconds
 }
 
 type Holders = (f64, Vec<(Waiting, Rc<str>, f64)>);
@@ -164,6 +176,7 @@ fn runs_anything(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::why::facts::ThreadFacts;
+    use yunti_probe::stack::Kind;
 
     fn thread(id: u64, moments: &[(Waiting, &[&str], f64)]) -> ThreadFacts {
         let mut thread = ThreadFacts { id, ..ThreadFacts::default() };

@@ -81,7 +81,8 @@ fn is_of_neighbours(finding: &Finding) -> bool {
 }
 
 /// Causes whose holders may wait for a peer: the sentence names it then.
-const QUEUES: [&str; 9] = [
+const QUEUES: [&str; 10] = [
+    "nagle-delayed-ack",
     "pool-of-one",
     "pool",
     "lock",

@@ -282,6 +282,7 @@ impl RuntimeUnits {
     pub fn add(&mut self, sighting: Sighting, rounds: u64) {
         let Sighting { unit, name, waiting, frames } = sighting;
         let thread = self.units.entry(unit).or_insert_with(|| ThreadFacts { id: unit, name, ..ThreadFacts::default() });
+        thread.is_worker |= waiting::is_of_executor(&frames);
         thread.add(waiting, &frames, rounds as f64);
     }
 

@@ -17,9 +17,10 @@ const SIGNS: &[(&str, Waiting)] = &[
     // Idle threads of pools.
     ("ThreadPoolExecutor.getTask", Waiting::Idle),
     ("ForkJoinPool.awaitWork", Waiting::Idle),
-    ("ForkJoinPool.runWorker", Waiting::Idle),
     ("DelayedWorkQueue.take", Waiting::Idle),
     ("DelayedWorkQueue.poll", Waiting::Idle),
+    ("ReservedThread.waitForTask", Waiting::Idle),
+    ("QueuedThreadPool.idleJobPoll", Waiting::Idle),
     ("ReferenceQueue.remove", Waiting::Idle),
     ("Reference.waitForReferencePendingList", Waiting::Idle),
     ("CleanerImpl.run", Waiting::Idle),
@@ -75,6 +76,8 @@ const SIGNS: &[(&str, Waiting)] = &[
     ("lll_lock_wait", Waiting::Lock),
     ("sem_wait", Waiting::Resource),
     ("pthread_cond_", Waiting::Resource),
+    // A worker parks without another function when it has no task.
+    ("ForkJoinPool.runWorker", Waiting::Idle),
     ("LockSupport.park", Waiting::Result),
 ];
 
@@ -236,8 +239,11 @@ pub fn takes_work(frames: &[Frame]) -> bool {
         let called_from = frames.iter().rev().skip(1).find(|frame| !frame.name.starts_with("runtime."));
         called_from.is_none_or(|frame| is_own(frame, false))
     };
+    // Below the functions of Java all waits look the same.
+    let in_java = frames.iter().any(|frame| frame.kind.is_java());
+    let counts = |frame: &&Frame| !in_java || frame.kind.is_java() || frame.kind == Kind::Inlined;
     frames.last().is_some_and(|frame| REASONS.contains(&&*frame.name)) && is_taking(frames)
-        || frames.iter().any(|frame| TAKES.iter().any(|take| frame.name.contains(take)))
+        || frames.iter().filter(counts).any(|frame| TAKES.iter().any(|take| frame.name.contains(take)))
 }
 
 /// Packages of well-known libraries of Java, whose classes are not the program's own.
@@ -305,7 +311,8 @@ pub fn is_of_uv_pool(frames: &[Frame]) -> bool {
 
 /// Returns true if the stack is of an executor's thread.
 pub fn is_of_executor(frames: &[Frame]) -> bool {
-    const RUN_TASKS: [&str; 5] = [
+    const RUN_TASKS: [&str; 6] = [
+        "concurrent/futures/thread.py",
         "ThreadPoolExecutor.runWorker",
         "ForkJoinPool.runWorker",
         "ForkJoinWorkerThread.run",

@@ -10,7 +10,7 @@ use super::requests::PeerRequests;
 use super::waiting::{self, Waiting, told};
 
 /// Idle share of workers above which they are not the bottleneck.
-const IDLE_MAX: f64 = 0.15;
+pub const IDLE_MAX: f64 = 0.15;
 /// Share of their time in which they must wait, not compute.
 const WAITING_MIN: f64 = 0.5;
 /// Threads that wait for results, for each worker, from which on there is a queue.

@@ -44,7 +44,10 @@ pub fn measure(process: &Process, facts: &Facts, stopping: &mut Stopping, answer
             deadlock::in_mutexes(process, facts)
         };
     }
-    details.sessions = database::sessions(facts);
+    details.sessions = database::sessions(process, facts);
+    if !facts.is_jvm {
+        details.lock_owner = deadlock::owner_outside(process, facts);
+    }
     if needs_locks(facts) {
         let result = locks::measure(measurement, stopping, answer);
         let measured = or_skip(&mut answer.skips, "locks", result);

@@ -138,6 +138,8 @@ pub struct Details {
     pub queued_tasks: Option<u64>,
     pub reads: Option<ReadSummary>,
     pub deadlock: Option<Deadlock>,
+    /// Other process that owns a mutex that threads wait for.
+    pub lock_owner: Option<String>,
     pub sessions: Option<Sessions>,
     /// Processes that stop it, or take its memory away.
     pub meddlers: Vec<Meddler>,
