@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::facts::Facts;
 use super::finding::{COST_MIN, Finding, GIVING_BACK_FRAMES, PAGE_FAULT_FRAMES, has_frame, of_processor, percent};
-use super::waiting::{self, told};
+use super::waiting::{self, of_c_library, told};
 use super::{node, saturated};
 use yunti_probe::stack::{Frame, Kind};
 
@@ -102,7 +102,7 @@ const SHAPES: [(&[&str], &str, &str); 11] = [
         "an expression without nested repetition, possessive or atomic groups, or a match of plain text first",
     ),
     (
-        &["Throwable.fillInStackTrace", "Throwable.<init>", "_Unwind_RaiseException", "__cxa_throw"],
+        &["fillInStackTrace", "Throwable.<init>", "_Unwind_RaiseException", "__cxa_throw"],
         "exceptions are thrown all the time",
         "no exceptions in the usual course: return a value, or reuse an exception without a stack trace",
     ),
@@ -237,8 +237,14 @@ pub fn system_calls(facts: &Facts) -> Option<Finding> {
     })
 }
 
-/// Returns the system call of a stack: the name behind `__x64_sys_` or `__arm64_sys_`.
+/// Returns the system call of a stack: the name behind `__x64_sys_` or `__arm64_sys_`. On the way into the kernel and
+/// out of it, the function of the C library tells it.
 fn system_call(frames: &[Frame]) -> Option<&str> {
-    let kernel = frames.iter().filter(|frame| frame.kind == Kind::Kernel);
-    kernel.filter_map(|frame| frame.name.split_once("64_sys_").map(|(_, name)| name)).next()
+    let mut kernel = frames.iter().filter(|frame| frame.kind == Kind::Kernel);
+    let by_kernel = kernel.find_map(|frame| frame.name.split_once("64_sys_").map(|(_, name)| name));
+    let by_library = || {
+        let function = frames.iter().rfind(|frame| frame.kind != Kind::Kernel)?;
+        DATA_CALLS.into_iter().find(|call| *call == of_c_library(&function.name))
+    };
+    by_kernel.or_else(by_library)
 }

@@ -453,12 +453,15 @@ fn qualified(name: &str) -> &str {
     &name[begin..]
 }
 
+/// Returns the public name of a function of the C library, which has others inside.
+pub fn of_c_library(name: &str) -> &str {
+    ["__GI___libc_", "__GI___", "__GI_", "__libc_"].iter().find_map(|inside| name.strip_prefix(inside)).unwrap_or(name)
+}
+
 /// Returns a function's name for a sentence: without arguments of templates, and without parameters if they are long.
 pub fn told(name: &str) -> String {
     const LONG: usize = 60;
-    // Names within the C library.
-    let name =
-        ["__GI___libc_", "__GI___", "__GI_", "__libc_"].iter().find_map(|x| name.strip_prefix(x)).unwrap_or(name);
+    let name = of_c_library(name);
     let mut short = String::new();
     let mut depth = 0i32;
     // `<T as Trait>::method` begins with a bracket, and operators end with one.
