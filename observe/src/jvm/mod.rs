@@ -12,16 +12,14 @@
 //!   recording.rs  its recording: a JFR file
 //!   locks/        the lock agent, from start to stop
 //!   log/          the JVM's own log: pauses, and a silenced warning
-//!   tracer.rs     the tracing agent, from start to end
+//!   tracer/       the tracing agent, from start to end, and its messages
 //!   virtual_threads.rs   virtual threads, by the JVM's own dump
-//!   frames.rs     its messages
 //! ```
 
 mod areas;
 mod attach;
 mod classes;
 mod folder;
-mod frames;
 mod installed;
 mod locks;
 mod log;
@@ -39,13 +37,12 @@ use yunti_base::Result;
 pub use areas::areas;
 pub use attach::diagnose;
 pub use classes::loaded_classes;
-pub use frames::{Chunk, Message, Record};
 pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
 pub use log::{Pause, PauseLog};
 pub use perf_data::{PerfData, perf_data, perf_data_file};
 pub use profiler::{Event, Profiler, Sampling};
 pub use recording::{Call, Recording, Sample};
-pub use tracer::{Request, Tracer};
+pub use tracer::{Chunk, Message, Record, Request, Tracer};
 pub use virtual_threads::virtual_threads;
 
 use yunti_probe::target::{Process, Start, Target};

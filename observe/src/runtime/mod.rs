@@ -1,5 +1,5 @@
-//! Runtimes that run units of work of their own on threads: goroutines, coroutines, threads under an interpreter's lock.
-//! Each is read from outside while it runs, and reports what its units do at a moment.
+//! Runtimes that run units of work of their own on threads: goroutines, coroutines, threads under an interpreter's
+//! lock. Each is read from outside while it runs, and reports what its units do at a moment.
 
 pub mod event_loop;
 mod go;
@@ -94,7 +94,7 @@ pub trait Runtime {
 }
 
 /// Finds the runtime of a process that is no JVM, and begins to read it. `None`: it has none that is known. What cannot
-/// be read is told in `skips`.
+/// be read is added to `skips`.
 ///
 /// @param time of the measurement
 /// @param may_open false if no debugging port of a runtime may be opened

@@ -1,10 +1,10 @@
 //! The answer: causes, or why there are none. `nothing is wrong` is said only of a process whose figures show nothing.
 
-use super::facts::Facts;
-use super::finding::{Finding, percent};
-use super::requests::is_idle;
-use super::rules::findings;
-use super::waiting::Waiting;
+use crate::why::account::waiting::Waiting;
+use crate::why::causes::finding::{Finding, percent};
+use crate::why::causes::findings;
+use crate::why::facts::Facts;
+use crate::why::requests::is_idle;
 
 /// Answer to the question what bounds a process.
 pub struct Verdict {
@@ -81,7 +81,7 @@ fn known(facts: &Facts) -> Vec<String> {
     for (waiting, what) in waits {
         let threads = facts.threads_waiting(waiting);
         // Threads that wait while all processors work bound nothing.
-        if threads * super::finding::while_processors_are_free(facts) >= WAITERS_MANY {
+        if threads * crate::why::causes::finding::while_processors_are_free(facts) >= WAITERS_MANY {
             let place = facts.waits_in(waiting).map_or_else(String::new, |(place, _)| format!(" in {place}"));
             known.push(format!("{threads:.1} threads at a time {what}{place}"));
         }

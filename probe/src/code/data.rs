@@ -7,7 +7,7 @@ use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 
 use crate::target::{Mapping, Process};
 
-/// Returns the address of a symbol in a process; without such a symbol, that of a section.
+/// Returns the address of a symbol in a process; without such a symbol, the address of a section.
 ///
 /// The table of dynamic symbols is read before that for debuggers, which may be large.
 ///

@@ -9,7 +9,7 @@
 //!   list      (entry, offset of the function's record) .., sorted; then the records
 //! ```
 
-use super::go_program::Image;
+use super::image::Image;
 
 /// Bytes of the header that are read.
 pub const HEADER_BYTES: usize = 72;

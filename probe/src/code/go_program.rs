@@ -9,6 +9,7 @@ use object::read::{ReadCache, ReadRef};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 
 use super::go_functions::GoFunctions;
+use super::image::Image;
 use crate::target::{Mapping, Process, mappings};
 
 /// Bytes of the module data that are read.
@@ -48,24 +49,6 @@ struct Module {
     /// Variables: with and without pointers, initialised and not.
     variables: Vec<(u64, u64)>,
     function_data: u64,
-}
-
-/// File of a program, and where it is mapped.
-pub struct Image {
-    file: File,
-    /// Address in the process, offset in the file, and bytes.
-    segments: Vec<(u64, u64, u64)>,
-}
-
-impl Image {
-    /// Reads bytes of the file by their address in the process. The process does not notice it.
-    pub fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
-        let holds = |(begin, _, size): &&(u64, u64, u64)| {
-            address.checked_sub(*begin).is_some_and(|at| at.saturating_add(bytes.len() as u64) <= *size)
-        };
-        let Some((begin, offset, _)) = self.segments.iter().find(holds) else { return false };
-        self.file.read_exact_at(bytes, address - begin + offset).is_ok()
-    }
 }
 
 /// Returns true if the process runs a program of Go.

@@ -4,6 +4,7 @@
 //!   data.rs      addresses of data
 //!   functions.rs begin and returns of a function by its name
 //!   go_program.rs    Go's version, tables and variables in a process
+//!   image.rs         its file, as it is mapped
 //!   go_functions.rs  Go's table of functions
 //!   returns.rs   return instructions of its machine code
 //!   mangled.rs   names of C++ and Rust
@@ -14,6 +15,7 @@ pub mod data;
 mod functions;
 mod go_functions;
 mod go_program;
+mod image;
 pub(crate) mod mangled;
 mod returns;
 mod variables;

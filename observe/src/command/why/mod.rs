@@ -87,6 +87,9 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
         row("page faults that read a disk", format!("{:.0} per second", per_second(facts.faults_with_io))),
         row("context switches", format!("{:.0} per second", per_second(facts.switches))),
     ];
+    if let Some(runtime) = &facts.runtime {
+        rows.push(row("runtime", runtime.clone()));
+    }
     for (waiting, name) in WAITS {
         let threads = facts.threads_waiting(waiting);
         if threads > 0.005 {
@@ -210,6 +213,7 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
             "evidence": finding.evidence,
             "cure": finding.cure,
         })).collect::<Vec<_>>(),
+        "runtime": facts.runtime,
         "processors": facts.processors,
         "cpu_seconds": facts.cpu_seconds(),
         "queued_seconds": facts.queued_seconds,

@@ -4,7 +4,7 @@
 //!   globals.rs    variables of the runtime, by symbols or by what they hold
 //!   layout.rs     offsets of fields by version
 //!   goroutine.rs  state of each goroutine
-//!   stacks.rs     stacks of those that do not run
+//!   stacks.rs     stacks of goroutines that do not run
 //!   waits.rs      kind of a wait, by its reason and stack
 //!   polling.rs    descriptor that a goroutine waits at
 //!   facts.rs      collector and scheduler

@@ -15,8 +15,8 @@ const KNOWN_MAX: usize = 50_000;
 /// Function below the first one of each goroutine.
 const OUTERMOST: &str = "runtime.goexit";
 
-/// Beginning of the collector's functions that a goroutine calls when it allocates. It may wait there for others that do
-/// so too.
+/// Beginning of the collector's functions that a goroutine calls when it allocates. It may wait there for others that
+/// do so too.
 const OF_COLLECTOR: &str = "runtime.gc";
 /// Reason of a goroutine that waits until it may allocate.
 pub const HELD_BY_COLLECTOR: &str = "GC assist wait";

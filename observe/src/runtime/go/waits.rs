@@ -91,8 +91,8 @@ const REASONS: &[(&str, Waiting)] = &[
 /// Beginnings of reasons that many functions have, so that the stack says more.
 const COMMON: [&str; 5] = ["IO wait", "semacquire", "chan ", "select", "sync.WaitGroup"];
 
-/// Classifies the wait of a goroutine. Also returns true if a known function says what is waited for, so that the reason
-/// adds nothing.
+/// Classifies the wait of a goroutine. Also returns true if a known function says what is waited for, so that the
+/// reason adds nothing.
 ///
 /// @param frames the outermost first
 pub fn of(reason: &str, frames: &[Frame]) -> (Waiting, bool) {

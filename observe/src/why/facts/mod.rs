@@ -3,12 +3,14 @@
 //! ```text
 //!   heap.rs     a JVM's own counters: pauses by cause, live objects, safepoints
 //!   stacks.rs   a JVM's stacks: callers of System.gc(), finalizers, interpreted code
+//!   locks.rs    threads that wait for each other, sessions of a database
 //!   outside.rs  the other processes, the machine, the control group
 //!   growth.rs   numbers that grow all the time, and their limits
 //! ```
 
 mod growth;
 mod heap;
+mod locks;
 mod outside;
 mod stacks;
 
@@ -17,27 +19,26 @@ pub use {growth::Counted, heap::GcCause, outside::GroupChange};
 
 pub use growth::{Growth, GrowthWatch};
 pub use heap::{HeapFacts, HeapWatch};
+pub use locks::{Deadlock, Sessions};
 pub use outside::{OutsideFacts, OutsideWatch};
 pub use stacks::JvmStacks;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::database::Sessions;
-use super::deadlock::Deadlock;
-use super::listening::Queue;
-use super::requests::Requests;
-use super::waiting::{self, Waiting};
 use crate::runtime::GoFacts;
 use crate::runtime::event_loop::EventLoop;
 use crate::runtime::python::InterpreterFacts;
+use crate::why::account::waiting::{self, Waiting};
+use crate::why::measure::listening::Queue;
+use crate::why::requests::Requests;
 use yunti_probe::kernel::system::Meddler;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::cgroup::Throttling;
 use yunti_probe::target::ports::{Connections, PortUse};
 use yunti_probe::target::{DiskWait, Neighbour};
 
-/// Threads with work, on average, below which those that wait for others are all that has work.
+/// Threads with work, on average, below which a thread that waits for others counts as having work.
 const ALONE_MAX: f64 = 0.2;
 
 /// Facts of a process over the measurement.
@@ -45,6 +46,8 @@ const ALONE_MAX: f64 = 0.2;
 pub struct Facts {
     pub seconds: f64,
     pub is_jvm: bool,
+    /// Runtime whose units of work were read: `Go 1.22`.
+    pub runtime: Option<String>,
     /// Processors that the process may use, by affinity and quota.
     pub processors: f64,
     pub user_seconds: f64,

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::super::waiting;
 use crate::jvm::Recording;
+use crate::why::account::waiting;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::schedule::ThreadTime;
 

@@ -1,9 +1,9 @@
 //! Causes in a process's requests: no demand, a slow peer, connections that are not reused or not established.
 
-use super::super::facts::Facts;
-use super::super::finding::{Finding, percent, while_processors_are_free};
-use super::super::waiting::Waiting;
 use super::{PeerRequests, Requests};
+use crate::why::account::waiting::Waiting;
+use crate::why::causes::finding::{Finding, percent, while_processors_are_free};
+use crate::why::facts::Facts;
 
 /// Processors below which a process has nothing to do.
 const IDLE_PROCESSORS: f64 = 0.05;

@@ -1,0 +1,11 @@
+//! Causes in processor time.
+//!
+//! ```text
+//!   hot.rs         one function, or system calls
+//!   one_thread.rs  one thread that works all the time
+//!   saturated.rs   finds that thread
+//! ```
+
+pub mod hot;
+pub mod one_thread;
+pub mod saturated;

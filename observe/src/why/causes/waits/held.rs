@@ -1,0 +1,246 @@
+//! Causes in what threads hold and others wait for: locks, pools, queues of executors; and sleeps within work.
+
+use crate::why::account::queue::{self, Queue};
+use crate::why::account::waiting::{self, Waiting, shown};
+use crate::why::causes::finding::{Finding, percent, while_processors_are_free};
+use crate::why::causes::waits::workers::{self, doing};
+use crate::why::facts::{Facts, ThreadFacts};
+
+/// Waits per second for a fair lock from which on it has a convoy.
+const CONVOY_WAITS_PER_SECOND: f64 = 500.0;
+/// Share of the holders' time from which on one activity tells what everybody waits for.
+const HELD_MIN: f64 = 0.5;
+/// Units that have a resource at a time, up to which only one has it: samples of one are not exactly one.
+const ONE_MAX: f64 = 1.4;
+/// Sleeping threads at a time, on average, from which on they count.
+const SLEEPERS_MIN: f64 = 0.2;
+
+/// Returns the costliest wait for another thread of the process: lock, pool or queue.
+pub fn waits_for_others(facts: &Facts) -> Option<Finding> {
+    let found =
+        [full_queue(facts), queued(facts), lock_by_kernel(facts), workers::executor(facts), workers::pinned(facts)];
+    found.into_iter().flatten().max_by(|a, b| a.cost.total_cmp(&b.cost))
+}
+
+/// Queued tasks from which on a queue counts as full.
+const QUEUED_MANY: u64 = 200;
+
+fn full_queue(facts: &Facts) -> Option<Finding> {
+    let queued = facts.details.queued_tasks.filter(|queued| *queued >= QUEUED_MANY)?;
+    let free = while_processors_are_free(facts);
+    use Waiting::{File, Lock, NameService, Network, Not, Resource, Result, Sleep};
+    let of_workers = |waiting| facts.waits_in_of(waiting, |thread| thread.is_worker);
+    let ways = [Network, NameService, File, Resource, Lock, Result, Sleep, Not].into_iter().filter_map(of_workers);
+    let (place, _) = ways.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let is_busy = |thread: &&ThreadFacts| thread.is_worker && thread.share(Waiting::Idle) < workers::IDLE_MAX;
+    let workers: Vec<&ThreadFacts> = facts.threads.iter().filter(is_busy).collect();
+    let name = workers.first().map_or_else(String::new, |thread| workers::pool_of(&thread.name).to_owned());
+    Some(Finding {
+        cause: "full-executor-queue",
+        cost: free,
+        sentence: format!(
+            "The threads of an executor bound it: up to {queued} tasks wait in the queue of {} threads {name}*, which \
+             are never idle, mostly in {}, while {} of the processors are.",
+            workers.len(),
+            shown(&place),
+            percent(1.0 - facts.utilisation())
+        ),
+        evidence: vec![
+            format!("{queued} queue entries in the heap, including finished ones that are not collected yet"),
+            format!("its threads are mostly in {place}"),
+        ],
+        cure:
+            "more threads in the executor, because they wait rather than compute; and a bounded queue for back-pressure"
+                .to_owned(),
+    })
+}
+
+/// Follows a queue whose holders wait at another queue to that one, and so on.
+fn last_of_chain(queues: &[Queue]) -> Option<(&Queue, f64)> {
+    let mut last = queues.first()?;
+    let mut waiting = last.waiting;
+    let mut passed = vec![&last.door];
+    while let Some((Waiting::Lock | Waiting::Resource, _, share)) = last.held()
+        && share >= HELD_MIN
+        && let Some(next) = queues.iter().find(|queue| !passed.contains(&&queue.door))
+    {
+        waiting += next.waiting;
+        passed.push(&next.door);
+        last = next;
+    }
+    Some((last, waiting))
+}
+
+/// Tells what the holders of a resource do: `, which wait for 127.0.0.1:5432 in a.Orders.load`.
+fn held_by(facts: &Facts, queue: &Queue) -> (String, Option<Waiting>) {
+    let Some((kind, place, share)) = queue.held().filter(|(.., share)| *share >= HELD_MIN) else {
+        return (String::new(), None);
+    };
+    let Some(doing) = doing(facts, kind) else { return (String::new(), None) };
+    let mostly = if share < 0.9 { " mostly" } else { "" };
+    (format!("; its holders{mostly} {doing} in {}", shown(&place)), Some(kind))
+}
+
+fn queued(facts: &Facts) -> Option<Finding> {
+    let queues = queue::queues(facts);
+    let (queue, waiting) = last_of_chain(&queues)?;
+    if queue.kind == Waiting::Lock {
+        return lock(facts, queue, waiting);
+    }
+    let (doing, _) = held_by(facts, queue);
+    let free = while_processors_are_free(facts);
+    let cost = waiting / facts.busy_threads().max(0.01) * free;
+    let wanted = wanted_in(queue);
+    let evidence = vec![
+        format!(
+            "{} threads use it; {:.1} wait at a time, {:.1} are in the code behind it",
+            queue.units, queue.waiting, queue.holding
+        ),
+        facts
+            .waits_in(Waiting::Network)
+            .map_or_else(String::new, |(name, n)| format!("at the same time {n:.2} threads wait for a peer in {name}")),
+    ];
+    let is_one = queue.units >= 3 && queue.holding <= ONE_MAX && queue.holding >= 0.3;
+    Some(if is_one {
+        Finding {
+            cause: "pool-of-one",
+            cost,
+            sentence: format!(
+                "A pool of one bounds it: {} threads use it in {}{wanted}, {:.1} of them wait at a time, and only one \
+                 proceeds{doing}.",
+                queue.units,
+                shown(&queue.door),
+                queue.waiting
+            ),
+            evidence,
+            cure: "a larger pool: as large as the other side can bear, or one entry per thread".to_owned(),
+        }
+    } else {
+        let has = if queue.holding < 0.3 { "few".to_owned() } else { format!("{:.1}", queue.holding) };
+        Finding {
+            cause: "pool",
+            cost,
+            sentence: format!(
+                "A limited resource bounds it: {:.1} threads wait in {}{wanted} for what {has} have at a time{doing}.",
+                queue.waiting,
+                shown(&queue.door)
+            ),
+            evidence,
+            cure:
+                "hold it for less time; or more of it (a larger pool, more permits), if what its holders wait for can \
+                   bear that"
+                    .to_owned(),
+        }
+    })
+}
+
+fn wanted_in(queue: &Queue) -> String {
+    let through = queue.through.as_ref().map_or_else(String::new, |name| format!(" at {name}"));
+    let caller =
+        if queue.door == queue.wanted_in { String::new() } else { format!(" (called by {})", shown(&queue.wanted_in)) };
+    through + &caller
+}
+
+fn lock(facts: &Facts, queue: &Queue, waiting: f64) -> Option<Finding> {
+    let longest = facts.details.lock.as_ref();
+    let waiting = match longest {
+        Some(lock) if !facts.is_jvm => lock.waiting_threads.max(waiting),
+        _ => waiting,
+    };
+    let (doing, _) = held_by(facts, queue);
+    Some(lock_of(facts, waiting, facts.busy_threads(), &queue.wanted_in, &doing))
+}
+
+/// Finds contention of native locks that the kernel has counted, and that no stack shows.
+fn lock_by_kernel(facts: &Facts) -> Option<Finding> {
+    let lock = facts.details.lock.as_ref().filter(|_| !facts.is_jvm)?;
+    let known = facts.threads_waiting(Waiting::Lock) > lock.waiting_threads / 2.0;
+    if known || lock.waiting_threads < queue::WAITERS_MIN {
+        return None;
+    }
+    let busy = facts.busy_threads() + lock.waiting_threads;
+    Some(lock_of(facts, lock.waiting_threads, busy, "", ""))
+}
+
+fn lock_of(facts: &Facts, waiting: f64, busy: f64, wanted_in: &str, doing: &str) -> Finding {
+    let longest = facts.details.lock.as_ref();
+    // The contention of the first measurement may be over in the second.
+    let name = longest.map_or("a lock", |lock| &lock.name);
+    let rate = longest.map_or(0.0, |lock| lock.waits_per_second);
+    let is_fair = name.contains("FairSync") && !name.contains("NonfairSync");
+    // Handing over a lock costs processor time, so busy processors do not lower the weight.
+    let is_convoy = is_fair && rate > CONVOY_WAITS_PER_SECOND;
+    let cost = waiting / busy.max(0.01) * if is_convoy { 1.0 } else { while_processors_are_free(facts) };
+    let place = if wanted_in.is_empty() { String::new() } else { format!(", wanted in {}", shown(wanted_in)) };
+    let held = longest
+        .and_then(|lock| lock.held_in.as_ref())
+        .map_or_else(String::new, |name| format!(", held in {}", shown(name)));
+    let outside = facts.details.lock_owner.as_ref().map(|owner| format!(", held by another process, {owner}"));
+    let (held_in, doing) = match &outside {
+        Some(outside) => (outside.as_str(), ""),
+        None if doing.is_empty() => (held.as_str(), ""),
+        None => ("", doing),
+    };
+    let holder =
+        longest.and_then(|lock| lock.holder.as_ref()).map_or_else(String::new, |name| format!("mostly held by {name}"));
+    let evidence = vec![
+        format!("{waiting:.1} threads wait for locks at a time; {rate:.0} waits per second for this one"),
+        format!("{:.0} context switches per second", facts.switches / facts.seconds.max(0.001)),
+        holder,
+    ];
+    if is_convoy {
+        Finding {
+            cause: "fair-lock-convoy",
+            cost,
+            sentence: format!(
+                "A fair lock bounds it: {name} is handed from thread to thread, {rate:.0} times per second{place}."
+            ),
+            evidence,
+            cure: "an unfair lock (new ReentrantLock()): a running thread may take it again, without a wait for \
+                   another one to wake up; or more work each time it is held"
+                .to_owned(),
+        }
+    } else {
+        Finding {
+            cause: "lock",
+            cost,
+            sentence: format!(
+                "One lock bounds it: {name} is waited for by {waiting:.1} threads at a time{place}{held_in}{doing}."
+            ),
+            evidence,
+            cure: "hold it for less time (no waits, logging or formatting inside), split it, or read without it"
+                .to_owned(),
+        }
+    }
+}
+
+/// Finds threads that sleep in the middle of an executor's task.
+pub fn sleeps(facts: &Facts) -> Option<Finding> {
+    let tasks = facts.threads.iter().filter(|thread| thread.is_worker).flat_map(|thread| &thread.moments);
+    let asleep = tasks.filter(|moment| moment.waiting == Waiting::Sleep && waiting::is_of_executor(&moment.frames));
+    let (mut sum, mut largest) = (0.0, None);
+    for moment in asleep {
+        sum += moment.share;
+        if largest.is_none_or(|(share, _)| share < moment.share) {
+            largest = Some((moment.share, moment));
+        }
+    }
+    let (_, moment) = largest.filter(|_| sum >= SLEEPERS_MIN)?;
+    let place = waiting::user_frame(&moment.frames).map_or_else(|| "its tasks".to_owned(), |frame| shown(&frame.name));
+    Some(Finding {
+        cause: "sleep",
+        cost: sum / (facts.busy_threads() + sum) * while_processors_are_free(facts),
+        sentence: format!(
+            "Sleeps bound it: {sum:.1} threads at a time are asleep in the middle of a task, in {place}."
+        ),
+        evidence: vec![format!(
+            "{:.2} processors used of {:.2}",
+            facts.cpu_seconds() / facts.seconds,
+            facts.processors
+        )],
+        cure:
+            "a wait for the event itself instead of a look now and then; a shorter pause; or a timer that resumes the \
+               task without a thread"
+                .to_owned(),
+    })
+}
