@@ -42,6 +42,12 @@ PRECONDITIONS = [
     (r"clang", lambda: _has("clang", "clang++")),
     (r"pip cannot reach PyPI", lambda: suites.no_pypi() is None),
     (r"GNU parallel is not installed", lambda: _has("parallel")),
+    (r"there is no Go\b", lambda: _has("go")),
+    (r"node is not installed", lambda: _has("node")),
+    (r"there is no strace", lambda: _has("strace")),
+    (r"util-linux is absent", lambda: _has("unshare")),
+    # Another program's port, or its load.
+    (r"has the inspector's port|no processor is idle", lambda: False),
     (r"chromium", lambda: _has("chromium") or _has("chromium-browser") or _has("google-chrome")),
     (r"pkg-config", lambda: _has("pkg-config")),
     (r"\b(lintian|zsh|fish|groff|man|dpkg-deb) is not installed",
