@@ -13,8 +13,8 @@ use crate::why::facts::{Facts, Moment, ThreadFacts};
 use yunti_probe::stack::Frame;
 
 /// Share of the wakeups of waiting threads that come from threads of the same group, from which on they pass something
-/// on to each other.
-const PASSED_ON: f64 = 0.5;
+/// on to each other. The same threads are woken for other reasons too: for answers, for results.
+const PASSED_ON: f64 = 0.3;
 /// Wakeups that show who wakes whom.
 const WAKES_MIN: u64 = 5;
 

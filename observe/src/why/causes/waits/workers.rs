@@ -18,6 +18,9 @@ const RESULTS_FOR_EACH: f64 = 1.5;
 /// Share of the carriers' time in which virtual threads hold them without running.
 const PINNED_MIN: f64 = 0.3;
 
+/// Answers outstanding at a time from which on threads that wait for others wait for a peer.
+const ANSWERS_MIN: f64 = 0.5;
+
 /// Returns the activity that takes most of the threads' time without idle time: kind, place, share of it.
 fn mostly(threads: &[&ThreadFacts]) -> Option<(Waiting, Rc<str>, f64)> {
     let mut places: HashMap<(Waiting, Rc<str>), f64> = HashMap::new();
@@ -57,7 +60,11 @@ pub fn doing(facts: &Facts, kind: Waiting) -> Option<String> {
         Waiting::File => "wait for files".to_owned(),
         Waiting::Sleep => "sleep".to_owned(),
         Waiting::Lock | Waiting::Resource => "wait for something else that is held".to_owned(),
-        Waiting::Result => "wait for other threads".to_owned(),
+        // Another thread may read the answers for them.
+        Waiting::Result => match facts.requests.outbound.first().filter(|peer| peer.outstanding >= ANSWERS_MIN) {
+            Some(peer) => format!("wait for {}", peer.name()),
+            None => "wait for other threads".to_owned(),
+        },
         Waiting::Idle | Waiting::Unknown => return None,
     })
 }
