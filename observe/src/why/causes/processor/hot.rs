@@ -162,6 +162,10 @@ pub fn hot_method(facts: &Facts) -> Option<Finding> {
     if facts.cpu_share(node::collects) >= HOT_MIN {
         return None;
     }
+    // Data that a call moves is the program's work.
+    if DATA_CALLS.contains(&of_c_library(&hot.name)) {
+        return None;
+    }
     let (own, own_time) = facts.hottest()?;
     // The function's share of the time outside memory management.
     let memory =
