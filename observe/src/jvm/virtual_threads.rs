@@ -56,7 +56,7 @@ fn thread(value: &Value) -> Option<VirtualThread> {
     let lines = value["stack"].as_array()?;
     let mut frames: Vec<Frame> = lines.iter().filter_map(|line| frame(line.as_str()?)).collect();
     frames.reverse();
-    if !frames.first().is_some_and(|frame| &*frame.name == RUN) {
+    if frames.first().is_none_or(|frame| &*frame.name != RUN) {
         return None;
     }
     // A string since Java 21, a number in drafts of it.

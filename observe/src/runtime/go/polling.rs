@@ -29,7 +29,7 @@ pub struct Polled {
 /// goroutine.
 pub fn of(program: &GoProgram, layout: &Layout, goroutine: &Goroutine, copy: &Copy) -> Option<Polled> {
     let words = (0..WORDS).map_while(|i| copy.word(copy.sp + i * 8));
-    let may_be = |address: &u64| *address >= OUTSIDE && *address < 1 << 56 && address % 8 == 0;
+    let may_be = |address: &u64| *address >= OUTSIDE && *address < 1 << 56 && address.is_multiple_of(8);
     let mut last = 0;
     words.filter(may_be).find_map(|address| {
         if std::mem::replace(&mut last, address) == address {

@@ -48,7 +48,8 @@ pub struct Copy {
 impl Copy {
     /// Copies the stack of a goroutine from its saved position on.
     pub fn of(program: &GoProgram, goroutine: &Goroutine) -> Option<Copy> {
-        let is_within = (goroutine.stack_begin..goroutine.stack_end).contains(&goroutine.sp) && goroutine.sp % 8 == 0;
+        let is_within =
+            (goroutine.stack_begin..goroutine.stack_end).contains(&goroutine.sp) && goroutine.sp.is_multiple_of(8);
         let size = is_within.then(|| (goroutine.stack_end - goroutine.sp).min(STACK_BYTES))?;
         let mut bytes = vec![0; size as usize];
         program.read(goroutine.sp, &mut bytes).then_some(Copy { sp: goroutine.sp, bytes })

@@ -218,10 +218,15 @@ fn is_of_interpreter(frame: &Frame) -> bool {
     name.starts_with("_PyEval_EvalFrame") || name.starts_with("[python3") || name.starts_with("[libpython3")
 }
 
+/// Stack with its time on CLOCK_MONOTONIC.
+type TimedStack = (u64, Rc<[Frame]>);
+/// Code objects of a stack, and the reason of its wait.
+type StackKey = (Vec<*const Code>, Option<&'static str>);
+
 /// Stacks of threads that run, or are about to, at known times.
 #[derive(Default)]
 struct Moments {
-    by_thread: HashMap<u32, Vec<(u64, Rc<[Frame]>)>>,
+    by_thread: HashMap<u32, Vec<TimedStack>>,
 }
 
 /// Moments of a thread that are kept.
@@ -267,7 +272,7 @@ fn processor_time() -> Duration {
 /// Stacks that have been seen: most samples have one of them.
 #[derive(Default)]
 struct Known {
-    stacks: HashMap<(Vec<*const Code>, Option<&'static str>), Rc<[Frame]>>,
+    stacks: HashMap<StackKey, Rc<[Frame]>>,
 }
 
 /// Stacks that are kept.

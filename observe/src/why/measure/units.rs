@@ -142,10 +142,13 @@ pub fn is_name_service(peer: &str) -> bool {
     peer.ends_with(":53")
 }
 
+/// Stack of a wait, true if it was for a processor only, and its periods.
+type SeenWait = (Rc<[Frame]>, bool, u64);
+
 /// Waits of native threads with their stacks, gathered during the measurement.
 pub struct NativeWaits {
     sampler: WaitSampler,
-    seen: HashMap<u32, Vec<(Rc<[Frame]>, bool, u64)>>,
+    seen: HashMap<u32, Vec<SeenWait>>,
     rate: u32,
 }
 
