@@ -307,7 +307,7 @@ impl Facts {
     /// Returns the share of the time in which nothing outside kept its threads from running: no tracer, no stop, no
     /// tool of a JVM, no mask beside idle processors. Other causes count in this part.
     pub fn left_by_others(&self) -> f64 {
-        let traced = self.outside.traced_threads / (self.outside.traced_threads + self.busy_threads()).max(0.01);
+        let traced = self.stops_of_tracer().share;
         let in_safepoints = self.heap.as_ref().map_or(0.0, |heap| heap.safepoint_seconds / self.seconds.max(0.001));
         let lost = [traced, self.outside.stopped_share, self.outside.frozen_share, in_safepoints, self.crowded()];
         lost.iter().map(|share| 1.0 - share.clamp(0.0, 1.0)).product()

@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use crate::why::account::waiting::Waiting;
+use crate::why::facts::Facts;
+use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::outside::{
     Attached, Freezer, GroupMemory, Handle, Machine, MachineChange, NameWatch, Placement, Speed, Stops, Usage,
     mapped_bytes, swapped_bytes, tracer_of, usages,
@@ -183,5 +186,38 @@ impl OutsideWatch {
             attached: Vec::new(),
             attach_seconds: (attach(threads.1) - attach(threads.0)).max(0.0),
         }
+    }
+}
+/// Stops of a tracer (ptrace).
+pub struct TracerStops {
+    /// Share of the time in which the threads have work.
+    pub share: f64,
+    /// Stops in a second, at most; 0 if they are few.
+    pub per_second: f64,
+    /// Processors that the process uses in the kernel for them.
+    pub processors: f64,
+}
+
+/// Context switches in a second of a traced process from which on they are stops. Each takes microseconds in the kernel,
+/// before and after the thread stands.
+const SWITCHES_OF_STOPS: f64 = 1000.0;
+/// Threads that wait at a time, on average, below which the switches are not those of its own waits.
+const WAITING_FEW: f64 = 0.1;
+
+impl Facts {
+    /// Returns the stops of its tracer. The samples may miss them: a tracer and its process take turns on one processor,
+    /// and a sampler that wakes there takes the place of the tracer, when the process runs.
+    pub fn stops_of_tracer(&self) -> TracerStops {
+        let (held, seconds) = (self.outside.traced_threads, self.seconds.max(0.001));
+        let waiting: f64 = self.threads.iter().map(|thread| 1.0 - thread.share(Waiting::Not)).sum();
+        let switches = self.switches / seconds;
+        let is_of_stops = held > 0.0 || waiting - held < WAITING_FEW * self.threads.len() as f64;
+        let is_often = self.outside.tracer.is_some() && is_of_stops && switches >= SWITCHES_OF_STOPS;
+        // Ticks may all fall beside the stops; samples tell better.
+        let is_in_kernel = |frames: &[Frame]| frames.iter().any(|frame| frame.kind == Kind::Kernel);
+        let in_kernel = self.system_seconds.max(self.cpu_seconds() * self.cpu_share(is_in_kernel));
+        let (per_second, processors) = if is_often { (switches, in_kernel / seconds) } else { (0.0, 0.0) };
+        let share = ((held + processors) / (held + self.busy_threads()).max(0.01)).min(1.0);
+        TracerStops { share, per_second, processors }
     }
 }

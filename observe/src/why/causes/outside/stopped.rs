@@ -67,19 +67,26 @@ pub fn stopped(facts: &Facts) -> Option<Finding> {
 }
 
 pub fn traced(facts: &Facts) -> Option<Finding> {
-    let held = facts.outside.traced_threads;
-    let cost = held / (held + facts.busy_threads()).max(0.01);
+    let stops = facts.stops_of_tracer();
+    let (held, cost) = (facts.outside.traced_threads, percent(stops.share));
     let tracer = facts.outside.tracer.clone().unwrap_or_else(|| "a process that has ended".to_owned());
-    (held > TRACED_MIN).then(|| Finding {
+    (held > TRACED_MIN || stops.per_second > 0.0).then(|| Finding {
         cause: "traced",
-        cost,
-        sentence: format!(
-            "{tracer} traces it (ptrace): {held:.2} of its threads at a time stand in a stop of the tracer, {} of the \
-             time in which they have work.",
-            percent(cost)
-        ),
+        cost: stops.share,
+        sentence: match stops.per_second > 0.0 {
+            true => format!(
+                "{tracer} traces it (ptrace): its stops, up to {:.0} a second, take about {cost} of the time in which \
+                 it has work.",
+                stops.per_second
+            ),
+            false => format!(
+                "{tracer} traces it (ptrace): {held:.2} of its threads at a time stand in a stop of the tracer, {cost} \
+                 of the time in which they have work."
+            ),
+        },
         evidence: vec![
             format!("state t (tracing stop) in the samples of {held:.2} threads at a time"),
+            format!("{:.0} stops a second with {:.2} processors in the kernel", stops.per_second, stops.processors),
             format!("TracerPid in /proc/{}/status", facts.outside.pid),
         ],
         cure: format!(
@@ -95,6 +102,21 @@ mod tests {
     use crate::why::account::waiting::Waiting;
     use crate::why::facts::OutsideFacts;
     use crate::why::facts::ThreadFacts;
+
+    #[test]
+    fn stops_between_the_samples() {
+        let tracer = Some("strace 47".to_owned());
+        let mut facts = facts(OutsideFacts { tracer, ..OutsideFacts::default() });
+        facts.threads[0].shares = [(Waiting::Not, 0.95)].into();
+        facts.system_seconds = 3.5;
+        assert!(traced(&facts).is_none());
+        facts.switches = 100_000.0;
+        let found = traced(&facts).unwrap();
+        assert!(found.cost > 0.8 && found.sentence.contains("20000 a second"), "{}", found.sentence);
+        // Its own waits, under a debugger that does not stop it.
+        facts.threads[0].shares = [(Waiting::Not, 0.3), (Waiting::Network, 0.7)].into();
+        assert!(traced(&facts).is_none());
+    }
 
     fn facts(outside: OutsideFacts) -> Facts {
         let thread = ThreadFacts { shares: [(Waiting::Not, 0.1)].into(), ..ThreadFacts::default() };
