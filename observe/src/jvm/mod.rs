@@ -43,7 +43,7 @@ pub use perf_data::{PerfData, perf_data, perf_data_file};
 pub use profiler::{Event, Profiler, Sampling};
 pub use recording::{Call, Recording, Sample};
 pub use tracer::{Chunk, Message, Record, Request, Tracer};
-pub use virtual_threads::virtual_threads;
+pub use virtual_threads::{State, virtual_threads};
 
 use yunti_probe::target::{Process, Start, Target};
 

@@ -25,6 +25,20 @@ pub struct VirtualThread {
     pub name: Rc<str>,
     /// Frames, the outermost first.
     pub frames: Rc<[Frame]>,
+    /// State of a thread that is on no carrier.
+    pub state: State,
+}
+
+/// State of a virtual thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum State {
+    /// It runs, is ready to run, or waits on its carrier.
+    OnCarrier,
+    Parked,
+    /// It waits to enter a monitor: from Java 24 on.
+    Blocked,
+    /// It waits in Object.wait: from Java 24 on.
+    Waiting,
 }
 
 /// Returns the virtual threads of a JVM at this moment.
@@ -61,8 +75,16 @@ fn thread(value: &Value) -> Option<VirtualThread> {
     }
     // A string since Java 21, a number in drafts of it.
     let id = value["tid"].as_str().and_then(|id| id.parse().ok()).or_else(|| value["tid"].as_u64())?;
+    let is_parked = frames.iter().any(|frame| frame.name.starts_with("java.lang.VirtualThread.park"));
+    let state = match value["state"].as_str() {
+        _ if is_parked => State::Parked,
+        Some("BLOCKED") => State::Blocked,
+        Some("WAITING" | "TIMED_WAITING") => State::Waiting,
+        _ => State::OnCarrier,
+    };
     Some(VirtualThread {
         id,
+        state,
         name: value["name"].as_str().filter(|name| !name.is_empty()).unwrap_or("virtual").into(),
         frames: frames.into(),
     })
@@ -90,7 +112,9 @@ mod tests {
         let [thread] = &found[..] else { panic!("{found:?}") };
         let names: Vec<&str> = thread.frames.iter().map(|frame| &*frame.name).collect();
         assert_eq!(names, [RUN, "V.call", "java.lang.VirtualThread.park"]);
-        assert_eq!((thread.id, &*thread.name), (63, "virtual"));
+        assert_eq!((thread.id, &*thread.name, thread.state), (63, "virtual", State::Parked));
+        let text = text.replace("VirtualThread.park", "SeatMap.reserve").replace("WAITING", "BLOCKED");
+        assert_eq!(parsed(&serde_json::from_str(&text).unwrap())[0].state, State::Blocked);
         assert!(parsed(&Value::Null).is_empty());
     }
 }

@@ -19,7 +19,7 @@ const EXPLAINED_MIN: f64 = 0.6;
 const SECONDS_MIN: f64 = 0.3;
 
 /// Causes that hold up work, and so bound nothing without work.
-const OF_WORK: [&str; 11] = [
+const OF_WORK: [&str; 12] = [
     "cpu-neighbour",
     "low-priority",
     "realtime-neighbour",
@@ -28,6 +28,7 @@ const OF_WORK: [&str; 11] = [
     "lock",
     "pool",
     "pool-of-one",
+    "stage",
     "sleep",
     "hot-method",
     "one-thread",
@@ -44,7 +45,8 @@ pub fn verdict(facts: &Facts) -> Verdict {
             format!("it ran for {:.1} s, which is too short to find what bounds it.", facts.seconds)
         }
         None => match (is_idle(facts), known(facts)) {
-            (Some(idle), _) => format!("nothing is wrong. {idle}"),
+            (Some(idle), _) if idle.is_at_own_pace => idle.sentence,
+            (Some(idle), _) => format!("nothing is wrong. {}", idle.sentence),
             (None, known) if known.is_empty() => "nothing is wrong.".to_owned(),
             (None, known) => format!("No cause was found that explains it. What is known: {}.", known.join("; ")),
         },

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::why::account::settle::door;
 use crate::why::account::waiting::{self, Waiting};
 use crate::why::causes::runtimes::python;
-use crate::why::facts::{Facts, Moment};
+use crate::why::facts::{Facts, Moment, ThreadFacts};
 use yunti_probe::stack::Frame;
 
 /// Waiting units at a time, on average, from which on a door has a queue.
@@ -34,6 +34,8 @@ pub struct Queue {
     pub waiting: f64,
     /// Units that have it at a time, on average.
     pub holding: f64,
+    /// True if the waiting units pass work on, and these others take it: a full queue or channel.
+    pub is_stage: bool,
     /// Activity of the holders: kind, the program's own function, and units at a time; the largest first.
     pub held_by: Vec<(Waiting, Rc<str>, f64)>,
 }
@@ -81,7 +83,11 @@ fn queue(facts: &Facts, door: Rc<str>, moments: &[(usize, &Moment)]) -> Option<Q
     let mut units: Vec<usize> = moments.iter().map(|(n, _)| *n).collect();
     units.sort_unstable();
     units.dedup();
-    let (holding, held_by) = holders(facts, &door, &largest.frames);
+    let (mut holding, mut held_by) = holders(facts, &door, &largest.frames);
+    let is_stage = largest.waiting == Waiting::Resource && holding < HOLDERS_MIN;
+    if is_stage {
+        (holding, held_by) = takers(facts, &units);
+    }
     // Nobody has it and nobody gives it: spare threads wait so for work.
     if largest.waiting == Waiting::Resource && holding < HOLDERS_MIN && !are_woken(facts, &units) {
         return None;
@@ -94,6 +100,7 @@ fn queue(facts: &Facts, door: Rc<str>, moments: &[(usize, &Moment)]) -> Option<Q
         units: units.len(),
         waiting,
         holding,
+        is_stage: is_stage && holding >= HOLDERS_MIN,
         held_by,
     })
 }
@@ -120,6 +127,46 @@ fn are_woken(facts: &Facts, units: &[usize]) -> bool {
     wakes.map(|(_, n)| n).sum::<u64>() as f64 >= facts.seconds
 }
 
+/// Share of the wakeups of waiting units by one thread from which on it takes what they pass on.
+const TAKER_MIN: f64 = 0.2;
+/// Share of its time in which a unit works that takes from units that always wait.
+const BUSY_MIN: f64 = 0.8;
+
+/// Finds the units that waiting ones depend on, and what they do: those that wake them, and where wakeups are not known,
+/// those that are never without work themselves.
+fn takers(facts: &Facts, waiting: &[usize]) -> Holders {
+    let ids: Vec<u64> = waiting.iter().map(|n| facts.threads[*n].id).collect();
+    let mut wakes: HashMap<u64, u64> = HashMap::new();
+    for ((by, _), n) in facts.wakes.iter().filter(|((by, woken), _)| ids.contains(woken) && !ids.contains(by)) {
+        *wakes.entry(*by).or_default() += n;
+    }
+    let all: u64 = wakes.values().sum();
+    let are_known = ids.iter().any(|id| facts.wakes.keys().any(|(_, woken)| woken == id));
+    let takes = |thread: &&ThreadFacts| {
+        let idle = thread.share(Waiting::Idle) + thread.share(Waiting::Sleep) + thread.share(Waiting::Unknown);
+        let (shares, wakes) = (thread.shares.values().sum::<f64>(), wakes.get(&thread.id).copied().unwrap_or(0));
+        match are_known {
+            true => wakes as f64 >= (all as f64 * TAKER_MIN).max(facts.seconds),
+            false => !ids.contains(&thread.id) && shares - idle >= BUSY_MIN,
+        }
+    };
+    let takers: Vec<&ThreadFacts> = facts.threads.iter().filter(takes).collect();
+    let at_work = |moment: &&Moment| !matches!(moment.waiting, Waiting::Idle | Waiting::Unknown);
+    held_in(takers.iter().flat_map(|thread| &thread.moments).filter(at_work), "its loop")
+}
+
+/// Sums up what units do, by kind and place.
+fn held_in<'a>(moments: impl Iterator<Item = &'a Moment>, around: &str) -> Holders {
+    let mut places: HashMap<(Waiting, Rc<str>), f64> = HashMap::new();
+    for moment in moments {
+        let place = waiting::user_frame(&moment.frames).map_or_else(|| around.into(), |f| f.name.clone());
+        *places.entry((moment.waiting, place)).or_default() += moment.share;
+    }
+    let mut held: Vec<_> = places.into_iter().map(|((kind, place), n)| (kind, place, n)).collect();
+    held.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| a.1.cmp(&b.1)));
+    (held.iter().map(|(.., n)| n).sum(), held)
+}
+
 type Holders = (f64, Vec<(Waiting, Rc<str>, f64)>);
 
 /// Finds the innermost function of a waiting stack in which other units are at work, and what they do there.
@@ -135,14 +182,7 @@ fn holders(facts: &Facts, at: &str, waiting: &[Frame]) -> Holders {
         if sum < HOLDERS_MIN {
             continue;
         }
-        let mut places: HashMap<(Waiting, Rc<str>), f64> = HashMap::new();
-        for moment in within {
-            let place = waiting::user_frame(&moment.frames).map_or_else(|| around.name.clone(), |f| f.name.clone());
-            *places.entry((moment.waiting, place)).or_default() += moment.share;
-        }
-        let mut held: Vec<_> = places.into_iter().map(|((kind, place), n)| (kind, place, n)).collect();
-        held.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| a.1.cmp(&b.1)));
-        return (sum, held);
+        return held_in(within.into_iter(), &around.name);
     }
     (0.0, Vec::new())
 }
@@ -175,7 +215,6 @@ fn runs_anything(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why::facts::ThreadFacts;
     use yunti_probe::stack::Kind;
 
     fn thread(id: u64, moments: &[(Waiting, &[&str], f64)]) -> ThreadFacts {

@@ -85,9 +85,26 @@ const SIGNS: &[(&str, Waiting)] = &[
 ///
 /// @param frames the outermost first
 pub fn of(frames: &[Frame]) -> Waiting {
-    let on_stack = |sign: &str| frames.iter().any(|frame| frame.name.contains(sign));
-    SIGNS.iter().find(|(sign, _)| on_stack(sign)).map_or(Waiting::Unknown, |(_, waiting)| *waiting)
+    // Threads wait in the middle of a task, and tasks run others while they wait for those.
+    let runs_tasks = |frame: &Frame| RUN_TASKS_OF_OTHERS.iter().any(|run| frame.name.contains(run));
+    let within = frames.iter().rposition(runs_tasks).map_or(frames, |at| &frames[at + 1..]);
+    let of = |frames: &[Frame]| {
+        let on_stack = |sign: &str| frames.iter().any(|frame| frame.name.contains(sign));
+        SIGNS.iter().find(|(sign, _)| on_stack(sign)).map(|(_, waiting)| *waiting)
+    };
+    of(within).or_else(|| of(frames)).unwrap_or(Waiting::Unknown)
 }
+
+/// Functions that run tasks, and whose classes have others that wait for tasks.
+const RUN_TASKS_OF_OTHERS: [&str; 7] = [
+    "ForkJoinTask.doExec",
+    "CompletableFuture$AsyncSupply.",
+    "CompletableFuture$AsyncRun.",
+    "CompletableFuture$Completion.",
+    "CompletableFuture.postComplete",
+    ".tryFire",
+    "FutureTask.run",
+];
 
 /// Parts of names of the kernel's functions, in order of precedence, and the kind of wait that they are.
 const KERNEL_SIGNS: &[(&str, Waiting)] = &[
@@ -453,8 +470,15 @@ fn qualified(name: &str) -> &str {
     &name[begin..]
 }
 
-/// Returns the public name of a function of the C library, which has others inside.
+/// Returns the public name of a function of the C library, which has others inside: `memcpy` for
+/// `__memcpy_avx512_unaligned_erms`.
 pub fn of_c_library(name: &str) -> &str {
+    const FOR_PROCESSORS: [&str; 5] = ["_avx", "_sse", "_evex", "_ssse", "_erms"];
+    if let Some(function) = name.strip_prefix("__")
+        && let Some(at) = FOR_PROCESSORS.iter().filter_map(|sign| function.find(sign)).min()
+    {
+        return &function[..at];
+    }
     ["__GI___libc_", "__GI___", "__GI_", "__libc_"].iter().find_map(|inside| name.strip_prefix(inside)).unwrap_or(name)
 }
 
@@ -464,8 +488,8 @@ pub fn shown(name: &str) -> String {
     let name = of_c_library(name);
     let mut short = String::new();
     let mut depth = 0i32;
-    // `<T as Trait>::method` begins with a bracket, and operators end with one.
-    let is_template = !name.starts_with('<') && !name.contains("operator");
+    // `<T as Trait>::method` begins with a bracket, operators end with one, and Java has `<init>`.
+    let is_template = !name.starts_with('<') && !name.contains("operator") && !name.contains("init>");
     for letter in name.chars() {
         match letter {
             '<' if is_template => depth += 1,
@@ -523,6 +547,8 @@ mod tests {
     fn names_in_sentences() {
         let long = "std::vector<int, std::allocator<int> > Zone::find<Point>(std::vector<int> const&, std::map<int, long> \
                     const&, unsigned long, unsigned long) const";
+        assert_eq!(shown("__memcpy_avx512_unaligned_erms"), "memcpy");
+        assert_eq!(shown("__GI___libc_read"), "read");
         assert_eq!(shown(long), "Zone::find()");
         assert_eq!(shown("Zone::contains(Pt const&) const"), "Zone::contains(Pt const&) const");
         assert_eq!(shown("main.(*Store).Get"), "main.(*Store).Get");

@@ -16,7 +16,7 @@ pub mod finding;
 pub mod growth;
 mod network;
 pub mod outside;
-mod processor;
+pub mod processor;
 mod rules;
 pub mod runtimes;
 pub mod storage;

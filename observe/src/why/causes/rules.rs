@@ -9,6 +9,7 @@ use crate::why::causes::finding::{
 use crate::why::causes::network::{connections, wire};
 use crate::why::causes::processor::hot::{faulting_function, hot_method, system_calls};
 use crate::why::causes::processor::one_thread;
+use crate::why::causes::processor::repeated::repeated;
 use crate::why::causes::runtimes::{collections, go, node, python};
 use crate::why::causes::waits::blocked_loop::blocked_loop;
 use crate::why::causes::waits::database::database_lock;
@@ -35,7 +36,7 @@ const MAPPING_FRAMES: [&str; 7] =
 /// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     type Rule = fn(&Facts) -> Option<Finding>;
-    let rules: [Rule; 17] = [
+    let rules: [Rule; 18] = [
         deadlock,
         blocked_loop,
         database_lock,
@@ -48,6 +49,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         remote,
         hot_method,
         system_calls,
+        repeated,
         one_thread::one_thread,
         node::collections,
         python::gil,
@@ -86,10 +88,11 @@ fn is_of_neighbours(finding: &Finding) -> bool {
 }
 
 /// Causes whose holders may wait for a peer: the sentence names it then.
-const QUEUES: [&str; 10] = [
+const QUEUES: [&str; 11] = [
     "nagle-delayed-ack",
     "pool-of-one",
     "pool",
+    "stage",
     "lock",
     "executor",
     "full-executor-queue",
@@ -269,7 +272,7 @@ fn name_service(facts: &Facts) -> Option<Finding> {
         cause: "slow-dns",
         cost,
         sentence: format!(
-            "Name look-ups bound it: {:.1} threads at a time wait for an address{place}.",
+            "Name look-ups (DNS) bound it: {:.1} threads at a time wait for an address from the resolver{place}.",
             facts.threads_waiting(Waiting::NameService)
         ),
         evidence: vec!["`yunti observe native getaddrinfo` shows each name and its duration".to_owned()],

@@ -30,6 +30,7 @@ use crate::runtime::GoFacts;
 use crate::runtime::event_loop::EventLoop;
 use crate::runtime::python::InterpreterFacts;
 use crate::why::account::waiting::{self, Waiting};
+use crate::why::measure::file_locks::FileLockWaits;
 use crate::why::measure::listening::Queue;
 use crate::why::requests::Requests;
 use yunti_probe::kernel::system::Meddler;
@@ -85,6 +86,8 @@ pub struct Facts {
     /// Its listening sockets, by port.
     pub listeners: Vec<Queue>,
     pub port_use: Option<PortUse>,
+    /// Lock of a file that its threads waited for.
+    pub file_lock: FileLockWaits,
     pub go: Option<GoFacts>,
     /// Requests on its connections.
     pub requests: Requests,

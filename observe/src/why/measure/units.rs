@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::jvm::{self, Recording};
+use crate::jvm::{self, Recording, State};
 use crate::runtime::Sighting;
 use crate::why::account::waiting::{self, Waiting};
 use crate::why::facts::{Facts, ThreadFacts};
@@ -110,9 +110,12 @@ pub fn virtual_threads(process: &Process, threads: &Threads) -> Result<Vec<Threa
     while dumps < DUMPS {
         let begin = Instant::now();
         for thread in jvm::virtual_threads(process)? {
-            let waiting = waiting::of(&thread.frames);
+            let waiting = match thread.state {
+                State::Blocked => Waiting::Lock,
+                _ => waiting::of(&thread.frames),
+            };
             // What runs is on a carrier thread, which the profiler has seen.
-            if thread.frames.iter().any(|frame| frame.name.starts_with("java.lang.VirtualThread.park")) {
+            if thread.state != State::OnCarrier {
                 let unit = found.entry(thread.id).or_insert_with(|| ThreadFacts {
                     id: VIRTUAL | thread.id,
                     name: thread.name.clone(),

@@ -10,6 +10,7 @@ use crate::runtime;
 use crate::why::account::settle;
 use crate::why::causes::outside;
 use crate::why::facts::{Facts, GrowthWatch, HeapWatch, JvmStacks, OutsideWatch, ThreadLoad};
+use crate::why::measure::file_locks::FileLockSampler;
 use crate::why::measure::listening::QueueSampler;
 use crate::why::measure::units::{self, NativeWaits, RuntimeUnits};
 use crate::why::requests::RequestSampler;
@@ -125,6 +126,7 @@ pub fn watch(
     let mut growth = GrowthWatch::new(process);
     let connections = Connections::of(process);
     let mut listening = QueueSampler::default();
+    let mut file_locks = FileLockSampler::default();
     let mut requests = or_skip(skips, "requests on connections", RequestSampler::start(process));
     let before = Snapshot::of(process);
     let mut after = Snapshot::of(process);
@@ -136,6 +138,7 @@ pub fn watch(
         outside.keep_up();
         growth.keep_up();
         listening.keep_up(process);
+        file_locks.keep_up(process);
         requests.iter_mut().for_each(RequestSampler::keep_up);
         if let Some(native) = &mut native {
             native.collect();
@@ -166,6 +169,7 @@ pub fn watch(
     facts.disk_waits = disk_waits(&sampler);
     facts.connections = Connections::of(process).since(connections);
     facts.listeners = listening.queues(process);
+    facts.file_lock = file_locks.finish(process);
     facts.port_use = ports::most_used(process);
     facts.requests = requests.map(RequestSampler::finish).unwrap_or_default();
     if let Some(wakes) = wakes {

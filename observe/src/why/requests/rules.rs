@@ -1,8 +1,9 @@
 //! Causes in a process's requests: no demand, a slow peer, connections that are not reused or not established.
 
 use super::{PeerRequests, Requests};
-use crate::why::account::waiting::Waiting;
+use crate::why::account::waiting::{Waiting, shown};
 use crate::why::causes::finding::{Finding, percent, while_processors_are_free};
+use crate::why::causes::processor::repeated::handshakes;
 use crate::why::facts::Facts;
 
 /// Processors below which a process has nothing to do.
@@ -33,11 +34,18 @@ fn is_for_work(peer: &PeerRequests, is_serving: bool) -> bool {
     !is_serving && (peer.is_poll || is_queue)
 }
 
-/// Returns the sentence for a process without demand; `None` if it has work, or if something holds its work up.
+/// Process without demand.
+pub struct Idle {
+    pub sentence: String,
+    /// True if nothing outside could bring it work: its own sleeps set its pace.
+    pub is_at_own_pace: bool,
+}
+
+/// Returns what is known of a process without demand; `None` if it has work, or if something holds its work up.
 ///
 /// A process below 0.05 processors is idle if no request is under way, no answer is outstanding but polls, and no
 /// thread waits for a disk, a lock or a name.
-pub fn is_idle(facts: &Facts) -> Option<String> {
+pub fn is_idle(facts: &Facts) -> Option<Idle> {
     let seconds = facts.seconds.max(0.001);
     let processors = facts.cpu_seconds() / seconds;
     let is_held_up = facts.queued_seconds / seconds > IDLE_QUEUED || facts.throttling.throttled_periods > 0;
@@ -72,7 +80,31 @@ pub fn is_idle(facts: &Facts) -> Option<String> {
     if facts.peers.iter().any(|(peer, waited)| waited / seconds > IDLE_WAITS && !is_known(peer)) {
         return None;
     }
-    Some(idle_sentence(requests, processors))
+    Some(
+        own_pace(facts, processors)
+            .unwrap_or_else(|| Idle { sentence: idle_sentence(requests, processors), is_at_own_pace: false }),
+    )
+}
+
+/// Threads that sleep at a time, on average, from which on sleeps may set the pace.
+const ASLEEP_MIN: f64 = 0.9;
+
+/// Returns the sentence for a process that nothing outside could bring work, and that sleeps: its work comes at the pace
+/// of its own sleeps.
+fn own_pace(facts: &Facts, processors: f64) -> Option<Idle> {
+    let requests = &facts.requests;
+    let has_source = requests.is_server || !requests.outbound.is_empty() || requests.unix.iter().any(|p| p.is_called);
+    let asleep = facts.threads_waiting(Waiting::Sleep);
+    let (place, _) = facts.waits_in(Waiting::Sleep)?;
+    (!has_source && asleep >= ASLEEP_MIN).then(|| Idle {
+        is_at_own_pace: true,
+        sentence: format!(
+            "It is idle: it uses {processors:.3} processors, and no connection could bring it work. Its own sleeps set \
+             its pace: {asleep:.1} threads at a time are asleep, mostly in {}; if they poll for work, that is what it \
+             waits for.",
+            shown(&place)
+        ),
+    })
 }
 
 fn idle_sentence(requests: &Requests, processors: f64) -> String {
@@ -200,6 +232,11 @@ const REQUESTS_OF_ONE: f64 = 4.0;
 /// Round trips for a new connection: one for TCP, one for the sockets on both sides to be set up.
 const ROUND_TRIPS: f64 = 2.0;
 
+/// Share of the processor time in TLS handshakes from which on new connections are secured.
+const HANDSHAKES_MIN: f64 = 0.1;
+/// Turns of a connection with TLS 1.3 and one request.
+const TURNS_WITH_TLS: f64 = 2.0;
+
 /// Connections that carry one request each.
 pub fn connection_per_request(facts: &Facts) -> Option<Finding> {
     let seconds = facts.seconds.max(0.001);
@@ -208,16 +245,19 @@ pub fn connection_per_request(facts: &Facts) -> Option<Finding> {
     let peer = facts.requests.outbound.iter().filter(of).max_by(|a, b| a.opened.total_cmp(&b.opened))?;
     // The time until a connection is established, of the time of the whole call.
     let rate = peer.opened / seconds;
-    // All turns but the last one prepare it.
-    let turns = (peer.requests / peer.opened).max(1.0);
+    // All turns but the last one prepare it. Samples miss some of the turns of connections that live for milliseconds.
+    let handshakes = handshakes(facts);
+    let is_secured = handshakes >= HANDSHAKES_MIN;
+    let turns = (peer.requests / peer.opened).max(if is_secured { TURNS_WITH_TLS } else { 1.0 });
     let opening = peer.connecting + rate * peer.rtt_seconds * ROUND_TRIPS + peer.outstanding * (1.0 - 1.0 / turns);
     Some(Finding {
         cause: "connection-per-request",
         cost: opening / (opening + peer.outstanding / turns).max(0.001) * while_processors_are_free(facts),
         sentence: format!(
             "A new connection for each request bounds it: {rate:.0} connections per second are opened to {}, each for \
-             one request.",
-            peer.name()
+             one request{}.",
+            peer.name(),
+            if is_secured { " and with a TLS handshake of its own" } else { "" }
         ),
         evidence: vec![
             format!("{:.2} connections at a time are not established yet", peer.connecting),
@@ -225,6 +265,7 @@ pub fn connection_per_request(facts: &Facts) -> Option<Finding> {
                 "the network takes {}, a new connection at least two of it, more with TLS",
                 duration(peer.rtt_seconds)
             ),
+            format!("TLS handshakes take {} of the processor time", percent(handshakes)),
         ],
         cure: "keep connections open and reuse them: a pool, a shared client or session, HTTP keep-alive".to_owned(),
     })
@@ -310,7 +351,7 @@ mod tests {
         // Requests of the process wait for it.
         assert!(outstanding(&facts(1.0, 0.9, poll(8080))).is_some());
         let idle = |facts: Facts| is_idle(&Facts { user_seconds: 0.1, ..facts });
-        let sentence = idle(facts(0.0, 0.0, poll(9092))).unwrap();
+        let sentence = idle(facts(0.0, 0.0, poll(9092))).unwrap().sentence;
         assert!(sentence.contains("waits for work from postgres 4711"), "{sentence}");
         assert!(idle(facts(0.0, 0.0, peer(8080, 1.0, 0.13))).is_none());
     }
@@ -320,7 +361,7 @@ mod tests {
         let none = || facts(0.0, 0.0, peer(5432, 0.0, 0.001));
         assert!(is_idle(&none()).is_none(), "0.1 processors are work");
         let idle = || Facts { user_seconds: 0.2, ..none() };
-        assert!(is_idle(&idle()).unwrap().contains("no work arrives"));
+        assert!(is_idle(&idle()).unwrap().sentence.contains("no work arrives"));
         let with = |change: fn(&mut Facts)| {
             let mut facts = idle();
             change(&mut facts);
@@ -338,7 +379,7 @@ mod tests {
         assert!(with(|facts| facts.requests.samples = 0).is_none());
         // Web sockets without news.
         let sentence = with(|facts| (facts.requests.inbound.held, facts.requests.inbound.held_seconds) = (40, 70.0));
-        assert!(sentence.unwrap().contains("40 older requests"));
+        assert!(sentence.unwrap().sentence.contains("40 older requests"));
     }
 
     #[test]

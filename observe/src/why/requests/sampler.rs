@@ -206,7 +206,9 @@ impl RequestSampler {
                 self.own_ports.insert(one.local.1);
             }
         }
-        found.retain(|one| one.state != LISTEN && self.sockets.contains(&u64::from(one.inode)));
+        // What the process calls itself is counted once, as served.
+        let calls_itself = |one: &TcpConnection| self.own_ports.contains(&one.peer.1) && one.peer.0 == one.local.0;
+        found.retain(|one| one.state != LISTEN && self.sockets.contains(&u64::from(one.inode)) && !calls_itself(one));
         let new = found.iter().filter(|one| !self.tracked.contains_key(&one.inode)).count();
         self.is_churning = sample > 0 && new > 0;
         self.take(sample, at, found);

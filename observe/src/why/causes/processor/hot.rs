@@ -41,9 +41,28 @@ pub fn faulting_function(facts: &Facts) -> Option<Rc<str>> {
 
 /// Finds the innermost function that is on at least [`HOT_MIN`] of the stacks.
 fn innermost(facts: &Facts) -> Option<Hot> {
-    let all: u64 = facts.on_cpu.iter().map(|(_, n)| n).sum();
+    let (name, share) = innermost_of(&facts.on_cpu.iter().map(|(frames, n)| (&frames[..], *n)).collect::<Vec<_>>())?;
+    Some(Hot { share, caller: caller(facts, &name), name })
+}
+
+/// Returns the innermost function that is on most stacks with a function on them.
+///
+/// @param least share of those stacks
+pub fn innermost_within(facts: &Facts, name: &str, least: f64) -> Option<Rc<str>> {
+    let within = |(frames, n): &'_ (Rc<[Frame]>, u64)| {
+        let at = frames.iter().position(|frame| &*frame.name == name)?;
+        Some((at, *n))
+    };
+    let stacks: Vec<(&[Frame], u64)> =
+        facts.on_cpu.iter().filter_map(|stack| within(stack).map(|(at, n)| (&stack.0[at..], n))).collect();
+    innermost_of(&stacks).filter(|(_, share)| *share >= least).map(|(name, _)| name)
+}
+
+/// Returns the innermost function of at least [`HOT_MIN`] of these stacks, with its share.
+fn innermost_of(stacks: &[(&[Frame], u64)]) -> Option<(Rc<str>, f64)> {
+    let all: u64 = stacks.iter().map(|(_, n)| n).sum();
     let mut functions: HashMap<&Rc<str>, (u64, f64)> = HashMap::new();
-    for (frames, n) in &facts.on_cpu {
+    for (frames, n) in stacks {
         let mut seen = HashSet::new();
         for (depth, frame) in frames.iter().enumerate().filter(|(_, frame)| is_code(frame)) {
             if seen.insert(&frame.name) {
@@ -56,8 +75,7 @@ fn innermost(facts: &Facts) -> Option<Hot> {
     let often = functions.into_iter().filter(|(_, (n, _))| *n as f64 >= HOT_MIN * all as f64);
     let depth = |(n, depths): (u64, f64)| depths / n as f64;
     let (name, (n, _)) = often.max_by(|a, b| depth(a.1).total_cmp(&depth(b.1)).then_with(|| b.0.cmp(a.0)))?;
-    let name = name.clone();
-    Some(Hot { share: n as f64 / all.max(1) as f64, caller: caller(facts, &name), name })
+    Some((name.clone(), n as f64 / all.max(1) as f64))
 }
 
 /// Returns the program's own function that calls a function most often, unless the function is its own.
@@ -84,7 +102,7 @@ fn own_share(facts: &Facts, name: &str) -> f64 {
 }
 
 /// Shapes of hot code that are known, by parts of function names: what it is, and its cure.
-const SHAPES: [(&[&str], &str, &str); 11] = [
+const SHAPES: [(&[&str], &str, &str); 12] = [
     (
         &["gc_collect", "cyclic garbage collector"],
         "the garbage collector of Python runs all the time, by gc.collect() or its thresholds",
@@ -129,6 +147,19 @@ const SHAPES: [(&[&str], &str, &str); 11] = [
         &["onSpinWait", "sched_yield", "Thread.yield", "spin_lock", "spin_loop"],
         "it spins while it waits",
         "a lock that sleeps, or a wait for a condition",
+    ),
+    (
+        &[
+            "memcpy",
+            "memmove",
+            "System.arraycopy",
+            "Arrays.copyOf",
+            "jbyte_disjoint",
+            "jlong_disjoint",
+            "runtime.memmove",
+        ],
+        "memory is copied, which grows with the square of the data if each step copies what is there already",
+        "collect the pieces and join them once, grow buffers by a factor, pass views instead of copies",
     ),
     (
         &["java.util.zip.", "deflate", "inflate"],

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use crate::why::account::waiting::{self, Waiting, shown};
 use crate::why::causes::finding::{Finding, of_processor, percent};
-use crate::why::causes::processor::hot::hot_method;
+use crate::why::causes::processor::hot::{hot_method, innermost_within, system_calls};
+use crate::why::causes::processor::repeated::repeated;
 use crate::why::causes::processor::saturated::{free, is_loop, saturated};
 use crate::why::causes::runtimes::node;
 use crate::why::causes::waits::held;
@@ -25,15 +26,21 @@ const WOKEN_MIN: f64 = 0.5;
 pub fn one_thread(facts: &Facts) -> Option<Finding> {
     let load = saturated(facts)?;
     // Threads that wait for what this one holds have a cause of their own.
-    let within = [hot_method(facts), node::collections(facts), node::sync_calls(facts), held::waits_for_others(facts)];
+    let within = [
+        hot_method(facts),
+        system_calls(facts),
+        repeated(facts),
+        node::collections(facts),
+        node::sync_calls(facts),
+        held::waits_for_others(facts),
+    ];
     if within.iter().flatten().any(|finding| finding.cost >= WITHIN_MIN) {
         return None;
     }
     let seconds = facts.seconds.max(0.001);
     let share = ((load.ran_seconds + load.queued_seconds) / seconds).min(1.0);
     let functions = functions(facts, load.tid);
-    let most: Vec<String> =
-        functions.iter().map(|(name, part)| format!("{} ({})", shown(name), percent(*part))).collect();
+    let most: Vec<String> = functions.iter().map(|(name, part)| shown_with_inner(facts, name, *part)).collect();
     let most = if most.is_empty() { String::new() } else { format!(", above all in {}", most.join(", ")) };
     let waiters = waiters(facts, load.tid);
     let waiters = match waiters {
@@ -99,6 +106,17 @@ fn functions(facts: &Facts, tid: u32) -> Vec<(Rc<str>, f64)> {
     functions.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     functions.truncate(FUNCTIONS_MAX);
     functions
+}
+
+/// Share of a function's time from which on a function that it calls has most of it.
+const INNER_MIN: f64 = 0.6;
+
+/// Returns a function with its share, and the innermost one that has most of its time: `total (74 %, most of it in
+/// memmove)`.
+fn shown_with_inner(facts: &Facts, name: &Rc<str>, share: f64) -> String {
+    let inner = innermost_within(facts, name, INNER_MIN).filter(|inner| inner != name);
+    let inner = inner.map_or_else(String::new, |inner| format!(", most of it in {}", shown(&inner)));
+    format!("{} ({}{inner})", shown(name), percent(share))
 }
 
 /// Returns the number of threads that wait for a result most of the time, and are woken by this one.

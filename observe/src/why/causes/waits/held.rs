@@ -17,8 +17,14 @@ const SLEEPERS_MIN: f64 = 0.2;
 
 /// Returns the costliest wait for another thread of the process: lock, pool or queue.
 pub fn waits_for_others(facts: &Facts) -> Option<Finding> {
-    let found =
-        [full_queue(facts), queued(facts), lock_by_kernel(facts), workers::executor(facts), workers::pinned(facts)];
+    let found = [
+        full_queue(facts),
+        queued(facts),
+        lock_by_kernel(facts),
+        lock_of_file(facts),
+        workers::executor(facts),
+        workers::pinned(facts),
+    ];
     found.into_iter().flatten().max_by(|a, b| a.cost.total_cmp(&b.cost))
 }
 
@@ -100,6 +106,24 @@ fn queued(facts: &Facts) -> Option<Finding> {
             .waits_in(Waiting::Network)
             .map_or_else(String::new, |(name, n)| format!("at the same time {n:.2} threads wait for a peer in {name}")),
     ];
+    if queue.is_stage {
+        let doing = doing.replacen("; its holders", "; those", 1);
+        return Some(Finding {
+            cause: "stage",
+            cost,
+            sentence: format!(
+                "A stage of its pipeline bounds it: {:.1} threads at a time wait in {}{wanted} until others take what \
+                 they pass on, {:.1} at a time{doing}.",
+                queue.waiting,
+                shown(&queue.door),
+                queue.holding
+            ),
+            evidence,
+            cure: "more threads for that stage, or less work in it (larger batches, no waits); more threads before it \
+                   change nothing"
+                .to_owned(),
+        });
+    }
     let is_one = queue.units >= 3 && queue.holding <= ONE_MAX && queue.holding >= 0.3;
     Some(if is_one {
         Finding {
@@ -162,10 +186,26 @@ fn lock_by_kernel(facts: &Facts) -> Option<Finding> {
     Some(lock_of(facts, lock.waiting_threads, busy, "", ""))
 }
 
+/// Finds waits for a lock of a file that are on no stack.
+fn lock_of_file(facts: &Facts) -> Option<Finding> {
+    let lock = &facts.file_lock;
+    let is_known = facts.threads_waiting(Waiting::Lock) > lock.waiting / 2.0;
+    if is_known || lock.waiting < queue::WAITERS_MIN {
+        return None;
+    }
+    Some(lock_of(facts, lock.waiting, facts.busy_threads() + lock.waiting, "", ""))
+}
+
+/// Waits for a lock of a file, as a share of all waits for locks, from which on that is the lock.
+const OF_FILE_MIN: f64 = 0.5;
+
 fn lock_of(facts: &Facts, waiting: f64, busy: f64, wanted_in: &str, doing: &str) -> Finding {
     let longest = facts.details.lock.as_ref();
     // The contention of the first measurement may be over in the second.
-    let name = longest.map_or("a lock", |lock| &lock.name);
+    let of_file = Some(&facts.file_lock).filter(|lock| lock.waiting >= waiting * OF_FILE_MIN);
+    let file = of_file.map(|lock| format!("the lock of {} ({})", lock.path.as_deref().unwrap_or("a file"), lock.call));
+    let longest = longest.filter(|_| file.is_none());
+    let name = file.as_deref().or(longest.map(|lock| &*lock.name)).unwrap_or("a lock");
     let rate = longest.map_or(0.0, |lock| lock.waits_per_second);
     let is_fair = name.contains("FairSync") && !name.contains("NonfairSync");
     // Handing over a lock costs processor time, so busy processors do not lower the weight.
@@ -175,7 +215,11 @@ fn lock_of(facts: &Facts, waiting: f64, busy: f64, wanted_in: &str, doing: &str)
     let held = longest
         .and_then(|lock| lock.held_in.as_ref())
         .map_or_else(String::new, |name| format!(", held in {}", shown(name)));
-    let outside = facts.details.lock_owner.as_ref().map(|owner| format!(", held by another process, {owner}"));
+    let outside = match of_file {
+        Some(lock) => lock.holder.as_ref(),
+        None => facts.details.lock_owner.as_ref(),
+    };
+    let outside = outside.map(|owner| format!(", held by another process, {owner}"));
     let (held_in, doing) = match &outside {
         Some(outside) => (outside.as_str(), ""),
         None if doing.is_empty() => (held.as_str(), ""),

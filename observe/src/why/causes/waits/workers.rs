@@ -15,6 +15,9 @@ pub const IDLE_MAX: f64 = 0.15;
 const WAITING_MIN: f64 = 0.5;
 /// Threads that wait for results, for each worker, from which on there is a queue.
 const RESULTS_FOR_EACH: f64 = 1.5;
+/// The same for the common pool of a JVM. It is small by design, and shared by all that use it.
+const RESULTS_OF_COMMON: f64 = 0.5;
+const COMMON_POOL: &str = "ForkJoinPool.commonPool-worker-";
 /// Share of the carriers' time in which virtual threads hold them without running.
 const PINNED_MIN: f64 = 0.3;
 
@@ -91,7 +94,8 @@ fn of_pool(facts: &Facts, name: &str, workers: &[&ThreadFacts]) -> Option<Findin
     // Requests may wait without a thread of their own.
     let asynchronous = facts.requests.inbound.under_way - n * (1.0 - idle);
     let results = (facts.threads_waiting(Waiting::Result) - mean(Waiting::Result) * n).max(asynchronous);
-    if idle > IDLE_MAX || results < n * RESULTS_FOR_EACH {
+    let for_each = if name == COMMON_POOL { RESULTS_OF_COMMON } else { RESULTS_FOR_EACH };
+    if idle > IDLE_MAX || results < n * for_each {
         return None;
     }
     let (kind, place, share) = mostly(workers)?;
