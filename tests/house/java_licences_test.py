@@ -3,6 +3,7 @@
     python3 -m unittest discover -s tests/house -p java_licences_test.py
 """
 
+import glob
 import os
 import re
 import subprocess
@@ -53,6 +54,14 @@ class JavaLicences(unittest.TestCase):
 
     def test_web(self):
         self.allowed("web/pom.xml", "-Pbench")
+
+    def test_trials(self):
+        poms = glob.glob("observe/tests/why/trials/**/*.xml", root_dir=ROOT, recursive=True)
+        poms = sorted(path for path in poms if "/lib/" in path)
+        self.assertTrue(poms)
+        for pom in poms:
+            # These projects only list libraries.
+            self.allowed(pom, "-Dlicense.acceptPomPackaging=true", goal="add-third-party")
 
     def test_refuses_a_licence_that_is_not_allowed(self):
         line = "     (GNU Affero General Public License v3) Some (thing) (org.x:some:1.0 - http://x)"

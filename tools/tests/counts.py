@@ -103,6 +103,18 @@ def read_lines(text, code):
     return with_exit_code(counts, code)
 
 
+def read_trials(text, code):
+    """Reads observe/tests/why/trials.py: `right CASE ..`, `skip CASE: REASON`, or `FAILED BOUND` for the whole.
+
+    Other verdicts on a case neither pass nor fail. The page of the collection has them.
+    """
+    counts = Counts(passed=len(re.findall(r"^right ", text, re.M)), failures=re.findall(r"^FAILED (.*)$", text, re.M),
+                    skips=re.findall(r"^skip +(\S+): (.*)$", text, re.M))
+    if not re.search(r"^\d+ (slow|healthy): ", text, re.M):
+        counts.failures.append("the suite crashed")
+    return with_exit_code(counts, code)
+
+
 def read_conformance(text, code):
     """Reads hadoop/conformance/run: `ok NAME`, `FAIL NAME: ..` or `skip NAME: REASON` per case, and a summary."""
     counts = Counts(

@@ -9,7 +9,7 @@
                                                     versions of Hadoop and Java; faults on a cluster
                                                     (hadoop/tests/faults)
     full.py observe [--only NAME,..]                kernel programs by each installed clang: compiled, loaded, run; why,
-                                                    on all programs with known causes
+                                                    on all programs with known causes, and on trials
     full.py namenode [--only NAME,..]               Hadoop's tests with and without each plug-in; lock and queue under
                                                     jcstress; the model of the lock; takes hours
     full.py web [--only NAME,..]                    100,000 random templates by stock Velocity and compiled, and 100,000
@@ -348,6 +348,17 @@ def web(_):
     ]
 
 
+def trials(collection):
+    """Returns the suite of `why` on a collection of observe/tests/why/trials/.
+
+    Only right verdicts count as passed, and only bounds that are not kept as failed; the page has the others too.
+    """
+    judge = [sys.executable, "observe/tests/why/trials.py", f"observe/tests/why/trials/{collection}", "--page",
+             f"tests/results/trials-{collection}.md"]
+    return Suite("full", f"why, trials of {collection}", [["make", "-s", "observe"], judge], counts.read_trials,
+                 {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=120)
+
+
 def observe(minutes):
     """Returns suites with each clang, because the kernel's verifier may refuse the program of one compiler only."""
     return [Suite("full", "kernel programs by each clang",
@@ -356,6 +367,8 @@ def observe(minutes):
             Suite("full", "why, on all programs with known causes",
                   [["make", "-s", "observe"], [sys.executable, "observe/tests/why/all_test.py"]],
                   counts.read_unittest, {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=90),
+            trials("birch"),
+            trials("alder"),
             Suite("full", "programs with known causes", [[sys.executable, "observe/tests/why/programs_test.py"]],
                   counts.read_unittest, minutes=30),
             *(fuzzing(target, minutes) for target in OF_OBSERVE)]

@@ -1,5 +1,6 @@
 """Valid reasons to skip a test, each with a check on this machine. A skipped test that can run here is a failure."""
 
+import glob
 import os
 import re
 import shutil
@@ -43,6 +44,10 @@ PRECONDITIONS = [
     (r"pip cannot reach PyPI", lambda: suites.no_pypi() is None),
     (r"GNU parallel is not installed", lambda: _has("parallel")),
     (r"there is no Go\b", lambda: _has("go")),
+    *((rf"there is no {program}$", lambda program=program: _has(program))
+      for program in ("cargo", "memcached", "nginx", "node", "php", "redis-server", "ruby",
+                      *(f"python3.{minor}" for minor in range(8, 14)))),
+    (r"there is no postgres$", lambda: bool(glob.glob("/usr/lib/postgresql/*/bin/initdb")) or _has("initdb")),
     (r"node is not installed", lambda: _has("node")),
     (r"there is no strace", lambda: _has("strace")),
     (r"util-linux is absent", lambda: _has("unshare")),
@@ -75,6 +80,8 @@ PRECONDITIONS = [
     (r"cannot be mounted", lambda: os.geteuid() == 0),
     (r"can be limited for all by control groups of the first version alone",
      lambda: os.access("/sys/fs/cgroup/blkio/blkio.throttle.read_iops_device", os.W_OK)),
+    (r"no control groups of the first version to write to",
+     lambda: os.access("/sys/fs/cgroup/cpu/cgroup.procs", os.W_OK)),
     (r"control group|cgroup",
      lambda: any(os.access(f"/sys/fs/cgroup/{folder}cgroup.procs", os.W_OK) for folder in ("", "cpu/"))),
 ]

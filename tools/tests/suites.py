@@ -283,6 +283,7 @@ SUITES = [
     machine_suite("settings changed and restored", "settings"),
     machine_suite("settings bench, each setting once", "bench"),
     observe_suite("requests under way on event loops", "why/requests"),
+    Suite("observe", "trials: cases and judge", [[PYTHON, "observe/tests/why/trials_test.py"]], counts.read_unittest),
     observe_suite("why, on programs with known causes", "why"),
     observe_suite("why, on programs of Python", "runtimes/python"),
     observe_suite("why, on programs of Go", "runtimes/go"),

@@ -1,182 +1,162 @@
-"""Trials of `yunti observe why` on programs of known cause, in collections that were written without sight of the rules.
+"""Trials of `yunti observe why` on programs of known cause, whose authors knew no rule.
 
-    trials.py FOLDER [CASE ..] [--seconds N] [--cured]    judge one collection, and print its table
+    trials.py FOLDER [CASE ..] [-s SECONDS] [--out DIR] [--page FILE]    judge a collection, and print its table
 
-A collection is a folder with a folder for each program:
+trials/README.md describes collections. Each case has a verdict on the first sentence:
 
-    case.json   "kind" is slow or healthy; of a slow one, "accept" has lists of regular expressions: the first sentence
-                is right if it matches one of each list; "vague" has the same for a sentence that only points there
-    build       builds into the folder $OUT
-    run         starts the program with all that belongs to it, prints `pid N` when it is steady, and `rate X` each
-                second, until SIGTERM; with --cured without its cause
+    right     a slow program: it matches one word of each list in "accept"; a healthy one: no cause is reported, or the
+              sentence says that it computes and nothing else holds it up
+    vague     it matches "vague" in the same way, or reports no cause and lists what is known
+    wrong     it names another cause
+    missed    it reports no cause
+    accused   it reports a cause of a healthy program
+    broken    the program or `why` did not run
 
-A healthy program is accused if a cause is reported at all, unless the sentence says that it computes and nothing else
-holds it up.
+The exit code is 1 if too few are right or too many vague (RIGHT_MIN, VAGUE_MAX), or one is accused or broken.
 """
 
 import argparse
-import contextlib
-import dataclasses
-import json
 import os
+import platform
 import re
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import threading
 import time
+from dataclasses import dataclass
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, ".."))
+ROOT = os.path.abspath(os.path.join(HERE, "../../.."))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "trials"), os.path.join(ROOT, "tools/tests")]
+import cases  # noqa: E402
 import looking  # noqa: E402
+import results  # noqa: E402
 
-STEADY_SECONDS = 2
-BUILD_SECONDS = 300
-START_SECONDS = 60
-STOP_SECONDS = 15
 SECONDS = 8
+# Shares of the slow programs.
+RIGHT_MIN = 0.70
+VAGUE_MAX = 0.15
+VERDICTS = {"slow": ("right", "vague", "wrong", "missed", "broken"), "healthy": ("right", "accused", "broken")}
 NOT_HELD_UP = "nothing else holds it up"
 
 
-@dataclasses.dataclass
-class Case:
-    folder: str
-    name: str
-    kind: str
-    facts: dict
+@dataclass
+class Trial:
+    case: cases.Case
+    verdict: str
+    sentence: str
 
-    @staticmethod
-    def of(folder):
-        with open(os.path.join(folder, "case.json")) as f:
-            facts = json.load(f)
-        return Case(folder, facts["name"], facts["kind"], facts)
 
-    def judge(self, document):
-        """Returns right, vague, wrong, missed or accused, by the first sentence."""
-        sentence = document["answer"]
-        if self.kind == "healthy":
-            return "accused" if document["causes"] and NOT_HELD_UP not in sentence else "right"
-        if matches(sentence, self.facts["accept"]):
-            return "right"
-        if not document["causes"]:
-            return "vague" if "What is known" in sentence else "missed"
-        return "vague" if matches(sentence, self.facts.get("vague") or [[r"(?!)"]]) else "wrong"
+# ---- verdicts ----
+
+def judge(case, document):
+    """Returns the verdict on the answer of `why`."""
+    sentence = document["answer"]
+    if case.kind == "healthy":
+        return "accused" if document["causes"] and NOT_HELD_UP not in sentence else "right"
+    if matches(sentence, case.accept):
+        return "right"
+    if not document["causes"]:
+        return "vague" if "What is known" in sentence else "missed"
+    return "vague" if case.vague and matches(sentence, case.vague) else "wrong"
 
 
 def matches(sentence, lists):
     return all(any(re.search(word, sentence, re.I) for word in words) for words in lists)
 
 
-def cases(collection):
-    names = sorted(os.listdir(collection))
-    folders = [os.path.join(collection, name) for name in names]
-    return [Case.of(folder) for folder in folders if os.path.exists(os.path.join(folder, "case.json"))]
-
-
-def missing(case):
-    """Returns what the case needs and is not here, or None."""
-    for need in case.facts.get("needs", []):
-        if need == "root":
-            if os.geteuid() != 0:
-                return "it needs root"
-        elif need.startswith("jdk"):
-            if need[3:] not in looking.java_versions():
-                return f"there is no JDK {need[3:]}"
-        elif not shutil.which({"rust": "cargo"}.get(need, need)) and not os.path.exists(os.path.expanduser(f"~/.pyenv/versions/{need}")):
-            return f"there is no {need}"
-    return None
-
-
-def build(case, out):
-    os.makedirs(out, exist_ok=True)
-    script = os.path.join(case.folder, "build")
-    if os.path.exists(script):
-        done = subprocess.run([script], cwd=case.folder, env={**os.environ, "OUT": out}, capture_output=True, text=True,
-                              timeout=BUILD_SECONDS)
-        if done.returncode:
-            raise RuntimeError(f"{case.name}: build failed: {done.stdout[-500:]}{done.stderr[-500:]}")
-
-
-class Run:
-    """A started case, whose output a thread reads."""
-
-    def __init__(self, case, out, cured=False):
-        command = [os.path.join(case.folder, "run"), *(["--cured"] if cured else [])]
-        self.rates, self.pid, self.name = [], None, case.name
-        self.popen = subprocess.Popen(command, cwd=case.folder, env={**os.environ, "OUT": out}, text=True,
-                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
-        self.steady = threading.Event()
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.popen.stdout:
-            word, _, rest = line.strip().partition(" ")
-            if word == "pid":
-                self.pid = int(rest)
-                self.steady.set()
-            elif word == "rate":
-                self.rates.append(float(rest))
-        self.steady.set()
-
-    def wait(self):
-        if not self.steady.wait(START_SECONDS) or not self.pid:
-            raise RuntimeError(f"{self.name} is not steady after {START_SECONDS} s")
-        time.sleep(STEADY_SECONDS)
-
-    def stop(self):
-        self.popen.send_signal(signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.popen.wait(STOP_SECONDS)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.popen.pid, signal.SIGKILL)
-        self.popen.wait()
-
-
-def answer(case, out, seconds):
-    run = Run(case, out)
+def judged(case, out, seconds):
+    """Builds and starts a case, and returns its trial."""
     try:
-        run.wait()
-        return looking.answer("why", "-p", run.pid, "-s", seconds)
-    finally:
-        run.stop()
+        case.build(out)
+        run = cases.Run(case, out)
+        try:
+            run.wait()
+            document = looking.answer("why", "-p", run.pid, "-s", seconds)
+        finally:
+            run.stop()
+    except (RuntimeError, subprocess.TimeoutExpired, AssertionError) as e:
+        return Trial(case, "broken", " ".join(str(e)[-300:].split()))
+    return Trial(case, judge(case, document), document["answer"])
 
 
-def trial(case, out, seconds):
-    """Returns the verdict and the answer's document."""
-    build(case, out)
-    document = answer(case, out, seconds)
-    return case.judge(document), document
+# ---- the collection ----
+
+def summary(trials):
+    """Returns one line for each kind of program with the numbers of verdicts."""
+    lines = []
+    for kind, verdicts in VERDICTS.items():
+        found = [trial.verdict for trial in trials if trial.case.kind == kind]
+        if found:
+            numbers = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in verdicts)
+            lines.append(f"{len(found)} {kind}: {numbers}")
+    return lines
+
+
+def faults(trials):
+    """Returns one line for each bound that the trials break."""
+    found = [f"{trial.case.name}: {trial.verdict}" for trial in trials if trial.verdict in ("accused", "broken")]
+    slow = [trial.verdict for trial in trials if trial.case.kind == "slow"]
+    right, vague = slow.count("right"), slow.count("vague")
+    if right < RIGHT_MIN * len(slow):
+        found.append(f"{right} of {len(slow)} slow programs are right; at least {RIGHT_MIN:.0%}")
+    if vague > VAGUE_MAX * len(slow):
+        found.append(f"{vague} of {len(slow)} slow programs are vague; at most {VAGUE_MAX:.0%}")
+    return found
+
+
+def processor():
+    with open("/proc/cpuinfo") as f:
+        model = re.search(r"^model name\s*: (.*)", f.read(), re.M)
+    return f"{os.cpu_count()} processors, {model[1] if model else platform.machine()}"
+
+
+def page(name, trials, skips, commit):
+    """Returns the page of a collection, whose verdicts below `right` are no failures of the suite."""
+    when = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+    lines = [f"# Trials of `yunti observe why`: {name}, last result", "",
+             f"{processor()}. Commit {commit}, {when} UTC. A commit with + had uncommitted changes.", "",
+             *(f"* {line}" for line in summary(trials)),
+             *(f"* skipped: {case.name}: {reason}" for case, reason in skips), "",
+             "A vague, wrong or missed sentence is no failure of the suite. The suite fails if less than",
+             f"{RIGHT_MIN:.0%} of the slow programs are right, more than {VAGUE_MAX:.0%} are vague, or any program is",
+             "accused or broken.", *[line for fault in faults(trials) for line in ("", f"* failed: {fault}")],
+             "", "| case | language | cause | verdict | sentence |", "|---|---|---|---|---|"]
+    for trial in trials:
+        sentence = trial.sentence.replace(ROOT + "/", "").replace(os.path.expanduser("~/"), "~/").replace("|", "\\|")
+        lines.append(f"| {trial.case.name} | {trial.case.language} | {trial.case.cause or '(healthy)'} | "
+                     f"{trial.verdict} | {sentence} |")
+    return "\n".join(lines) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collection")
     parser.add_argument("cases", nargs="*")
-    parser.add_argument("--seconds", type=float, default=SECONDS)
-    parser.add_argument("--out", help="keep what is built in this folder")
+    parser.add_argument("-s", "--seconds", type=float, default=SECONDS)
+    parser.add_argument("--out", help="build into this folder (default build/trials/COLLECTION)")
+    parser.add_argument("--page", help="write the table to this file")
     options = parser.parse_args()
-    verdicts = {}
-    with contextlib.ExitStack() as within:
-        out = options.out or within.enter_context(tempfile.TemporaryDirectory())
-        for case in cases(options.collection):
-            if options.cases and case.name not in options.cases:
-                continue
-            if reason := missing(case):
-                print(f"skip     {case.name}: {reason}", flush=True)
-                continue
-            try:
-                verdict, document = trial(case, os.path.join(out, case.name), options.seconds)
-            except (RuntimeError, subprocess.TimeoutExpired, AssertionError) as e:
-                verdict, document = "broken", {"answer": str(e)[-300:]}
-            kind = case.facts.get("cause") or "healthy"
-            print(f"{verdict:8} {case.name} ({case.facts['language']}, {kind}): {document['answer']}", flush=True)
-            verdicts.setdefault(case.kind, []).append(verdict)
-    for kind, found in verdicts.items():
-        print(f"{kind}: " + ", ".join(f"{found.count(verdict)} {verdict}" for verdict in sorted(set(found))))
+    name = os.path.basename(os.path.abspath(options.collection))
+    out = os.path.abspath(options.out or os.path.join(ROOT, "build/trials", name))
+    commit, trials, skips = results.state(), [], []
+    for case in cases.find(options.collection, options.cases):
+        if reason := case.missing():
+            print(f"skip     {case.name}: {reason}", flush=True)
+            skips.append((case, reason))
+            continue
+        trial = judged(case, os.path.join(out, case.name), options.seconds)
+        what = f"{case.language}, {case.cause or 'healthy'}"
+        print(f"{trial.verdict:8} {case.name} ({what}): {trial.sentence}", flush=True)
+        trials.append(trial)
+    print("\n".join(summary(trials)))
+    for fault in faults(trials):
+        print(f"FAILED {fault}")
+    if options.page:
+        with open(options.page, "w") as f:
+            f.write(page(name, trials, skips, commit))
+    return 1 if faults(trials) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -104,6 +104,12 @@ class Readers(unittest.TestCase):
     def test_lines(self):
         self.check(counts.read_lines("ok one\nok two: 3\n", 0), 2, [], [])
         self.check(counts.read_lines("ok one\nFAILED two: why\n", 1), 1, ["two: why"], [])
+
+    def test_trials(self):
+        text = "right    a (c, lock): x\nvague    b (go, gc): y\nskip     d: there is no ruby\n2 slow: 1 right, 1 vague\n"
+        self.check(counts.read_trials(text, 0), 1, [], ["d"])
+        self.check(counts.read_trials(text + "FAILED 1 of 2 right\n", 1), 1, ["1 of 2 right"], ["d"])
+        self.check(counts.read_trials("right    a (c, lock): x\n", -9), 1, ["the suite crashed"], [])
         self.check(counts.read_lines("ok a: b\nskip a: c: not here\n", 0), 1, [], ["a"])
         self.check(counts.read_lines("", 0), 0, ["no test was run"], [])
 

@@ -1,0 +1,3 @@
+module badge-reader
+
+go 1.21

@@ -1,0 +1,3 @@
+module fx-rates
+
+go 1.21

@@ -1,0 +1,3 @@
+module geo-tiles
+
+go 1.21

@@ -1,0 +1,3 @@
+module journal-writer
+
+go 1.21

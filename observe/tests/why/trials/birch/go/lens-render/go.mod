@@ -1,0 +1,3 @@
+module lens-render
+
+go 1.21

@@ -1,0 +1,3 @@
+module meter-gateway
+
+go 1.21

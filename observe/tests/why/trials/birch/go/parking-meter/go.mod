@@ -1,0 +1,3 @@
+module parking-meter
+
+go 1.21

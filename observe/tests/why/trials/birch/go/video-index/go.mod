@@ -1,0 +1,3 @@
+module video-index
+
+go 1.21
