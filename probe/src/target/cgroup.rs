@@ -63,6 +63,42 @@ pub fn memory_limit(process: &Process) -> Option<(PathBuf, u64)> {
     folders(process, "memory").into_iter().filter_map(of).min_by_key(|(_, limit)| *limit)
 }
 
+/// Limit of a control group on the reads or writes of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IoLimit {
+    pub group: PathBuf,
+    /// Device as major and minor number: `254:0`.
+    pub device: String,
+    /// Limit as the kernel names it: `rbps=6291456`.
+    pub limit: String,
+}
+
+/// Returns the limits of the process's groups on reads and writes of devices.
+pub fn io_limits(process: &Process) -> Vec<IoLimit> {
+    const FILES: [(&str, &str); 4] = [
+        ("blkio.throttle.read_bps_device", "rbps"),
+        ("blkio.throttle.write_bps_device", "wbps"),
+        ("blkio.throttle.read_iops_device", "riops"),
+        ("blkio.throttle.write_iops_device", "wiops"),
+    ];
+    let mut found = Vec::new();
+    let lines = |folder: &Path, name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    for folder in folders(process, "blkio") {
+        for (name, limit) in FILES {
+            for (device, n) in lines(&folder, name).lines().filter_map(|line| line.split_once(' ')) {
+                found.push(IoLimit { group: folder.clone(), device: device.to_owned(), limit: format!("{limit}={n}") });
+            }
+        }
+        // `254:0 rbps=6291456 wbps=max riops=max wiops=max`
+        for (device, limits) in lines(&folder, "io.max").lines().filter_map(|line| line.split_once(' ')) {
+            for limit in limits.split_whitespace().filter(|limit| !limit.ends_with("=max")) {
+                found.push(IoLimit { group: folder.clone(), device: device.to_owned(), limit: limit.to_owned() });
+            }
+        }
+    }
+    found
+}
+
 /// Returns the folders of the process's groups, innermost first. `controller`: empty for version 2 alone.
 pub fn folders(process: &Process, controller: &str) -> Vec<PathBuf> {
     let groups = fs::read_to_string(format!("/proc/{}/cgroup", process.pid)).unwrap_or_default();

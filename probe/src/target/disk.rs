@@ -33,7 +33,7 @@ pub const DISK_WAITS: [(DiskWait, &str); 8] = [
     (DiskWait::Other, "for another disk operation"),
 ];
 
-const SIGNS: [(&str, DiskWait); 26] = [
+const SIGNS: [(&str, DiskWait); 27] = [
     ("fsync", DiskWait::Sync),
     ("fdatasync", DiskWait::Sync),
     ("_sync_file", DiskWait::Sync),
@@ -62,6 +62,7 @@ const SIGNS: [(&str, DiskWait); 26] = [
     ("handle_mm_fault", DiskWait::Mapped),
     ("filemap_", DiskWait::Read),
     ("blkdev_direct_IO", DiskWait::Read),
+    ("iomap_dio_rw", DiskWait::Read),
 ];
 
 /// Functions of name lookups, and of waits for blocks. A thread that waits for another one in the same directory waits

@@ -101,7 +101,8 @@ impl Profile {
             // Without code of the JIT compiler or its entry, no JavaScript is on the stack.
             let Some(last) = sample.frames.iter().rposition(is_of_javascript) else { continue };
             let Some(v8) = self.at(sample.time_ns / 1000) else { continue };
-            let native = sample.frames.split_off(if is_named_builtin(&sample.frames[last]) { last } else { last + 1 });
+            let first = first_native(&mut sample.frames, last);
+            let native = sample.frames.split_off(first);
             let is_collecting = native.iter().any(|frame| is_of_collector(&frame.name));
             let collector = is_collecting.then(collector);
             sample.frames = v8.frames.iter().cloned().chain(collector).chain(native).collect();
@@ -219,6 +220,20 @@ fn is_named_builtin(frame: &Frame) -> bool {
     frame.name.starts_with("Builtins_") && !PASSAGES.iter().any(|passage| frame.name.contains(passage))
 }
 
+/// Returns the place in a stack from which on it is native code, called from JavaScript.
+///
+/// @param last the innermost frame of V8's code
+fn first_native(frames: &mut [Frame], last: usize) -> usize {
+    // Regular expressions are compiled too, and no profile of V8 has them.
+    if last > 0 && !frames[last].name.starts_with("Builtins_") && frames[last - 1].name.contains("RegExp") {
+        frames[last].name = COMPILED_EXPRESSION.into();
+        return last - 1;
+    }
+    if is_named_builtin(&frames[last]) { last } else { last + 1 }
+}
+
+const COMPILED_EXPRESSION: &str = "RegExp (compiled)";
+
 /// Returns true for V8's functions that collect garbage.
 pub fn is_of_collector(name: &str) -> bool {
     const COLLECTORS: [&str; 5] = [
@@ -286,6 +301,7 @@ mod tests {
             native(&["main", "uv_run", "epoll_wait"], 5200),
             native(&["main", "Builtins_JSEntry", code, "v8::internal::Heap::CollectGarbage(int)"], 3900),
             native(&["main", code], 90_000),
+            native(&["main", "Builtins_JSEntry", code, "Builtins_RegExpPrototypeTest", code], 3900),
         ];
         profile().join(7, &mut samples);
         let names = |n: usize| samples[n].frames.iter().map(|frame| &*frame.name).collect::<Vec<_>>();
@@ -293,5 +309,6 @@ mod tests {
         assert_eq!(names(1), ["main", "uv_run", "epoll_wait"]);
         assert_eq!(names(2), ["(anonymous) server.js:10", COLLECTOR, "v8::internal::Heap::CollectGarbage(int)"]);
         assert_eq!(names(3), ["main", code]);
+        assert_eq!(names(4), ["(anonymous) server.js:10", "Builtins_RegExpPrototypeTest", COMPILED_EXPRESSION]);
     }
 }

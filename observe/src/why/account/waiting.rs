@@ -108,6 +108,12 @@ const RUN_TASKS_OF_OTHERS: [&str; 7] = [
 
 /// Parts of names of the kernel's functions, in order of precedence, and the kind of wait that they are.
 const KERNEL_SIGNS: &[(&str, Waiting)] = &[
+    // A lease of a file, and file systems that other processes or machines serve.
+    ("break_lease", Waiting::File),
+    ("request_wait_answer", Waiting::File),
+    ("fuse_", Waiting::File),
+    ("rpc_wait_bit", Waiting::File),
+    ("p9_client_rpc", Waiting::File),
     ("hrtimer_nanosleep", Waiting::Sleep),
     ("do_nanosleep", Waiting::Sleep),
     ("flock_lock", Waiting::Lock),
@@ -162,6 +168,11 @@ const KERNEL_SIGNS: &[(&str, Waiting)] = &[
     ("sigsuspend", Waiting::Idle),
     ("io_cqring_wait", Waiting::Idle),
     ("n_tty_read", Waiting::Idle),
+    // Whatever else a call for a file waits for.
+    ("do_sys_open", Waiting::File),
+    ("vfs_statx", Waiting::File),
+    ("iterate_dir", Waiting::File),
+    ("vfs_fsync", Waiting::File),
 ];
 
 /// Functions that take a lock, wait for another thread, or for one of several resources, in native code.
@@ -204,11 +215,23 @@ pub fn of_native(frames: &[Frame]) -> Waiting {
     if is_pool_of_node(frames) {
         return Waiting::Idle;
     }
+    // A read of a pipe or a device by libuv's pool, which no thread waits for.
+    let of_pool = frames.iter().any(|frame| frame.name.starts_with("uv__fs_work"));
+    if of_pool && has("sys_", true) && !has("futex", true) {
+        return Waiting::File;
+    }
     // All locks and conditions of user space wait in futexes; the functions above the call tell them apart.
     if has("futex", true) {
         return find(NATIVE_SIGNS, false).unwrap_or(Waiting::Resource);
     }
     find(KERNEL_SIGNS, true).or_else(|| find(NATIVE_SIGNS, false)).unwrap_or(Waiting::Unknown)
+}
+
+/// Returns true if a stack waits until the peer of a Unix-domain socket reads.
+pub fn sends_to_unix(frames: &[Frame]) -> bool {
+    const SENDS: [&str; 4] =
+        ["unix_dgram_sendmsg", "unix_stream_sendmsg", "unix_wait_for_peer", "sock_alloc_send_pskb"];
+    frames.iter().any(|frame| frame.kind == Kind::Kernel && SENDS.iter().any(|sign| frame.name.contains(sign)))
 }
 
 /// Returns true for threads of V8's and libuv's pools without a task. They wake each other, as holders of a lock do.
@@ -328,7 +351,8 @@ pub fn is_of_uv_pool(frames: &[Frame]) -> bool {
 
 /// Returns true if the stack is of an executor's thread.
 pub fn is_of_executor(frames: &[Frame]) -> bool {
-    const RUN_TASKS: [&str; 6] = [
+    const RUN_TASKS: [&str; 7] = [
+        "uv__fs_work",
         "concurrent/futures/thread.py",
         "ThreadPoolExecutor.runWorker",
         "ForkJoinPool.runWorker",

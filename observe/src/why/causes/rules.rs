@@ -56,7 +56,8 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         python::collector,
         node::sync_calls,
     ];
-    let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];
+    let of_storage: [Rule; 6] =
+        [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads, storage::limit];
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
     let of_go: [Rule; 2] = [go::collections, go::processors];
     let of_requests: [Rule; 6] = [

@@ -3,7 +3,7 @@
 use crate::why::causes::finding::{Finding, has_frame, of_processor, percent, while_processors_are_free};
 use crate::why::facts::Facts;
 use yunti_probe::answer::bytes;
-use yunti_probe::target::DiskWait;
+use yunti_probe::target::{DISK_WAITS, DiskWait};
 
 /// Waiting threads at a time, on average, from which on they count. A thread that writes a batch now and then waits for
 /// it without being held up.
@@ -149,6 +149,31 @@ const SEQUENTIAL_MIN: f64 = 0.7;
 const REFAULTS_MIN: f64 = 0.3;
 /// A neighbour's reads as a share of the process's own, or its memory as a share of all, from which on it evicts pages.
 const NEIGHBOUR_MIN: f64 = 0.25;
+
+/// Part of the waits' cost that a limit has, so that a cause of the waits themselves stands first.
+const OF_LIMIT: f64 = 0.95;
+
+/// Reads and writes that wait because a control group limits them.
+pub fn limit(facts: &Facts) -> Option<Finding> {
+    let waits = DISK_WAITS.map(|(wait, _)| wait);
+    let (waiting, cost) = waited(facts, &waits)?;
+    let limits = &facts.outside.io_limits;
+    let first = limits.first()?;
+    let group = first.group.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    Some(Finding {
+        cause: "io-limit",
+        cost: cost * OF_LIMIT,
+        sentence: format!(
+            "The limit of its control group {group} on reads and writes bounds it: {waiting:.1} threads at a time wait \
+             for device {}, limited to {}{}.",
+            first.device,
+            first.limit,
+            place(facts)
+        ),
+        evidence: limits.iter().map(|it| format!("{}: {} {}", it.group.display(), it.device, it.limit)).collect(),
+        cure: "a higher limit (io.max; blkio.throttle.* of version 1), or fewer and larger reads and writes".to_owned(),
+    })
+}
 
 /// Returns true if enough threads wait for pages of files to measure reads.
 pub fn needs_reads(facts: &Facts) -> bool {

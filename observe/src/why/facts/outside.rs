@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::why::account::waiting::Waiting;
 use crate::why::facts::Facts;
 use yunti_probe::stack::{Frame, Kind};
+use yunti_probe::target::cgroup::{IoLimit, io_limits};
 use yunti_probe::target::outside::{
     Attached, Freezer, GroupMemory, Handle, Machine, MachineChange, NameWatch, Placement, Speed, Stops, Usage,
     mapped_bytes, swapped_bytes, tracer_of, usages,
@@ -31,6 +32,8 @@ pub struct OutsideFacts {
     /// Share of the time in which its control group was frozen.
     pub frozen_share: f64,
     pub placement: Placement,
+    /// Limits of its control groups on reads and writes.
+    pub io_limits: Vec<IoLimit>,
     pub machine: MachineChange,
     pub speed: Speed,
     pub memory: Option<GroupChange>,
@@ -166,6 +169,7 @@ impl OutsideWatch {
             tracer: tracer.map(name),
             stopped_share: stops.stopped as f64 / all.max(1) as f64,
             frozen_share: self.frozen as f64 / self.rounds.max(1) as f64,
+            io_limits: io_limits(process),
             placement: Placement::of(process, threads.0, threads.1),
             machine: Machine::now().since(&self.machine, seconds),
             speed: self.speed,

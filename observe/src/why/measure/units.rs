@@ -194,6 +194,8 @@ impl NativeWaits {
                 let share = periods as f64 / f64::from(rate) / seconds.max(0.001);
                 let waiting = if is_queued { Waiting::Not } else { waiting::of_native(&frames) };
                 let remote = match waiting {
+                    // A send never waits for work.
+                    Waiting::Network if waiting::sends_to_unix(&frames) => 1.0,
                     Waiting::Network | Waiting::Idle => remote_of_native(sampler, tid, waiting),
                     _ => 1.0,
                 };

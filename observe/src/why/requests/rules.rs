@@ -80,10 +80,10 @@ pub fn is_idle(facts: &Facts) -> Option<Idle> {
     if facts.peers.iter().any(|(peer, waited)| waited / seconds > IDLE_WAITS && !is_known(peer)) {
         return None;
     }
-    Some(
-        own_pace(facts, processors)
-            .unwrap_or_else(|| Idle { sentence: idle_sentence(requests, processors), is_at_own_pace: false }),
-    )
+    Some(own_pace(facts, processors).unwrap_or_else(|| Idle {
+        sentence: idle_sentence(requests, processors, facts.event_loop.as_ref().is_some_and(|one| one.was_opened)),
+        is_at_own_pace: false,
+    }))
 }
 
 /// Threads that sleep at a time, on average, from which on sleeps may set the pace.
@@ -107,10 +107,14 @@ fn own_pace(facts: &Facts, processors: f64) -> Option<Idle> {
     })
 }
 
-fn idle_sentence(requests: &Requests, processors: f64) -> String {
+/// Port of Node's inspector, which the measurement opens.
+const INSPECTOR: u16 = 9229;
+
+fn idle_sentence(requests: &Requests, processors: f64, is_inspected: bool) -> String {
     let mut sentence = format!("It is idle: no work arrives, and it uses {processors:.3} processors");
     if requests.is_server {
-        let ports: Vec<String> = requests.ports.iter().take(3).map(u16::to_string).collect();
+        let own = requests.ports.iter().filter(|port| !is_inspected || **port != INSPECTOR);
+        let ports: Vec<String> = own.take(3).map(u16::to_string).collect();
         let place = if ports.is_empty() { String::new() } else { format!(" on port {}", ports.join(", ")) };
         sentence += &format!("; no request is under way{place} at its {:.0} connections", requests.inbound.connections);
     }

@@ -237,6 +237,14 @@ pub fn hot_method(facts: &Facts) -> Option<Finding> {
     })
 }
 
+/// Share of the processor time in calls that wake all waiting threads from which on they are too many.
+const HERD_MIN: f64 = 0.3;
+
+fn wakes_all(frames: &[Frame]) -> bool {
+    const ALL: [&str; 4] = ["pthread_cond_broadcast", "notify_all", "notifyAll", "signalAll"];
+    frames.iter().any(|frame| ALL.iter().any(|all| frame.name.contains(all)))
+}
+
 /// System calls that move the program's data, whose time is its work.
 const DATA_CALLS: [&str; 12] = [
     "read", "write", "pread64", "pwrite64", "readv", "writev", "sendto", "recvfrom", "sendmsg", "recvmsg", "sendfile",
@@ -266,12 +274,19 @@ pub fn system_calls(facts: &Facts) -> Option<Finding> {
     }
     let place = facts.own_function(|frames| system_call(frames) == Some(call));
     let place = place.map_or_else(String::new, |(name, _)| format!(", called from {}", shown(&name)));
+    let is_herd = call == "futex" && facts.cpu_share(wakes_all) >= HERD_MIN;
+    let herd = if is_herd { "; it wakes all threads that wait there, for work of one (a thundering herd)" } else { "" };
     Some(Finding {
         cause: "system-calls",
         cost: share * of_processor(facts),
-        sentence: format!("System calls bound it: {call}() takes {} of its processor time{place}.", percent(share)),
+        sentence: format!(
+            "System calls bound it: {call}() takes {} of its processor time{place}{herd}.",
+            percent(share)
+        ),
         evidence: vec![format!("{:.0} context switches per second", facts.switches / facts.seconds.max(0.001))],
-        cure: if is_data {
+        cure: if is_herd {
+            "wake one (notify_one, pthread_cond_signal, notify) for each piece of work"
+        } else if is_data {
             "larger pieces for each call: a buffer, readv, writev, sendmmsg"
         } else {
             "fewer of these calls: several at once, a cache of what they return, or a wait instead of asking again"

@@ -17,6 +17,9 @@ const WAITING_MIN: f64 = 0.5;
 const RESULTS_FOR_EACH: f64 = 1.5;
 /// The same for the common pool of a JVM. It is small by design, and shared by all that use it.
 const RESULTS_OF_COMMON: f64 = 0.5;
+/// Beginning of the names of the threads of asyncio's default executor, and their idle share while calls queue.
+const ASYNCIO: &str = "asyncio_";
+const IDLE_OF_ASYNCIO: f64 = 0.03;
 const COMMON_POOL: &str = "ForkJoinPool.commonPool-worker-";
 /// Share of the carriers' time in which virtual threads hold them without running.
 const PINNED_MIN: f64 = 0.3;
@@ -94,7 +97,17 @@ fn of_pool(facts: &Facts, name: &str, workers: &[&ThreadFacts]) -> Option<Findin
     // Requests may wait without a thread of their own.
     let asynchronous = facts.requests.inbound.under_way - n * (1.0 - idle);
     let results = (facts.threads_waiting(Waiting::Result) - mean(Waiting::Result) * n).max(asynchronous);
-    let for_each = if name == COMMON_POOL { RESULTS_OF_COMMON } else { RESULTS_FOR_EACH };
+    // A pool of libuv has its queue where no thread waits.
+    let is_of_uv = facts.event_loop.is_some() && workers.iter().any(|thread| has_uv_work(thread));
+    // So has the default executor of asyncio, whose coroutines are no threads.
+    let is_of_asyncio = name == ASYNCIO && idle <= IDLE_OF_ASYNCIO;
+    let for_each = if is_of_uv || is_of_asyncio {
+        0.0
+    } else if name == COMMON_POOL {
+        RESULTS_OF_COMMON
+    } else {
+        RESULTS_FOR_EACH
+    };
     if idle > IDLE_MAX || results < n * for_each {
         return None;
     }
@@ -103,19 +116,42 @@ fn of_pool(facts: &Facts, name: &str, workers: &[&ThreadFacts]) -> Option<Findin
         return None;
     }
     let doing = doing(facts, kind)?;
+    let place = shown(&place);
     Some(Finding {
         cause: "executor",
         cost: (1.0 - idle) * while_processors_are_free(facts),
-        sentence: format!(
-            "The threads of an executor bound it: its {n:.0} threads {name}* are never idle and mostly {doing} in {}, \
-             while {results:.1} others wait for their results.",
-            shown(&place)
-        ),
+        sentence: match is_of_uv {
+            true => format!(
+                "The threads of libuv's pool bound it: all {n:.0} are never idle and mostly {doing} in {place}; further \
+                 work for the pool (files, names, compression, cryptography) queues behind them."
+            ),
+            false if is_of_asyncio => format!(
+                "The threads of an executor bound it: all {n:.0} of asyncio's default executor are never idle and \
+                 mostly {doing} in {place}; further calls queue behind them."
+            ),
+            false => format!(
+                "The threads of an executor bound it: its {n:.0} threads {name}* are never idle and mostly {doing} in \
+                 {place}, while {results:.1} others wait for their results."
+            ),
+        },
         evidence: vec![format!("{} of the workers' time goes to that, {} is idle", percent(share), percent(idle))],
-        cure: "more threads in the executor, or tasks that do not wait in it (an asynchronous client, an executor of \
-               their own for calls that wait)"
-            .to_owned(),
+        cure: match is_of_uv {
+            true => "a larger pool (UV_THREADPOOL_SIZE in the environment, at the start), or fewer calls that wait",
+            false => {
+                "more threads in the executor, or tasks that do not wait in it (an asynchronous client, an executor of \
+                 their own for calls that wait)"
+            }
+        }
+        .to_owned(),
     })
+}
+
+/// Returns true for a thread of libuv's pool that was seen at work.
+fn has_uv_work(thread: &ThreadFacts) -> bool {
+    let at_work = thread.moments.iter().filter(|moment| moment.waiting != Waiting::Idle);
+    at_work
+        .flat_map(|moment| &*moment.frames)
+        .any(|frame| &*frame.name == "worker" || frame.name.starts_with("uv__fs_"))
 }
 
 /// Finds carriers of virtual threads that are held by threads that wait.
