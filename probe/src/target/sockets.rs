@@ -3,8 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::net::IpAddr;
 
 use super::Process;
+use crate::kernel::system::sock_diag::{LISTEN, TIME_WAIT};
+use crate::kernel::system::tcp_info::{TcpConnection, TcpReader};
 
 /// Connected socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,21 +20,10 @@ pub struct Connection {
 
 /// Returns the connections of a process by inode.
 pub fn connections(process: &Process) -> HashMap<u64, Connection> {
-    let mut rows = Vec::new();
-    let mut listening = HashSet::new();
-    // Resolvers connect UDP sockets.
-    for table in ["tcp", "tcp6", "udp", "udp6"] {
-        let text = fs::read_to_string(format!("/proc/{}/net/{table}", process.pid)).unwrap_or_default();
-        for row in text.lines().skip(1).filter_map(parsed).filter(|row| row.state != UNCONNECTED) {
-            if row.state == LISTEN {
-                listening.insert(row.port);
-            } else {
-                rows.push(row);
-            }
-        }
-    }
+    let rows = rows(process, ALL, true);
+    let listening: HashSet<u16> = rows.iter().filter(|row| row.state == LISTEN).map(|row| row.port).collect();
     let of = |row: Row| (row.inode, Connection { peer: row.peer, is_accepted: listening.contains(&row.port) });
-    rows.into_iter().map(of).collect()
+    rows.into_iter().filter(|row| row.state != LISTEN).map(of).collect()
 }
 
 /// Listening socket of the process.
@@ -48,7 +40,7 @@ pub struct Listener {
 /// Returns the listening sockets of a process.
 pub fn listeners(process: &Process) -> Vec<Listener> {
     let own = sockets_of(process);
-    let rows = tcp_rows(process).filter(|row| row.state == LISTEN && own.contains(&row.inode));
+    let rows = rows(process, LISTEN, false).into_iter().filter(|row| own.contains(&row.inode));
     rows.map(|row| Listener { port: row.port, queued: row.received, inode: row.inode }).collect()
 }
 
@@ -63,13 +55,47 @@ pub(super) struct LocalPort {
 }
 
 pub(super) fn local_ports(process: &Process) -> impl Iterator<Item = LocalPort> {
-    let rows = tcp_rows(process).filter(|row| row.state != LISTEN);
-    rows.map(|row| LocalPort { port: row.port, is_time_wait: row.state == TIME_WAIT, peer: row.peer })
+    rows(process, ALL & !LISTEN, false).into_iter().map(|row| LocalPort {
+        port: row.port,
+        is_time_wait: row.state == TIME_WAIT,
+        peer: row.peer,
+    })
 }
 
-fn tcp_rows(process: &Process) -> impl Iterator<Item = Row> {
-    let tables = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/{}/net/{table}", process.pid)));
-    tables.into_iter().flatten().flat_map(|text| text.lines().skip(1).filter_map(parsed).collect::<Vec<_>>())
+/// Returns the sockets of the process's network namespace in one of `states`: TCP, and connected ones of UDP.
+fn rows(process: &Process, states: u32, with_udp: bool) -> Vec<Row> {
+    by_netlink(process, states, with_udp).unwrap_or_else(|_| by_tables(process, states, with_udp))
+}
+
+/// Reads them by netlink, which passes over empty parts of the kernel's table of connections: its text in /proc takes
+/// milliseconds even without a connection.
+fn by_netlink(process: &Process, states: u32, with_udp: bool) -> yunti_base::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let mut reader = TcpReader::open(process)?;
+    let row = |one: TcpConnection| Row {
+        port: one.local.1,
+        peer: match one.peer.0 {
+            IpAddr::V4(v4) => format!("{v4}:{}", one.peer.1),
+            IpAddr::V6(v6) => format!("[{v6}]:{}", one.peer.1),
+        },
+        state: one.state,
+        received: one.unread.into(),
+        inode: one.inode.into(),
+    };
+    reader.all(states, |one| rows.push(row(one)))?;
+    if with_udp {
+        reader.connected_udp(|one| rows.push(row(one)))?;
+    }
+    Ok(rows)
+}
+
+fn by_tables(process: &Process, states: u32, with_udp: bool) -> Vec<Row> {
+    // Resolvers connect UDP sockets.
+    let tables = if with_udp { &["tcp", "tcp6", "udp", "udp6"][..] } else { &["tcp", "tcp6"][..] };
+    let read = |table| fs::read_to_string(format!("/proc/{}/net/{table}", process.pid)).unwrap_or_default();
+    let of = |text: String| text.lines().skip(1).filter_map(parsed).collect::<Vec<_>>();
+    let all = tables.iter().map(read).flat_map(of);
+    all.filter(|row| row.state & states != 0 && row.state != UNCONNECTED).collect()
 }
 
 /// Returns the inodes of a process's sockets.
@@ -78,15 +104,16 @@ pub fn sockets_of(process: &Process) -> HashSet<u64> {
     entries.filter_map(|entry| socket_of(process, entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-const LISTEN: &str = "0A";
-const TIME_WAIT: &str = "06";
+/// All states of TCP.
+const ALL: u32 = 0xfff;
 /// TCP_CLOSE; for UDP, a socket without a peer.
-const UNCONNECTED: &str = "07";
+const UNCONNECTED: u32 = 1 << 7;
 
 struct Row {
     port: u16,
     peer: String,
-    state: String,
+    /// State, as one of the masks of sock_diag.
+    state: u32,
     /// Bytes to read; of a listening socket, connections to accept.
     received: u64,
     inode: u64,
@@ -110,7 +137,7 @@ fn parsed(line: &str) -> Option<Row> {
     Some(Row {
         port: port(words.get(1)?)?,
         peer: format!("{peer}:{peer_port}"),
-        state: (*words.get(3)?).to_owned(),
+        state: u32::from_str_radix(words.get(3)?, 16).ok().filter(|n| *n < 32).map(|n| 1 << n)?,
         received: words.get(4).and_then(|queues| u64::from_str_radix(queues.split_once(':')?.1, 16).ok()).unwrap_or(0),
         inode: words.get(9)?.parse().ok()?,
     })
@@ -125,19 +152,43 @@ pub fn socket_of(process: &Process, fd: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::system::sock_diag::ESTABLISHED;
+    use std::net::{TcpListener, TcpStream};
 
     #[test]
     fn parses_rows() {
         let row =
             parsed("   1: 0100007F:1F90 0200007F:0050 01 00000000:00000000 00:00000000 00000000  0 0 4242 1 0 20")
                 .unwrap();
-        assert_eq!((row.port, row.peer.as_str(), row.state.as_str(), row.inode), (8080, "127.0.0.2:80", "01", 4242));
+        assert_eq!((row.port, row.peer.as_str(), row.state, row.inode), (8080, "127.0.0.2:80", ESTABLISHED, 4242));
         assert_eq!(row.received, 0);
         let listening = parsed("0: 0100007F:1F90 00000000:0000 0A 00000000:0000000C 0:0 0 0 0 7 1").unwrap();
-        assert_eq!((listening.state.as_str(), listening.received), (LISTEN, 12));
+        assert_eq!((listening.state, listening.received), (LISTEN, 12));
         let six =
             "  0: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:C350 01 0:0 0:0 0 0 0 7 1";
         assert_eq!(parsed(six).unwrap().peer, "127.0.0.1:50000");
         assert!(parsed("").is_none() && parsed("sl local_address").is_none());
+    }
+
+    #[test]
+    fn both_ways_read_the_same() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let here = listener.local_addr().unwrap();
+        let client = TcpStream::connect(here).unwrap();
+        let process = Process::of(std::process::id()).unwrap();
+        let own = |rows: Vec<Row>| {
+            let port = client.local_addr().unwrap().port();
+            let peer = format!("127.0.0.1:{port}");
+            let mut own: Vec<_> = rows
+                .into_iter()
+                .filter(|row| row.port == here.port() && (row.peer == peer || row.state == LISTEN))
+                .map(|row| (row.state, row.received, row.peer, row.inode))
+                .collect();
+            own.sort();
+            own
+        };
+        let by_tables = own(by_tables(&process, ALL, true));
+        assert_eq!(by_tables.len(), 2, "{by_tables:?}");
+        assert_eq!(own(by_netlink(&process, ALL, true).unwrap()), by_tables);
     }
 }

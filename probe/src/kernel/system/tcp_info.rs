@@ -225,9 +225,9 @@ mod tests {
         let (mut server, _) = listener.accept().unwrap();
         client.write_all(b"hello").unwrap();
         let mut reader = TcpReader::open(&Process::of(std::process::id()).unwrap()).unwrap();
-        let port = client.local_addr().unwrap().port();
+        let (port, here) = (client.local_addr().unwrap().port(), listener.local_addr().unwrap().port());
         let mut own = Vec::new();
-        reader.all(ESTABLISHED, |one| own.extend((one.peer.1 == port).then_some(one))).unwrap();
+        reader.all(ESTABLISHED, |one| own.extend((one.peer.1 == port && one.local.1 == here).then_some(one))).unwrap();
         let [accepted] = &own[..] else { panic!("{own:?}") };
         assert_eq!((accepted.unread, accepted.info.bytes_received, accepted.info.data_in), (5, 5, 1));
         server.read_exact(&mut [0; 5]).unwrap();

@@ -17,8 +17,8 @@ const WAITING_MIN: f64 = 0.5;
 const RESULTS_FOR_EACH: f64 = 1.5;
 /// The same for the common pool of a JVM. It is small by design, and shared by all that use it.
 const RESULTS_OF_COMMON: f64 = 0.5;
-/// Beginning of the names of the threads of asyncio's default executor, and their idle share while calls queue.
-const ASYNCIO: &str = "asyncio_";
+/// Runtime whose coroutines hand calls that wait to threads, and the idle share of these while calls queue.
+const ASYNCIO: &str = "asyncio";
 const IDLE_OF_ASYNCIO: f64 = 0.03;
 const COMMON_POOL: &str = "ForkJoinPool.commonPool-worker-";
 /// Share of the carriers' time in which virtual threads hold them without running.
@@ -99,8 +99,10 @@ fn of_pool(facts: &Facts, name: &str, workers: &[&ThreadFacts]) -> Option<Findin
     let results = (facts.threads_waiting(Waiting::Result) - mean(Waiting::Result) * n).max(asynchronous);
     // A pool of libuv has its queue where no thread waits.
     let is_of_uv = facts.event_loop.is_some() && workers.iter().any(|thread| has_uv_work(thread));
-    // So has the default executor of asyncio, whose coroutines are no threads.
-    let is_of_asyncio = name == ASYNCIO && idle <= IDLE_OF_ASYNCIO;
+    // So have executors of asyncio, whose coroutines are no threads.
+    let is_of_asyncio = facts.event_loop.as_ref().is_some_and(|one| one.runtime.starts_with(ASYNCIO))
+        && idle <= IDLE_OF_ASYNCIO
+        && workers.len() > 1;
     let for_each = if is_of_uv || is_of_asyncio {
         0.0
     } else if name == COMMON_POOL {
@@ -126,7 +128,7 @@ fn of_pool(facts: &Facts, name: &str, workers: &[&ThreadFacts]) -> Option<Findin
                  work for the pool (files, names, compression, cryptography) queues behind them."
             ),
             false if is_of_asyncio => format!(
-                "The threads of an executor bound it: all {n:.0} of asyncio's default executor are never idle and \
+                "The threads of an executor bound it: all {n:.0} of its thread pool are never idle and \
                  mostly {doing} in {place}; further calls queue behind them."
             ),
             false => format!(
