@@ -1,12 +1,13 @@
-//! Locks of files (flock and fcntl) that threads of a process wait for, with their holders, as /proc/locks shows them.
+//! Locks of files (flock and fcntl) with their holders and waiters, as /proc/locks shows them.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use super::Process;
 
-/// Lock of a file that a process waits for.
+/// Lock of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileLock {
     /// System call of the lock: `flock` or `fcntl`.
@@ -14,12 +15,14 @@ pub struct FileLock {
     pub inode: u64,
     /// Process that holds it; `None` for locks of open file descriptions, and for processes of other namespaces.
     pub holder: Option<u32>,
+    /// True if nobody else may have it at the same time.
+    pub is_exclusive: bool,
     /// Waiting threads of the process.
     pub waiting: usize,
 }
 
-/// Returns the locks that the process waits for at this moment.
-pub fn locks_waited_for(process: &Process) -> Vec<FileLock> {
+/// Returns all locks at this moment, with the waiting threads of a process.
+pub fn file_locks(process: &Process) -> Vec<FileLock> {
     fs::read_to_string("/proc/locks").map_or_else(|_| Vec::new(), |text| parsed(&text, process.pid))
 }
 
@@ -27,33 +30,38 @@ pub fn locks_waited_for(process: &Process) -> Vec<FileLock> {
 /// number of the lock.
 fn parsed(text: &str, pid: u32) -> Vec<FileLock> {
     let mut found: Vec<FileLock> = Vec::new();
-    let mut holder = None;
     for line in text.lines() {
         let mut words = line.split_whitespace().skip(1).peekable();
         let waits = words.next_if_eq(&"->").is_some();
-        let (Some(class), Some(owner), Some(place)) = (words.next(), words.nth(2), words.next()) else { continue };
+        let (Some(class), Some(kind), Some(owner), Some(place)) =
+            (words.next(), words.nth(1), words.next(), words.next())
+        else {
+            continue;
+        };
         let owner: Option<u32> = owner.parse().ok().filter(|pid| *pid > 0);
         let inode = place.rsplit_once(':').and_then(|(_, inode)| inode.parse().ok());
         let Some(inode) = inode else { continue };
         if !waits {
-            holder = owner;
-        } else if owner == Some(pid) {
             let call = if class == "FLOCK" { "flock" } else { "fcntl" };
-            match found.iter_mut().find(|lock| lock.inode == inode && lock.call == call) {
-                Some(lock) => lock.waiting += 1,
-                None => found.push(FileLock { call, inode, holder, waiting: 1 }),
-            }
+            found.push(FileLock { call, inode, holder: owner, is_exclusive: kind == "WRITE", waiting: 0 });
+        } else if owner == Some(pid)
+            // Its lock is the one before.
+            && let Some(lock) = found.last_mut()
+        {
+            lock.waiting += 1;
         }
     }
     found
 }
 
-/// Returns the path of the process's open file with an inode.
-pub fn path_of_inode(process: &Process, inode: u64) -> Option<PathBuf> {
-    let descriptors = fs::read_dir(format!("/proc/{}/fd", process.pid)).ok()?;
-    let path = descriptors.flatten().map(|entry| entry.path());
-    let is_it = |path: &PathBuf| fs::metadata(path).is_ok_and(|file| file.ino() == inode && file.is_file());
-    path.into_iter().find(is_it).and_then(|path| fs::read_link(path).ok())
+/// Returns the regular files that a process has open: inode -> path.
+pub fn open_files(process: &Process) -> HashMap<u64, PathBuf> {
+    let descriptors = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten().flatten();
+    let of = |path: PathBuf| {
+        let file = fs::metadata(&path).ok().filter(|file| file.is_file())?;
+        Some((file.ino(), fs::read_link(&path).ok()?))
+    };
+    descriptors.filter_map(|entry| of(entry.path())).collect()
 }
 
 #[cfg(test)]
@@ -71,8 +79,13 @@ mod tests {
                     2: OFDLCK ADVISORY  READ  -1 08:02:47 128 128\n\
                     2: -> POSIX  ADVISORY  WRITE 47 08:02:47 128 128\n\
                     3: LEASE  ACTIVE    READ  47 08:02:48 0 EOF\n";
-        let lock = |call, inode, holder, waiting| FileLock { call, inode, holder, waiting };
-        assert_eq!(parsed(text, 47), [lock("flock", 9_986_129, Some(25393), 2), lock("fcntl", 47, None, 1)]);
+        let lock = |call, inode, holder, waiting, is_exclusive| FileLock { call, inode, holder, is_exclusive, waiting };
+        let expected = [
+            lock("flock", 9_986_129, Some(25393), 2, true),
+            lock("fcntl", 47, None, 1, false),
+            lock("fcntl", 48, Some(47), 0, false),
+        ];
+        assert_eq!(parsed(text, 47), expected);
         assert!(parsed("", 47).is_empty());
     }
 
@@ -81,7 +94,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("yunti-file-lock-{}", process::id()));
         let file = File::create(&path).unwrap();
         let process = Process::of(process::id()).unwrap();
-        assert_eq!(path_of_inode(&process, file.metadata().unwrap().ino()), Some(path.clone()));
+        assert_eq!(open_files(&process).get(&file.metadata().unwrap().ino()), Some(&path));
         fs::remove_file(path).unwrap();
     }
 }

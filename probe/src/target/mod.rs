@@ -17,7 +17,7 @@ mod started;
 pub use activity::{Activity, ActivitySampler};
 pub use choose::{choose, label, processes};
 pub use disk::{DISK_WAITS, DiskWait};
-pub use file_locks::{FileLock, locks_waited_for, path_of_inode};
+pub use file_locks::{FileLock, file_locks, open_files};
 pub use mapping::{Mapping, mappings};
 pub use outside::{Kin, Neighbour, Policy};
 pub use process::{Process, arguments};

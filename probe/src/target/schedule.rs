@@ -49,6 +49,10 @@ pub struct Counts {
     pub user_seconds: f64,
     /// Seconds in the kernel.
     pub system_seconds: f64,
+    /// Seconds of its children that have ended.
+    pub children_seconds: f64,
+    /// Their seconds in the kernel.
+    pub children_system_seconds: f64,
 }
 
 /// Returns the counters of a process.
@@ -69,6 +73,8 @@ pub fn counts(process: &Process) -> Counts {
         switches: process.threads().into_iter().map(switches).sum(),
         user_seconds: number(14) as f64 / ticks,
         system_seconds: number(15) as f64 / ticks,
+        children_seconds: (number(16) + number(17)) as f64 / ticks,
+        children_system_seconds: number(17) as f64 / ticks,
     }
 }
 

@@ -387,6 +387,8 @@ impl Round<'_> {
         let activity = thread.and_then(|thread| self.outside(thread)).and_then(|tid| self.activities.activity(tid, 1));
         let by_stack = |otherwise| waits::in_call(&frames).unwrap_or(otherwise);
         let (waiting, peer) = match activity {
+            // What a device takes of the processor is part of the wait for it.
+            Some(Activity::Running) if waits::syncs(&frames) => (Waiting::File, None),
             Some(Activity::Running) => (Waiting::Not, None),
             Some(Activity::Disk(_)) => (Waiting::File, None),
             Some(Activity::Remote(peer)) if peer.ends_with(":53") => (Waiting::NameService, Some(peer.into())),

@@ -133,6 +133,12 @@ pub fn in_call(frames: &[Frame]) -> Option<Waiting> {
     frames.iter().rev().find_map(sign).map(|(_, waiting)| *waiting)
 }
 
+/// Returns true if a stack brings written data to the device.
+pub fn syncs(frames: &[Frame]) -> bool {
+    const SYNCS: [&str; 4] = ["os.(*File).Sync", "syscall.Fsync", "syscall.Fdatasync", "unix.Fdatasync"];
+    frames.iter().any(|frame| SYNCS.iter().any(|sign| frame.name.contains(sign)))
+}
+
 /// Returns true if an HTTP server's goroutine reads the next request, and is not in its handler.
 fn waits_for_a_request(frames: &[Frame]) -> bool {
     let Some(serve) = frames.iter().position(|frame| &*frame.name == "net/http.(*conn).serve") else { return false };

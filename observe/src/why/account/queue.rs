@@ -172,7 +172,7 @@ type Holders = (f64, Vec<(Waiting, Rc<str>, f64)>);
 /// Finds the innermost function of a waiting stack in which other units are at work, and what they do there.
 fn holders(facts: &Facts, at: &str, waiting: &[Frame]) -> Holders {
     let all = || facts.threads.iter().flat_map(|thread| &thread.moments);
-    let others = || all().filter(|moment| !is_at(moment, at) && moment.waiting != Waiting::Idle);
+    let others = || all().filter(|moment| !is_at(moment, at) && moment.waiting != Waiting::Idle && !gives_back(moment));
     let inner = waiting.iter().rposition(|frame| &*frame.name == at).unwrap_or(0);
     // The outermost frames run any task, and show no holder.
     for around in waiting[..=inner].iter().rev().filter(|frame| !runs_anything(&frame.name)) {
@@ -185,6 +185,19 @@ fn holders(facts: &Facts, at: &str, waiting: &[Frame]) -> Holders {
         return held_in(within.into_iter(), &around.name);
     }
     (0.0, Vec::new())
+}
+
+/// Returns true if a unit is giving something back. It has it no more.
+fn gives_back(moment: &Moment) -> bool {
+    const GIVES: [&str; 6] = [
+        "Mutex).Unlock",
+        "Mutex).unlock",
+        "Mutex).RUnlock",
+        "ReentrantLock.unlock",
+        "mutex_unlock",
+        "Semaphore.release",
+    ];
+    moment.frames.iter().any(|frame| GIVES.iter().any(|gives| frame.name.contains(gives)))
 }
 
 fn is_at(moment: &Moment, at: &str) -> bool {

@@ -17,6 +17,8 @@ const SIGNS: &[(&str, Waiting)] = &[
     // Idle threads of pools.
     ("ThreadPoolExecutor.getTask", Waiting::Idle),
     ("ForkJoinPool.awaitWork", Waiting::Idle),
+    ("ForkJoinPool.deactivate", Waiting::Idle),
+    ("DelayScheduler.loop", Waiting::Idle),
     ("DelayedWorkQueue.take", Waiting::Idle),
     ("DelayedWorkQueue.poll", Waiting::Idle),
     ("ReservedThread.waitForTask", Waiting::Idle),

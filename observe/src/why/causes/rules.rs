@@ -59,7 +59,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     let of_storage: [Rule; 6] =
         [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads, storage::limit];
     let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
-    let of_go: [Rule; 2] = [go::collections, go::processors];
+    let of_go: [Rule; 3] = [go::collections, go::processors, go::forced];
     let of_requests: [Rule; 6] = [
         requests::outstanding,
         requests::connection_per_request,
@@ -293,7 +293,7 @@ fn remote(facts: &Facts) -> Option<Finding> {
     }
     let cost = waited(facts, Waiting::Network);
     let peer = peer(facts);
-    let place = facts.waits_in(Waiting::Network).map_or_else(String::new, |(name, _)| format!(", in {name}"));
+    let place = facts.place_of(Waiting::Network).map_or_else(String::new, |place| format!(", in {place}"));
     Some(Finding {
         cause: "slow-remote",
         cost,

@@ -53,6 +53,9 @@ pub struct Facts {
     pub processors: f64,
     pub user_seconds: f64,
     pub system_seconds: f64,
+    /// Processor time of its children that ended in the measurement, and their part in the kernel.
+    pub children_seconds: f64,
+    pub children_system_seconds: f64,
     /// Seconds in which its threads were ready and did not run, summed over threads.
     pub queued_seconds: f64,
     pub gc_seconds: f64,
@@ -305,6 +308,24 @@ impl Facts {
             }
         }
         sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
+    }
+
+    /// Returns the program's own function in which most threads wait in one way, with its caller if most waits have the
+    /// same one: `Gateway.ask (called by GatewayFactory.validate)`.
+    pub fn place_of(&self, kind: Waiting) -> Option<String> {
+        const MOST: f64 = 0.6;
+        let (place, waiting) = self.waits_in(kind)?;
+        let mut callers: HashMap<&str, f64> = HashMap::new();
+        for moment in self.threads.iter().flat_map(|thread| &thread.moments).filter(|moment| moment.waiting == kind) {
+            let Some(at) = moment.frames.iter().position(|frame| frame.name == place) else { continue };
+            if let Some(caller) = waiting::own_frame(&moment.frames[..at]) {
+                *callers.entry(&caller.name).or_default() += moment.share;
+            }
+        }
+        let caller = callers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(a.0)));
+        let caller = caller.filter(|(_, share)| *share >= waiting * MOST).map(|(name, _)| waiting::shown(name));
+        let caller = caller.map_or_else(String::new, |name| format!(" (called by {name})"));
+        Some(waiting::shown(&place) + &caller)
     }
 
     /// Returns the share of the time in which nothing outside kept its threads from running: no tracer, no stop, no

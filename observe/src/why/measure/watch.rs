@@ -240,6 +240,8 @@ fn compare(process: &Process, before: &Snapshot, after: &Snapshot, facts: &mut F
     let (was, is) = (&before.counts, &after.counts);
     facts.user_seconds = (is.user_seconds - was.user_seconds).max(0.0);
     facts.system_seconds = (is.system_seconds - was.system_seconds).max(0.0);
+    facts.children_seconds = (is.children_seconds - was.children_seconds).max(0.0);
+    facts.children_system_seconds = (is.children_system_seconds - was.children_system_seconds).max(0.0);
     facts.faults = is.faults.saturating_sub(was.faults) as f64;
     facts.faults_with_io = is.faults_with_io.saturating_sub(was.faults_with_io) as f64;
     facts.switches = is.switches.saturating_sub(was.switches) as f64;

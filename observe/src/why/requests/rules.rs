@@ -3,7 +3,8 @@
 use super::{PeerRequests, Requests};
 use crate::why::account::waiting::{Waiting, shown};
 use crate::why::causes::finding::{Finding, percent, while_processors_are_free};
-use crate::why::causes::processor::repeated::handshakes;
+use crate::why::causes::processor::repeated::{handshakes, set_up};
+use crate::why::causes::waits::held::lock_tried_again;
 use crate::why::facts::Facts;
 
 /// Processors below which a process has nothing to do.
@@ -26,6 +27,9 @@ const QUEUE_PORTS: [u16; 17] =
     [9092, 9093, 9094, 5671, 5672, 1883, 8883, 4222, 61613, 61616, 6650, 6651, 11300, 2181, 2379, 6379, 6380];
 /// Mean time of an answer of such a server from which on it holds answers back.
 const QUEUE_SECONDS: f64 = 0.02;
+
+/// Threads that wait for peers, for each outstanding answer, from which on they are those that wait for the answers.
+const OF_ANSWERS_MIN: f64 = 0.7;
 
 /// Returns true if a peer holds back answers until there is work, and the process serves nobody in the meantime.
 fn is_for_work(peer: &PeerRequests, is_serving: bool) -> bool {
@@ -52,6 +56,7 @@ pub fn is_idle(facts: &Facts) -> Option<Idle> {
     if facts.requests.samples == 0
         || processors >= IDLE_PROCESSORS
         || is_held_up
+        || lock_tried_again(facts).is_some()
         || facts.disk_waits.values().sum::<f64>() > IDLE_WAITS
     {
         return None;
@@ -189,6 +194,9 @@ pub fn outstanding(facts: &Facts) -> Option<Finding> {
     } else if passes_on {
         sentence += "; it passes one request on for each that it gets";
     }
+    if !is_serving && facts.threads_waiting(Waiting::Network) >= peer.outstanding * OF_ANSWERS_MIN {
+        sentence += &facts.place_of(Waiting::Network).map_or_else(String::new, |place| format!(", in {place}"));
+    }
     let mut evidence: Vec<String> = requests.outbound.iter().take(4).map(row).collect();
     if is_serving {
         evidence.insert(
@@ -261,7 +269,11 @@ pub fn connection_per_request(facts: &Facts) -> Option<Finding> {
             "A new connection for each request bounds it: {rate:.0} connections per second are opened to {}, each for \
              one request{}.",
             peer.name(),
-            if is_secured { " and with a TLS handshake of its own" } else { "" }
+            match (is_secured, set_up(facts)) {
+                (true, _) => " and with a TLS handshake of its own".to_owned(),
+                (_, Some(built)) => format!("; each builds anew what could be kept: {built}"),
+                _ => String::new(),
+            }
         ),
         evidence: vec![
             format!("{:.2} connections at a time are not established yet", peer.connecting),

@@ -1,6 +1,7 @@
 //! Tools of others in the process's way: probes, filters of system calls, samplers, thread dumps in a loop. And pages
 //! that the kernel moves while they are used.
 
+use crate::why::account::waiting;
 use crate::why::causes::finding::{Finding, has_frame, of_processor, percent};
 use crate::why::facts::Facts;
 use yunti_probe::target::outside::Handle;
@@ -145,6 +146,29 @@ const SAFEPOINTS_MIN: f64 = 2.0;
 /// Share of the time in these safepoints from which on they count.
 const SAFEPOINT_SHARE_MIN: f64 = 0.05;
 
+/// Returns the function by which the program itself dumps its threads, and its own function that calls it.
+fn dumper(facts: &Facts) -> Option<(String, String)> {
+    const DUMPS: [&str; 8] = [
+        "ThreadImpl.dumpThreads",
+        "ThreadImpl.getThreadInfo",
+        "ThreadImpl.dumpAllThreads",
+        "ThreadImpl.findMonitorDeadlockedThreads",
+        "ThreadImpl.findDeadlockedThreads",
+        "Thread.getAllStackTraces",
+        "Thread.dumpThreads",
+        "Thread.getStackTrace",
+    ];
+    let moments = facts.threads.iter().flat_map(|thread| &thread.moments).map(|moment| &*moment.frames);
+    let on_cpu = facts.on_cpu.iter().map(|(frames, _)| &**frames);
+    let mut calls = moments.chain(on_cpu).filter_map(|frames| {
+        let at = frames.iter().position(|frame| DUMPS.iter().any(|dump| frame.name.contains(dump)))?;
+        let class = frames[at].name.rsplitn(3, '.').take(2).collect::<Vec<_>>();
+        let caller = waiting::user_frame(&frames[..at])?;
+        Some((class.into_iter().rev().collect::<Vec<_>>().join("."), caller.name.to_string()))
+    });
+    calls.next()
+}
+
 pub fn thread_dumps(facts: &Facts) -> Option<Finding> {
     let heap = facts.heap.as_ref()?;
     let seconds = facts.seconds.max(0.001);
@@ -162,8 +186,17 @@ pub fn thread_dumps(facts: &Facts) -> Option<Finding> {
             percent(attached)
         ),
     ];
-    let is_attached = attached > 0.005;
+    let own = dumper(facts);
+    let is_attached = attached > 0.005 && own.is_none();
     let sentence = match (is_attached, &named) {
+        _ if own.is_some() => {
+            let (call, caller) = own.unwrap_or_default();
+            format!(
+                "Its own code stops all its threads {rate:.0} times per second, {} of the time: {call}, called from \
+                 {caller}.",
+                percent(share)
+            )
+        }
         (true, Some(who)) => format!(
             "{who} stops all its threads {rate:.0} times per second (thread dumps or heap histograms): {} of the time.",
             percent(share)

@@ -29,13 +29,14 @@ use yunti_probe::target::outside::attached;
 
 type Rule = fn(&Facts) -> Option<Finding>;
 
-pub const RULES: [Rule; 15] = [
+pub const RULES: [Rule; 16] = [
     stopped::frozen,
     stopped::stopped,
     stopped::traced,
     pages::swapped,
     pages::limited,
     pages::taken,
+    processors::children,
     processors::neighbour,
     processors::affinity,
     processors::steal,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::why::account::waiting::{Waiting, shown};
 use crate::why::causes::finding::{DEMAND_MIN, Finding, of_processor, percent};
 use crate::why::facts::Facts;
 use yunti_probe::target::{Kin, Neighbour, Policy};
@@ -25,6 +26,35 @@ fn queued_share(facts: &Facts) -> f64 {
 
 /// Causes of this kind are shares of the whole time; other causes are shares of the time that they leave.
 pub const OF_NEIGHBOURS: [&str; 4] = ["cpu-neighbour", "low-priority", "realtime-neighbour", "own-children"];
+
+/// Processors of children that end from which on a process that waits for them depends on them.
+const CHILDREN_MIN: f64 = 0.2;
+
+/// Children of a process that does little itself: it starts them, and waits for their end.
+pub fn children(facts: &Facts) -> Option<Finding> {
+    let seconds = facts.seconds.max(0.001);
+    let used = facts.children_seconds / seconds;
+    let waits = facts.threads_waiting(Waiting::Result);
+    if used < CHILDREN_MIN || waits < 0.5 || facts.cpu_seconds() > facts.children_seconds {
+        return None;
+    }
+    let place =
+        facts.waits_in(Waiting::Result).map_or_else(String::new, |(place, _)| format!(", in {}", shown(&place)));
+    let in_kernel = facts.children_system_seconds / facts.children_seconds.max(0.001);
+    Some(Finding {
+        cause: "short-lived-children",
+        cost: (waits / (waits + facts.busy_threads()).max(0.01)) * (used / waits.max(used)).min(1.0),
+        sentence: format!(
+            "Processes that it starts bound it: {waits:.1} threads at a time wait for the end of children{place}, which \
+             use {used:.2} processors, {} of it in the kernel.",
+            percent(in_kernel)
+        ),
+        evidence: vec![format!("{:.2} processors used by itself", facts.cpu_seconds() / seconds)],
+        cure: "`yunti observe why` on a child that lives longer, or `yunti observe flame -- COMMAND`, shows what they do; \
+               a few processes that stay, or a library call, save their start"
+            .to_owned(),
+    })
+}
 
 pub fn neighbour(facts: &Facts) -> Option<Finding> {
     // Threads that a quota throttles wait too, but for no other process. One that wants little is not held up by much.
@@ -221,7 +251,6 @@ pub fn clock(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why::account::waiting::Waiting;
     use crate::why::facts::OutsideFacts;
     use crate::why::facts::ThreadFacts;
     use yunti_probe::target::outside::{MachineChange, Mask, Placement, Speed};

@@ -173,6 +173,9 @@ const SHAPES: [(&[&str], &str, &str); 12] = [
     ),
 ];
 
+/// Shapes that may be all that a program has to do.
+const OF_WORK: [&str; 2] = ["it compresses or expands", "it computes a digest or encrypts"];
+
 /// Returns the known shape of hot code, by the functions below the caller.
 fn shape(facts: &Facts, hot: &Hot) -> Option<(&'static str, &'static str)> {
     let of = |signs: &[&str]| {
@@ -214,6 +217,7 @@ pub fn hot_method(facts: &Facts) -> Option<Finding> {
     let called = hot.caller.as_ref().map_or_else(String::new, |caller| format!(", called from {}", shown(caller)));
     let known = shape(facts, &hot);
     let thread = saturated::where_it_runs(facts);
+    let is_work = known.is_none_or(|(what, _)| OF_WORK.contains(&what));
     let because = known.map_or_else(String::new, |(what, _)| format!(": {what}"));
     Some(Finding {
         cause: "hot-method",
@@ -221,7 +225,7 @@ pub fn hot_method(facts: &Facts) -> Option<Finding> {
         // A computation on all processors may be all that there is to do. No measurement can tell.
         sentence: format!(
             "{}: {} takes {} of its processor time{called}{because}{thread}.",
-            if facts.utilisation() >= ALL_PROCESSORS && known.is_none() { COMPUTES } else { "One method bounds it" },
+            if facts.utilisation() >= ALL_PROCESSORS && is_work { COMPUTES } else { "One method bounds it" },
             shown(&hot.name),
             percent(hot.share)
         ),

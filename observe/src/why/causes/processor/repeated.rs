@@ -198,6 +198,16 @@ pub fn repeated(facts: &Facts) -> Option<Finding> {
     found.max_by(|a, b| a.cost.total_cmp(&b.cost))
 }
 
+/// Returns the function that builds what could be kept, with its caller, if it takes much of the processor time.
+pub fn set_up(facts: &Facts) -> Option<String> {
+    let kind = KINDS.iter().find(|kind| kind.cause == "repeated-setup")?;
+    let share = facts.cpu_share(|frames| has(kind, frames));
+    let (caller, inner) = places(facts, kind);
+    (share >= SHARE_MIN).then_some(())?;
+    let caller = caller.map_or_else(String::new, |name| format!(", called from {}", shown(&name)));
+    Some(format!("{}{caller} ({} of its processor time)", shown(&inner?), percent(share)))
+}
+
 fn of_kind(facts: &Facts, kind: &Kind) -> Option<Finding> {
     let on_processor = facts.cpu_share(|frames| has(kind, frames));
     let (mut within, mut all) = (0.0, 0.0);

@@ -1,8 +1,9 @@
 //! Causes in Go's runtime: the collector, and the number of processors that Go uses.
 
 use crate::runtime::GoFacts;
+use crate::why::account::waiting::{self, Waiting};
 use crate::why::causes::finding::{Finding, has_frame, of_processor, percent, while_processors_are_free};
-use crate::why::facts::Facts;
+use crate::why::facts::{Facts, Moment};
 use yunti_probe::answer::bytes;
 use yunti_probe::stack::Frame;
 
@@ -92,6 +93,35 @@ pub fn collections(facts: &Facts) -> Option<Finding> {
             format!("{bounds} of {live} live heap with GOGC={}{above}.", gc_percent(go)),
             format!("{less}; or a higher GOGC (200, 400), with GOMEMLIMIT against running out of memory"),
         )
+    })
+}
+
+/// Goroutines in runtime.GC() at a time, on average, from which on they count.
+const FORCED_MIN: f64 = 0.15;
+
+/// Finds collections that the program itself asks for.
+pub fn forced(facts: &Facts) -> Option<Finding> {
+    const CALLS: [&str; 2] = ["runtime.GC", "runtime/debug.FreeOSMemory"];
+    let go = facts.go.as_ref()?;
+    let moments = || facts.threads.iter().flat_map(|thread| &thread.moments);
+    let within = |moment: &&Moment| moment.frames.iter().any(|frame| CALLS.contains(&&*frame.name));
+    let sum: f64 = moments().filter(within).map(|moment| moment.share).sum();
+    let largest = moments().filter(within).max_by(|a, b| a.share.total_cmp(&b.share))?;
+    let (first, rate) = (waiting::own_frame(&largest.frames)?, go.collections / facts.seconds.max(0.001));
+    let busy: f64 = moments()
+        .filter(|moment| within(moment) || !matches!(moment.waiting, Waiting::Idle | Waiting::Sleep | Waiting::Unknown))
+        .map(|moment| moment.share)
+        .sum();
+    (sum >= FORCED_MIN && rate >= 1.0).then(|| Finding {
+        cause: "go-forced-collections",
+        cost: (sum / busy.max(sum)).min(1.0),
+        sentence: format!(
+            "Forced garbage collections bound it: {} calls runtime.GC() or debug.FreeOSMemory(), {rate:.1} collections \
+             per second run, and {sum:.2} goroutines at a time wait for one.",
+            first.name
+        ),
+        evidence: vec![format!("{} live after the last collection", bytes(go.live_bytes))],
+        cure: "no such calls: the collector runs when the heap has grown (GOGC, GOMEMLIMIT)".to_owned(),
     })
 }
 

@@ -3,7 +3,9 @@
 use crate::runtime::python::{COLLECTOR, GIL};
 use crate::why::causes::finding::{Finding, of_processor, percent, while_processors_are_free};
 use crate::why::facts::Facts;
-use yunti_probe::stack::Frame;
+use std::collections::HashMap;
+use std::rc::Rc;
+use yunti_probe::stack::{Frame, Kind};
 
 /// Threads that wait for the lock at a time, on average, from which on they count.
 const WAITERS_MIN: f64 = 0.25;
@@ -31,7 +33,9 @@ pub fn gil(facts: &Facts) -> Option<Finding> {
     if waiting < WAITERS_MIN || saturation <= 0.0 {
         return None;
     }
-    let place = facts.own_function(|_| true);
+    // A function of the library may have nearly all of the time, called from nowhere in the program: pickling, for one.
+    let of_library = innermost_python(facts);
+    let place = of_library.or_else(|| facts.own_function(|_| true));
     let place = place.map_or_else(String::new, |(name, share)| format!(", above all {name} ({})", percent(share)));
     let threads = facts.threads.iter().filter(|thread| thread.moments.iter().any(|it| waits_for_gil(&it.frames)));
     Some(Finding {
@@ -51,6 +55,24 @@ pub fn gil(facts: &Facts) -> Option<Finding> {
                libraries that release the lock (NumPy and others in C); or Python without the lock (3.13t and later)"
                 .to_owned(),
     })
+}
+
+/// Share of the processor time from which on one function of Python has most of it.
+const MOST_MIN: f64 = 0.6;
+
+/// Returns the innermost function of Python, also of its library, that has most of the processor time.
+fn innermost_python(facts: &Facts) -> Option<(Rc<str>, f64)> {
+    let all: u64 = facts.on_cpu.iter().map(|(_, n)| n).sum();
+    let mut sums: HashMap<&Rc<str>, u64> = HashMap::new();
+    for (frames, n) in &facts.on_cpu {
+        let is_function = |frame: &&Frame| frame.kind == Kind::Python && !is_state(&frame.name);
+        if let Some(frame) = frames.iter().rfind(is_function) {
+            *sums.entry(&frame.name).or_default() += n;
+        }
+    }
+    let (name, n) = sums.into_iter().max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(a.0)))?;
+    let share = n as f64 / all.max(1) as f64;
+    (share >= MOST_MIN).then(|| (name.clone(), share))
 }
 
 /// Finds a cyclic collector that takes much of the processor time.

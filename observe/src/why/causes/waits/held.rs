@@ -2,9 +2,10 @@
 
 use crate::why::account::queue::{self, Queue};
 use crate::why::account::waiting::{self, Waiting, shown};
-use crate::why::causes::finding::{Finding, percent, while_processors_are_free};
+use crate::why::causes::finding::{Finding, of_processor, percent, while_processors_are_free};
 use crate::why::causes::waits::workers::{self, doing};
-use crate::why::facts::{Facts, ThreadFacts};
+use crate::why::facts::{Facts, Moment, ThreadFacts};
+use yunti_probe::stack::Frame;
 
 /// Waits per second for a fair lock from which on it has a convoy.
 const CONVOY_WAITS_PER_SECOND: f64 = 500.0;
@@ -22,6 +23,8 @@ pub fn waits_for_others(facts: &Facts) -> Option<Finding> {
         queued(facts),
         lock_by_kernel(facts),
         lock_of_file(facts),
+        lock_tried_again(facts),
+        locking(facts),
         workers::executor(facts),
         workers::pinned(facts),
     ];
@@ -186,6 +189,42 @@ fn lock_by_kernel(facts: &Facts) -> Option<Finding> {
     Some(lock_of(facts, lock.waiting_threads, busy, "", ""))
 }
 
+/// Share of the processor time in functions that take and give back locks from which on these bound it.
+const LOCKING_MIN: f64 = 0.4;
+
+/// Finds locks that are taken so often that the taking itself, not a wait, has the time.
+fn locking(facts: &Facts) -> Option<Finding> {
+    const LOCKS: [&str; 9] = [
+        "pthread_mutex_lock",
+        "pthread_mutex_unlock",
+        "pthread_rwlock_",
+        "lll_lock_wait",
+        "sync.(*Mutex).",
+        "sync.(*RWMutex).",
+        "ObjectMonitor::",
+        "ObjectSynchronizer::",
+        "sys::sync::mutex",
+    ];
+    let locks = |frames: &[Frame]| frames.iter().any(|frame| LOCKS.iter().any(|sign| frame.name.contains(sign)));
+    let share = facts.cpu_share(locks);
+    if share < LOCKING_MIN || facts.threads.len() < 2 {
+        return None;
+    }
+    let place =
+        facts.own_function(locks).map_or_else(String::new, |(name, _)| format!(", called from {}", shown(&name)));
+    Some(Finding {
+        cause: "lock",
+        cost: share * of_processor(facts),
+        sentence: format!(
+            "Contention for a lock bounds it: taking it and giving it back has {} of its processor time{place}.",
+            percent(share)
+        ),
+        evidence: vec![format!("{:.0} context switches per second", facts.switches / facts.seconds.max(0.001))],
+        cure: "take it less often (once for many pieces of work), keep a copy for each thread, or read without it"
+            .to_owned(),
+    })
+}
+
 /// Finds waits for a lock of a file that are on no stack.
 fn lock_of_file(facts: &Facts) -> Option<Finding> {
     let lock = &facts.file_lock;
@@ -196,6 +235,52 @@ fn lock_of_file(facts: &Facts) -> Option<Finding> {
     Some(lock_of(facts, lock.waiting, facts.busy_threads() + lock.waiting, "", ""))
 }
 
+/// Share of the time in which another process has the lock of an open file from which on a thread that sleeps may wait
+/// for it: it tries again and again.
+const HELD_ELSEWHERE_MIN: f64 = 0.4;
+/// Share from which on it is never given back.
+const HELD_ALWAYS: f64 = 0.97;
+/// Context switches in a second for each thread that sleeps and tries again.
+const NAPS_MIN: f64 = 30.0;
+
+/// Finds a lock of a file that another process holds most of the time, while threads of this one sleep.
+pub fn lock_tried_again(facts: &Facts) -> Option<Finding> {
+    let (lock, asleep) = (&facts.file_lock, facts.threads_waiting(Waiting::Sleep));
+    let path = lock.path.as_ref()?;
+    let naps = facts.switches / facts.seconds.max(0.001);
+    let is_here = lock.held_here >= lock.held;
+    let is_it = match is_here {
+        // One that is always held is held by design.
+        true => {
+            (HELD_ELSEWHERE_MIN..HELD_ALWAYS).contains(&lock.held_here) && asleep >= 1.0 && naps >= asleep * NAPS_MIN
+        }
+        false => lock.held >= HELD_ELSEWHERE_MIN && asleep >= SLEEPERS_MIN,
+    };
+    let holder = match (is_it, is_here) {
+        (false, _) => return None,
+        (_, true) => "another thread of it".to_owned(),
+        _ => format!("another process, {}", lock.holder.as_deref().unwrap_or("which has ended")),
+    };
+    let held = lock.held.max(lock.held_here);
+    let sleeps =
+        facts.waits_in(Waiting::Sleep).map_or_else(String::new, |(place, _)| format!(", in {}", shown(&place)));
+    Some(Finding {
+        cause: "lock",
+        cost: held * while_processors_are_free(facts),
+        sentence: format!(
+            "The lock of a file bounds it: {holder} has {path} locked ({}) for {} of the time, while {asleep:.1} threads \
+             sleep at a time and try again{sleeps}.",
+            lock.call,
+            percent(held)
+        ),
+        evidence: vec![format!("/proc/locks: {holder} holds it alone in {} of the samples", percent(held))],
+        cure:
+            "shorter transactions there; a longer time-out with a wait instead of tries; of SQLite, the journal mode \
+               WAL, and one process that writes"
+                .to_owned(),
+    })
+}
+
 /// Waits for a lock of a file, as a share of all waits for locks, from which on that is the lock.
 const OF_FILE_MIN: f64 = 0.5;
 
@@ -204,7 +289,8 @@ fn lock_of(facts: &Facts, waiting: f64, busy: f64, wanted_in: &str, doing: &str)
     // The contention of the first measurement may be over in the second.
     let of_file = Some(&facts.file_lock).filter(|lock| lock.waiting >= waiting * OF_FILE_MIN);
     let file = of_file.map(|lock| format!("the lock of {} ({})", lock.path.as_deref().unwrap_or("a file"), lock.call));
-    let longest = longest.filter(|_| file.is_none());
+    // The futexes of Go are those of its scheduler.
+    let longest = longest.filter(|_| file.is_none() && facts.go.is_none());
     let name = file.as_deref().or(longest.map(|lock| &*lock.name)).unwrap_or("a lock");
     let rate = longest.map_or(0.0, |lock| lock.waits_per_second);
     let is_fair = name.contains("FairSync") && !name.contains("NonfairSync");
@@ -261,7 +347,11 @@ fn lock_of(facts: &Facts, waiting: f64, busy: f64, wanted_in: &str, doing: &str)
 /// Finds threads that sleep in the middle of an executor's task.
 pub fn sleeps(facts: &Facts) -> Option<Finding> {
     let tasks = facts.threads.iter().filter(|thread| thread.is_worker).flat_map(|thread| &thread.moments);
-    let asleep = tasks.filter(|moment| moment.waiting == Waiting::Sleep && waiting::is_of_executor(&moment.frames));
+    // A virtual thread that sleeps holds no worker.
+    let is_virtual = |moment: &Moment| moment.frames.iter().any(|frame| &*frame.name == "java.lang.VirtualThread.run");
+    let asleep = tasks.filter(|moment| {
+        moment.waiting == Waiting::Sleep && waiting::is_of_executor(&moment.frames) && !is_virtual(moment)
+    });
     let (mut sum, mut largest) = (0.0, None);
     for moment in asleep {
         sum += moment.share;

@@ -8,6 +8,7 @@ use crate::why::account::waiting::{self, Waiting, shown};
 use crate::why::causes::finding::{Finding, percent, while_processors_are_free};
 use crate::why::facts::{Facts, ThreadFacts};
 use crate::why::requests::PeerRequests;
+use yunti_probe::target::DiskWait;
 
 /// Idle share of workers above which they are not the bottleneck.
 pub const IDLE_MAX: f64 = 0.15;
@@ -57,12 +58,19 @@ pub fn peer(facts: &Facts) -> String {
     known.map(PeerRequests::name).or_else(|| first.cloned()).or_else(unix).unwrap_or_else(|| "a peer".to_owned())
 }
 
+/// Returns true if most waits for a disk are until written data is on it.
+fn is_fsync(facts: &Facts) -> bool {
+    let (syncs, all) = (facts.disk_threads(&[DiskWait::Sync]), facts.disk_waits.values().sum::<f64>());
+    all > 0.05 && syncs * 2.0 >= all
+}
+
 /// Tells what threads do in most of their time: `wait for 127.0.0.1:5432`.
 pub fn doing(facts: &Facts, kind: Waiting) -> Option<String> {
     Some(match kind {
         Waiting::Not => "compute".to_owned(),
         Waiting::Network => format!("wait for {}", peer(facts)),
         Waiting::NameService => "wait for the address of a name".to_owned(),
+        Waiting::File if is_fsync(facts) => "wait until written data is on the device (fsync)".to_owned(),
         Waiting::File => "wait for files".to_owned(),
         Waiting::Sleep => "sleep".to_owned(),
         Waiting::Lock | Waiting::Resource => "wait for something else that is held".to_owned(),
