@@ -5,6 +5,7 @@
 //!     |-> target/      a process: found or started; its sockets, disks and control group
 //!     |-> kernel/      programs in the kernel (`bpf/`): for one process, or in `system/` for the whole machine
 //!     |-> programs/    loading programs into the kernel (`bpf/`); code/ has functions by their names
+//!     |-> netlink/     sockets as the kernel lists them
 //!     |-> native/      samples of any process by perf events; names of addresses
 //!     |-> stack/       call stacks as a tree, with their costs
 //!     `-> answer/      results as text, JSON and pages
@@ -15,6 +16,7 @@ pub mod code;
 pub mod histogram;
 pub mod kernel;
 pub mod native;
+pub mod netlink;
 pub mod options;
 pub mod programs;
 pub mod stack;

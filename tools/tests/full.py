@@ -369,6 +369,7 @@ def observe(minutes):
                   counts.read_unittest, {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=90),
             trials("birch"),
             trials("alder"),
+            trials("cedar"),
             Suite("full", "programs with known causes", [[sys.executable, "observe/tests/why/programs_test.py"]],
                   counts.read_unittest, minutes=30),
             *(fuzzing(target, minutes) for target in OF_OBSERVE)]

@@ -246,7 +246,7 @@ class Why(unittest.TestCase):
     def check(self, *expected, program, words=(), before=()):
         process = self.stack.enter_context(started(program, *words, before=before))
         document = answer_for(process)
-        # Other tests may take the processors. A program of one thread whose reads find their pages computes all the time.
+        # Other tests may take the processors. A program of one thread whose reads find their pages computes.
         causes = [found["cause"] for found in document["causes"] if found["cause"] not in OF_PROCESSORS]
         self.assertEqual(
             causes[:1],

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::Process;
 use super::disk::{self, DiskWait};
+use super::network::sockets::{Connection, connections, socket_of};
 use super::outside::Stops;
-use super::sockets::{Connection, connections, socket_of};
 
 /// Activity of a thread at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -11,8 +11,8 @@ use super::Filter;
 use super::queues::{Queue, Queues};
 use super::time_wait::{self, Waiting};
 use yunti_probe::answer::{or_skip, time};
-use yunti_probe::kernel::system::sock_diag::{self, ESTABLISHED, LISTEN, TIME_WAIT};
 use yunti_probe::kernel::system::{AnswerTimes, NetCounts, Pair, PairCounts, Role};
+use yunti_probe::netlink::sock_diag::{self, ESTABLISHED, LISTEN, TIME_WAIT};
 
 /// Interval of `pass`.
 pub const PULSE: Duration = Duration::from_millis(100);

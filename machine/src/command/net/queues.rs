@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::net::IpAddr;
 
-use yunti_probe::kernel::system::sock_diag::Socket;
+use yunti_probe::netlink::sock_diag::Socket;
 use yunti_probe::target::{Process, label, processes};
 
 /// Accept queue of one listening socket.

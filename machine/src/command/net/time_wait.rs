@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::net::IpAddr;
 
-use yunti_probe::kernel::system::sock_diag::{Socket, TIME_WAIT};
+use yunti_probe::netlink::sock_diag::{Socket, TIME_WAIT};
 
 /// Connections between one peer and one service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub fn range() -> Option<(u16, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yunti_probe::kernel::system::sock_diag::ESTABLISHED;
+    use yunti_probe::netlink::sock_diag::ESTABLISHED;
 
     #[test]
     fn finds_the_side_of_time_wait() {

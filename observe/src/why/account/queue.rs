@@ -132,8 +132,8 @@ const TAKER_MIN: f64 = 0.2;
 /// Share of its time in which a unit works that takes from units that always wait.
 const BUSY_MIN: f64 = 0.8;
 
-/// Finds the units that waiting ones depend on, and what they do: those that wake them, and where wakeups are not known,
-/// those that are never without work themselves.
+/// Finds the units that waiting ones depend on, and what they do: units that wake them, and where wakeups are not
+/// known, units that are never without work themselves.
 fn takers(facts: &Facts, waiting: &[usize]) -> Holders {
     let ids: Vec<u64> = waiting.iter().map(|n| facts.threads[*n].id).collect();
     let mut wakes: HashMap<u64, u64> = HashMap::new();

@@ -202,15 +202,15 @@ pub struct TracerStops {
     pub processors: f64,
 }
 
-/// Context switches in a second of a traced process from which on they are stops. Each takes microseconds in the kernel,
-/// before and after the thread stands.
+/// Context switches in a second of a traced process from which on they are stops. Each takes microseconds in the
+/// kernel, before and after the thread stands.
 const SWITCHES_OF_STOPS: f64 = 1000.0;
 /// Threads that wait at a time, on average, below which the switches are not those of its own waits.
 const WAITING_FEW: f64 = 0.1;
 
 impl Facts {
-    /// Returns the stops of its tracer. The samples may miss them: a tracer and its process take turns on one processor,
-    /// and a sampler that wakes there takes the place of the tracer, when the process runs.
+    /// Returns the stops of its tracer. The samples may miss them: a tracer and its process take turns on one
+    /// processor, and a sampler that wakes there takes the place of the tracer, when the process runs.
     pub fn stops_of_tracer(&self) -> TracerStops {
         let (held, seconds) = (self.outside.traced_threads, self.seconds.max(0.001));
         let waiting: f64 = self.threads.iter().map(|thread| 1.0 - thread.share(Waiting::Not)).sum();

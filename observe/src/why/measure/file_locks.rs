@@ -1,5 +1,5 @@
-//! Locks of files that hold a process up, sampled: those that its threads wait for, and those of its open files that
-//! another process holds. A program may sleep and try again instead of waiting in the kernel, as SQLite does.
+//! Locks of files that hold a process up, sampled: its threads wait for them, or somebody holds one of its open files.
+//! A program may sleep and try again instead of waiting in the kernel, as SQLite does.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use yunti_probe::kernel::system::sock_diag;
+use yunti_probe::netlink::sock_diag;
 use yunti_probe::target::Process;
-use yunti_probe::target::ports::{in_network_of, queues};
+use yunti_probe::target::in_network_of;
+use yunti_probe::target::ports::queues;
 
 const EVERY: Duration = Duration::from_millis(500);
 

@@ -28,7 +28,7 @@ const QUEUE_PORTS: [u16; 17] =
 /// Mean time of an answer of such a server from which on it holds answers back.
 const QUEUE_SECONDS: f64 = 0.02;
 
-/// Threads that wait for peers, for each outstanding answer, from which on they are those that wait for the answers.
+/// Threads that wait for peers, for each outstanding answer, from which on they wait for these answers.
 const OF_ANSWERS_MIN: f64 = 0.7;
 
 /// Returns true if a peer holds back answers until there is work, and the process serves nobody in the meantime.
@@ -94,8 +94,8 @@ pub fn is_idle(facts: &Facts) -> Option<Idle> {
 /// Threads that sleep at a time, on average, from which on sleeps may set the pace.
 const ASLEEP_MIN: f64 = 0.9;
 
-/// Returns the sentence for a process that nothing outside could bring work, and that sleeps: its work comes at the pace
-/// of its own sleeps.
+/// Returns the sentence for a process that nothing outside could bring work, and that sleeps: its work comes at the
+/// pace of its own sleeps.
 fn own_pace(facts: &Facts, processors: f64) -> Option<Idle> {
     let requests = &facts.requests;
     let has_source = requests.is_server || !requests.outbound.is_empty() || requests.unix.iter().any(|p| p.is_called);

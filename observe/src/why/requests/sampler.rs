@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use yunti_probe::kernel::system::sock_diag::{ESTABLISHED, LISTEN, TIME_WAIT};
 use yunti_probe::kernel::system::tcp_info::{CLOSE_WAIT, Identity, SYN_SENT, TcpConnection, TcpInfo, TcpReader};
 use yunti_probe::kernel::system::unix_diag::{UnixReader, UnixSocket};
+use yunti_probe::netlink::sock_diag::{ESTABLISHED, LISTEN, TIME_WAIT};
 use yunti_probe::target::{Process, sockets_of};
 
 use super::groups::{Group, Tracked};

@@ -8,10 +8,8 @@
 //!   meddlers.rs  processes that act on another process
 //!   net.rs       response times over TCP, and the fate of connections
 //!   starts.rs    started programs
-//!   sock_diag.rs TCP sockets as the kernel lists them
 //!   tcp_info.rs  TCP connections of a process with their counters
 //!   unix_diag.rs Unix-domain sockets, their peers and queues
-//!   netlink.rs   requests to the kernel and the messages of its answers
 //! ```
 
 mod blocks;
@@ -20,8 +18,6 @@ mod cgroups;
 mod errors;
 mod meddlers;
 mod net;
-mod netlink;
-pub mod sock_diag;
 mod starts;
 pub mod tcp_info;
 pub mod unix_diag;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use libbpf_rs::{Link, MapCore, MapFlags, Object};
 use yunti_base::{Code, Error, Result};
 
-use crate::kernel::system::sock_diag::of_six;
+use crate::netlink::sock_diag::of_six;
 use crate::programs::{first_namespace, half, load_for, lookup, map, program, put, values_by_key, word};
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/net.bpf.o"));

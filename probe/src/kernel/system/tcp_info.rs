@@ -5,10 +5,10 @@ use std::io;
 
 use yunti_base::{Code, Error, Result};
 
-use super::netlink::{Netlink, SOCK_DIAG_BY_FAMILY, TCPDIAG_GETSOCK, attributes, u32_at, u64_at};
-use super::sock_diag::{Address, addresses, request, state};
+use crate::netlink::sock_diag::{Address, addresses, request, state};
+use crate::netlink::{Netlink, SOCK_DIAG_BY_FAMILY, TCPDIAG_GETSOCK, attributes, u32_at, u64_at};
 use crate::target::Process;
-use crate::target::ports::in_network_of;
+use crate::target::in_network_of;
 
 /// State mask of connections that are not established yet.
 pub const SYN_SENT: u32 = 1 << 2;
@@ -161,7 +161,7 @@ impl TcpReader {
     /// Passes all UDP sockets that are connected to a peer to `take`. They have no counters.
     pub fn connected_udp(&mut self, mut take: impl FnMut(TcpConnection)) -> Result<()> {
         for family in FAMILIES {
-            let request = request(family, UDP, 0, super::sock_diag::ESTABLISHED, &[0; 48]);
+            let request = request(family, UDP, 0, crate::netlink::sock_diag::ESTABLISHED, &[0; 48]);
             let each = |message: &[u8]| connection(message).into_iter().for_each(&mut take);
             self.netlink.dump(SOCK_DIAG_BY_FAMILY, &request, each).map_err(failed)?;
         }
@@ -213,8 +213,8 @@ fn connection(message: &[u8]) -> Option<TcpConnection> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sock_diag::ESTABLISHED;
     use super::*;
+    use crate::netlink::sock_diag::ESTABLISHED;
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
 
@@ -249,7 +249,7 @@ mod tests {
         let six = TcpListener::bind("[::]:0");
         let mut reader = TcpReader::open(&Process::of(std::process::id()).unwrap()).unwrap();
         let mut ports = Vec::new();
-        reader.all(super::super::sock_diag::LISTEN, |one| ports.push(one.local.1)).unwrap();
+        reader.all(crate::netlink::sock_diag::LISTEN, |one| ports.push(one.local.1)).unwrap();
         for listener in [Ok(four), six].into_iter().flatten() {
             assert!(ports.contains(&listener.local_addr().unwrap().port()));
         }

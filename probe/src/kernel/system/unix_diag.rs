@@ -5,10 +5,10 @@ use std::io;
 
 use yunti_base::{Code, Error, Result};
 
-use super::netlink::{Netlink, SOCK_DIAG_BY_FAMILY, attributes, u32_at};
-use super::sock_diag::ESTABLISHED;
+use crate::netlink::sock_diag::ESTABLISHED;
+use crate::netlink::{Netlink, SOCK_DIAG_BY_FAMILY, attributes, u32_at};
 use crate::target::Process;
-use crate::target::ports::in_network_of;
+use crate::target::in_network_of;
 
 const UNIX: u8 = 1;
 const MESSAGE: usize = 16;

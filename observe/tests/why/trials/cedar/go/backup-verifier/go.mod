@@ -1,0 +1,3 @@
+module backupverifier
+
+go 1.21

@@ -1,0 +1,3 @@
+module calendarreminder
+
+go 1.21

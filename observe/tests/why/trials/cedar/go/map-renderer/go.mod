@@ -1,0 +1,3 @@
+module maprenderer
+
+go 1.21

@@ -1,0 +1,3 @@
+module pricecollector
+
+go 1.21
