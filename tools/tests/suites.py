@@ -285,6 +285,7 @@ SUITES = [
     observe_suite("requests under way on event loops", "why/requests"),
     Suite("observe", "trials: cases and judge", [[PYTHON, "observe/tests/why/trials_test.py"]], counts.read_unittest),
     observe_suite("why, on programs with known causes", "why"),
+    observe_suite("why, on cases of the trials", "why/cases"),
     observe_suite("why, on programs of Python", "runtimes/python"),
     observe_suite("why, on programs of Go", "runtimes/go"),
     observe_suite("why and flame, on programs of Node.js", "runtimes/node"),

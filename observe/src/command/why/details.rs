@@ -9,7 +9,7 @@ use crate::why::causes::finding::{PAGE_FAULT_FRAMES, has_frame};
 use crate::why::causes::outside;
 use crate::why::causes::runtimes::collections::needs_code_cache;
 use crate::why::causes::storage::needs_reads;
-use crate::why::causes::waits::{database, deadlock};
+use crate::why::causes::waits::{database, deadlock, pipe};
 use crate::why::facts::{Details, Facts, LockSummary, ThreadFacts};
 use crate::why::measure::reads;
 use yunti_probe::answer::{Answer, or_skip};
@@ -48,6 +48,7 @@ pub fn measure(process: &Process, facts: &Facts, stopping: &mut Stopping, answer
     if !facts.is_jvm {
         details.lock_owner = deadlock::owner_outside(process, facts);
     }
+    details.pipe_reader = pipe::reader(process, facts);
     if needs_locks(facts) {
         let result = locks::measure(measurement, stopping, answer);
         let measured = or_skip(&mut answer.skips, "locks", result);

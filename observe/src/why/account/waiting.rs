@@ -214,7 +214,7 @@ pub fn of_native(frames: &[Frame]) -> Waiting {
     if let Some(Waiting::NameService) = find(NATIVE_SIGNS, false) {
         return Waiting::NameService;
     }
-    if is_pool_of_node(frames) {
+    if is_pool_of_node(frames) || is_pool_of_rust(frames) {
         return Waiting::Idle;
     }
     // A read of a pipe or a device by libuv's pool, which no thread waits for.
@@ -241,6 +241,20 @@ fn is_pool_of_node(frames: &[Frame]) -> bool {
     let has = |test: fn(&str) -> bool| frames.iter().any(|frame| test(&frame.name));
     has(|name| name.starts_with("uv_cond_wait"))
         && has(|name| name.contains("PlatformWorkerThread") || name == "worker" || name.starts_with("worker("))
+}
+
+/// Returns true for threads of tokio's and rayon's pools without a task.
+fn is_pool_of_rust(frames: &[Frame]) -> bool {
+    const PARK: [&str; 5] = [
+        "tokio::runtime::scheduler::multi_thread::park",
+        "tokio::runtime::park::",
+        "tokio::runtime::blocking::pool::Inner::run",
+        "rayon_core::sleep::Sleep",
+        "rayon_core::registry::WorkerThread::wait_until",
+    ];
+    let park = frames.iter().rposition(|frame| PARK.iter().any(|sign| frame.name.contains(sign)));
+    // A task runs within the same functions, further in.
+    park.is_some_and(|at| frames[at..].iter().all(|frame| !is_own(frame, false)))
 }
 
 /// Returns true if a stack takes work or messages from a queue. Its thread waits for somebody who has work, not for
@@ -422,7 +436,7 @@ fn is_of_package(name: &str) -> bool {
 
 /// Returns true for functions of the libraries of C, C++, Rust and Go, and of program start.
 fn is_of_system(name: &str) -> bool {
-    const BEGINNINGS: [&str; 49] = [
+    const BEGINNINGS: [&str; 51] = [
         "_start",
         "_IO_",
         "_int_",
@@ -462,6 +476,8 @@ fn is_of_system(name: &str) -> bool {
         "qsort",
         "bsearch",
         "std::",
+        "tokio::",
+        "rayon_core::",
         "core::",
         "alloc::",
         "hashbrown::",

@@ -16,6 +16,7 @@ use crate::why::causes::waits::database::database_lock;
 use crate::why::causes::waits::deadlock::deadlock;
 use crate::why::causes::waits::held;
 use crate::why::causes::waits::held::waits_for_others;
+use crate::why::causes::waits::pipe::full_pipe;
 use crate::why::causes::waits::workers::peer;
 use crate::why::causes::{growth, outside, storage};
 use crate::why::facts::Facts;
@@ -36,7 +37,7 @@ const MAPPING_FRAMES: [&str; 7] =
 /// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     type Rule = fn(&Facts) -> Option<Finding>;
-    let rules: [Rule; 18] = [
+    let rules: [Rule; 19] = [
         deadlock,
         blocked_loop,
         database_lock,
@@ -44,6 +45,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
         memory,
         mappings,
         waits_for_others,
+        full_pipe,
         held::sleeps,
         name_service,
         remote,
@@ -74,6 +76,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     // A deadlock comes first, because nothing else helps its threads.
     found.sort_by(|a, b| (b.cause == DEADLOCK).cmp(&(a.cause == DEADLOCK)).then(b.cost.total_cmp(&a.cost)));
     drop_remotes_behind_queues(&mut found);
+    drop_thread_with_cause(&mut found);
     // A neighbour's cost is a share of the whole time. The other costs are shares of the time that neighbours leave.
     let largest =
         |test: fn(&&Finding) -> bool| found.iter().filter(test).map(|finding| finding.cost).fold(0.0, f64::max);
@@ -112,6 +115,21 @@ fn drop_remotes_behind_queues(found: &mut Vec<Finding>) {
     let queue = found.iter().filter(|finding| QUEUES.contains(&finding.cause)).map(|finding| finding.cost);
     let queue = queue.fold(0.0, f64::max);
     found.retain(|finding| !REMOTES.contains(&finding.cause) || queue < COST_MIN.max(finding.cost * QUEUE_MIN));
+}
+
+/// Causes that only say which thread has all the work.
+const OF_THREAD: [&str; 2] = ["one-thread", "event-loop"];
+/// Cost of a cause of the work itself from which on it says more than the thread.
+const WITHIN_MIN: f64 = 0.35;
+
+/// Drops the thread that bounds a process where the cause of its work is known.
+fn drop_thread_with_cause(found: &mut Vec<Finding>) {
+    let is_other = |finding: &Finding| {
+        !OF_THREAD.contains(&finding.cause) && !REMOTES.contains(&finding.cause) && !is_of_neighbours(finding)
+    };
+    if found.iter().any(|finding| is_other(finding) && finding.cost >= WITHIN_MIN) {
+        found.retain(|finding| !OF_THREAD.contains(&finding.cause));
+    }
 }
 
 /// Returns the cost of a kind of wait.

@@ -149,6 +149,8 @@ pub struct Details {
     pub deadlock: Option<Deadlock>,
     /// Other process that owns a mutex that threads wait for.
     pub lock_owner: Option<String>,
+    /// Process that reads the pipe which threads wait to write into.
+    pub pipe_reader: Option<String>,
     pub sessions: Option<Sessions>,
     /// Processes that stop it, or take its memory away.
     pub meddlers: Vec<Meddler>,

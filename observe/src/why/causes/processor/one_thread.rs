@@ -6,15 +6,10 @@ use std::rc::Rc;
 
 use crate::why::account::waiting::{self, Waiting, shown};
 use crate::why::causes::finding::{Finding, of_processor, percent};
-use crate::why::causes::processor::hot::{hot_method, innermost_within, system_calls};
-use crate::why::causes::processor::repeated::repeated;
+use crate::why::causes::processor::hot::innermost_within;
 use crate::why::causes::processor::saturated::{free, is_loop, saturated};
-use crate::why::causes::runtimes::node;
-use crate::why::causes::waits::held;
 use crate::why::facts::Facts;
 
-/// Cost of a cause within the thread from which on it is reported instead.
-const WITHIN_MIN: f64 = 0.35;
 /// Functions named, and their share of the thread's time from which on.
 const FUNCTIONS_MAX: usize = 3;
 const FUNCTION_MIN: f64 = 0.03;
@@ -25,18 +20,6 @@ const WOKEN_MIN: f64 = 0.5;
 
 pub fn one_thread(facts: &Facts) -> Option<Finding> {
     let load = saturated(facts)?;
-    // Threads that wait for what this one holds have a cause of their own.
-    let within = [
-        hot_method(facts),
-        system_calls(facts),
-        repeated(facts),
-        node::collections(facts),
-        node::sync_calls(facts),
-        held::waits_for_others(facts),
-    ];
-    if within.iter().flatten().any(|finding| finding.cost >= WITHIN_MIN) {
-        return None;
-    }
     let seconds = facts.seconds.max(0.001);
     let share = ((load.ran_seconds + load.queued_seconds) / seconds).min(1.0);
     let functions = functions(facts, load.tid);
@@ -140,6 +123,7 @@ fn waiters(facts: &Facts, tid: u32) -> usize {
 mod tests {
     use super::*;
     use crate::runtime::event_loop::EventLoop;
+    use crate::why::causes::findings;
     use crate::why::facts::{ThreadFacts, ThreadLoad};
     use yunti_probe::stack::{Frame, Kind};
     use yunti_probe::target::Neighbour;
@@ -198,7 +182,8 @@ mod tests {
     #[test]
     fn a_hot_function_is_told_with_its_thread() {
         let facts = facts(&[0.98], 4.0, &[("distance", 90), ("b", 10)]);
-        assert_eq!(cause(&facts), None);
-        assert!(hot_method(&facts).unwrap().sentence.contains("on one thread (t0)"));
+        let found = findings(&facts);
+        assert!(found[0].sentence.contains("on one thread (t0)"), "{}", found[0].sentence);
+        assert!(found.iter().all(|found| found.cause != "one-thread"));
     }
 }

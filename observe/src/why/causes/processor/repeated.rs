@@ -51,8 +51,8 @@ const KINDS: [Kind; 7] = [
     Kind {
         cause: "process-per-task",
         signs: &["do_execveat", "forkExec", "fork_exec", "posix_spawn", "ForkingProcess", "forkAndExec", "do_execve"],
-        sentence: "Starting processes bounds it: it takes {share} of its {time}{caller}; a process is started for each \
-                   piece of work",
+        sentence: "Starting processes (fork, exec) bounds it: it takes {share} of its {time}{caller}; a child process is \
+                   started for each piece of work",
         cure: "a library call instead of the program, or a few processes that stay and take work from a pipe",
     },
     Kind {

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 use crate::why::account::waiting::Waiting;
 use crate::why::causes::finding::Finding;
@@ -18,6 +19,9 @@ const SHARE_MIN: f64 = 0.9;
 const OWNER: u64 = 8;
 /// Share of a thread's time in waits for locks from which on its lock may be another process's.
 const SHARE_OF_SHARED: f64 = 0.5;
+/// Times at which the owner of a mutex is read before it is given up.
+const OWNER_TRIES: u32 = 20;
+const OWNER_TRY_EVERY: Duration = Duration::from_millis(5);
 /// Number of the system call.
 const FUTEX: i64 = syscalls::Sysno::futex as i64;
 const HEADING: &str = "Java-level deadlock";
@@ -113,7 +117,12 @@ pub fn owner_outside(process: &Process, facts: &Facts) -> Option<String> {
         let tid = u32::from_le_bytes(bytes);
         (tid > 0 && !own.contains(&tid) && process.tid_inside(process.pid) == process.pid).then_some(tid)
     };
-    let tid = waiting.filter_map(|thread| owner(thread.id)).next()?;
+    // A thread that has just got the mutex is on its way out of the call.
+    let waiting: Vec<u64> = waiting.map(|thread| thread.id).collect();
+    let tid = (0..OWNER_TRIES).find_map(|n| {
+        std::thread::sleep(if n == 0 || waiting.is_empty() { Duration::ZERO } else { OWNER_TRY_EVERY });
+        waiting.iter().find_map(|tid| owner(*tid))
+    })?;
     let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
     let pid = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())?;
     Some(format!("{} {pid}", label(&Process::of(pid).ok()?)))

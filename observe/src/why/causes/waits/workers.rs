@@ -69,7 +69,7 @@ pub fn doing(facts: &Facts, kind: Waiting) -> Option<String> {
     Some(match kind {
         Waiting::Not => "compute".to_owned(),
         Waiting::Network => format!("wait for {}", peer(facts)),
-        Waiting::NameService => "wait for the address of a name".to_owned(),
+        Waiting::NameService => "wait for the address of a name (DNS)".to_owned(),
         Waiting::File if is_fsync(facts) => "wait until written data is on the device (fsync)".to_owned(),
         Waiting::File => "wait for files".to_owned(),
         Waiting::Sleep => "sleep".to_owned(),
