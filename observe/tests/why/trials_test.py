@@ -1,4 +1,4 @@
-"""Tests the collections of trials, and the judge on answers of known verdicts. No program is started."""
+"""Tests the collections of trials, the judge on answers of known verdicts, and `why` on some of the cases."""
 
 import glob
 import os
@@ -9,6 +9,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import trials  # noqa: E402
+import twice  # noqa: E402
 from cases import Case, find  # noqa: E402  (in a folder that trials has put into the path)
 
 COLLECTIONS = sorted(os.path.dirname(path) for path in glob.glob(os.path.join(trials.HERE, "trials/*/lib")))
@@ -67,5 +68,35 @@ class Judge(unittest.TestCase):
             self.assertIn(line, text.splitlines())
 
 
+SECONDS = 4
+OUT = os.path.join(trials.ROOT, "build/trials")
+
+
+class Answers(unittest.TestCase):
+    """`yunti observe why` on some cases of the trials."""
+
+    def check(self, collection, name):
+        [case] = find(os.path.join(trials.HERE, "trials", collection), [name])
+        if reason := case.missing():
+            self.skipTest(reason)
+        trial = trials.judged(case, os.path.join(OUT, collection, name), SECONDS)
+        self.assertEqual(trial.verdict, "right", trial.sentence)
+
+    def test_a_channel_whose_taker_waits(self):
+        self.check("alder", "log-shipper")
+
+    def test_a_file_lock_of_another_process(self):
+        self.check("alder", "spool-writer")
+
+    def test_a_file_lock_tried_again(self):
+        self.check("cedar", "fare-sync")
+
+    def test_a_program_that_dumps_its_own_threads(self):
+        self.check("cedar", "fleet-tracker")
+
+    def test_virtual_threads_that_sleep_are_healthy(self):
+        self.check("cedar", "notification-hub")
+
+
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    twice.main()

@@ -58,6 +58,7 @@ impl FileLockSampler {
         }
         self.samples += 1;
         let locks = file_locks(process);
+        let cost = begin.elapsed();
         if !locks.is_empty() && self.files_at.is_none_or(|at| at.elapsed() >= FILES_EVERY) {
             self.files.extend(open_files(process));
             self.files_at = Some(Instant::now());
@@ -81,7 +82,7 @@ impl FileLockSampler {
                 *seen.holders.entry(holder).or_default() += 1;
             }
         }
-        self.next = Some(Instant::now() + EVERY.max(begin.elapsed().div_f64(SHARE_MAX)));
+        self.next = Some(Instant::now() + EVERY.max(cost.div_f64(SHARE_MAX)));
     }
 
     /// Returns the lock with the most waits, or the one that another process held longest.

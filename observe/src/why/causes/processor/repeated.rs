@@ -77,8 +77,8 @@ const KINDS: [Kind; 7] = [
             "std::thread::spawn",
             "Thread.start python",
         ],
-        sentence: "Starting threads bounds it: their start and end take {share} of its {time}{caller}; a thread is \
-                   started for each piece of work",
+        sentence: "Creating threads (pthread_create, clone) bounds it: their start and end take {share} of its \
+                   {time}{caller}; a new thread is started for each piece of work",
         cure: "a pool of threads that stay and take work from a queue (an executor); larger pieces of work, or the call \
                itself without a thread",
     },

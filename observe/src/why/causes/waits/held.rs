@@ -246,7 +246,7 @@ const NAPS_MIN: f64 = 30.0;
 /// Finds a lock of a file that another process holds most of the time, while threads of this one sleep.
 pub fn lock_tried_again(facts: &Facts) -> Option<Finding> {
     let (lock, asleep) = (&facts.file_lock, facts.threads_waiting(Waiting::Sleep));
-    let path = lock.path.as_ref()?;
+    let path = lock.path.as_ref().filter(|_| lock.waiting < queue::WAITERS_MIN)?;
     let naps = facts.switches / facts.seconds.max(0.001);
     let is_here = lock.held_here >= lock.held;
     let is_it = match is_here {
