@@ -13,8 +13,11 @@ use crate::why::facts::{Facts, Moment, ThreadFacts};
 use yunti_probe::stack::Frame;
 
 /// Share of the wakeups of waiting threads that come from threads of the same group, from which on they pass something
-/// on to each other. The same threads are woken for other reasons too: for answers, for results.
-const PASSED_ON: f64 = 0.3;
+/// on to each other. Workers wake each other too: who takes a task from a queue that has more signals the next one, and
+/// threads of Python pass on the interpreter's lock.
+const PASSED_ON: f64 = 0.6;
+/// The same at the door of a library: its users are woken for other reasons too, for answers and for results.
+const PASSED_ON_OF_LIBRARY: f64 = 0.3;
 /// Wakeups that show who wakes whom.
 const WAKES_MIN: u64 = 5;
 
@@ -33,7 +36,7 @@ pub fn settle(facts: &mut Facts) {
     let wakes: HashMap<(u64, u64), u64> =
         facts.wakes.iter().filter(|((by, _), _)| known.contains(by)).map(|(edge, n)| (*edge, *n)).collect();
     let passed_on: HashMap<Rc<str>, bool> =
-        groups.into_iter().map(|(door, units)| (door, is_passed_on(&wakes, &units))).collect();
+        groups.into_iter().map(|(door, units)| (door.clone(), is_passed_on(&wakes, &door, &units))).collect();
     for thread in &mut facts.threads {
         let is_worker = thread.is_worker;
         let idle: Vec<usize> = thread
@@ -65,7 +68,8 @@ fn is_within_task(is_worker: bool, frames: &[Frame]) -> bool {
     is_worker && waiting::is_of_executor(frames) && !frames.iter().any(|frame| frame.name.ends_with(".getTask"))
 }
 
-fn is_passed_on(wakes: &HashMap<(u64, u64), u64>, units: &HashSet<u64>) -> bool {
+fn is_passed_on(wakes: &HashMap<(u64, u64), u64>, door: &str, units: &HashSet<u64>) -> bool {
+    let least = if waiting::is_of_third_party(door) { PASSED_ON_OF_LIBRARY } else { PASSED_ON };
     let (mut within, mut all) = (0, 0);
     for ((by, woken), n) in wakes {
         if by != woken && units.contains(woken) {
@@ -73,7 +77,7 @@ fn is_passed_on(wakes: &HashMap<(u64, u64), u64>, units: &HashSet<u64>) -> bool 
             within += if units.contains(by) { *n } else { 0 };
         }
     }
-    units.len() > 1 && all >= WAKES_MIN && within as f64 >= all as f64 * PASSED_ON
+    units.len() > 1 && all >= WAKES_MIN && within as f64 >= all as f64 * least
 }
 
 fn make_idle(thread: &mut ThreadFacts, n: usize) {

@@ -344,11 +344,16 @@ const THIRD_PARTIES: [&str; 38] = [
     "groovy.",
 ];
 
+/// Returns true for a function of a well-known library of Java.
+pub fn is_of_third_party(name: &str) -> bool {
+    THIRD_PARTIES.iter().any(|package| name.starts_with(package))
+}
+
 /// Returns the innermost frame of the program's own code, outside of well-known libraries: the place that its owners
 /// know. Without a known library, it is the frame of [`own_frame`].
 pub fn user_frame(frames: &[Frame]) -> Option<&Frame> {
     let in_java = frames.iter().any(|frame| frame.kind.is_java());
-    let known = |frame: &Frame| THIRD_PARTIES.iter().any(|package| frame.name.starts_with(package));
+    let known = |frame: &Frame| is_of_third_party(&frame.name);
     let of_script = frames
         .iter()
         .rev()
