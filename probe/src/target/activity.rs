@@ -108,11 +108,7 @@ impl ActivitySampler {
             }
         }
         // Without access the line is empty; a profiler may have the stack.
-        let call = fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", self.process.pid)).unwrap_or_default();
-        let mut words = call.split_whitespace();
-        let Some(number) = words.next().and_then(|word| word.parse::<i64>().ok()) else { return Some(Activity::Other) };
-        let arguments: Vec<u64> =
-            words.map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap_or(0)).collect();
+        let Some((number, arguments)) = self.process.waiting_call(tid) else { return Some(Activity::Other) };
         Some(self.in_call(number, &arguments))
     }
 

@@ -130,6 +130,15 @@ impl Process {
         Some(name.trim_end().to_owned())
     }
 
+    /// Returns the system call in which a thread waits: its number and its arguments. `None` for one that runs, and
+    /// without access.
+    pub fn waiting_call(&self, tid: u32) -> Option<(i64, Vec<u64>)> {
+        let call = fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", self.pid)).ok()?;
+        let mut words = call.split_whitespace();
+        let number = words.next()?.parse().ok()?;
+        Some((number, words.map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap_or(0)).collect()))
+    }
+
     /// Returns the number of a thread in its own PID namespace.
     pub fn tid_inside(&self, tid: u32) -> u32 {
         let status = fs::read_to_string(format!("/proc/{}/task/{tid}/status", self.pid)).unwrap_or_default();

@@ -192,6 +192,7 @@ impl OutsideWatch {
         }
     }
 }
+
 /// Stops of a tracer (ptrace).
 pub struct TracerStops {
     /// Share of the time in which the threads have work.

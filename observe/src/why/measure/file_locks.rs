@@ -47,7 +47,8 @@ pub struct FileLockSampler {
     samples: u64,
     locks: HashMap<u64, Seen>,
     files: HashMap<u64, PathBuf>,
-    files_at: Option<Instant>,
+    /// Earliest time of the next reading of the open files.
+    files_next: Option<Instant>,
 }
 
 impl FileLockSampler {
@@ -59,9 +60,11 @@ impl FileLockSampler {
         self.samples += 1;
         let locks = file_locks(process);
         let cost = begin.elapsed();
-        if !locks.is_empty() && self.files_at.is_none_or(|at| at.elapsed() >= FILES_EVERY) {
+        // A process may have many thousands of open files too.
+        let read_at = Instant::now();
+        if !locks.is_empty() && self.files_next.is_none_or(|next| read_at >= next) {
             self.files.extend(open_files(process));
-            self.files_at = Some(Instant::now());
+            self.files_next = Some(Instant::now() + FILES_EVERY.max(read_at.elapsed().div_f64(SHARE_MAX)));
         }
         let mut held = Vec::new();
         for lock in locks {

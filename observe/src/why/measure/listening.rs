@@ -3,10 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use yunti_probe::netlink::sock_diag;
-use yunti_probe::target::Process;
-use yunti_probe::target::in_network_of;
-use yunti_probe::target::ports::queues;
+use yunti_probe::target::{Process, listeners};
 
 const EVERY: Duration = Duration::from_millis(500);
 
@@ -40,20 +37,12 @@ impl QueueSampler {
     fn sample(&mut self, process: &Process) {
         let is_first = self.sampled_at.is_none();
         self.sampled_at = Some(Instant::now());
-        let own = queues(process);
-        if own.is_empty() {
-            return;
-        }
-        for listener in &own {
+        for listener in listeners(process) {
             let longest = self.longest.entry(listener.port).or_default();
             *longest = (*longest).max(listener.queued);
-        }
-        let sockets = in_network_of(process, || sock_diag::sockets(sock_diag::LISTEN).ok()).flatten();
-        for socket in sockets.unwrap_or_default() {
-            let inode = u64::from(socket.inode);
-            if own.iter().any(|listener| listener.inode == inode) {
-                let before = if is_first { socket.drops } else { 0 };
-                self.drops.entry(inode).or_insert((socket.local.1, before, 0)).2 = socket.drops;
+            if let Some(drops) = listener.drops {
+                let before = if is_first { drops } else { 0 };
+                self.drops.entry(listener.inode).or_insert((listener.port, before, 0)).2 = drops;
             }
         }
     }

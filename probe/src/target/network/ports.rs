@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 
 use super::namespace::in_network_of;
-use super::sockets::{Listener, listeners, local_ports};
+use super::sockets::local_ports;
 use crate::target::Process;
 
 /// Counters since the namespace was created, from /proc/net/netstat and snmp.
@@ -88,11 +88,6 @@ pub fn most_used(process: &Process) -> Option<PortUse> {
     }
     let (peer, (ports, time_wait)) = sums.into_iter().max_by_key(|(_, (ports, _))| *ports)?;
     Some(PortUse { peer, ports, time_wait, range: u64::from(*range.end() - *range.start()) + 1 })
-}
-
-/// Returns the process's listening sockets with their accept queues.
-pub fn queues(process: &Process) -> Vec<Listener> {
-    listeners(process)
 }
 
 /// /proc/sys/net belongs to the namespace of its reader.

@@ -33,6 +33,8 @@ pub struct Listener {
     pub port: u16,
     /// Connections in its accept queue.
     pub queued: u64,
+    /// Connections dropped since it exists; `None` if the kernel does not tell.
+    pub drops: Option<u32>,
     /// Inode.
     pub inode: u64,
 }
@@ -41,7 +43,7 @@ pub struct Listener {
 pub fn listeners(process: &Process) -> Vec<Listener> {
     let own = sockets_of(process);
     let rows = rows(process, LISTEN, false).into_iter().filter(|row| own.contains(&row.inode));
-    rows.map(|row| Listener { port: row.port, queued: row.received, inode: row.inode }).collect()
+    rows.map(|row| Listener { port: row.port, queued: row.received, drops: row.drops, inode: row.inode }).collect()
 }
 
 /// Local port and peer of a connection in the process's network namespace.
@@ -85,6 +87,7 @@ fn by_netlink(process: &Process, states: u32, with_udp: bool) -> Option<Vec<Row>
         },
         state: one.state,
         received: one.queue.into(),
+        drops: Some(one.drops),
         inode: one.inode.into(),
     };
     Some(in_network_of(process, read)?.ok()?.into_iter().map(row).collect())
@@ -117,6 +120,7 @@ struct Row {
     state: u32,
     /// Bytes to read; of a listening socket, connections to accept.
     received: u64,
+    drops: Option<u32>,
     inode: u64,
 }
 
@@ -140,6 +144,7 @@ fn parsed(line: &str) -> Option<Row> {
         peer: format!("{peer}:{peer_port}"),
         state: u32::from_str_radix(words.get(3)?, 16).ok().filter(|n| *n < 32).map(|n| 1 << n)?,
         received: words.get(4).and_then(|queues| u64::from_str_radix(queues.split_once(':')?.1, 16).ok()).unwrap_or(0),
+        drops: None,
         inode: words.get(9)?.parse().ok()?,
     })
 }

@@ -188,25 +188,21 @@ pub fn thread_dumps(facts: &Facts) -> Option<Finding> {
     ];
     let own = dumper(facts);
     let is_attached = attached > 0.005 && own.is_none();
-    let sentence = match (is_attached, &named) {
-        _ if own.is_some() => {
-            let (call, caller) = own.unwrap_or_default();
-            format!(
-                "Its own code stops all its threads {rate:.0} times per second, {} of the time: {call}, called from \
-                 {caller}.",
-                percent(share)
-            )
-        }
-        (true, Some(who)) => format!(
+    let sentence = match (&own, is_attached, &named) {
+        (Some((call, caller)), ..) => format!(
+            "Its own code stops all its threads {rate:.0} times per second, {} of the time: {call}, called from {caller}.",
+            percent(share)
+        ),
+        (None, true, Some(who)) => format!(
             "{who} stops all its threads {rate:.0} times per second (thread dumps or heap histograms): {} of the time.",
             percent(share)
         ),
-        (true, None) => format!(
+        (None, true, None) => format!(
             "A tool at its attach socket (jstack, jcmd, jmap, a monitoring agent) stops all its threads {rate:.0} \
              times per second: {} of the time.",
             percent(share)
         ),
-        (false, _) => format!(
+        (None, false, _) => format!(
             "Safepoints that are no collections bound it: all its threads are stopped {rate:.0} times per second, {} \
              of the time.",
             percent(share)

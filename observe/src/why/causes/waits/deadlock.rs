@@ -77,8 +77,7 @@ pub fn in_mutexes(process: &Process, facts: &Facts) -> Option<Deadlock> {
     let threads: HashMap<u32, &ThreadFacts> = stuck(facts).map(|thread| (thread.id as u32, thread)).collect();
     let inside: HashMap<u32, u32> = threads.keys().map(|tid| (process.tid_inside(*tid), *tid)).collect();
     let owner = |tid: &u32| -> Option<(u32, (u64, u32))> {
-        let call = fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", process.pid)).ok()?;
-        let address = u64::from_str_radix(call.split_whitespace().nth(1)?.trim_start_matches("0x"), 16).ok()?;
+        let address = *process.waiting_call(*tid)?.1.first()?;
         let mut bytes = [0; 4];
         memory.read_exact_at(&mut bytes, address + OWNER).ok()?;
         Some((*tid, (address, *inside.get(&u32::from_le_bytes(bytes))?)))
@@ -108,10 +107,8 @@ pub fn owner_outside(process: &Process, facts: &Facts) -> Option<String> {
     let own = process.threads();
     let waiting = facts.threads.iter().filter(|thread| thread.share(Waiting::Lock) >= SHARE_OF_SHARED);
     let owner = |tid: u64| -> Option<u32> {
-        let call = fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", process.pid)).ok()?;
-        let mut words = call.split_whitespace();
-        let is_futex = words.next()?.parse::<i64>().ok()? == FUTEX;
-        let address = u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok().filter(|_| is_futex)?;
+        let (call, arguments) = process.waiting_call(tid as u32)?;
+        let address = *arguments.first().filter(|_| call == FUTEX)?;
         let mut bytes = [0; 4];
         memory.read_exact_at(&mut bytes, address + OWNER).ok()?;
         let tid = u32::from_le_bytes(bytes);

@@ -80,14 +80,19 @@ fn last_of_chain(queues: &[Queue]) -> Option<(&Queue, f64)> {
     Some((last, waiting))
 }
 
+/// Holders of a resource in a sentence.
+const HOLDERS: &str = "its holders";
+
 /// Tells what the holders of a resource do: `, which wait for 127.0.0.1:5432 in a.Orders.load`.
-fn held_by(facts: &Facts, queue: &Queue) -> (String, Option<Waiting>) {
+///
+/// @param who the holders, as the sentence names them
+fn held_by(facts: &Facts, queue: &Queue, who: &str) -> String {
     let Some((kind, place, share)) = queue.held().filter(|(.., share)| *share >= HELD_MIN) else {
-        return (String::new(), None);
+        return String::new();
     };
-    let Some(doing) = doing(facts, kind) else { return (String::new(), None) };
+    let Some(doing) = doing(facts, kind) else { return String::new() };
     let mostly = if share < 0.9 { " mostly" } else { "" };
-    (format!("; its holders{mostly} {doing} in {}", shown(&place)), Some(kind))
+    format!("; {who}{mostly} {doing} in {}", shown(&place))
 }
 
 fn queued(facts: &Facts) -> Option<Finding> {
@@ -96,7 +101,7 @@ fn queued(facts: &Facts) -> Option<Finding> {
     if queue.kind == Waiting::Lock {
         return lock(facts, queue, waiting);
     }
-    let (doing, _) = held_by(facts, queue);
+    let doing = held_by(facts, queue, if queue.is_stage { "those" } else { HOLDERS });
     let free = while_processors_are_free(facts);
     let cost = waiting / facts.busy_threads().max(0.01) * free;
     let wanted = wanted_in(queue);
@@ -110,7 +115,6 @@ fn queued(facts: &Facts) -> Option<Finding> {
             .map_or_else(String::new, |(name, n)| format!("at the same time {n:.2} threads wait for a peer in {name}")),
     ];
     if queue.is_stage {
-        let doing = doing.replacen("; its holders", "; those", 1);
         return Some(Finding {
             cause: "stage",
             cost,
@@ -174,7 +178,7 @@ fn lock(facts: &Facts, queue: &Queue, waiting: f64) -> Option<Finding> {
         Some(lock) if !facts.is_jvm => lock.waiting_threads.max(waiting),
         _ => waiting,
     };
-    let (doing, _) = held_by(facts, queue);
+    let doing = held_by(facts, queue, HOLDERS);
     Some(lock_of(facts, waiting, facts.busy_threads(), &queue.wanted_in, &doing))
 }
 
@@ -249,19 +253,19 @@ pub fn lock_tried_again(facts: &Facts) -> Option<Finding> {
     let path = lock.path.as_ref().filter(|_| lock.waiting < queue::WAITERS_MIN)?;
     let naps = facts.switches / facts.seconds.max(0.001);
     let is_here = lock.held_here >= lock.held;
+    let held = lock.held.max(lock.held_here);
     let is_it = match is_here {
         // One that is always held is held by design.
-        true => {
-            (HELD_ELSEWHERE_MIN..HELD_ALWAYS).contains(&lock.held_here) && asleep >= 1.0 && naps >= asleep * NAPS_MIN
-        }
-        false => lock.held >= HELD_ELSEWHERE_MIN && asleep >= SLEEPERS_MIN,
+        true => held < HELD_ALWAYS && asleep >= 1.0 && naps >= asleep * NAPS_MIN,
+        false => asleep >= SLEEPERS_MIN,
     };
-    let holder = match (is_it, is_here) {
-        (false, _) => return None,
-        (_, true) => "another thread of it".to_owned(),
-        _ => format!("another process, {}", lock.holder.as_deref().unwrap_or("which has ended")),
+    if held < HELD_ELSEWHERE_MIN || !is_it {
+        return None;
+    }
+    let holder = match is_here {
+        true => "another thread of it".to_owned(),
+        false => format!("another process, {}", lock.holder.as_deref().unwrap_or("which has ended")),
     };
-    let held = lock.held.max(lock.held_here);
     let sleeps =
         facts.waits_in(Waiting::Sleep).map_or_else(String::new, |(place, _)| format!(", in {}", shown(&place)));
     Some(Finding {

@@ -31,10 +31,8 @@ pub fn reader(process: &Process, facts: &Facts) -> Option<String> {
     }
     let waits = facts.threads.iter().filter(|thread| thread.moments.iter().any(writes));
     let pipe = |tid: u64| {
-        let call = fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", process.pid)).ok()?;
-        let mut words = call.split_whitespace();
-        words.next()?.parse().ok().filter(|call: &i64| WRITES.contains(call))?;
-        let descriptor = u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok()?;
+        let (call, arguments) = process.waiting_call(tid as u32)?;
+        let descriptor = arguments.first().filter(|_| WRITES.contains(&call))?;
         let link = fs::read_link(format!("/proc/{}/fd/{descriptor}", process.pid)).ok()?;
         link.to_string_lossy().starts_with("pipe:").then_some(link)
     };

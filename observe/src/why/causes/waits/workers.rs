@@ -158,10 +158,8 @@ fn of_pool(facts: &Facts, name: &str, workers: &[&ThreadFacts]) -> Option<Findin
 
 /// Returns true for a thread of libuv's pool that was seen at work.
 fn has_uv_work(thread: &ThreadFacts) -> bool {
-    let at_work = thread.moments.iter().filter(|moment| moment.waiting != Waiting::Idle);
-    at_work
-        .flat_map(|moment| &*moment.frames)
-        .any(|frame| &*frame.name == "worker" || frame.name.starts_with("uv__fs_"))
+    let mut at_work = thread.moments.iter().filter(|moment| moment.waiting != Waiting::Idle);
+    at_work.any(|moment| waiting::is_of_uv_pool(&moment.frames))
 }
 
 /// Finds carriers of virtual threads that are held by threads that wait.
