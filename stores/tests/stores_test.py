@@ -662,8 +662,12 @@ class Resume(StoreTest):
 
             def kill(handler, path, query):
                 running[0].kill()
-            # A large part of the input is mapped, spilled and in the journal.
-            self.store.fault = Faults(kill, matches=reads, skip=150)
+
+            def kept(handler, path, query):
+                """A part of the input is mapped, spilled and in the journal."""
+                journal = pathlib.Path(self.folder, ".out._temporary/journal")
+                return reads(handler, path, query) and journal.exists() and b'"checkpoint"' in journal.read_bytes()
+            self.store.fault = Faults(kill, matches=kept)
             running.append(subprocess.Popen([YUNTI, *words], env=self.env, cwd=self.folder, stderr=subprocess.DEVNULL))
             running[0].wait(60)
             self.assertEqual(running[0].returncode, -signal.SIGKILL)

@@ -66,6 +66,7 @@ class AuditFaultsTest {
     Files.move(file, folder.resolve("aside"));
     until(() -> Files.exists(file));
     writer.put(event("/2"));
+    until(() -> writer.metrics().lines.value() == 2);
     Files.delete(file);
     until(() -> Files.exists(file));
     writer.put(event("/3"));
