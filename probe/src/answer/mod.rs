@@ -5,6 +5,8 @@ mod page;
 mod text;
 mod treemap;
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use yunti_base::whole_file;
 use yunti_base::{Code, Result};
@@ -46,6 +48,8 @@ pub struct Answer {
     pub target_ended: bool,
     /// Processor time that the measurement cost in this process, in percent of one processor, without the start.
     pub overhead_percent: f64,
+    /// The same in seconds.
+    pub overhead_seconds: f64,
     /// Processor time of the start in seconds, if it is counted by itself: loading programs into the kernel.
     pub start_cpu_seconds: f64,
 }
@@ -131,9 +135,15 @@ impl Answer {
 
     /// Records the duration, the end and the overhead of a measurement.
     pub fn watched(&mut self, watched: &Watched) {
+        self.watched_twice(watched, Duration::ZERO);
+    }
+
+    /// The same for a measurement with a second, closer one, which took `closer`.
+    pub fn watched_twice(&mut self, watched: &Watched, closer: Duration) {
         self.seconds = watched.time.as_secs_f64();
         self.target_ended = watched.end == End::TargetGone;
-        self.overhead_percent = (own_cpu_seconds() - self.start_cpu_seconds).max(0.0) / self.seconds.max(0.001) * 100.0;
+        self.overhead_seconds = (own_cpu_seconds() - self.start_cpu_seconds).max(0.0);
+        self.overhead_percent = self.overhead_seconds / (watched.time + closer).as_secs_f64().max(0.001) * 100.0;
     }
 
     /// Adds a skip if `count` is not zero; `say` returns its text.
@@ -175,6 +185,7 @@ impl Answer {
         if self.seconds > 0.0 {
             document["seconds"] = json!(self.seconds);
             document["overhead_percent"] = json!(self.overhead_percent);
+            document["overhead_seconds"] = json!(self.overhead_seconds);
             if self.start_cpu_seconds > 0.0 {
                 document["start_cpu_seconds"] = json!(self.start_cpu_seconds);
             }

@@ -8,20 +8,26 @@ use super::{Answer, Listing, Table};
 
 /// Lines of an entry.
 const LINES_SHOWN: usize = 24;
+/// Duration in seconds of a measurement that is too short for a percentage.
+const SHORT_SECONDS: f64 = 1.0;
 /// Entries of a listing.
 const LISTED: usize = 5;
 
 /// Returns the text of an answer.
 pub fn of(answer: &Answer) -> String {
     let paint = paint::for_stdout();
-    let Answer { subject, lead, seconds, overhead_percent, .. } = answer;
+    let Answer { subject, lead, seconds, overhead_percent, overhead_seconds, .. } = answer;
     let mut text = format!("{subject}: {lead}\n");
     if *seconds > 0.0 {
         let start = match answer.start_cpu_seconds {
             start if start > 0.0 => format!(", after {start:.2} s to start"),
             _ => String::new(),
         };
-        text += &paint.dim(&format!("{seconds:.1} s; overhead: {overhead_percent:.1} % of a processor{start}"));
+        let overhead = match *seconds < SHORT_SECONDS {
+            true => format!("{overhead_seconds:.2} s of processor time"),
+            false => format!("{overhead_percent:.1} % of a processor"),
+        };
+        text += &paint.dim(&format!("{seconds:.1} s; overhead: {overhead}{start}"));
         text.push('\n');
     }
     for skip in &answer.skips {

@@ -6,6 +6,7 @@
 //!   go_program.rs    Go's version, tables and variables in a process
 //!   image.rs         its file, as it is mapped
 //!   go_functions.rs  Go's table of functions
+//!   sections.rs  sections and segments of its file
 //!   returns.rs   return instructions of its machine code
 //!   mangled.rs   names of C++ and Rust
 //!   variables.rs addresses of variables
@@ -18,6 +19,7 @@ mod go_program;
 mod image;
 pub(crate) mod mangled;
 mod returns;
+pub mod sections;
 mod variables;
 
 pub use functions::{Function, find};

@@ -5,9 +5,9 @@
 
 use std::fs::File;
 
-use object::read::ReadCache;
-use object::{Object, ObjectSection, ObjectSegment};
+use memchr::memmem;
 
+use super::sections::{FileParts, Sections};
 use crate::target::{Process, mappings};
 
 /// Symbol tables and the tables of their names.
@@ -23,14 +23,14 @@ pub fn address_of(process: &Process, variable: &str, is_file: impl Fn(&str) -> b
     files.retain(|mapping| mapping.name.starts_with('/') && is_file(&mapping.name));
     files.dedup_by(|next, one| next.name == one.name);
     files.iter().find_map(|mapping| {
-        let cache = ReadCache::new(File::open(mapping.path(process)).ok()?);
-        let object = object::File::parse(&cache).ok()?;
-        let address = TABLES.iter().find_map(|(symbols, names)| {
-            let data = |name: &str| object.section_by_name(name)?.data().ok();
-            symbol(data(symbols)?, data(names)?, variable)
-        })?;
+        let file = File::open(mapping.path(process)).ok()?;
+        let parts = FileParts::of(&file);
+        let sections = Sections::of(&parts)?;
+        let address = TABLES
+            .iter()
+            .find_map(|(symbols, names)| symbol(sections.data(symbols)?, sections.data(names)?, variable))?;
         // A program at a fixed address has its first segment there.
-        let first = object.segments().map(|segment| segment.address().wrapping_sub(segment.file_range().0)).min()?;
+        let first = sections.segments().iter().map(|segment| segment.address.wrapping_sub(segment.offset)).min()?;
         Some(mapping.begin.wrapping_sub(mapping.offset).wrapping_sub(first).wrapping_add(address))
     })
 }
@@ -39,8 +39,7 @@ pub fn address_of(process: &Process, variable: &str, is_file: impl Fn(&str) -> b
 fn symbol(symbols: &[u8], names: &[u8], wanted: &str) -> Option<u64> {
     let end = [wanted.as_bytes(), b"\0"].concat();
     // Linkers may share the end of a longer name.
-    let begins = names.windows(end.len()).enumerate().filter(|(_, bytes)| *bytes == end).map(|(at, _)| at as u32);
-    let begins: Vec<u32> = begins.collect();
+    let begins: Vec<u32> = memmem::find_iter(names, &end).map(|at| at as u32).collect();
     let number = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
     symbols
         .chunks_exact(SYMBOL_BYTES)

@@ -2,13 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
 use framehop::{ExplicitModuleSectionInfo, Module, Unwinder};
-use object::{Object, ObjectSection, ObjectSegment};
 
+use crate::code::sections::{FileParts, Sections};
 use crate::target::{Mapping, Process, mappings};
 
 #[cfg(target_arch = "aarch64")]
@@ -80,34 +79,29 @@ impl Memory {
     }
 
     fn module(&mut self, mapping: &Mapping) -> Option<Module<Vec<u8>>> {
-        let mut file = File::open(mapping.path(&self.process)).ok()?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).ok()?;
-        self.files.insert(mapping.name.clone(), file);
-        let file = object::File::parse(&*bytes).ok()?;
+        let opened = File::open(mapping.path(&self.process)).ok()?;
+        let opened = self.files.entry(mapping.name.clone()).insert_entry(opened);
+        let parts = FileParts::of(opened.get());
+        let file = Sections::of(&parts)?;
         // Bias between file addresses and process addresses, from the segment of this mapping.
-        let segment = file.segments().find(|s| {
-            let (offset, size) = s.file_range();
-            offset <= mapping.offset + 0xfff && mapping.offset < offset + size.max(1)
-        })?;
-        let bias = mapping
-            .begin
-            .wrapping_sub(mapping.offset)
-            .wrapping_add(segment.file_range().0)
-            .wrapping_sub(segment.address());
-        let range = |name: &str| file.section_by_name(name).map(|s| s.address()..s.address() + s.size());
-        let data =
-            |name: &str| file.section_by_name(name).and_then(|s| s.uncompressed_data().ok()).map(|d| d.into_owned());
+        let segments = file.segments();
+        let segment = segments
+            .iter()
+            .find(|s| s.offset <= mapping.offset + 0xfff && mapping.offset < s.offset + s.file_bytes.max(1))?;
+        let bias =
+            mapping.begin.wrapping_sub(mapping.offset).wrapping_add(segment.offset).wrapping_sub(segment.address);
+        let data = |name: &str| file.data(name).map(<[u8]>::to_vec);
+        let eh_frame = data(".eh_frame");
         let sections = ExplicitModuleSectionInfo {
             base_svma: 0,
-            text_svma: range(".text"),
-            text: data(".text"),
-            got_svma: range(".got"),
-            eh_frame_svma: range(".eh_frame"),
-            eh_frame: data(".eh_frame"),
-            eh_frame_hdr_svma: range(".eh_frame_hdr"),
+            text_svma: file.range(".text"),
+            got_svma: file.range(".got"),
+            eh_frame_svma: file.range(".eh_frame"),
+            eh_frame_hdr_svma: file.range(".eh_frame_hdr"),
             eh_frame_hdr: data(".eh_frame_hdr"),
-            debug_frame: data(".debug_frame"),
+            // Used by programs without .eh_frame only; it can be larger than the code.
+            debug_frame: if eh_frame.is_none() { data(".debug_frame") } else { None },
+            eh_frame,
             ..Default::default()
         };
         Some(Module::new(mapping.name.clone(), mapping.begin..mapping.end, bias, sections))

@@ -15,9 +15,15 @@ use crate::code::{GoFunctions, GoProgram};
 use crate::stack::{Frame, Kind};
 use crate::target::{Mapping, Process};
 
+thread_local! {
+    /// One for all, because it reads the symbols of the kernel and of each file once: some 100 ms and 50 ms.
+    /// Names of C are not C++; `readable` distinguishes them.
+    static SYMBOLIZER: Rc<Symbolizer> = Rc::new(Symbolizer::builder().enable_demangling(false).build());
+}
+
 /// Names of the addresses of a process.
 pub struct Names {
-    symbolizer: Symbolizer,
+    symbolizer: Rc<Symbolizer>,
     known: HashMap<u64, Rc<[Frame]>>,
     perf_map: PerfMap,
     go: Option<GoFunctions>,
@@ -37,8 +43,7 @@ impl Names {
     pub fn new(process: &Process) -> Names {
         let path = process.path(&format!("/tmp/perf-{}.map", process.pid_inside));
         Names {
-            // Names of C are not C++; `readable` distinguishes them.
-            symbolizer: Symbolizer::builder().enable_demangling(false).build(),
+            symbolizer: SYMBOLIZER.with(Rc::clone),
             known: HashMap::new(),
             perf_map: PerfMap { path, bytes: 0, functions: Vec::new() },
             // Stripped programs of Go have names only in Go's own table, and its debugging information is slow to read.

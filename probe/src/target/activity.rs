@@ -6,10 +6,13 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
+
 use super::Process;
 use super::disk::{self, DiskWait};
 use super::network::sockets::{Connection, connections, socket_of};
 use super::outside::Stops;
+use super::thread_files::ThreadFiles;
 
 /// Activity of a thread at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,6 +34,10 @@ pub enum Activity {
 pub struct ActivitySampler {
     process: Process,
     memory: Option<File>,
+    files: ThreadFiles,
+    /// Waits by thread, with the number of its runs: until it runs again, it waits for the same.
+    waits: HashMap<u32, (u64, Activity)>,
+    next: Option<Instant>,
     sockets: HashMap<u64, Connection>,
     last_read: Option<Instant>,
     /// Time that the last reading of the sockets took.
@@ -43,8 +50,11 @@ pub struct ActivitySampler {
     pub rounds: u64,
 }
 
-/// Interval of reading the process's sockets.
-const SOCKETS_EVERY: Duration = Duration::from_millis(500);
+/// Share of a processor for rounds, and the longest time between two of them.
+const SHARE_MAX: f64 = 0.008;
+const ROUND_AT_LEAST_EVERY: Duration = Duration::from_millis(150);
+/// Interval of reading the process's sockets, although all that it waits at are known.
+const SOCKETS_EVERY: Duration = Duration::from_secs(4);
 /// Shortest interval, for programs that connect for each call.
 const SOCKETS_AT_MOST_EVERY: Duration = Duration::from_millis(20);
 /// Inverse of the share of time in which sockets are read at most.
@@ -52,12 +62,21 @@ const READING_SHARE: u32 = 100;
 /// Threads a round; of more threads, each round reads a part.
 const THREADS_MAX: usize = 256;
 
+/// Returns the processor time of this thread.
+pub fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
 impl ActivitySampler {
     /// Returns a sampler of a process.
     pub fn new(process: &Process) -> ActivitySampler {
         ActivitySampler {
             process: process.clone(),
             memory: File::open(format!("/proc/{}/mem", process.pid)).ok(),
+            files: ThreadFiles::of(process),
+            waits: HashMap::new(),
+            next: None,
             sockets: HashMap::new(),
             last_read: None,
             reading: Duration::ZERO,
@@ -78,11 +97,26 @@ impl ActivitySampler {
         }
     }
 
-    /// Reads all threads once.
-    pub fn sample(&mut self) {
+    /// Reads all threads once, if that is due: as often as it is called, or as their number allows.
+    pub fn keep_up(&mut self) {
+        let now = Instant::now();
+        if self.next.is_some_and(|next| now < next) {
+            return;
+        }
+        let before = cpu_time();
+        self.sample();
+        let cost = cpu_time().saturating_sub(before);
+        self.next = Some(now + cost.div_f64(SHARE_MAX).min(ROUND_AT_LEAST_EVERY));
+    }
+
+    fn sample(&mut self) {
         self.read_sockets(SOCKETS_EVERY);
         self.rounds += 1;
         let threads = self.process.threads();
+        self.files.keep_only(&threads);
+        if self.waits.len() > 2 * threads.len() {
+            self.waits.retain(|tid, _| threads.contains(tid));
+        }
         let step = threads.len().div_ceil(THREADS_MAX).max(1);
         for tid in threads.into_iter().skip(self.rounds as usize % step).step_by(step) {
             if let Some(activity) = self.activity(tid, step as u64) {
@@ -93,8 +127,7 @@ impl ActivitySampler {
 
     /// Returns the activity of a thread; `None` if it has ended or was stopped. `weight`: threads that it stands for.
     pub fn activity(&mut self, tid: u32, weight: u64) -> Option<Activity> {
-        let stat = fs::read_to_string(format!("/proc/{}/task/{tid}/stat", self.process.pid)).ok()?;
-        let state = stat.rsplit_once(") ")?.1.chars().next()?;
+        let state = self.files.state(tid)?;
         match state {
             'R' => return Some(Activity::Running),
             'D' => {
@@ -107,9 +140,23 @@ impl ActivitySampler {
                 return None;
             }
         }
+        let runs = self.files.runs(tid);
+        if let Some((at, wait)) = self.waits.get(&tid)
+            && Some(*at) == runs
+        {
+            return Some(wait.clone());
+        }
         // Without access the line is empty; a profiler may have the stack.
         let Some((number, arguments)) = self.process.waiting_call(tid) else { return Some(Activity::Other) };
-        Some(self.in_call(number, &arguments))
+        let wait = self.in_call(number, &arguments);
+        // It may have run since its runs were read: then it has one more of them in the next round.
+        match (runs, &wait) {
+            (Some(runs), Activity::Remote(_) | Activity::Idle | Activity::Sleep | Activity::Futex) => {
+                self.waits.insert(tid, (runs, wait.clone()));
+            }
+            _ => {}
+        }
+        Some(wait)
     }
 
     /// Returns the activity of a thread in a system call.

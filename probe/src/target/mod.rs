@@ -12,8 +12,9 @@ pub mod outside;
 mod process;
 pub mod schedule;
 mod started;
+mod thread_files;
 
-pub use activity::{Activity, ActivitySampler};
+pub use activity::{Activity, ActivitySampler, cpu_time};
 pub use choose::{choose, label, processes};
 pub use disk::{DISK_WAITS, DiskWait};
 pub use file_locks::{FileLock, file_locks, open_files};

@@ -3,6 +3,8 @@
 mod details;
 mod requests;
 
+use std::time::Instant;
+
 use clap::Args;
 use serde_json::{Value, json};
 use yunti_program::failure::Outcome;
@@ -42,7 +44,8 @@ pub fn why(flags: &WhyFlags) -> Outcome {
     let is_jvm = jvm::recognise(&target)?;
     let mut answer = Answer::new("why", process);
     let (mut facts, watched) =
-        watch(&target, is_jvm, flags.output.seconds, !flags.no_inspector, &mut stopping, &mut answer.skips)?;
+        watch(&target, is_jvm, flags.output.seconds, !flags.no_inspector, &mut stopping, &mut answer)?;
+    let closer = Instant::now();
     match watched.end {
         End::TimeOver => facts.details = details::measure(process, &facts, &mut stopping, &mut answer),
         End::TargetGone if details::needs_details(&facts) => answer.notes.push(
@@ -51,8 +54,9 @@ pub fn why(flags: &WhyFlags) -> Outcome {
         ),
         _ => {}
     }
-    answer.watched(&watched);
+    let closer = closer.elapsed();
     let verdict = verdict(&facts);
+    answer.watched_twice(&watched, closer);
     render(&facts, &verdict, &mut answer);
     answer.give(&flags.output.answer, watched.end, to_json(&facts, &verdict.causes))
 }

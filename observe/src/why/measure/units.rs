@@ -54,6 +54,7 @@ pub fn of_java(
 ) -> Threads {
     let outside: HashMap<u32, u32> = sampler.samples.keys().map(|tid| (process.tid_inside(*tid), *tid)).collect();
     let mut stacks: HashMap<*const Frame, (Rc<[Frame]>, u64)> = HashMap::new();
+    let mut waits: HashMap<*const Frame, Waiting> = HashMap::new();
     let mut threads = Threads::new();
     let mut totals: HashMap<u32, f64> = HashMap::new();
     for sample in recording.samples.iter().filter(|sample| !is_of_jvm(&sample.thread)) {
@@ -69,7 +70,10 @@ pub fn of_java(
         });
         thread.is_worker |= waiting::is_of_executor(&sample.frames);
         let is_running = &*sample.state == "RUNNABLE" || sample.state.contains("RUNNABLE");
-        let waiting = if is_running { Waiting::Not } else { waiting::of(&sample.frames) };
+        let waiting = match is_running {
+            true => Waiting::Not,
+            false => *waits.entry(sample.frames.as_ptr()).or_insert_with(|| waiting::of(&sample.frames)),
+        };
         let n = sample.value as f64;
         *totals.entry(sample.tid).or_default() += n;
         let remote = match waiting {

@@ -14,7 +14,7 @@ use crate::why::measure::file_locks::FileLockSampler;
 use crate::why::measure::listening::QueueSampler;
 use crate::why::measure::units::{self, NativeWaits, RuntimeUnits};
 use crate::why::requests::RequestSampler;
-use yunti_probe::answer::or_skip;
+use yunti_probe::answer::{Answer, or_skip, own_cpu_seconds};
 use yunti_probe::kernel::Wakes;
 use yunti_probe::native::{Native, WaitSampler};
 use yunti_probe::stopping::{End, Stopping, Watched};
@@ -33,7 +33,7 @@ const CPU_HZ: u32 = 99;
 const WAITS_HZ: u32 = 40;
 /// Time between two samples from outside.
 const SAMPLE_EVERY: Duration = Duration::from_millis(25);
-const SNAPSHOT_EVERY: Duration = Duration::from_millis(200);
+const SNAPSHOT_EVERY: Duration = Duration::from_millis(500);
 const SNAPSHOT_OF_MANY_EVERY: Duration = Duration::from_secs(1);
 const THREADS_FEW: usize = 64;
 
@@ -99,8 +99,9 @@ pub fn watch(
     time: Duration,
     may_open: bool,
     stopping: &mut Stopping,
-    skips: &mut Vec<String>,
+    answer: &mut Answer,
 ) -> Result<(Facts, Watched)> {
+    let skips = &mut answer.skips;
     let process = &target.process;
     let mut facts = Facts { is_jvm, ..Facts::default() };
     let mut profiler = None;
@@ -130,9 +131,10 @@ pub fn watch(
     let mut requests = or_skip(skips, "requests on connections", RequestSampler::start(process));
     let before = Snapshot::of(process);
     let mut after = Snapshot::of(process);
+    answer.start_cpu_seconds = own_cpu_seconds();
     target.go()?;
     let watched = stopping.wait(process, time, SAMPLE_EVERY, || {
-        sampler.sample();
+        sampler.keep_up();
         after.keep_up(process);
         heap.keep_up();
         outside.keep_up();

@@ -4,11 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
 use yunti_probe::kernel::system::tcp_info::{CLOSE_WAIT, Identity, SYN_SENT, TcpConnection, TcpInfo, TcpReader};
 use yunti_probe::kernel::system::unix_diag::{UnixReader, UnixSocket};
 use yunti_probe::netlink::sock_diag::{ESTABLISHED, LISTEN, TIME_WAIT};
-use yunti_probe::target::{Process, sockets_of};
+use yunti_probe::target::{Process, cpu_time, sockets_of};
 
 use super::groups::{Group, Tracked};
 use super::turns::{Dialogue, Sample, Side, Timeline};
@@ -17,7 +16,7 @@ use super::{Inbound, PeerRequests, Requests, SlowReceiver, UnixPeer, Wire, peers
 /// Shortest time between two samples.
 const EVERY: Duration = Duration::from_millis(20);
 /// Time between two walks through all connections while none is new.
-const ALL_EVERY: Duration = Duration::from_millis(200);
+const ALL_EVERY: Duration = Duration::from_millis(400);
 const UDP_EVERY: Duration = Duration::from_millis(50);
 const UNIX_EVERY: Duration = Duration::from_millis(250);
 /// Share of a processor for samples, and what they may spend at once.
@@ -80,11 +79,6 @@ pub struct RequestSampler {
     unix_at: Option<Instant>,
     unix_samples: usize,
     unix_peers: HashMap<u32, (UnixSocket, u32, f64, f64)>,
-}
-
-fn cpu_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 impl RequestSampler {
