@@ -21,5 +21,7 @@ pub use account::waiting::Waiting;
 pub use causes::finding::Finding;
 pub use causes::growth::growth_notes;
 pub use facts::{Facts, FaultSummary};
+#[cfg(test)]
+pub use facts::{Moment, ThreadFacts};
 pub use measure::watch::watch;
 pub use verdict::{Verdict, verdict};

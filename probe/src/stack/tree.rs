@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Frame, KINDS, Kind};
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Node {
     /// Frame, or `None` for the root.
     pub frame: Option<Frame>,
@@ -21,7 +21,7 @@ struct Node {
 }
 
 /// Tree of call paths with their costs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
     /// Child by node and frame.

@@ -1,6 +1,7 @@
 //! `yunti observe why`: the cause that bounds a process, in one sentence.
 
 mod details;
+mod graph;
 mod requests;
 
 use std::time::Instant;
@@ -14,9 +15,8 @@ use crate::jvm::HELD;
 use crate::runtime::event_loop::EventLoop;
 use crate::runtime::node;
 use crate::why::{Facts, Finding, Verdict, Waiting, growth_notes, verdict, watch};
-use yunti_probe::answer::{self, Answer, Graph, Table};
+use yunti_probe::answer::{self, Answer, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
-use yunti_probe::stack::Tree;
 use yunti_probe::stopping::{End, Stopping};
 use yunti_probe::target::DISK_WAITS;
 
@@ -137,8 +137,7 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
         shown: 30,
     });
     answer.tables.extend(requests::tables(facts));
-    let mut tree = Tree::default();
-    facts.on_cpu.iter().for_each(|(frames, n)| tree.add(frames.iter(), *n));
+    let (graph, tree) = graph::of(facts, found.first());
     let all = tree.total();
     let hot = tree.hottest().into_iter().map(|hot| {
         vec![
@@ -154,7 +153,7 @@ fn render(facts: &Facts, verdict: &Verdict, answer: &mut Answer) {
         rows: hot.collect(),
         shown: METHODS_SHOWN,
     });
-    answer.graph = Graph::of("Processor time", tree, 0.0);
+    answer.graph = graph;
 }
 
 fn loop_rows(event_loop: &EventLoop) -> Vec<(&'static str, String)> {
