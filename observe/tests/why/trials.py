@@ -1,6 +1,6 @@
 """Trials of `yunti observe why` on programs of known cause, whose authors knew no rule.
 
-    trials.py FOLDER [CASE ..] [-s SECONDS] [--out DIR] [--page FILE]    judge a collection, and print its table
+    trials.py FOLDER [CASE ..] [-s SECONDS] [--cures] [--out DIR] [--page FILE]    judge a collection, print its table
 
 trials/README.md describes collections. Each case has a verdict on the first sentence:
 
@@ -12,7 +12,11 @@ trials/README.md describes collections. Each case has a verdict on the first sen
     accused   it reports a cause of a healthy program
     broken    the program or `why` did not run
 
-The exit code is 1 if too few are right or too many vague (RIGHT_MIN, VAGUE_MAX), or one is accused or broken.
+With --cures, a right sentence about a slow program is tried: the program runs again without its cause. `why` says that
+the cause takes a share of the time. The cure must save at least half of that share (SAVED_MIN).
+
+The exit code is 1 if too few are right or too many vague (RIGHT_MIN, VAGUE_MAX), or one is accused or broken, or if
+a cure saves too little.
 """
 
 import argparse
@@ -29,6 +33,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.abspath(os.path.join(HERE, "../../.."))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "trials"), os.path.join(ROOT, "tools/tests")]
 import cases  # noqa: E402
+import check  # noqa: E402
 import looking  # noqa: E402
 import results  # noqa: E402
 
@@ -36,6 +41,8 @@ SECONDS = 8
 # Shares of the slow programs.
 RIGHT_MIN = 0.70
 VAGUE_MAX = 0.15
+# Part of the promised time that a cure saves.
+SAVED_MIN = 0.5
 VERDICTS = {"slow": ("right", "vague", "wrong", "missed", "broken"), "healthy": ("right", "accused", "broken")}
 NOT_HELD_UP = "nothing else holds it up"
 
@@ -45,6 +52,13 @@ class Trial:
     case: cases.Case
     verdict: str
     sentence: str
+    # Share of the time that the first cause takes, and rates with the cause and without it, if the cure was tried.
+    promised: float = 0
+    rates: tuple = ()
+
+    def saved(self):
+        """Returns the share of the time that the cure saved; None if it was not tried."""
+        return 1 - self.rates[0] / self.rates[1] if self.rates and self.rates[1] else None
 
 
 # ---- verdicts ----
@@ -65,7 +79,7 @@ def matches(sentence, lists):
     return all(any(re.search(word, sentence, re.I) for word in words) for words in lists)
 
 
-def judged(case, out, seconds):
+def judged(case, out, seconds, with_cure=False):
     """Builds and starts a case, and returns its trial."""
     try:
         case.build(out)
@@ -75,9 +89,13 @@ def judged(case, out, seconds):
             document = looking.answer("why", "-p", run.pid, "-s", seconds)
         finally:
             run.stop()
+        trial = Trial(case, judge(case, document), document["answer"])
+        if with_cure and case.kind == "slow" and trial.verdict == "right" and document["causes"]:
+            trial.promised = min(document["causes"][0]["cost"], 1)
+            trial.rates = sum(run.rates) / max(len(run.rates), 1), check.rate(case, out, seconds, cured=True)
     except (RuntimeError, subprocess.TimeoutExpired, AssertionError) as e:
         return Trial(case, "broken", " ".join(str(e)[-300:].split()))
-    return Trial(case, judge(case, document), document["answer"])
+    return trial
 
 
 # ---- the collection ----
@@ -102,6 +120,9 @@ def faults(trials):
         found.append(f"{right} of {len(slow)} slow programs are right; at least {RIGHT_MIN:.0%}")
     if vague > VAGUE_MAX * len(slow):
         found.append(f"{vague} of {len(slow)} slow programs are vague; at most {VAGUE_MAX:.0%}")
+    tried = [trial for trial in trials if trial.saved() is not None]
+    found += [f"{trial.case.name}: the cause takes {trial.promised:.0%} of the time, and its cure saves "
+              f"{max(trial.saved(), 0):.0%}" for trial in tried if trial.saved() < SAVED_MIN * trial.promised]
     return found
 
 
@@ -119,13 +140,14 @@ def page(name, trials, skips, commit):
              *(f"* {line}" for line in summary(trials)),
              *(f"* skipped: {case.name}: {reason}" for case, reason in skips), "",
              "A vague, wrong or missed sentence is no failure of the suite. The suite fails if less than",
-             f"{RIGHT_MIN:.0%} of the slow programs are right, more than {VAGUE_MAX:.0%} are vague, or any program is",
-             "accused or broken.", *[line for fault in faults(trials) for line in ("", f"* failed: {fault}")],
-             "", "| case | language | cause | verdict | sentence |", "|---|---|---|---|---|"]
+             f"{RIGHT_MIN:.0%} of the slow programs are right, more than {VAGUE_MAX:.0%} are vague, any program is accused",
+             "or broken, or a cure saves less than half of the share of the time that the cause is said to take.", *[line for fault in faults(trials) for line in ("", f"* failed: {fault}")],
+             "", "| case | language | cause | verdict | sentence | share, saved |", "|---|---|---|---|---|---|"]
     for trial in trials:
         sentence = trial.sentence.replace(ROOT + "/", "").replace(os.path.expanduser("~/"), "~/").replace("|", "\\|")
+        cured = "" if trial.saved() is None else f"{trial.promised:.0%}, {max(trial.saved(), 0):.0%}"
         lines.append(f"| {trial.case.name} | {trial.case.language} | {trial.case.cause or '(healthy)'} | "
-                     f"{trial.verdict} | {sentence} |")
+                     f"{trial.verdict} | {sentence} | {cured} |")
     return "\n".join(lines) + "\n"
 
 
@@ -134,6 +156,7 @@ def main():
     parser.add_argument("collection")
     parser.add_argument("cases", nargs="*")
     parser.add_argument("-s", "--seconds", type=float, default=SECONDS)
+    parser.add_argument("--cures", action="store_true", help="run slow programs again without their cause")
     parser.add_argument("--out", help="build into this folder (default build/trials/COLLECTION)")
     parser.add_argument("--page", help="write the table to this file")
     options = parser.parse_args()
@@ -145,7 +168,7 @@ def main():
             print(f"skip     {case.name}: {reason}", flush=True)
             skips.append((case, reason))
             continue
-        trial = judged(case, os.path.join(out, case.name), options.seconds)
+        trial = judged(case, os.path.join(out, case.name), options.seconds, options.cures)
         what = f"{case.language}, {case.cause or 'healthy'}"
         print(f"{trial.verdict:8} {case.name} ({what}): {trial.sentence}", flush=True)
         trials.append(trial)

@@ -26,6 +26,8 @@ pub enum Activity {
     /// For a request, a connection or an event.
     Idle,
     Sleep,
+    /// For room in a pipe, whose reader is slow.
+    FullPipe,
     Futex,
     Other,
 }
@@ -61,6 +63,12 @@ const SOCKETS_AT_MOST_EVERY: Duration = Duration::from_millis(20);
 const READING_SHARE: u32 = 100;
 /// Threads a round; of more threads, each round reads a part.
 const THREADS_MAX: usize = 256;
+
+/// Returns true for the numbers of system calls that write.
+pub fn number_writes(number: i64) -> bool {
+    const WRITES: [syscalls::Sysno; 3] = [syscalls::Sysno::write, syscalls::Sysno::writev, syscalls::Sysno::splice];
+    WRITES.iter().any(|call| *call as i64 == number)
+}
 
 /// Returns the processor time of this thread.
 pub fn cpu_time() -> Duration {
@@ -151,10 +159,10 @@ impl ActivitySampler {
         let wait = self.in_call(number, &arguments);
         // It may have run since its runs were read: then it has one more of them in the next round.
         match (runs, &wait) {
-            (Some(runs), Activity::Remote(_) | Activity::Idle | Activity::Sleep | Activity::Futex) => {
+            (None, _) | (_, Activity::Other) => {}
+            (Some(runs), _) => {
                 self.waits.insert(tid, (runs, wait.clone()));
             }
-            _ => {}
         }
         Some(wait)
     }
@@ -167,7 +175,10 @@ impl ActivitySampler {
             "futex" | "futex_wait" | "futex_waitv" => Activity::Futex,
             "nanosleep" | "clock_nanosleep" => Activity::Sleep,
             "read" | "recvfrom" | "recvmsg" | "recvmmsg" | "write" | "sendto" | "sendmsg" | "connect" | "readv" => {
-                self.at_socket(first)
+                match self.at_socket(first) {
+                    Activity::Other if number_writes(number) && self.is_pipe(first) => Activity::FullPipe,
+                    other => other,
+                }
             }
             // A single descriptor, as sockets of Java and of DNS use.
             "poll" | "ppoll" if arguments.get(1) == Some(&1) => {
@@ -190,6 +201,11 @@ impl ActivitySampler {
             Some(connection) => Activity::Remote(connection.peer.clone()),
             None => Activity::Other,
         }
+    }
+
+    fn is_pipe(&self, fd: u64) -> bool {
+        let link = fs::read_link(format!("/proc/{}/fd/{fd}", self.process.pid));
+        link.is_ok_and(|link| link.to_string_lossy().starts_with("pipe:"))
     }
 
     fn word(&self, address: u64) -> Option<u64> {

@@ -3,6 +3,7 @@
 mod activity;
 pub mod cgroup;
 mod choose;
+mod descriptors;
 mod disk;
 mod entry;
 mod file_locks;
@@ -14,8 +15,9 @@ pub mod schedule;
 mod started;
 mod thread_files;
 
-pub use activity::{Activity, ActivitySampler, cpu_time};
+pub use activity::{Activity, ActivitySampler, cpu_time, number_writes};
 pub use choose::{choose, label, processes};
+pub use descriptors::each_descriptor;
 pub use disk::{DISK_WAITS, DiskWait};
 pub use file_locks::{FileLock, file_locks, open_files};
 pub use mapping::{Mapping, mappings};

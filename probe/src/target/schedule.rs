@@ -36,7 +36,7 @@ pub fn thread_times(process: &Process) -> HashMap<u32, (String, ThreadTime)> {
     process.threads().into_iter().filter_map(of).collect()
 }
 
-/// Counters of a process, from /proc/PID/stat and status.
+/// Counters of a process, from /proc/PID/stat, status and io.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     /// Page faults without I/O.
@@ -45,6 +45,8 @@ pub struct Counts {
     pub faults_with_io: u64,
     /// Context switches.
     pub switches: u64,
+    /// Calls that read, their bytes, calls that write, and their bytes; zeros without access.
+    pub io: [u64; 4],
     /// Seconds in user code.
     pub user_seconds: f64,
     /// Seconds in the kernel.
@@ -67,7 +69,10 @@ pub fn counts(process: &Process) -> Counts {
         let of = |line: &str| line.split_once("ctxt_switches:").and_then(|(_, n)| n.trim().parse::<u64>().ok());
         status.lines().filter_map(of).sum::<u64>()
     };
+    let io = fs::read_to_string(format!("/proc/{}/io", process.pid)).unwrap_or_default();
+    let of_io = |name: &str| io.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0);
     Counts {
+        io: ["syscr:", "rchar:", "syscw:", "wchar:"].map(of_io),
         faults: number(10),
         faults_with_io: number(12),
         switches: process.threads().into_iter().map(switches).sum(),

@@ -56,7 +56,7 @@ pub fn of(facts: &Facts, cause: Option<&Finding>) -> (Option<Graph>, Tree) {
 /// Returns the time of all threads that have work, in milliseconds, below headings of what they do.
 fn waits(facts: &Facts) -> Tree {
     let mut tree = Tree::default();
-    for moment in facts.threads.iter().flat_map(|thread| &thread.moments) {
+    for moment in facts.moments() {
         let Some((_, heading)) = WAITS.iter().find(|(waiting, _)| *waiting == moment.waiting) else { continue };
         let time = (moment.share * facts.seconds * 1e3).round() as u64;
         if moment.waiting != Waiting::Idle && time > 0 {

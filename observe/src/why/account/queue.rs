@@ -58,7 +58,7 @@ pub fn queues(facts: &Facts) -> Vec<Queue> {
     let mut doors: HashMap<Rc<str>, Vec<(usize, &Moment)>> = HashMap::new();
     for (n, thread) in facts.threads.iter().enumerate() {
         for moment in
-            thread.moments.iter().filter(|moment| is_queued(moment.waiting) && !python::waits_for_gil(&moment.frames))
+            thread.moments.iter().filter(|moment| is_queued(moment.waiting) && !is_of_another_rule(&moment.frames))
         {
             if let Some(door) = door(&moment.frames) {
                 doors.entry(door).or_default().push((n, moment));
@@ -68,6 +68,11 @@ pub fn queues(facts: &Facts) -> Vec<Queue> {
     let mut found: Vec<Queue> = doors.into_iter().filter_map(|(door, moments)| queue(facts, door, &moments)).collect();
     found.sort_by(|a, b| b.waiting.total_cmp(&a.waiting).then_with(|| a.door.cmp(&b.door)));
     found
+}
+
+/// Returns true for waits whose holder is known otherwise: of the interpreter's lock, and for the reader of a pipe.
+fn is_of_another_rule(frames: &[Frame]) -> bool {
+    python::waits_for_gil(frames) || waiting::is_in_pipe_write(frames)
 }
 
 fn is_queued(waiting: Waiting) -> bool {
@@ -171,8 +176,9 @@ type Holders = (f64, Vec<(Waiting, Rc<str>, f64)>);
 
 /// Finds the innermost function of a waiting stack in which other units are at work, and what they do there.
 fn holders(facts: &Facts, at: &str, waiting: &[Frame]) -> Holders {
-    let all = || facts.threads.iter().flat_map(|thread| &thread.moments);
-    let others = || all().filter(|moment| !is_at(moment, at) && moment.waiting != Waiting::Idle && !gives_back(moment));
+    let others = || {
+        facts.moments().filter(|moment| !is_at(moment, at) && moment.waiting != Waiting::Idle && !gives_back(moment))
+    };
     let inner = waiting.iter().rposition(|frame| &*frame.name == at).unwrap_or(0);
     // The outermost frames run any task, and show no holder.
     for around in waiting[..=inner].iter().rev().filter(|frame| !runs_anything(&frame.name)) {

@@ -66,6 +66,7 @@ fn may_be_idle(moment: &Moment) -> bool {
 /// Returns true if an executor's thread waits within a task.
 fn is_within_task(is_worker: bool, frames: &[Frame]) -> bool {
     is_worker && waiting::is_of_executor(frames) && !frames.iter().any(|frame| frame.name.ends_with(".getTask"))
+        || waiting::is_called_back(frames)
 }
 
 fn is_passed_on(wakes: &HashMap<(u64, u64), u64>, door: &str, units: &HashSet<u64>) -> bool {

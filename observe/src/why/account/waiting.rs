@@ -229,6 +229,14 @@ pub fn of_native(frames: &[Frame]) -> Waiting {
     find(KERNEL_SIGNS, true).or_else(|| find(NATIVE_SIGNS, false)).unwrap_or(Waiting::Unknown)
 }
 
+/// Function of the kernel in which a thread waits for room in a pipe.
+pub const PIPE_WRITE: &str = "pipe_write";
+
+/// Returns true if a stack writes into a pipe.
+pub fn is_in_pipe_write(frames: &[Frame]) -> bool {
+    frames.iter().any(|frame| frame.kind == Kind::Kernel && frame.name.contains(PIPE_WRITE))
+}
+
 /// Returns true if a stack waits until the peer of a Unix-domain socket reads.
 pub fn sends_to_unix(frames: &[Frame]) -> bool {
     const SENDS: [&str; 4] =
@@ -426,6 +434,15 @@ fn is_of_python(name: &str) -> bool {
 /// Returns true for a function of the library that comes with the interpreter.
 fn is_of_python_library(name: &str) -> bool {
     python_file(name).starts_with("python3.") || name.contains(" <frozen ")
+}
+
+/// Returns true for a thread of Python in a function of the program that an installed package has called: a server that
+/// handles a request. The main thread begins in a module, and runs programs by packages too.
+pub fn is_called_back(frames: &[Frame]) -> bool {
+    let mut python = frames.iter().filter(|frame| is_of_python(&frame.name) && frame.kind == Kind::Python);
+    let is_main = python.clone().next().is_some_and(|frame| frame.name.starts_with("<module>"));
+    let is_of_package = |frame: &Frame| is_own(frame, false) && !is_of_python_program(frame);
+    !is_main && python.any(is_of_package) && python.any(is_of_python_program)
 }
 
 /// Returns true for a function of the program itself, not of an installed package.

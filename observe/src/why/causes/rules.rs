@@ -17,7 +17,7 @@ use crate::why::causes::waits::deadlock::deadlock;
 use crate::why::causes::waits::held;
 use crate::why::causes::waits::held::waits_for_others;
 use crate::why::causes::waits::pipe::full_pipe;
-use crate::why::causes::waits::workers::peer;
+use crate::why::causes::waits::workers::{UNKNOWN_PEER, peer};
 use crate::why::causes::{growth, outside, storage};
 use crate::why::facts::Facts;
 use crate::why::requests;
@@ -30,6 +30,7 @@ const DEADLOCK: &str = "deadlock";
 /// Threads waiting for peers at a time, on average, from which on they count. A thread that sends a request now and
 /// then waits for each answer without being held up.
 const PEER_WAITERS_MIN: f64 = 0.2;
+const UNKNOWN_PEER_WAITERS_MIN: f64 = 0.5;
 
 const MAPPING_FRAMES: [&str; 7] =
     ["sys_mmap", "sys_munmap", "sys_mprotect", "sys_mremap", "do_mmap", "vm_mmap_pgoff", "sys_madvise"];
@@ -286,12 +287,16 @@ fn name_service(facts: &Facts) -> Option<Finding> {
     if facts.threads_waiting(Waiting::NameService) < PEER_WAITERS_MIN * facts.unhindered() {
         return None;
     }
-    let place = facts.waits_in(Waiting::NameService).map_or_else(String::new, |(name, _)| format!(", in {name}"));
+    let place = facts.in_place(Waiting::NameService);
+    let servers = match facts.name_servers.as_slice() {
+        [] => String::new(),
+        [first, ..] => format!(" {first}"),
+    };
     Some(Finding {
         cause: "slow-dns",
         cost,
         sentence: format!(
-            "Name look-ups (DNS) bound it: {:.1} threads at a time wait for an address from the resolver{place}.",
+            "Name look-ups (DNS) bound it: {:.1} threads at a time wait for an address from the resolver{servers}{place}.",
             facts.threads_waiting(Waiting::NameService)
         ),
         evidence: vec!["`yunti observe native getaddrinfo` shows each name and its duration".to_owned()],
@@ -306,12 +311,14 @@ fn remote(facts: &Facts) -> Option<Finding> {
     if waits_for_others(facts).is_some_and(|other| other.cause != "lock" && other.cost > COST_MIN) {
         return None;
     }
-    if facts.threads_waiting(Waiting::Network) < PEER_WAITERS_MIN * facts.unhindered() {
+    let peer = peer(facts);
+    // Reads whose other side is unknown may be for a client's next request.
+    let least = if peer == UNKNOWN_PEER { UNKNOWN_PEER_WAITERS_MIN } else { PEER_WAITERS_MIN };
+    if facts.threads_waiting(Waiting::Network) < least * facts.unhindered() {
         return None;
     }
     let cost = waited(facts, Waiting::Network);
-    let peer = peer(facts);
-    let place = facts.place_of(Waiting::Network).map_or_else(String::new, |place| format!(", in {place}"));
+    let place = facts.in_place(Waiting::Network);
     Some(Finding {
         cause: "slow-remote",
         cost,

@@ -1,5 +1,6 @@
 //! Causes in the file system and the page cache, by the waits of threads in the kernel.
 
+use crate::why::account::waiting::Waiting;
 use crate::why::causes::finding::{Finding, has_frame, of_processor, percent, while_processors_are_free};
 use crate::why::facts::Facts;
 use yunti_probe::answer::bytes;
@@ -11,7 +12,6 @@ const WAITERS_MIN: f64 = 0.3;
 
 /// Returns the threads in these waits, and their cost as a share of the busy time; `None` if too few wait.
 fn waited(facts: &Facts, waits: &[DiskWait]) -> Option<(f64, f64)> {
-    use crate::why::account::waiting::Waiting;
     let waiting = facts.disk_threads(waits);
     let all_disk: f64 = facts.disk_waits.values().sum();
     let busy = facts.busy_threads().max(all_disk + facts.threads_waiting(Waiting::Not));
@@ -20,8 +20,7 @@ fn waited(facts: &Facts, waits: &[DiskWait]) -> Option<(f64, f64)> {
 }
 
 fn place(facts: &Facts) -> String {
-    use crate::why::account::waiting::Waiting;
-    facts.waits_in(Waiting::File).map_or_else(String::new, |(name, _)| format!(", in {name}"))
+    facts.in_place(Waiting::File)
 }
 
 pub fn fsync(facts: &Facts) -> Option<Finding> {
@@ -276,7 +275,6 @@ pub fn reads(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why::account::waiting::Waiting;
     use crate::why::facts::{Details, ReadSummary, ThreadFacts};
 
     /// One thread that waits for pages all the time.

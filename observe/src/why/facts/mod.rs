@@ -73,6 +73,9 @@ pub struct Facts {
     pub faults: f64,
     pub faults_with_io: f64,
     pub switches: f64,
+    pub io: Io,
+    /// Addresses and ports of name servers for which threads wait, most of them first.
+    pub name_servers: Vec<String>,
     pub mappings: usize,
     pub heap: Option<HeapFacts>,
     /// Stacks on a processor, with their samples.
@@ -135,6 +138,15 @@ pub struct ThreadFacts {
     pub shares: HashMap<Waiting, f64>,
     /// Shares by kind of wait and by the program's own frame.
     pub waits_in: HashMap<(Waiting, Rc<str>), f64>,
+}
+
+/// System calls that read and write, and their bytes, of files and sockets alike.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Io {
+    pub reads: f64,
+    pub read_bytes: f64,
+    pub writes: f64,
+    pub written_bytes: f64,
 }
 
 /// Results of the second measurement.
@@ -312,13 +324,18 @@ impl Facts {
         sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
     }
 
+    /// Returns the moments of all threads and other units of work.
+    pub fn moments(&self) -> impl Iterator<Item = &Moment> {
+        self.threads.iter().flat_map(|thread| &thread.moments)
+    }
+
     /// Returns the program's own function in which most threads wait in one way, with its caller if most waits have the
-    /// same one: `Gateway.ask (called by GatewayFactory.validate)`.
-    pub fn place_of(&self, kind: Waiting) -> Option<String> {
+    /// same one, for the end of a clause: `, in Gateway.ask (called by GatewayFactory.validate)`. Empty if it has none.
+    pub fn in_place(&self, kind: Waiting) -> String {
         const MOST: f64 = 0.6;
-        let (place, waiting) = self.waits_in(kind)?;
+        let Some((place, waiting)) = self.waits_in(kind) else { return String::new() };
         let mut callers: HashMap<&str, f64> = HashMap::new();
-        for moment in self.threads.iter().flat_map(|thread| &thread.moments).filter(|moment| moment.waiting == kind) {
+        for moment in self.moments().filter(|moment| moment.waiting == kind) {
             let Some(at) = moment.frames.iter().position(|frame| frame.name == place) else { continue };
             if let Some(caller) = waiting::own_frame(&moment.frames[..at]) {
                 *callers.entry(&caller.name).or_default() += moment.share;
@@ -327,7 +344,7 @@ impl Facts {
         let caller = callers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(a.0)));
         let caller = caller.filter(|(_, share)| *share >= waiting * MOST).map(|(name, _)| waiting::shown(name));
         let caller = caller.map_or_else(String::new, |name| format!(" (called by {name})"));
-        Some(waiting::shown(&place) + &caller)
+        format!(", in {}{caller}", waiting::shown(&place))
     }
 
     /// Returns the share of the time in which nothing outside kept its threads from running: no tracer, no stop, no

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use yunti_base::Result;
 use yunti_probe::native::{NativeSample, WaitSampler};
-use yunti_probe::stack::Frame;
+use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::{Activity, ActivitySampler, Process};
 
 /// Threads by their numbers as the kernel sees them.
@@ -42,6 +42,17 @@ fn disk_share(sampler: &ActivitySampler, tid: u32) -> f64 {
     disk as f64 / (disk + running).max(1) as f64
 }
 
+/// Returns true if a thread's waits outside of sockets are mostly for room in a pipe.
+fn waits_for_pipe(sampler: &ActivitySampler, tid: u32) -> bool {
+    let Some(samples) = sampler.samples.get(&tid) else { return false };
+    let sum = |test: fn(&Activity) -> bool| {
+        samples.iter().filter(|(activity, _)| test(activity)).map(|(_, n)| *n).sum::<u64>()
+    };
+    let (pipe, files) =
+        (sum(|a| matches!(a, Activity::FullPipe)), sum(|a| matches!(a, Activity::Disk(_) | Activity::Other)));
+    pipe > files
+}
+
 /// Returns the threads of a JVM by its profiler's samples.
 ///
 /// @param is_of_jvm true for names of the JVM's own threads
@@ -55,6 +66,7 @@ pub fn of_java(
     let outside: HashMap<u32, u32> = sampler.samples.keys().map(|tid| (process.tid_inside(*tid), *tid)).collect();
     let mut stacks: HashMap<*const Frame, (Rc<[Frame]>, u64)> = HashMap::new();
     let mut waits: HashMap<*const Frame, Waiting> = HashMap::new();
+    let mut piped: HashMap<*const Frame, Rc<[Frame]>> = HashMap::new();
     let mut threads = Threads::new();
     let mut totals: HashMap<u32, f64> = HashMap::new();
     for sample in recording.samples.iter().filter(|sample| !is_of_jvm(&sample.thread)) {
@@ -74,6 +86,17 @@ pub fn of_java(
             true => Waiting::Not,
             false => *waits.entry(sample.frames.as_ptr()).or_insert_with(|| waiting::of(&sample.frames)),
         };
+        // The profiler shows the call that writes, and not what the kernel does with it.
+        if waiting == Waiting::File && tid.is_some_and(|tid| waits_for_pipe(sampler, tid)) {
+            let key = sample.frames.as_ptr();
+            let frames = piped.entry(key).or_insert_with(|| {
+                let kernel = Frame { name: waiting::PIPE_WRITE.into(), kind: Kind::Kernel };
+                sample.frames.iter().cloned().chain([kernel]).collect()
+            });
+            thread.add(Waiting::Resource, frames, sample.value as f64);
+            *totals.entry(sample.tid).or_default() += sample.value as f64;
+            continue;
+        }
         let n = sample.value as f64;
         *totals.entry(sample.tid).or_default() += n;
         let remote = match waiting {
@@ -273,6 +296,7 @@ pub fn of_calls(process: &Process, sampler: &ActivitySampler, is_of_jvm: fn(&str
                 Activity::Remote(peer) if is_name_service(peer) => Waiting::NameService,
                 Activity::Remote(_) => Waiting::Network,
                 Activity::Idle => Waiting::Idle,
+                Activity::FullPipe => Waiting::Resource,
                 Activity::Sleep => Waiting::Sleep,
                 Activity::Futex | Activity::Other => Waiting::Unknown,
             };

@@ -9,7 +9,7 @@ use crate::jvm::{Profiler, Sampling};
 use crate::runtime;
 use crate::why::account::settle;
 use crate::why::causes::outside;
-use crate::why::facts::{Facts, GrowthWatch, HeapWatch, JvmStacks, OutsideWatch, ThreadLoad};
+use crate::why::facts::{Facts, GrowthWatch, HeapWatch, Io, JvmStacks, OutsideWatch, ThreadLoad};
 use crate::why::measure::file_locks::FileLockSampler;
 use crate::why::measure::listening::QueueSampler;
 use crate::why::measure::units::{self, NativeWaits, RuntimeUnits};
@@ -174,6 +174,9 @@ pub fn watch(
     facts.file_lock = file_locks.finish(process);
     facts.port_use = ports::most_used(process);
     facts.requests = requests.map(RequestSampler::finish).unwrap_or_default();
+    let used = |pid: u32| facts.others.iter().filter(|other| other.pid == pid).map(|other| other.seconds).sum::<f64>();
+    facts.requests.take_usages(|pid| used(pid) / facts.seconds.max(0.001));
+    facts.name_servers = name_servers(&sampler);
     if let Some(wakes) = wakes {
         let edges = wakes.edges().into_iter();
         facts.wakes = edges.map(|((by, woken), n)| ((by.into(), woken.into()), n)).collect();
@@ -247,6 +250,8 @@ fn compare(process: &Process, before: &Snapshot, after: &Snapshot, facts: &mut F
     facts.faults = is.faults.saturating_sub(was.faults) as f64;
     facts.faults_with_io = is.faults_with_io.saturating_sub(was.faults_with_io) as f64;
     facts.switches = is.switches.saturating_sub(was.switches) as f64;
+    let io = |n: usize| is.io[n].saturating_sub(was.io[n]) as f64;
+    facts.io = Io { reads: io(0), read_bytes: io(1), writes: io(2), written_bytes: io(3) };
     for (tid, (name, time)) in &after.threads {
         let old = before.threads.get(tid).map_or(ThreadTime::default(), |(_, time)| *time);
         let (ran, waited) = (time.ran_ns.saturating_sub(old.ran_ns), time.waited_ns.saturating_sub(old.waited_ns));
@@ -275,6 +280,21 @@ fn compare(process: &Process, before: &Snapshot, after: &Snapshot, facts: &mut F
     };
     let machine = processors_of(process) as f64;
     facts.processors = is.processors.map_or(machine, |quota| quota.min(machine));
+}
+
+/// Returns the name servers for which threads wait, most of them first.
+fn name_servers(sampler: &ActivitySampler) -> Vec<String> {
+    let mut sums: HashMap<&str, u64> = HashMap::new();
+    for (activity, n) in sampler.samples.values().flatten() {
+        if let Activity::Remote(peer) = activity
+            && units::is_name_service(peer)
+        {
+            *sums.entry(peer).or_default() += n;
+        }
+    }
+    let mut all: Vec<_> = sums.into_iter().collect();
+    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    all.into_iter().map(|(server, _)| server.to_owned()).collect()
 }
 
 fn peers(sampler: &ActivitySampler, seconds: f64) -> Vec<(String, f64)> {

@@ -79,6 +79,8 @@ pub struct PeerRequests {
     pub peer: String,
     /// Process behind it, if it is on this machine: `postgres 4711`.
     pub process: Option<String>,
+    /// Processors that this process uses.
+    pub processors: f64,
     pub connections: f64,
     pub opened: f64,
     pub requests: f64,
@@ -106,10 +108,26 @@ pub struct PeerRequests {
     pub rtt_seconds: f64,
 }
 
+impl Requests {
+    /// Adds the use of processors by the processes behind its peers.
+    pub fn take_usages(&mut self, used: impl Fn(u32) -> f64) {
+        for peer in &mut self.outbound {
+            let pid = peer.process.as_ref().and_then(|process| process.rsplit_once(' ')?.1.parse().ok());
+            peer.processors = pid.map_or(0.0, &used);
+        }
+    }
+}
+
+/// Processors that a peer uses from which on its name says so: it computes, and does not wait itself.
+const BUSY_PROCESSORS: f64 = 0.8;
+
 impl PeerRequests {
     /// Returns the peer as a reader knows it: `postgres 4711 at 127.0.0.1:5432`.
     pub fn name(&self) -> String {
         match &self.process {
+            Some(process) if self.processors >= BUSY_PROCESSORS => {
+                format!("{process}, which itself keeps {:.1} processors busy, at {}", self.processors, self.peer)
+            }
             Some(process) => format!("{process} at {}", self.peer),
             None => self.peer.clone(),
         }

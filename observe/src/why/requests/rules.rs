@@ -195,7 +195,7 @@ pub fn outstanding(facts: &Facts) -> Option<Finding> {
         sentence += "; it passes one request on for each that it gets";
     }
     if !is_serving && facts.threads_waiting(Waiting::Network) >= peer.outstanding * OF_ANSWERS_MIN {
-        sentence += &facts.place_of(Waiting::Network).map_or_else(String::new, |place| format!(", in {place}"));
+        sentence += &facts.in_place(Waiting::Network);
     }
     let mut evidence: Vec<String> = requests.outbound.iter().take(4).map(row).collect();
     if is_serving {

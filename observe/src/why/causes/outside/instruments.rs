@@ -158,7 +158,7 @@ fn dumper(facts: &Facts) -> Option<(String, String)> {
         "Thread.dumpThreads",
         "Thread.getStackTrace",
     ];
-    let moments = facts.threads.iter().flat_map(|thread| &thread.moments).map(|moment| &*moment.frames);
+    let moments = facts.moments().map(|moment| &*moment.frames);
     let on_cpu = facts.on_cpu.iter().map(|(frames, _)| &**frames);
     let mut calls = moments.chain(on_cpu).filter_map(|frames| {
         let at = frames.iter().position(|frame| DUMPS.iter().any(|dump| frame.name.contains(dump)))?;

@@ -108,12 +108,16 @@ pub fn limited(facts: &Facts) -> Option<Finding> {
     let reclaiming = facts.cpu_share(|frames| has_frame(frames, &RECLAIM_FRAMES));
     let running = facts.threads_waiting(Waiting::Not) * reclaiming / facts.busy_threads().max(0.01);
     let faults = if faults_with_io(facts) > FAULTS_MIN { cost(facts) } else { 0.0 };
+    let again = match faults_with_io(facts) {
+        few if few <= FAULTS_MIN => String::new(),
+        many => format!("; {many:.0} page faults per second read pages of files from the disk again"),
+    };
     Some(Finding {
         cause: "memory-limit",
         cost: running.max(faults),
         sentence: format!(
             "The memory limit of its control group bounds it: {} are {}, and each new page first pushes out another \
-             one, {:.0} times per second.",
+             one, {:.0} times per second{again}.",
             bytes(group.limit_bytes),
             if is_lowered { "its limit since a moment ago" } else { "used up" },
             group.met as f64 / facts.seconds.max(0.001)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::why::account::waiting::{Waiting, shown};
+use crate::why::account::waiting::Waiting;
 use crate::why::causes::finding::{DEMAND_MIN, Finding, of_processor, percent};
 use crate::why::facts::Facts;
 use yunti_probe::target::{Kin, Neighbour, Policy};
@@ -38,8 +38,7 @@ pub fn children(facts: &Facts) -> Option<Finding> {
     if used < CHILDREN_MIN || waits < 0.5 || facts.cpu_seconds() > facts.children_seconds {
         return None;
     }
-    let place =
-        facts.waits_in(Waiting::Result).map_or_else(String::new, |(place, _)| format!(", in {}", shown(&place)));
+    let place = facts.in_place(Waiting::Result);
     let in_kernel = facts.children_system_seconds / facts.children_seconds.max(0.001);
     Some(Finding {
         cause: "short-lived-children",

@@ -280,11 +280,14 @@ pub fn system_calls(facts: &Facts) -> Option<Finding> {
     let place = place.map_or_else(String::new, |(name, _)| format!(", called from {}", shown(&name)));
     let is_herd = call == "futex" && facts.cpu_share(wakes_all) >= HERD_MIN;
     let herd = if is_herd { "; it wakes all threads that wait there, for work of one (a thundering herd)" } else { "" };
+    let each = bytes_each(facts, call).map_or_else(String::new, |n| {
+        format!("; each call moves {n:.0} byte{} on average: there is no buffer", if n < 1.5 { "" } else { "s" })
+    });
     Some(Finding {
         cause: "system-calls",
         cost: share * of_processor(facts),
         sentence: format!(
-            "System calls bound it: {call}() takes {} of its processor time{place}{herd}.",
+            "System calls bound it: {call}() takes {} of its processor time{place}{herd}{each}.",
             percent(share)
         ),
         evidence: vec![format!("{:.0} context switches per second", facts.switches / facts.seconds.max(0.001))],
@@ -297,6 +300,20 @@ pub fn system_calls(facts: &Facts) -> Option<Finding> {
         }
         .to_owned(),
     })
+}
+
+/// Bytes of a call below which a buffer would bring more at once.
+const SMALL_BYTES: f64 = 512.0;
+
+/// Returns the bytes that calls of this kind move on average, if these are few.
+fn bytes_each(facts: &Facts, call: &str) -> Option<f64> {
+    let (calls, bytes) = match call {
+        "read" | "pread64" | "readv" | "preadv" => (facts.io.reads, facts.io.read_bytes),
+        "write" | "pwrite64" | "writev" | "pwritev" => (facts.io.writes, facts.io.written_bytes),
+        _ => return None,
+    };
+    let each = (calls > facts.seconds * 100.0).then(|| bytes / calls)?;
+    (each < SMALL_BYTES).then_some(each.max(1.0))
 }
 
 /// Returns the system call of a stack: the name behind `__x64_sys_` or `__arm64_sys_`. On the way into the kernel and

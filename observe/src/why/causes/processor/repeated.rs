@@ -201,7 +201,7 @@ impl<'a> Marks<'a> {
     fn of(facts: &'a Facts, kinds: &[&'static Kind]) -> Marks<'a> {
         let mut names = HashMap::new();
         let stacks = facts.on_cpu.iter().map(|(frames, _)| frames);
-        let moments = facts.threads.iter().flat_map(|thread| &thread.moments).map(|moment| &moment.frames);
+        let moments = facts.moments().map(|moment| &moment.frames);
         for frame in stacks.chain(moments).flat_map(|frames| frames.iter()) {
             names.entry(frame.name.as_ptr()).or_insert_with(|| {
                 let has = |kind: &&&Kind| kind.signs.iter().any(|sign| frame.name.contains(sign));
@@ -250,13 +250,14 @@ fn of_kind(marks: &Marks, kind: &Kind) -> Option<Finding> {
     let facts = marks.facts;
     let on_processor = marks.cpu_share(kind);
     let (mut within, mut all) = (0.0, 0.0);
-    for moment in facts.threads.iter().flat_map(|thread| &thread.moments) {
+    for moment in facts.moments() {
         if !matches!(moment.waiting, Waiting::Idle | Waiting::Sleep | Waiting::Unknown) {
             all += moment.share;
             within += if marks.has(kind, &moment.frames) { moment.share } else { 0.0 };
         }
     }
-    let of_all = within / f64::max(all, 0.01);
+    // Waits for addresses are slow-dns, which knows the server.
+    let of_all = if std::ptr::eq(kind, &NAME_LOOK_UPS) { 0.0 } else { within / f64::max(all, 0.01) };
     let (by_processor, by_time) = (on_processor * of_processor(facts), of_all * while_processors_are_free(facts));
     let (share, time, cost) = match by_processor >= by_time {
         true => (on_processor, "processor time", by_processor),
@@ -295,7 +296,7 @@ fn places(marks: &Marks, kind: &Kind) -> (Option<Rc<str>>, Option<Rc<str>>) {
     };
     facts.on_cpu.iter().for_each(|(frames, n)| add(frames, *n as f64));
     if facts.on_cpu.is_empty() {
-        facts.threads.iter().flat_map(|t| &t.moments).for_each(|moment| add(&moment.frames, moment.share));
+        facts.moments().for_each(|moment| add(&moment.frames, moment.share));
     }
     let most = |sums: HashMap<Rc<str>, f64>| {
         sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(&a.0))).map(|(name, _)| name)

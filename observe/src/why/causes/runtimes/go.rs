@@ -103,12 +103,12 @@ const FORCED_MIN: f64 = 0.15;
 pub fn forced(facts: &Facts) -> Option<Finding> {
     const CALLS: [&str; 2] = ["runtime.GC", "runtime/debug.FreeOSMemory"];
     let go = facts.go.as_ref()?;
-    let moments = || facts.threads.iter().flat_map(|thread| &thread.moments);
     let within = |moment: &&Moment| moment.frames.iter().any(|frame| CALLS.contains(&&*frame.name));
-    let sum: f64 = moments().filter(within).map(|moment| moment.share).sum();
-    let largest = moments().filter(within).max_by(|a, b| a.share.total_cmp(&b.share))?;
+    let sum: f64 = facts.moments().filter(within).map(|moment| moment.share).sum();
+    let largest = facts.moments().filter(within).max_by(|a, b| a.share.total_cmp(&b.share))?;
     let (first, rate) = (waiting::own_frame(&largest.frames)?, go.collections / facts.seconds.max(0.001));
-    let busy: f64 = moments()
+    let busy: f64 = facts
+        .moments()
         .filter(|moment| within(moment) || !matches!(moment.waiting, Waiting::Idle | Waiting::Sleep | Waiting::Unknown))
         .map(|moment| moment.share)
         .sum();

@@ -266,8 +266,7 @@ pub fn lock_tried_again(facts: &Facts) -> Option<Finding> {
         true => "another thread of it".to_owned(),
         false => format!("another process, {}", lock.holder.as_deref().unwrap_or("which has ended")),
     };
-    let sleeps =
-        facts.waits_in(Waiting::Sleep).map_or_else(String::new, |(place, _)| format!(", in {}", shown(&place)));
+    let sleeps = facts.in_place(Waiting::Sleep);
     Some(Finding {
         cause: "lock",
         cost: held * while_processors_are_free(facts),

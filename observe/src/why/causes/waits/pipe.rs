@@ -1,27 +1,27 @@
 //! Writers that wait because a pipe is full: its reader is too slow.
 
 use std::fs;
+use std::time::Duration;
 
 use crate::why::account::waiting::{self, Waiting, shown};
 use crate::why::causes::finding::{Finding, while_processors_are_free};
 use crate::why::facts::{Facts, Moment};
-use yunti_probe::stack::Kind;
-use yunti_probe::target::{Process, label, processes};
+use yunti_probe::target::{Process, each_descriptor, label, number_writes};
 
 /// Writers that wait at a time, on average, from which on they count.
-const WRITERS_MIN: f64 = 0.25;
-/// System calls that write, by their numbers on this processor.
-const WRITES: [i64; 3] =
-    [syscalls::Sysno::write as i64, syscalls::Sysno::writev as i64, syscalls::Sysno::splice as i64];
-
+pub const WRITERS_MIN: f64 = 0.25;
 /// Returns true if a unit waits for room in a pipe.
 fn writes(moment: &Moment) -> bool {
-    moment.frames.iter().any(|frame| frame.kind == Kind::Kernel && frame.name.contains("pipe_write"))
-        && moment.waiting != Waiting::Not
+    moment.waiting != Waiting::Not && waiting::is_in_pipe_write(&moment.frames)
 }
 
-fn writers(facts: &Facts) -> f64 {
-    facts.threads.iter().flat_map(|thread| &thread.moments).filter(|moment| writes(moment)).map(|m| m.share).sum()
+/// Looks for a thread that writes.
+const TRIES: usize = 20;
+const TRY_EVERY: Duration = Duration::from_millis(5);
+
+/// Returns the units that wait at a time for room in a pipe.
+pub fn writers(facts: &Facts) -> f64 {
+    facts.moments().filter(|moment| writes(moment)).map(|m| m.share).sum()
 }
 
 /// Returns the process that reads the pipe for which threads wait: `gzip 4711`.
@@ -29,27 +29,36 @@ pub fn reader(process: &Process, facts: &Facts) -> Option<String> {
     if writers(facts) < WRITERS_MIN {
         return None;
     }
-    let waits = facts.threads.iter().filter(|thread| thread.moments.iter().any(writes));
+    let waits: Vec<u64> =
+        facts.threads.iter().filter(|thread| thread.moments.iter().any(writes)).map(|thread| thread.id).collect();
     let pipe = |tid: u64| {
         let (call, arguments) = process.waiting_call(tid as u32)?;
-        let descriptor = arguments.first().filter(|_| WRITES.contains(&call))?;
+        let descriptor = arguments.first().filter(|_| number_writes(call))?;
         let link = fs::read_link(format!("/proc/{}/fd/{descriptor}", process.pid)).ok()?;
         link.to_string_lossy().starts_with("pipe:").then_some(link)
     };
-    let pipe = waits.filter_map(|thread| pipe(thread.id)).next()?;
+    // Threads take turns in writing, so that none may do so at one moment.
+    let pipe = (0..TRIES).find_map(|_| {
+        let found = waits.iter().find_map(|tid| pipe(*tid));
+        if found.is_none() {
+            std::thread::sleep(TRY_EVERY);
+        }
+        found
+    })?;
     // The reading end is open for reading only.
     let is_reading = |pid: u32, descriptor: &str| {
         let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).unwrap_or_default();
         let flags = info.lines().find_map(|line| line.strip_prefix("flags:")?.trim().chars().last());
         flags == Some('0')
     };
-    let reads = |pid: &u32| {
-        let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        let mut ends = entries.filter(|entry| fs::read_link(entry.path()).is_ok_and(|link| link == pipe));
-        ends.any(|entry| is_reading(*pid, &entry.file_name().to_string_lossy()))
-    };
-    let pid = processes().filter(|pid| *pid != process.pid).find(reads)?;
-    Some(format!("{} {pid}", label(&Process::of(pid).ok()?)))
+    let mut found = None;
+    each_descriptor(|pid, descriptor, link| {
+        if pid != process.pid && link == pipe && is_reading(pid, descriptor) {
+            found = Some(pid);
+        }
+        found.is_none()
+    });
+    Some(format!("{} {}", label(&Process::of(found?).ok()?), found?))
 }
 
 /// Finds writers that wait for room in a pipe.
@@ -58,7 +67,7 @@ pub fn full_pipe(facts: &Facts) -> Option<Finding> {
     if waiting < WRITERS_MIN {
         return None;
     }
-    let moments = facts.threads.iter().flat_map(|thread| &thread.moments).filter(|moment| writes(moment));
+    let moments = facts.moments().filter(|moment| writes(moment));
     let largest = moments.max_by(|a, b| a.share.total_cmp(&b.share))?;
     let place = waiting::user_frame(&largest.frames).map_or_else(String::new, |f| format!(", in {}", shown(&f.name)));
     let reader = facts.details.pipe_reader.as_deref().unwrap_or("another process");
@@ -78,7 +87,7 @@ pub fn full_pipe(facts: &Facts) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::why::facts::ThreadFacts;
-    use yunti_probe::stack::Frame;
+    use yunti_probe::stack::{Frame, Kind};
 
     #[test]
     fn a_reader_that_is_too_slow() {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::why::account::waiting::{self, Waiting, shown};
 use crate::why::causes::finding::{Finding, percent, while_processors_are_free};
+use crate::why::causes::waits::pipe::{WRITERS_MIN, writers};
 use crate::why::facts::{Facts, ThreadFacts};
 use crate::why::requests::PeerRequests;
 use yunti_probe::target::DiskWait;
@@ -45,6 +46,9 @@ fn mostly(threads: &[&ThreadFacts]) -> Option<(Waiting, Rc<str>, f64)> {
     Some((kind, place, n / all.max(1e-9)))
 }
 
+/// Name of a peer without a known address.
+pub const UNKNOWN_PEER: &str = "a peer";
+
 /// Returns the peer that threads wait for most: `postgres 4711 at 127.0.0.1:5432`.
 pub fn peer(facts: &Facts) -> String {
     let first = facts.peers.first().map(|(peer, _)| peer);
@@ -55,7 +59,7 @@ pub fn peer(facts: &Facts) -> String {
         let process = peer.process.as_deref().unwrap_or("a process");
         Some(format!("{process} at the Unix socket {}", peer.name))
     };
-    known.map(PeerRequests::name).or_else(|| first.cloned()).or_else(unix).unwrap_or_else(|| "a peer".to_owned())
+    known.map(PeerRequests::name).or_else(|| first.cloned()).or_else(unix).unwrap_or_else(|| UNKNOWN_PEER.to_owned())
 }
 
 /// Returns true if most waits for a disk are until written data is on it.
@@ -73,6 +77,10 @@ pub fn doing(facts: &Facts, kind: Waiting) -> Option<String> {
         Waiting::File if is_fsync(facts) => "wait until written data is on the device (fsync)".to_owned(),
         Waiting::File => "wait for files".to_owned(),
         Waiting::Sleep => "sleep".to_owned(),
+        Waiting::Resource if writers(facts) >= WRITERS_MIN => {
+            let reader = facts.details.pipe_reader.as_deref().unwrap_or("another process");
+            format!("wait for room in a full pipe, which {reader} reads too slowly,")
+        }
         Waiting::Lock | Waiting::Resource => "wait for something else that is held".to_owned(),
         // Another thread may read the answers for them.
         Waiting::Result => match facts.requests.outbound.first().filter(|peer| peer.outstanding >= ANSWERS_MIN) {
@@ -139,9 +147,13 @@ fn of_pool(facts: &Facts, name: &str, workers: &[&ThreadFacts]) -> Option<Findin
                 "The threads of an executor bound it: all {n:.0} of its thread pool are never idle and \
                  mostly {doing} in {place}; further calls queue behind them."
             ),
+            false if workers.len() == 1 => format!(
+                "The threads of an executor bound it: its only thread, {name}*, is never idle and mostly blocked: tasks \
+                 {doing} in {place}, while {results:.1} others wait for their results."
+            ),
             false => format!(
-                "The threads of an executor bound it: its {n:.0} threads {name}* are never idle and mostly {doing} in \
-                 {place}, while {results:.1} others wait for their results."
+                "The threads of an executor bound it: all its {n:.0} threads {name}* are never idle and mostly {doing} \
+                 in {place}, while {results:.1} others wait for their results."
             ),
         },
         evidence: vec![format!("{} of the workers' time goes to that, {} is idle", percent(share), percent(idle))],

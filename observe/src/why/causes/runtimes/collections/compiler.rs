@@ -1,6 +1,6 @@
 //! Compilation in a JVM: code that is interpreted, compiled again and again, or loaded again and again.
 
-use crate::why::causes::finding::{Finding, has_frame, of_processor, percent};
+use crate::why::causes::finding::{Finding, has_frame, of_processor, percent, while_processors_are_free};
 use crate::why::facts::Facts;
 
 /// Share of interpreted code on the processors from which on it is the cause.
@@ -68,6 +68,8 @@ const CLASS_LOADING: [&str; 7] = [
 ];
 /// Share of processor time from which on these count.
 const SHARE_MIN: f64 = 0.1;
+/// The same for compilers in a young process: they work in each of them, and hold it up if they have a large part.
+const WARM_UP_MIN: f64 = 0.3;
 
 pub fn deoptimised(facts: &Facts) -> Option<Finding> {
     let share = facts.cpu_share(|frames| has_frame(frames, &DEOPTIMISATION));
@@ -94,11 +96,12 @@ pub fn compilation(facts: &Facts) -> Option<Finding> {
     let all = facts.cpu_seconds().max(0.001);
     let share = facts.jvm.compiling_seconds / all;
     // Compilers beside free processors hold nobody up.
-    let scarce = facts.utilisation();
-    if !facts.is_jvm || share < SHARE_MIN || facts.cpu_seconds() < facts.seconds * 0.3 {
+    let scarce = facts.utilisation() * (1.0 - while_processors_are_free(facts));
+    let is_warm = facts.outside.age_seconds > WARM_SECONDS;
+    let least = if is_warm { SHARE_MIN } else { WARM_UP_MIN };
+    if !facts.is_jvm || share < least || facts.cpu_seconds() < facts.seconds * 0.3 {
         return None;
     }
-    let is_warm = facts.outside.age_seconds > WARM_SECONDS;
     Some(Finding {
         cause: if is_warm { "compilation" } else { "warm-up" },
         cost: share * scarce,
