@@ -370,6 +370,7 @@ def observe(minutes):
             trials("birch"),
             trials("alder"),
             trials("cedar"),
+            trials("dogwood"),
             Suite("full", "programs with known causes", [[sys.executable, "observe/tests/why/programs_test.py"]],
                   counts.read_unittest, minutes=30),
             *(fuzzing(target, minutes) for target in OF_OBSERVE)]

@@ -6,7 +6,6 @@ mod choose;
 mod descriptors;
 mod disk;
 mod entry;
-mod file_locks;
 mod mapping;
 mod network;
 pub mod outside;
@@ -17,9 +16,8 @@ mod thread_files;
 
 pub use activity::{Activity, ActivitySampler, cpu_time, number_writes};
 pub use choose::{choose, label, processes};
-pub use descriptors::each_descriptor;
+pub use descriptors::{FileLock, each_descriptor, file_locks, open_files};
 pub use disk::{DISK_WAITS, DiskWait};
-pub use file_locks::{FileLock, file_locks, open_files};
 pub use mapping::{Mapping, mappings};
 pub use network::sockets::{Listener, listeners, sockets_of};
 pub use network::{in_network_of, ports};

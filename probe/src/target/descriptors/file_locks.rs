@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use super::Process;
+use crate::target::Process;
 
 /// Lock of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,12 @@
-//! Open descriptors of all processes.
+//! Open descriptors of processes, and the locks of their files.
+
+mod file_locks;
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+pub use file_locks::{FileLock, file_locks, open_files};
 
 use super::processes;
 
@@ -10,8 +14,8 @@ use super::processes;
 const SEARCH_MAX: Duration = Duration::from_millis(300);
 
 /// Passes each open descriptor to `take`, until that returns false or the longest time is over: the process, the
-/// descriptor, and what it is (`socket:[47]`, `pipe:[11]`, a path). Processes come in the order of their numbers, so that
-/// a parent usually comes before its children.
+/// descriptor, and what it is (`socket:[47]`, `pipe:[11]`, a path). Processes come in the order of their numbers, so
+/// that a parent usually comes before its children.
 pub fn each_descriptor(mut take: impl FnMut(u32, &str, &Path) -> bool) {
     let begin = Instant::now();
     let mut pids: Vec<u32> = processes().collect();

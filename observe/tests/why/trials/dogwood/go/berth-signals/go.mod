@@ -1,0 +1,3 @@
+module berthsignals
+
+go 1.22

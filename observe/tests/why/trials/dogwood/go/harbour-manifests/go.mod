@@ -1,0 +1,3 @@
+module harbourmanifests
+
+go 1.22

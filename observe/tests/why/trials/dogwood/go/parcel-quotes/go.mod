@@ -1,0 +1,3 @@
+module parcelquotes
+
+go 1.22

@@ -1,0 +1,3 @@
+module seatinventory
+
+go 1.22

@@ -1,0 +1,3 @@
+module ticketstamps
+
+go 1.22

@@ -1,0 +1,3 @@
+package cargo;
+
+record ScanEvent(String owner, int serial, int depot, long at) { }
