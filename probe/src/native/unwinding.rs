@@ -16,12 +16,15 @@ pub struct Unwinding {
     memory: Memory,
     names: Names,
     threads: HashMap<u32, Rc<str>>,
-    /// Time of the last reading of the mappings.
+    /// Time of the last reading of the mappings, and the time until the next one.
     last_refresh: Instant,
+    again: Duration,
 }
 
-/// Shortest interval between two readings of the mappings.
+/// Shortest and longest interval between two readings of the mappings. It grows while they do not help: stacks of code
+/// without frame pointers have addresses that are none.
 const AGAIN: Duration = Duration::from_millis(10);
+const AGAIN_MAX: Duration = Duration::from_millis(500);
 
 /// Returns true for kernel functions that belong to the measurement itself.
 fn is_watching(name: &str) -> bool {
@@ -38,6 +41,7 @@ impl Unwinding {
             process: process.clone(),
             threads: HashMap::new(),
             last_refresh: Instant::now(),
+            again: AGAIN,
         }
     }
 
@@ -45,10 +49,12 @@ impl Unwinding {
     pub fn frames(&mut self, raw: &Raw) -> Vec<Frame> {
         let (mut user, mut is_cut) = self.memory.unwind(&raw.registers, &raw.stack);
         // Unknown code: a library may have been loaded. JIT compilers add code all the time.
-        if self.last_refresh.elapsed() >= AGAIN && user.iter().any(|address| self.memory.mapping(*address).is_none()) {
+        let is_unknown = |memory: &Memory, user: &[u64]| user.iter().any(|address| memory.mapping(*address).is_none());
+        if self.last_refresh.elapsed() >= self.again && is_unknown(&self.memory, &user) {
             self.memory.refresh();
             self.last_refresh = Instant::now();
             (user, is_cut) = self.memory.unwind(&raw.registers, &raw.stack);
+            self.again = if is_unknown(&self.memory, &user) { (self.again * 2).min(AGAIN_MAX) } else { AGAIN };
         }
         let mut frames = Vec::new();
         if is_cut {

@@ -18,6 +18,9 @@ const EVERY: Duration = Duration::from_millis(20);
 /// Time between two walks through all connections while none is new.
 const ALL_EVERY: Duration = Duration::from_millis(400);
 const UDP_EVERY: Duration = Duration::from_millis(50);
+/// The same while there are none.
+const ALL_EVERY_WITHOUT: Duration = Duration::from_secs(1);
+const UDP_EVERY_WITHOUT: Duration = Duration::from_millis(200);
 const UNIX_EVERY: Duration = Duration::from_millis(250);
 /// Share of a processor for samples, and what they may spend at once.
 const SHARE_MAX: f64 = 0.01;
@@ -140,7 +143,8 @@ impl RequestSampler {
     /// Takes a sample for the time that is left to spend: of the known connections if they are few, else of all.
     fn sample(&mut self, left: Duration) {
         let known_cost = self.one_cost * self.tracked.len() as u32;
-        let is_due = self.is_churning || self.all_at.is_none_or(|at| at.elapsed() >= ALL_EVERY);
+        let every = if self.tracked.is_empty() { ALL_EVERY_WITHOUT } else { ALL_EVERY };
+        let is_due = self.is_churning || self.all_at.is_none_or(|at| at.elapsed() >= every);
         // While connections come and go, those known are not all that there are, and count too little.
         let is_all = self.is_churning || is_due && self.all_cost <= left || known_cost >= self.all_cost;
         let cost = if is_all { self.all_cost } else { known_cost };
@@ -156,7 +160,8 @@ impl RequestSampler {
         } else {
             self.sample_known(sample, at);
         }
-        if self.udp_at.is_none_or(|(time, _)| time.elapsed() >= UDP_EVERY) {
+        let every = if self.look_ups > 0.0 { UDP_EVERY } else { UDP_EVERY_WITHOUT };
+        if self.udp_at.is_none_or(|(time, _)| time.elapsed() >= every) {
             self.sample_udp(at);
         }
         if self.unix_at.is_none_or(|at| at.elapsed() >= UNIX_EVERY) {
