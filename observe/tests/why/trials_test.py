@@ -56,6 +56,10 @@ class Judge(unittest.TestCase):
         self.assertEqual(trials.faults(of(14, 3, "wrong", "missed", "missed")), [])
         self.assertRegex(trials.faults(of(13, 3, *["wrong"] * 4))[0], "^13 of 20 .* right; at least 70%$")
         self.assertRegex(trials.faults(of(16, 4))[0], "^4 of 20 .* vague; at most 15%$")
+        cured = trials.Trial(SLOW, "right", "", promised=0.9, rates=(100, 150))
+        self.assertRegex(trials.faults([cured])[0], "^slow-one: the cause takes 90% .* its cure saves 33%$")
+        cured.rates = (100, 200)
+        self.assertEqual(trials.faults([cured]), [])
         accused = trials.Trial(HEALTHY, "accused", "")
         self.assertEqual(trials.faults([*of(20, 0), accused]), ["healthy-one: accused"])
 
@@ -64,7 +68,7 @@ class Judge(unittest.TestCase):
         text = trials.page("oak", found, [(HEALTHY, "there is no ruby")], "abc")
         for line in ("* 1 slow: 0 right, 1 vague, 0 wrong, 0 missed, 0 broken",
                      "* 1 healthy: 1 right, 0 accused, 0 broken",
-                     "* skipped: healthy-one: there is no ruby", "| slow-one | c | lock | vague | a \\| b in x |"):
+                     "* skipped: healthy-one: there is no ruby", "| slow-one | c | lock | vague | a \\| b in x |  |"):
             self.assertIn(line, text.splitlines())
 
 
@@ -75,15 +79,18 @@ OUT = os.path.join(trials.ROOT, "build/trials")
 class Answers(unittest.TestCase):
     """`yunti observe why` on some cases of the trials."""
 
-    def check(self, collection, name):
+    def check(self, collection, name, with_cure=False):
         [case] = find(os.path.join(trials.HERE, "trials", collection), [name])
         if reason := case.missing():
             self.skipTest(reason)
-        trial = trials.judged(case, os.path.join(OUT, collection, name), SECONDS)
+        trial = trials.judged(case, os.path.join(OUT, collection, name), SECONDS, with_cure)
         self.assertEqual(trial.verdict, "right", trial.sentence)
+        return trial
 
     def test_a_channel_whose_taker_waits(self):
-        self.check("alder", "log-shipper")
+        """What is named is tried: the cure saves at least half of the promised share."""
+        trial = self.check("alder", "log-shipper", with_cure=True)
+        self.assertGreaterEqual(trial.saved(), trials.SAVED_MIN * trial.promised)
 
     def test_a_file_lock_of_another_process(self):
         self.check("alder", "spool-writer")
