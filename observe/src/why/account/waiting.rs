@@ -247,6 +247,10 @@ pub fn sends_to_unix(frames: &[Frame]) -> bool {
 /// Returns true for threads of V8's and libuv's pools without a task. They wake each other, as holders of a lock do.
 fn is_pool_of_node(frames: &[Frame]) -> bool {
     let has = |test: fn(&str) -> bool| frames.iter().any(|frame| test(&frame.name));
+    // The queue of V8's jobs has a lock that its workers and the collector take.
+    if has(|name| name.starts_with("v8::platform::")) {
+        return true;
+    }
     has(|name| name.starts_with("uv_cond_wait"))
         && has(|name| name.contains("PlatformWorkerThread") || name == "worker" || name.starts_with("worker("))
 }

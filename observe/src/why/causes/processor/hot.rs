@@ -78,17 +78,37 @@ fn innermost_of(stacks: &[(&[Frame], u64)]) -> Option<(Rc<str>, f64)> {
     Some((name.clone(), n as f64 / all.max(1) as f64))
 }
 
-/// Returns the program's own function that calls a function most often, unless the function is its own.
+/// Share of a function's samples that one caller has from which on the sentence names it, if both are the program's own.
+const CALLER_MIN: f64 = 0.6;
+
+/// Returns the program's own function that calls a function most often.
 fn caller(facts: &Facts, name: &str) -> Option<Rc<str>> {
-    let mut callers: HashMap<Rc<str>, u64> = HashMap::new();
+    let (mut callers, mut all): (HashMap<Rc<str>, u64>, u64) = Default::default();
     for (frames, n) in &facts.on_cpu {
         let Some(at) = frames.iter().position(|frame| &*frame.name == name) else { continue };
+        all += n;
         if let Some(user) = waiting::user_frame(&frames[..=at]) {
             *callers.entry(user.name.clone()).or_default() += n;
         }
     }
-    let (user, _) = callers.into_iter().max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))?;
-    (&*user != name).then_some(user)
+    let most = |sums: HashMap<Rc<str>, u64>| sums.into_iter().max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)));
+    let (user, _) = most(callers)?;
+    if &*user != name {
+        return Some(user);
+    }
+    let mut callers: HashMap<Rc<str>, u64> = HashMap::new();
+    for (frames, n) in &facts.on_cpu {
+        let Some(at) = frames.iter().position(|frame| &*frame.name == name) else { continue };
+        if let Some(own) = waiting::own_frame(&frames[..at]).filter(|own| !is_loop(&own.name)) {
+            *callers.entry(own.name.clone()).or_default() += n;
+        }
+    }
+    most(callers).filter(|(_, n)| *n as f64 >= CALLER_MIN * all as f64).map(|(own, _)| own)
+}
+
+/// Returns true for outermost functions, which say nothing about what is called from them.
+fn is_loop(name: &str) -> bool {
+    ["main", "main.main", "run", "start_thread"].contains(&name) || name.ends_with("::main")
 }
 
 fn is_code(frame: &Frame) -> bool {

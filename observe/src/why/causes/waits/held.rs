@@ -186,7 +186,9 @@ fn lock(facts: &Facts, queue: &Queue, waiting: f64) -> Option<Finding> {
 fn lock_by_kernel(facts: &Facts) -> Option<Finding> {
     let lock = facts.details.lock.as_ref().filter(|_| !facts.is_jvm)?;
     let known = facts.threads_waiting(Waiting::Lock) > lock.waiting_threads / 2.0;
-    if known || lock.waiting_threads < queue::WAITERS_MIN {
+    // The waits of an event loop are on its stacks. The other threads of such a runtime share locks of its own.
+    let is_of_runtime = facts.event_loop.as_ref().is_some_and(|one| one.profile.is_some());
+    if known || is_of_runtime || lock.waiting_threads < queue::WAITERS_MIN {
         return None;
     }
     let busy = facts.busy_threads() + lock.waiting_threads;
