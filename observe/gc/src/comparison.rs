@@ -1,7 +1,7 @@
 //! Comparison of two logs, before and after a change.
 
-use crate::event::Kind;
-use crate::log::Log;
+use crate::model::event::Kind;
+use crate::model::log::Log;
 use crate::summary::Summary;
 
 /// Difference of the allocation rates from which on two logs are of different loads.

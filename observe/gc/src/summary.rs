@@ -1,9 +1,9 @@
 //! Summary of a log: shares, percentiles, utilization, rates, and the live set.
 
-use crate::event::{Event, Kind, Space};
-use crate::heap::HeapSample;
-use crate::log::{Log, Safepoints, Sum};
-use crate::unified::is_collection;
+use crate::model::event::{Event, Kind, Space};
+use crate::model::heap::HeapSample;
+use crate::model::log::{Log, Safepoints, Sum};
+use crate::read::is_collection;
 
 /// Windows of the minimum mutator utilization, in milliseconds.
 pub const WINDOWS_MS: [f64; 3] = [50.0, 200.0, 1000.0];
@@ -73,8 +73,8 @@ impl Summary {
         let rate = |bytes: u64| sampled.filter(|_| bytes > 0).map(|seconds| bytes as f64 / seconds);
         let heap_seen = log.heap.samples.iter().map(|sample| sample.total.max(sample.before)).max().unwrap_or(0);
         let metaspace = log.events.iter().map(|event| event.space(Space::Metaspace).before).max().unwrap_or(0);
-        let survivors = (log.heap.survivor_counts > 0)
-            .then(|| log.heap.survived as f64 / log.heap.survivor_counts.max(1) as f64);
+        let survivors =
+            (log.heap.survivor_counts > 0).then(|| log.heap.survived as f64 / log.heap.survivor_counts.max(1) as f64);
         Summary {
             seconds,
             pauses: log.pauses(),
@@ -238,7 +238,7 @@ fn cpu(events: &[Event]) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::blank;
+    use crate::model::log::blank;
 
     fn pause(start_s: f64, pause_ms: f64) -> Event {
         let mut event = blank();

@@ -59,5 +59,7 @@ fn appended(findings: &[Finding]) -> String {
 }
 
 fn said(findings: &[Finding]) -> String {
-    findings.first().map_or_else(|| "threads stalled".to_owned(), |finding| format!("{}: {}", finding.text, finding.cure))
+    findings
+        .first()
+        .map_or_else(|| "threads stalled".to_owned(), |finding| format!("{}: {}", finding.text, finding.cure))
 }

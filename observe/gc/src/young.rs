@@ -10,8 +10,8 @@
 //!   share of pauses = n p / (1 + n p)           n collections a second, p seconds each
 //! ```
 
-use crate::event::{Event, Space};
-use crate::log::Log;
+use crate::model::event::{Event, Space};
+use crate::model::log::Log;
 
 /// Fewest collections from which a size is predicted.
 const COLLECTIONS_MIN: usize = 5;

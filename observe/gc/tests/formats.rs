@@ -315,11 +315,17 @@ fn findings_have_a_cure() {
     let findings = findings(&log, &summary);
     assert_eq!(findings[0].rule, "young too small");
     let sentence = verdict(&summary, &findings);
-    assert!(sentence.starts_with("pauses take 8.0 % of the time (199 pauses, longest 8 ms); most are young"), "{sentence}");
+    assert!(
+        sentence.starts_with("pauses take 8.0 % of the time (199 pauses, longest 8 ms); most are young"),
+        "{sentence}"
+    );
     assert!(sentence.contains("-Xmn"), "{sentence}");
     let healthy = parse(&text.replace("8.000ms", "0.100ms"));
     let summary = Summary::of(&healthy);
-    assert_eq!(verdict(&summary, &yunti_gc::findings(&healthy, &summary)), "nothing is wrong: pauses take 0.1 %, longest 0.1 ms");
+    assert_eq!(
+        verdict(&summary, &yunti_gc::findings(&healthy, &summary)),
+        "nothing is wrong: pauses take 0.1 %, longest 0.1 ms"
+    );
 }
 
 /// Returns the next number of a fixed sequence (Marsaglia's xorshift).

@@ -3,9 +3,9 @@
 use yunti_program::text::numbers::milliseconds;
 
 use super::{COST_MIN, Finding, times};
-use crate::collector::Collector;
-use crate::event::Kind;
-use crate::log::Log;
+use crate::model::collector::Collector;
+use crate::model::event::Kind;
+use crate::model::log::Log;
 use crate::summary::Summary;
 
 /// Longest stall in milliseconds below which stalls are no finding.
@@ -21,7 +21,9 @@ pub fn stalls(log: &Log, summary: &Summary) -> Option<Finding> {
     // Of the time of each thread that stalled, in the mean.
     let cost = summary.share(stalls.total_ms / threads.max(1) as f64);
     let generational = match log.collector {
-        Some(Collector::Z) => "; generational ZGC (JDK 21 and later, the only one from 24 on) frees young objects sooner",
+        Some(Collector::Z) => {
+            "; generational ZGC (JDK 21 and later, the only one from 24 on) frees young objects sooner"
+        }
         _ => "",
     };
     Some(Finding {
@@ -40,7 +42,8 @@ pub fn stalls(log: &Log, summary: &Summary) -> Option<Finding> {
 /// The concurrent cycle ends after the heap is full, so the program stops for a full collection.
 pub fn late_cycle(log: &Log, summary: &Summary) -> Option<Finding> {
     let degenerated = summary.of_kind(Kind::Degenerated);
-    let is_fallback = |cause: &str| !cause.starts_with("System.gc") && !cause.starts_with("Heap ") && !cause.starts_with("Metadata");
+    let is_fallback =
+        |cause: &str| !cause.starts_with("System.gc") && !cause.starts_with("Heap ") && !cause.starts_with("Metadata");
     let full: Vec<f64> = log
         .events
         .iter()

@@ -4,9 +4,9 @@ use yunti_program::text::numbers::memory;
 
 use super::young::percent;
 use super::{COST_MIN, Finding, flag_size, times};
-use crate::collector::Collector;
-use crate::event::{Kind, Space};
-use crate::log::{Log, Sum};
+use crate::model::collector::Collector;
+use crate::model::event::{Kind, Space};
+use crate::model::log::{Log, Sum};
 use crate::summary::Summary;
 
 /// Part of the largest heap from which on a live set leaves a collector too little room.
@@ -28,7 +28,9 @@ pub fn live_set_near_the_maximum(_log: &Log, summary: &Summary) -> Option<Findin
     }
     let collections = summary.of_kind(Kind::Full).count;
     let leak = match summary.growth {
-        Some(_) => "it grows, so first find the leak by two class histograms (`jcmd PID GC.class_histogram`); otherwise ",
+        Some(_) => {
+            "it grows, so first find the leak by two class histograms (`jcmd PID GC.class_histogram`); otherwise "
+        }
         None => "",
     };
     Some(Finding {
@@ -98,7 +100,11 @@ pub fn system_gc(log: &Log, summary: &Summary) -> Option<Finding> {
 }
 
 fn total(sum: &Sum, summary: &Summary) -> String {
-    let share = if summary.seconds > 0.0 { format!(" ({} of the time)", percent(summary.share(sum.total_ms))) } else { String::new() };
+    let share = if summary.seconds > 0.0 {
+        format!(" ({} of the time)", percent(summary.share(sum.total_ms)))
+    } else {
+        String::new()
+    };
     format!("{}{share}", yunti_program::text::numbers::milliseconds(sum.total_ms))
 }
 
@@ -137,7 +143,7 @@ pub fn no_room_for_copies(log: &Log, summary: &Summary) -> Option<Finding> {
     if log.exhausted == 0 {
         return None;
     }
-    let ms = |event: &&crate::event::Event| event.pause_ms;
+    let ms = |event: &&crate::model::event::Event| event.pause_ms;
     let failed: f64 = log.events.iter().filter(|event| event.is_exhausted).map(|event| ms(&event)).sum();
     let compactions = summary.of_cause("G1 Compaction Pause").total_ms;
     let cost = summary.share(failed + compactions);
@@ -149,7 +155,9 @@ pub fn no_room_for_copies(log: &Log, summary: &Summary) -> Option<Finding> {
             "a larger -Xmx, or -XX:G1ReservePercent=20 and -XX:InitiatingHeapOccupancyPercent=30, so that marking starts \
              earlier"
         }
-        Some(Collector::Cms) => "-XX:CMSInitiatingOccupancyFraction=60 -XX:+UseCMSInitiatingOccupancyOnly, or a larger -Xmx",
+        Some(Collector::Cms) => {
+            "-XX:CMSInitiatingOccupancyFraction=60 -XX:+UseCMSInitiatingOccupancyOnly, or a larger -Xmx"
+        }
         _ => "a larger -Xmx, or a smaller young generation",
     };
     Some(Finding {

@@ -4,9 +4,9 @@ use yunti_program::text::numbers::milliseconds;
 
 use super::young::percent;
 use super::{COST_MIN, Finding, times};
-use crate::collector::Collector;
-use crate::event::Event;
-use crate::log::Log;
+use crate::model::collector::Collector;
+use crate::model::event::Event;
+use crate::model::log::Log;
 use crate::summary::Summary;
 
 /// Shortest pause in seconds whose processor time says something: the log names it in steps of 10 ms.
@@ -96,7 +96,9 @@ pub fn other_stops(_log: &Log, summary: &Summary) -> Option<Finding> {
     let (operation, _, most) = summary.stops.iter().find(|(_, is_collection, _)| !is_collection)?;
     let cure = match &**operation {
         name if name.contains("Bias") => "-XX:-UseBiasedLocking",
-        "PrintThreads" | "ThreadDump" | "FindDeadlocks" => "request fewer thread dumps; a monitoring tool requests them",
+        "PrintThreads" | "ThreadDump" | "FindDeadlocks" => {
+            "request fewer thread dumps; a monitoring tool requests them"
+        }
         "HeapDumper" | "GC_HeapInspection" => "request fewer heap dumps and class histograms",
         "RedefineClasses" | "ChangeBreakpoints" => "an agent changes classes; load it at the start only",
         name if name.starts_with("Deoptimize") => "-Xlog:deoptimization=debug names the methods (JDK 17 and later)",
@@ -126,8 +128,9 @@ pub fn wrong_collector(log: &Log, summary: &Summary) -> Option<Finding> {
         rule: "wrong collector",
         cost: share * (1.0 - 1.0 / f64::from(processors.min(4))),
         text: format!("the Serial collector uses one of {processors} processors"),
-        cure: "-XX:+UseParallelGC for throughput, -XX:+UseG1GC for shorter pauses. A JVM chooses Serial by itself below \
+        cure:
+            "-XX:+UseParallelGC for throughput, -XX:+UseG1GC for shorter pauses. A JVM chooses Serial by itself below \
                two processors or 1792 MB of memory"
-            .to_owned(),
+                .to_owned(),
     })
 }

@@ -6,7 +6,7 @@ mod machine;
 mod phases;
 mod young;
 
-use crate::log::Log;
+use crate::model::log::Log;
 use crate::summary::Summary;
 
 /// Cause of lost time with its cure.

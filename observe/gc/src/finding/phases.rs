@@ -4,7 +4,7 @@ use yunti_program::text::numbers::milliseconds;
 
 use super::young::percent;
 use super::{COST_MIN, Finding};
-use crate::log::{Log, Sum};
+use crate::model::log::{Log, Sum};
 use crate::summary::Summary;
 
 /// Part of all pauses from which on a phase is long.
@@ -41,7 +41,8 @@ pub fn roots(log: &Log, summary: &Summary) -> Option<Finding> {
         rule: "roots",
         cost,
         text: format!("scanning roots takes {} of all pauses", percent(sum.total_ms / summary.pauses.total_ms)),
-        cure: "fewer threads with deep stacks, fewer class loaders; -Xlog:gc+phases=trace names the kind of roots".to_owned(),
+        cure: "fewer threads with deep stacks, fewer class loaders; -Xlog:gc+phases=trace names the kind of roots"
+            .to_owned(),
     })
 }
 

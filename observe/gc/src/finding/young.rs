@@ -3,8 +3,8 @@
 use yunti_program::text::numbers::{memory, milliseconds, seconds};
 
 use super::{COST_MIN, Finding, flag_size};
-use crate::collector::Collector;
-use crate::log::Log;
+use crate::model::collector::Collector;
+use crate::model::log::Log;
 use crate::summary::Summary;
 use crate::young::YoungModel;
 

@@ -149,8 +149,9 @@ pub fn comparison(comparison: &Comparison) -> Value {
         Unit::BytesPerSecond => "bytes_per_s",
         Unit::PerMinute => "per_minute",
     };
-    let rows = comparison.rows.iter().map(|row| {
-        json!({ "name": row.name, "unit": unit(row.unit), "before": row.before, "after": row.after })
-    });
+    let rows = comparison
+        .rows
+        .iter()
+        .map(|row| json!({ "name": row.name, "unit": unit(row.unit), "before": row.before, "after": row.after }));
     rows.collect()
 }

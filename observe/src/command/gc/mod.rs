@@ -44,9 +44,9 @@ impl GcReport {
         let is_empty = log.events.is_empty() && log.heap.samples.is_empty() && log.collector.is_none();
         if is_empty && log.safepoints.0.is_empty() {
             let name = files.first().map_or_else(String::new, |path| path.display().to_string());
-            return Err(Error::new(Code::Input, "no line of a garbage collection log")
-                .at_path(name)
-                .hint("write one with -Xlog:gc*,safepoint:file=gc.log, or with -XX:+PrintGCDetails -Xloggc:gc.log (JDK 8)"));
+            return Err(Error::new(Code::Input, "no line of a garbage collection log").at_path(name).hint(
+                "write one with -Xlog:gc*,safepoint:file=gc.log, or with -XX:+PrintGCDetails -Xloggc:gc.log (JDK 8)",
+            ));
         }
         let summary = Summary::of(&log);
         let findings = findings(&log, &summary);

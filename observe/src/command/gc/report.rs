@@ -48,8 +48,18 @@ pub fn fill(report: &GcReport, answer: &mut Answer) {
         shown: SHOWN,
     });
     answer.tables.push(numbers(log, summary));
-    answer.tables.push(sums("Pauses by kind", "kind", summary.kinds.iter().map(|(kind, sum)| (kind.name(), *sum)), summary));
-    answer.tables.push(sums("Pauses by cause", "cause", summary.causes.iter().map(|(name, sum)| (&**name, *sum)), summary));
+    answer.tables.push(sums(
+        "Pauses by kind",
+        "kind",
+        summary.kinds.iter().map(|(kind, sum)| (kind.name(), *sum)),
+        summary,
+    ));
+    answer.tables.push(sums(
+        "Pauses by cause",
+        "cause",
+        summary.causes.iter().map(|(name, sum)| (&**name, *sum)),
+        summary,
+    ));
     if let Some(model) = YoungModel::of(log).filter(|_| !log.collector.is_some_and(|c| c.is_concurrent())) {
         answer.tables.push(young(&model));
         answer.notes.push(format!(
@@ -152,12 +162,7 @@ fn numbers(log: &Log, summary: &Summary) -> Table {
     Table { title: "Numbers".to_owned(), columns: vec![("what", false), ("value", true)], rows, shown: 20 }
 }
 
-fn sums<'a>(
-    title: &str,
-    column: &'static str,
-    sums: impl Iterator<Item = (&'a str, Sum)>,
-    summary: &Summary,
-) -> Table {
+fn sums<'a>(title: &str, column: &'static str, sums: impl Iterator<Item = (&'a str, Sum)>, summary: &Summary) -> Table {
     let rows = sums.filter(|(_, sum)| sum.count > 0).map(|(name, sum)| {
         vec![
             count(sum.count),
@@ -170,7 +175,14 @@ fn sums<'a>(
     });
     Table {
         title: title.to_owned(),
-        columns: vec![("count", true), ("sum", true), ("of the time", true), ("mean", true), ("max", true), (column, false)],
+        columns: vec![
+            ("count", true),
+            ("sum", true),
+            ("of the time", true),
+            ("mean", true),
+            ("max", true),
+            (column, false),
+        ],
         rows: rows.collect(),
         shown: SHOWN,
     }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use yunti_base::{Code, Error, Result};
 
-use crate::log::Log;
-use crate::parser::Parser;
+use super::parser::Parser;
+use super::unified::decorations;
+use crate::model::log::Log;
 use crate::scan::Scan;
-use crate::stamp::{Stamp, date};
-use crate::unified::decorations;
+use crate::scan::stamp::{Stamp, date};
 
 /// Bytes of a read. A longer line is cut.
 const BUFFER_BYTES: usize = 1 << 18;

@@ -1,9 +1,9 @@
 //! Log under construction: the parsers add events to it, and it keeps sums whose size does not depend on the log's.
 
-use crate::collector::{Collector, Settings};
-use crate::event::{Event, Kind, Space};
-use crate::heap::HeapCurve;
-use crate::stamp::Stamp;
+use crate::model::collector::{Collector, Settings};
+use crate::model::event::{Event, Kind, Space};
+use crate::model::heap::HeapCurve;
+use crate::scan::stamp::Stamp;
 
 /// Pauses that are kept one by one; further ones are in the sums only.
 pub const EVENTS_MAX: usize = 1 << 20;

@@ -136,7 +136,7 @@ pub struct Event {
     pub start_s: f64,
     pub pause_ms: f64,
     pub kind: Kind,
-    /// Cause, an index of [`crate::Log::causes`].
+    /// Cause, an index of [`super::log::Log::causes`].
     pub cause: u16,
     /// Number of the collection in its JVM.
     pub number: u32,

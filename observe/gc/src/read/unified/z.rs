@@ -1,9 +1,9 @@
 //! Cycles of ZGC and Shenandoah, which collect beside the program: their causes, sizes and allocations.
 
 use super::space::{change, split_change};
-use crate::collector::Collector;
-use crate::heap::HeapSample;
-use crate::log::Log;
+use crate::model::collector::Collector;
+use crate::model::heap::HeapSample;
+use crate::model::log::Log;
 use crate::scan::{Scan, split_number};
 
 /// Cycles that may be under way at once.

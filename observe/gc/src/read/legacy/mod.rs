@@ -10,11 +10,11 @@
 mod header;
 mod record;
 
-use crate::event::{Change, Cpu, Space};
-use crate::log::Log;
-use crate::parser::{age, stopped};
-use crate::scan::{Scan, after, split_milliseconds, split_number};
-use crate::stamp::{Stamp, date};
+use crate::model::event::{Change, Cpu, Space};
+use crate::model::log::Log;
+use crate::read::stopped::{age, stopped};
+use crate::scan::stamp::{Stamp, date};
+use crate::scan::{Scan, after, is_address_range, split_milliseconds, split_number};
 
 /// Longest record in bytes.
 const RECORD_BYTES_MAX: usize = 64 << 10;
@@ -38,6 +38,10 @@ impl Legacy {
         let text = scan.spaces().0;
         let begins = text.starts_with(b"[GC") || text.starts_with(b"[Full GC");
         if !self.open.is_empty() {
+            if begins && memchr::memmem::find(&self.open, b"YG occupancy").is_some() {
+                // A young collection within a remark (-XX:+CMSScavengeBeforeRemark); the remark's duration has its own.
+                return true;
+            }
             if begins && !stamp.is_empty() {
                 // The record before it is cut.
                 log.damaged += 1;
@@ -81,7 +85,7 @@ impl Legacy {
     fn go_on(&mut self, text: &[u8], log: &mut Log) {
         for (at, c) in text.iter().enumerate() {
             match c {
-                b'[' => self.depth += 1,
+                b'[' if !is_address_range(&text[at..]) => self.depth += 1,
                 b']' => self.depth = self.depth.saturating_sub(1),
                 _ => continue,
             }

@@ -1,6 +1,6 @@
 //! Stamp of a line: seconds since the start of the JVM, a date, or both.
 
-use crate::scan::Scan;
+use super::Scan;
 
 /// Times that a line names.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,6 +1,6 @@
 //! Heap over time: what a log says of allocation, promotion and the live set.
 
-use crate::event::{Event, Kind, Space};
+use crate::model::event::{Event, Kind, Space};
 
 /// Samples that are kept; from then on only every second one is, and so on.
 const SAMPLES_MAX: usize = 1 << 18;
@@ -125,8 +125,8 @@ fn promoted(event: &Event) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Change;
-    use crate::log::blank;
+    use crate::model::event::Change;
+    use crate::model::log::blank;
 
     fn young(heap: (u64, u64), young: (u64, u64)) -> Event {
         let mut event = blank();

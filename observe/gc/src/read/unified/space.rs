@@ -1,6 +1,6 @@
 //! Sizes of the heap and its parts in messages of unified logging.
 
-use crate::event::{Change, Space};
+use crate::model::event::{Change, Space};
 use crate::scan::Scan;
 
 /// Numbers of regions before and after a pause, and of those that a space may grow to, by [`Space`].

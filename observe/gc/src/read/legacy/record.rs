@@ -1,9 +1,9 @@
 //! Records of JDK 8: one pause, or the end of a phase beside the program.
 
-use crate::collector::Collector;
-use crate::event::{Change, Kind, Space};
-use crate::log::{Log, Pause, blank};
-use crate::scan::{Scan, after, bracket, split_milliseconds, split_number};
+use crate::model::collector::Collector;
+use crate::model::event::{Change, Kind, Space};
+use crate::model::log::{Log, Pause, blank};
+use crate::scan::{Scan, after, bracket, is_address_range, split_milliseconds, split_number};
 
 /// Names of spaces at the starts of inner brackets.
 const SPACES: [(&[u8], Space, Option<Collector>); 12] = [
@@ -93,9 +93,9 @@ fn seconds(text: &[u8]) -> Option<f64> {
 fn top(text: &[u8]) -> Vec<u8> {
     let mut depth = 0usize;
     let mut top = Vec::with_capacity(text.len().min(256));
-    for c in text {
+    for (at, c) in text.iter().enumerate() {
         match c {
-            b'[' => depth += 1,
+            b'[' if !is_address_range(&text[at..]) => depth += 1,
             b']' => depth = depth.saturating_sub(1),
             _ if depth == 0 => top.push(*c),
             _ => {}
@@ -114,7 +114,8 @@ fn last_change(text: &[u8]) -> Option<Change> {
 fn change_around(text: &[u8], at: usize) -> Option<Change> {
     let mut start = at;
     // `24.0M(24.0M)->..`: the size of the space stands before the arrow.
-    while start > 0 && matches!(text[start - 1], b'0'..=b'9' | b'.' | b',' | b'(' | b')' | b'K' | b'M' | b'G' | b'B' | b'T')
+    while start > 0
+        && matches!(text[start - 1], b'0'..=b'9' | b'.' | b',' | b'(' | b')' | b'K' | b'M' | b'G' | b'B' | b'T')
     {
         start -= 1;
     }
@@ -218,7 +219,9 @@ mod tests {
         assert_eq!(cause(b"GC pause (G1 Evacuation Pause) (young)"), Some(&b"G1 Evacuation Pause"[..]));
         assert_eq!(cause(b"GC pause (young) (System.gc())"), Some(&b"System.gc()"[..]));
         assert_eq!(cause(b"GC  65K->14K(251K), 0.0129 secs"), None);
-        let k = |before: u64, after: u64, total: u64| Some(Change { before: before << 10, after: after << 10, total: total << 10 });
+        let k = |before: u64, after: u64, total: u64| {
+            Some(Change { before: before << 10, after: after << 10, total: total << 10 })
+        };
         assert_eq!(last_change(b": 1K->2K(3K), 4K(5K)->6K(7K), 0.1 secs"), k(4, 6, 7));
         assert_eq!(last_change(b"->"), None);
     }

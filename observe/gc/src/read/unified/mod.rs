@@ -12,12 +12,12 @@ mod setting;
 mod space;
 mod z;
 
-use crate::event::{Change, Cpu, Space};
-use crate::heap::HeapSample;
-use crate::log::Log;
-use crate::parser::{COLLECTION, age, stopped};
+use crate::model::event::{Change, Cpu, Space};
+use crate::model::heap::HeapSample;
+use crate::model::log::Log;
+use crate::read::stopped::{COLLECTION, age, stopped};
+use crate::scan::stamp::{Stamp, date};
 use crate::scan::{Scan, after, split_milliseconds};
-use crate::stamp::{Stamp, date};
 use space::Regions;
 use z::Cycles;
 
@@ -158,7 +158,9 @@ impl Unified {
         let (name, ms) = match split_milliseconds(text) {
             Some((head, ms)) => (head.trim_ascii_end().strip_suffix(b":").unwrap_or(head), ms),
             None => {
-                let Some((head, rest)) = memchr::memmem::find(text, b" (ms):").map(|at| text.split_at(at)) else { return };
+                let Some((head, rest)) = memchr::memmem::find(text, b" (ms):").map(|at| text.split_at(at)) else {
+                    return;
+                };
                 let Some(ms) = after(rest, b"Avg:").and_then(|rest| Scan(rest).spaces().number()) else { return };
                 (head, ms)
             }
@@ -213,7 +215,6 @@ impl Unified {
             _ => age(text, log) || setting::take(text, log),
         }
     }
-
 }
 
 fn cpu(number: u64, text: &[u8], log: &mut Log) {
@@ -252,8 +253,20 @@ fn stall(text: &[u8], log: &mut Log) {
 
 /// Operations of the JVM that are collections, by the starts of their names.
 const COLLECTIONS: [&str; 14] = [
-    "G1", "GenCollect", "Serial", "Parallel", "Z", "X", "Shenandoah", "CollectForMetadata", "CMS", "CGC_", "PSCollect",
-    "GenGrow", "RendezvousGCThreads", "collection",
+    "G1",
+    "GenCollect",
+    "Serial",
+    "Parallel",
+    "Z",
+    "X",
+    "Shenandoah",
+    "CollectForMetadata",
+    "CMS",
+    "CGC_",
+    "PSCollect",
+    "GenGrow",
+    "RendezvousGCThreads",
+    "collection",
 ];
 
 /// Returns true if an operation of the JVM is a collection.

@@ -1,7 +1,7 @@
 //! Settings that a log names at its start, tags `gc`, `gc,init` and `gc,heap`.
 
-use crate::collector::Collector;
-use crate::log::Log;
+use crate::model::collector::Collector;
+use crate::model::log::Log;
 use crate::scan::Scan;
 
 /// Takes a message about the JVM. Returns false if it is none.

@@ -1,5 +1,7 @@
 //! Scanner over the bytes of a line: numbers, sizes, durations and words. It never fails; what is not there is `None`.
 
+pub mod stamp;
+
 /// Cursor over the rest of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scan<'a>(pub &'a [u8]);
@@ -99,7 +101,7 @@ pub fn after<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
 pub fn bracket(text: &[u8], open: u8, close: u8) -> Option<(&[u8], &[u8])> {
     let mut depth = 0usize;
     for (at, c) in text.iter().enumerate() {
-        if *c == open {
+        if *c == open && !is_address_range(&text[at..]) {
             depth += 1;
         } else if *c == close {
             depth = depth.checked_sub(1)?;
@@ -111,6 +113,11 @@ pub fn bracket(text: &[u8], open: u8, close: u8) -> Option<(&[u8], &[u8])> {
         }
     }
     None
+}
+
+/// Returns true for a half-open range of addresses, whose bracket never closes: `[0x00c0, 0x00cc)`.
+pub fn is_address_range(text: &[u8]) -> bool {
+    text.starts_with(b"[0x")
 }
 
 #[cfg(test)]

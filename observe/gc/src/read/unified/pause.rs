@@ -1,8 +1,8 @@
 //! Pause of unified logging: `Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 1.234ms`.
 
 use super::{Unified, space};
-use crate::event::{Change, Kind};
-use crate::log::{Log, Pause, blank};
+use crate::model::event::{Change, Kind};
+use crate::model::log::{Log, Pause, blank};
 use crate::scan::{bracket, split_milliseconds};
 
 /// Name of a pause in its parts.
@@ -84,7 +84,8 @@ fn title(text: &[u8]) -> Title<'_> {
                 is_exhausted = !content.ends_with(b": Pinned");
             }
             // Of ZGC and Shenandoah: the cycle, or what it does besides. They are no causes.
-            b"Major" | b"Minor" | b"process weakrefs" | b"unload classes" | b"Young" | b"Old" | b"Global" | b"Mixed " => {}
+            b"Major" | b"Minor" | b"process weakrefs" | b"unload classes" | b"Young" | b"Old" | b"Global"
+            | b"Mixed " => {}
             content => cause = content,
         }
         rest = next.trim_ascii_start();
