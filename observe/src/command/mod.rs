@@ -2,6 +2,7 @@
 
 pub mod faults;
 pub mod flame;
+pub mod gc;
 mod live;
 pub mod locks;
 pub mod native;
@@ -41,6 +42,7 @@ pub struct Flags {
 enum Command {
     Faults(faults::FaultsFlags),
     Flame(flame::FlameFlags),
+    Gc(gc::GcFlags),
     Locks(locks::LocksFlags),
     Native(native::NativeFlags),
     Slow(slow::SlowFlags),
@@ -62,6 +64,7 @@ impl Command {
         Some(match self {
             Command::Faults(flags) => &flags.output.answer,
             Command::Flame(flags) => &flags.output.answer,
+            Command::Gc(flags) => &flags.answer,
             Command::Locks(flags) => &flags.output.answer,
             Command::Native(flags) => &flags.output.answer,
             Command::Slow(flags) => &flags.output.answer,
@@ -88,6 +91,7 @@ pub fn act(flags: Flags) -> Outcome {
     match flags.command {
         Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),
+        Command::Gc(flags) => gc::gc(&flags),
         Command::Locks(flags) => locks::locks(&flags),
         Command::Native(flags) => native::native(&flags),
         Command::Slow(flags) => slow::slow(&flags),

@@ -3,6 +3,7 @@
 
 mod page;
 mod text;
+mod timeline;
 mod treemap;
 
 use std::time::Duration;
@@ -14,6 +15,7 @@ use yunti_program::failure::{Failure, Outcome};
 use yunti_program::terminal::stdout;
 
 pub use text::table as on_terminal;
+pub use timeline::{Series, Shape, Timeline};
 pub use treemap::{Part, Treemap};
 
 use crate::options::AnswerFlags;
@@ -42,6 +44,8 @@ pub struct Answer {
     pub graph: Option<Graph>,
     /// Treemaps, shown on pages only.
     pub treemaps: Vec<Treemap>,
+    /// Timelines, shown on pages only.
+    pub timelines: Vec<Timeline>,
     /// Duration of the measurement in seconds; 0 without one.
     pub seconds: f64,
     /// True if the process ended during the measurement.
@@ -61,6 +65,8 @@ pub enum Subject {
     Process { name: String, pid: u32 },
     /// Path of a device or an image, or the name of a part of the machine.
     Device(String),
+    /// Path of a log.
+    Log(String),
 }
 
 impl Default for Subject {
@@ -73,7 +79,7 @@ impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
             Subject::Process { name, pid } => write!(f, "{name} {pid}"),
-            Subject::Device(path) => f.write_str(path),
+            Subject::Device(path) | Subject::Log(path) => f.write_str(path),
         }
     }
 }
@@ -133,6 +139,11 @@ impl Answer {
         Answer { command, subject: Subject::Device(path), ..Answer::default() }
     }
 
+    /// Returns an empty answer about a log.
+    pub fn of_log(command: &'static str, path: String) -> Answer {
+        Answer { command, subject: Subject::Log(path), ..Answer::default() }
+    }
+
     /// Records the duration, the end and the overhead of a measurement.
     pub fn watched(&mut self, watched: &Watched) {
         self.watched_twice(watched, Duration::ZERO);
@@ -181,6 +192,7 @@ impl Answer {
         match &self.subject {
             Subject::Process { name, pid } => (document["process"], document["pid"]) = (json!(name), json!(pid)),
             Subject::Device(path) => document["device"] = json!(path),
+            Subject::Log(path) => document["log"] = json!(path),
         }
         if self.seconds > 0.0 {
             document["seconds"] = json!(self.seconds);

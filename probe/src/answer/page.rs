@@ -5,7 +5,7 @@ use serde_json::json;
 use yunti_program::page::Page;
 use yunti_program::page::markup::{Tag, details, note, section, table, tag};
 
-use super::{Answer, Graph, Listing, Subject, Table, treemap};
+use super::{Answer, Graph, Listing, Subject, Table, timeline, treemap};
 use crate::stack::{KINDS, Kind};
 
 const STYLE: &str = include_str!("flame.css");
@@ -18,19 +18,27 @@ const ROWS_OPEN: usize = 20;
 /// Returns the page of an answer.
 pub fn of(answer: &Answer) -> String {
     let title = format!("{} - {}", answer.subject, answer.command);
-    let guide = if matches!(answer.subject, Subject::Device(_)) { "machine" } else { "observe" };
+    let guide = match answer.subject {
+        Subject::Process { .. } => "observe",
+        Subject::Device(_) => "machine",
+        Subject::Log(_) => "gc",
+    };
     let foot = format!("Yunti {}. docs/guide/{guide}.md explains the terms.", env!("CARGO_PKG_VERSION"));
     let script = answer.graph.is_some().then_some(SCRIPT);
-    let style = [STYLE, if answer.treemaps.is_empty() { "" } else { treemap::STYLE }].concat();
+    let treemap_style = if answer.treemaps.is_empty() { "" } else { treemap::STYLE };
+    let timeline_style = if answer.timelines.is_empty() { "" } else { timeline::STYLE };
+    let style = [STYLE, treemap_style, timeline_style].concat();
     let page = Page { title: &title, style: &style, script, foot: &foot };
     let tables = answer.tables.iter().enumerate().filter(|(_, table)| !table.rows.is_empty());
     let listings = answer.listings.iter().enumerate().filter(|(_, listing)| !listing.of.is_empty());
     let tables: Vec<Tag> = tables.map(|(i, table)| as_table(i, table)).collect();
     let listings: Vec<Tag> = listings.map(|(i, listing)| as_listing(i, listing)).collect();
     let treemaps = answer.treemaps.iter().enumerate().map(|(i, treemap)| treemap.draw(i));
+    let timelines = answer.timelines.iter().enumerate().map(|(i, timeline)| timeline.draw(i));
     page.of([header(answer)]
         .into_iter()
         .chain(answer.graph.as_ref().map(graph))
+        .chain(timelines)
         .chain(treemaps)
         .chain(tables)
         .chain(listings))
@@ -62,7 +70,7 @@ fn header(answer: &Answer) -> Tag {
 fn heading(subject: &Subject) -> String {
     match subject {
         Subject::Process { name, pid } => format!("{name}, process {pid}"),
-        Subject::Device(path) => path.clone(),
+        Subject::Device(path) | Subject::Log(path) => path.clone(),
     }
 }
 

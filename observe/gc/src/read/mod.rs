@@ -1,0 +1,11 @@
+//! Reader of logs: files, lines, and the two forms of lines.
+
+mod legacy;
+mod parser;
+mod source;
+mod stopped;
+mod unified;
+
+pub use parser::Parser;
+pub use source::read;
+pub use unified::is_collection;

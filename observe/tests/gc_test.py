@@ -1,0 +1,170 @@
+"""`yunti observe gc` on logs of a program that allocates: its pauses equal those that the JVM records by JFR."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+from looking import InAFolder, Refusals, answer, compiled, java_versions, observe  # noqa: E402
+
+SECONDS = 2
+# JFR and the log agree to this part of the sum.
+AGREEMENT = 0.001
+# The log rounds each pause to a microsecond.
+ROUNDING_MS = 0.0005
+
+# Version, options, shape of the program, and the collector that the log names.
+RUNS = {
+    "17 Serial": ("-XX:+UseSerialGC", "cache", "Serial"),
+    "17 Parallel": ("-XX:+UseParallelGC", "leak", "Parallel"),
+    "17 G1": ("-XX:+UseG1GC", "humongous", "G1"),
+    "17 Z": ("-XX:+UseZGC", "cache", "ZGC"),
+    "17 Shenandoah": ("-XX:+UseShenandoahGC", "cache", "Shenandoah"),
+    "25 Serial": ("-XX:+UseSerialGC", "system", "Serial"),
+    "25 Parallel": ("-XX:+UseParallelGC", "cache", "Parallel"),
+    "25 G1": ("-XX:+UseG1GC", "classes", "G1"),
+    "25 Z": ("-XX:+UseZGC", "cache", "generational ZGC"),
+    "25 Shenandoah": ("-XX:+UseShenandoahGC", "cache", "Shenandoah"),
+    "25 generational Shenandoah": (
+        "-XX:+UseShenandoahGC -XX:ShenandoahGCMode=generational", "cache", "generational Shenandoah",
+    ),
+}
+
+SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
+<configuration version="2.0">
+  <event name="jdk.GCPhasePause"><setting name="enabled">true</setting><setting name="threshold">0 ms</setting></event>
+</configuration>
+"""
+
+
+class Logs(InAFolder, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not java_versions():
+            raise unittest.SkipTest("there is no JDK 17 or 25")
+        super().setUpClass()
+        compiled(cls.folder.name, "Churn")
+        with open(os.path.join(cls.folder.name, "gc.jfc"), "w") as f:
+            f.write(SETTINGS)
+
+    def churn(self, version, options, shape, log="gc*,safepoint:file=gc.log"):
+        """Runs the program. Returns the path of its log."""
+        home = java_versions().get(version)
+        if not home:
+            self.skipTest(f"there is no JDK {version}")
+        command = [os.path.join(home, "bin/java"), *options.split(), "-Xmx64m", f"-Xlog:{log}",
+                   "-XX:StartFlightRecording=filename=gc.jfr,settings=gc.jfc", "-cp", ".", "Churn", shape, str(SECONDS)]
+        run = subprocess.run(command, cwd=self.folder.name, capture_output=True, text=True, timeout=60)
+        if "not supported" in run.stderr + run.stdout or "Unrecognized" in run.stderr:
+            self.skipTest(f"this JDK has no such collector: {run.stderr.strip()}")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return os.path.join(self.folder.name, "gc.log")
+
+    def recorded(self, version):
+        """Returns the pauses that JFR recorded: pairs of the collection's number and milliseconds."""
+        home = java_versions()[version]
+        run = subprocess.run([os.path.join(home, "bin/jfr"), "print", "--json", "--events", "GCPhasePause", "gc.jfr"],
+                             cwd=self.folder.name, capture_output=True, text=True, timeout=60, check=True)
+        events = [event["values"] for event in json.loads(run.stdout)["recording"]["events"]]
+        ms = [float(re.fullmatch(r"PT(?:(\d+)M)?([\d.]+)S", event["duration"])[2]) * 1000 for event in events]
+        return [(event["gcId"], duration) for event, duration in zip(events, ms)]
+
+    def agree(self, name):
+        version = name.split()[0]
+        options, shape, collector = RUNS[name]
+        log = self.churn(version, options, shape)
+        document = answer("gc", log)
+        self.assertEqual(document["collector"], collector)
+        self.assertEqual((document["lines_foreign"], document["lines_damaged"]), (0, 0))
+        recorded = self.recorded(version)
+        # The recording begins after the log, and the first pauses may lie before it.
+        numbers = [number for number, _ in recorded]
+        events = [e for e in document["events"] if min(numbers) <= e["gc"] <= max(numbers)]
+        self.assertEqual(document["events_omitted"], 0)
+        self.assertGreater(len(events), 0.8 * document["pauses"]["count"])
+        self.assertEqual(len(events), len(recorded))
+        ours, theirs = sum(e["pause_ms"] for e in events), sum(ms for _, ms in recorded)
+        self.assertAlmostEqual(ours, theirs, delta=AGREEMENT * theirs + ROUNDING_MS * len(events))
+        return document
+
+    def test_one_sentence_comes_first(self):
+        log = self.churn("17" if "17" in java_versions() else "25", "-XX:+UseParallelGC -Xmn4m", "cache")
+        text = observe("gc", log).stdout
+        self.assertRegex(text, r"^.*gc\.log: (pauses take|nothing is wrong)")
+        self.assertIn("Pauses by kind", text)
+        page = os.path.join(self.folder.name, "gc.html")
+        document = json.loads(observe("gc", log, "--json", "-o", page).stdout)
+        # The eden of four megabytes is small for this heap.
+        self.assertIn("young too small", [finding["rule"] for finding in document["findings"]])
+        with open(page) as f:
+            html = f.read()
+        self.assertIn("class=\"timeline\"", html)
+        self.assertIn("docs/guide/gc.md", html)
+        self.compare(log)
+        self.rotated(log)
+
+    def compare(self, log):
+        again = shutil.copy(log, os.path.join(self.folder.name, "again.log"))
+        document = answer("gc", "--compare", log, again)
+        self.assertTrue(all(row["before"] == row["after"] for row in document["compared"]))
+        self.assertEqual(document["before"]["pauses"], document["after"]["pauses"])
+
+    def rotated(self, log):
+        """Rotated files in any order, one of them compressed, give the answer of the whole log."""
+        whole = answer("gc", log)
+        with open(log) as f:
+            lines = f.readlines()
+        half = len(lines) // 2
+        newer, older = os.path.join(self.folder.name, "cut.log"), os.path.join(self.folder.name, "cut.log.0")
+        with open(newer, "w") as f:
+            f.writelines(lines[half:])
+        with gzip.open(older, "wt") as f:
+            f.writelines(lines[:half])
+        parts = answer("gc", newer, older)
+        self.assertEqual((parts["pauses"], parts["runs"]), (whole["pauses"], 1))
+        run = subprocess.run([os.environ.get("YUNTI", "yunti"), "observe", "gc", "--json", "-"], input="".join(lines),
+                             capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual(json.loads(run.stdout)["pauses"], whole["pauses"])
+
+    def test_system_gc_is_named(self):
+        document = self.agree("25 Serial")
+        self.assertIn("System.gc()", [finding["rule"] for finding in document["findings"]])
+
+    def test_humongous_objects_are_named(self):
+        document = self.agree("17 G1")
+        self.assertIn("G1 Humongous Allocation", [cause["cause"] for cause in document["by_cause"]])
+
+
+def agreement(name):
+    def test(self):
+        self.agree(name)
+
+    return test
+
+
+for run in RUNS:
+    if run not in ("25 Serial", "17 G1"):
+        setattr(Logs, f"test_pauses_of_{run.replace(' ', '_')}_equal_those_of_jfr", agreement(run))
+
+
+class Errors(Refusals, InAFolder, unittest.TestCase):
+    observer = "gc"
+
+    def test_errors_are_one_line(self):
+        path = os.path.join(self.folder.name, "other.log")
+        with open(path, "w") as f:
+            f.write("2026-01-01 INFO started\n")
+        self.refused(3, "no line of a garbage collection log", path)
+        self.refused(3, "No such file", os.path.join(self.folder.name, "none.log"))
+        self.refused(3, "cannot read the log", self.folder.name)
+        self.refused(2, "FILE")
+        self.refused(2, "--compare", "--compare", path)
+
+
+if __name__ == "__main__":
+    unittest.main()
