@@ -14,7 +14,7 @@ use crate::model::roots::Roots;
 use crate::model::sizes::Sizes;
 use crate::pass::references::{Objects, referrers};
 use crate::pass::scan::{Unit, scan};
-use crate::pass::weigh::{ClassTotal, weigh, without_garbage};
+use crate::pass::weigh::{ClassTotal, Weights, weigh, without_garbage};
 
 /// Settings of an analysis.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +80,7 @@ impl Heap {
         let pointer = map.id_bytes as u64;
         let reference = if scan.is_compressed { 4 } else { pointer };
         let memory = Memory { pointer, reference, alignment: scan.ids.alignment() };
-        let classes =
-            Classes::build(scan.classes, &scan.usage, memory, &map, &source, |id| scan.ids.has(id))?;
+        let classes = Classes::build(scan.classes, &scan.usage, memory, &map, &source, |id| scan.ids.has(id))?;
         // The boot loader has no object in the dump; its stand-in is at 0. Stand-ins of classes have addresses, too.
         scan.ids.add(0);
         classes.list.iter().for_each(|class| scan.ids.add(class.record.id));
@@ -90,15 +89,13 @@ impl Heap {
         let units = scan.units;
         let objects = Objects { source: &source, units: &units, ids: &ids, classes: &classes, roots: &roots, threads };
         let forest = Forest::grow(referrers(&objects)?, threads);
-        let mut weights = weigh(&objects, &forest)?;
-        let mut trees: Vec<u32> =
-            roots.kinds.keys().map(|&root| forest.tree(forest.places[root as usize])).collect();
+        let Weights { sizes, mut totals, pairs } = weigh(&objects, &forest)?;
+        let mut trees: Vec<u32> = roots.kinds.keys().map(|&root| forest.tree(forest.places[root as usize])).collect();
         trees.sort_unstable();
-        let heads = head_dominators(&forest, &weights.pairs, &trees);
-        drop(std::mem::take(&mut weights.pairs));
-        let garbage = without_garbage(&objects, &forest, &heads, &mut weights.totals)?;
-        retain(&forest, &heads, &weights.sizes);
-        let (retained, totals) = (weights.sizes, weights.totals);
+        let heads = head_dominators(&forest, pairs, &trees);
+        let garbage = without_garbage(&objects, &forest, &heads, &mut totals)?;
+        retain(&forest, &heads, &sizes);
+        let retained = sizes;
         Ok(Heap { source, map, units, classes, ids, roots, forest, heads, retained, totals, garbage, notes, threads })
     }
 
@@ -125,7 +122,6 @@ impl Heap {
     pub fn retained(&self, place: u32) -> u64 {
         self.retained.get(place)
     }
-
 }
 
 /// Turns shallow sizes into retained ones: within each tree from the leaves up, trees behind their dominators first.

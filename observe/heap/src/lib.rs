@@ -4,11 +4,12 @@
 //!   file/    bytes -> records            model/  classes, sizes, roots
 //!   pass/    scan -> references -> weigh          each reads the dump once, on several threads
 //!   graph/   ids -> forest -> contract -> dominators
-//!   heap     the passes in their order
+//!   heap     the passes in their order  answer/ suspects, paths from roots, threads
 //! ```
 //!
 //! References are read again where others store them. So a dump of 1.5 GB takes 0.3 times its size in memory.
 
+pub mod answer;
 pub mod file;
 pub mod graph;
 pub mod heap;

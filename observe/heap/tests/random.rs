@@ -28,7 +28,8 @@ fn plain(heap: &TestHeap, is_compressed: bool) -> Plain {
         if class.super_id == 0 {
             return header;
         }
-        let own: u64 = class.fields.iter().map(|f| if f.1 == OBJECT { reference } else { value_bytes(f.1, 0) as u64 }).sum();
+        let own: u64 =
+            class.fields.iter().map(|f| if f.1 == OBJECT { reference } else { value_bytes(f.1, 0) as u64 }).sum();
         (own + raw(heap, class.super_id, header, reference)).div_ceil(reference) * reference
     }
     let instance = |class: u64| up(raw(heap, class, pointer + reference, reference), 8);

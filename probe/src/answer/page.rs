@@ -18,7 +18,11 @@ const ROWS_OPEN: usize = 20;
 /// Returns the page of an answer.
 pub fn of(answer: &Answer) -> String {
     let title = format!("{} - {}", answer.subject, answer.command);
-    let guide = if matches!(answer.subject, Subject::Device(_)) { "machine" } else { "observe" };
+    let guide = match answer.subject {
+        Subject::Device(_) => "machine",
+        Subject::Process { .. } => "observe",
+        Subject::File(_) => "heap",
+    };
     let foot = format!("Yunti {}. docs/guide/{guide}.md explains the terms.", env!("CARGO_PKG_VERSION"));
     let script = answer.graph.is_some().then_some(SCRIPT);
     let style = [STYLE, if answer.treemaps.is_empty() { "" } else { treemap::STYLE }].concat();
@@ -62,7 +66,7 @@ fn header(answer: &Answer) -> Tag {
 fn heading(subject: &Subject) -> String {
     match subject {
         Subject::Process { name, pid } => format!("{name}, process {pid}"),
-        Subject::Device(path) => path.clone(),
+        Subject::Device(path) | Subject::File(path) => path.clone(),
     }
 }
 

@@ -77,6 +77,7 @@ impl DumpMap {
         let mut window = Window { source, bytes: vec![0; WINDOW_BYTES], begin: 0, filled: 0 };
         let (id_bytes, time_ms, mut at) = header(&mut window)?;
         let mut map = DumpMap { id_bytes, time_ms, ..DumpMap::default() };
+        let mut is_open = false;
         while let Some(head) = window.get(at, HEADER_BYTES)? {
             let tag = head[0];
             let length = u64::from(be32(&head[5..]));
@@ -99,8 +100,14 @@ impl DumpMap {
                 end = source.bytes();
             }
             match tag {
-                HEAP_DUMP | HEAP_DUMP_SEGMENT => map.segments.push(Segment { begin, end }),
-                HEAP_DUMP_END if !map.segments.is_empty() => break,
+                HEAP_DUMP | HEAP_DUMP_SEGMENT => {
+                    is_open = tag == HEAP_DUMP_SEGMENT;
+                    map.segments.push(Segment { begin, end });
+                }
+                HEAP_DUMP_END if !map.segments.is_empty() => {
+                    is_open = false;
+                    break;
+                }
                 STRING | LOAD_CLASS | STACK_FRAME | STACK_TRACE => map.add(&mut window, tag, begin, end)?,
                 _ if is_known(tag) => {}
                 _ => {
@@ -112,6 +119,12 @@ impl DumpMap {
                 }
             }
             at = end;
+        }
+        if is_open && map.notes.is_empty() {
+            map.notes.push(format!(
+                "The dump is cut at byte {}: the record of its end is missing. Totals are of what is there.",
+                source.bytes()
+            ));
         }
         if map.segments.is_empty() {
             return Err(source

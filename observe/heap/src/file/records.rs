@@ -8,8 +8,8 @@
 //!   else root        id | ..
 //! ```
 //!
-//! One reused buffer serves a walk. Values of primitive arrays are never read here; elements of object arrays come in
-//! pieces, so that no array needs memory of its own.
+//! One reused buffer serves a walk. Elements and values of arrays come in pieces, so that no array needs memory of its
+//! own; a visitor that does not want them does not pay for reading them.
 
 use yunti_base::Result;
 
@@ -59,6 +59,8 @@ pub struct Root {
 pub trait Visitor {
     /// True if `elements` is called.
     const WANTS_ELEMENTS: bool = false;
+    /// True if `values` is called.
+    const WANTS_VALUES: bool = false;
     /// Receives a root.
     fn root(&mut self, _root: Root) {}
     /// Receives a class: its whole record behind the tag.
@@ -71,6 +73,10 @@ pub trait Visitor {
     fn elements(&mut self, _ids: &[u8]) {}
     /// Receives the head of an array of primitive values, and the offset of the first value.
     fn primitive_array(&mut self, _at: u64, _id: u64, _kind: u8, _length: u32, _values_at: u64) {}
+    /// Receives some values of the last array of primitive values.
+    fn values(&mut self, _values: &[u8]) {}
+    /// Receives the end of an array whose elements or values were sent.
+    fn array_end(&mut self) {}
 }
 
 /// Place where a walk ended early, and the reason.
@@ -180,6 +186,7 @@ fn walk_ids<const I: usize, V: Visitor>(
                     visitor.elements(ids);
                     at += ids.len() as u64;
                 }
+                visitor.array_end();
                 at = stop;
             }
             0x23 => {
@@ -194,6 +201,13 @@ fn walk_ids<const I: usize, V: Visitor>(
                     return cut();
                 }
                 visitor.primitive_array(at, id, kind, length, data);
+                at = data;
+                while V::WANTS_VALUES && at < stop {
+                    let Some(values) = blocks.some(at, 1, stop - at, end)? else { break };
+                    visitor.values(values);
+                    at += values.len() as u64;
+                }
+                visitor.array_end();
                 at = stop;
             }
             0x20 => {
@@ -219,7 +233,8 @@ fn walk_ids<const I: usize, V: Visitor>(
                     _ => return Ok(Some(Damage { at, what: format!("no record of the heap begins with {tag:#04x}") })),
                 };
                 let Some(root) = blocks.get(body, bytes, end)? else { return cut() };
-                let number = |at: usize| if kind != RootKind::JniGlobal && at + 4 <= bytes { be32(&root[at..]) } else { 0 };
+                let number =
+                    |at: usize| if kind != RootKind::JniGlobal && at + 4 <= bytes { be32(&root[at..]) } else { 0 };
                 visitor.root(Root { id: be_id(root, I), kind, thread: number(I), frame: number(I + 4) });
                 at = body + bytes as u64;
             }
@@ -244,11 +259,7 @@ pub fn value_bytes(kind: u8, id_bytes: usize) -> Option<usize> {
 }
 
 /// Returns the bytes of a class's record behind the tag, or the damage in it.
-fn class_bytes<const I: usize>(
-    blocks: &mut Blocks,
-    body: u64,
-    end: u64,
-) -> Result<std::result::Result<usize, String>> {
+fn class_bytes<const I: usize>(blocks: &mut Blocks, body: u64, end: u64) -> Result<std::result::Result<usize, String>> {
     let cut = || Ok(Err("a class reaches beyond the end of its segment".to_owned()));
     let mut bytes = 7 * I + 8;
     // Constants, static fields and fields: what comes before the type of each, and whether a value follows.

@@ -148,8 +148,7 @@ mod tests {
         // Lengauer and Tarjan, 1979: R, A .. L.
         let edges = "RA RB RC AD BA BD BE CF CG DL EH FI GI GJ HE HK IK JI KI KR LH";
         let node = |name: u8| if name == b'R' { 0 } else { u32::from(name - b'A') + 1 };
-        let edges: Vec<(u32, u32)> =
-            edges.split(' ').map(|e| (node(e.as_bytes()[0]), node(e.as_bytes()[1]))).collect();
+        let edges: Vec<(u32, u32)> = edges.split(' ').map(|e| (node(e.as_bytes()[0]), node(e.as_bytes()[1]))).collect();
         let found = dominators(&Graph::of(14, &edges), 0);
         for (nodes, idom) in [("ABCDEHIK", b'R'), ("FG", b'C'), ("L", b'D'), ("J", b'G')] {
             for name in nodes.bytes() {

@@ -129,12 +129,15 @@ impl IdSet {
         let count = u32::try_from(before).ok().filter(|&count| count < OBJECTS_MAX).ok_or_else(|| {
             Error::new(Code::Input, format!("has {before} objects; at most {OBJECTS_MAX} can be analysed"))
         })?;
-        let first = self.pages.first().map_or(0, |page| page.0);
+        // The stand-in of the boot loader at 0 is far from all other objects.
+        let low = usize::from(self.pages.len() > 1 && self.pages[0].0 == 0);
+        let first = self.pages.get(low).map_or(0, |page| page.0);
         let span = self.pages.last().map_or(0, |page| page.0 - first + 1);
         let mut table = Vec::new();
         if span <= self.pages.len() as u64 * TABLE_ENTRIES_A_PAGE {
             table = vec![NONE; span as usize];
-            self.pages.iter().enumerate().for_each(|(i, (page, _))| table[(page - first) as usize] = i as u32);
+            let pages = self.pages.iter().enumerate().skip(low);
+            pages.for_each(|(i, (page, _))| table[(page - first) as usize] = i as u32);
         }
         let (pages, leaves) = self.pages.into_iter().unzip();
         Ok(Ids { shift: self.shift, first, table, pages, leaves, ranks, count })
@@ -177,13 +180,10 @@ impl Ids {
             return None;
         }
         let (page, bit) = (unit / u64::from(LEAF_BITS), unit as u32 % LEAF_BITS);
-        let leaf = if self.table.is_empty() {
-            self.pages.binary_search(&page).ok()?
-        } else {
-            match self.table.get(usize::try_from(page.wrapping_sub(self.first)).ok()?) {
-                Some(&leaf) if leaf != NONE => leaf as usize,
-                _ => return None,
-            }
+        let leaf = match self.table.get(page.wrapping_sub(self.first) as usize) {
+            Some(&NONE) => return None,
+            Some(&leaf) => leaf as usize,
+            None => self.far(page)?,
         };
         let i = bit as usize / 64;
         let (word, mask) = (self.leaves[leaf][i], 1_u64 << (bit % 64));
@@ -193,6 +193,16 @@ impl Ids {
         let Rank { before, packed } = self.ranks[leaf];
         let within = if i > 0 { (packed >> (9 * (i - 1)) & 511) as u32 } else { 0 };
         Some(before + within + (word & (mask - 1)).count_ones())
+    }
+
+    /// Returns the leaf of a page outside the table.
+    #[cold]
+    fn far(&self, page: u64) -> Option<usize> {
+        if self.table.is_empty() {
+            self.pages.binary_search(&page).ok()
+        } else {
+            (page == 0 && self.pages[0] == 0).then_some(0)
+        }
     }
 
     /// Returns the id of an object.

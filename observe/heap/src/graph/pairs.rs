@@ -1,7 +1,13 @@
 //! References into joins, one entry for each tree and join: the least and greatest place that refers.
 //!
 //! The references from one tree into a join act on dominators like one reference from their lowest common ancestor. That
-//! is the ancestor of the least and the greatest place, so millions of references take 16 bytes.
+//! is the ancestor of the least and the greatest place, so millions of references take 16 bytes. Most joins have all
+//! their referrers in one tree: the first tree of each has 12 bytes in arrays, and only further ones are in a list.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// No tree refers.
+pub const NONE: u32 = u32::MAX;
 
 /// References from one tree into one join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +20,64 @@ pub struct Pair {
     pub least: u32,
     /// Greatest place that refers.
     pub greatest: u32,
+}
+
+/// First tree that refers to each join, collected by several threads at once.
+pub struct FirstTrees {
+    trees: Vec<AtomicU32>,
+    least: Vec<AtomicU32>,
+    greatest: Vec<AtomicU32>,
+}
+
+impl FirstTrees {
+    /// Returns the state before the first reference.
+    pub fn new(trees: usize) -> FirstTrees {
+        let all = |value: u32| (0..trees).map(|_| AtomicU32::new(value)).collect();
+        FirstTrees { trees: all(NONE), least: all(u32::MAX), greatest: all(0) }
+    }
+
+    /// Adds a pair: to the first tree of its join, or to `further`.
+    #[inline]
+    pub fn add(&self, pair: Pair, further: &mut Pairs) {
+        let join = pair.join as usize;
+        let mut first = self.trees[join].load(Relaxed);
+        if first == NONE {
+            first = self.trees[join].compare_exchange(NONE, pair.tree, Relaxed, Relaxed).err().unwrap_or(pair.tree);
+        }
+        if first != pair.tree {
+            further.add(pair);
+            return;
+        }
+        if self.least[join].load(Relaxed) > pair.least {
+            self.least[join].fetch_min(pair.least, Relaxed);
+        }
+        if self.greatest[join].load(Relaxed) < pair.greatest {
+            self.greatest[join].fetch_max(pair.greatest, Relaxed);
+        }
+    }
+
+    /// Returns the pairs: first ones by join, further ones by tree and join.
+    pub fn finish(self, further: Pairs) -> JoinPairs {
+        let plain = |values: Vec<AtomicU32>| values.into_iter().map(AtomicU32::into_inner).collect();
+        JoinPairs {
+            trees: plain(self.trees),
+            least: plain(self.least),
+            greatest: plain(self.greatest),
+            further: further.finish(),
+        }
+    }
+}
+
+/// References into all joins.
+pub struct JoinPairs {
+    /// First tree that refers, by the tree of the join; `NONE` for what is no join.
+    pub trees: Vec<u32>,
+    /// Least place in that tree.
+    pub least: Vec<u32>,
+    /// Greatest place in that tree.
+    pub greatest: Vec<u32>,
+    /// Pairs with further trees.
+    pub further: Vec<Pair>,
 }
 
 /// Entries that are collected before equal ones are merged.

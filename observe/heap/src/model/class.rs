@@ -51,6 +51,8 @@ pub struct ClassRecord {
     pub statics: Vec<Static>,
     /// Fields that this class adds.
     pub fields: Vec<Field>,
+    /// Bytes of fields that a stand-in has without knowing them.
+    pub unknown_bytes: u32,
 }
 
 impl ClassRecord {
@@ -115,6 +117,9 @@ pub struct Memory {
     /// Alignment of objects.
     pub alignment: u64,
 }
+
+/// Bytes of an array that only a forged dump exceeds.
+const ARRAY_BYTES_MAX: u64 = 1 << 40;
 
 /// Class with what is derived from its record.
 #[derive(Debug)]
@@ -237,12 +242,7 @@ impl Classes {
             if is_array {
                 self.add(record, format!("unknown-class-{number}[]"));
             } else {
-                let kinds = [(bytes / 4).min(1 << 16), bytes >> 1 & 1, bytes & 1];
-                let fields = kinds.iter().zip([10, 9, 8]).flat_map(|(&count, kind)| {
-                    std::iter::repeat_n(Field { name: 0, kind }, count as usize)
-                });
-                let record = ClassRecord { fields: fields.collect(), ..record };
-                self.add(record, format!("unknown-class-{number}"));
+                self.add(ClassRecord { unknown_bytes: bytes, ..record }, format!("unknown-class-{number}"));
             }
         }
     }
@@ -276,8 +276,9 @@ impl Classes {
                 }
             };
             while let Some(heir) = path.pop() {
-                let own: u64 = self.list[heir].record.fields.iter().map(|field| field_bytes(field.kind)).sum();
-                bytes = (bytes + own).next_multiple_of(reference);
+                let ClassRecord { fields, unknown_bytes, .. } = &self.list[heir].record;
+                let own: u64 = fields.iter().map(|field| field_bytes(field.kind)).sum();
+                bytes = (bytes + own + u64::from(*unknown_bytes)).next_multiple_of(reference);
                 raw[heir] = Some(bytes);
             }
         }
@@ -330,8 +331,8 @@ impl Classes {
     #[inline]
     pub fn array_bytes(&self, class: u32, length: u32) -> u64 {
         let Memory { pointer, reference, alignment } = self.memory;
-        (pointer + reference + 4 + u64::from(length) * self.list[class as usize].shallow_bytes)
-            .next_multiple_of(alignment)
+        let elements = u64::from(length).saturating_mul(self.list[class as usize].shallow_bytes).min(ARRAY_BYTES_MAX);
+        (pointer + reference + 4 + elements).next_multiple_of(alignment)
     }
 
     /// Returns the shallow bytes of an array of primitive values.

@@ -1,7 +1,7 @@
 //! Second pass: the single referrer of each object. References of classes, and of threads to their locals, come from
 //! the model instead of the file.
 
-use yunti_base::Result;
+use yunti_base::{Code, Error, Result};
 
 use super::crew;
 use super::scan::Unit;
@@ -140,8 +140,13 @@ pub fn pass<R: Receiver + Send>(objects: &Objects, receiver: impl Fn() -> R + Sy
     let crew = crew::share(objects.threads, objects.units.len(), state, |(blocks, references), item| {
         let Unit { begin, end, .. } = objects.units[item];
         references.array = None;
-        walk(blocks, objects.classes.id_bytes, begin, end, references)?;
-        Ok(())
+        match walk(blocks, objects.classes.id_bytes, begin, end, references)? {
+            None => Ok(()),
+            Some(damage) => Err(Error::new(Code::Input, "the heap dump changed while it was read")
+                .at_path(objects.source.path())
+                .at_offset(damage.at)
+                .hint("wait until the JVM has written it")),
+        }
     })?;
     Ok(crew.into_iter().map(|(_, references)| references.receiver).collect())
 }

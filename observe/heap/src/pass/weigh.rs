@@ -5,7 +5,7 @@ use yunti_base::Result;
 use super::references::{Objects, Receiver, pass};
 use crate::graph::contract::{HeadDominators, UNREACHED};
 use crate::graph::forest::Forest;
-use crate::graph::pairs::{Pair, Pairs};
+use crate::graph::pairs::{FirstTrees, JoinPairs, Pair, Pairs};
 use crate::model::sizes::Sizes;
 
 /// Objects of a class.
@@ -24,7 +24,7 @@ pub struct Weights {
     /// Totals by class.
     pub totals: Vec<ClassTotal>,
     /// References into joins.
-    pub pairs: Vec<Pair>,
+    pub pairs: JoinPairs,
 }
 
 /// Weighs all objects.
@@ -36,22 +36,24 @@ pub fn weigh(objects: &Objects, forest: &Forest) -> Result<Weights> {
         .iter()
         .map(|class| objects.ids.number(class.record.id).and_then(|number| forest.join_tree(number)))
         .collect();
+    let first = FirstTrees::new(forest.trees());
     let new = || Collector {
         forest,
+        first: &first,
         sizes: &sizes,
         near: Near::default(),
         class_joins: joins.iter().map(|&join| ClassJoin { join, ..ClassJoin::default() }).collect(),
         totals: vec![ClassTotal::default(); joins.len()],
-        pairs: Pairs::default(),
+        further: Pairs::default(),
     };
     let crew = pass(objects, new)?;
     let mut model = new();
     objects.model_references(|from, to| model.reference(from, to));
-    let mut pairs = Pairs::default();
+    let mut further = Pairs::default();
     let mut totals = vec![ClassTotal::default(); joins.len()];
     for mut collector in crew.into_iter().chain([model]) {
         collector.finish();
-        pairs.join(collector.pairs);
+        further.join(collector.further);
         for (sum, own) in totals.iter_mut().zip(collector.totals) {
             sum.objects += own.objects;
             sum.bytes += own.bytes;
@@ -62,7 +64,7 @@ pub fn weigh(objects: &Objects, forest: &Forest) -> Result<Weights> {
         totals[class as usize].objects += 1;
         totals[class as usize].bytes += bytes;
     });
-    Ok(Weights { sizes, totals, pairs: pairs.finish() })
+    Ok(Weights { sizes, totals, pairs: first.finish(further) })
 }
 
 /// Subtracts objects that no root reaches, if there are any.
@@ -137,11 +139,12 @@ struct ClassJoin {
 
 struct Collector<'a> {
     forest: &'a Forest,
+    first: &'a FirstTrees,
     sizes: &'a Sizes,
     near: Near,
     class_joins: Vec<ClassJoin>,
     totals: Vec<ClassTotal>,
-    pairs: Pairs,
+    further: Pairs,
 }
 
 impl Collector<'_> {
@@ -167,7 +170,8 @@ impl Collector<'_> {
 
     fn keep(&mut self, done: &ClassJoin) {
         if let Some(join) = done.join.filter(|&join| done.end > done.begin && join != done.tree) {
-            self.pairs.add(Pair { tree: done.tree, join, least: done.least, greatest: done.greatest });
+            let pair = Pair { tree: done.tree, join, least: done.least, greatest: done.greatest };
+            self.first.add(pair, &mut self.further);
         }
     }
 
@@ -197,7 +201,7 @@ impl Receiver for Collector<'_> {
         let place = self.forest.places[from as usize];
         let tree = self.near.tree(self.forest, place);
         if tree != join {
-            self.pairs.add(Pair { tree, join, least: place, greatest: place });
+            self.first.add(Pair { tree, join, least: place, greatest: place }, &mut self.further);
         }
     }
 }

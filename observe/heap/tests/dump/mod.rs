@@ -296,7 +296,11 @@ impl TestHeap {
                 }
             };
             let made = match random.below(10) {
-                0 => Object::Primitive { id, kind: if random.chance(50) { INT } else { BYTE }, length: random.below(40) as u32 },
+                0 => Object::Primitive {
+                    id,
+                    kind: if random.chance(50) { INT } else { BYTE },
+                    length: random.below(40) as u32,
+                },
                 1..=3 => {
                     let bound = if random.chance(5) { 60 } else { 6 };
                     let length = random.below(bound);
@@ -304,9 +308,18 @@ impl TestHeap {
                     Object::Array { id, class: heap.classes[5].id, elements }
                 }
                 n => {
-                    let class = heap.classes[if n < 6 { 6 } else if n < 9 { 7 } else { 8 }].id;
+                    let class = heap.classes[if n < 6 {
+                        6
+                    } else if n < 9 {
+                        7
+                    } else {
+                        8
+                    }]
+                    .id;
                     let fields = heap.fields(class);
-                    let values = fields.into_iter().map(|kind| (kind, if kind == OBJECT { to(random) } else { random.below(99) }));
+                    let values = fields
+                        .into_iter()
+                        .map(|kind| (kind, if kind == OBJECT { to(random) } else { random.below(99) }));
                     Object::Instance { id, class, values: values.collect() }
                 }
             };
@@ -355,7 +368,11 @@ fn record(out: &mut Vec<u8>, tag: u8, body: &[u8]) {
 
 /// Writes bytes to a file of the test and returns its path.
 pub fn file(name: &str, bytes: &[u8]) -> std::path::PathBuf {
-    let path = std::env::temp_dir().join(format!("yunti-heap-test-{}-{name}", std::process::id()));
+    let path = std::env::temp_dir().join(format!(
+        "yunti-heap-test-{}-{:?}-{name}",
+        std::process::id(),
+        std::thread::current().id()
+    ));
     std::fs::write(&path, bytes).unwrap();
     path
 }
