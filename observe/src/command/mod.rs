@@ -3,6 +3,7 @@
 pub mod faults;
 pub mod flame;
 pub mod gc;
+pub mod heap;
 mod live;
 pub mod locks;
 pub mod native;
@@ -30,8 +31,8 @@ use yunti_probe::target::Process;
 #[derive(Debug, Parser)]
 #[command(name = "yunti observe", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 2 usage, 3 no such process or method, or no permission to observe it, 5 output, \
-         130 cancelled, 1 a bug."
+    after_help = "Exit codes: 0 done, 2 usage, 3 no such process, method or file, or no permission to observe it, 4 a damaged \
+         file, 5 output, 130 cancelled, 1 a bug."
 )]
 pub struct Flags {
     #[command(subcommand)]
@@ -43,6 +44,7 @@ enum Command {
     Faults(faults::FaultsFlags),
     Flame(flame::FlameFlags),
     Gc(gc::GcFlags),
+    Heap(heap::HeapFlags),
     Locks(locks::LocksFlags),
     Native(native::NativeFlags),
     Slow(slow::SlowFlags),
@@ -65,6 +67,7 @@ impl Command {
             Command::Faults(flags) => &flags.output.answer,
             Command::Flame(flags) => &flags.output.answer,
             Command::Gc(flags) => &flags.answer,
+            Command::Heap(flags) => &flags.answer,
             Command::Locks(flags) => &flags.output.answer,
             Command::Native(flags) => &flags.output.answer,
             Command::Slow(flags) => &flags.output.answer,
@@ -92,6 +95,7 @@ pub fn act(flags: Flags) -> Outcome {
         Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),
         Command::Gc(flags) => gc::gc(&flags),
+        Command::Heap(flags) => heap::heap(&flags),
         Command::Locks(flags) => locks::locks(&flags),
         Command::Native(flags) => native::native(&flags),
         Command::Slow(flags) => slow::slow(&flags),

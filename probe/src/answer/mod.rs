@@ -65,8 +65,8 @@ pub enum Subject {
     Process { name: String, pid: u32 },
     /// Path of a device or an image, or the name of a part of the machine.
     Device(String),
-    /// Path of a log.
-    Log(String),
+    /// Path of a file that a process wrote.
+    File(String),
 }
 
 impl Default for Subject {
@@ -79,7 +79,7 @@ impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
             Subject::Process { name, pid } => write!(f, "{name} {pid}"),
-            Subject::Device(path) | Subject::Log(path) => f.write_str(path),
+            Subject::Device(path) | Subject::File(path) => f.write_str(path),
         }
     }
 }
@@ -139,9 +139,9 @@ impl Answer {
         Answer { command, subject: Subject::Device(path), ..Answer::default() }
     }
 
-    /// Returns an empty answer about a log.
-    pub fn of_log(command: &'static str, path: String) -> Answer {
-        Answer { command, subject: Subject::Log(path), ..Answer::default() }
+    /// Returns an empty answer about a file.
+    pub fn of_file(command: &'static str, path: String) -> Answer {
+        Answer { command, subject: Subject::File(path), ..Answer::default() }
     }
 
     /// Records the duration, the end and the overhead of a measurement.
@@ -192,7 +192,7 @@ impl Answer {
         match &self.subject {
             Subject::Process { name, pid } => (document["process"], document["pid"]) = (json!(name), json!(pid)),
             Subject::Device(path) => document["device"] = json!(path),
-            Subject::Log(path) => document["log"] = json!(path),
+            Subject::File(path) => document["file"] = json!(path),
         }
         if self.seconds > 0.0 {
             document["seconds"] = json!(self.seconds);

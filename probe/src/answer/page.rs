@@ -19,9 +19,9 @@ const ROWS_OPEN: usize = 20;
 pub fn of(answer: &Answer) -> String {
     let title = format!("{} - {}", answer.subject, answer.command);
     let guide = match answer.subject {
-        Subject::Process { .. } => "observe",
         Subject::Device(_) => "machine",
-        Subject::Log(_) => "gc",
+        Subject::Process { .. } => "observe",
+        Subject::File(_) => answer.command,
     };
     let foot = format!("Yunti {}. docs/guide/{guide}.md explains the terms.", env!("CARGO_PKG_VERSION"));
     let script = answer.graph.is_some().then_some(SCRIPT);
@@ -70,7 +70,7 @@ fn header(answer: &Answer) -> Tag {
 fn heading(subject: &Subject) -> String {
     match subject {
         Subject::Process { name, pid } => format!("{name}, process {pid}"),
-        Subject::Device(path) | Subject::Log(path) => path.clone(),
+        Subject::Device(path) | Subject::File(path) => path.clone(),
     }
 }
 

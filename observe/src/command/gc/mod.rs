@@ -63,7 +63,7 @@ pub fn gc(flags: &GcFlags) -> Outcome {
 
 fn one(files: &[PathBuf], flags: &AnswerFlags) -> Outcome {
     let report = GcReport::read(files)?;
-    let mut answer = Answer::of_log("gc", report::subject(files));
+    let mut answer = Answer::of_file("gc", report::subject(files));
     answer.lead = verdict(&report.summary, &report.findings);
     report::fill(&report, &mut answer);
     answer.timelines = timelines::of(&report, "");
@@ -75,7 +75,7 @@ fn compare(before: &PathBuf, after: &PathBuf, flags: &AnswerFlags) -> Outcome {
     let (before_report, after_report) = (before_report?, after_report?);
     let comparison =
         Comparison::of((&before_report.log, &before_report.summary), (&after_report.log, &after_report.summary));
-    let mut answer = Answer::of_log("gc", format!("{} against {}", after.display(), before.display()));
+    let mut answer = Answer::of_file("gc", format!("{} against {}", after.display(), before.display()));
     answer.lead = comparison.sentence.clone();
     answer.tables.push(report::comparison(&comparison));
     for (report, name) in [(&before_report, "before"), (&after_report, "after")] {

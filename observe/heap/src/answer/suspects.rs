@@ -1,0 +1,282 @@
+//! Suspects: single objects that hold a tenth of the heap or more, and where their memory accumulates.
+//!
+//! From each large child of the roots a walk goes down the dominator tree, as long as one child holds 70 % of its parent:
+//! below that point the memory is many small things. A chain of objects of one class is a list; the walk ends at its
+//! owner.
+
+use std::collections::HashMap;
+
+use yunti_base::Result;
+
+use super::object::Named;
+use super::path::{Way, steps, way};
+use crate::heap::{Dominator, Heap};
+use crate::pass::locate::{Body, elements};
+
+/// Share of the heap that makes a suspect, in percent.
+const SUSPECT_PERCENT: u64 = 10;
+/// Share of the heap that makes a place large, in percent of a percent.
+const LARGE_PER_MILLE: u64 = 5;
+/// Share of its parent that a child holds where the walk goes on, in percent.
+const SAME_PERCENT: u64 = 70;
+/// Objects of one class in a row that make a chain.
+const CHAIN: usize = 6;
+/// Steps of a walk whose classes are read.
+const STEPS_READ: usize = 64;
+/// Elements of a collection that are read for their class.
+const SAMPLED: usize = 24;
+
+/// Object that holds much.
+#[derive(Clone, Debug, Default)]
+pub struct Suspect {
+    /// Name of the object in which the memory accumulates.
+    pub name: String,
+    /// Its id.
+    pub id: u64,
+    /// Bytes that it retains.
+    pub bytes: u64,
+    /// Static field, field or variable that holds it, as `static field shop.Cache.ENTRIES`.
+    pub held_in: Option<String>,
+    /// Number of entries, if it is a collection.
+    pub entries: Option<u64>,
+    /// Class of most entries.
+    pub entry_class: Option<String>,
+    /// Steps from the object to a root.
+    pub steps: Vec<String>,
+    /// Bytes that the topmost dominator retains.
+    pub top_bytes: u64,
+}
+
+/// Object that nothing but the roots dominates.
+#[derive(Clone, Debug)]
+pub struct Top {
+    /// Name.
+    pub name: String,
+    /// Id.
+    pub id: u64,
+    /// Class.
+    pub class: String,
+    /// Retained bytes.
+    pub bytes: u64,
+}
+
+/// Large objects of a heap.
+#[derive(Default)]
+pub struct Large {
+    /// Suspects, the largest first.
+    pub suspects: Vec<Suspect>,
+    /// Dominators below the roots, the largest first.
+    pub tops: Vec<Top>,
+}
+
+/// Finds the large objects; `tops_max` of those below the roots.
+pub fn large(heap: &Heap, tops_max: usize) -> Result<Large> {
+    let total = heap.total().bytes;
+    let tree = LargeTree::of(heap, (total * LARGE_PER_MILLE / 1000).max(1));
+    let tops = tops(heap, tops_max);
+    let mut walks = Vec::new();
+    for &(bytes, place) in tops.iter().take_while(|(bytes, _)| *bytes > 0 && bytes * 100 >= total * SUSPECT_PERCENT) {
+        walks.push((bytes, tree.walk(heap, place)));
+    }
+    let ways: Vec<Way> = walks.iter().map(|(_, walk)| way(heap, *walk.last().unwrap_or(&0))).collect();
+    let mut places: Vec<u32> = tops.iter().map(|top| top.1).collect();
+    for (_, walk) in &walks {
+        places.extend(walk.iter().take(STEPS_READ).chain(walk.last()));
+    }
+    places.extend(ways.iter().flat_map(|way| &way.places));
+    let named = Named::of(heap, &places)?;
+    let mut found = Large::default();
+    for (top_bytes, walk) in walks {
+        let place = accumulation(heap, &walk, &named);
+        found.suspects.push(suspect(heap, place, top_bytes)?);
+    }
+    for (bytes, place) in tops {
+        let id = named.id(place);
+        let body = named.bodies.get(&id);
+        let class = heap.classes.list[heap.class_of(id, body) as usize].name.clone();
+        found.tops.push(Top { name: heap.name_of(id, body), id, class, bytes });
+    }
+    Ok(found)
+}
+
+/// Returns the largest places that only the roots dominate, with their retained bytes.
+fn tops(heap: &Heap, most: usize) -> Vec<(u64, u32)> {
+    let mut tops: Vec<(u64, u32)> = heap
+        .forest
+        .heads
+        .iter()
+        .zip(&heap.heads.of)
+        .filter(|(_, of)| **of == crate::graph::contract::TOP)
+        .map(|(&place, _)| (heap.retained(place), place))
+        .collect();
+    tops.sort_unstable_by_key(|&(bytes, place)| (std::cmp::Reverse(bytes), place));
+    tops.truncate(most);
+    tops
+}
+
+/// Largest child of each large place.
+struct LargeTree {
+    children: HashMap<u32, u32>,
+}
+
+impl LargeTree {
+    fn of(heap: &Heap, least: u64) -> LargeTree {
+        let mut children: HashMap<u32, u32> = HashMap::new();
+        for place in 0..heap.ids.count() as u32 {
+            if heap.retained(place) >= least
+                && let Dominator::Place(above) = heap.dominator(place)
+            {
+                let child = children.entry(above).or_insert(place);
+                if heap.retained(place) > heap.retained(*child) {
+                    *child = place;
+                }
+            }
+        }
+        LargeTree { children }
+    }
+
+    /// Returns the places from a top down to where the memory accumulates.
+    fn walk(&self, heap: &Heap, top: u32) -> Vec<u32> {
+        let mut walk = vec![top];
+        let mut at = top;
+        while let Some(&child) = self.children.get(&at) {
+            if heap.retained(child) * 100 < heap.retained(at) * SAME_PERCENT {
+                break;
+            }
+            walk.push(child);
+            at = child;
+        }
+        walk
+    }
+}
+
+/// Returns the last place of a walk that is not inside a collection or a chain.
+fn accumulation(heap: &Heap, walk: &[u32], named: &Named) -> u32 {
+    let class = |place: u32| {
+        let id = named.id(place);
+        (heap.classes.index(id).is_none()).then(|| heap.class_of(id, named.bodies.get(&id)))
+    };
+    let known = &walk[..walk.len().min(STEPS_READ)];
+    let mut end = walk.len() - 1;
+    for begin in 0..known.len().saturating_sub(CHAIN) {
+        let first = class(known[begin]);
+        if first.is_some() && known[begin..begin + CHAIN].iter().all(|&place| class(place) == first) {
+            end = begin.saturating_sub(1);
+            break;
+        }
+    }
+    // An array or a node belongs to the collection above it.
+    while end > 0 && end < known.len() && class(walk[end]).is_some_and(|class| is_inner(heap, class)) {
+        end -= 1;
+    }
+    // Behind the inner parts of a collection there may be a class that only holds it.
+    if class(walk[end]).is_none() && end + 1 < known.len() {
+        end += 1;
+    }
+    walk[end]
+}
+
+fn is_inner(heap: &Heap, class: u32) -> bool {
+    let name = &heap.classes.list[class as usize].name;
+    name.ends_with("[]") || name.starts_with("java.util.") && name.contains('$')
+}
+
+fn suspect(heap: &Heap, place: u32, top_bytes: u64) -> Result<Suspect> {
+    let way = way(heap, place);
+    let mut named = Named::of(heap, &way.places)?;
+    let id = named.id(place);
+    let steps = steps(heap, &way, &named)?;
+    let body = named.bodies.remove(&id);
+    let mut suspect = Suspect {
+        name: heap.name_of(id, body.as_ref()),
+        id,
+        bytes: heap.retained(place),
+        steps,
+        top_bytes,
+        ..Suspect::default()
+    };
+    if let Some(&holder) = way.places.get(1) {
+        let holder_id = named.id(holder);
+        let reference = heap.reference_name(holder_id, named.bodies.get(&holder_id), id)?;
+        suspect.held_in = Some(match (heap.classes.index(holder_id), reference.strip_prefix(" static ")) {
+            (Some(class), Some(field)) => {
+                format!("static field {}.{field}", heap.classes.list[class as usize].name)
+            }
+            _ => {
+                let class = heap.class_of(holder_id, named.bodies.get(&holder_id));
+                format!("{}{reference}", heap.classes.list[class as usize].name)
+            }
+        });
+    }
+    if let Some(body) = &body {
+        (suspect.entries, suspect.entry_class) = contents(heap, body)?;
+    }
+    Ok(suspect)
+}
+
+/// Returns the number of entries of a collection or an array, and the class of most of them.
+fn contents(heap: &Heap, body: &Body) -> Result<(Option<u64>, Option<String>)> {
+    let mut entries = None;
+    let mut array = matches!(body, Body::Array { .. }).then(|| body.clone());
+    // A set has a map, a map has a table.
+    let mut at = body.clone();
+    for _ in 0..4 {
+        if array.is_some() {
+            break;
+        }
+        for name in ["size", "count", "elementCount"] {
+            if let Some((10, size)) = heap.field(&at, name)? {
+                entries = entries.or(Some(size));
+            }
+        }
+        let mut next = None;
+        for name in ["map", "m", "table", "elementData", "elements", "queue", "array", "tab", "al"] {
+            if let Some((2, id)) = heap.field(&at, name)?
+                && id != 0
+            {
+                next = heap.bodies(&[id])?.remove(&id);
+                break;
+            }
+        }
+        match next {
+            Some(next @ Body::Array { .. }) => array = Some(next),
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    let Some(Body::Array { length, values_at, .. }) = array else { return Ok((entries, None)) };
+    let mut sampled = Vec::new();
+    let mut some = 0_u64;
+    elements(&heap.source, heap.map.id_bytes, values_at, length, |_, id| {
+        some += u64::from(id != 0);
+        if id != 0 && sampled.len() < SAMPLED {
+            sampled.push(id);
+        }
+        true
+    })?;
+    let mut classes: HashMap<u32, usize> = HashMap::new();
+    let bodies = heap.bodies(&sampled)?;
+    let mut values = Vec::new();
+    for id in &sampled {
+        let mut value = *id;
+        if let Some(body) = bodies.get(id)
+            && is_inner(heap, heap.class_of(*id, Some(body)))
+        {
+            for name in ["value", "val", "key", "item"] {
+                if let Some((2, id)) = heap.field(body, name)?
+                    && id != 0
+                {
+                    value = id;
+                    break;
+                }
+            }
+        }
+        values.push(value);
+    }
+    let value_bodies = heap.bodies(&values)?;
+    for value in values {
+        *classes.entry(heap.class_of(value, value_bodies.get(&value))).or_default() += 1;
+    }
+    let most = classes.into_iter().max_by_key(|&(class, count)| (count, class));
+    Ok((entries.or(Some(some)), most.map(|(class, _)| heap.classes.list[class as usize].name.clone())))
+}

@@ -1,0 +1,9 @@
+//! Graph of objects: numbers, the forest of single referrers, what joins need of it, dominators.
+
+pub mod bits;
+pub mod contract;
+pub mod dominators;
+pub mod forest;
+pub mod ids;
+pub mod minimum;
+pub mod pairs;

@@ -1,0 +1,7 @@
+//! Passes over the dump: its objects, references, sizes, and single objects.
+
+pub mod crew;
+pub mod locate;
+pub mod references;
+pub mod scan;
+pub mod weigh;

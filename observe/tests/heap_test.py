@@ -1,0 +1,109 @@
+"""`yunti observe heap` on dumps of JVMs whose memory is known."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+from looking import InAFolder, Started, answer, compiled, java_versions, observe  # noqa: E402
+
+ORDERS = 20_000
+
+
+class Heaps(InAFolder, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        compiled(cls.folder.name, "Warehouse")
+        cls.dumps = {}
+
+    def dump(self, home, name="", orders=ORDERS, *options):
+        """Returns the path of a dump, which is written once."""
+        path = os.path.join(self.folder.name, f"{os.path.basename(home)}{name}.hprof")
+        if not os.path.exists(path):
+            java = os.path.join(home, "bin/java")
+            with Started(java, "-Xmx200m", "-cp", self.folder.name, "Warehouse", str(orders)) as process:
+                dumped = [os.path.join(home, "bin/jcmd"), str(process.pid), "GC.heap_dump", *options, path]
+                subprocess.run(dumped, check=True, capture_output=True)
+        return path
+
+    def each(self):
+        self.assertTrue(java_versions())
+        for version, home in java_versions().items():
+            with self.subTest(java=version):
+                yield home
+
+    def test_the_cache_is_the_suspect(self):
+        for home in self.each():
+            document = answer("heap", self.dump(home))
+            suspect = document["suspects"][0]
+            self.assertRegex(suspect["object"], r"^java\.util\.HashMap @0x")
+            self.assertEqual((suspect["held_in"], suspect["entries"]), ("static field Warehouse$Cache.ENTRIES", ORDERS))
+            self.assertEqual(suspect["entry_class"], "Warehouse$Order")
+            self.assertIn("class Warehouse$Cache static ENTRIES", suspect["path"][1])
+            self.assertIn("held by java.util.HashMap", document["answer"])
+            classes = {row["class"]: row for row in document["classes"]}
+            self.assertEqual(classes["Warehouse$Order"], {"class": "Warehouse$Order", "objects": ORDERS, "bytes": ORDERS * 24})
+            self.assertGreater(suspect["retained_bytes"], ORDERS * (24 + 216 + 24 + 32))
+            # What is held by all is what there is.
+            top = sum(row["retained_bytes"] for row in document["dominators"])
+            self.assertLessEqual(top, document["bytes"])
+
+    def test_threads_hold_their_locals(self):
+        for home in self.each():
+            threads = {row["thread"]: row for row in answer("heap", self.dump(home))["threads"]}
+            holder = threads["holder"]
+            self.assertGreater(holder["retained_bytes"], 400_000)
+            self.assertIn("int[] @", holder["locals"][0]["object"])
+            self.assertTrue(any("Warehouse.hold" in frame for frame in holder["frames"]), holder["frames"])
+
+    def test_waste_is_counted(self):
+        for home in self.each():
+            wastes = {row["kind"]: row for row in answer("heap", "--waste", self.dump(home))["wastes"]}
+            self.assertGreaterEqual(wastes["copies of equal strings"]["objects"], ORDERS - 10)
+            self.assertGreaterEqual(wastes["empty java.util.ArrayList"]["objects"], 5_000)
+            self.assertGreaterEqual(wastes["arrays of zeros"]["objects"], ORDERS + 5_000)
+            self.assertGreaterEqual(wastes["outside the heap: direct buffers"]["bytes"], 1_234_567)
+
+    def test_a_second_dump_shows_growth(self):
+        for home in self.each():
+            old = self.dump(home, "-old", ORDERS // 2)
+            document = answer("heap", "--diff", old, self.dump(home))
+            changes = {row["class"]: row for row in document["changes"]}
+            self.assertEqual(changes["Warehouse$Order"]["objects"], ORDERS // 2)
+            self.assertGreater(changes["class Warehouse$Cache"]["held_bytes"], ORDERS // 2 * 240)
+            self.assertIn("byte[] grew most", document["answer"])
+
+    def test_compressed_and_redacted_dumps_have_the_same_heap(self):
+        for home in self.each():
+            plain = self.dump(home)
+            zipped = plain + ".gz"
+            with open(zipped, "wb") as out:
+                subprocess.run(["gzip", "-1c", plain], stdout=out, check=True)
+            copy = plain + ".copy"
+            observe("heap", "--redact", copy, plain)
+            whole = answer("heap", plain)
+            for other in (zipped, copy):
+                document = answer("heap", other)
+                self.assertEqual(document["classes"], whole["classes"])
+                self.assertEqual(document["suspects"], whole["suspects"])
+            with open(copy, "rb") as f:
+                self.assertNotIn(b"order-17", f.read())
+
+    def test_text_and_page(self):
+        for home in self.each():
+            page = os.path.join(self.folder.name, "page.html")
+            text = observe("heap", self.dump(home), "-o", page, "--top", "3").stdout
+            self.assertIn("Classes by the bytes of their objects", text)
+            with open(page, encoding="utf-8") as f:
+                self.assertIn('class="treemap"', f.read())
+
+    def test_errors_are_one_line(self):
+        self.assertIn("cannot read the heap dump", observe("heap", "/no/such/file", code=3).stderr)
+        self.assertIn("is no heap dump", observe("heap", __file__, code=3).stderr)
+        self.assertIn("is a directory", observe("heap", "/tmp", code=3).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
