@@ -13,6 +13,8 @@ const GROWTH_WINDOWS: usize = 20;
 const GROWTH_WINDOWS_MIN: usize = 8;
 /// Agreement of pairs of windows, Kendall's tau, from which on a heap grows.
 const TAU_MIN: f64 = 0.7;
+/// Shortest log in seconds that shows growth: in a shorter one a program is starting.
+const GROWTH_SECONDS_MIN: f64 = 60.0;
 /// Part of the time that is left out as warm-up.
 const WARM_UP: f64 = 0.2;
 
@@ -203,7 +205,7 @@ fn growth(samples: &[HeapSample]) -> Option<f64> {
     let (first, last) = (samples.first()?.time_s, samples.last()?.time_s);
     let from = first + (last - first) * WARM_UP;
     let width = (last - from) / GROWTH_WINDOWS as f64;
-    if width <= 0.0 {
+    if width <= 0.0 || last - first < GROWTH_SECONDS_MIN {
         return None;
     }
     let mut smallest: [Option<(f64, f64)>; GROWTH_WINDOWS] = [None; GROWTH_WINDOWS];

@@ -17,7 +17,7 @@ pub fn verdict(summary: &Summary, findings: &[Finding]) -> String {
     let pauses = &summary.pauses;
     if pauses.count == 0 {
         return match summary.stalls.count {
-            0 => "the log has no pause of a collector".to_owned(),
+            0 => "the log has no pauses (ZGC writes them with -Xlog:gc* only)".to_owned(),
             _ => format!("no pauses, but {}", said(&findings[..findings.len().min(1)])),
         };
     }

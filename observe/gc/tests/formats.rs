@@ -295,6 +295,32 @@ fn g1_of_jdk_8() {
 }
 
 #[test]
+fn other_output_breaks_records_of_jdk_8() {
+    // An age table within a record, a concurrent phase within a pause, and the heap around a young collection.
+    let log = check(
+        "1.0: [GC (Allocation Failure) \n\
+         Desired survivor size 4194304 bytes, new threshold 7 (max 15)\n\
+         [PSYoungGen: 300K->20K(400K)] 300K->30K(1200K), 0.0125000 secs] [Times: user=0.02 sys=0.02, real=0.01 secs]\n\
+         2.0: [GC pause (G1 Humongous Allocation) (young)2.0: [GC concurrent-root-region-scan-end, 0.0150000 secs]\n\
+         2.0: [GC concurrent-mark-start]\n\
+         , 0.0470000 secs]\n      \
+         [GC Worker Start (ms): Min: 160, Avg: 161, Max: 162, Diff: 2]\n\
+         3.0: [GC (CMS Final Remark) [YG occupancy: 10 K (47 K)]{Heap before GC invocations=22 (full 13):\n \
+         par new generation   total 47936K, used 10451K [0x00f6, 0x00f9, 0x00f9)\n\
+         3.0: [GC (CMS Final Remark) 3.0: [ParNew: 10K->9K(47K), 0.0001 secs] 11K->10K(15K), 0.0002 secs]\n\
+         }\n\
+         3.1: [Rescan (parallel) , 0.0002 secs][1 CMS-remark: 1K(1K)] 1K(1K), 0.0080000 secs] [Times: user=0.01 sys=0.00, real=0.01 secs]\n",
+        Collector::Cms,
+        &[
+            (Kind::Young, "Allocation Failure", 12.5),
+            (Kind::Young, "G1 Humongous Allocation", 47.0),
+            (Kind::Remark, "CMS Final Remark", 8.0),
+        ],
+    );
+    assert_eq!(log.events[0].heap.after, 30 << 10);
+}
+
+#[test]
 fn lines_of_others_are_counted() {
     let log = parse("hello\n[not closed\n\n2026-01-01 INFO started\n[1.0s][info][gc] GC(0) Pause Remark 1.000ms\n");
     assert_eq!((log.lines, log.foreign, log.events.len()), (5, 3, 1));

@@ -25,14 +25,17 @@ impl Parser {
             return;
         }
         let is_known = match line.first() {
-            Some(b'[') if !LEGACY_STARTS.iter().any(|start| line.starts_with(start)) => match decorations(line) {
-                Some(decorated) => {
-                    let time = self.log.advance(&decorated.stamp);
-                    self.unified.message(decorated.message, decorated.tags, time, &mut self.log);
-                    true
+            // A record of JDK 8 may go on with a bracket.
+            Some(b'[') if !self.legacy.is_open() && !LEGACY_STARTS.iter().any(|start| line.starts_with(start)) => {
+                match decorations(line) {
+                    Some(decorated) => {
+                        let time = self.log.advance(&decorated.stamp);
+                        self.unified.message(decorated.message, decorated.tags, time, &mut self.log);
+                        true
+                    }
+                    None => false,
                 }
-                None => false,
-            },
+            }
             Some(b'G') if line.starts_with(b"GC(") => {
                 let time = self.log.now_s();
                 self.unified.message(line, b"", time, &mut self.log);

@@ -57,6 +57,7 @@ const IGNORED: &[&str] = &[
     "Initialize Shenandoah",
     "Reference processing",
     "Soft Max Heap",
+    "Update Region States",
     "Trigger",
     "Free:",
     "Adaptive CSet",

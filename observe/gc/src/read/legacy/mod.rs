@@ -31,13 +31,22 @@ pub struct Legacy {
 }
 
 impl Legacy {
+    /// Returns true if a record goes on in the next line.
+    pub fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// Takes a line. Returns false if it is no line of a JVM's log.
     pub fn line(&mut self, line: &[u8], log: &mut Log) -> bool {
         let mut scan = Scan(line);
         let stamp = stamp(&mut scan);
         let text = scan.spaces().0;
-        let begins = text.starts_with(b"[GC") || text.starts_with(b"[Full GC");
+        // Details of G1 have threads of the collector.
+        let begins = text.starts_with(b"[GC") && !text.starts_with(b"[GC Worker") || text.starts_with(b"[Full GC");
         if !self.open.is_empty() {
+            if begins && text.starts_with(b"[GC concurrent-") {
+                return record::concurrent(&text[1..], log);
+            }
             if begins && memchr::memmem::find(&self.open, b"YG occupancy").is_some() {
                 // A young collection within a remark (-XX:+CMSScavengeBeforeRemark); the remark's duration has its own.
                 return true;
@@ -63,7 +72,7 @@ impl Legacy {
             Some(b'[') if text.starts_with(b"[Eden:") => g1_spaces(text, log),
             Some(b'[') if text.starts_with(b"[Pause ") => record::shenandoah(text, self.open_s, log),
             Some(b'[') if text.starts_with(b"[Concurrent ") => record::concurrent(&text[1..], log),
-            Some(b'[') => detail(text, log),
+            Some(b'[') => detail(text, log) || text.len() < line.len(),
             Some(b'T' | b'A') if stopped(text, self.has_paused, log) => {
                 if text.starts_with(b"Total") {
                     self.has_paused = false;
