@@ -31,7 +31,7 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     pub rows: Vec<Row>,
-    /// What changed, in one sentence.
+    /// Sentence about the change.
     pub sentence: String,
 }
 

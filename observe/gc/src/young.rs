@@ -35,7 +35,7 @@ pub struct YoungModel {
     pub has_ages: bool,
 }
 
-/// What another size would have cost.
+/// Cost of another size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     pub factor: f64,

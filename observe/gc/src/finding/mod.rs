@@ -16,9 +16,9 @@ pub struct Finding {
     pub rule: &'static str,
     /// Share of the time that the cause costs.
     pub cost: f64,
-    /// What happens, a clause without its end: `a program calls System.gc() 12 times`.
+    /// Clause about what happens, without its end: `a program calls System.gc() 12 times`.
     pub text: String,
-    /// What to change, a clause.
+    /// Clause about the setting to change.
     pub cure: String,
 }
 

@@ -1,4 +1,5 @@
-//! Answers from an analysed heap: single objects, paths from roots, suspects, threads, changes; copies without contents.
+//! Answers from an analysed heap: single objects, paths from roots, suspects, threads, changes; copies without
+//! contents.
 
 pub mod object;
 pub mod path;

@@ -1,4 +1,5 @@
-//! Summary of a heap, small enough to compare with another one: classes, and what the largest holders of each class hold.
+//! Summary of a heap, small enough to compare with another one: classes, and what the largest holders of each class
+//! hold.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Suspects: single objects that hold a tenth of the heap or more, and where their memory accumulates.
 //!
-//! From each large child of the roots a walk goes down the dominator tree, as long as one child holds 70 % of its parent:
-//! below that point the memory is many small things. A chain of objects of one class is a list; the walk ends at its
-//! owner.
+//! From each large child of the roots a walk goes down the dominator tree, as long as one child holds 70 % of its
+//! parent: below that point the memory is many small things. A chain of objects of one class is a list; the walk ends
+//! at its owner.
 
 use std::collections::HashMap;
 

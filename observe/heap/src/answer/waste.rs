@@ -1,8 +1,9 @@
-//! Waste: memory that the same data would not need. Equal strings, empty and sparse collections, boxes, arrays of zeros;
-//! and memory outside the heap that its objects hold.
+//! Waste: memory that the same data would not need. Equal strings, empty and sparse collections, boxes, arrays of
+//! zeros; and memory outside the heap that its objects hold.
 //!
-//! Two walks: the first one marks the arrays of strings and collections, the second one looks into them. Of many strings
-//! a share is compared, chosen by their hashes, so that equal ones are chosen together; the totals are then estimates.
+//! Two walks: the first one marks the arrays of strings and collections, the second one looks into them. Of many
+//! strings a share is compared, chosen by their hashes, so that equal ones are chosen together; the totals are then
+//! estimates.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

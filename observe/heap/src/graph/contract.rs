@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   tree of objects        kept
-//!     h                    h            kept: the head, the ancestor of the references into j (a), of those into k (b),
+//!     h                    h            kept: the head, the ancestors of the references into j (a) and into k (b),
 //!     +- a -> .. -> j      +- a -> j    and where kept places meet; an edge to the nearest kept place above
 //!     |  +- b -> .. -> k      +- b -> k
 //! ```
 //!
-//! A path from the roots to a kept place passes the kept places above it, so dominators among kept nodes are those of the
-//! whole graph. Every other object hangs below its single referrer.
+//! A path from the roots to a kept place passes the kept places above it, so dominators among kept nodes are those of
+//! the whole graph. Every other object hangs below its single referrer.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Dominators of a graph by the semi-NCA algorithm, without recursion.
 //!
-//! Georgiadis, Tarjan, Werneck: Finding Dominators in Practice, 2006. Lengauer and Tarjan's algorithm has a better bound,
-//! but more passes over memory.
+//! Georgiadis, Tarjan, Werneck: Finding Dominators in Practice, 2006. Lengauer and Tarjan's algorithm has a better
+//! bound, but more passes over memory.
 
 /// Node without a dominator: unreached.
 pub const UNREACHED: u32 = u32::MAX;

@@ -1,7 +1,7 @@
 //! Roots by the rules of Eclipse MAT: locals of a known thread hang below its object, all else is a root.
 //!
-//! A root without an object in the dump does not count. Some dumps mark no class as a root; then all classes of the boot
-//! loader are roots.
+//! A root without an object in the dump does not count. Some dumps mark no class as a root; then all classes of the
+//! boot loader are roots.
 
 use std::collections::HashMap;
 

@@ -16,6 +16,7 @@ public class Warehouse {
         static final Map<String, Order> ENTRIES = new HashMap<>();
     }
 
+    static final Object LOCK = new Object();
     static final List<Object> CHAIN = new LinkedList<>();
     static final List<List<Object>> EMPTY = new ArrayList<>();
     static final ByteBuffer DIRECT = ByteBuffer.allocateDirect(1_234_567);
@@ -42,9 +43,9 @@ public class Warehouse {
     private static void hold() {
         int[] held = new int[100_000];
         held[7] = 7;
-        synchronized (Cache.ENTRIES) {
+        synchronized (LOCK) {
             try {
-                Cache.ENTRIES.wait();
+                LOCK.wait();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }

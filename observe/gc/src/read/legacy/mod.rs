@@ -1,8 +1,8 @@
 //! Lines of JDK 8 and earlier: `-XX:+PrintGC`, `-XX:+PrintGCDetails`, with and without date stamps.
 //!
 //! ```text
-//!   2015-05-26T14:45:37.987-0200: 151.126: [GC (Allocation Failure) [PSYoungGen: 65K->10K(76K)] 65K->14K(251K), 0.0129 secs]
-//!   `--- date ------------------' `uptime'  `--- record, brackets in brackets --------------------------------------------'
+//!   2015-05-26T14:45:37.987-0200: 151.126: [GC (Allocation Failure) [PSYoungGen: 65K->10K(76K)] 65K->14K(251K), ..]
+//!   `--- date ------------------' `uptime'  `--- record, brackets in brackets ------------------------------------'
 //! ```
 //!
 //! Other output may break a record into several lines; it ends where its brackets close.

@@ -3,7 +3,7 @@
 use crate::model::event::{Change, Space};
 use crate::scan::Scan;
 
-/// Numbers of regions before and after a pause, and of those that a space may grow to, by [`Space`].
+/// Numbers of regions before and after a pause, and of regions that a space may grow to, by [`Space`].
 pub type Regions = [Option<(u64, u64, u64)>; Space::ALL.len()];
 
 /// Takes a change: `24M->4M(256M)`, `8703K(78656K)->0K(78656K)`, `26M(10%)->20M(8%)`.

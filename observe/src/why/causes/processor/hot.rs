@@ -78,7 +78,8 @@ fn innermost_of(stacks: &[(&[Frame], u64)]) -> Option<(Rc<str>, f64)> {
     Some((name.clone(), n as f64 / all.max(1) as f64))
 }
 
-/// Share of a function's samples that one caller has from which on the sentence names it, if both are the program's own.
+/// Share of a function's samples that one caller has from which on the sentence names it, if both are the program's
+/// own.
 const CALLER_MIN: f64 = 0.6;
 
 /// Returns the program's own function that calls a function most often.

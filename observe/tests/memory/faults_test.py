@@ -7,6 +7,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from looking import (
     NOBODY,
     InAFolder,

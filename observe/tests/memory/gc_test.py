@@ -1,4 +1,4 @@
-"""`yunti observe gc` on logs of a program that allocates: its pauses equal those that the JVM records by JFR."""
+"""`yunti observe gc` on logs of a program that allocates: its pauses equal the JVM's own by JFR."""
 
 import gzip
 import json
@@ -10,13 +10,18 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from looking import InAFolder, Refusals, answer, compiled, java_versions, observe  # noqa: E402
 
 SECONDS = 2
-# JFR and the log agree to this part of the sum.
+# JFR and the log agree to this part of the sum, and to this time for each pause: their timers begin and end at other
+# places. With Serial, the log's pauses are longer by some 0.2 ms.
 AGREEMENT = 0.001
-# The log rounds each pause to a microsecond.
-ROUNDING_MS = 0.0005
+PAUSE_MS = 0.4
+# Part of the pauses that may lie before the recording.
+EARLIER = 0.02
+# The log's own line of a pause.
+PAUSE = re.compile(r"\[gc *\] GC\(\d+\) Pause .* ([\d.]+)ms$", re.M)
 
 # Version, options, shape of the program, and the collector that the log names.
 RUNS = {
@@ -87,9 +92,14 @@ class Logs(InAFolder, unittest.TestCase):
         events = [e for e in document["events"] if min(numbers) <= e["gc"] <= max(numbers)]
         self.assertEqual(document["events_omitted"], 0)
         self.assertGreater(len(events), 0.8 * document["pauses"]["count"])
-        self.assertEqual(len(events), len(recorded))
+        self.assertAlmostEqual(len(events), len(recorded), delta=1 + EARLIER * len(events))
         ours, theirs = sum(e["pause_ms"] for e in events), sum(ms for _, ms in recorded)
-        self.assertAlmostEqual(ours, theirs, delta=AGREEMENT * theirs + ROUNDING_MS * len(events))
+        self.assertAlmostEqual(ours, theirs, delta=AGREEMENT * theirs + PAUSE_MS * len(events))
+        with open(log) as f:
+            lines = [float(ms) for ms in PAUSE.findall(f.read())]
+        # ZGC has its pauses among the phases.
+        if "Z" not in collector:
+            self.assertAlmostEqual(sum(e["pause_ms"] for e in document["events"]), sum(lines), delta=0.001)
         return document
 
     def test_one_sentence_comes_first(self):
@@ -135,9 +145,10 @@ class Logs(InAFolder, unittest.TestCase):
         document = self.agree("25 Serial")
         self.assertIn("System.gc()", [finding["rule"] for finding in document["findings"]])
 
-    def test_humongous_objects_are_named(self):
+    def test_humongous_objects_are_counted(self):
         document = self.agree("17 G1")
-        self.assertIn("G1 Humongous Allocation", [cause["cause"] for cause in document["by_cause"]])
+        before = [event["humongous"]["before"] for event in document["events"] if "humongous" in event]
+        self.assertGreater(max(before), 1 << 20)
 
 
 def agreement(name):
