@@ -229,7 +229,7 @@ impl Log {
     }
 
     /// Returns the date of the first line in seconds since 1970.
-    pub fn began_unix_s(&self) -> Option<f64> {
+    pub fn first_began_unix_s(&self) -> Option<f64> {
         self.clock.first_began_unix_s
     }
 

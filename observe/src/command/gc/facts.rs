@@ -38,7 +38,7 @@ pub fn of(report: &GcReport) -> Value {
         "lines_foreign": log.foreign,
         "lines_damaged": log.damaged,
         "runs": log.runs(),
-        "began_unix_s": log.began_unix_s(),
+        "began_unix_s": log.first_began_unix_s(),
         "log_seconds": summary.seconds,
         "pauses": sum(&summary.pauses),
         "pause_share": summary.pause_share(),

@@ -97,7 +97,7 @@ fn origin(log: &Log, summary: &Summary) -> String {
         parts.push(format!("{} processors", log.settings.processors));
     }
     if summary.seconds > 0.0 {
-        let began = log.began_unix_s().filter(|unix| *unix > 0.0);
+        let began = log.first_began_unix_s().filter(|unix| *unix > 0.0);
         let from = began.map_or_else(String::new, |unix| format!(" from {}", utc((unix * 1000.0) as u64)));
         parts.push(format!("{}{from}", seconds(summary.seconds)));
     }
