@@ -6,6 +6,7 @@ use yunti_base::Result;
 
 use crate::file::map::DumpMap;
 use crate::file::source::Source;
+use crate::graph::bits::Bits;
 use crate::graph::contract::{HeadDominators, TOP, UNREACHED, head_dominators};
 use crate::graph::forest::{Forest, HEAD};
 use crate::graph::ids::Ids;
@@ -89,10 +90,10 @@ impl Heap {
         let units = scan.units;
         let objects = Objects { source: &source, units: &units, ids: &ids, classes: &classes, roots: &roots, threads };
         let forest = Forest::grow(referrers(&objects)?, threads);
-        let Weights { sizes, mut totals, pairs } = weigh(&objects, &forest)?;
-        let mut trees: Vec<u32> = roots.kinds.keys().map(|&root| forest.tree(forest.places[root as usize])).collect();
-        trees.sort_unstable();
-        let heads = head_dominators(&forest, pairs, &trees);
+        let mut root_trees = Bits::new(forest.trees());
+        roots.kinds.keys().for_each(|&root| root_trees.set(forest.tree(forest.places[root as usize])));
+        let Weights { sizes, mut totals, pairs } = weigh(&objects, &forest, &mut root_trees)?;
+        let heads = head_dominators(&forest, pairs, root_trees);
         let garbage = without_garbage(&objects, &forest, &heads, &mut totals)?;
         retain(&forest, &heads, &sizes);
         let retained = sizes;

@@ -68,7 +68,7 @@ pub fn steps(heap: &Heap, way: &Way, named: &Named) -> Result<Vec<String>> {
         && let Some(number) = heap.ids.number(named.id(root))
     {
         let kind = heap.roots.kinds.get(&number).copied();
-        steps.push(kind.map_or("not a root", kind_name).to_owned());
+        steps.push(kind.map_or("no root", kind_name).to_owned());
     }
     Ok(steps)
 }

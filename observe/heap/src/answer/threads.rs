@@ -49,6 +49,8 @@ pub fn threads(heap: &Heap, most: usize, locals_max: usize) -> Result<Vec<HeldBy
     for (_, thread) in &found {
         let mut own = heap.roots.locals_of(thread.object).to_vec();
         own.dedup_by_key(|local| local.object);
+        // Roots are held anyway: the thread itself, other threads, classes.
+        own.retain(|local| !heap.roots.kinds.contains_key(&local.object));
         own.sort_by_key(|local| std::cmp::Reverse(heap.retained(place(local.object))));
         own.truncate(locals_max);
         ids.push(heap.ids.id(thread.object));

@@ -32,9 +32,11 @@ pub struct HeadDominators {
     pub referrers: Vec<u32>,
 }
 
-/// Returns the dominators of heads. `roots`: the trees whose heads are roots.
-pub fn head_dominators(forest: &Forest, pairs: JoinPairs, roots: &[u32]) -> HeadDominators {
+/// Returns the dominators of heads. `roots`: the trees whose heads are roots, or act like roots.
+pub fn head_dominators(forest: &Forest, mut pairs: JoinPairs, mut roots: Bits) -> HeadDominators {
+    act_like_roots(&mut pairs, &mut roots);
     let leaves = Leaves::of(forest, &pairs);
+    let roots: Vec<u32> = roots.iter().collect();
     let mut rest = pairs.further;
     let inner = (0..forest.trees() as u32).filter(|&join| !leaves.all.get(join));
     rest.extend(inner.filter(|&join| pairs.trees[join as usize] != NONE).map(|join| Pair {
@@ -44,7 +46,9 @@ pub fn head_dominators(forest: &Forest, pairs: JoinPairs, roots: &[u32]) -> Head
         greatest: pairs.greatest[join as usize],
     }));
     rest.sort_unstable_by_key(|pair| (pair.tree, pair.join));
-    let mut heads = inner_dominators(forest, &rest, roots, &leaves.all);
+    let mut heads = inner_dominators(forest, &rest, &roots, &leaves.all);
+    // A root refers to these; their own path goes on to it.
+    pairs.like_roots.iter().for_each(|&(join, place)| heads.referrers[join as usize] = place);
     // Outer leaves first, so that each is behind the tree that it hangs in.
     for &join in leaves.rounds.iter().rev().flatten() {
         let (tree, least) = (pairs.trees[join as usize] as usize, pairs.least[join as usize]);
@@ -55,6 +59,29 @@ pub fn head_dominators(forest: &Forest, pairs: JoinPairs, roots: &[u32]) -> Head
         }
     }
     heads
+}
+
+/// Makes roots of the joins to which two trees of roots refer: nothing but the roots as a whole dominates both. Such a
+/// join needs no pairs, and a reference from the roots to it changes no other dominator.
+fn act_like_roots(pairs: &mut JoinPairs, roots: &mut Bits) {
+    let is_root_tree = roots.clone();
+    // Root trees of each join with further trees, and a place in each.
+    let mut of_roots: Vec<(u32, u32, u32)> = pairs
+        .further
+        .iter()
+        .filter(|pair| is_root_tree.get(pair.tree))
+        .flat_map(|pair| {
+            let first = pairs.trees[pair.join as usize];
+            let also = is_root_tree.get(first).then(|| (pair.join, first, pairs.least[pair.join as usize]));
+            [Some((pair.join, pair.tree, pair.least)), also].into_iter().flatten()
+        })
+        .collect();
+    of_roots.sort_unstable();
+    of_roots.dedup();
+    let twice = of_roots.windows(2).filter(|two| two[0].0 == two[1].0 && two[0].1 != two[1].1);
+    let mut joins: Vec<(u32, u32)> = twice.map(|two| (two[0].0, two[0].2)).collect();
+    joins.dedup_by_key(|(join, _)| *join);
+    pairs.act_like_roots(&joins, roots);
 }
 
 /// Joins with all referrers in one tree that refer to no join but to other leaves. No path to another join passes one,

@@ -6,6 +6,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use super::bits::Bits;
+
 /// No tree refers.
 pub const NONE: u32 = u32::MAX;
 
@@ -64,6 +66,7 @@ impl FirstTrees {
             least: plain(self.least),
             greatest: plain(self.greatest),
             further: further.finish(),
+            like_roots: Vec::new(),
         }
     }
 }
@@ -78,6 +81,19 @@ pub struct JoinPairs {
     pub greatest: Vec<u32>,
     /// Pairs with further trees.
     pub further: Vec<Pair>,
+    /// Joins that act like roots, and a place in the tree of a root that refers to each.
+    pub like_roots: Vec<(u32, u32)>,
+}
+
+impl JoinPairs {
+    /// Makes joins act like roots: they join the `roots`, and need no pairs.
+    pub fn act_like_roots(&mut self, joins: &[(u32, u32)], roots: &mut Bits) {
+        joins.iter().for_each(|(join, _)| roots.set(*join));
+        self.like_roots.extend_from_slice(joins);
+        self.further.retain(|pair| !roots.get(pair.join));
+        let joins = self.trees.iter_mut().enumerate().filter(|(join, _)| roots.get(*join as u32));
+        joins.for_each(|(_, tree)| *tree = NONE);
+    }
 }
 
 /// Entries that are collected before equal ones are merged.

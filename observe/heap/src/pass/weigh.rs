@@ -1,11 +1,18 @@
 //! Third pass: shallow sizes by place, objects and bytes by class, and the references into joins.
 
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
 use yunti_base::Result;
 
+use super::crew;
 use super::references::{Objects, Receiver, pass};
+use super::scan::Unit;
+use crate::file::records::{Blocks, Visitor, walk};
+use crate::graph::bits::Bits;
 use crate::graph::contract::{HeadDominators, UNREACHED};
 use crate::graph::forest::Forest;
-use crate::graph::pairs::{FirstTrees, JoinPairs, Pair, Pairs};
+use crate::graph::pairs::{FirstTrees, JoinPairs, NONE, Pair, Pairs};
+use crate::model::name;
 use crate::model::sizes::Sizes;
 
 /// Objects of a class.
@@ -27,8 +34,8 @@ pub struct Weights {
     pub pairs: JoinPairs,
 }
 
-/// Weighs all objects.
-pub fn weigh(objects: &Objects, forest: &Forest) -> Result<Weights> {
+/// Weighs all objects. Classes that act like roots join the `root_trees`.
+pub fn weigh(objects: &Objects, forest: &Forest, root_trees: &mut Bits) -> Result<Weights> {
     let sizes = Sizes::new(objects.ids.count(), objects.source.bytes());
     let joins: Vec<Option<u32>> = objects
         .classes
@@ -37,8 +44,12 @@ pub fn weigh(objects: &Objects, forest: &Forest) -> Result<Weights> {
         .map(|class| objects.ids.number(class.record.id).and_then(|number| forest.join_tree(number)))
         .collect();
     let first = FirstTrees::new(forest.trees());
+    let shared: Vec<SharedClass> = joins.iter().map(|_| SharedClass::default()).collect();
+    let is_root_tree = root_trees.clone();
     let new = || Collector {
         forest,
+        shared: &shared,
+        is_root_tree: &is_root_tree,
         first: &first,
         sizes: &sizes,
         near: Near::default(),
@@ -64,7 +75,15 @@ pub fn weigh(objects: &Objects, forest: &Forest) -> Result<Weights> {
         totals[class as usize].objects += 1;
         totals[class as usize].bytes += bytes;
     });
-    Ok(Weights { sizes, totals, pairs: first.finish(further) })
+    let like_roots: Vec<(u32, u32)> = joins
+        .iter()
+        .zip(&shared)
+        .filter(|(_, shared)| shared.is_root.load(Relaxed))
+        .filter_map(|(join, shared)| join.map(|join| (join, forest.heads[shared.root_tree.load(Relaxed) as usize])))
+        .collect();
+    let mut pairs = first.finish(further);
+    pairs.act_like_roots(&like_roots, root_trees);
+    Ok(Weights { sizes, totals, pairs })
 }
 
 /// Subtracts objects that no root reaches, if there are any.
@@ -78,19 +97,41 @@ pub fn without_garbage(
     if heads.of.iter().all(|&of| of != UNREACHED) {
         return Ok(garbage);
     }
-    let new = || Garbage { forest, heads, totals: vec![ClassTotal::default(); totals.len()] };
+    let mut places = Bits::new(objects.ids.count());
+    for tree in (0..forest.trees()).filter(|&tree| heads.of[tree] == UNREACHED) {
+        (forest.heads[tree]..forest.heads[tree + 1]).for_each(|place| places.set(place));
+    }
+    let mut numbers = Bits::new(objects.ids.count());
+    let all = forest.places.iter().enumerate().filter(|(_, place)| places.get(**place));
+    all.for_each(|(number, _)| numbers.set(number as u32));
+    let new = || Garbage { objects, numbers: &numbers, totals: vec![ClassTotal::default(); totals.len()] };
     let mut model = new();
     model_objects(objects, |number, class, bytes| model.object(number, class, bytes));
-    for collector in pass(objects, new)?.into_iter().chain([model]) {
+    // Most dumps of live objects have a little garbage, in few units.
+    let ids: Vec<u64> = numbers.iter().take(IDS_MAX + 1).map(|number| objects.ids.id(number)).collect();
+    let has_garbage = |unit: &&Unit| {
+        ids.len() > IDS_MAX
+            || ids.get(ids.partition_point(|&id| id < unit.least)).is_some_and(|&id| id <= unit.greatest)
+    };
+    let units: Vec<&Unit> = objects.units.iter().filter(has_garbage).collect();
+    let state = || (Blocks::new(objects.source), new());
+    let crew = crew::share(objects.threads, units.len(), state, |(blocks, garbage), item| {
+        walk(blocks, objects.classes.id_bytes, units[item].begin, units[item].end, garbage)?;
+        Ok(())
+    })?;
+    for collector in crew.into_iter().map(|(_, collector)| collector).chain([model]) {
         for (sum, own) in totals.iter_mut().zip(collector.totals) {
-            sum.objects -= own.objects;
-            sum.bytes -= own.bytes;
+            sum.objects = sum.objects.saturating_sub(own.objects);
+            sum.bytes = sum.bytes.saturating_sub(own.bytes);
             garbage.objects += own.objects;
             garbage.bytes += own.bytes;
         }
     }
     Ok(garbage)
 }
+
+/// Ids of garbage by which units are chosen.
+const IDS_MAX: usize = 1 << 16;
 
 /// Calls `object(number, class, bytes)` for what has no record of an object: classes, and the boot loader.
 fn model_objects(objects: &Objects, mut object: impl FnMut(u32, u32, u64)) {
@@ -137,9 +178,36 @@ struct ClassJoin {
     greatest: u32,
 }
 
+/// Class of which all threads know a tree of a root with an instance. Two such trees make it like a root: arrays of bytes
+/// are in millions of trees, and their class is seldom a root.
+struct SharedClass {
+    root_tree: AtomicU32,
+    is_root: AtomicBool,
+}
+
+impl Default for SharedClass {
+    fn default() -> SharedClass {
+        SharedClass { root_tree: AtomicU32::new(NONE), is_root: AtomicBool::new(false) }
+    }
+}
+
+impl SharedClass {
+    fn is_like_root(&self, tree: u32, is_root_tree: &Bits) -> bool {
+        if is_root_tree.get(tree)
+            && let Err(other) = self.root_tree.compare_exchange(NONE, tree, Relaxed, Relaxed)
+            && other != tree
+        {
+            self.is_root.store(true, Relaxed);
+        }
+        self.is_root.load(Relaxed)
+    }
+}
+
 struct Collector<'a> {
     forest: &'a Forest,
     first: &'a FirstTrees,
+    shared: &'a [SharedClass],
+    is_root_tree: &'a Bits,
     sizes: &'a Sizes,
     near: Near,
     class_joins: Vec<ClassJoin>,
@@ -165,6 +233,10 @@ impl Collector<'_> {
             greatest: place,
         };
         let done = std::mem::replace(own, next);
+        if self.shared[class as usize].is_like_root(tree, self.is_root_tree) {
+            self.class_joins[class as usize] = ClassJoin::default();
+            return;
+        }
         self.keep(&done);
     }
 
@@ -206,21 +278,43 @@ impl Receiver for Collector<'_> {
     }
 }
 
+/// Totals of the objects that no root reaches.
 struct Garbage<'a> {
-    forest: &'a Forest,
-    heads: &'a HeadDominators,
+    objects: &'a Objects<'a>,
+    numbers: &'a Bits,
     totals: Vec<ClassTotal>,
 }
 
-impl Receiver for Garbage<'_> {
+impl Garbage<'_> {
     fn object(&mut self, number: u32, class: u32, bytes: u64) {
-        let tree = self.forest.tree(self.forest.places[number as usize]);
-        if self.heads.of[tree as usize] == UNREACHED {
-            let total = &mut self.totals[class as usize];
-            total.objects += 1;
-            total.bytes += bytes;
+        if self.numbers.get(number) {
+            self.totals[class as usize].objects += 1;
+            self.totals[class as usize].bytes += bytes;
         }
     }
 
-    fn reference(&mut self, _from: u32, _to: u32) {}
+    fn number(&self, id: u64) -> Option<u32> {
+        self.objects.ids.number(id).filter(|&number| self.numbers.get(number))
+    }
+}
+
+impl Visitor for Garbage<'_> {
+    fn instance(&mut self, _at: u64, id: u64, class: u64, _data: &[u8]) {
+        if let (Some(number), Some(class)) = (self.number(id), self.objects.classes.index(class)) {
+            self.object(number, class, self.objects.classes.list[class as usize].shallow_bytes);
+        }
+    }
+
+    fn object_array(&mut self, _at: u64, id: u64, class: u64, length: u32) {
+        if let (Some(number), Some(class)) = (self.number(id), self.objects.classes.index(class)) {
+            self.object(number, class, self.objects.classes.array_bytes(class, length));
+        }
+    }
+
+    fn primitive_array(&mut self, _at: u64, id: u64, kind: u8, length: u32, _values_at: u64) {
+        if let Some(number) = self.number(id) {
+            let class = self.objects.classes.primitive_arrays[name::primitive_index(kind)];
+            self.object(number, class, self.objects.classes.primitive_array_bytes(kind, length));
+        }
+    }
 }
