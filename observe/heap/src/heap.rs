@@ -93,7 +93,11 @@ impl Heap {
         let mut root_trees = Bits::new(forest.trees());
         roots.kinds.keys().for_each(|&root| root_trees.set(forest.tree(forest.places[root as usize])));
         let Weights { sizes, mut totals, pairs } = weigh(&objects, &forest, &mut root_trees)?;
-        let heads = head_dominators(&forest, pairs, root_trees);
+        let mut threads_of = Bits::new(forest.trees());
+        for thread in &roots.threads {
+            threads_of.set(forest.tree(forest.places[thread.object as usize]));
+        }
+        let heads = head_dominators(&forest, pairs, root_trees, &threads_of);
         let garbage = without_garbage(&objects, &forest, &heads, &mut totals)?;
         retain(&forest, &heads, &sizes);
         let retained = sizes;

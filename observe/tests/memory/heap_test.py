@@ -31,9 +31,7 @@ class Heaps(InAFolder, unittest.TestCase):
 
     def each(self):
         self.assertTrue(java_versions())
-        for version, home in java_versions().items():
-            with self.subTest(java=version):
-                yield home
+        return java_versions().values()
 
     def test_the_cache_is_the_suspect(self):
         for home in self.each():
@@ -56,7 +54,7 @@ class Heaps(InAFolder, unittest.TestCase):
             threads = {row["thread"]: row for row in answer("heap", self.dump(home))["threads"]}
             holder = threads["holder"]
             self.assertGreater(holder["retained_bytes"], 400_000)
-            self.assertTrue(any("int[] @" in local["object"] for local in holder["locals"]), holder)
+            self.assertIn("int[] @", holder["locals"][0]["object"])
             self.assertTrue(any("Warehouse.hold" in frame for frame in holder["frames"]), holder["frames"])
 
     def test_waste_is_counted(self):

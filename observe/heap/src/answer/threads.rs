@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use yunti_base::Result;
 
-use crate::heap::Heap;
+use crate::heap::{Dominator, Heap};
 use crate::pass::locate::{Body, values};
 
 /// Bytes of a name that are read.
@@ -49,8 +49,9 @@ pub fn threads(heap: &Heap, most: usize, locals_max: usize) -> Result<Vec<HeldBy
     for (_, thread) in &found {
         let mut own = heap.roots.locals_of(thread.object).to_vec();
         own.dedup_by_key(|local| local.object);
-        // Roots are held anyway: the thread itself, other threads, classes.
-        own.retain(|local| !heap.roots.kinds.contains_key(&local.object));
+        // What others refer to as well is not the thread's alone.
+        let holder = Dominator::Place(place(thread.object));
+        own.retain(|local| heap.dominator(place(local.object)) == holder);
         own.sort_by_key(|local| std::cmp::Reverse(heap.retained(place(local.object))));
         own.truncate(locals_max);
         ids.push(heap.ids.id(thread.object));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   tree of objects        kept
-//!     h                    h            kept: the head, the ancestors of the references into j (a) and into k (b),
+//!     h                    h            kept: the head, the ancestors of the references into j and into k,
 //!     +- a -> .. -> j      +- a -> j    and where kept places meet; an edge to the nearest kept place above
 //!     |  +- b -> .. -> k      +- b -> k
 //! ```
@@ -33,10 +33,13 @@ pub struct HeadDominators {
 }
 
 /// Returns the dominators of heads. `roots`: the trees whose heads are roots, or act like roots.
-pub fn head_dominators(forest: &Forest, mut pairs: JoinPairs, mut roots: Bits) -> HeadDominators {
-    act_like_roots(&mut pairs, &mut roots);
+/// `threads`: those of threads, through which a way goes only if there is no other.
+pub fn head_dominators(forest: &Forest, mut pairs: JoinPairs, mut roots: Bits, threads: &Bits) -> HeadDominators {
+    act_like_roots(&mut pairs, &mut roots, threads);
     let leaves = Leaves::of(forest, &pairs);
-    let roots: Vec<u32> = roots.iter().collect();
+    let mut roots: Vec<u32> = roots.iter().collect();
+    roots.sort_by_key(|&tree| threads.get(tree));
+    let rooted = roots.partition_point(|&tree| !threads.get(tree));
     let mut rest = pairs.further;
     let inner = (0..forest.trees() as u32).filter(|&join| !leaves.all.get(join));
     rest.extend(inner.filter(|&join| pairs.trees[join as usize] != NONE).map(|join| Pair {
@@ -46,7 +49,7 @@ pub fn head_dominators(forest: &Forest, mut pairs: JoinPairs, mut roots: Bits) -
         greatest: pairs.greatest[join as usize],
     }));
     rest.sort_unstable_by_key(|pair| (pair.tree, pair.join));
-    let mut heads = inner_dominators(forest, &rest, &roots, &leaves.all);
+    let mut heads = inner_dominators(forest, &rest, roots.split_at(rooted), &leaves.all);
     // A root refers to these; their own path goes on to it.
     pairs.like_roots.iter().for_each(|&(join, place)| heads.referrers[join as usize] = place);
     // Outer leaves first, so that each is behind the tree that it hangs in.
@@ -63,7 +66,7 @@ pub fn head_dominators(forest: &Forest, mut pairs: JoinPairs, mut roots: Bits) -
 
 /// Makes roots of the joins to which two trees of roots refer: nothing but the roots as a whole dominates both. Such a
 /// join needs no pairs, and a reference from the roots to it changes no other dominator.
-fn act_like_roots(pairs: &mut JoinPairs, roots: &mut Bits) {
+fn act_like_roots(pairs: &mut JoinPairs, roots: &mut Bits, threads: &Bits) {
     let is_root_tree = roots.clone();
     // Root trees of each join with further trees, and a place in each.
     let mut of_roots: Vec<(u32, u32, u32)> = pairs
@@ -76,7 +79,7 @@ fn act_like_roots(pairs: &mut JoinPairs, roots: &mut Bits) {
             [Some((pair.join, pair.tree, pair.least)), also].into_iter().flatten()
         })
         .collect();
-    of_roots.sort_unstable();
+    of_roots.sort_unstable_by_key(|&(join, tree, place)| (join, threads.get(tree), tree, place));
     of_roots.dedup();
     let twice = of_roots.windows(2).filter(|two| two[0].0 == two[1].0 && two[0].1 != two[1].1);
     let mut joins: Vec<(u32, u32)> = twice.map(|two| (two[0].0, two[0].2)).collect();
@@ -127,14 +130,14 @@ impl Leaves {
 }
 
 /// Returns the dominators of all heads but leaves.
-fn inner_dominators(forest: &Forest, pairs: &[Pair], roots: &[u32], leaves: &Bits) -> HeadDominators {
+fn inner_dominators(forest: &Forest, pairs: &[Pair], roots: (&[u32], &[u32]), leaves: &Bits) -> HeadDominators {
     let trees = forest.trees();
     let sources: Vec<u32> = pairs.iter().map(|pair| forest.ancestor(pair.least, pair.greatest)).collect();
     let kept = kept(forest, pairs, &sources, leaves);
     let number = |place: u32| kept.binary_search(&place).map_or(UNREACHED, |number| number as u32);
     let top = kept.len() as u32;
     let head = |tree: u32| number(forest.heads[tree as usize]);
-    let mut edges: Vec<(u32, u32)> = roots.iter().map(|&tree| (top, head(tree))).collect();
+    let mut edges: Vec<(u32, u32)> = roots.0.iter().chain(roots.1).map(|&tree| (top, head(tree))).collect();
     for (i, place) in kept.windows(2).enumerate() {
         if forest.above[place[1] as usize] != HEAD {
             edges.push((number(forest.ancestor(place[0], place[1])), i as u32 + 1));
@@ -182,22 +185,22 @@ fn kept(forest: &Forest, pairs: &[Pair], sources: &[u32], leaves: &Bits) -> Vec<
     kept
 }
 
-/// Returns a referrer of each head on a way over few trees from a root.
-fn referrers(trees: usize, pairs: &[Pair], roots: &[u32]) -> Vec<u32> {
+/// Returns a referrer of each head on a way over few trees from a root, from the first roots where they reach it.
+fn referrers(trees: usize, pairs: &[Pair], roots: (&[u32], &[u32])) -> Vec<u32> {
     let mut referrers = vec![UNREACHED; trees];
-    let mut queue = VecDeque::new();
-    for &root in roots {
-        if referrers[root as usize] == UNREACHED {
+    for roots in [roots.0, roots.1] {
+        let mut queue = VecDeque::new();
+        for &root in roots {
             referrers[root as usize] = TOP;
             queue.push_back(root);
         }
-    }
-    while let Some(tree) = queue.pop_front() {
-        let begin = pairs.partition_point(|pair| pair.tree < tree);
-        for pair in pairs[begin..].iter().take_while(|pair| pair.tree == tree) {
-            if referrers[pair.join as usize] == UNREACHED {
-                referrers[pair.join as usize] = pair.least;
-                queue.push_back(pair.join);
+        while let Some(tree) = queue.pop_front() {
+            let begin = pairs.partition_point(|pair| pair.tree < tree);
+            for pair in pairs[begin..].iter().take_while(|pair| pair.tree == tree) {
+                if referrers[pair.join as usize] == UNREACHED {
+                    referrers[pair.join as usize] = pair.least;
+                    queue.push_back(pair.join);
+                }
             }
         }
     }

@@ -11,7 +11,7 @@
 //!
 //! The lowest common ancestor of places a < b of one tree is the minimum of `above[a + 1..=b]`. So an ancestor needs
 //! neither depths nor jump pointers (rejected: 8 bytes an object, and 20 cache misses where this takes three), and the
-//! ancestor of a whole set is the one of its least and greatest place.
+//! ancestor of a whole set is the ancestor of its least and greatest place.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;

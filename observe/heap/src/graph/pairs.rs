@@ -2,7 +2,8 @@
 //!
 //! The references from one tree into a join act on dominators like one reference from their lowest common ancestor.
 //! That is the ancestor of the least and the greatest place, so millions of references take 16 bytes. Most joins have
-//! all their referrers in one tree: the first tree of each has 12 bytes in arrays, and only further ones are in a list.
+//! all their referrers in one tree: the first tree of each has 12 bytes in arrays, and only further ones are in a
+//! list.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

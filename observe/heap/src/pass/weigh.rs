@@ -178,8 +178,8 @@ struct ClassJoin {
     greatest: u32,
 }
 
-/// Class of which all threads know a tree of a root with an instance. Two such trees make it like a root: arrays of bytes
-/// are in millions of trees, and their class is seldom a root.
+/// Class of which all threads know a tree of a root with an instance. Two such trees make it like a root: arrays of
+/// bytes are in millions of trees, and their class is seldom a root.
 struct SharedClass {
     root_tree: AtomicU32,
     is_root: AtomicBool,
