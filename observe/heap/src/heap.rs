@@ -13,7 +13,7 @@ use crate::graph::ids::Ids;
 use crate::model::class::{Classes, Memory};
 use crate::model::roots::Roots;
 use crate::model::sizes::Sizes;
-use crate::pass::references::{Objects, referrers};
+use crate::pass::references::{Found, Objects, references};
 use crate::pass::scan::{Unit, scan};
 use crate::pass::weigh::{ClassTotal, Weights, weigh, without_garbage};
 
@@ -89,18 +89,19 @@ impl Heap {
         let roots = Roots::build(&scan.roots, &classes, |id| ids.number(id));
         let units = scan.units;
         let objects = Objects { source: &source, units: &units, ids: &ids, classes: &classes, roots: &roots, threads };
-        let forest = Forest::grow(referrers(&objects)?, threads);
+        let Found { referrers, kinds, into_joins } = references(&objects)?;
+        let forest = Forest::grow(referrers, threads);
         let mut root_trees = Bits::new(forest.trees());
         roots.kinds.keys().for_each(|&root| root_trees.set(forest.tree(forest.places[root as usize])));
-        let Weights { sizes, mut totals, pairs } = weigh(&objects, &forest, &mut root_trees)?;
+        let Weights { mut totals, pairs } = weigh(&objects, &forest, &kinds, into_joins, &mut root_trees)?;
         let mut threads_of = Bits::new(forest.trees());
         for thread in &roots.threads {
             threads_of.set(forest.tree(forest.places[thread.object as usize]));
         }
         let heads = head_dominators(&forest, pairs, root_trees, &threads_of);
-        let garbage = without_garbage(&objects, &forest, &heads, &mut totals)?;
-        retain(&forest, &heads, &sizes);
-        let retained = sizes;
+        let garbage = without_garbage(&forest, &heads, &kinds, &mut totals);
+        let retained = kinds.sizes(&forest.places, source.bytes(), threads);
+        retain(&forest, &heads, &retained);
         Ok(Heap { source, map, units, classes, ids, roots, forest, heads, retained, totals, garbage, notes, threads })
     }
 

@@ -28,6 +28,15 @@ impl Bits {
         self.words.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
+    /// Returns membership of up to 64 numbers from `first` on, as bits.
+    pub fn range(&self, first: u32, count: u32) -> u64 {
+        let (word, bit) = (first as usize / 64, first % 64);
+        let low = self.words.get(word).map_or(0, |word| word >> bit);
+        let high = if bit > 0 { self.words.get(word + 1).map_or(0, |word| word << (64 - bit)) } else { 0 };
+        let all = low | high;
+        if count < 64 { all & ((1 << count) - 1) } else { all }
+    }
+
     /// Prepares `rank`, and returns the number of members.
     pub fn count(&mut self) -> usize {
         let mut sum = 0;
@@ -81,6 +90,10 @@ mod tests {
         for n in 0..2000 {
             assert_eq!(bits.rank(n) as usize, members.iter().filter(|&&m| m < n).count());
             assert_eq!(bits.get(n), members.contains(&n));
+            for count in [0, 1, 17, 63, 64] {
+                let want = (0..count).filter(|i| bits.get(n + i)).fold(0, |all, i| all | 1 << i);
+                assert_eq!(bits.range(n, count), want);
+            }
         }
     }
 }

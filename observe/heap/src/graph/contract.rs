@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use super::bits::Bits;
 use super::dominators::{Graph, dominators};
 use super::forest::{Forest, HEAD};
-use super::pairs::{JoinPairs, NONE, Pair};
+use super::pairs::{First, JoinPairs, NONE, Pair};
 
 pub use super::dominators::UNREACHED;
 
@@ -39,29 +39,78 @@ pub fn head_dominators(forest: &Forest, mut pairs: JoinPairs, mut roots: Bits, t
     let leaves = Leaves::of(forest, &pairs);
     let mut roots: Vec<u32> = roots.iter().collect();
     roots.sort_by_key(|&tree| threads.get(tree));
-    let rooted = roots.partition_point(|&tree| !threads.get(tree));
-    let mut rest = pairs.further;
-    let inner = (0..forest.trees() as u32).filter(|&join| !leaves.all.get(join));
-    rest.extend(inner.filter(|&join| pairs.trees[join as usize] != NONE).map(|join| Pair {
-        tree: pairs.trees[join as usize],
-        join,
-        least: pairs.least[join as usize],
-        greatest: pairs.greatest[join as usize],
-    }));
-    rest.sort_unstable_by_key(|pair| (pair.tree, pair.join));
-    let mut heads = inner_dominators(forest, &rest, roots.split_at(rooted), &leaves.all);
+    let (rooted, threads) = roots.split_at(roots.partition_point(|&tree| !threads.get(tree)));
+    let JoinPairs { first, further, like_roots } = pairs;
+    let mut pairs = ByTree::new(first, further);
+    let mut referrers = referrers(&pairs, [rooted, threads], &leaves.all);
     // A root refers to these; their own path goes on to it.
-    pairs.like_roots.iter().for_each(|&(join, place)| heads.referrers[join as usize] = place);
+    like_roots.iter().for_each(|&(join, place)| referrers[join as usize] = place);
+    pairs.meet(forest);
+    let mut of = vec![UNREACHED; forest.trees()];
+    let rounds = leaves.rounds.iter().flatten().map(|&join| (join as usize, pairs.first[join as usize]));
+    for (join, first) in rounds {
+        (of[join], referrers[join]) = (first.greatest, first.least);
+    }
+    let mut order = inner_dominators(forest, pairs, &roots, &leaves.all, &mut of);
     // Outer leaves first, so that each is behind the tree that it hangs in.
     for &join in leaves.rounds.iter().rev().flatten() {
-        let (tree, least) = (pairs.trees[join as usize] as usize, pairs.least[join as usize]);
-        if heads.of[tree] != UNREACHED {
-            heads.of[join as usize] = forest.ancestor(least, pairs.greatest[join as usize]);
-            heads.referrers[join as usize] = least;
-            heads.order.push(join);
+        if of[forest.tree(of[join as usize]) as usize] == UNREACHED {
+            (of[join as usize], referrers[join as usize]) = (UNREACHED, UNREACHED);
+        } else {
+            order.push(join);
         }
     }
-    heads
+    HeadDominators { of, order, referrers }
+}
+
+/// Pairs by the tree that refers.
+struct ByTree {
+    first: Vec<First>,
+    /// Joins by their first tree.
+    joins: Vec<u32>,
+    joins_begin: Vec<u32>,
+    further: Vec<Pair>,
+    further_begin: Vec<u32>,
+}
+
+impl ByTree {
+    fn new(first: Vec<First>, further: Vec<Pair>) -> ByTree {
+        let trees = first.len();
+        let mut joins_begin = vec![0_u32; trees + 1];
+        let with_tree = || first.iter().enumerate().filter(|(_, first)| first.tree != NONE);
+        with_tree().for_each(|(_, first)| joins_begin[first.tree as usize] += 1);
+        (1..=trees).for_each(|tree| joins_begin[tree] += joins_begin[tree - 1]);
+        let mut joins = vec![0; joins_begin[trees] as usize];
+        for (join, first) in with_tree() {
+            let at = &mut joins_begin[first.tree as usize];
+            *at -= 1;
+            joins[*at as usize] = join as u32;
+        }
+        let mut further_begin = vec![0_u32; trees + 1];
+        further.iter().for_each(|pair| further_begin[pair.tree as usize + 1] += 1);
+        (0..trees).for_each(|tree| further_begin[tree + 1] += further_begin[tree]);
+        ByTree { first, joins, joins_begin, further, further_begin }
+    }
+
+    /// Returns the pairs of a tree.
+    fn of(&self, tree: u32) -> impl Iterator<Item = Pair> + '_ {
+        let range = |begins: &[u32]| begins[tree as usize] as usize..begins[tree as usize + 1] as usize;
+        let first = self.joins[range(&self.joins_begin)].iter().map(move |&join| {
+            let First { least, greatest, .. } = self.first[join as usize];
+            Pair { tree, join, least, greatest }
+        });
+        first.chain(self.further[range(&self.further_begin)].iter().copied())
+    }
+
+    /// Puts the place where the references of a pair meet in place of the greatest.
+    fn meet(&mut self, forest: &Forest) {
+        for first in self.first.iter_mut().filter(|first| first.tree != NONE) {
+            first.greatest = forest.ancestor(first.least, first.greatest);
+        }
+        for pair in &mut self.further {
+            pair.greatest = forest.ancestor(pair.least, pair.greatest);
+        }
+    }
 }
 
 /// Makes roots of the joins to which two trees of roots refer: nothing but the roots as a whole dominates both. Such a
@@ -74,8 +123,8 @@ fn act_like_roots(pairs: &mut JoinPairs, roots: &mut Bits, threads: &Bits) {
         .iter()
         .filter(|pair| is_root_tree.get(pair.tree))
         .flat_map(|pair| {
-            let first = pairs.trees[pair.join as usize];
-            let also = is_root_tree.get(first).then(|| (pair.join, first, pairs.least[pair.join as usize]));
+            let first = pairs.first[pair.join as usize];
+            let also = is_root_tree.get(first.tree).then_some((pair.join, first.tree, first.least));
             [Some((pair.join, pair.tree, pair.least)), also].into_iter().flatten()
         })
         .collect();
@@ -107,13 +156,13 @@ impl Leaves {
         for _ in 0..ROUNDS_MAX {
             let mut refers = Bits::new(trees);
             pairs.further.iter().for_each(|pair| refers.set(pair.tree));
-            for (join, &tree) in pairs.trees.iter().enumerate() {
-                if tree != NONE && !leaves.all.get(join as u32) {
-                    refers.set(tree);
+            for (join, first) in pairs.first.iter().enumerate() {
+                if first.tree != NONE && !leaves.all.get(join as u32) {
+                    refers.set(first.tree);
                 }
             }
             let is_leaf = |join: &u32| {
-                pairs.trees[*join as usize] != NONE
+                pairs.first[*join as usize].tree != NONE
                     && !several.get(*join)
                     && !refers.get(*join)
                     && !leaves.all.get(*join)
@@ -129,28 +178,33 @@ impl Leaves {
     }
 }
 
-/// Returns the dominators of all heads but leaves.
-fn inner_dominators(forest: &Forest, pairs: &[Pair], roots: (&[u32], &[u32]), leaves: &Bits) -> HeadDominators {
-    let trees = forest.trees();
-    let sources: Vec<u32> = pairs.iter().map(|pair| forest.ancestor(pair.least, pair.greatest)).collect();
-    let kept = kept(forest, pairs, &sources, leaves);
-    let number = |place: u32| kept.binary_search(&place).map_or(UNREACHED, |number| number as u32);
-    let top = kept.len() as u32;
+/// Sets the dominators of all heads but leaves, and returns the reached trees, each behind the tree of its dominator.
+/// References of pairs have met.
+fn inner_dominators(forest: &Forest, pairs: ByTree, roots: &[u32], leaves: &Bits, of: &mut [u32]) -> Vec<u32> {
+    let mut kept = kept(forest, &pairs, leaves);
+    let top = kept.count() as u32;
+    let number = |place: u32| kept.rank(place);
     let head = |tree: u32| number(forest.heads[tree as usize]);
-    let mut edges: Vec<(u32, u32)> = roots.0.iter().chain(roots.1).map(|&tree| (top, head(tree))).collect();
-    for (i, place) in kept.windows(2).enumerate() {
-        if forest.above[place[1] as usize] != HEAD {
-            edges.push((number(forest.ancestor(place[0], place[1])), i as u32 + 1));
+    let edges = |edge: &mut dyn FnMut(u32, u32)| {
+        roots.iter().for_each(|&tree| edge(top, head(tree)));
+        let mut before = 0;
+        for (i, place) in kept.iter().enumerate() {
+            if forest.above[place as usize] != HEAD {
+                edge(number(forest.ancestor(before, place)), i as u32);
+            }
+            before = place;
         }
-    }
-    edges.extend(pairs.iter().zip(&sources).map(|(pair, &source)| (number(source), head(pair.join))));
-    drop(sources);
-    let graph = Graph::of(kept.len() + 1, &edges);
-    drop(edges);
-    let found = dominators(&graph, top);
-    drop(graph);
-    let mut of = vec![UNREACHED; trees];
-    let mut order = Vec::with_capacity(trees);
+        let of = |tree| pairs.of(tree).filter(|pair| !leaves.get(pair.join));
+        (0..forest.trees() as u32)
+            .flat_map(of)
+            .for_each(|Pair { join, greatest, .. }| edge(number(greatest), head(join)));
+    };
+    let graph = Graph::of(top as usize + 1, edges);
+    drop(pairs);
+    let found = dominators(graph, top);
+    // Places of nodes: their numbers follow the places.
+    let kept: Vec<u32> = kept.iter().collect();
+    let mut order = Vec::with_capacity(forest.trees());
     for node in found.order {
         if node != top && forest.above[kept[node as usize] as usize] == HEAD {
             let tree = forest.tree(kept[node as usize]);
@@ -159,44 +213,36 @@ fn inner_dominators(forest: &Forest, pairs: &[Pair], roots: (&[u32], &[u32]), le
             order.push(tree);
         }
     }
-    HeadDominators { of, order, referrers: referrers(trees, pairs, roots) }
+    order
 }
 
-/// Returns the kept places, ascending.
-fn kept(forest: &Forest, pairs: &[Pair], sources: &[u32], leaves: &Bits) -> Vec<u32> {
-    let inner = (0..forest.trees() as u32).filter(|&tree| !leaves.get(tree));
-    let mut kept: Vec<u32> = inner.map(|tree| forest.heads[tree as usize]).collect();
-    let mut at = 0;
+/// Returns the places that the graph keeps.
+fn kept(forest: &Forest, pairs: &ByTree, leaves: &Bits) -> Bits {
+    let mut kept = Bits::new(forest.places.len());
     let mut own = Vec::new();
-    while at < pairs.len() {
-        let tree = pairs[at].tree;
-        let end = at + pairs[at..].partition_point(|pair| pair.tree == tree);
+    for tree in (0..forest.trees() as u32).filter(|&tree| !leaves.get(tree)) {
+        kept.set(forest.heads[tree as usize]);
         own.clear();
-        own.extend_from_slice(&sources[at..end]);
+        own.extend(pairs.of(tree).filter(|pair| !leaves.get(pair.join)).map(|pair| pair.greatest));
         own.sort_unstable();
-        own.dedup();
-        let meeting: Vec<u32> = own.windows(2).map(|two| forest.ancestor(two[0], two[1])).collect();
-        let head = forest.heads[tree as usize];
-        kept.extend(own.iter().copied().chain(meeting).filter(|&place| place != head));
-        at = end;
+        own.windows(2).filter(|two| two[0] != two[1]).for_each(|two| kept.set(forest.ancestor(two[0], two[1])));
+        own.iter().for_each(|&place| kept.set(place));
     }
-    kept.sort_unstable();
-    kept.dedup();
     kept
 }
 
-/// Returns a referrer of each head on a way over few trees from a root, from the first roots where they reach it.
-fn referrers(trees: usize, pairs: &[Pair], roots: (&[u32], &[u32])) -> Vec<u32> {
-    let mut referrers = vec![UNREACHED; trees];
-    for roots in [roots.0, roots.1] {
+/// Returns a referrer of each head but leaves on a way over few trees from a root, from the first roots where they
+/// reach it.
+fn referrers(pairs: &ByTree, roots: [&[u32]; 2], leaves: &Bits) -> Vec<u32> {
+    let mut referrers = vec![UNREACHED; pairs.first.len()];
+    for roots in roots {
         let mut queue = VecDeque::new();
         for &root in roots {
             referrers[root as usize] = TOP;
             queue.push_back(root);
         }
         while let Some(tree) = queue.pop_front() {
-            let begin = pairs.partition_point(|pair| pair.tree < tree);
-            for pair in pairs[begin..].iter().take_while(|pair| pair.tree == tree) {
+            for pair in pairs.of(tree).filter(|pair| !leaves.get(pair.join)) {
                 if referrers[pair.join as usize] == UNREACHED {
                     referrers[pair.join as usize] = pair.least;
                     queue.push_back(pair.join);

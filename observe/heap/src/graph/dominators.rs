@@ -13,18 +13,17 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Returns the graph of some edges.
-    pub fn of(nodes: usize, edges: &[(u32, u32)]) -> Graph {
+    /// Returns the graph of some edges. `edges` calls the function with the ends of each edge, twice the same.
+    pub fn of(nodes: usize, edges: impl Fn(&mut dyn FnMut(u32, u32))) -> Graph {
         let mut begins = vec![0_u32; nodes + 1];
-        edges.iter().for_each(|(from, _)| begins[*from as usize + 1] += 1);
-        (0..nodes).for_each(|node| begins[node + 1] += begins[node]);
-        let mut next = begins.clone();
-        let mut targets = vec![0; edges.len()];
-        for (from, to) in edges {
-            let at = &mut next[*from as usize];
-            targets[*at as usize] = *to;
-            *at += 1;
-        }
+        edges(&mut |from, _| begins[from as usize] += 1);
+        // From here on the end of each node's targets, which moves to their begin.
+        (1..=nodes).for_each(|node| begins[node] += begins[node - 1]);
+        let mut targets = vec![0; begins[nodes] as usize];
+        edges(&mut |from, to| {
+            begins[from as usize] -= 1;
+            targets[begins[from as usize] as usize] = to;
+        });
         Graph { begins, targets }
     }
 
@@ -46,16 +45,17 @@ pub struct Dominators {
 }
 
 /// Returns the dominators of the nodes that `root` reaches.
-pub fn dominators(graph: &Graph, root: u32) -> Dominators {
-    let Search { order, numbers, parents } = Search::of(graph, root);
+pub fn dominators(graph: Graph, root: u32) -> Dominators {
+    let nodes = graph.nodes();
+    let Search { order, numbers, parents } = Search::of(&graph, root);
     let count = order.len();
     // From here on nodes are their numbers in the search.
-    let mut edges = Vec::new();
-    for (number, &node) in order.iter().enumerate() {
-        edges.extend(graph.successors(node).iter().map(|&to| (numbers[to as usize], number as u32)));
-    }
-    let before = Graph::of(count, &edges);
-    drop(edges);
+    let before = Graph::of(count, |edge| {
+        for (number, &node) in order.iter().enumerate() {
+            graph.successors(node).iter().for_each(|&to| edge(numbers[to as usize], number as u32));
+        }
+    });
+    drop((graph, numbers));
     let mut semi: Vec<u32> = (0..count as u32).collect();
     let mut labels = semi.clone();
     let mut ancestors = vec![UNREACHED; count];
@@ -77,7 +77,8 @@ pub fn dominators(graph: &Graph, root: u32) -> Dominators {
         }
         idoms[node] = idom;
     }
-    let mut of = vec![UNREACHED; graph.nodes()];
+    drop((before, semi, labels, ancestors));
+    let mut of = vec![UNREACHED; nodes];
     (1..count).for_each(|node| of[order[node] as usize] = order[idoms[node] as usize]);
     Dominators { of, order }
 }
@@ -149,7 +150,8 @@ mod tests {
         let edges = "RA RB RC AD BA BD BE CF CG DL EH FI GI GJ HE HK IK JI KI KR LH";
         let node = |name: u8| if name == b'R' { 0 } else { u32::from(name - b'A') + 1 };
         let edges: Vec<(u32, u32)> = edges.split(' ').map(|e| (node(e.as_bytes()[0]), node(e.as_bytes()[1]))).collect();
-        let found = dominators(&Graph::of(14, &edges), 0);
+        let graph = Graph::of(14, |edge| edges.iter().for_each(|&(from, to)| edge(from, to)));
+        let found = dominators(graph, 0);
         for (nodes, idom) in [("ABCDEHIK", b'R'), ("FG", b'C'), ("L", b'D'), ("J", b'G')] {
             for name in nodes.bytes() {
                 assert_eq!(found.of[node(name) as usize], node(idom), "{}", name as char);

@@ -4,6 +4,8 @@ pub mod bits;
 pub mod contract;
 pub mod dominators;
 pub mod forest;
+pub mod hash;
 pub mod ids;
+pub mod join_references;
 pub mod minimum;
 pub mod pairs;

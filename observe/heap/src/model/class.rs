@@ -10,11 +10,11 @@
 
 use yunti_base::Result;
 
-use super::hash::IdMap;
 use super::name;
 use crate::file::map::{DumpMap, be_id, be32};
 use crate::file::records::{OBJECT, value_bytes};
 use crate::file::source::Source;
+use crate::graph::hash::IdMap;
 
 /// Field of instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +105,15 @@ pub struct Usage {
     pub data_bytes_max: u32,
     /// True if arrays name the class.
     pub has_arrays: bool,
+}
+
+impl Usage {
+    /// Adds the use of other objects.
+    pub fn add(&mut self, other: &Usage) {
+        self.objects += other.objects;
+        self.data_bytes_max = self.data_bytes_max.max(other.data_bytes_max);
+        self.has_arrays |= other.has_arrays;
+    }
 }
 
 /// Sizes that the dump does not say.

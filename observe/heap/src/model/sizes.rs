@@ -21,12 +21,6 @@ impl Sizes {
         Sizes { low: zeros(objects), high: zeros(if dump_bytes < LARGE_DUMP_BYTES { 0 } else { objects }) }
     }
 
-    /// Sets a size in bytes.
-    #[inline]
-    pub fn set(&self, place: u32, bytes: u64) {
-        self.set_units(place, bytes / UNIT_BYTES);
-    }
-
     /// Returns a size in bytes.
     #[inline]
     pub fn get(&self, place: u32) -> u64 {
@@ -45,8 +39,9 @@ impl Sizes {
         self.high.get(place as usize).map_or(low, |high| low | u64::from(high.load(Relaxed)) << 32)
     }
 
+    /// Sets a size in units.
     #[inline]
-    fn set_units(&self, place: u32, units: u64) {
+    pub fn set_units(&self, place: u32, units: u64) {
         match self.high.get(place as usize) {
             Some(high) => {
                 self.low[place as usize].store(units as u32, Relaxed);
@@ -66,8 +61,8 @@ mod tests {
     fn both_widths_keep_sizes() {
         for (dump, big) in [(1, 1 << 34), (LARGE_DUMP_BYTES, 1 << 45)] {
             let sizes = Sizes::new(2, dump);
-            sizes.set(0, big);
-            sizes.set(1, 24);
+            sizes.set_units(0, big / UNIT_BYTES);
+            sizes.set_units(1, 3);
             sizes.add(1, 0);
             assert_eq!((sizes.get(0), sizes.get(1)), (big, big + 24));
         }

@@ -1,5 +1,6 @@
 //! Passes over the dump: its objects, references, sizes, and single objects.
 
+pub mod batch;
 pub mod crew;
 pub mod locate;
 pub mod references;

@@ -6,9 +6,9 @@ use super::crew;
 use crate::file::map::DumpMap;
 use crate::file::records::{Blocks, Damage, Root, Visitor, walk};
 use crate::file::source::Source;
+use crate::graph::hash::{self, IdMap};
 use crate::graph::ids::IdSet;
 use crate::model::class::{ClassRecord, Usage};
-use crate::model::hash::IdMap;
 
 /// Bytes after which a unit ends.
 const UNIT_BYTES: u64 = if cfg!(debug_assertions) { 200 } else { 1 << 20 };
@@ -70,15 +70,12 @@ fn scan_at(source: &Source, map: &DumpMap, threads: usize, shift: u32) -> Result
         damages: Vec::new(),
     };
     let mut parts = Vec::new();
-    for (_, collector, own) in crew {
+    for (_, mut collector, own) in crew {
+        for (id, usage) in collector.usage() {
+            scan.usage.entry(id).or_default().add(&usage);
+        }
         scan.ids.join(collector.ids);
         scan.is_compressed |= collector.is_compressed;
-        for (id, usage) in collector.usage {
-            let sum = scan.usage.entry(id).or_default();
-            sum.objects += usage.objects;
-            sum.data_bytes_max = sum.data_bytes_max.max(usage.data_bytes_max);
-            sum.has_arrays |= usage.has_arrays;
-        }
         parts.extend(own);
     }
     parts.sort_unstable_by_key(|(item, _)| *item);
@@ -117,8 +114,8 @@ struct Collector {
     id_bytes: usize,
     ids: IdSet,
     usage: IdMap<Usage>,
-    /// Class of the last object, and its use not yet added.
-    last: (u64, Usage),
+    /// Recent classes, and their use not yet added: the objects of a heap take turns among few classes.
+    recent: Vec<(u64, Usage)>,
     is_compressed: bool,
     part: Part,
     unit: Option<Unit>,
@@ -130,7 +127,7 @@ impl Collector {
             id_bytes,
             ids: IdSet::new(shift),
             usage: IdMap::default(),
-            last: (0, Usage::default()),
+            recent: vec![(0, Usage::default()); RECENT],
             is_compressed: false,
             part: Part::default(),
             unit: None,
@@ -139,7 +136,6 @@ impl Collector {
 
     /// Returns what the last segment had.
     fn part(&mut self, begin: u64, end: u64, damage: Option<Damage>) -> Part {
-        self.class_used(0);
         if let Some(unit) = self.unit.take() {
             self.part.units.push(Unit { end, ..unit });
         }
@@ -170,25 +166,33 @@ impl Collector {
 
     #[inline]
     fn used(&mut self, class: u64, data_bytes: u32, is_array: bool) {
-        if self.last.0 != class {
-            self.class_used(class);
+        let slot = hash::fold(class) as usize % RECENT;
+        if self.recent[slot].0 != class {
+            self.add_recent(slot);
+            self.recent[slot].0 = class;
         }
-        let usage = &mut self.last.1;
+        let usage = &mut self.recent[slot].1;
         usage.objects += 1;
         usage.data_bytes_max = usage.data_bytes_max.max(data_bytes);
         usage.has_arrays |= is_array;
     }
 
-    fn class_used(&mut self, next: u64) {
-        let (class, usage) = std::mem::replace(&mut self.last, (next, Usage::default()));
+    fn add_recent(&mut self, slot: usize) {
+        let (class, usage) = std::mem::take(&mut self.recent[slot]);
         if usage.objects > 0 {
-            let sum = self.usage.entry(class).or_default();
-            sum.objects += usage.objects;
-            sum.data_bytes_max = sum.data_bytes_max.max(usage.data_bytes_max);
-            sum.has_arrays |= usage.has_arrays;
+            self.usage.entry(class).or_default().add(&usage);
         }
     }
+
+    /// Returns the use of all classes.
+    fn usage(&mut self) -> IdMap<Usage> {
+        (0..RECENT).for_each(|slot| self.add_recent(slot));
+        std::mem::take(&mut self.usage)
+    }
 }
+
+/// Entries of the table of recent classes; a power of two.
+const RECENT: usize = if cfg!(debug_assertions) { 2 } else { 256 };
 
 impl Visitor for Collector {
     fn root(&mut self, root: Root) {

@@ -1,19 +1,24 @@
-//! Third pass: shallow sizes by place, objects and bytes by class, and the references into joins.
+//! References into joins by tree, and objects and bytes by class.
+//!
+//! References of objects to their classes come from the kinds of objects, the others from the list of the pass before,
+//! or from a third reading of the dump if the list had no room for all.
 
+use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use yunti_base::Result;
 
+use super::batch::Batch;
 use super::crew;
 use super::references::{Objects, Receiver, pass};
-use super::scan::Unit;
-use crate::file::records::{Blocks, Visitor, walk};
 use crate::graph::bits::Bits;
 use crate::graph::contract::{HeadDominators, UNREACHED};
 use crate::graph::forest::Forest;
+use crate::graph::ids::Subset;
+use crate::graph::join_references::Piece;
 use crate::graph::pairs::{FirstTrees, JoinPairs, NONE, Pair, Pairs};
-use crate::model::name;
-use crate::model::sizes::Sizes;
+use crate::model::class::Class;
+use crate::model::kinds::FrozenKinds;
 
 /// Objects of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,10 +29,15 @@ pub struct ClassTotal {
     pub bytes: u64,
 }
 
+impl ClassTotal {
+    fn add(&mut self, bytes: u64) {
+        self.objects += 1;
+        self.bytes += bytes;
+    }
+}
+
 /// Result of the pass.
 pub struct Weights {
-    /// Shallow sizes by place.
-    pub sizes: Sizes,
     /// Totals by class.
     pub totals: Vec<ClassTotal>,
     /// References into joins.
@@ -35,14 +45,16 @@ pub struct Weights {
 }
 
 /// Weighs all objects. Classes that act like roots join the `root_trees`.
-pub fn weigh(objects: &Objects, forest: &Forest, root_trees: &mut Bits) -> Result<Weights> {
-    let sizes = Sizes::new(objects.ids.count(), objects.source.bytes());
-    let joins: Vec<Option<u32>> = objects
-        .classes
-        .list
-        .iter()
-        .map(|class| objects.ids.number(class.record.id).and_then(|number| forest.join_tree(number)))
-        .collect();
+pub fn weigh(
+    objects: &Objects,
+    forest: &Forest,
+    kinds: &FrozenKinds,
+    into_joins: Option<Vec<Piece>>,
+    root_trees: &mut Bits,
+) -> Result<Weights> {
+    let number = |class: &Class| objects.ids.number(class.record.id);
+    let joins: Vec<Option<u32>> =
+        objects.classes.list.iter().map(|class| number(class).and_then(|class| forest.join_tree(class))).collect();
     let first = FirstTrees::new(forest.trees());
     let shared: Vec<SharedClass> = joins.iter().map(|_| SharedClass::default()).collect();
     let is_root_tree = root_trees.clone();
@@ -51,30 +63,43 @@ pub fn weigh(objects: &Objects, forest: &Forest, root_trees: &mut Bits) -> Resul
         shared: &shared,
         is_root_tree: &is_root_tree,
         first: &first,
-        sizes: &sizes,
         near: Near::default(),
         class_joins: joins.iter().map(|&join| ClassJoin { join, ..ClassJoin::default() }).collect(),
-        totals: vec![ClassTotal::default(); joins.len()],
         further: Pairs::default(),
     };
-    let crew = pass(objects, new)?;
-    let mut model = new();
-    objects.model_references(|from, to| model.reference(from, to));
-    let mut further = Pairs::default();
+    let ranges = kinds.ranges();
+    let state = || (new(), vec![ClassTotal::default(); joins.len()]);
+    let crew = crew::share(objects.threads, ranges.len(), state, |(collector, totals), item| {
+        for object in ranges[item].clone() {
+            let Some(kind) = kinds.get(object) else { continue };
+            totals[kind.class as usize].add(kind.bytes);
+            if collector.class_joins[kind.class as usize].join.is_some() {
+                collector.class_reference(kind.class, forest.places[object as usize]);
+            }
+        }
+        Ok(())
+    })?;
     let mut totals = vec![ClassTotal::default(); joins.len()];
-    for mut collector in crew.into_iter().chain([model]) {
-        collector.finish();
-        further.join(collector.further);
-        for (sum, own) in totals.iter_mut().zip(collector.totals) {
+    let mut collectors = Vec::new();
+    for (collector, own) in crew {
+        collectors.push(collector);
+        for (sum, own) in totals.iter_mut().zip(own) {
             sum.objects += own.objects;
             sum.bytes += own.bytes;
         }
     }
-    model_objects(objects, |number, class, bytes| {
-        sizes.set(forest.places[number as usize], bytes);
-        totals[class as usize].objects += 1;
-        totals[class as usize].bytes += bytes;
-    });
+    match into_joins {
+        Some(pieces) => collectors.extend(crew::share(objects.threads, pieces.len(), new, |collector, item| {
+            collector.references(&pieces[item]);
+            Ok(())
+        })?),
+        None => collectors.extend(read_again(objects, &new)?),
+    }
+    let mut further = Pairs::default();
+    for mut collector in collectors {
+        collector.finish();
+        further.join(collector.further);
+    }
     let like_roots: Vec<(u32, u32)> = joins
         .iter()
         .zip(&shared)
@@ -83,67 +108,48 @@ pub fn weigh(objects: &Objects, forest: &Forest, root_trees: &mut Bits) -> Resul
         .collect();
     let mut pairs = first.finish(further);
     pairs.act_like_roots(&like_roots, root_trees);
-    Ok(Weights { sizes, totals, pairs })
+    Ok(Weights { totals, pairs })
+}
+
+/// Finds the references into joins by reading the dump again.
+fn read_again<'a>(objects: &Objects, new: &(impl Fn() -> Collector<'a> + Sync)) -> Result<Vec<Collector<'a>>> {
+    let forest = new().forest;
+    let joins = objects.ids.subset(&forest.joins);
+    let readers = pass(objects, || Reader { joins: &joins, found: Vec::new(), pairs: Vec::new(), collector: new() })?;
+    let mut collectors: Vec<Collector> = readers.into_iter().map(|reader| reader.collector).collect();
+    let mut model = new();
+    objects.model_references(|from, to| {
+        if let Some(join) = forest.join_tree(to) {
+            model.reference(from, join);
+        }
+    });
+    collectors.push(model);
+    Ok(collectors)
 }
 
 /// Subtracts objects that no root reaches, if there are any.
 pub fn without_garbage(
-    objects: &Objects,
     forest: &Forest,
     heads: &HeadDominators,
+    kinds: &FrozenKinds,
     totals: &mut [ClassTotal],
-) -> Result<ClassTotal> {
+) -> ClassTotal {
     let mut garbage = ClassTotal::default();
     if heads.of.iter().all(|&of| of != UNREACHED) {
-        return Ok(garbage);
+        return garbage;
     }
-    let mut places = Bits::new(objects.ids.count());
+    let mut places = Bits::new(forest.places.len());
     for tree in (0..forest.trees()).filter(|&tree| heads.of[tree] == UNREACHED) {
         (forest.heads[tree]..forest.heads[tree + 1]).for_each(|place| places.set(place));
     }
-    let mut numbers = Bits::new(objects.ids.count());
-    let all = forest.places.iter().enumerate().filter(|(_, place)| places.get(**place));
-    all.for_each(|(number, _)| numbers.set(number as u32));
-    let new = || Garbage { objects, numbers: &numbers, totals: vec![ClassTotal::default(); totals.len()] };
-    let mut model = new();
-    model_objects(objects, |number, class, bytes| model.object(number, class, bytes));
-    // Most dumps of live objects have a little garbage, in few units.
-    let ids: Vec<u64> = numbers.iter().take(IDS_MAX + 1).map(|number| objects.ids.id(number)).collect();
-    let has_garbage = |unit: &&Unit| {
-        ids.len() > IDS_MAX
-            || ids.get(ids.partition_point(|&id| id < unit.least)).is_some_and(|&id| id <= unit.greatest)
-    };
-    let units: Vec<&Unit> = objects.units.iter().filter(has_garbage).collect();
-    let state = || (Blocks::new(objects.source), new());
-    let crew = crew::share(objects.threads, units.len(), state, |(blocks, garbage), item| {
-        walk(blocks, objects.classes.id_bytes, units[item].begin, units[item].end, garbage)?;
-        Ok(())
-    })?;
-    for collector in crew.into_iter().map(|(_, collector)| collector).chain([model]) {
-        for (sum, own) in totals.iter_mut().zip(collector.totals) {
-            sum.objects = sum.objects.saturating_sub(own.objects);
-            sum.bytes = sum.bytes.saturating_sub(own.bytes);
-            garbage.objects += own.objects;
-            garbage.bytes += own.bytes;
+    for (object, _) in forest.places.iter().enumerate().filter(|(_, place)| places.get(**place)) {
+        if let Some(kind) = kinds.get(object as u32) {
+            totals[kind.class as usize].objects -= 1;
+            totals[kind.class as usize].bytes -= kind.bytes;
+            garbage.add(kind.bytes);
         }
     }
-    Ok(garbage)
-}
-
-/// Ids of garbage by which units are chosen.
-const IDS_MAX: usize = 1 << 16;
-
-/// Calls `object(number, class, bytes)` for what has no record of an object: classes, and the boot loader.
-fn model_objects(objects: &Objects, mut object: impl FnMut(u32, u32, u64)) {
-    let classes = objects.classes;
-    for class in &classes.list {
-        if let Some(number) = objects.ids.number(class.record.id) {
-            object(number, classes.class, class.own_bytes);
-        }
-    }
-    if let Some(number) = objects.ids.number(0) {
-        object(number, classes.loader, classes.list[classes.loader as usize].shallow_bytes);
-    }
+    garbage
 }
 
 /// Tree of the last place.
@@ -208,10 +214,8 @@ struct Collector<'a> {
     first: &'a FirstTrees,
     shared: &'a [SharedClass],
     is_root_tree: &'a Bits,
-    sizes: &'a Sizes,
     near: Near,
     class_joins: Vec<ClassJoin>,
-    totals: Vec<ClassTotal>,
     further: Pairs,
 }
 
@@ -247,74 +251,65 @@ impl Collector<'_> {
         }
     }
 
-    fn finish(&mut self) {
-        for done in std::mem::take(&mut self.class_joins) {
-            self.keep(&done);
-        }
-    }
-}
-
-impl Receiver for Collector<'_> {
     #[inline]
-    fn object(&mut self, number: u32, class: u32, bytes: u64) {
-        let place = self.forest.places[number as usize];
-        self.sizes.set(place, bytes);
-        let total = &mut self.totals[class as usize];
-        total.objects += 1;
-        total.bytes += bytes;
-        if self.class_joins[class as usize].join.is_some() {
-            self.class_reference(class, place);
-        }
-    }
-
-    #[inline]
-    fn reference(&mut self, from: u32, to: u32) {
-        let Some(join) = self.forest.join_tree(to) else { return };
+    fn reference(&mut self, from: u32, join: u32) {
         let place = self.forest.places[from as usize];
         let tree = self.near.tree(self.forest, place);
         if tree != join {
             self.first.add(Pair { tree, join, least: place, greatest: place }, &mut self.further);
         }
     }
+
+    fn finish(&mut self) {
+        for done in std::mem::take(&mut self.class_joins) {
+            self.keep(&done);
+        }
+    }
+
+    /// Adds a piece of the list of references, from object to join.
+    fn references(&mut self, piece: &Piece) {
+        let mut pairs = Vec::with_capacity(TOUCHED);
+        let mut references = piece.iter();
+        loop {
+            let some = references.by_ref().take(TOUCHED);
+            pairs.extend(some.filter_map(|(from, to)| Some((from, self.forest.join_tree(to)?))));
+            if pairs.is_empty() {
+                return;
+            }
+            self.pairs(&pairs);
+            pairs.clear();
+        }
+    }
+
+    /// Adds references, from object to the tree of a join.
+    fn pairs(&mut self, pairs: &[(u32, u32)]) {
+        let touch = |(from, join): &(u32, u32)| self.first.touch(*join) ^ self.forest.places[*from as usize];
+        black_box(pairs.iter().map(touch).fold(0, |all, state| all ^ state));
+        pairs.iter().for_each(|&(from, join)| self.reference(from, join));
+    }
 }
 
-/// Totals of the objects that no root reaches.
-struct Garbage<'a> {
-    objects: &'a Objects<'a>,
-    numbers: &'a Bits,
-    totals: Vec<ClassTotal>,
+/// References whose entries are brought into the cache together.
+const TOUCHED: usize = 128;
+
+/// Receiver of references that leaves out all but those into joins.
+struct Reader<'a, 'b> {
+    /// Joins by id: three of four references lead to no join, and need no number.
+    joins: &'b Subset<'b>,
+    found: Vec<(u32, u64)>,
+    pairs: Vec<(u32, u32)>,
+    collector: Collector<'a>,
 }
 
-impl Garbage<'_> {
-    fn object(&mut self, number: u32, class: u32, bytes: u64) {
-        if self.numbers.get(number) {
-            self.totals[class as usize].objects += 1;
-            self.totals[class as usize].bytes += bytes;
-        }
-    }
+impl Receiver for Reader<'_, '_> {
+    fn object(&mut self, _number: u32, _class: u32, _bytes: u64) {}
 
-    fn number(&self, id: u64) -> Option<u32> {
-        self.objects.ids.number(id).filter(|&number| self.numbers.get(number))
-    }
-}
-
-impl Visitor for Garbage<'_> {
-    fn instance(&mut self, _at: u64, id: u64, class: u64, _data: &[u8]) {
-        if let (Some(number), Some(class)) = (self.number(id), self.objects.classes.index(class)) {
-            self.object(number, class, self.objects.classes.list[class as usize].shallow_bytes);
-        }
-    }
-
-    fn object_array(&mut self, _at: u64, id: u64, class: u64, length: u32) {
-        if let (Some(number), Some(class)) = (self.number(id), self.objects.classes.index(class)) {
-            self.object(number, class, self.objects.classes.array_bytes(class, length));
-        }
-    }
-
-    fn primitive_array(&mut self, _at: u64, id: u64, kind: u8, length: u32, _values_at: u64) {
-        if let Some(number) = self.number(id) {
-            let class = self.objects.classes.primitive_arrays[name::primitive_index(kind)];
-            self.object(number, class, self.objects.classes.primitive_array_bytes(kind, length));
-        }
+    fn references(&mut self, batch: &mut Batch) {
+        self.found.clear();
+        self.found.extend(batch.take().filter(|(_, to)| self.joins.has(*to)));
+        self.pairs.clear();
+        // The tree of a join is its rank.
+        self.pairs.extend(self.found.iter().map(|&(from, to)| (from, self.joins.rank(to))));
+        self.collector.pairs(&self.pairs);
     }
 }

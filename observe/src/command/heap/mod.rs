@@ -1,5 +1,6 @@
 //! `yunti observe heap`: who holds the memory of a heap dump.
 
+mod freed_memory;
 mod render;
 
 use std::path::PathBuf;
@@ -55,6 +56,7 @@ const COMPARED: usize = 1000;
 const LOCALS_SHOWN: usize = 3;
 
 pub fn heap(flags: &HeapFlags) -> Outcome {
+    freed_memory::return_to_system();
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let scratch = std::env::temp_dir();
     let settings = Settings { threads: flags.threads.map_or(processors, usize::from), scratch: &scratch };
