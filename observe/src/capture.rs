@@ -171,6 +171,7 @@ mod tests {
             state: "".into(),
             value: 1,
             is_wall: false,
+            is_survivor: false,
         };
         let check = |requests: &[(u32, u64)], samples: &[u64], expected: &[(u32, u64)], missing: usize| {
             let mut known = StackRequests::default();

@@ -74,7 +74,8 @@ pub struct AnswerFlags {
 
 const SECONDS_MAX: f64 = 86_400.0;
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// Parses a number of seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| format!("'{text}' is not a number of seconds; give one such as 10"))?;
     if !(0.1..=SECONDS_MAX).contains(&number) {
         return Err(format!("{text} seconds are out of range; give 0.1 to {SECONDS_MAX}"));

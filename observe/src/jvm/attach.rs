@@ -113,10 +113,15 @@ fn command_when_up(process: &Process, words: &[&str]) -> Result<String> {
 }
 
 fn command(process: &Process, words: &[&str]) -> Result<String> {
+    command_within(process, words, ANSWER_TIME_MAX)
+}
+
+/// Sends a command whose answer may take some time, and returns the answer: a status and a text.
+pub fn command_within(process: &Process, words: &[&str], time_max: Duration) -> Result<String> {
     let mut socket = connect(process)?;
     let failed = |e: std::io::Error| Error::io(Code::Input, &format!("the JVM {} does not answer", process.pid), &e);
     socket
-        .set_read_timeout(Some(ANSWER_TIME_MAX))
+        .set_read_timeout(Some(time_max))
         .and_then(|()| socket.set_write_timeout(Some(ANSWER_TIME_MAX)))
         .map_err(failed)?;
     // Version 1: the command and three arguments, each with a NUL behind it.

@@ -1,7 +1,6 @@
 //! A JVM as a target: agents are loaded into it, measure, are stopped and removed.
 //!
 //! ```text
-//!   areas.rs      address ranges of its heap and code cache
 //!   attach.rs     commands over its attach socket
 //!   classes.rs    its loaded classes
 //!   folder.rs     a folder that both processes reach
@@ -11,18 +10,19 @@
 //!   profiler.rs   async-profiler, from start to stop
 //!   recording.rs  its recording: a JFR file
 //!   locks/        the lock agent, from start to stop
+//!   memory/       address ranges of its areas, objects by class
 //!   log/          the JVM's own log: pauses, and a silenced warning
 //!   tracer/       the tracing agent, from start to end, and its messages
 //!   virtual_threads.rs   virtual threads, by the JVM's own dump
 //! ```
 
-mod areas;
 mod attach;
 mod classes;
 mod folder;
 mod installed;
 mod locks;
 mod log;
+mod memory;
 mod perf_data;
 mod profiler;
 mod recording;
@@ -34,11 +34,11 @@ use std::time::{Duration, Instant};
 
 use yunti_base::Result;
 
-pub use areas::areas;
 pub use attach::diagnose;
 pub use classes::loaded_classes;
 pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
 pub use log::{Pause, PauseLog};
+pub use memory::{Counted, Histogram, areas};
 pub use perf_data::{PerfData, perf_data, perf_data_file};
 pub use profiler::{Event, Profiler, Sampling};
 pub use recording::{Call, Recording, Sample};

@@ -11,7 +11,7 @@ use yunti_base::{Code, Error, Result};
 
 use super::attach::load_library;
 use super::folder::Folder;
-use super::recording::Recording;
+use super::recording::{ALLOCATED_BYTES, Recording};
 use super::release::{Agent, LoadedAgent};
 use yunti_probe::target::Process;
 
@@ -43,6 +43,8 @@ pub enum Sampling {
     CpuAndWall { cpu: Duration, wall: Duration },
     /// The same, and each call of a method, `com.shop.Cart.total`, is an event.
     CpuWallAndCalls { cpu: Duration, wall: Duration, method: String },
+    /// async-profiler samples allocations, and keeps those whose object is alive at the end.
+    Survivors,
     /// async-profiler samples a thread when another process sends it SIGPROF.
     OnSignal,
 }
@@ -60,7 +62,8 @@ impl<'a> Profiler<'a> {
         let what = match sampling {
             Sampling::Every(Event::Cpu, interval) => format!("event=cpu,interval={}", interval.as_nanos()),
             Sampling::Every(Event::Wall, interval) => format!("event=wall,interval={}", interval.as_nanos()),
-            Sampling::Every(Event::Alloc, _) => "event=alloc,alloc=512k".to_owned(),
+            Sampling::Every(Event::Alloc, _) => format!("event=alloc,alloc={ALLOCATED_BYTES}"),
+            Sampling::Survivors => format!("event=alloc,alloc={ALLOCATED_BYTES},live"),
             Sampling::Every(Event::Lock, _) => "event=lock,lock=0".to_owned(),
             Sampling::CpuAndWall { cpu, wall } => {
                 format!("event=cpu,interval={},wall={}", cpu.as_nanos(), wall.as_nanos())

@@ -27,6 +27,8 @@ pub struct Sample {
     pub state: Rc<str>,
     /// True for a wall-clock sample, false for a processor-time sample.
     pub is_wall: bool,
+    /// True for an allocation whose object was alive at the end.
+    pub is_survivor: bool,
     /// Samples that this one represents, or bytes, or nanoseconds.
     pub value: u64,
 }
@@ -43,6 +45,8 @@ pub struct Call {
     pub frames: Rc<[Frame]>,
 }
 
+/// Bytes that a thread allocates between two samples.
+pub const ALLOCATED_BYTES: u64 = 512 << 10;
 /// Samples kept; further ones are dropped.
 const SAMPLES_MAX: usize = 4_000_000;
 /// Calls kept; further ones are dropped.
@@ -128,6 +132,8 @@ impl Names<'_> {
             "profiler.WallClockSample" => ("sampledThread", number(value, "samples").unwrap_or(1)),
             "jdk.ObjectAllocationInNewTLAB" => ("eventThread", number(value, "tlabSize")?),
             "jdk.ObjectAllocationOutsideTLAB" => ("eventThread", number(value, "allocationSize")?),
+            // A sampled object stands for what its thread allocated since the last sample.
+            "profiler.LiveObject" => ("eventThread", number(value, "allocationSize")?.max(ALLOCATED_BYTES)),
             "jdk.JavaMonitorEnter" | "jdk.ThreadPark" => ("eventThread", self.nanoseconds(number(value, "duration")?)),
             _ => return None,
         };
@@ -138,6 +144,7 @@ impl Names<'_> {
             thread,
             tid,
             is_wall: event == "profiler.WallClockSample",
+            is_survivor: event == "profiler.LiveObject",
             time: number(value, "startTime").unwrap_or(0),
             state: self.text(state.unwrap_or_default()),
             value: amount,

@@ -17,6 +17,7 @@ class Heaps(InAFolder, unittest.TestCase):
     def setUpClass(cls):
         super().setUpClass()
         compiled(cls.folder.name, "Warehouse")
+        compiled(cls.folder.name, "Growth")
         cls.dumps = {}
 
     def dump(self, home, name="", orders=ORDERS, *options):
@@ -98,7 +99,50 @@ class Heaps(InAFolder, unittest.TestCase):
             with open(page, encoding="utf-8") as f:
                 self.assertIn('class="treemap"', f.read())
 
+    def started(self, home, program, *arguments):
+        return Started(os.path.join(home, "bin/java"), "-Xmx400m", "-cp", self.folder.name, program, *arguments)
+
+    def test_a_live_jvm_has_the_classes_of_its_dump(self):
+        for home in self.each():
+            dumped = {row["class"]: row for row in answer("heap", self.dump(home))["classes"]}
+            with self.started(home, "Warehouse", str(ORDERS)) as process:
+                live = answer("heap", process.pid, "-s", "0.5")
+            classes = {row["class"]: row for row in live["classes"]}
+            for name in ("Warehouse$Order", "java.util.HashMap$Node[]", "long[]", "java.util.LinkedList$Node"):
+                row = {key: classes[name][key] for key in ("class", "objects", "bytes")}
+                self.assertEqual(row, dumped[name])
+            self.assertEqual(classes["Warehouse$Order"]["grown_objects"], 0)
+            self.assertEqual((live["grew_most"], live["with_garbage"]), (None, False))
+            memory = {row["what"]: row["bytes"] for row in live["memory"]}
+            self.assertGreater(memory["resident memory of the process"], live["bytes"])
+
+    def test_growth_of_a_live_jvm_has_its_class_and_site(self):
+        for home in self.each():
+            with self.started(home, "Growth") as process:
+                live = answer("heap", process.pid, "-s", "3")
+            self.assertEqual(live["grew_most"], "Growth$Ticket")
+            classes = {row["class"]: row for row in live["classes"]}
+            tickets = classes["Growth$Ticket"]
+            self.assertGreater(tickets["grown_objects"], 100)
+            # Each ticket has one array of its own and one of its subject.
+            arrays = classes["byte[]"]["grown_objects"]
+            self.assertAlmostEqual(arrays / tickets["grown_objects"], 2, delta=0.3)
+            # The garbage is a hundred times as much, and hardly survives.
+            shares = {}
+            for row in live["survivors"]:
+                method = "churn" if "churn" in row["site"] else row["site"].split(" <- ")[0]
+                shares[method] = shares.get(method, 0) + row["sampled_bytes"]
+            self.assertGreater(live["survivor_samples"], 3)
+            self.assertGreater(shares.get("Growth$Ticket.<init>", 0) + shares.get("Growth.open", 0), sum(shares.values()) / 2)
+
+    def test_options_of_a_dump_need_one(self):
+        home = next(iter(self.each()))
+        with self.started(home, "Warehouse", str(ORDERS)) as process:
+            self.assertIn("--waste needs a heap dump", observe("heap", process.pid, "--waste", code=2).stderr)
+
     def test_errors_are_one_line(self):
+        self.assertIn("--seconds is for a live JVM", observe("heap", __file__, "-s", "1", code=2).stderr)
+        self.assertIn("is not a JVM", observe("heap", os.getpid(), code=2).stderr)
         self.assertIn("cannot read the heap dump", observe("heap", "/no/such/file", code=3).stderr)
         self.assertIn("is no heap dump", observe("heap", __file__, code=3).stderr)
         self.assertIn("is a directory", observe("heap", "/tmp", code=3).stderr)

@@ -1,98 +1,115 @@
-//! `yunti observe heap`: who holds the memory of a heap dump.
+//! `yunti observe heap`: who holds the memory, of a live JVM or in a heap dump.
 
+mod dump;
+mod dump_answer;
 mod freed_memory;
-mod render;
+mod growth;
+mod live;
+mod outside;
 
-use std::path::PathBuf;
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
-use serde_json::json;
-use yunti_base::{Code, Error};
-use yunti_heap::answer::redact::redact;
-use yunti_heap::answer::summary::Summary;
-use yunti_heap::answer::suspects::large;
-use yunti_heap::answer::threads::threads;
-use yunti_heap::answer::waste::{same_classes, wastes};
-use yunti_heap::{Heap, Settings};
-use yunti_probe::answer::{self, Answer};
-use yunti_probe::options::AnswerFlags;
-use yunti_probe::stopping::End;
+use yunti_base::{Code, Error, Result};
+use yunti_probe::options::{AnswerFlags, seconds};
+use yunti_probe::target::Target;
 use yunti_program::failure::Outcome;
 
-use render::{Findings, Growth, facts, render};
+use crate::jvm;
 
-/// Say who holds the memory of a heap dump, and what keeps it alive
+/// Say who holds the memory of a JVM, and what keeps it alive
 ///
-/// Reads a dump of a JVM (`jcmd PID GC.heap_dump FILE`), also a compressed one, and needs no process. The answer names
-/// the objects that hold most, by the dominator tree, with a path from a root to each.
+/// Of a live JVM: counts its objects twice, says which classes grow and where their survivors are allocated, and what
+/// memory the process has beside the heap. Each count stops the JVM. Of a heap dump (`jcmd PID GC.heap_dump FILE`),
+/// also a compressed one: names the objects that hold most, by the dominator tree, with a path from a root to each.
 #[derive(Debug, Args)]
 pub struct HeapFlags {
-    /// Read this heap dump
-    #[arg(value_name = "DUMP")]
-    dump: PathBuf,
+    /// Heap dump, or process number, or a part of the process's name, its jar or its main class
+    #[arg(value_name = "DUMP|PID|NAME")]
+    target: PathBuf,
     /// Show this number of rows of each table
     #[arg(long, value_name = "N", default_value = "15", value_parser = clap::value_parser!(u16).range(1..=1000))]
     top: u16,
-    /// Use this number of threads instead of one for each processor
+    /// JVM: time between the two counts; 10 without this
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
+    seconds: Option<Duration>,
+    /// JVM: count garbage, too, which saves a full collection before each count
+    #[arg(long)]
+    garbage: bool,
+    /// JVM: count only if the JVM is expected to stop for no more than this each time; 5 without this
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pause_max: Option<Duration>,
+    /// Dump: use this number of threads instead of one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Also look for waste: equal strings, empty and sparse collections, arrays of zeros
+    /// Dump: also look for waste: equal strings, empty and sparse collections, arrays of zeros
     #[arg(long)]
     waste: bool,
-    /// Compare with this earlier dump: which classes grew, and what their largest objects hold
+    /// Dump: compare with this earlier dump: which classes grew, and what their largest objects hold
     #[arg(long, value_name = "OLD")]
     diff: Option<PathBuf>,
-    /// Write a copy of the dump to OUT in which values of arrays and strings are zeros, and do nothing else
+    /// Dump: write a copy to OUT in which values of arrays and strings are zeros, and do nothing else
     #[arg(long, value_name = "OUT", conflicts_with_all = ["diff", "output"])]
     redact: Option<PathBuf>,
     #[command(flatten)]
     pub answer: AnswerFlags,
 }
 
-/// Objects below the roots whose retained bytes are compared.
-const COMPARED: usize = 1000;
-/// Locals shown for a thread.
-const LOCALS_SHOWN: usize = 3;
+impl HeapFlags {
+    /// Returns the first option that only a live JVM has.
+    fn of_a_jvm(&self) -> Option<&'static str> {
+        [(self.seconds.is_some(), "--seconds"), (self.garbage, "--garbage"), (self.pause_max.is_some(), "--pause-max")]
+            .into_iter()
+            .find_map(|(is_given, name)| is_given.then_some(name))
+    }
+
+    /// Returns the first option that only a dump has.
+    fn of_a_dump(&self) -> Option<&'static str> {
+        [
+            (self.waste, "--waste"),
+            (self.diff.is_some(), "--diff"),
+            (self.redact.is_some(), "--redact"),
+            (self.threads.is_some(), "--threads"),
+        ]
+        .into_iter()
+        .find_map(|(is_given, name)| is_given.then_some(name))
+    }
+}
 
 pub fn heap(flags: &HeapFlags) -> Outcome {
     freed_memory::return_to_system();
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    let scratch = std::env::temp_dir();
-    let settings = Settings { threads: flags.threads.map_or(processors, usize::from), scratch: &scratch };
-    if let Some(out) = &flags.redact {
-        let bytes = redact(&flags.dump, out, &scratch)?;
-        let mut answer = Answer::of_file("heap", flags.dump.to_string_lossy().into_owned());
-        answer.lead = format!("{} has the same objects; {} of contents are zeros", out.display(), answer::bytes(bytes));
-        return answer.give(&flags.answer, End::Enough, json!({"copy": out.to_string_lossy(), "zeroed_bytes": bytes}));
+    match process(&flags.target)? {
+        None => match flags.of_a_jvm() {
+            Some(option) => Err(Error::new(Code::Usage, format!("{option} is for a live JVM"))
+                .at_path(flags.target.to_string_lossy())
+                .hint("leave it out, or give a process number instead of a dump")
+                .into()),
+            None => dump::dump(flags),
+        },
+        Some(target) => match flags.of_a_dump() {
+            Some(option) => Err(Error::new(Code::Usage, format!("{option} needs a heap dump"))
+                .hint(format!("write one, which stops the JVM: `jcmd {} GC.heap_dump FILE`", target.process.pid))
+                .into()),
+            None => live::live(flags, &target),
+        },
     }
-    // One heap at a time is in memory.
-    let old = match &flags.diff {
-        Some(old) => {
-            let heap = Heap::read(old, settings)?;
-            Some(Summary::of(&heap, &large(&heap, COMPARED)?))
-        }
-        None => None,
-    };
-    let heap = Heap::read(&flags.dump, settings)?;
-    let top = usize::from(flags.top);
-    let large = large(&heap, top.max(if old.is_some() { COMPARED } else { render::PARTS_MAX }))?;
-    let growth = old.map(|old| Growth::of(&Summary::of(&heap, &large), &old));
-    let findings = Findings {
-        large,
-        growth,
-        threads: threads(&heap, top, LOCALS_SHOWN)?,
-        wastes: if flags.waste { wastes(&heap)? } else { Vec::new() },
-        same_classes: same_classes(&heap),
-        top,
-    };
-    if heap.total().objects == 0 {
-        return Err(Error::new(Code::Corrupt, "the dump has no object that a root reaches")
-            .at_path(flags.dump.to_string_lossy())
-            .hint("write it again, for example with `jcmd PID GC.heap_dump FILE`")
-            .into());
+}
+
+/// Returns the JVM that is meant; `None` for a file.
+fn process(target: &Path) -> Result<Option<Target>> {
+    let name = target.to_string_lossy();
+    let is_file =
+        target.exists() || name.contains('/') || [".hprof", ".gz", ".bin"].iter().any(|end| name.ends_with(end));
+    if is_file {
+        return Ok(None);
     }
-    let mut answer = Answer::of_file("heap", flags.dump.to_string_lossy().into_owned());
-    render(&heap, &findings, &mut answer);
-    answer.give(&flags.answer, End::Enough, facts(&heap, &findings))
+    let target = Target::find(None, Some(&name), &[], jvm::HELD)
+        .map_err(|error| error.hint("give a heap dump, a process number, or a part of a process's name"))?;
+    if jvm::recognise(&target)? {
+        return Ok(Some(target));
+    }
+    let process = &target.process;
+    Err(Error::new(Code::Usage, format!("process {} ({}) is not a JVM", process.pid, process.name))
+        .hint(format!("`yunti observe flame --event alloc {}` shows where it allocates", process.pid)))
 }

@@ -143,6 +143,7 @@ mod tests {
             time: 0,
             state: "".into(),
             is_wall,
+            is_survivor: false,
             value: 10,
         };
         let interpreted = |name: &str| frame(name, Kind::Interpreted);

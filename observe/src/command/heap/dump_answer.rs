@@ -60,11 +60,11 @@ impl Growth {
     }
 }
 
-fn signed(n: i64) -> String {
+pub fn signed(n: i64) -> String {
     format!("{}{}", if n < 0 { "-" } else { "+" }, grouped(n.unsigned_abs()))
 }
 
-fn signed_bytes(n: i64) -> String {
+pub fn signed_bytes(n: i64) -> String {
     format!("{}{}", if n < 0 { "-" } else { "+" }, bytes(n.unsigned_abs()))
 }
 
@@ -253,7 +253,7 @@ pub fn facts(heap: &Heap, findings: &Findings) -> Value {
 }
 
 /// Formats a count with commas: `312,455`.
-fn grouped(n: u64) -> String {
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

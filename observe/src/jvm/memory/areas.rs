@@ -2,7 +2,7 @@
 
 use yunti_base::Result;
 
-use super::attach::diagnose;
+use crate::jvm::attach::diagnose;
 use yunti_probe::target::Process;
 
 /// Returns the ranges: first address, end, name.
