@@ -4,7 +4,7 @@
 //!   file/    bytes -> records            model/  classes, sizes, roots
 //!   pass/    scan -> references -> weigh          each on several threads; the first two read the dump
 //!   graph/   ids -> forest -> contract -> dominators
-//!   heap     the passes in their order  answer/ suspects, paths from roots, threads
+//!   heap     the passes in their order  answer/ suspects, paths from roots, threads   query/ a subset of OQL
 //! ```
 //!
 //! Only references into objects with several referrers are kept. So a dump takes 0.3 to 0.6 times its size in memory.
@@ -15,5 +15,6 @@ pub mod graph;
 pub mod heap;
 pub mod model;
 pub mod pass;
+pub mod query;
 
 pub use heap::{Dominator, Heap, Settings};

@@ -99,6 +99,43 @@ class Heaps(InAFolder, unittest.TestCase):
             with open(page, encoding="utf-8") as f:
                 self.assertIn('class="treemap"', f.read())
 
+    def test_queries(self):
+        for home in self.each():
+            dump = self.dump(home)
+
+            def rows(text):
+                document = answer("heap", dump, "--query", text)
+                return document["found"], document["rows"]
+
+            classes = {row["class"]: row for row in answer("heap", dump)["classes"]}
+            orders = classes["Warehouse$Order"]
+            sums = "select count(*), sum(@usedHeapSize), max(o.picture.@length) from Warehouse$Order o"
+            self.assertEqual(rows(sums), (ORDERS, [[ORDERS, orders["bytes"], 200]]))
+            # Each tenth text, by a string behind a field.
+            found, some = rows("select toString(o.id), o.picture.@length as n from Warehouse$Order o where toString(o.id) = 'one of 3' limit 4")
+            self.assertEqual((found, some), (ORDERS // 10, [["one of 3", 200]] * 4))
+            self.assertEqual(rows("select count(*) from Warehouse$Order where toString(id) like 'one of %'")[1], [[ORDERS]])
+            self.assertEqual(rows("select count(*) from Warehouse$Order where not toString(id) like '%3' and 1 + 2 * 3 = 7")[1], [[ORDERS * 9 // 10]])
+            largest = rows("select @class, size, @retainedHeapSize from instanceof java.util.AbstractMap order by @retainedHeapSize desc limit 2")[1]
+            self.assertEqual(largest[0][:2], ["java.util.HashMap", ORDERS])
+            self.assertGreater(largest[0][2], largest[1][2])
+            longs = classes["long[]"]["objects"]
+            self.assertGreaterEqual(longs, 5_000)
+            self.assertGreaterEqual(rows("select count(*) from long[] a where a.@length = 10 and a[9] = 0")[1][0][0], 5_000)
+            self.assertEqual(rows("select count(*) from \"Warehouse$Or*\"")[0], ORDERS)
+            self.assertEqual(rows("select c.LOCK from java.lang.Class c where c.LOCK != null and c.DIRECT != null")[0], 1)
+
+    def test_wrong_queries_have_their_place(self):
+        dump = self.dump(next(iter(self.each())))
+        for text, says in (
+            ("select * of x", "expected 'from'.* character 14"),
+            ("select * from Order", "no class 'Order'.* the dump has Warehouse[$]Order"),
+            ("select * from a where b >", "expected a field.* at the end"),
+        ):
+            run = observe("heap", dump, "--query", text, code=2)
+            self.assertRegex(run.stderr, says)
+            self.assertEqual(run.stderr.count("\n"), 1)
+
     def started(self, home, program, *arguments):
         return Started(os.path.join(home, "bin/java"), "-Xmx400m", "-cp", self.folder.name, program, *arguments)
 

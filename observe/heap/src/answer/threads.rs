@@ -106,30 +106,25 @@ fn thread_name(heap: &Heap, body: &Body) -> Result<Option<String>> {
 
 /// Returns the text of a string, or of an array of chars.
 pub fn string(heap: &Heap, body: &Body) -> Result<Option<String>> {
-    match body {
-        Body::Primitive { kind: 5, length, values_at } => {
-            let bytes = values(&heap.source, 5, (*length).min(NAME_BYTES), *values_at)?;
-            let units: Vec<u16> = bytes.chunks_exact(2).map(|two| u16::from_be_bytes([two[0], two[1]])).collect();
-            Ok(Some(String::from_utf16_lossy(&units)))
-        }
-        Body::Instance { .. } => {
-            let Some((2, id)) = heap.field(body, "value")? else { return Ok(None) };
-            let coder = heap.field(body, "coder")?.map_or(0, |(_, coder)| coder);
-            let bodies: HashMap<u64, Body> = heap.bodies(&[id])?;
-            match bodies.get(&id) {
-                Some(Body::Primitive { kind: 8, length, values_at }) => {
-                    let bytes = values(&heap.source, 8, (*length).min(NAME_BYTES), *values_at)?;
-                    // UTF-16 in the order of the machine that ran the JVM, which is nearly always little.
-                    let units: Vec<u16> = match coder {
-                        0 => bytes.iter().map(|&byte| u16::from(byte)).collect(),
-                        _ => bytes.chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect(),
-                    };
-                    Ok(Some(String::from_utf16_lossy(&units)))
-                }
-                Some(array @ Body::Primitive { kind: 5, .. }) => string(heap, array),
-                _ => Ok(None),
-            }
-        }
-        _ => Ok(None),
+    if !matches!(body, Body::Instance { .. }) {
+        return text_of(heap, 0, body);
     }
+    let Some((2, id)) = heap.field(body, "value")? else { return Ok(None) };
+    let coder = heap.field(body, "coder")?.map_or(0, |(_, coder)| coder);
+    let bodies: HashMap<u64, Body> = heap.bodies(&[id])?;
+    bodies.get(&id).map_or(Ok(None), |array| text_of(heap, coder, array))
+}
+
+/// Returns the text in the array of a string; `coder` is 1 for UTF-16 in bytes.
+pub fn text_of(heap: &Heap, coder: u64, array: &Body) -> Result<Option<String>> {
+    let Body::Primitive { kind: kind @ (5 | 8), length, values_at } = array else { return Ok(None) };
+    let bytes = values(&heap.source, *kind, (*length).min(NAME_BYTES), *values_at)?;
+    let twos = bytes.chunks_exact(2).map(|two| [two[0], two[1]]);
+    let units: Vec<u16> = match (kind, coder) {
+        (5, _) => twos.map(u16::from_be_bytes).collect(),
+        (_, 0) => bytes.iter().map(|&byte| u16::from(byte)).collect(),
+        // UTF-16 in the order of the machine that ran the JVM, which is nearly always little.
+        _ => twos.map(u16::from_le_bytes).collect(),
+    };
+    Ok(Some(String::from_utf16_lossy(&units)))
 }

@@ -40,8 +40,12 @@ pub fn locate(
         ids.get(from).is_some_and(|&id| id <= unit.greatest)
     };
     let units: Vec<&Unit> = units.iter().filter(wanted).collect();
-    let state = || (Blocks::new(source), Finder { ids: &ids, id_bytes, found: HashMap::new() });
+    let state = || (Blocks::new(source), Finder { ids: &[], id_bytes, found: HashMap::new() });
     let crew = crew::share(threads, units.len(), state, |(blocks, finder), item| {
+        // A search among few ids stays in the cache.
+        let Unit { least, greatest, .. } = *units[item];
+        let from = ids.partition_point(|&id| id < least);
+        finder.ids = &ids[from..from + ids[from..].partition_point(|&id| id <= greatest)];
         walk(blocks, id_bytes, units[item].begin, units[item].end, finder)?;
         Ok(())
     })?;
@@ -115,4 +119,12 @@ pub fn values(source: &Source, kind: u8, length: u32, values_at: u64) -> Result<
     let read = source.read_at(values_at, &mut bytes)?;
     bytes.truncate(read);
     Ok(bytes)
+}
+
+/// Returns an element of a primitive array: its bytes as a number.
+pub fn value_at(source: &Source, kind: u8, values_at: u64, index: u32) -> Result<u64> {
+    let bytes = value_bytes(kind, 0).unwrap_or(0);
+    let mut value = [0; 8];
+    source.read_at(values_at + u64::from(index) * bytes as u64, &mut value[8 - bytes..])?;
+    Ok(u64::from_be_bytes(value))
 }

@@ -16,6 +16,7 @@ use yunti_program::failure::Outcome;
 
 use super::HeapFlags;
 use super::dump_answer::{self, Findings, Growth, facts, render};
+use super::query;
 
 /// Objects below the roots whose retained bytes are compared.
 const COMPARED: usize = 1000;
@@ -31,6 +32,14 @@ pub fn dump(flags: &HeapFlags) -> Outcome {
         let mut answer = Answer::of_file("heap", flags.target.to_string_lossy().into_owned());
         answer.lead = format!("{} has the same objects; {} of contents are zeros", out.display(), answer::bytes(bytes));
         return answer.give(&flags.answer, End::Enough, json!({"copy": out.to_string_lossy(), "zeroed_bytes": bytes}));
+    }
+    // First, so that a wrong query fails before the dump is read.
+    if let Some(text) = &flags.query {
+        let query = query::parse(text)?;
+        let heap = Heap::read(&flags.target, settings)?;
+        let mut answer = Answer::of_file("heap", flags.target.to_string_lossy().into_owned());
+        let facts = query::answer(&heap, &query, usize::from(flags.top), &mut answer)?;
+        return answer.give(&flags.answer, End::Enough, facts);
     }
     // One heap at a time is in memory.
     let old = match &flags.diff {

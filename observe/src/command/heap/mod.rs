@@ -6,6 +6,7 @@ mod freed_memory;
 mod growth;
 mod live;
 mod outside;
+mod query;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -49,6 +50,9 @@ pub struct HeapFlags {
     /// Dump: compare with this earlier dump: which classes grew, and what their largest objects hold
     #[arg(long, value_name = "OLD")]
     diff: Option<PathBuf>,
+    /// Dump: answer this query over its objects: "select s.user, @retainedHeapSize from shop.Session s limit 9"
+    #[arg(long, value_name = "OQL", conflicts_with_all = ["diff", "redact", "waste"])]
+    query: Option<String>,
     /// Dump: write a copy to OUT in which values of arrays and strings are zeros, and do nothing else
     #[arg(long, value_name = "OUT", conflicts_with_all = ["diff", "output"])]
     redact: Option<PathBuf>,
@@ -69,6 +73,7 @@ impl HeapFlags {
         [
             (self.waste, "--waste"),
             (self.diff.is_some(), "--diff"),
+            (self.query.is_some(), "--query"),
             (self.redact.is_some(), "--redact"),
             (self.threads.is_some(), "--threads"),
         ]
