@@ -266,6 +266,7 @@ SUITES = [
     Suite("observe", "unit tests",
           [["cargo", "test", "--locked", "-p", "yunti-observe", "-p", "yunti-probe", "-p", "yunti-heap", "-p",
             "yunti-machine", "-p", "yunti-crash", "-p", "yunti-ext4", "-p", "yunti-gc",
+            "-p", "yunti-record",
             "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
     observe_suite("flame graphs of programs with known call stacks", "flame"),
     observe_suite("flame graphs of programs that wait and allocate", "flame_native"),

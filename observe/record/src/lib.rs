@@ -1,0 +1,20 @@
+//! Recorded profiles of services: slices of some seconds in a folder, and what changed between two periods.
+//!
+//! ```text
+//!   recorder -> slice/ -> format/pprof -> store/ -> changes/ -> findings
+//!                 ^         format/otlp, collapsed    `-> statistics/
+//!                 `-------- merge
+//! ```
+//!
+//! A store is a folder of immutable files, one a slice (docs/formats/slice.md), and needs no server. The crate starts
+//! no profiler and prints nothing. No input makes a reader panic.
+
+#![forbid(unsafe_code)]
+
+mod slice;
+mod store;
+mod time;
+
+pub use slice::{Counter, Facts, Frame, FrameKind, Gc, Measure, Service, Slice, Stacks};
+pub use store::{Entry, Query, Status, Store};
+pub use time::{date_of, date_time_of};
