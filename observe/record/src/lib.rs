@@ -11,10 +11,12 @@
 
 #![forbid(unsafe_code)]
 
+mod format;
 mod slice;
 mod store;
 mod time;
 
+pub use format::{collapsed, otlp, pprof};
 pub use slice::{Counter, Facts, Frame, FrameKind, Gc, Measure, Service, Slice, Stacks};
-pub use store::{Entry, Query, Status, Store};
+pub use store::{DAY_BYTES_MAX, Entry, Query, Status, Store};
 pub use time::{date_of, date_time_of};

@@ -88,9 +88,13 @@ impl Stacks {
         fresh
     }
 
-    /// Adds costs of a stack of frames that have places here. Costs of equal stacks add up.
+    /// Adds costs of a stack of frames that have places here. Costs of equal stacks add up; a stack without any cost is
+    /// left out.
     pub fn add_numbers(&mut self, frames: Box<[u32]>, values: Values) {
         debug_assert!(frames.iter().all(|at| (*at as usize) < self.frames.len()));
+        if values.iter().all(|value| *value == 0) {
+            return;
+        }
         if let Some(number) = self.stack_numbers.get(&frames) {
             let sums = &mut self.stacks[*number as usize].values;
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.saturating_add(value));

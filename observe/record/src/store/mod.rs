@@ -2,6 +2,7 @@
 
 mod entry;
 mod folder;
+mod walk;
 
 pub use entry::{Entry, Query};
-pub use folder::{Status, Store};
+pub use folder::{DAY_BYTES_MAX, Status, Store};
