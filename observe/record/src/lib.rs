@@ -11,11 +11,14 @@
 
 #![forbid(unsafe_code)]
 
+mod changes;
 mod format;
 mod slice;
+mod statistics;
 mod store;
 mod time;
 
+pub use changes::{Began, Change, Changes, Common, Part, Period, Question, Unit, Visible, Windows};
 pub use format::{collapsed, otlp, pprof};
 pub use slice::{Counter, Facts, Frame, FrameKind, Gc, Measure, Service, Slice, Stacks};
 pub use store::{DAY_BYTES_MAX, Entry, Query, Status, Store};

@@ -36,7 +36,7 @@ pub fn read(bytes: &[u8]) -> Result<Slice> {
     let locations = parts.locations(&mut slice)?;
     let mut frames_left = FRAMES_MAX;
     for message in &parts.samples {
-        add_sample(*message, &types, &locations, &mut frames_left, &mut slice)?;
+        add_sample(message, &types, &locations, &mut frames_left, &mut slice)?;
     }
     Ok(slice)
 }

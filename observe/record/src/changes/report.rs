@@ -1,0 +1,355 @@
+//! Report: what changed, in numbers and in words.
+
+use serde_json::{Value, json};
+
+use super::begin::began;
+use super::causes::{Candidate, causes};
+use super::factors::Factors;
+use super::series::Series;
+use super::shift::{Shift, excess_of, pooled_excess};
+use super::visible::{Noise, Visible};
+use super::windows::Windows;
+use crate::slice::{Frame, Measure};
+use crate::statistics::discovery::q_values;
+use crate::time::date_time_of;
+
+/// What costs are divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Requests.
+    Request,
+    /// Seconds of the process, where nothing counts requests.
+    Second,
+}
+
+/// Part of a function's cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The function itself.
+    Own,
+    /// The function with all below it: it is called more often, or many functions below it changed a little.
+    Subtree,
+}
+
+/// Moment at which a change began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Began {
+    /// Unix time in milliseconds: the beginning of the first block with the new level.
+    pub at_ms: u64,
+    /// Release that ran for the first time then.
+    pub new_release: Option<String>,
+    /// Release that ran then.
+    pub release: Option<String>,
+}
+
+/// Change of one function. Costs are nanoseconds or bytes of one request, or of one second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Function.
+    pub function: Frame,
+    /// Part of its cost that changed.
+    pub part: Part,
+    /// Cost before.
+    pub before: f64,
+    /// Cost after, on a machine that is as fast as before and with the same mix of requests.
+    pub after: f64,
+    /// Difference of both.
+    pub difference: f64,
+    /// Bounds of the difference, sure to 95 %.
+    pub low: f64,
+    pub high: f64,
+    /// Share of false findings among all findings that are as sure as this one.
+    pub q: f64,
+    /// Part of all cost before.
+    pub share_before: f64,
+    /// Beginning, if the series has one.
+    pub began: Option<Began>,
+    /// Functions that changed only because of this one, largest first.
+    pub follows: Vec<Frame>,
+}
+
+/// Change of everything: another machine, or another load if requests are not counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Common {
+    /// Cost after in proportion to the cost before, with bounds that are sure to 95 %.
+    pub ratio: f64,
+    pub low: f64,
+    pub high: f64,
+    /// Probability of such a difference by chance.
+    pub p: f64,
+    /// Beginning, if the series has one.
+    pub began: Option<Began>,
+}
+
+/// Changes between two periods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changes {
+    /// Measure of all costs.
+    pub measure: Measure,
+    /// Unit of all costs.
+    pub unit: Unit,
+    /// Cost of everything before and after, as it was.
+    pub before: f64,
+    pub after: f64,
+    /// Change of everything, if it is sure.
+    pub common: Option<Common>,
+    /// Changes of functions, largest first.
+    pub changes: Vec<Change>,
+    /// Smallest changes that would have been found, by share.
+    pub visible: Vec<Visible>,
+    /// Days of the earlier period, and blocks of both.
+    pub days_before: usize,
+    pub blocks_before: usize,
+    pub blocks_after: usize,
+    /// Length of a block in milliseconds.
+    pub block_ms: u64,
+    /// Sentences on what limits the answer.
+    pub notes: Vec<String>,
+}
+
+/// Function and part that are tested.
+struct Test {
+    number: u32,
+    part: Part,
+    residuals: Vec<f64>,
+    shift: Shift,
+    /// Cost an amount that residuals refer to, and the part of all cost.
+    base: f64,
+    before: f64,
+    share: f64,
+}
+
+/// Compares the periods of windows.
+pub(super) fn changes(windows: &Windows, series: &Series) -> Changes {
+    let question = &windows.question;
+    let whole = |is_after: bool| mean(series, is_after, |block| block.cost, |block| block.amount);
+    let mut changes = Changes {
+        measure: question.measure,
+        unit: series.unit,
+        before: whole(false),
+        after: whole(true),
+        common: None,
+        changes: Vec::new(),
+        visible: Vec::new(),
+        days_before: series.days_before(),
+        blocks_before: series.count(false),
+        blocks_after: series.count(true),
+        block_ms: windows.block_ms,
+        notes: notes(series, question.measure),
+    };
+    if changes.blocks_before == 0 || changes.blocks_after == 0 {
+        return changes;
+    }
+    let factors = Factors::of(series);
+    let tests = tests(series, &factors, question.share_min);
+    let shifts: Vec<&Shift> = tests.iter().map(|test| &test.shift).collect();
+    let pooled = pooled_excess(&shifts);
+    let excesses: Vec<f64> = tests.iter().map(|test| excess_of(&test.shift, pooled, series)).collect();
+    let p_values: Vec<f64> = tests
+        .iter()
+        .zip(&excesses)
+        .map(|(test, excess)| test.shift.probability(question.relative_null, *excess))
+        .collect();
+    let q_values = q_values(&p_values);
+    let sure = |at: &usize| {
+        let test = &tests[*at];
+        let difference = test.shift.difference * test.base;
+        q_values[*at] <= question.q_max
+            && difference.abs() >= question.relative_min * test.before
+            && difference.abs() >= question.share_min * changes.before
+    };
+    let found: Vec<usize> = (0..tests.len()).filter(sure).collect();
+    let candidates: Vec<Candidate> = found
+        .iter()
+        .map(|at| {
+            let test = &tests[*at];
+            Candidate {
+                number: test.number,
+                is_own: test.part == Part::Own,
+                difference: test.shift.difference * test.base,
+                error: test.shift.error_with(excesses[*at]) * test.base,
+                mean: test.base,
+            }
+        })
+        .collect();
+    for cause in causes(windows, series, &candidates) {
+        let at = found[cause.at];
+        let (test, candidate) = (&tests[at], &candidates[cause.at]);
+        let mut follows = cause.explains;
+        follows.sort_by(|a, b| candidates[*b].mean.total_cmp(&candidates[*a].mean));
+        let mut numbers: Vec<u32> = Vec::new();
+        for number in follows.iter().map(|at| candidates[*at].number).filter(|number| *number != test.number) {
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        }
+        changes.changes.push(Change {
+            function: windows.functions[test.number as usize].clone(),
+            part: test.part,
+            before: test.before,
+            after: test.before + candidate.difference,
+            difference: candidate.difference,
+            low: candidate.difference - 1.96 * candidate.error,
+            high: candidate.difference + 1.96 * candidate.error,
+            q: q_values[at],
+            share_before: test.before / changes.before,
+            began: began(windows, series, &test.residuals, candidate.difference),
+            follows: numbers.iter().map(|number| windows.functions[*number as usize].clone()).collect(),
+        });
+    }
+    let noises: Vec<(f64, &Shift, f64)> =
+        tests.iter().zip(&excesses).map(|(test, excess)| (test.share, &test.shift, *excess)).collect();
+    changes.visible = Noise::of(series, &noises).visible(question.q_max, question.relative_null, tests.len());
+    changes.common = common(windows, series, &factors, pooled);
+    changes
+}
+
+fn mean(
+    series: &Series,
+    is_after: bool,
+    cost: impl Fn(&super::series::Block) -> f64,
+    amount: impl Fn(&super::series::Block) -> f64,
+) -> f64 {
+    let blocks = || series.blocks.iter().filter(|block| block.is_after == is_after);
+    let amount: f64 = blocks().map(amount).sum();
+    if amount > 0.0 { blocks().map(cost).sum::<f64>() / amount } else { 0.0 }
+}
+
+fn tests(series: &Series, factors: &Factors, share_min: f64) -> Vec<Test> {
+    let mut tests = Vec::new();
+    let sum = |costs: &[f64], is_after: bool| -> f64 {
+        let blocks = series.blocks.iter().zip(costs).filter(|(block, _)| block.is_after == is_after);
+        blocks.map(|(_, cost)| cost).sum()
+    };
+    let [whole_before, whole_after] =
+        [false, true].map(|is_after| mean(series, is_after, |block| block.cost, |block| block.amount));
+    let [amount_before, amount_after] = [false, true]
+        .map(|is_after| series.blocks.iter().filter(|b| b.is_after == is_after).map(|b| b.amount).sum::<f64>());
+    for function in &series.functions {
+        for (part, costs) in [(Part::Own, &function.own), (Part::Subtree, &function.total)] {
+            if part == Part::Subtree && function.own == function.total {
+                continue;
+            }
+            let before = sum(costs, false) / amount_before;
+            let after = sum(costs, true) / amount_after;
+            if before < share_min * whole_before && after < share_min * whole_after {
+                continue;
+            }
+            // A function that is new has no cost to compare with.
+            let base = if before < 0.1 * after { after } else { before };
+            let share = base / whole_before;
+            let residuals = factors.residuals(series, costs, base, share);
+            if let Some(shift) = Shift::of(series, &residuals, share) {
+                tests.push(Test { number: function.number, part, residuals, shift, base, before, share });
+            }
+        }
+    }
+    tests
+}
+
+/// Returns the change of everything. How days differ as a whole is known from these few days alone, so their excess
+/// leans on a cautious guess instead of other functions.
+fn common(windows: &Windows, series: &Series, factors: &Factors, pooled: f64) -> Option<Common> {
+    let residuals: Vec<f64> = factors.common.iter().map(|level| level - 1.0).collect();
+    let shift = Shift::of(series, &residuals, 1.0)?;
+    let excess = excess_of(&shift, pooled.max(3.0), series);
+    let p = shift.probability(windows.question.relative_null, excess);
+    if p > windows.question.q_max || shift.difference.abs() < windows.question.relative_min {
+        return None;
+    }
+    let error = shift.error_with(excess);
+    Some(Common {
+        ratio: 1.0 + shift.difference,
+        low: 1.0 + shift.difference - 1.96 * error,
+        high: 1.0 + shift.difference + 1.96 * error,
+        p,
+        began: began(windows, series, &residuals, shift.difference),
+    })
+}
+
+fn notes(series: &Series, measure: Measure) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (before, after) = (series.count(false), series.count(true));
+    if before == 0 || after == 0 {
+        let which = if before == 0 { "earlier" } else { "later" };
+        notes.push(format!("the {which} period has no slice with {} and load", measure.name()));
+        return notes;
+    }
+    if before < 5 || after < 5 {
+        notes.push(format!("{before} and {after} blocks are few: only large changes can be seen"));
+    }
+    if series.unit == Unit::Second {
+        notes.push(
+            "requests are not counted in nine of ten seconds: costs are those of a second, and a change of \
+                    all functions together may be one of the load"
+                .into(),
+        );
+    }
+    if !series.is_matched {
+        notes.push("the periods have no times of day in common: a daily rhythm would look like a change".into());
+    } else if series.days_before() < 3 {
+        notes.push("fewer than three days before: how much days differ is guessed from neighbouring blocks".into());
+    }
+    if !series.has_samples {
+        notes.push("slices name no sampling period: the noise of sampling is estimated from the values alone".into());
+    }
+    notes
+}
+
+impl Changes {
+    /// Returns the changes as JSON. Times are Unix milliseconds and text in UTC.
+    pub fn to_json(&self) -> Value {
+        let frame = |frame: &Frame| json!({ "name": &*frame.name, "file": &*frame.file, "kind": frame.kind.name() });
+        let began = |began: &Option<Began>| match began {
+            Some(began) => json!({
+                "at_ms": began.at_ms,
+                "at": date_time_of(began.at_ms),
+                "new_release": began.new_release,
+                "release": began.release,
+            }),
+            None => Value::Null,
+        };
+        let changes: Vec<Value> = self
+            .changes
+            .iter()
+            .map(|change| {
+                json!({
+                    "function": frame(&change.function),
+                    "part": if change.part == Part::Own { "own" } else { "subtree" },
+                    "before": change.before,
+                    "after": change.after,
+                    "difference": change.difference,
+                    "low": change.low,
+                    "high": change.high,
+                    "q": change.q,
+                    "share_before": change.share_before,
+                    "began": began(&change.began),
+                    "follows": change.follows.iter().map(frame).collect::<Vec<_>>(),
+                })
+            })
+            .collect();
+        let visible: Vec<Value> =
+            self.visible.iter().map(|v| json!({ "share": v.share, "relative": v.relative })).collect();
+        json!({
+            "measure": self.measure.name(),
+            "unit": self.measure.unit(),
+            "per": if self.unit == Unit::Request { "request" } else { "second" },
+            "before": self.before,
+            "after": self.after,
+            "common": self.common.as_ref().map(|common| json!({
+                "ratio": common.ratio,
+                "low": common.low,
+                "high": common.high,
+                "p": common.p,
+                "began": began(&common.began),
+            })),
+            "changes": changes,
+            "visible": visible,
+            "days_before": self.days_before,
+            "blocks_before": self.blocks_before,
+            "blocks_after": self.blocks_after,
+            "block_ms": self.block_ms,
+            "notes": self.notes,
+        })
+    }
+}
