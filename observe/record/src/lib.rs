@@ -13,6 +13,7 @@
 
 mod changes;
 mod format;
+mod merge;
 mod slice;
 mod statistics;
 mod store;
@@ -20,6 +21,7 @@ mod time;
 
 pub use changes::{Began, Change, Changes, Common, Part, Period, Question, Unit, Visible, Windows};
 pub use format::{collapsed, otlp, pprof};
+pub use merge::{Heatmap, Merged};
 pub use slice::{Counter, Facts, Frame, FrameKind, Gc, Measure, Service, Slice, Stacks};
-pub use store::{DAY_BYTES_MAX, Entry, Query, Status, Store};
+pub use store::{DAY_BYTES_MAX, Entry, Place, Query, Status, Store, fetch};
 pub use time::{date_of, date_time_of};

@@ -41,8 +41,11 @@ pub struct Cause {
 /// Part of a caller's difference that causes must explain.
 const EXPLAINED_MIN: f64 = 0.6;
 
-/// Standard errors within which a rest is none.
-const REST_ERRORS: f64 = 2.5;
+/// Standard errors within which a rest is none: as sure as a finding among hundreds must be.
+const REST_ERRORS: f64 = 4.0;
+
+/// Standard errors within which two proportions are alike.
+const ALIKE_ERRORS: f64 = 2.5;
 
 /// Functions below a caller that grew alike, so that the caller is the cause.
 const ALIKE_MIN: usize = 3;
@@ -84,11 +87,36 @@ pub fn causes(windows: &Windows, series: &Series, candidates: &[Candidate]) -> V
             None => causes.push(Cause { at, explains: Vec::new() }),
         }
     }
+    let mut causes = without_shared(candidates, &parts, causes);
     causes.sort_by(|a, b| {
         let size = |cause: &Cause| candidates[cause.at].difference.abs();
         size(b).total_cmp(&size(a)).then(a.at.cmp(&b.at))
     });
     causes
+}
+
+/// Moves causes to a subtree above that explains them: a function that is partly below it grew by this part.
+fn without_shared(candidates: &[Candidate], parts: &Parts, causes: Vec<Cause>) -> Vec<Cause> {
+    let (mut above, others): (Vec<Cause>, Vec<Cause>) =
+        causes.into_iter().partition(|cause| !candidates[cause.at].is_own && cause.explains.len() >= ALIKE_MIN);
+    let mut left = Vec::new();
+    for cause in others {
+        let callee = &candidates[cause.at];
+        let explained = |above: &&mut Cause| {
+            let caller = &candidates[above.at];
+            let part = caller.ratio() * callee.mean * parts.below(cause.at, caller.number) / callee.difference;
+            (EXPLAINED_MIN..=1.0 / EXPLAINED_MIN).contains(&part)
+        };
+        match above.iter_mut().find(explained) {
+            Some(above) => {
+                above.explains.push(cause.at);
+                above.explains.extend(cause.explains);
+            }
+            None => left.push(cause),
+        }
+    }
+    above.extend(left);
+    above
 }
 
 /// Returns the causes below a caller that grew in the caller's proportion, if all did, and the caller's rest too.
@@ -113,7 +141,7 @@ fn alike(
     let is_alike = |cause: &usize| {
         let callee = &candidates[causes[*cause].at];
         let distance = (callee.ratio() - ratio).abs();
-        distance <= REST_ERRORS * callee.error / callee.mean + 0.35 * ratio.abs()
+        distance <= ALIKE_ERRORS * callee.error / callee.mean + 0.35 * ratio.abs()
     };
     let (mut mean, mut difference) = (caller.mean, caller.difference);
     for (cause, part) in below {

@@ -43,9 +43,9 @@ pub struct Question {
 }
 
 impl Question {
-    /// Returns a comparison with the usual limits: 2 % of the function, 0.1 % of all cost, surely more than 1 %.
+    /// Returns a comparison with the usual limits: 2 % of the function, 0.1 % of all cost, surely more than 0.5 %.
     pub fn new(measure: Measure, before: Period, after: Period) -> Question {
-        Question { measure, before, after, q_max: 0.01, relative_min: 0.02, share_min: 0.001, relative_null: 0.01 }
+        Question { measure, before, after, q_max: 0.01, relative_min: 0.02, share_min: 0.001, relative_null: 0.005 }
     }
 
     /// Returns the length of blocks in milliseconds: about 24 for the later period, an hour at most. Blocks divide a

@@ -107,8 +107,13 @@ pub struct Changes {
     pub notes: Vec<String>,
 }
 
+/// Share of false findings among functions that are left out of the factors.
+const CHANGED_Q_MAX: f64 = 0.1;
+
 /// Function and part that are tested.
 struct Test {
+    /// Place of the function in the series, and its number in the windows.
+    place: usize,
     number: u32,
     part: Part,
     residuals: Vec<f64>,
@@ -117,6 +122,36 @@ struct Test {
     base: f64,
     before: f64,
     share: f64,
+}
+
+/// All tests with their results.
+struct Tests {
+    factors: Factors,
+    tests: Vec<Test>,
+    /// Excess of the variance, by test and of all.
+    excesses: Vec<f64>,
+    pooled: f64,
+    q_values: Vec<f64>,
+}
+
+impl Tests {
+    fn of(windows: &Windows, series: &Series, changed: &[usize]) -> Tests {
+        let question = &windows.question;
+        let factors = Factors::of(series, changed);
+        let tests = tests(series, &factors, question.share_min);
+        let shifts: Vec<&Shift> = tests.iter().map(|test| &test.shift).collect();
+        let pooled = pooled_excess(&shifts);
+        let excesses: Vec<f64> = shifts.iter().map(|shift| excess_of(shift, pooled, series)).collect();
+        let probability = |(shift, excess): (&&Shift, &f64)| shift.probability(question.relative_null, *excess);
+        let p_values: Vec<f64> = shifts.iter().zip(&excesses).map(probability).collect();
+        Tests { factors, excesses, pooled, q_values: q_values(&p_values), tests }
+    }
+
+    /// Returns the places of functions whose own cost changed.
+    fn changed(&self, q_max: f64) -> Vec<usize> {
+        let own = self.tests.iter().zip(&self.q_values).filter(|(test, q)| test.part == Part::Own && **q <= q_max);
+        own.map(|(test, _)| test.place).collect()
+    }
 }
 
 /// Compares the periods of windows.
@@ -140,17 +175,12 @@ pub(super) fn changes(windows: &Windows, series: &Series) -> Changes {
     if changes.blocks_before == 0 || changes.blocks_after == 0 {
         return changes;
     }
-    let factors = Factors::of(series);
-    let tests = tests(series, &factors, question.share_min);
-    let shifts: Vec<&Shift> = tests.iter().map(|test| &test.shift).collect();
-    let pooled = pooled_excess(&shifts);
-    let excesses: Vec<f64> = tests.iter().map(|test| excess_of(&test.shift, pooled, series)).collect();
-    let p_values: Vec<f64> = tests
-        .iter()
-        .zip(&excesses)
-        .map(|(test, excess)| test.shift.probability(question.relative_null, *excess))
-        .collect();
-    let q_values = q_values(&p_values);
+    let first = Tests::of(windows, series, &[]);
+    // What surely changed says nothing about hosts and mixes. If it stayed among the functions that do, others of its
+    // kind would seem to have changed the other way.
+    let changed = first.changed(CHANGED_Q_MAX);
+    let Tests { factors, tests, excesses, pooled, q_values } =
+        if changed.is_empty() { first } else { Tests::of(windows, series, &changed) };
     let sure = |at: &usize| {
         let test = &tests[*at];
         let difference = test.shift.difference * test.base;
@@ -225,7 +255,7 @@ fn tests(series: &Series, factors: &Factors, share_min: f64) -> Vec<Test> {
         [false, true].map(|is_after| mean(series, is_after, |block| block.cost, |block| block.amount));
     let [amount_before, amount_after] = [false, true]
         .map(|is_after| series.blocks.iter().filter(|b| b.is_after == is_after).map(|b| b.amount).sum::<f64>());
-    for function in &series.functions {
+    for (place, function) in series.functions.iter().enumerate() {
         for (part, costs) in [(Part::Own, &function.own), (Part::Subtree, &function.total)] {
             if part == Part::Subtree && function.own == function.total {
                 continue;
@@ -238,9 +268,10 @@ fn tests(series: &Series, factors: &Factors, share_min: f64) -> Vec<Test> {
             // A function that is new has no cost to compare with.
             let base = if before < 0.1 * after { after } else { before };
             let share = base / whole_before;
-            let residuals = factors.residuals(series, costs, base, share);
+            let without = (part == Part::Own).then_some(place);
+            let residuals = factors.residuals(series, costs, base, share, without);
             if let Some(shift) = Shift::of(series, &residuals, share) {
-                tests.push(Test { number: function.number, part, residuals, shift, base, before, share });
+                tests.push(Test { place, number: function.number, part, residuals, shift, base, before, share });
             }
         }
     }
@@ -250,7 +281,7 @@ fn tests(series: &Series, factors: &Factors, share_min: f64) -> Vec<Test> {
 /// Returns the change of everything. How days differ as a whole is known from these few days alone, so their excess
 /// leans on a cautious guess instead of other functions.
 fn common(windows: &Windows, series: &Series, factors: &Factors, pooled: f64) -> Option<Common> {
-    let residuals: Vec<f64> = factors.common.iter().map(|level| level - 1.0).collect();
+    let residuals: Vec<f64> = factors.common().iter().map(|level| level - 1.0).collect();
     let shift = Shift::of(series, &residuals, 1.0)?;
     let excess = excess_of(&shift, pooled.max(3.0), series);
     let p = shift.probability(windows.question.relative_null, excess);

@@ -18,6 +18,12 @@ const DAYS_MIN: usize = 3;
 const POOLED_DAYS: f64 = 6.0;
 const POOLED_BLOCKS: f64 = 60.0;
 
+/// Probability by ranks beyond which a difference of means is one of a few blocks alone.
+const RANK_P_MAX: f64 = 0.01;
+
+/// Factor of the excess where days are too few to show how they differ.
+const FEW_DAYS: f64 = 2.0;
+
 /// Largest excess: beyond, a series says nothing.
 const EXCESS_MAX: f64 = 100.0;
 
@@ -92,7 +98,8 @@ impl Shift {
         })
     }
 
-    /// Returns the probability of a shift this large, in either direction, if the real one is at most `null`.
+    /// Returns the probability of a shift this large, in either direction, if the real one is at most `null`. Means decide,
+    /// for ranks cannot be surer than their number allows; ranks must agree.
     pub fn probability(&self, null: f64, excess: f64) -> f64 {
         let error = self.error * excess.sqrt();
         let by_mean =
@@ -106,8 +113,7 @@ impl Shift {
         });
         let tails = rank::test(&moved.collect::<Vec<_>>());
         let by_rank = if sign > 0.0 { tails.greater } else { tails.less };
-        // Two tests, two directions.
-        (4.0 * by_mean.min(by_rank)).min(1.0)
+        if by_rank > RANK_P_MAX { 1.0 } else { (2.0 * by_mean).min(1.0) }
     }
 
     /// Returns the standard error with an excess of the variance.
@@ -124,9 +130,9 @@ pub fn pooled_excess(shifts: &[&Shift]) -> f64 {
 
 /// Excess of one series, which leans on that of all.
 pub fn excess_of(shift: &Shift, pooled: f64, series: &Series) -> f64 {
-    let prior = if has_days(series) { POOLED_DAYS } else { POOLED_BLOCKS };
+    let (prior, factor) = if has_days(series) { (POOLED_DAYS, 1.0) } else { (POOLED_BLOCKS, FEW_DAYS) };
     let (raw, weight) = shift.raw_excess;
-    ((prior * pooled + weight * raw) / (prior + weight)).clamp(1.0, EXCESS_MAX)
+    (factor * (prior * pooled + weight * raw) / (prior + weight)).clamp(1.0, EXCESS_MAX)
 }
 
 fn has_days(series: &Series) -> bool {

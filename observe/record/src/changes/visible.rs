@@ -42,8 +42,8 @@ impl Noise {
 
     /// Returns the smallest visible changes for `tests` functions and a share of false findings.
     pub fn visible(&self, q_max: f64, null: f64, tests: usize) -> Vec<Visible> {
-        // A single finding among all tests needs this probability, in one of two tests and two directions.
-        let sure = normal_quantile((q_max / tests.max(1) as f64 / 4.0).max(1e-300));
+        // A single finding among all tests needs this probability, in either direction.
+        let sure = normal_quantile((q_max / tests.max(1) as f64 / 2.0).max(1e-300));
         let found_in_19_of_20 = normal_quantile(0.05);
         SHARES
             .map(|share| {

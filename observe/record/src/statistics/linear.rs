@@ -31,8 +31,8 @@ pub fn solve(matrix: &[f64], right: &[f64]) -> Vec<f64> {
 
 /// Returns the coefficients that minimise the sum of `weight * (y - row * coefficients)^2`. `ridge` is added to the
 /// diagonal and pulls coefficients to 0.
-pub fn least_squares(rows: &[&[f64]], y: &[f64], weights: &[f64], ridge: f64) -> Vec<f64> {
-    let unknowns = rows.first().map_or(0, |row| row.len());
+pub fn least_squares(rows: &[Vec<f64>], y: &[f64], weights: &[f64], ridge: f64) -> Vec<f64> {
+    let unknowns = rows.first().map_or(0, Vec::len);
     let mut matrix = vec![0.0; unknowns * unknowns];
     let mut right = vec![0.0; unknowns];
     for ((row, y), weight) in rows.iter().zip(y).zip(weights) {
@@ -53,8 +53,7 @@ mod tests {
 
     #[test]
     fn lines_are_found() {
-        let rows: Vec<[f64; 2]> = (0..5).map(|x| [1.0, f64::from(x)]).collect();
-        let rows: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
+        let rows: Vec<Vec<f64>> = (0..5).map(|x| vec![1.0, f64::from(x)]).collect();
         let y: Vec<f64> = (0..5).map(|x| 3.0 - 2.0 * f64::from(x)).collect();
         let found = least_squares(&rows, &y, &[1.0, 2.0, 1.0, 3.0, 1.0], 0.0);
         assert!((found[0] - 3.0).abs() < 1e-9 && (found[1] + 2.0).abs() < 1e-9, "{found:?}");
@@ -62,7 +61,7 @@ mod tests {
 
     #[test]
     fn unknowns_without_data_are_zero() {
-        let found = least_squares(&[&[1.0, 0.0], &[1.0, 0.0]], &[2.0, 4.0], &[1.0, 1.0], 0.0);
+        let found = least_squares(&[vec![1.0, 0.0], vec![1.0, 0.0]], &[2.0, 4.0], &[1.0, 1.0], 0.0);
         assert!((found[0] - 3.0).abs() < 1e-12 && found[1] == 0.0, "{found:?}");
     }
 }

@@ -207,7 +207,7 @@ impl Store {
     }
 }
 
-fn make_folder(folder: &Path) -> Result<()> {
+pub(super) fn make_folder(folder: &Path) -> Result<()> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -216,7 +216,7 @@ fn make_folder(folder: &Path) -> Result<()> {
 }
 
 /// Writes a file under a temporary name, syncs and renames it. After an error nothing is left.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().expect("a slice has a name").to_string_lossy();
     let fresh = path.with_file_name(format!(".{name}.{}{}", unique_token(), walk::TEMPORARY));
     let written = (|| {
