@@ -7,6 +7,9 @@ use super::{Frame, Measure};
 /// Costs of a stack, in the order of [`Measure::ALL`].
 pub type Values = [u64; Measure::ALL.len()];
 
+/// Largest cost: formats of profiles have signed numbers.
+pub const COST_MAX: u64 = i64::MAX as u64;
+
 #[derive(Clone, Debug)]
 struct Stack {
     /// Numbers of frames, outermost first.
@@ -88,8 +91,8 @@ impl Stacks {
         fresh
     }
 
-    /// Adds costs of a stack of frames that have places here. Costs of equal stacks add up; a stack without any cost is
-    /// left out.
+    /// Adds costs of a stack of frames that have places here. Costs of equal stacks add up, to [`COST_MAX`] at
+    /// most; a stack without any cost is left out.
     pub fn add_numbers(&mut self, frames: Box<[u32]>, values: Values) {
         debug_assert!(frames.iter().all(|at| (*at as usize) < self.frames.len()));
         if values.iter().all(|value| *value == 0) {
@@ -97,12 +100,12 @@ impl Stacks {
         }
         if let Some(number) = self.stack_numbers.get(&frames) {
             let sums = &mut self.stacks[*number as usize].values;
-            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.saturating_add(value));
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.saturating_add(value).min(COST_MAX));
             return;
         }
         let fresh = u32::try_from(self.stacks.len()).expect("stacks fit the memory that 4 billion of them would need");
         self.stack_numbers.insert(frames.clone(), fresh);
-        self.stacks.push(Stack { frames, values });
+        self.stacks.push(Stack { frames, values: values.map(|value| value.min(COST_MAX)) });
     }
 }
 

@@ -64,7 +64,7 @@ fn write_profile(out: &mut Writer, slice: &Slice, measure: Measure, strings: &mu
     out.message(profile::SAMPLE_TYPE, |m| write_type(m, strings));
     // The first element of each table of the dictionary stands for nothing.
     for (at, (_, values)) in (1..).zip(slice.stacks.all()) {
-        let value = values[measure as usize].min(i64::MAX as u64);
+        let value = values[measure as usize];
         if value > 0 {
             out.message(profile::SAMPLES, |m| {
                 m.number(sample::STACK_INDEX, at);

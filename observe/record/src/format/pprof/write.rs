@@ -89,8 +89,7 @@ fn write_samples(out: &mut Writer, slice: &Slice, measures: &[Measure]) {
     for (frames, values) in stacks {
         out.message(profile::SAMPLE, |m| {
             m.packed(sample::LOCATION_ID, frames.iter().rev().map(|at| u64::from(*at) + 1));
-            // The format has signed values.
-            m.packed(sample::VALUE, measures.iter().map(|measure| values[*measure as usize].min(i64::MAX as u64)));
+            m.packed(sample::VALUE, measures.iter().map(|measure| values[*measure as usize]));
         });
     }
 }

@@ -1,0 +1,8 @@
+//! Arbitrary bytes as OTLP profiles.
+#![no_main]
+
+#[path = "../../checks/profile.rs"]
+#[allow(dead_code, reason = "the module also contains the check of the other target")]
+mod check;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::otlp(bytes));
