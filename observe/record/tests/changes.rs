@@ -65,9 +65,9 @@ fn five_percent_of_one_method_are_found_the_next_day() {
     assert!(others <= 1, "{others} other findings");
 }
 
-#[test]
-fn thirty_equal_days_have_one_false_alarm_at_most() {
-    let mut service = Service::new(99, Noise::default());
+/// Returns the findings of 30 days, each against the seven before it.
+fn equal_days(seed: u64, noise: Noise) -> usize {
+    let mut service = Service::new(seed, noise);
     let all: Vec<Vec<Slice>> = (0..37).map(|_| service.next_day()).collect();
     let mut alarms = 0;
     for first in 0..30 {
@@ -77,6 +77,12 @@ fn thirty_equal_days_have_one_false_alarm_at_most() {
             println!("day {}: {:?} {:?}", first + 7, lines(&changes), changes.common);
         }
     }
+    alarms
+}
+
+#[test]
+fn thirty_equal_days_have_one_false_alarm_at_most() {
+    let alarms = equal_days(99, Noise::default());
     assert!(alarms <= 1, "{alarms} false alarms");
 }
 
@@ -229,8 +235,14 @@ fn power() {
         (7, 30.0, 0.002, 1.05),
         (7, 60.0, 0.002, 1.05),
         (7, 60.0, 0.005, 1.05),
+        (7, 120.0, 0.002, 1.05),
         (7, 600.0, 0.002, 1.05),
+        (7, 600.0, 0.005, 1.05),
+        (7, 600.0, 0.002, 1.03),
         (3, 60.0, 0.002, 1.05),
+        (3, 60.0, 0.002, 1.1),
+        (1, 60.0, 0.002, 1.1),
+        (1, 60.0, 0.002, 1.2),
         (1, 600.0, 0.002, 1.2),
     ] {
         let noise = Noise { seconds, function_day, ..Noise::default() };
@@ -238,5 +250,11 @@ fn power() {
         println!(
             "POWER days {days} seconds {seconds} function {function_day} factor {factor}: {found} of 20, {others} others"
         );
+    }
+    for seed in 100..110 {
+        for (seconds, function_day) in [(30.0, 0.002), (60.0, 0.005), (600.0, 0.005)] {
+            let alarms = equal_days(seed, Noise { seconds, function_day, ..Noise::default() });
+            println!("EQUAL seed {seed} seconds {seconds} function {function_day}: {alarms} alarms in 30 days");
+        }
     }
 }

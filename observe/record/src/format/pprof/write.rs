@@ -69,8 +69,8 @@ fn write_frames(out: &mut Writer, slice: &Slice, strings: &mut StringTable) {
         let (name, file) = (strings.place(&frame.name), strings.place(&frame.file));
         out.message(profile::FUNCTION, |m| {
             m.number(function::ID, id);
+            // The name of the system is the same, and optional: it would be 7 % of the file.
             m.number(function::NAME, name);
-            m.number(function::SYSTEM_NAME, name);
             m.number(function::FILENAME, file);
         });
         let mapping = kinds.iter().position(|kind| *kind == frame.kind).map_or(0, |at| at as u64 + 1);
