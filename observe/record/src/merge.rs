@@ -92,7 +92,8 @@ struct Column {
 }
 
 impl Heatmap {
-    /// Returns an empty heatmap of a period with so much time a column, at least a second. It has 10,000 columns at most.
+    /// Returns an empty heatmap of a period with so much time a column, at least a second. It has 10,000 columns at
+    /// most.
     pub fn new(measure: Measure, from_ms: u64, to_ms: u64, column_ms: u64) -> Heatmap {
         let length_ms = to_ms.saturating_sub(from_ms);
         let column_ms = column_ms.max(1000).max(length_ms.div_ceil(10_000));
@@ -130,8 +131,8 @@ impl Heatmap {
         }
     }
 
-    /// Returns the heatmap as JSON for pages: functions with the highest own cost first, costs of each in nanoseconds or
-    /// bytes of a second.
+    /// Returns the heatmap as JSON for pages: functions with the highest own cost first, costs of each in nanoseconds
+    /// or bytes of a second.
     pub fn to_json(&self, rows_max: usize) -> Value {
         let mut sums = vec![0.0; self.functions.len()];
         for column in &self.columns {

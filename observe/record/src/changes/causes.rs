@@ -157,7 +157,7 @@ fn alike(
 
 /// Parts of candidates' costs below each function.
 struct Parts {
-    /// By place of the candidate and number of the function.
+    /// Parts by place of the candidate and number of the function.
     below: Vec<HashMap<u32, f64>>,
 }
 

@@ -1,9 +1,9 @@
 //! Factors: what moves many functions at once, and is no change of one.
 //!
-//! A slower host makes everything dearer; another mix of requests makes all functions of one kind of request dearer. The
-//! first is one number a block. The others are principal components of the earlier period: directions in which functions
-//! have varied together. Their amount in each block is fitted over all functions with Huber's weights, so that a
-//! function which changed alone stays an outlier.
+//! A slower host makes everything dearer; another mix of requests makes all functions of one kind of request dearer.
+//! The first is one number a block. The others are principal components of the earlier period: directions in which
+//! functions have varied together. Their amount in each block is fitted over all functions with Huber's weights, so
+//! that a function which changed alone stays an outlier.
 
 use super::series::Series;
 use crate::statistics::linear::{least_squares, solve};
@@ -96,8 +96,8 @@ impl Factors {
     }
 
     /// Returns the residuals of a function's costs: their excess over what the factors explain, in proportion to `mean`
-    /// (cost an amount). `share` is the function's part of all cost. `without` is the place of a function whose own cost
-    /// must not explain itself.
+    /// (cost an amount). `share` is the function's part of all cost. `without` is the place of a function whose own
+    /// cost must not explain itself.
     pub fn residuals(&self, series: &Series, costs: &[f64], mean: f64, share: f64, without: Option<usize>) -> Vec<f64> {
         let without = without.and_then(|place| self.controls.iter().position(|control| *control == place));
         let scores: Vec<Vec<f64>> = self.blocks.iter().map(|block| self.scores(block, without)).collect();

@@ -13,7 +13,7 @@ use crate::slice::{Frame, Measure};
 use crate::statistics::discovery::q_values;
 use crate::time::date_time_of;
 
-/// What costs are divided by.
+/// Divisor of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Requests.

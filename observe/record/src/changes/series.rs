@@ -69,7 +69,8 @@ impl Series {
             has_samples: true,
         };
         let mut costs: Vec<Vec<(u32, f64)>> = Vec::new();
-        for ((begin_ms, release), block) in &windows.blocks {
+        let mut blocks = Vec::new();
+        for ((begin_ms, is_after, release), block) in &windows.blocks {
             let parts: &[&Sums] = if by_request { &[&block.counted] } else { &[&block.counted, &block.uncounted] };
             let sum = |of: fn(&Sums) -> f64| parts.iter().map(|part| of(part)).sum::<f64>();
             let amount = if by_request { sum(|s| s.requests) } else { sum(|s| s.seconds) };
@@ -77,11 +78,9 @@ impl Series {
             if amount <= 0.0 || cost <= 0.0 {
                 continue;
             }
-            // A block on the edge belongs to the later period if the periods touch.
-            let is_after = windows.question.after.has(begin_ms + windows.block_ms - 1);
-            series.blocks.push(Block {
+            blocks.push(Block {
                 begin_ms: *begin_ms,
-                is_after,
+                is_after: *is_after,
                 day: begin_ms / DAY_MS,
                 stratum: (begin_ms % DAY_MS / windows.block_ms) as usize,
                 release: *release,
@@ -93,15 +92,24 @@ impl Series {
             let mut sorted: Vec<(u32, f64)> =
                 parts.iter().flat_map(|part| part.costs.iter().map(|(stack, cost)| (*stack, *cost))).collect();
             sorted.sort_by_key(|(stack, _)| *stack);
-            sorted.iter().for_each(|(stack, cost)| series.stack_costs[*stack as usize] += cost);
             costs.push(sorted);
         }
-        series.match_strata();
+        series.is_matched = match_strata(&mut blocks);
+        let after: BTreeSet<usize> = blocks.iter().filter(|b| b.is_after).map(|b| b.stratum).collect();
+        // Earlier blocks of a time of day that the later period lacks are compared with nothing.
+        let mut costs_left = Vec::with_capacity(blocks.len());
+        for (block, costs) in blocks.into_iter().zip(costs) {
+            if after.is_empty() || after.contains(&block.stratum) {
+                costs.iter().for_each(|(stack, cost)| series.stack_costs[*stack as usize] += cost);
+                series.blocks.push(block);
+                costs_left.push(costs);
+            }
+        }
         series.has_samples = series.blocks.iter().all(|block| block.samples > 0.0);
         if !series.has_samples {
             series.blocks.iter_mut().for_each(|block| block.samples = 1.0);
         }
-        series.add_functions(windows, &costs);
+        series.add_functions(windows, &costs_left);
         series
     }
 
@@ -114,17 +122,6 @@ impl Series {
     /// Returns the blocks of a period.
     pub fn count(&self, is_after: bool) -> usize {
         self.blocks.iter().filter(|block| block.is_after == is_after).count()
-    }
-
-    /// Blocks are compared by the time of day if four of five later ones have an earlier one.
-    fn match_strata(&mut self) {
-        let before: BTreeSet<usize> = self.blocks.iter().filter(|b| !b.is_after).map(|b| b.stratum).collect();
-        let after = self.blocks.iter().filter(|block| block.is_after);
-        let matched = after.clone().filter(|block| before.contains(&block.stratum)).count();
-        self.is_matched = matched > 0 && matched * 5 >= after.count() * 4;
-        if !self.is_matched {
-            self.blocks.iter_mut().for_each(|block| block.stratum = 0);
-        }
     }
 
     fn add_functions(&mut self, windows: &Windows, costs: &[Vec<(u32, f64)>]) {
@@ -167,9 +164,85 @@ impl Series {
     }
 }
 
+/// Decides that blocks are compared by the time of day, if four of five later ones have an earlier one. Otherwise all
+/// get the same stratum.
+fn match_strata(blocks: &mut [Block]) -> bool {
+    let before: BTreeSet<usize> = blocks.iter().filter(|block| !block.is_after).map(|block| block.stratum).collect();
+    let after = blocks.iter().filter(|block| block.is_after);
+    let matched = after.clone().filter(|block| before.contains(&block.stratum)).count();
+    let is_matched = matched > 0 && matched * 5 >= after.count() * 4;
+    if !is_matched {
+        blocks.iter_mut().for_each(|block| block.stratum = 0);
+    }
+    is_matched
+}
+
 fn distinct(stack: &[u32], seen: &mut Vec<u32>) {
     seen.clear();
     seen.extend_from_slice(stack);
     seen.sort_unstable();
     seen.dedup();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::changes::{Period, Question};
+    use crate::slice::{Frame, FrameKind, Measure, Slice};
+
+    fn slice(begin_ms: u64, requests: Option<u64>, costs: &[(&str, u64)]) -> Slice {
+        let mut slice = Slice::default();
+        (slice.facts.begin_ms, slice.facts.duration_ms, slice.facts.requests) = (begin_ms, 10_000, requests);
+        slice.facts.periods = [(Measure::Cpu, 10)].into();
+        for (text, cost) in costs {
+            let kind = |name: &str| if name == "thread" { FrameKind::Group } else { FrameKind::Compiled };
+            let frames: Vec<Frame> = text.split(' ').map(|name| Frame::new(name, kind(name))).collect();
+            slice.stacks.add(&frames, Measure::Cpu, *cost);
+        }
+        slice
+    }
+
+    fn windows(before: Period, after: Period, slices: &[Slice]) -> Windows {
+        let mut windows = Windows::new(&Question::new(Measure::Cpu, before, after));
+        slices.iter().for_each(|slice| windows.add(slice));
+        windows
+    }
+
+    #[test]
+    fn a_border_within_a_block_keeps_the_periods_apart() {
+        let hour = 3_600_000;
+        let border = 30 * hour + 60_000;
+        let (before, after) = (Period { from_ms: 0, to_ms: border }, Period { from_ms: border, to_ms: 60 * hour });
+        let all = [slice(border - 1, Some(1), &[("a", 10)]), slice(border, Some(2), &[("a", 30)])];
+        let series = Series::of(&windows(before, after, &all));
+        let blocks: Vec<_> = series.blocks.iter().map(|b| (b.is_after, b.amount, b.cost, b.samples)).collect();
+        assert_eq!(blocks, [(false, 1.0, 10.0, 1.0), (true, 2.0, 30.0, 3.0)]);
+    }
+
+    #[test]
+    fn own_and_total_costs_of_recursion_count_once() {
+        let periods = (Period { from_ms: 0, to_ms: 60_000 }, Period { from_ms: 60_000, to_ms: 120_000 });
+        let costs = [("thread a b a", 5), ("thread a b", 2), ("a", 1), ("rare", 0)];
+        let all = [slice(0, None, &costs), slice(60_000, None, &costs)];
+        let windows = windows(periods.0, periods.1, &all);
+        let series = Series::of(&windows);
+        let row = |name: &str| {
+            let of = |f: &&Function| *windows.functions[f.number as usize].name == *name;
+            series.functions.iter().find(of).map(|f| (f.own[0], f.total[0]))
+        };
+        assert_eq!((row("a"), row("b")), (Some((6.0, 8.0)), Some((2.0, 7.0))));
+        assert_eq!((row("thread"), row("rare")), (None, None));
+        assert_eq!((series.unit, series.is_matched), (Unit::Second, false));
+    }
+
+    #[test]
+    fn times_of_day_that_the_later_period_lacks_are_left_out() {
+        let hour = 3_600_000;
+        let day = 24 * hour;
+        let periods = (Period { from_ms: 0, to_ms: 2 * day }, Period { from_ms: 2 * day, to_ms: 2 * day + 2 * hour });
+        let all: Vec<Slice> = (0..50).map(|n| slice(n * hour, Some(1), &[("a", 10)])).collect();
+        let series = Series::of(&windows(periods.0, periods.1, &all));
+        assert!(series.is_matched);
+        assert_eq!((series.count(false), series.count(true), series.days_before()), (4, 2, 2));
+    }
 }

@@ -98,8 +98,8 @@ impl Shift {
         })
     }
 
-    /// Returns the probability of a shift this large, in either direction, if the real one is at most `null`. Means decide,
-    /// for ranks cannot be surer than their number allows; ranks must agree.
+    /// Returns the probability of a shift this large, in either direction, if the real one is at most `null`. Means
+    /// decide, for ranks cannot be surer than their number allows; ranks must agree.
     pub fn probability(&self, null: f64, excess: f64) -> f64 {
         let error = self.error * excess.sqrt();
         let by_mean =
@@ -166,8 +166,8 @@ fn excess_of_days(series: &Series, left: &[Option<f64>], variance: f64) -> (f64,
     (squares / degrees / variance / chi_squared_median(degrees), degrees)
 }
 
-/// Correlation of neighbours; in a series where each value keeps a part r of the one before, means have (1+r)/(1-r) times
-/// the variance.
+/// Correlation of neighbours; in a series where each value keeps a part r of the one before, means have (1+r)/(1-r)
+/// times the variance.
 fn excess_of_neighbours(series: &Series, left: &[Option<f64>]) -> (f64, f64) {
     let scaled = |at: usize| Some(left[at]? * series.blocks[at].samples.sqrt());
     let (mut products, mut squares, mut pairs) = (0.0, 0.0, 0.0);

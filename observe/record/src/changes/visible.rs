@@ -1,4 +1,4 @@
-//! Visible: the smallest change that so many samples can show.
+//! Visible: the smallest change that the samples can show.
 
 use super::series::Series;
 use super::shift::Shift;

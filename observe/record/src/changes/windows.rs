@@ -19,6 +19,9 @@ pub(super) struct Block {
     pub uncounted: Sums,
 }
 
+/// True for the later period. A block at the border belongs to both, with the slices of each.
+pub(super) type IsAfter = bool;
+
 /// Sums of slices.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
@@ -35,8 +38,8 @@ pub(super) struct Sums {
 pub struct Windows {
     pub(super) question: Question,
     pub(super) block_ms: u64,
-    /// Blocks by the time at which they begin and the number of their release.
-    pub(super) blocks: BTreeMap<(u64, u32), Block>,
+    /// Blocks by the time at which they begin, the period, and the number of their release.
+    pub(super) blocks: BTreeMap<(u64, IsAfter, u32), Block>,
     pub(super) releases: Vec<String>,
     /// Functions by number. Headings are none.
     pub(super) functions: Vec<Frame>,
@@ -66,13 +69,14 @@ impl Windows {
         let (facts, measure) = (&slice.facts, self.question.measure);
         let period = facts.periods.get(&measure).copied();
         let total = slice.stacks.total(measure);
-        let is_in = self.question.before.has(facts.begin_ms) || self.question.after.has(facts.begin_ms);
-        if !is_in || (total == 0 && period.is_none()) {
+        let is_after = self.question.after.has(facts.begin_ms);
+        if !(is_after || self.question.before.has(facts.begin_ms)) || (total == 0 && period.is_none()) {
             return;
         }
         let numbers: Vec<Option<u32>> = slice.stacks.frames().iter().map(|frame| self.number(frame)).collect();
         let release = self.release(&facts.service.release);
-        let block = self.blocks.entry((facts.begin_ms / self.block_ms * self.block_ms, release)).or_default();
+        let begin_ms = facts.begin_ms / self.block_ms * self.block_ms;
+        let block = self.blocks.entry((begin_ms, is_after, release)).or_default();
         let sums = if facts.requests.is_some() { &mut block.counted } else { &mut block.uncounted };
         sums.requests += facts.requests.unwrap_or(0) as f64;
         sums.seconds += facts.duration_ms as f64 / 1000.0;

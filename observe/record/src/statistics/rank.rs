@@ -1,8 +1,8 @@
 //! Rank test of two groups within strata: the aligned rank test of Hodges and Lehmann (1962).
 //!
-//! Values of a stratum (an hour of the day) are taken from their mean, then all are ranked together. With one stratum it
-//! is the test of Mann and Whitney. The probability is that of shuffling the groups within each stratum: exact for few
-//! values, else by the normal distribution. Ties share their mean rank.
+//! Values of a stratum (an hour of the day) are taken from their mean, then all are ranked together. With one stratum
+//! it is the test of Mann and Whitney. The probability is for shuffling the groups within each stratum: exact for
+//! few values, else by the normal distribution. Ties share their mean rank.
 
 use super::distribution::normal_tail;
 

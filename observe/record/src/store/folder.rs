@@ -1,7 +1,8 @@
 //! Folder of a store: slices written, read and expired.
 //!
 //! ```text
-//!   STORE/<service>/<date>/<time>-<seconds>s-<measures>-<process>.slice     and .<name>.<token>.tmp while it is written
+//!   STORE/<service>/<date>/<time>-<seconds>s-<measures>-<process>.slice
+//!   STORE/<service>/<date>/.<name>.<token>.tmp                             while it is written
 //! ```
 //!
 //! A slice is written under a temporary name, synced and renamed, so that a killed recorder leaves whole slices and at

@@ -1,7 +1,7 @@
 //! Remote stores: slices of another machine's store, copied by ssh.
 //!
-//! No program of ours runs there: `find` lists names and sizes, `cat` sends files. Slices never change, so a copy is kept
-//! and only missing ones are fetched.
+//! No program of ours runs there: `find` lists names and sizes, `cat` sends files. Slices never change, so a copy is
+//! kept and only missing ones are fetched.
 
 use std::io::{self, Read, Write};
 use std::path::Path;

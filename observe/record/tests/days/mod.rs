@@ -75,7 +75,7 @@ pub struct Noise {
     pub busy: f64,
     /// Seconds of profile in each window.
     pub seconds: f64,
-    /// Whether requests are counted.
+    /// True if requests are counted.
     pub has_requests: bool,
 }
 

@@ -1,7 +1,7 @@
 //! pprof: the format of profiles that `go tool pprof` and many servers read (google/pprof, profile.proto).
 //!
 //! ```text
-//!   string table: "", facts | sample types | mappings: one a kind of code | functions | locations: one a frame | samples
+//!   texts: "", facts, names | sample types | mappings: one a kind of code | functions | locations | samples
 //! ```
 //!
 //! A slice is such a profile. The facts come first, so that a reader needs only the first bytes for them; the order of
