@@ -18,6 +18,9 @@ const FACTORS_MAX: usize = 6;
 /// Blocks of the earlier period for each component.
 const BLOCKS_A_FACTOR: usize = 8;
 
+/// Functions that stand for all, for each component.
+const CONTROLS_A_FACTOR: usize = 10;
+
 /// Largest weight of one function among all, so that no single one passes for the whole.
 const WEIGHT_MAX: f64 = 0.05;
 
@@ -169,7 +172,10 @@ fn controls(series: &Series, changed: &[usize]) -> (Vec<usize>, Vec<Control>) {
 /// Returns a row for each control: 1, then its part in each component.
 fn loadings(series: &Series, controls: &[Control], common: &[f64]) -> Vec<Vec<f64>> {
     let before: Vec<usize> = (0..series.blocks.len()).filter(|at| !series.blocks[*at].is_after).collect();
-    let count_max = if series.has_samples { FACTORS_MAX.min(before.len() / BLOCKS_A_FACTOR) } else { 0 };
+    let count_max = match series.has_samples {
+        true => FACTORS_MAX.min(before.len() / BLOCKS_A_FACTOR).min(controls.len() / CONTROLS_A_FACTOR),
+        false => 0,
+    };
     // Scaled so that the noise of sampling has a variance of 1 in each cell.
     let scaled: Vec<Vec<f64>> = before
         .iter()

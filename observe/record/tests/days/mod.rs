@@ -120,8 +120,11 @@ pub struct Service {
 impl Service {
     /// Functions have shares by Zipf's law: 16, 8, 5.3 % and so on of 300.
     pub fn new(seed: u64, noise: Noise) -> Service {
+        Service::of(seed, noise, 300)
+    }
+
+    pub fn of(seed: u64, noise: Noise, count: usize) -> Service {
         let mut random = Random::new(seed);
-        let count = 300;
         let mut names: Vec<Arc<str>> =
             (0..count).map(|n| format!("com.example.Part{}.work{n}", n % 40).into()).collect();
         let (run, handle) = (count, count + 1);
