@@ -1,6 +1,7 @@
 //! Answer of a command in the parts that all answers have: one line, tables, stacks, a graph. It is printed as text or
 //! written as a page; each command adds its own JSON.
 
+mod heatmap;
 mod page;
 mod text;
 mod timeline;
@@ -14,6 +15,7 @@ use yunti_base::{Code, Result};
 use yunti_program::failure::{Failure, Outcome};
 use yunti_program::terminal::stdout;
 
+pub use heatmap::{HeatRow, Heatmap};
 pub use text::table as on_terminal;
 pub use timeline::{Series, Shape, Timeline};
 pub use treemap::{Part, Treemap};
@@ -46,6 +48,8 @@ pub struct Answer {
     pub treemaps: Vec<Treemap>,
     /// Timelines, shown on pages only.
     pub timelines: Vec<Timeline>,
+    /// Heatmaps, shown on pages only.
+    pub heatmaps: Vec<Heatmap>,
     /// Duration of the measurement in seconds; 0 without one.
     pub seconds: f64,
     /// True if the process ended during the measurement.
@@ -67,6 +71,8 @@ pub enum Subject {
     Device(String),
     /// Path of a file that a process wrote.
     File(String),
+    /// Name of a recorded service, or of several.
+    Service(String),
 }
 
 impl Default for Subject {
@@ -79,7 +85,7 @@ impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
             Subject::Process { name, pid } => write!(f, "{name} {pid}"),
-            Subject::Device(path) | Subject::File(path) => f.write_str(path),
+            Subject::Device(name) | Subject::File(name) | Subject::Service(name) => f.write_str(name),
         }
     }
 }
@@ -113,6 +119,8 @@ pub struct Graph {
     pub tree: Tree,
     /// Earlier stacks, to compare with.
     pub old: Option<Tree>,
+    /// True if the earlier stacks stand for as much work as these. Else their values are scaled to the same total.
+    pub is_scaled: bool,
     /// Values of the tree in a second; 0 if they are not times.
     pub per_second: f64,
 }
@@ -120,7 +128,16 @@ pub struct Graph {
 impl Graph {
     /// Returns a graph, or `None` for an empty tree.
     pub fn of(title: &str, tree: Tree, per_second: f64) -> Option<Graph> {
-        (tree.total() > 0).then(|| Graph { title: title.to_owned(), tree, old: None, per_second })
+        (tree.total() > 0).then(|| Graph { title: title.to_owned(), tree, old: None, is_scaled: false, per_second })
+    }
+}
+
+impl Graph {
+    fn to_json(&self) -> Value {
+        match &self.old {
+            Some(old) if self.is_scaled => self.tree.to_json_of(old, 1.0),
+            old => self.tree.to_json(old.as_ref()),
+        }
     }
 }
 
@@ -142,6 +159,11 @@ impl Answer {
     /// Returns an empty answer about a file.
     pub fn of_file(command: &'static str, path: String) -> Answer {
         Answer { command, subject: Subject::File(path), ..Answer::default() }
+    }
+
+    /// Returns an empty answer about recorded services.
+    pub fn of_service(command: &'static str, name: String) -> Answer {
+        Answer { command, subject: Subject::Service(name), ..Answer::default() }
     }
 
     /// Records the duration, the end and the overhead of a measurement.
@@ -193,6 +215,7 @@ impl Answer {
             Subject::Process { name, pid } => (document["process"], document["pid"]) = (json!(name), json!(pid)),
             Subject::Device(path) => document["device"] = json!(path),
             Subject::File(path) => document["file"] = json!(path),
+            Subject::Service(name) => document["service"] = json!(name),
         }
         if self.seconds > 0.0 {
             document["seconds"] = json!(self.seconds);
@@ -208,7 +231,7 @@ impl Answer {
         }
         if let Some(graph) = &self.graph {
             document["kinds"] = json!(crate::stack::KINDS.map(|kind| kind.name()));
-            document["tree"] = graph.tree.to_json(graph.old.as_ref());
+            document["tree"] = graph.to_json();
         }
         document
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use yunti_program::page::Page;
 use yunti_program::page::markup::{Tag, details, note, section, table, tag};
 
-use super::{Answer, Graph, Listing, Subject, Table, timeline, treemap};
+use super::{Answer, Graph, Listing, Subject, Table, heatmap, timeline, treemap};
 use crate::stack::{KINDS, Kind};
 
 const STYLE: &str = include_str!("flame.css");
@@ -22,23 +22,27 @@ pub fn of(answer: &Answer) -> String {
         Subject::Device(_) => "machine",
         Subject::Process { .. } => "observe",
         Subject::File(_) => answer.command,
+        Subject::Service(_) => "record",
     };
     let foot = format!("Yunti {}. docs/guide/{guide}.md explains the terms.", env!("CARGO_PKG_VERSION"));
     let script = answer.graph.is_some().then_some(SCRIPT);
     let treemap_style = if answer.treemaps.is_empty() { "" } else { treemap::STYLE };
     let timeline_style = if answer.timelines.is_empty() { "" } else { timeline::STYLE };
-    let style = [STYLE, treemap_style, timeline_style].concat();
+    let heatmap_style = if answer.heatmaps.is_empty() { "" } else { heatmap::STYLE };
+    let style = [STYLE, treemap_style, timeline_style, heatmap_style].concat();
     let page = Page { title: &title, style: &style, script, foot: &foot };
     let tables = answer.tables.iter().enumerate().filter(|(_, table)| !table.rows.is_empty());
     let listings = answer.listings.iter().enumerate().filter(|(_, listing)| !listing.of.is_empty());
     let tables: Vec<Tag> = tables.map(|(i, table)| as_table(i, table)).collect();
     let listings: Vec<Tag> = listings.map(|(i, listing)| as_listing(i, listing)).collect();
     let treemaps = answer.treemaps.iter().enumerate().map(|(i, treemap)| treemap.draw(i));
+    let heatmaps = answer.heatmaps.iter().enumerate().map(|(i, heatmap)| heatmap.draw(i));
     let timelines = answer.timelines.iter().enumerate().map(|(i, timeline)| timeline.draw(i));
     page.of([header(answer)]
         .into_iter()
         .chain(answer.graph.as_ref().map(graph))
         .chain(timelines)
+        .chain(heatmaps)
         .chain(treemaps)
         .chain(tables)
         .chain(listings))
@@ -70,7 +74,7 @@ fn header(answer: &Answer) -> Tag {
 fn heading(subject: &Subject) -> String {
     match subject {
         Subject::Process { name, pid } => format!("{name}, process {pid}"),
-        Subject::Device(path) | Subject::File(path) => path.clone(),
+        Subject::Device(name) | Subject::File(name) | Subject::Service(name) => name.clone(),
     }
 }
 
@@ -92,7 +96,7 @@ fn graph(graph: &Graph) -> Tag {
     let data = json!({
         "kinds": KINDS.map(Kind::name),
         "perSecond": graph.per_second,
-        "tree": graph.tree.to_json(graph.old.as_ref()),
+        "tree": graph.to_json(),
     });
     let data = data.to_string().replace('<', "\\u003c");
     let button = |id: &str, text: &str| tag("button").set("id", id).set("type", "button").say(text);

@@ -55,9 +55,14 @@ impl Native {
         }
     }
 
+    /// Returns the samples since the last call, and goes on.
+    pub fn take(&mut self) -> Vec<NativeSample> {
+        self.collect();
+        std::mem::take(&mut self.samples)
+    }
+
     /// Ends, and returns all samples.
     pub fn finish(mut self) -> Vec<NativeSample> {
-        self.collect();
-        self.samples
+        self.take()
     }
 }

@@ -110,9 +110,12 @@ impl WaitSampler {
         }
     }
 
-    /// Reports the waits that are still open, at the end.
-    pub fn finish(self, mut take: impl FnMut(WaitSample)) {
-        self.known.values().for_each(|known| known.report(&mut take));
+    /// Reports the waits that are still open, up to now. Call it at the end, or between parts of a long measurement.
+    pub fn report_open(&mut self, mut take: impl FnMut(WaitSample)) {
+        for known in self.known.values_mut() {
+            known.report(&mut take);
+            known.value = 0;
+        }
     }
 
     /// Returns the threads that do not run, and the number of threads that each stands for. `again`: the only threads

@@ -130,10 +130,18 @@ impl Tree {
     /// total, own), parents first. With an older tree, each row ends with its total there, scaled to this tree's
     /// total.
     pub fn to_json(&self, old: Option<&Tree>) -> Value {
+        self.rows(old, old.map_or(0.0, |old| self.total() as f64 / old.total().max(1) as f64))
+    }
+
+    /// Returns the tree as JSON with an older tree, whose totals are multiplied by `scale`.
+    pub fn to_json_of(&self, old: &Tree, scale: f64) -> Value {
+        self.rows(Some(old), scale)
+    }
+
+    fn rows(&self, old: Option<&Tree>, scale: f64) -> Value {
         let mut names: Vec<&str> = Vec::new();
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut rows = Vec::with_capacity(self.nodes.len());
-        let scale = old.map_or(0.0, |old| self.total() as f64 / old.total().max(1) as f64);
         let mut todo = vec![(Tree::ROOT, None, Some(Tree::ROOT))];
         while let Some((index, parent, before)) = todo.pop() {
             let node = &self.nodes[index];

@@ -20,21 +20,13 @@ pub fn choose(name: &str) -> Result<Process> {
     if let Ok(pid) = name.parse() {
         return Process::of(pid);
     }
-    let mine = std::process::id();
-    let parents = [mine, rustix::process::getppid().map_or(0, |p| p.as_raw_nonzero().get() as u32)];
     let mut found: Vec<(Process, String)> = Vec::new();
     let mut exact: Vec<usize> = Vec::new();
-    for pid in processes().filter(|pid| !parents.contains(pid)) {
-        let line = arguments(pid);
-        let Ok(process) = Process::of(pid) else { continue };
-        let names: Vec<&str> = std::iter::once(process.name.as_str()).chain(words(&line)).collect();
-        if names.iter().any(|word| word.contains(name)) {
-            // A match of a whole word is preferred.
-            if names.iter().any(|word| *word == name || word.ends_with(&format!(".{name}"))) {
-                exact.push(found.len());
-            }
-            found.push((process, line.join(" ")));
+    for (process, is_exact, line) in matching(name) {
+        if is_exact {
+            exact.push(found.len());
         }
+        found.push((process, line));
     }
     match (&exact[..], found.len()) {
         ([one], _) => Ok(found.swap_remove(*one).0),
@@ -55,6 +47,30 @@ pub fn choose(name: &str) -> Result<Process> {
                 .hint(format!("select one with -p: {}", list.join("; "))))
         }
     }
+}
+
+/// Returns all processes whose name, program, script, jar or Java main class contains `name`: each with true if a whole
+/// word matches, and its command line. This process and its parent are left out.
+pub fn matching(name: &str) -> Vec<(Process, bool, String)> {
+    let mine = std::process::id();
+    let parents = [mine, rustix::process::getppid().map_or(0, |p| p.as_raw_nonzero().get() as u32)];
+    let of = |pid| {
+        let line = arguments(pid);
+        let process = Process::of(pid).ok()?;
+        let names: Vec<&str> = std::iter::once(process.name.as_str()).chain(words(&line)).collect();
+        if !names.iter().any(|word| word.contains(name)) {
+            return None;
+        }
+        // A match of a whole word is preferred.
+        let is_exact = names.iter().any(|word| *word == name || word.ends_with(&format!(".{name}")));
+        Some((process, is_exact, line.join(" ")))
+    };
+    processes().filter(|pid| !parents.contains(pid)).filter_map(of).collect()
+}
+
+/// Returns the words of a process's command line that name its program: `java`, `shop.jar`.
+pub fn program_words(process: &Process) -> Vec<String> {
+    words(&arguments(process.pid)).map(str::to_owned).collect()
 }
 
 /// Returns a readable name: `java Hot`, `python3 serve.py`, `nginx`.

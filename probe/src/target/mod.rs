@@ -15,7 +15,7 @@ mod started;
 mod thread_files;
 
 pub use activity::{Activity, ActivitySampler, cpu_time, number_writes};
-pub use choose::{choose, label, processes};
+pub use choose::{choose, label, matching, processes, program_words};
 pub use descriptors::{FileLock, each_descriptor, file_locks, open_files};
 pub use disk::{DISK_WAITS, DiskWait};
 pub use mapping::{Mapping, mappings};
