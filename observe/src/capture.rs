@@ -22,8 +22,8 @@ const SIGNALS_ARRIVE: Duration = Duration::from_millis(50);
 const SAME_MOMENT_NS: u64 = 50_000;
 
 /// Source of stacks: async-profiler in a JVM, or perf events for any other process.
-pub enum Capture<'a> {
-    Jvm { profiler: Profiler<'a>, requests: StackRequests },
+pub enum Capture {
+    Jvm { profiler: Box<Profiler>, requests: StackRequests },
     Any(Box<StackEvents>),
 }
 
@@ -57,14 +57,14 @@ pub struct Stacks {
     pub skips: Vec<String>,
 }
 
-impl<'a> Capture<'a> {
+impl Capture {
     /// Starts the capture.
     ///
     /// @param time the longest time that it will be needed
-    pub fn of(process: &'a Process, is_jvm: bool, time: Duration) -> Result<Capture<'a>> {
+    pub fn of(process: &Process, is_jvm: bool, time: Duration) -> Result<Capture> {
         Ok(if is_jvm {
             Capture::Jvm {
-                profiler: Profiler::start(process, Sampling::OnSignal, time)?,
+                profiler: Box::new(Profiler::start(process, Sampling::OnSignal, time)?),
                 requests: StackRequests::default(),
             }
         } else {
@@ -159,6 +159,7 @@ impl Stacks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jvm::Event;
     use yunti_probe::stack::Kind;
 
     #[test]
@@ -170,7 +171,7 @@ mod tests {
             time,
             state: "".into(),
             value: 1,
-            is_wall: false,
+            event: Event::Cpu,
             is_survivor: false,
         };
         let check = |requests: &[(u32, u64)], samples: &[u64], expected: &[(u32, u64)], missing: usize| {

@@ -5,7 +5,8 @@
 //!              |-> jvm/     agents in a JVM, and their records
 //!              |-> why/     rules that name what bounds a process
 //!              |-> runtime/ units of work of other runtimes: Go, Python, Node
-//!              `-> calls/   calls of traced methods, and their durations
+//!              |-> calls/   calls of traced methods, and their durations
+//!              `-> profile.rs  stacks of a process in any runtime, with their costs
 //! ```
 //!
 //! Processes, kernel programs, native samples, stacks and answers come from `yunti-probe`.
@@ -13,7 +14,10 @@
 mod calls;
 mod capture;
 mod command;
+mod history;
 mod jvm;
+mod profile;
+mod recorder;
 mod runtime;
 mod why;
 

@@ -1,5 +1,6 @@
 //! The subcommands, one file each, and the type that they share.
 
+pub mod changes;
 pub mod faults;
 pub mod flame;
 pub mod gc;
@@ -8,6 +9,7 @@ mod live;
 pub mod locks;
 pub mod native;
 mod pattern;
+pub mod record;
 pub mod slow;
 pub mod trace;
 pub mod why;
@@ -32,7 +34,7 @@ use yunti_probe::target::Process;
 #[command(name = "yunti observe", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
     after_help = "Exit codes: 0 done, 2 usage, 3 no such process, method or file, or no permission to observe it, 4 a damaged \
-         file, 5 output, 130 cancelled, 1 a bug."
+         file, 5 output, 8 a recorder runs already, 9 `changes --fail` found one, 130 cancelled, 1 a bug."
 )]
 pub struct Flags {
     #[command(subcommand)]
@@ -41,12 +43,14 @@ pub struct Flags {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Changes(changes::ChangesFlags),
     Faults(faults::FaultsFlags),
     Flame(flame::FlameFlags),
     Gc(gc::GcFlags),
     Heap(heap::HeapFlags),
     Locks(locks::LocksFlags),
     Native(native::NativeFlags),
+    Record(record::RecordFlags),
     Slow(slow::SlowFlags),
     Trace(trace::TraceFlags),
     Why(why::WhyFlags),
@@ -64,6 +68,7 @@ enum Command {
 impl Command {
     fn answer(&self) -> Option<&AnswerFlags> {
         Some(match self {
+            Command::Changes(flags) => &flags.answer,
             Command::Faults(flags) => &flags.output.answer,
             Command::Flame(flags) => &flags.output.answer,
             Command::Gc(flags) => &flags.answer,
@@ -73,7 +78,7 @@ impl Command {
             Command::Slow(flags) => &flags.output.answer,
             Command::Trace(flags) => &flags.output.answer,
             Command::Why(flags) => &flags.output.answer,
-            Command::Release(_) | Command::CloseInspector { .. } => return None,
+            Command::Record(_) | Command::Release(_) | Command::CloseInspector { .. } => return None,
         })
     }
 }
@@ -92,12 +97,14 @@ pub fn act(flags: Flags) -> Outcome {
         whole_file::check(path, PAGE)?;
     }
     match flags.command {
+        Command::Changes(flags) => changes::changes(&flags),
         Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),
         Command::Gc(flags) => gc::gc(&flags),
         Command::Heap(flags) => heap::heap(&flags),
         Command::Locks(flags) => locks::locks(&flags),
         Command::Native(flags) => native::native(&flags),
+        Command::Record(flags) => record::record(&flags),
         Command::Slow(flags) => slow::slow(&flags),
         Command::Trace(flags) => trace::trace(&flags),
         Command::Why(flags) => why::why(&flags),

@@ -40,8 +40,8 @@ pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
 pub use log::{Pause, PauseLog};
 pub use memory::{Counted, Histogram, areas};
 pub use perf_data::{PerfData, perf_data, perf_data_file};
-pub use profiler::{Event, Profiler, Sampling};
-pub use recording::{Call, Recording, Sample};
+pub use profiler::{Profiler, Rates, Sampling};
+pub use recording::{Call, Event, Recording, Sample};
 pub use tracer::{Chunk, Message, Record, Request, Tracer};
 pub use virtual_threads::{State, virtual_threads};
 
@@ -62,6 +62,11 @@ fn has_thread(process: &Process, name: &str) -> bool {
 /// Returns true if a process runs the `java` launcher.
 pub fn is_launcher(process: &Process) -> bool {
     process.mapped_files().is_ok_and(|files| files.iter().any(|file| file.ends_with("/libjli.so")))
+}
+
+/// Returns true if a process is a HotSpot JVM now.
+pub fn is_jvm(process: &Process) -> bool {
+    process.mapped_files().is_ok_and(|files| files.iter().any(|file| file.ends_with("/libjvm.so")))
 }
 
 /// Returns true if a process is a HotSpot JVM, which maps libjvm. Waits for a process that was just started, until

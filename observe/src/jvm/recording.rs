@@ -13,6 +13,31 @@ use yunti_base::{Code, Error, Result};
 
 use yunti_probe::stack::{Frame, Kind};
 
+/// Sampled event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Event {
+    /// Time on a processor
+    Cpu,
+    /// Time of all threads, running or waiting
+    Wall,
+    /// Bytes allocated on the heap
+    Alloc,
+    /// Time waiting for monitors and locks
+    Lock,
+}
+
+impl Event {
+    /// Returns the name in flags, in JSON and in stores.
+    pub fn name(self) -> &'static str {
+        match self {
+            Event::Cpu => "cpu",
+            Event::Wall => "wall",
+            Event::Alloc => "alloc",
+            Event::Lock => "lock",
+        }
+    }
+}
+
 /// A sample, or an event with a duration.
 #[derive(Clone, Debug)]
 pub struct Sample {
@@ -25,8 +50,8 @@ pub struct Sample {
     pub time: u64,
     /// State: RUNNABLE, SLEEPING ..; empty if the event has none.
     pub state: Rc<str>,
-    /// True for a wall-clock sample, false for a processor-time sample.
-    pub is_wall: bool,
+    /// Sampled event.
+    pub event: Event,
     /// True for an allocation whose object was alive at the end.
     pub is_survivor: bool,
     /// Samples that this one represents, or bytes, or nanoseconds.
@@ -57,6 +82,8 @@ const CALLS_MAX: usize = 2_000_000;
 pub struct Recording {
     pub samples: Vec<Sample>,
     pub calls: Vec<Call>,
+    /// Unix time of the beginning, and the length, in milliseconds.
+    pub span_ms: (u64, u64),
     /// Samples and calls beyond the limits.
     pub dropped: u64,
     /// Part that could not be read, and the reason.
@@ -79,6 +106,7 @@ impl Recording {
                     break;
                 }
             };
+            recording.add_span(chunk.header.start_time_nanos, chunk.header.duration_nanos);
             let mut names = Names { chunk: &chunk, stacks: HashMap::new(), texts: HashMap::new() };
             for event in events.events(&chunk) {
                 match event {
@@ -91,6 +119,16 @@ impl Recording {
             }
         }
         Ok(recording)
+    }
+
+    fn add_span(&mut self, begin_ns: i64, ns: i64) {
+        let ms = |ns: i64| u64::try_from(ns / 1_000_000).unwrap_or(0);
+        let (begin, time) = self.span_ms;
+        let (from, to) = (ms(begin_ns), ms(begin_ns.saturating_add(ns)));
+        self.span_ms = match time {
+            0 => (from, to.saturating_sub(from)),
+            _ => (begin.min(from), to.max(begin + time) - begin.min(from)),
+        };
     }
 
     fn add(&mut self, names: &mut Names<'_>, event: &str, value: &Accessor<'_>) {
@@ -127,14 +165,20 @@ impl Names<'_> {
     }
 
     fn sample(&mut self, event: &str, value: &Accessor<'_>) -> Option<Sample> {
-        let (thread, amount) = match event {
-            "jdk.ExecutionSample" => ("sampledThread", 1),
-            "profiler.WallClockSample" => ("sampledThread", number(value, "samples").unwrap_or(1)),
-            "jdk.ObjectAllocationInNewTLAB" => ("eventThread", number(value, "tlabSize")?),
-            "jdk.ObjectAllocationOutsideTLAB" => ("eventThread", number(value, "allocationSize")?),
+        let is_survivor = event == "profiler.LiveObject";
+        let (event, thread, amount) = match event {
+            "jdk.ExecutionSample" => (Event::Cpu, "sampledThread", 1),
+            "profiler.WallClockSample" => (Event::Wall, "sampledThread", number(value, "samples").unwrap_or(1)),
+            "jdk.ObjectAllocationInNewTLAB" => (Event::Alloc, "eventThread", number(value, "tlabSize")?),
+            "jdk.ObjectAllocationSample" => (Event::Alloc, "eventThread", number(value, "weight")?),
+            "jdk.ObjectAllocationOutsideTLAB" => (Event::Alloc, "eventThread", number(value, "allocationSize")?),
             // A sampled object stands for what its thread allocated since the last sample.
-            "profiler.LiveObject" => ("eventThread", number(value, "allocationSize")?.max(ALLOCATED_BYTES)),
-            "jdk.JavaMonitorEnter" | "jdk.ThreadPark" => ("eventThread", self.nanoseconds(number(value, "duration")?)),
+            "profiler.LiveObject" => {
+                (Event::Alloc, "eventThread", number(value, "allocationSize")?.max(ALLOCATED_BYTES))
+            }
+            "jdk.JavaMonitorEnter" | "jdk.ThreadPark" => {
+                (Event::Lock, "eventThread", self.nanoseconds(number(value, "duration")?))
+            }
             _ => return None,
         };
         let (thread, tid) = self.thread(value, thread);
@@ -143,8 +187,8 @@ impl Names<'_> {
             frames: self.stack(value)?,
             thread,
             tid,
-            is_wall: event == "profiler.WallClockSample",
-            is_survivor: event == "profiler.LiveObject",
+            event,
+            is_survivor,
             time: number(value, "startTime").unwrap_or(0),
             state: self.text(state.unwrap_or_default()),
             value: amount,

@@ -109,8 +109,8 @@ impl Cleanup {
 }
 
 /// An agent in a JVM. Dropping it stops the agent and removes its files.
-pub struct LoadedAgent<'a> {
-    process: &'a Process,
+pub struct LoadedAgent {
+    process: Process,
     pub folder: Folder,
     pub cleanup: Cleanup,
     guard: Option<Guard>,
@@ -118,11 +118,11 @@ pub struct LoadedAgent<'a> {
     pub is_running: bool,
 }
 
-impl<'a> LoadedAgent<'a> {
+impl LoadedAgent {
     /// Starts the guard and prepares the files. The guard starts before the agent, so no agent is left behind.
     ///
     /// @param file installed file that is loaded into the JVM; `None` for no file
-    pub fn of(process: &'a Process, agent: Agent, file: Option<&str>) -> Result<LoadedAgent<'a>> {
+    pub fn of(process: &Process, agent: Agent, file: Option<&str>) -> Result<LoadedAgent> {
         let folder = Folder::of(process)?;
         let name = format!(".yunti-observe-{}-{}", process.pid, std::process::id());
         let library = match file {
@@ -131,7 +131,11 @@ impl<'a> LoadedAgent<'a> {
         };
         let cleanup = Cleanup { pid: process.pid, started: process.started(), agent, library, name };
         let guard = Some(Guard::start(&cleanup)?);
-        Ok(LoadedAgent { process, folder, cleanup, guard, is_running: false })
+        Ok(LoadedAgent { process: process.clone(), folder, cleanup, guard, is_running: false })
+    }
+
+    pub fn process(&self) -> &Process {
+        &self.process
     }
 
     /// Stops the agent once; further calls do nothing. A JVM that ends at this moment has written its recording.
@@ -144,7 +148,7 @@ impl<'a> LoadedAgent<'a> {
     }
 }
 
-impl Drop for LoadedAgent<'_> {
+impl Drop for LoadedAgent {
     fn drop(&mut self) {
         let _ = self.stop();
         self.cleanup.remove_files(&self.folder);

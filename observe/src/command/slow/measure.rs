@@ -9,7 +9,7 @@ use yunti_base::{Code, Error, Result};
 use super::evidence::{ByThread, Evidence};
 use super::request::{Request, outermost};
 use super::split::StackSample;
-use crate::jvm::{PauseLog, Profiler, Sampling};
+use crate::jvm::{Event, PauseLog, Profiler, Sampling};
 use yunti_probe::answer::{Answer, or_skip};
 use yunti_probe::kernel::{Span, SpanBounds, StackEvents, Wait, Waits};
 use yunti_probe::native::Native;
@@ -191,14 +191,15 @@ pub fn measure_jvm(
         if method.as_ref().is_some_and(|method| !sample.frames.iter().any(|frame| *frame.name == **method)) {
             continue;
         }
-        let interval = if sample.is_wall { WALL_INTERVAL } else { CPU_INTERVAL };
+        let is_wall = sample.event == Event::Wall;
+        let interval = if is_wall { WALL_INTERVAL } else { CPU_INTERVAL };
         let stack = StackSample {
             time_ns: sample.time,
             ns: sample.value * interval.as_nanos() as u64,
             is_running: !sample.state.contains("SLEEPING"),
             frames: sample.frames,
         };
-        let of = if sample.is_wall { &mut evidence.waiting } else { &mut evidence.running };
+        let of = if is_wall { &mut evidence.waiting } else { &mut evidence.running };
         of.add(sample.tid, stack);
     }
     evidence.running.sort_by_time(|sample| sample.time_ns);

@@ -81,8 +81,8 @@ pub struct Wait {
 }
 
 /// The running agent, with the memory that it writes.
-pub struct LockAgent<'a> {
-    loaded: LoadedAgent<'a>,
+pub struct LockAgent {
+    loaded: LoadedAgent,
     memory: Option<SharedMemory>,
     /// Records in the ring.
     capacity: u64,
@@ -93,11 +93,11 @@ pub struct LockAgent<'a> {
     stopped_ns: Option<u64>,
 }
 
-impl<'a> LockAgent<'a> {
+impl LockAgent {
     /// Starts the agent.
     ///
     /// The agent requests stacks by SIGPROF, so async-profiler must start before it and stop after it.
-    pub fn start(process: &'a Process, time: Duration) -> Result<LockAgent<'a>> {
+    pub fn start(process: &Process, time: Duration) -> Result<LockAgent> {
         let mut agent = LockAgent {
             loaded: LoadedAgent::of(process, Agent::Locks, Some(LIBRARY))?,
             memory: None,

@@ -29,10 +29,10 @@ impl Pause {
 }
 
 /// A log that the JVM is writing.
-pub struct PauseLog<'a>(LoadedAgent<'a>);
+pub struct PauseLog(LoadedAgent);
 
-impl<'a> PauseLog<'a> {
-    pub fn start(process: &'a Process) -> Result<PauseLog<'a>> {
+impl PauseLog {
+    pub fn start(process: &Process) -> Result<PauseLog> {
         let mut loaded = LoadedAgent::of(process, Agent::Pauses, None)?;
         let path = loaded.folder.path(&loaded.cleanup.pauses());
         let file = fs::File::create_new(&path).map_err(|e| {

@@ -69,16 +69,16 @@ impl Request {
 }
 
 /// A running trace.
-pub struct Tracer<'a> {
-    process: &'a Process,
+pub struct Tracer {
+    process: Process,
     // Dropped before the agent's files, because the agent ends when the stream closes.
     stream: Option<UnixStream>,
     frames: Frames,
-    loaded: LoadedAgent<'a>,
+    loaded: LoadedAgent,
 }
 
-impl<'a> Tracer<'a> {
-    pub fn start(process: &'a Process, request: &Request) -> Result<Tracer<'a>> {
+impl Tracer {
+    pub fn start(process: &Process, request: &Request) -> Result<Tracer> {
         if request.waits {
             wait_until_up(process)?;
         }
@@ -87,7 +87,7 @@ impl<'a> Tracer<'a> {
             return Err(error.hint(format!("tracing needs Java {JAVA_MIN} or newer")));
         }
         let loaded = LoadedAgent::of(process, Agent::Tracer, Some(JAR))?;
-        let mut tracer = Tracer { process, stream: None, frames: Frames::default(), loaded };
+        let mut tracer = Tracer { process: process.clone(), stream: None, frames: Frames::default(), loaded };
         let mut stream = tracer.connect()?;
         stream.write_all(request.as_text().as_bytes()).map_err(|e| tracer.broken(&e))?;
         stream.set_nonblocking(true).map_err(|e| tracer.broken(&e))?;
@@ -110,7 +110,7 @@ impl<'a> Tracer<'a> {
         }
         listener.set_nonblocking(true).map_err(failed)?;
         load_jar(
-            self.process,
+            &self.process,
             &self.loaded.cleanup.library,
             &format!("{}|{}", Folder::inside(&self.loaded.cleanup.socket()), self.loaded.cleanup.library),
         )?;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::jvm::Recording;
+use crate::jvm::{Event, Recording};
 use crate::why::account::waiting;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::schedule::ThreadTime;
@@ -47,7 +47,7 @@ impl JvmStacks {
         for sample in &recording.samples {
             let n = sample.value as f64;
             let signs = *known.entry(sample.frames.as_ptr()).or_insert_with(|| Signs::of(&sample.frames));
-            if !sample.is_wall {
+            if sample.event != Event::Wall {
                 if let Some(is_interpreted) = signs.is_interpreted {
                     java += sample.value;
                     interpreted += if is_interpreted { sample.value } else { 0 };
@@ -136,23 +136,23 @@ mod tests {
     #[test]
     fn stacks_of_the_jvm() {
         let frame = |name: &str, kind| Frame { name: name.into(), kind };
-        let sample = |thread: &str, tid, is_wall, frames: Vec<Frame>| Sample {
+        let sample = |thread: &str, tid, event, frames: Vec<Frame>| Sample {
             frames: frames.into(),
             thread: thread.into(),
             tid,
             time: 0,
             state: "".into(),
-            is_wall,
+            event,
             is_survivor: false,
             value: 10,
         };
         let interpreted = |name: &str| frame(name, Kind::Interpreted);
         let samples = vec![
-            sample("main", 1, true, vec![interpreted("a.Shop.run"), interpreted("java.lang.Runtime.gc")]),
-            sample("main", 1, true, vec![interpreted("a.Shop.run")]),
-            sample("Finalizer", 2, true, vec![interpreted("a.Shop.finalize")]),
-            sample("Finalizer", 2, true, vec![interpreted("java.lang.ref.ReferenceQueue.remove")]),
-            sample("main", 1, false, vec![frame("a.Shop.run", Kind::Interpreted)]),
+            sample("main", 1, Event::Wall, vec![interpreted("a.Shop.run"), interpreted("java.lang.Runtime.gc")]),
+            sample("main", 1, Event::Wall, vec![interpreted("a.Shop.run")]),
+            sample("Finalizer", 2, Event::Wall, vec![interpreted("a.Shop.finalize")]),
+            sample("Finalizer", 2, Event::Wall, vec![interpreted("java.lang.ref.ReferenceQueue.remove")]),
+            sample("main", 1, Event::Cpu, vec![frame("a.Shop.run", Kind::Interpreted)]),
         ];
         let found = JvmStacks::of(&Recording { samples, ..Recording::default() });
         assert_eq!(found.gc_caller(), Some(("a.Shop.run".into(), 0.5)));

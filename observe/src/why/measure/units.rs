@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::jvm::{self, Recording, State};
+use crate::jvm::{self, Event, Recording, State};
 use crate::runtime::Sighting;
 use crate::why::account::waiting::{self, Waiting};
 use crate::why::facts::{Facts, ThreadFacts};
@@ -70,7 +70,7 @@ pub fn of_java(
     let mut threads = Threads::new();
     let mut totals: HashMap<u32, f64> = HashMap::new();
     for sample in recording.samples.iter().filter(|sample| !is_of_jvm(&sample.thread)) {
-        if !sample.is_wall {
+        if sample.event != Event::Wall {
             stacks.entry(sample.frames.as_ptr()).or_insert_with(|| (sample.frames.clone(), 0)).1 += sample.value;
             continue;
         }
@@ -205,8 +205,10 @@ impl NativeWaits {
         sampler: &ActivitySampler,
         seconds: f64,
     ) -> Threads {
-        let NativeWaits { sampler: waits, mut seen, rate } = self;
-        waits.finish(|wait| seen.entry(wait.tid).or_default().push((wait.frames.clone(), wait.is_queued, wait.value)));
+        let NativeWaits { sampler: mut waits, mut seen, rate } = self;
+        waits.report_open(|wait| {
+            seen.entry(wait.tid).or_default().push((wait.frames.clone(), wait.is_queued, wait.value))
+        });
         let mut threads = Threads::new();
         for sample in running {
             let frames: Rc<[Frame]> = sample.frames.clone().into();

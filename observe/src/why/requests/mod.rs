@@ -17,7 +17,7 @@ mod sampler;
 mod turns;
 
 pub use rules::{connection_per_request, is_idle, outstanding, unanswered_connects};
-pub use sampler::RequestSampler;
+pub use sampler::{Pace, RequestSampler};
 
 /// Requests of a process over the measurement.
 #[derive(Clone, Debug, Default)]

@@ -13,8 +13,17 @@ use super::groups::{Group, Tracked};
 use super::turns::{Dialogue, Sample, Side, Timeline};
 use super::{Inbound, PeerRequests, Requests, SlowReceiver, UnixPeer, Wire, peers};
 
-/// Shortest time between two samples.
-const EVERY: Duration = Duration::from_millis(20);
+/// Pace of samples.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Shortest time between two samples.
+    pub every: Duration,
+    /// Share of a processor for samples.
+    pub share_max: f64,
+}
+
+/// Pace of a measurement of some seconds, which sees single requests under way.
+const CLOSE: Pace = Pace { every: Duration::from_millis(20), share_max: 0.01 };
 /// Time between two walks through all connections while none is new.
 const ALL_EVERY: Duration = Duration::from_millis(400);
 const UDP_EVERY: Duration = Duration::from_millis(50);
@@ -22,8 +31,7 @@ const UDP_EVERY: Duration = Duration::from_millis(50);
 const ALL_EVERY_WITHOUT: Duration = Duration::from_secs(1);
 const UDP_EVERY_WITHOUT: Duration = Duration::from_millis(200);
 const UNIX_EVERY: Duration = Duration::from_millis(250);
-/// Share of a processor for samples, and what they may spend at once.
-const SHARE_MAX: f64 = 0.01;
+/// Processor time that samples may spend at once.
 const BURST: Duration = Duration::from_millis(15);
 /// Share of a processor for reading descriptors.
 const DESCRIPTORS_SHARE_MAX: f64 = 0.005;
@@ -50,6 +58,7 @@ const OTHERS: usize = 1;
 /// Sampler of a process's connections.
 pub struct RequestSampler {
     process: Process,
+    pace: Pace,
     reader: TcpReader,
     unix: Option<UnixReader>,
     begin: Instant,
@@ -87,11 +96,22 @@ pub struct RequestSampler {
 impl RequestSampler {
     /// Begins to sample. Fails without the rights to enter the process's network namespace.
     pub fn start(process: &Process) -> yunti_base::Result<RequestSampler> {
+        let unix = UnixReader::open(process).ok();
+        RequestSampler::with(process, CLOSE, unix)
+    }
+
+    /// Begins to sample TCP connections at another pace. Rare samples count requests by segments.
+    pub fn at_pace(process: &Process, pace: Pace) -> yunti_base::Result<RequestSampler> {
+        RequestSampler::with(process, pace, None)
+    }
+
+    fn with(process: &Process, pace: Pace, unix: Option<UnixReader>) -> yunti_base::Result<RequestSampler> {
         let now = Instant::now();
         let mut sampler = RequestSampler {
             process: process.clone(),
+            pace,
             reader: TcpReader::open(process)?,
-            unix: UnixReader::open(process).ok(),
+            unix,
             begin: now,
             next: now,
             last_at: 0.0,
@@ -130,14 +150,14 @@ impl RequestSampler {
             return;
         }
         let before = cpu_time();
-        let left = BURST + self.begin.elapsed().mul_f64(SHARE_MAX);
+        let left = BURST + self.begin.elapsed().mul_f64(self.pace.share_max);
         self.sample(left.saturating_sub(self.spent));
         // Reading descriptors has a limit of its own.
         let descriptors = std::mem::take(&mut self.descriptors_now);
         let cost = cpu_time().saturating_sub(before);
         self.cost += cost;
         self.spent += cost.saturating_sub(descriptors);
-        self.next = now + EVERY;
+        self.next = now + self.pace.every;
     }
 
     /// Takes a sample for the time that is left to spend: of the known connections if they are few, else of all.
@@ -161,7 +181,7 @@ impl RequestSampler {
             self.sample_known(sample, at);
         }
         let every = if self.look_ups > 0.0 { UDP_EVERY } else { UDP_EVERY_WITHOUT };
-        if self.udp_at.is_none_or(|(time, _)| time.elapsed() >= every) {
+        if self.pace.every < UDP_EVERY_WITHOUT && self.udp_at.is_none_or(|(time, _)| time.elapsed() >= every) {
             self.sample_udp(at);
         }
         if self.unix_at.is_none_or(|at| at.elapsed() >= UNIX_EVERY) {
@@ -360,6 +380,16 @@ impl RequestSampler {
             entry.2 += f64::from(u32::from(one.unread > 0));
             entry.3 += f64::from(u32::from(unread_there > 0));
         }
+    }
+
+    /// Ends the measurement, and returns only the requests that were served, which costs less.
+    pub fn finish_inbound(mut self) -> Inbound {
+        // The last requests, at any pace.
+        self.sample(BURST);
+        let (samples, seconds) = (self.weights.len(), self.weights.iter().sum::<f64>().max(0.001));
+        self.count_time_wait();
+        self.finish_open(samples);
+        self.inbound(seconds)
     }
 
     /// Ends the measurement, and returns the requests.

@@ -1,11 +1,13 @@
 //! `yunti observe flame`: one flame graph from Java methods to the kernel.
 
+mod at;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
@@ -13,10 +15,10 @@ use yunti_program::failure::Outcome;
 use super::{Measurement, locks};
 use crate::jvm::HELD;
 use crate::jvm::{self, Event, Profiler, Sampling};
-use crate::runtime::{Runtime, node};
+use crate::profile::{self, Clock, ClockRates, Stack};
+use crate::runtime::node;
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::kernel::{Allocations, StackEvents};
-use yunti_probe::native::{Native, WaitSample, WaitSampler};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stack::{Frame, Kind, Tree};
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
@@ -46,17 +48,27 @@ pub struct FlameFlags {
     /// Compare with an earlier output of --json
     #[arg(long, value_name = "OLD.json")]
     diff: Option<PathBuf>,
+    /// Draw recorded slices of this time: "03:10", "yesterday 03:10", 2026-11-27, -2h, "03:00..03:20"
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true, conflicts_with_all = ["pid", "start", "diff", "threads", "states"])]
+    at: Option<String>,
+    /// Compare with recorded slices of this time; a day means the same time of that day
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true, requires = "at")]
+    against: Option<String>,
+    /// Read slices from this folder, from ssh://host/path, or from one file of another tool
+    #[arg(long, value_name = "STORE", conflicts_with_all = ["pid", "start", "diff"])]
+    store: Option<String>,
     /// Open no inspector in a Node.js process, whose JavaScript has no names then
     #[arg(long)]
     no_inspector: bool,
 }
 
-/// Fraction of the sampling period between two samples of waiting threads, chosen not to beat with the perf clock.
-const OUT_OF_STEP: f64 = 0.73;
 /// Frames shown on a terminal.
 const HOTTEST: usize = 20;
 
 pub fn flame(flags: &FlameFlags) -> Outcome {
+    if flags.at.is_some() || flags.store.is_some() {
+        return at::flame(flags);
+    }
     let mut stopping = Stopping::new()?;
     // First, so that a wrong file fails before the measurement.
     let old = flags.diff.as_deref().map(earlier).transpose()?;
@@ -70,7 +82,7 @@ pub fn flame(flags: &FlameFlags) -> Outcome {
     answer.watched(&results.watched);
     render(flags, &mut answer, results.tree, old, results.samples);
     let facts = json!({
-        "event": flags.event.to_possible_value().map(|value| value.get_name().to_owned()),
+        "event": flags.event.name(),
         "rate_hz": flags.rate,
         "samples": results.samples,
         "calls": results.allocated.map(|(calls, _)| calls),
@@ -109,12 +121,11 @@ fn sample_jvm(
     let profiler = Profiler::start(process, Sampling::Every(flags.event, interval), flags.output.seconds)?;
     let watched = stopping.wait(process, flags.output.seconds, flags.output.seconds, || true);
     let recording = profiler.stop()?;
-    answer.skips.extend(recording.broken);
     let mut tree = Tree::default();
-    for sample in &recording.samples {
-        let groups = groups(flags, &sample.thread, &sample.state);
-        tree.add(groups.iter().chain(sample.frames.iter()), sample.value);
+    for stack in profile::of_recording(&recording) {
+        tree.add(groups(flags, stack.thread, stack.state).iter().chain(stack.frames), stack.value);
     }
+    answer.skips.extend(recording.broken);
     Ok(FlameResults { watched, tree, samples: recording.samples.len(), allocated: None })
 }
 
@@ -131,54 +142,33 @@ fn sample_native(
     }
 }
 
-/// Samples running threads by a perf clock. For `wall`, also samples waiting threads at the same rate.
+/// Samples running threads. For `wall`, also samples waiting threads at the same rate.
 fn sample_time(
     flags: &FlameFlags,
     target: &Target,
     stopping: &mut Stopping,
     answer: &mut Answer,
 ) -> Result<FlameResults> {
-    let process = &target.process;
-    let (mut tree, mut values) = (Tree::default(), 0);
-    let mut add = |wait: WaitSample| {
-        let state = if wait.is_queued { "waiting for a processor" } else { "sleeping" };
-        tree.add(groups(flags, wait.thread, state).iter().chain(wait.frames.iter()), wait.value);
-        values += wait.value;
+    let (process, time) = (&target.process, flags.output.seconds);
+    let (mut tree, mut samples) = (Tree::default(), 0);
+    let mut add = |stack: Stack| {
+        tree.add(groups(flags, stack.thread, stack.state).iter().chain(stack.frames), stack.value);
+        samples += stack.value as usize;
     };
-    let mut waiting = (flags.event == Event::Wall).then(|| WaitSampler::of(process, flags.rate)).transpose()?;
-    let mut native = Native::start(process, flags.rate)?;
-    let mut node = node::of(process, flags.output.seconds, !flags.no_inspector, &mut answer.skips);
+    let rates = ClockRates { cpu_hz: flags.rate, wall_hz: (flags.event == Event::Wall).then_some(flags.rate) };
+    let mut clock = Clock::start(process, rates, time, !flags.no_inspector, &mut answer.skips)?;
     target.go()?;
-    // Out of step with the perf clock, which would otherwise always interrupt this sampling.
-    let pulse = if waiting.is_some() { (Duration::from_secs(1) / flags.rate).mul_f64(OUT_OF_STEP) } else { PULSE };
-    let watched = stopping.wait(process, flags.output.seconds, pulse, || {
-        native.collect();
-        waiting.iter_mut().for_each(|waiting| waiting.sample(&mut add));
+    let pulse = clock.pulse();
+    let watched = stopping.wait(process, time, pulse, || {
+        clock.collect(&mut add);
         true
     });
-    if waiting.as_ref().is_some_and(|waiting| !waiting.sees_registers()) {
-        answer.skips.push("callers of some waiting threads: only root can read their registers".to_owned());
+    clock.take(&mut answer.skips, &mut add);
+    answer.missing(clock.lost(), |n| format!("{n} samples: the buffer was full; take a lower --rate"));
+    if clock.has_opened() {
+        answer.notes.push(node::OPENED.to_owned());
     }
-    waiting.into_iter().for_each(|waiting| waiting.finish(&mut add));
-    if !native.sees_kernel() {
-        answer.skips.push(
-            "frames of the kernel: not allowed; run as root, or set /proc/sys/kernel/perf_event_paranoid to 1"
-                .to_owned(),
-        );
-    }
-    answer.missing(native.lost(), |n| format!("{n} samples: the buffer was full; take a lower --rate"));
-    let mut samples = native.finish();
-    if let Some(node) = &mut node {
-        node.join(&mut samples, &mut answer.skips);
-        if node.event_loop().is_some_and(|event_loop| event_loop.was_opened) {
-            answer.notes.push(node::OPENED.to_owned());
-        }
-    }
-    for sample in &samples {
-        let groups = groups(flags, &sample.thread, "running");
-        tree.add(groups.iter().chain(&sample.frames), 1);
-    }
-    Ok(FlameResults { watched, tree, samples: samples.len() + values as usize, allocated: None })
+    Ok(FlameResults { watched, tree, samples, allocated: None })
 }
 
 /// Records stacks of malloc calls, weighted by bytes.
@@ -307,5 +297,6 @@ fn render(flags: &FlameFlags, answer: &mut Answer, tree: Tree, old: Option<Tree>
         rows: rows.collect(),
         shown: if old.is_some() { 0 } else { HOTTEST },
     });
-    answer.graph = Some(Graph { title: "Call graph".to_owned(), tree, old, per_second: per_second(flags) });
+    answer.graph =
+        Some(Graph { title: "Call graph".to_owned(), tree, old, is_scaled: false, per_second: per_second(flags) });
 }
