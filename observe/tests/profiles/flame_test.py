@@ -12,6 +12,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from looking import (  # noqa: E402
     NOBODY, ROOT, YUNTI, Started, built, compiled, container, java_versions, may_be_others, observe,
     within,

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from looking import NOBODY, Started, built, may_be_others, observe, require_programs_in_the_kernel, stacks  # noqa: E402
 import twice  # noqa: E402  (looking.py knows where it is)
 
