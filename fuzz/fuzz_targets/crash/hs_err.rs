@@ -1,7 +1,7 @@
 //! Arbitrary bytes as an hs_err file.
 #![no_main]
 
-#[path = "../../checks/crash.rs"]
+#[path = "../../checks/observe/crash.rs"]
 #[allow(dead_code, reason = "the module also contains the check of the other target")]
 mod check;
 

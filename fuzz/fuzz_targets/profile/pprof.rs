@@ -1,7 +1,7 @@
 //! Arbitrary bytes as pprof profiles.
 #![no_main]
 
-#[path = "../../checks/profile.rs"]
+#[path = "../../checks/observe/profile.rs"]
 #[allow(dead_code, reason = "the module also contains the check of the other target")]
 mod check;
 

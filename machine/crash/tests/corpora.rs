@@ -1,6 +1,6 @@
 //! Replays the committed corpora of the fuzz targets: each file whole, cut, and with wrong bytes.
 
-#[path = "../../../fuzz/checks/crash.rs"]
+#[path = "../../../fuzz/checks/observe/crash.rs"]
 mod checks;
 
 use std::fs;

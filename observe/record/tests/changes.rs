@@ -209,7 +209,7 @@ fn small_programs_are_compared_too() {
         found += hits;
         others += changes.changes.len() - hits;
     }
-    assert!(found >= 4 && found <= 5 && others <= 1, "{found} of 5, {others} other findings");
+    assert!((4..=5).contains(&found) && others <= 1, "{found} of 5, {others} other findings");
 }
 
 #[test]

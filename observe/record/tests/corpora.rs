@@ -1,6 +1,6 @@
 //! Replays the committed corpora of the fuzz targets: each file whole, cut, and with wrong bytes.
 
-#[path = "../../../fuzz/checks/profile.rs"]
+#[path = "../../../fuzz/checks/observe/profile.rs"]
 mod checks;
 
 use std::fs;

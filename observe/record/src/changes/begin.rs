@@ -1,10 +1,20 @@
 //! Begin: the moment at which a change began, and the release that began with it.
 
-use super::report::Began;
 use super::series::Series;
 use super::windows::Windows;
 use crate::statistics::change_point::{SERIES_MAX, change_points};
 use crate::statistics::median::median;
+
+/// Moment at which a change began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Began {
+    /// Unix time in milliseconds: the beginning of the first block with the new level.
+    pub at_ms: u64,
+    /// Release that ran for the first time then.
+    pub new_release: Option<String>,
+    /// Release that ran then.
+    pub release: Option<String>,
+}
 
 /// Returns the change point of residuals with the largest step in the direction of the change.
 pub fn began(windows: &Windows, series: &Series, residuals: &[f64], difference: f64) -> Option<Began> {

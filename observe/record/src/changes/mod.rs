@@ -3,13 +3,14 @@
 //! ```text
 //!   slices -> windows: blocks of time with costs by stack -> series: cost a request, by function and block
 //!     -> factors: slower hosts, other mixes of requests, removed -> shift: before against after, by hour of day
-//!     -> causes: a caller that grew because of its callee is no finding -> begin: the moment, the release -> report
+//!     -> causes: a caller that grew because of its callee is no finding -> begin: the moment, the release -> report; compare does all of it
 //! ```
 //!
 //! docs/decisions/record.md has the reasons and what was measured.
 
 mod begin;
 mod causes;
+mod compare;
 mod factors;
 mod question;
 mod report;
@@ -18,7 +19,8 @@ mod shift;
 mod visible;
 mod windows;
 
-pub use question::{Period, Question};
-pub use report::{Began, Change, Changes, Common, Part, Unit};
+pub use begin::Began;
+pub use question::{Period, Question, Unit};
+pub use report::{Change, Changes, Common, Part};
 pub use visible::Visible;
 pub use windows::Windows;

@@ -2,6 +2,15 @@
 
 use crate::slice::Measure;
 
+/// Divisor of costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Requests.
+    Request,
+    /// Seconds of the process, where nothing counts requests.
+    Second,
+}
+
 /// Period of time: slices that begin in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {

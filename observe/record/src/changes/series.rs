@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::report::Unit;
+use super::question::Unit;
 use super::windows::{Sums, Windows};
 use crate::time::DAY_MS;
 

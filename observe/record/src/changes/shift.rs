@@ -14,7 +14,7 @@ use crate::statistics::rank::{self, Stratum};
 /// Days of the earlier period that show how days differ.
 const DAYS_MIN: usize = 3;
 
-/// Weight of all functions' excess in that of one, in days or blocks.
+/// Weight of all functions' excess in the excess of one, in days or blocks.
 const POOLED_DAYS: f64 = 6.0;
 const POOLED_BLOCKS: f64 = 60.0;
 
@@ -128,7 +128,7 @@ pub fn pooled_excess(shifts: &[&Shift]) -> f64 {
     if raw.is_empty() { 1.0 } else { median(&raw).clamp(1.0, EXCESS_MAX) }
 }
 
-/// Excess of one series, which leans on that of all.
+/// Excess of one series, which leans on the excess of all.
 pub fn excess_of(shift: &Shift, pooled: f64, series: &Series) -> f64 {
     let (prior, factor) = if has_days(series) { (POOLED_DAYS, 1.0) } else { (POOLED_BLOCKS, FEW_DAYS) };
     let (raw, weight) = shift.raw_excess;

@@ -6,8 +6,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::question::Question;
-use super::report::Changes;
-use super::{report, series};
 use crate::slice::{Frame, FrameKind, Slice};
 
 /// Sums of a block of time and a release.
@@ -94,11 +92,6 @@ impl Windows {
             });
             *sums.costs.entry(number).or_default() += value as f64;
         }
-    }
-
-    /// Compares the periods.
-    pub fn changes(&self) -> Changes {
-        report::changes(self, &series::Series::of(self))
     }
 
     fn number(&mut self, frame: &Frame) -> Option<u32> {
