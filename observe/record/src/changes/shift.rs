@@ -116,6 +116,15 @@ impl Shift {
         if by_rank > RANK_P_MAX { 1.0 } else { (2.0 * by_mean).min(1.0) }
     }
 
+    /// Returns the standard error and the probability of the shift by the earlier days' means alone, for a series that no
+    /// others resemble; `None` if there are too few days.
+    pub fn by_days(&self, null: f64, series: &Series) -> Option<(f64, f64)> {
+        let (excess, degrees) = self.raw_excess;
+        let error = self.error_with(excess);
+        let is_known = has_days(series) && degrees >= 2.0 && error > 0.0;
+        is_known.then(|| (error, (2.0 * student_tail((self.difference.abs() - null) / error, degrees)).min(1.0)))
+    }
+
     /// Returns the standard error with an excess of the variance.
     pub fn error_with(&self, excess: f64) -> f64 {
         self.error * excess.sqrt()
@@ -123,9 +132,11 @@ impl Shift {
 }
 
 /// Excess that all series have together.
-pub fn pooled_excess(shifts: &[&Shift]) -> f64 {
+pub fn pooled_excess(shifts: &[&Shift], series: &Series) -> f64 {
     let raw: Vec<f64> = shifts.iter().filter(|s| s.raw_excess.1 > 0.0).map(|s| s.raw_excess.0).collect();
-    if raw.is_empty() { 1.0 } else { median(&raw).clamp(1.0, EXCESS_MAX) }
+    // The median of squares of few values is below their mean.
+    let part = if has_days(series) { chi_squared_median(series.days_before() as f64 - 1.0) } else { 1.0 };
+    if raw.is_empty() { 1.0 } else { (median(&raw) / part).clamp(1.0, EXCESS_MAX) }
 }
 
 /// Excess of one series, which leans on the excess of all.
@@ -162,8 +173,7 @@ fn excess_of_days(series: &Series, left: &[Option<f64>], variance: f64) -> (f64,
         return (1.0, 0.0);
     }
     let squares: f64 = days.values().map(|(sum, weight)| sum * sum / weight).sum();
-    // The median of such values is below their mean.
-    (squares / degrees / variance / chi_squared_median(degrees), degrees)
+    (squares / degrees / variance, degrees)
 }
 
 /// Correlation of neighbours; in a series where each value keeps a part r of the one before, means have (1+r)/(1-r)

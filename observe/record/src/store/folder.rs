@@ -150,6 +150,7 @@ impl Store {
     /// left; also temporary files of killed recorders. Returns the number of removed slices, and their bytes.
     pub fn expire(&mut self, now_ms: u64, keep: Duration, bytes_max: u64) -> Result<(u64, u64)> {
         self.counted = None;
+        // Times of files are those of the machine, and so is this one.
         walk::remove_leftovers(&self.folder, SystemTime::now() - LEFTOVER_AGE)?;
         let keep_ms = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX);
         let mut entries = walk::entries(&self.folder, &Query::default())?;
