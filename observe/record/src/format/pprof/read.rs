@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
+use std::ops::Range;
 use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
@@ -156,8 +157,8 @@ impl<'a> Parts<'a> {
         Ok(types)
     }
 
-    /// Returns the frames of each location, innermost first, as places in the slice.
-    fn locations(&self, slice: &mut Slice) -> Result<HashMap<u64, Vec<u32>>> {
+    /// Returns the frames of each location.
+    fn locations(&self, slice: &mut Slice) -> Result<Locations> {
         let mut mappings: HashMap<u64, (Arc<str>, FrameKind)> = HashMap::new();
         for (id, name) in &self.mappings {
             let name = self.strings.text(*name)?;
@@ -166,7 +167,7 @@ impl<'a> Parts<'a> {
             let known = kind.map_or_else(|| (name, FrameKind::Native), |kind| ("".into(), kind));
             mappings.insert(*id, known);
         }
-        let mut locations = HashMap::with_capacity(self.locations.len());
+        let mut locations = Locations { dense: vec![0..0; 2 * self.locations.len() + 2], ..Locations::default() };
         for bytes in &self.locations {
             let (mut id, mut mapping_id, mut address, mut lines) = (0, 0, 0, Vec::new());
             let mut message = Message(bytes);
@@ -180,28 +181,56 @@ impl<'a> Parts<'a> {
                 }
             }
             let (module, kind) = mappings.get(&mapping_id).cloned().unwrap_or_default();
-            let mut frames = Vec::with_capacity(lines.len().max(1));
+            let begin = locations.frames.len();
+            let is_empty = lines.is_empty();
             for function in lines {
                 let found = self.functions.get(&function);
                 let (name, file) = found.ok_or_else(|| damaged("a line has an unknown function"))?;
                 let (name, file) = (self.strings.text(*name)?, self.strings.text(*file)?);
                 let file = if file.is_empty() { module.clone() } else { file };
-                frames.push(slice.stacks.number(&Frame { name, file, kind }));
+                locations.frames.push(slice.stacks.number(&Frame { name, file, kind }));
             }
-            if frames.is_empty() {
+            if is_empty {
                 let name = format!("{address:#x}").into();
-                frames.push(slice.stacks.number(&Frame { name, file: module, kind }));
+                locations.frames.push(slice.stacks.number(&Frame { name, file: module, kind }));
             }
-            locations.insert(id, frames);
+            locations.add(id, begin..locations.frames.len());
         }
         Ok(locations)
+    }
+}
+
+/// Frames by location, innermost first, as places in the slice. Ids are small numbers in most profiles, and addresses in
+/// some.
+#[derive(Default)]
+struct Locations {
+    frames: Vec<u32>,
+    /// Ranges of frames by small ids; none is empty but for unknown ids.
+    dense: Vec<Range<usize>>,
+    sparse: HashMap<u64, Range<usize>>,
+}
+
+impl Locations {
+    fn add(&mut self, id: u64, range: Range<usize>) {
+        match usize::try_from(id).ok().and_then(|id| self.dense.get_mut(id)) {
+            Some(place) => *place = range,
+            None => {
+                self.sparse.insert(id, range);
+            }
+        }
+    }
+
+    fn get(&self, id: u64) -> Option<&[u32]> {
+        let dense = usize::try_from(id).ok().and_then(|id| self.dense.get(id));
+        let range = dense.or_else(|| self.sparse.get(&id))?;
+        Some(&self.frames[range.clone()]).filter(|frames| !frames.is_empty())
     }
 }
 
 fn add_sample(
     bytes: &[u8],
     types: &[SampleType],
-    locations: &HashMap<u64, Vec<u32>>,
+    locations: &Locations,
     frames_left: &mut usize,
     slice: &mut Slice,
 ) -> Result<()> {
@@ -224,7 +253,7 @@ fn add_sample(
     }
     let mut frames = Vec::with_capacity(ids.len());
     for id in ids.iter().rev() {
-        let found = locations.get(id).ok_or_else(|| damaged("a sample has an unknown location"))?;
+        let found = locations.get(*id).ok_or_else(|| damaged("a sample has an unknown location"))?;
         *frames_left = frames_left.checked_sub(found.len()).ok_or_else(|| damaged("its stacks are too long"))?;
         frames.extend(found.iter().rev());
     }
