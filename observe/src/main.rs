@@ -6,6 +6,8 @@
 //!              |-> why/     rules that name what bounds a process
 //!              |-> runtime/ units of work of other runtimes: Go, Python, Node
 //!              |-> calls/   calls of traced methods, and their durations
+//!              |-> recorder/   profiles of services all day, into a store
+//!              |-> history/    slices of a store, by words for times
 //!              `-> profile.rs  stacks of a process in any runtime, with their costs
 //! ```
 //!

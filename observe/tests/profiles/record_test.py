@@ -392,12 +392,17 @@ class Changes(Folder):
     def test_a_planted_growth_is_found(self):
         self.record("v1", 0)
         self.record("v2", 60)
-        # Changes compares minutes at least, so the slices of two seconds move to a minute each.
+        # Changes compares minutes at least, and days best: the slices of two seconds move to a minute each, and those
+        # of v1 to the same minutes of the days before.
         recorded = sorted(files(self.store), key=os.path.basename)
-        minutes = tempfile.mkdtemp(dir=self.folder.name)
-        for number, path in enumerate(recorded):
-            observe("record", "import", path, "--at", f"-{len(recorded) - number}m", "--store", minutes)
-        run = observe("changes", "orders", "--between", "v1", "v2", "--json", "--fail", "--store", minutes, code=9)
+        half = len(recorded) // 2
+        days = tempfile.mkdtemp(dir=self.folder.name)
+        for number, (before, after) in enumerate(zip(recorded[:half], recorded[-half:])):
+            minutes = half - number
+            observe("record", "import", after, "--at", f"-{minutes}m", "--store", days)
+            for day in (1, 2, 3):
+                observe("record", "import", before, "--at", f"-{day}d{minutes}m", "--store", days)
+        run = observe("changes", "orders", "--since", "v2", "--json", "--fail", "--store", days, code=9)
         document = json.loads(run.stdout)["services"][0]
         self.assertEqual((document["service"], document["per"]), ("orders", "request"))
         grown = {change["function"]["name"]: change for change in document["changes"] if change["difference"] > 0}
@@ -407,19 +412,14 @@ class Changes(Folder):
         self.assertFalse([name for name in grown if "Orders.parses" in name and grown[name]["part"] == "own"], grown.keys())
         self.assertGreater(grown[found[0]]["low"], 0)
         page = os.path.join(self.folder.name, "changes.html")
-        words = ["changes", "orders", "--since", "v2", "--store", minutes]
-        text = observe(*words, "-o", page).stdout
+        text = observe("changes", "orders", "--since", "v2", "--store", days, "-o", page).stdout
         self.assertIn("more processor time since v2", text)
         with open(page) as f:
             page = f.read()
         self.assertIn("Own cost of functions over time: orders, a request", page)
         self.assertIn("heat-9", page)
-        # Between two halves of one release nothing has changed.
-        half = len(recorded) // 4
-        spans = [f"-{len(recorded) + 1}m..-{len(recorded) - half + 1}m", f"-{len(recorded) - half}m..-{len(recorded) // 2 + 2}m"]
-        run = observe("changes", "orders", "--between", *spans, "--json", "--store", minutes)
-        self.assertEqual([change for change in json.loads(run.stdout)["services"][0]["changes"]
-                          if change["part"] == "own" and change["low"] > 0.3 * change["before"]], [])
+        # Equal days have no change.
+        observe("changes", "orders", "--between", "-2d1h..-2d", "-1d1h..-1d", "--fail", "--store", days)
 
     def test_requests_are_counted(self):
         served = self.record("v1", 0)
