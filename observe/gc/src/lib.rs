@@ -26,6 +26,6 @@ pub use model::collector::Collector;
 pub use model::event::{Change, Event, Kind};
 pub use model::log::Log;
 pub use model::{event, heap, log};
-pub use read::{Parser, read};
+pub use read::{Parser, parse, read};
 pub use summary::Summary;
 pub use verdict::verdict;

@@ -144,10 +144,10 @@ fn sampled_seconds(log: &Log) -> Option<f64> {
 
 fn percentiles(events: &[Event]) -> [f64; 3] {
     let mut pauses: Vec<f64> = events.iter().map(|event| event.pause_ms).collect();
-    pauses.sort_by(f64::total_cmp);
     [0.5, 0.9, 0.99].map(|part| {
         let rank = (part * pauses.len() as f64).ceil() as usize;
-        pauses.get(rank.max(1) - 1).copied().unwrap_or(0.0)
+        let at = rank.max(1) - 1;
+        if at < pauses.len() { *pauses.select_nth_unstable_by(at, f64::total_cmp).1 } else { 0.0 }
     })
 }
 
@@ -165,20 +165,27 @@ fn utilization(events: &[Event], seconds: f64) -> [Option<f64>; 3] {
         total += pause;
     }
     paused.push(total);
-    // Seconds of pauses before a time.
-    let until = |time: f64| {
-        let count = pauses.partition_point(|(start, _)| *start <= time);
+    // Seconds of pauses before a time. `count`: pauses that began before the last time, which is near.
+    let until = |time: f64, count: &mut usize| {
+        while *count > 0 && pauses[*count - 1].0 > time {
+            *count -= 1;
+        }
+        while pauses.get(*count).is_some_and(|(start, _)| *start <= time) {
+            *count += 1;
+        }
         let Some((start, pause)) = count.checked_sub(1).and_then(|at| pauses.get(at)) else { return 0.0 };
-        paused[count - 1] + pause.min(time - start)
+        paused[*count - 1] + pause.min(time - start)
     };
     WINDOWS_MS.map(|window_ms| {
         let window = window_ms / 1000.0;
         if seconds < window {
             return None;
         }
+        let mut counts = [0; 4];
+        let mut between = |from: f64, to: f64, at: usize| until(to, &mut counts[at + 1]) - until(from, &mut counts[at]);
         let worst = pauses.iter().fold(0.0f64, |worst, (start, pause)| {
             let end = start + pause;
-            worst.max(until(start + window) - until(*start)).max(until(end) - until(end - window))
+            worst.max(between(*start, start + window, 0)).max(between(end - window, end, 2))
         });
         Some((1.0 - worst / window).clamp(0.0, 1.0))
     })

@@ -7,5 +7,5 @@ mod stopped;
 mod unified;
 
 pub use parser::Parser;
-pub use source::read;
+pub use source::{parse, read};
 pub use unified::is_collection;

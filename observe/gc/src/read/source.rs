@@ -31,6 +31,13 @@ pub fn read(paths: &[PathBuf]) -> Result<Log> {
     Ok(parser.finish())
 }
 
+/// Parses a log that is not in a file. Fails if reading fails.
+pub fn parse(input: &mut dyn Read) -> io::Result<Log> {
+    let mut parser = Parser::default();
+    lines(input, |line| parser.line(line))?;
+    Ok(parser.finish())
+}
+
 fn failure(path: &Path, error: &io::Error) -> Error {
     Error::io(Code::Input, "cannot read the log", error).at_path(path.display().to_string())
 }

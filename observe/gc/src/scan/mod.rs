@@ -9,6 +9,13 @@ pub struct Scan<'a>(pub &'a [u8]);
 /// Largest accepted number; the product with any unit stays a finite and exact integer.
 const NUMBER_MAX: f64 = 1e15;
 
+/// Digits of the largest accepted integer.
+const DIGITS_MAX: usize = 18;
+/// Powers of ten, for fractions.
+const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+/// Integers below it are exact as doubles.
+const EXACT: f64 = 9e15;
+
 impl<'a> Scan<'a> {
     /// Skips a prefix; returns false if the rest does not begin with it.
     pub fn eat(&mut self, prefix: &[u8]) -> bool {
@@ -17,37 +24,50 @@ impl<'a> Scan<'a> {
 
     /// Skips spaces and tabs.
     pub fn spaces(&mut self) -> &mut Scan<'a> {
-        let spaces = self.0.iter().take_while(|c| matches!(c, b' ' | b'\t')).count();
-        self.0 = &self.0[spaces..];
+        while let [b' ' | b'\t', rest @ ..] = self.0 {
+            self.0 = rest;
+        }
         self
     }
 
     /// Takes an unsigned integer.
     pub fn integer(&mut self) -> Option<u64> {
-        let digits = self.0.iter().take_while(|c| c.is_ascii_digit()).count();
-        if digits == 0 || digits > 18 {
+        let (number, digits) = self.digits(0);
+        if digits == 0 || digits > DIGITS_MAX {
             return None;
         }
-        let number = self.0[..digits].iter().fold(0, |n: u64, c| n * 10 + u64::from(c - b'0'));
         self.0 = &self.0[digits..];
         Some(number)
     }
 
+    /// Returns an integer that goes on with the digits here, and their count; wrong beyond [`DIGITS_MAX`] digits.
+    fn digits(&self, start: u64) -> (u64, usize) {
+        let (mut number, mut digits) = (start, 0);
+        while let Some(c) = self.0.get(digits).filter(|c| c.is_ascii_digit()) {
+            number = number.wrapping_mul(10).wrapping_add(u64::from(c - b'0'));
+            digits += 1;
+        }
+        (number, digits)
+    }
+
     /// Takes a number with an optional fraction, after a point or, in logs of some locales, a comma.
     pub fn number(&mut self) -> Option<f64> {
-        let mut value = self.integer()? as f64;
+        let whole = self.integer()?;
+        let mut value = whole as f64;
         if let [b'.' | b',', digit, ..] = self.0
             && digit.is_ascii_digit()
         {
-            let (mut scale, mut fraction, mut digits) = (1.0, 0.0, 0);
-            for c in self.0[1..].iter().take_while(|c| c.is_ascii_digit()) {
-                digits += 1;
-                if digits <= 15 {
-                    (scale, fraction) = (scale * 10.0, fraction * 10.0 + f64::from(c - b'0'));
+            let point = Scan(&self.0[1..]);
+            let (all, digits) = point.digits(whole);
+            value = match POWERS.get(digits) {
+                Some(scale) if value < EXACT / scale => all as f64 / scale,
+                // Digits beyond those of a double are left out.
+                _ => {
+                    let kept = Scan(&point.0[..digits.min(POWERS.len() - 1)]);
+                    value + kept.digits(0).0 as f64 / POWERS[kept.0.len()]
                 }
-            }
+            };
             self.0 = &self.0[1 + digits..];
-            value += fraction / scale;
         }
         (value < NUMBER_MAX).then_some(value)
     }
@@ -85,8 +105,11 @@ pub fn split_milliseconds(text: &[u8]) -> Option<(&[u8], f64)> {
 
 /// Splits a text at the number that ends it.
 pub fn split_number(text: &[u8]) -> Option<(&[u8], f64)> {
-    let digits = text.iter().rev().take_while(|c| c.is_ascii_digit() || matches!(c, b'.' | b',')).count();
-    let (before, number) = text.split_at(text.len() - digits);
+    let mut at = text.len();
+    while at > 0 && matches!(text[at - 1], b'0'..=b'9' | b'.' | b',') {
+        at -= 1;
+    }
+    let (before, number) = text.split_at(at);
     let mut scan = Scan(number);
     let value = scan.number().filter(|_| scan.0.is_empty())?;
     Some((before.trim_ascii_end(), value))
@@ -94,22 +117,36 @@ pub fn split_number(text: &[u8]) -> Option<(&[u8], f64)> {
 
 /// Returns what follows the first occurrence of a word.
 pub fn after<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
-    memchr::memmem::find(text, word).map(|at| &text[at + word.len()..])
+    find(text, word).map(|at| &text[at + word.len()..])
+}
+
+/// Returns where a word begins. Lines are short, so that a searcher would take longer to build than to use.
+pub fn find(text: &[u8], word: &[u8]) -> Option<usize> {
+    let first = *word.first()?;
+    let mut from = 0;
+    loop {
+        let at = from + memchr::memchr(first, &text[from..])?;
+        if text[at..].starts_with(word) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
 }
 
 /// Returns the contents of the bracket that opens at the start of a text, and the text after it.
 pub fn bracket(text: &[u8], open: u8, close: u8) -> Option<(&[u8], &[u8])> {
+    if text.first() != Some(&open) {
+        return None;
+    }
     let mut depth = 0usize;
-    for (at, c) in text.iter().enumerate() {
-        if *c == open && !is_address_range(&text[at..]) {
-            depth += 1;
-        } else if *c == close {
+    for at in memchr::memchr2_iter(open, close, text) {
+        if text[at] == close {
             depth = depth.checked_sub(1)?;
-            if depth == 0 {
-                return Some((&text[1..at], &text[at + 1..]));
-            }
-        } else if depth == 0 {
-            return None;
+        } else if !is_address_range(&text[at..]) {
+            depth += 1;
+        }
+        if depth == 0 {
+            return (at > 0).then(|| (&text[1..at], &text[at + 1..]));
         }
     }
     None
@@ -117,7 +154,7 @@ pub fn bracket(text: &[u8], open: u8, close: u8) -> Option<(&[u8], &[u8])> {
 
 /// Returns true for a half-open range of addresses, whose bracket never closes: `[0x00c0, 0x00cc)`.
 pub fn is_address_range(text: &[u8]) -> bool {
-    text.starts_with(b"[0x")
+    text.starts_with(b"[0x") && memchr::memchr2(b')', b']', text).is_none_or(|at| text[at] == b')')
 }
 
 #[cfg(test)]
@@ -144,6 +181,7 @@ mod tests {
         assert_eq!(split_milliseconds(b"Pause Remark ms"), None);
         assert_eq!(bracket(b"(a (b)) c", b'(', b')'), Some((&b"a (b)"[..], &b" c"[..])));
         assert_eq!(bracket(b"(a", b'(', b')'), None);
+        assert!(is_address_range(b"[0x00c0, 0x00cc)") && !is_address_range(b"[0x00c0,0x00cc], size = 7776B"));
         assert_eq!(bracket(b"a)", b'(', b')'), None);
     }
 }

@@ -30,7 +30,7 @@ pub fn fill(report: &GcReport, answer: &mut Answer) {
     let GcReport { log, summary, findings } = report;
     answer.notes.push(origin(log, summary));
     if log.foreign > 0 {
-        answer.skips.push(format!("{} of {} lines: not of a JVM's log", count(log.foreign), count(log.lines)));
+        answer.skips.push(format!("{} of {} lines: of no known form", count(log.foreign), count(log.lines)));
     }
     if log.damaged > 0 {
         answer.skips.push(format!("{} lines: damaged or cut", count(log.damaged)));

@@ -64,6 +64,29 @@ const IGNORED: &[&str] = &[
     "Immediate Garbage",
     "Collectable Garbage",
     "CMS: Large block",
+    "concurrent-mark-sweep perm gen",
+    "Min:",
+    "Avg:",
+    "Sum:",
+    // G1SummarizeRSetStats
+    "Recent concurrent refinement",
+    "Concurrent RS",
+    "Conc RS",
+    "Concurrent sampling",
+    "Current rem set",
+    "Total heap region",
+    "Total per region",
+    "Static structures",
+    "Max size region",
+    "Region with largest",
+    "Of ",
+    "Did ",
+    // TraceClassHistogram
+    "num     #instances",
+    "Total ",
+    "GC locker: Trying",
+    "GC log file",
+    "TLAB",
 ];
 
 /// Takes a line. Returns false if it is none of a JVM.
@@ -81,7 +104,16 @@ pub fn take(text: &[u8], log: &mut Log) -> bool {
         log.settings.memory = Scan(memory).size().unwrap_or(0);
         return true;
     }
-    IGNORED.iter().any(|start| text.starts_with(start.as_bytes()))
+    let Some(first) = text.first() else { return false };
+    let is_start = |start: &&str| start.as_bytes()[0] == *first && text.starts_with(start.as_bytes());
+    IGNORED.iter().any(is_start) || is_histogram_row(text)
+}
+
+/// Returns true for a class in a histogram: `   1:       9249662      876131272  [C`.
+pub fn is_histogram_row(text: &[u8]) -> bool {
+    let mut scan = Scan(text);
+    let is_number = |scan: &mut Scan| scan.spaces().integer().is_some();
+    is_number(&mut scan) && scan.eat(b": ") && is_number(&mut scan) && scan.eat(b" ") && is_number(&mut scan)
 }
 
 fn command_line(flags: &[u8], log: &mut Log) {

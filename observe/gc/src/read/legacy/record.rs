@@ -3,7 +3,7 @@
 use crate::model::collector::Collector;
 use crate::model::event::{Change, Kind, Space};
 use crate::model::log::{Log, Pause, blank};
-use crate::scan::{Scan, after, bracket, is_address_range, split_milliseconds, split_number};
+use crate::scan::{Scan, after, bracket, find, is_address_range, split_milliseconds, split_number};
 
 /// Names of spaces at the starts of inner brackets.
 const SPACES: [(&[u8], Space, Option<Collector>); 12] = [
@@ -41,37 +41,77 @@ pub fn change(scan: &mut Scan) -> Option<Change> {
     Some(Change { before, after, total: size(scan).unwrap_or(0) })
 }
 
+/// Words in parentheses and brackets of a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Words {
+    is_mark_start: bool,
+    is_remark: bool,
+    is_mixed: bool,
+    has_failed: bool,
+    has_lost: bool,
+    is_exhausted: bool,
+}
+
+impl Words {
+    /// Takes the text from a parenthesis or bracket on.
+    fn take(&mut self, text: &[u8]) {
+        let starts = |word: &[u8]| text.starts_with(word);
+        match text.get(1) {
+            Some(b'C') if starts(b"(CMS Initial Mark)") => self.is_mark_start = true,
+            Some(b'C') if starts(b"(CMS Final Remark)") => self.is_remark = true,
+            Some(b'i') if starts(b"(initial-mark)") => self.is_mark_start = true,
+            Some(b'1') if starts(b"[1 CMS-initial-mark") => self.is_mark_start = true,
+            Some(b'1') if starts(b"[1 CMS-remark") => self.is_remark = true,
+            Some(b'm') if starts(b"(mixed)") => self.is_mixed = true,
+            Some(b'p') if starts(b"(partial)") => self.is_mixed = true,
+            Some(b'p') if starts(b"(promotion failed)") => self.is_exhausted = true,
+            Some(b't') if starts(b"(to-space") => self.is_exhausted = true,
+            Some(b'c') if starts(b"(concurrent mode failure)") => (self.has_failed, self.has_lost) = (true, true),
+            Some(b'c') if starts(b"(concurrent mode interrupted)") => self.has_failed = true,
+            _ => {}
+        }
+    }
+}
+
+/// Parts of a record.
+#[derive(Default)]
+struct Parts {
+    words: Words,
+    spaces: [Change; Space::ALL.len()],
+}
+
 /// Takes a record `[GC (Cause) .. 65K->14K(251K), 0.0129 secs]` that begins at `start_s`. Returns false if it is none.
-pub fn pause(record: &[u8], start_s: f64, log: &mut Log) -> bool {
-    let Some((inside, _)) = bracket(record, b'[', b']') else { return false };
+///
+/// @param top buffer for the text outside inner brackets
+pub fn pause(record: &[u8], start_s: f64, top: &mut Vec<u8>, log: &mut Log) -> bool {
+    let Some(inside) = record.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")) else { return false };
     let Some(seconds) = seconds(inside) else { return false };
     let mut event = blank();
-    let top = top(inside);
-    event.heap = last_change(&top).unwrap_or_default();
+    let Parts { words, spaces } = parts(inside, top, log);
+    event.heap = last_change(top).unwrap_or_default();
+    event.spaces = spaces;
     let is_full = inside.starts_with(b"Full GC");
-    spaces(inside, &mut event.spaces, log);
-    let has = |word: &[u8]| memchr::memmem::find(inside, word).is_some();
     let has_old = event.space(Space::Old).is_known() && event.space(Space::Old).after > 0;
     let mut kind = match () {
         () if is_full => Kind::Full,
-        () if has(b"CMS-initial-mark") || has(b"(CMS Initial Mark)") || has(b"(initial-mark)") => Kind::ConcurrentStart,
-        () if has(b"CMS-remark") || has(b"(CMS Final Remark)") || inside.starts_with(b"GC remark") => Kind::Remark,
+        () if words.is_mark_start => Kind::ConcurrentStart,
+        () if words.is_remark || inside.starts_with(b"GC remark") => Kind::Remark,
         () if inside.starts_with(b"GC cleanup") => Kind::Cleanup,
-        () if has(b"(mixed)") || has(b"(partial)") => Kind::Mixed,
+        () if words.is_mixed => Kind::Mixed,
         // A young collection that went on with the old generation.
         () if has_old => Kind::Full,
         () => Kind::Young,
     };
-    if has(b"concurrent mode failure") || has(b"concurrent mode interrupted") {
+    if words.has_failed {
         kind = Kind::Full;
-        log.lost_cycles += u64::from(has(b"concurrent mode failure"));
+        log.lost_cycles += u64::from(words.has_lost);
     }
-    event.is_exhausted = has(b"promotion failed") || has(b"to-space") || inside.starts_with(b"GC--");
+    event.is_exhausted = words.is_exhausted || inside.starts_with(b"GC--");
     if inside.starts_with(b"GC pause") || inside.starts_with(b"GC remark") || inside.starts_with(b"GC cleanup") {
         log.collector.get_or_insert(Collector::G1);
     }
-    let cause = cause(&top).unwrap_or(match kind {
-        Kind::Full if has(b"(System)") => b"System.gc()",
+    let cause = cause(top).unwrap_or(match kind {
+        Kind::Full if find(top, b"(System)").is_some() => b"System.gc()",
         Kind::Remark | Kind::ConcurrentStart | Kind::Cleanup => b"concurrent cycle",
         _ => b"not named",
     });
@@ -89,25 +129,38 @@ fn seconds(text: &[u8]) -> Option<f64> {
     split_number(text).map(|(_, seconds)| seconds).filter(|seconds| *seconds < 1e6)
 }
 
-/// Returns what a record has outside inner brackets.
-fn top(text: &[u8]) -> Vec<u8> {
-    let mut depth = 0usize;
-    let mut top = Vec::with_capacity(text.len().min(256));
-    for (at, c) in text.iter().enumerate() {
-        match c {
-            b'[' if !is_address_range(&text[at..]) => depth += 1,
-            b']' => depth = depth.saturating_sub(1),
-            _ if depth == 0 => top.push(*c),
-            _ => {}
+/// Returns the parts of a record; its text outside inner brackets goes to `top`, its collector to the log.
+fn parts(text: &[u8], top: &mut Vec<u8>, log: &mut Log) -> Parts {
+    let (mut parts, mut depth, mut from) = (Parts::default(), 0usize, 0);
+    top.clear();
+    for at in memchr::memchr3_iter(b'[', b']', b'(', text) {
+        match text[at] {
+            b'(' => parts.words.take(&text[at..]),
+            b'[' if is_address_range(&text[at..]) => {}
+            b'[' => {
+                if depth == 0 {
+                    top.extend_from_slice(&text[from..at]);
+                }
+                depth += 1;
+                parts.words.take(&text[at..]);
+                space(&text[at + 1..], &mut parts.spaces, log);
+            }
+            _ => {
+                depth = depth.saturating_sub(1);
+                from = at + 1;
+            }
         }
     }
-    top
+    if depth == 0 {
+        top.extend_from_slice(&text[from..]);
+    }
+    parts
 }
 
 /// Returns the last change of a text.
 fn last_change(text: &[u8]) -> Option<Change> {
-    let at = memchr::memmem::rfind(text, b"->")?;
-    change_around(text, at)
+    let at = memchr::memrchr_iter(b'>', text).find(|at| text[..*at].ends_with(b"-"))?;
+    change_around(text, at - 1)
 }
 
 /// Returns the change whose arrow is at `at`.
@@ -143,21 +196,20 @@ fn cause(top: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Takes the spaces in inner brackets.
-fn spaces(text: &[u8], spaces: &mut [Change; Space::ALL.len()], log: &mut Log) {
-    for at in memchr::memchr_iter(b'[', text) {
-        let inner = &text[at + 1..];
-        let Some((name, space, collector)) = SPACES.iter().find(|(name, ..)| inner.starts_with(name)) else { continue };
-        if log.collector.is_none() || *collector == Some(Collector::Cms) {
-            log.collector = collector.or(log.collector);
-        }
-        // Other output may stand between the name and the sizes, but no bracket ends.
-        let end = memchr::memchr(b']', inner).unwrap_or(inner.len());
-        let Some(change) = last_change(&inner[name.len()..end]) else { continue };
-        let known = &mut spaces[*space as usize];
-        if !known.is_known() {
-            *known = change;
-        }
+/// Takes the space of an inner bracket, without its begin.
+fn space(inner: &[u8], spaces: &mut [Change; Space::ALL.len()], log: &mut Log) {
+    let Some(first) = inner.first() else { return };
+    let is_name = |name: &[u8]| name[0] == *first && inner.starts_with(name);
+    let Some((name, space, collector)) = SPACES.iter().find(|(name, ..)| is_name(name)) else { return };
+    if log.collector.is_none() || *collector == Some(Collector::Cms) {
+        log.collector = collector.or(log.collector);
+    }
+    // Other output may stand between the name and the sizes, but no bracket ends.
+    let end = memchr::memchr(b']', inner).unwrap_or(inner.len());
+    let Some(change) = last_change(&inner[name.len()..end]) else { return };
+    let known = &mut spaces[*space as usize];
+    if !known.is_known() {
+        *known = change;
     }
 }
 
@@ -173,7 +225,7 @@ pub fn concurrent(text: &[u8], log: &mut Log) -> bool {
         }
         return true;
     }
-    if memchr::memmem::find(inside, b"-abort").is_some() && inside.starts_with(b"GC concurrent-mark-abort") {
+    if inside.starts_with(b"GC concurrent-mark-abort") {
         log.lost_cycles += 1;
     }
     let Some(seconds) = seconds(inside) else { return true };
@@ -215,7 +267,12 @@ mod tests {
         assert_eq!(seconds(b"GC 1K->1K(2K), 0,0129 secs"), Some(0.0129));
         assert_eq!(seconds(b"CMS-concurrent-mark: 0.035/0.250 secs"), Some(0.25));
         assert_eq!(seconds(b"GC 1K->1K(2K)"), None);
-        assert_eq!(top(b"GC [a [b]] c [d]"), b"GC  c ");
+        let (mut top, mut log) = (b"old".to_vec(), Log::default());
+        parts(b"GC [a [b]] c [d]", &mut top, &mut log);
+        assert_eq!(top, b"GC  c ");
+        let text = b"GC (promotion failed) [1 CMS-remark: 1K(2K)] (concurrent mode failure)";
+        let words = parts(text, &mut top, &mut log).words;
+        assert!(words.is_exhausted && words.is_remark && words.has_lost && words.has_failed && !words.is_mixed);
         assert_eq!(cause(b"GC pause (G1 Evacuation Pause) (young)"), Some(&b"G1 Evacuation Pause"[..]));
         assert_eq!(cause(b"GC pause (young) (System.gc())"), Some(&b"System.gc()"[..]));
         assert_eq!(cause(b"GC  65K->14K(251K), 0.0129 secs"), None);

@@ -17,7 +17,7 @@ use crate::model::heap::HeapSample;
 use crate::model::log::Log;
 use crate::read::stopped::{COLLECTION, age, stopped};
 use crate::scan::stamp::{Stamp, date};
-use crate::scan::{Scan, after, split_milliseconds};
+use crate::scan::{Scan, after, find, split_milliseconds};
 use space::Regions;
 use z::Cycles;
 
@@ -130,7 +130,7 @@ impl Unified {
             Some(b'U') if text.starts_with(b"User=") => cpu(number, text, log),
             Some(b'U') if text.starts_with(b"Using ") => self.workers(&text[6..], log),
             Some(b' ') if self.cycles.row(generation, text) => {}
-            Some(b' ') if tags.is_empty() || memchr::memmem::find(tags, b"phases").is_some() => self.phase(text, log),
+            Some(b' ') if tags.is_empty() || find(tags, b"phases").is_some() => self.phase(text, log),
             Some(b' ') => {}
             Some(b'T') if text.starts_with(b"To-space ") => self.pending.is_exhausted = true,
             Some(b'-') => _ = age(text, log),
@@ -138,7 +138,7 @@ impl Unified {
             _ => {
                 let Pending { spaces, regions, .. } = &mut self.pending;
                 let is_space = space::take(text, spaces, regions) || self.cycles.row(generation, text);
-                if !is_space && memchr::memmem::find(tags, b"phases").is_some() {
+                if !is_space && find(tags, b"phases").is_some() {
                     self.phase(text, log);
                 }
             }
@@ -158,7 +158,7 @@ impl Unified {
         let (name, ms) = match split_milliseconds(text) {
             Some((head, ms)) => (head.trim_ascii_end().strip_suffix(b":").unwrap_or(head), ms),
             None => {
-                let Some((head, rest)) = memchr::memmem::find(text, b" (ms):").map(|at| text.split_at(at)) else {
+                let Some((head, rest)) = find(text, b" (ms):").map(|at| text.split_at(at)) else {
                     return;
                 };
                 let Some(ms) = after(rest, b"Avg:").and_then(|rest| Scan(rest).spaces().number()) else { return };

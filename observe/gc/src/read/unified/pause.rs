@@ -3,7 +3,7 @@
 use super::{Unified, space};
 use crate::model::event::{Change, Kind};
 use crate::model::log::{Log, Pause, blank};
-use crate::scan::{bracket, split_milliseconds};
+use crate::scan::{bracket, find, split_milliseconds};
 
 /// Name of a pause in its parts.
 #[derive(Debug, PartialEq)]
@@ -18,7 +18,7 @@ impl Unified {
     pub(super) fn pause(&mut self, number: u64, text: &[u8], time: f64, log: &mut Log) {
         let Some((head, pause_ms)) = split_milliseconds(text) else {
             // A line that begins a pause ends with its name.
-            log.damaged += u64::from(memchr::memmem::find(text, b"->").is_some());
+            log.damaged += u64::from(find(text, b"->").is_some());
             self.pending.phases.clear();
             return;
         };
