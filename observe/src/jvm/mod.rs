@@ -11,7 +11,7 @@
 //!   recording.rs  its recording: a JFR file
 //!   locks/        the lock agent, from start to stop
 //!   memory/       address ranges of its areas, objects by class
-//!   log/          the JVM's own log: pauses, and a silenced warning
+//!   log/          the JVM's own log: to a file, its pauses, and a silenced warning
 //!   tracer/       the tracing agent, from start to end, and its messages
 //!   virtual_threads.rs   virtual threads, by the JVM's own dump
 //! ```
@@ -34,10 +34,10 @@ use std::time::{Duration, Instant};
 
 use yunti_base::Result;
 
-pub use attach::diagnose;
+pub use attach::{diagnose, java_release};
 pub use classes::loaded_classes;
 pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
-pub use log::{Pause, PauseLog};
+pub use log::{LogFile, Pause, PauseLog};
 pub use memory::{Counted, Histogram, areas};
 pub use perf_data::{PerfData, perf_data, perf_data_file};
 pub use profiler::{Profiler, Rates, Sampling};

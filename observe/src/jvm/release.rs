@@ -28,7 +28,7 @@ pub enum Agent {
     Tracer,
     /// The lock agent, which is stopped by a command.
     Locks,
-    /// No agent: the JVM's own log of safepoints, which is turned off.
+    /// No agent: the JVM's own log to a file, which is turned off.
     Pauses,
 }
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -163,6 +164,141 @@ for run in RUNS:
         setattr(Logs, f"test_pauses_of_{run.replace(' ', '_')}_equal_those_of_jfr", agreement(run))
 
 
+def advised(version, folder, options, *words):
+    """Runs the program with a log in a folder. Returns the answer about it."""
+    log = os.path.join(folder, "advised.log")
+    command = [os.path.join(java_versions()[version], "bin/java"), *options, "-Xlog:gc*,safepoint,gc+age=trace:file="
+               + log, "-cp", folder, "Churn", *words]
+    subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return answer("gc", log)
+
+
+class Promises(InAFolder, unittest.TestCase):
+    """The advice of a log, taken, brings what the answer promised: collections become rarer, pauses not longer."""
+
+    def test_a_larger_young_generation(self):
+        versions = java_versions()
+        if not versions:
+            self.skipTest("there is no JDK 17 or 25")
+        version = min(versions)
+        compiled(self.folder.name, "Churn")
+        heap = ["-XX:+UseParallelGC", "-Xms512m", "-Xmx512m", "-XX:-UseAdaptiveSizePolicy", "-XX:+AlwaysPreTouch"]
+        before = advised(version, self.folder.name, [*heap, "-Xmn8m"], "short", "4")
+        advice = next(f["cure"] for f in before["findings"] if f["rule"] == "young too small")
+        size = re.search(r"-Xmn\d+m", advice)[0]
+        after = advised(version, self.folder.name, [*heap, size], "short", "4")
+        # Counts and bytes, not times: the machine may be slow in one of the runs.
+        each = [run["young"]["eden_bytes"] for run in (before, after)]
+        young = [sum(kind["count"] for kind in run["by_kind"] if kind["kind"] == "young") for run in (before, after)]
+        allocated = [count * eden for count, eden in zip(young, each)]
+        promised = before["young"]["predictions"][-1]
+        larger = each[1] / each[0]
+        self.assertGreater(larger, 2)
+        # Collections of a byte fall as the eden grows, within a quarter.
+        rarer = (young[0] / allocated[0]) / (young[1] / allocated[1])
+        self.assertAlmostEqual(rarer / larger, 1, delta=0.25)
+        self.assertAlmostEqual(promised["factor"], promised["eden_bytes"] / each[0], delta=0.01)
+        # Nothing survives, so a pause does not grow with the eden; time lost a byte falls far.
+        lost = [run["pauses"]["total_ms"] / bytes for run, bytes in zip((before, after), allocated)]
+        self.assertLess(lost[1], 0.6 * lost[0], (size, young, lost))
+
+
+class Live(InAFolder, unittest.TestCase):
+    """A JVM that runs: the same answer as of its log, and nothing is left behind."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not java_versions():
+            raise unittest.SkipTest("there is no JDK 17 or 25")
+        super().setUpClass()
+        compiled(cls.folder.name, "Churn")
+
+    def started(self, version, *options, log=True):
+        home = java_versions().get(version)
+        if not home:
+            self.skipTest(f"there is no JDK {version}")
+        own = os.path.join(self.folder.name, "own.log")
+        # Its own log has the same lines, to compare with.
+        logs = [f"-Xlog:gc*,safepoint:file={own}:uptime,tags"] if log else []
+        command = [os.path.join(home, "bin/java"), *options, "-Xmx64m", *logs, "-cp", self.folder.name, "Churn", "cache",
+                   "60"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process, own
+
+    def check_live(self, version, collector, *options):
+        process, own = self.started(version, *options)
+        time.sleep(2)
+        document = answer("gc", process.pid, "-s", "2", "--requests-per-second", "1000")
+        self.assertEqual([name for name in os.listdir("/tmp") if name.startswith(f".yunti-observe-{process.pid}-")], [])
+        self.assertIsNone(process.poll())
+        self.assertEqual((document["collector"], document["settings"]["heap_max"]), (collector, 64 << 20))
+        self.assertEqual((document["lines_foreign"], document["lines_damaged"]), (0, 0))
+        self.assertAlmostEqual(document["log_seconds"], 2, delta=1)
+        process.kill()
+        process.wait()
+        # Each pause of the answer is in the log that the JVM writes anyway, with the same duration.
+        def pauses(events):
+            return {(event["gc"], round(event["pause_ms"], 3), round(event["start_s"], 2)) for event in events}
+
+        ours, theirs = pauses(document["events"]), pauses(answer("gc", own)["events"])
+        self.assertGreater(len(ours), 3)
+        self.assertEqual(sorted(ours - theirs)[:5], [])
+        begin, end = min(start for *_, start in ours), max(start for *_, start in ours)
+        missing = [pause for pause in theirs - ours if begin < pause[2] < end]
+        self.assertEqual(missing[:5], [])
+        self.assertGreater(document["a_request"]["pause_ms"], 0)
+        return document
+
+    def test_g1(self):
+        document = self.check_live("17", "G1", "-XX:+UseG1GC")
+        self.assertGreater(document["a_request"]["allocated_bytes"], 1000)
+        self.assertTrue(document["phases"] and document["stops"])
+
+    def test_generational_z(self):
+        self.check_live("25", "generational ZGC", "-XX:+UseZGC")
+
+    def test_parallel(self):
+        document = self.check_live("25", "Parallel", "-XX:+UseParallelGC")
+        self.assertGreater(document["allocation_bytes_per_s"], 1 << 20)
+
+    def test_counters(self):
+        """Counters name the same collections as the log, without an attach."""
+        version = min(java_versions())
+        process, own = self.started(version, "-XX:+UseParallelGC", "-XX:+DisableAttachMechanism", "-XX:+UsePerfData")
+        time.sleep(2)
+        document = answer("gc", process.pid, "-s", "2", "--counters")
+        process.kill()
+        process.wait()
+        self.assertEqual(document["collector"], "Parallel")
+        began = {e["gc"]: e for e in answer("gc", own)["events"]}
+        count, total = document["pauses"]["count"], document["pauses"]["total_ms"]
+        self.assertGreater(count, 3)
+        self.assertLess(count, len(began))
+        mean = sum(e["pause_ms"] for e in began.values()) / len(began)
+        # Counters have the time of each collection; a single one may be much longer than the mean.
+        self.assertLess(0.1 * mean, total / count)
+        self.assertLess(total / count, 10 * mean)
+
+    def test_an_observer_that_is_killed_leaves_nothing(self):
+        process, _ = self.started(min(java_versions()), "-XX:+UseSerialGC", log=False)
+        time.sleep(2)
+        observer = subprocess.Popen([os.environ.get("YUNTI", "yunti"), "observe", "gc", str(process.pid), "-s", "60"],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        files = lambda: [n for n in os.listdir("/tmp") if n.startswith(f".yunti-observe-{process.pid}-")]  # noqa: E731
+        self.until(files)
+        observer.kill()
+        observer.wait()
+        self.until(lambda: not files())
+
+    def until(self, is_true):
+        end = time.monotonic() + 30
+        while not is_true() and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertTrue(is_true())
+
+
 class Errors(Refusals, InAFolder, unittest.TestCase):
     observer = "gc"
 
@@ -172,6 +308,10 @@ class Errors(Refusals, InAFolder, unittest.TestCase):
             f.write("2026-01-01 INFO started\n")
         self.refused(3, "no line of a garbage collection log", path)
         self.refused(3, "No such file", os.path.join(self.folder.name, "none.log"))
+        self.refused(3, "no process", "no-such-program-of-anybody")
+        self.refused(2, "is not a JVM", os.getpid())
+        self.refused(2, "--seconds is for a live JVM", path, "-s", "3")
+        self.refused(2, "not a number of requests", path, "--requests-per-second", "x")
         self.refused(3, "cannot read the log", self.folder.name)
         self.refused(2, "FILE")
         self.refused(2, "--compare", "--compare", path)

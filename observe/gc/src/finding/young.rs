@@ -47,7 +47,7 @@ pub fn too_small(log: &Log, summary: &Summary) -> Option<Finding> {
     }
     let text = format!(
         "most are young collections, one every {}, because the eden has only {} of {}",
-        seconds(model.interval_s),
+        if model.interval_s < 0.1 { milliseconds(model.interval_s * 1000.0) } else { seconds(model.interval_s) },
         memory(model.eden_bytes as u64),
         if is_in_heap { format!("a heap of {}", memory(summary.heap_max)) } else { memory(summary.heap_max) }
     );

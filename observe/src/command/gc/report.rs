@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::GcReport;
+use super::requests::RequestCost;
 use yunti_gc::comparison::Unit;
 use yunti_gc::log::Sum;
 use yunti_gc::summary::WINDOWS_MS;
@@ -26,7 +27,7 @@ pub fn subject(files: &[PathBuf]) -> String {
 }
 
 /// Fills an answer with notes and tables.
-pub fn fill(report: &GcReport, answer: &mut Answer) {
+pub fn fill(report: &GcReport, requests_per_second: Option<f64>, answer: &mut Answer) {
     let GcReport { log, summary, findings } = report;
     answer.notes.push(origin(log, summary));
     if log.foreign > 0 {
@@ -47,7 +48,16 @@ pub fn fill(report: &GcReport, answer: &mut Answer) {
         rows: rows.collect(),
         shown: SHOWN,
     });
-    answer.tables.push(numbers(log, summary));
+    let cost = requests_per_second.and_then(|rate| RequestCost::of(log, summary, rate));
+    answer.notes.extend(cost.and_then(|cost| cost.note()));
+    let mut numbers = numbers(log, summary);
+    if let Some(cost) = cost {
+        let row = |name: &str, value: String| vec![name.to_owned(), value];
+        numbers.rows.extend(cost.bytes.map(|bytes| row("allocation a request", memory(bytes as u64))));
+        numbers.rows.push(row("pauses a request", milliseconds(cost.pause_ms)));
+        numbers.rows.extend(cost.in_eden.map(|count| row("requests between young collections", format!("{count:.0}"))));
+    }
+    answer.tables.push(numbers);
     answer.tables.push(sums(
         "Pauses by kind",
         "kind",

@@ -1,7 +1,9 @@
-//! The JVM's own log (`-Xlog`), which can be changed at run time: pauses are logged, and a warning is silenced.
+//! The JVM's own log (`-Xlog`), which can be changed at run time: it goes to a file, and a warning is silenced.
 
+mod file;
 mod pauses;
 mod warnings;
 
+pub use file::LogFile;
 pub use pauses::{Pause, PauseLog};
 pub use warnings::{SilencedWarnings, restore_warnings};

@@ -1,14 +1,11 @@
 //! Pauses of a whole JVM: each safepoint with its reason, from the JVM's own log. The log goes to a temporary file
 //! during the measurement.
 
-use std::fs;
-use std::os::unix::fs::fchown;
+use std::io::Read;
 
 use yunti_base::{Code, Error, Result};
 
-use crate::jvm::attach::diagnose;
-use crate::jvm::folder::Folder;
-use crate::jvm::release::{Agent, LoadedAgent};
+use super::LogFile;
 use yunti_probe::target::Process;
 
 /// A pause, including the time to reach the safepoint. Times are of CLOCK_MONOTONIC.
@@ -29,30 +26,18 @@ impl Pause {
 }
 
 /// A log that the JVM is writing.
-pub struct PauseLog(LoadedAgent);
+pub struct PauseLog(LogFile);
 
 impl PauseLog {
     pub fn start(process: &Process) -> Result<PauseLog> {
-        let mut loaded = LoadedAgent::of(process, Agent::Pauses, None)?;
-        let path = loaded.folder.path(&loaded.cleanup.pauses());
-        let file = fs::File::create_new(&path).map_err(|e| {
-            Error::io(Code::Input, "cannot create the JVM's log file", &e).at_path(path.to_string_lossy())
-        })?;
-        if let Some((user, group)) = process.owner() {
-            // Only root may give the file away; any other user observes a JVM of its own.
-            let _ = fchown(&file, Some(user), Some(group));
-        }
-        let to = Folder::inside(&loaded.cleanup.pauses());
-        // With System.nanoTime as decoration. No second file, because nothing would remove it.
-        diagnose(process, &format!("VM.log output={to} what=safepoint=info decorators=tn output_options=filecount=0"))?;
-        loaded.is_running = true;
-        Ok(PauseLog(loaded))
+        // With System.nanoTime as decoration.
+        LogFile::start(process, "safepoint=info", "tn").map(PauseLog)
     }
 
-    pub fn stop(mut self) -> Result<Vec<Pause>> {
-        self.0.stop()?;
-        let text = fs::read(self.0.folder.path(&self.0.cleanup.pauses()))
-            .map_err(|e| Error::io(Code::Input, "the JVM's log file is gone", &e))?;
+    pub fn stop(self) -> Result<Vec<Pause>> {
+        let mut text = Vec::new();
+        let read = self.0.stop()?.read_to_end(&mut text);
+        read.map_err(|e| Error::io(Code::Input, "cannot read the JVM's log file", &e))?;
         Ok(String::from_utf8_lossy(&text).lines().filter_map(pause).collect())
     }
 }

@@ -136,6 +136,10 @@ fn command_line(flags: &[u8], log: &mut Log) {
             b"-XX:+UseParallelGC" | b"-XX:+UseParallelOldGC" => Some(Collector::Parallel),
             b"-XX:+UseSerialGC" => Some(Collector::Serial),
             b"-XX:+UseShenandoahGC" => Some(Collector::Shenandoah),
+            b"-XX:ShenandoahGCMode=generational" => Some(Collector::GenerationalShenandoah),
+            b"-XX:+UseZGC" if log.collector.is_none() => Some(Collector::Z),
+            b"-XX:+ZGenerational" => Some(Collector::GenerationalZ),
+            b"-XX:+UseEpsilonGC" => Some(Collector::Epsilon),
             _ => log.collector,
         };
     }
