@@ -1,7 +1,7 @@
 //! Arbitrary bytes as a garbage collection log.
 #![no_main]
 
-#[path = "../checks/logs/gc.rs"]
+#[path = "../checks/observe/gc.rs"]
 mod check;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::gc_log(bytes));

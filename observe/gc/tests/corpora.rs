@@ -1,6 +1,6 @@
 //! Replays the committed corpus of the fuzz target: each file whole, cut, and with wrong bytes. Hostile sizes besides.
 
-#[path = "../../../fuzz/checks/logs/gc.rs"]
+#[path = "../../../fuzz/checks/observe/gc.rs"]
 mod checks;
 
 use std::fs;
