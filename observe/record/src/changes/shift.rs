@@ -116,8 +116,8 @@ impl Shift {
         if by_rank > RANK_P_MAX { 1.0 } else { (2.0 * by_mean).min(1.0) }
     }
 
-    /// Returns the standard error and the probability of the shift by the earlier days' means alone, for a series that no
-    /// others resemble; `None` if there are too few days.
+    /// Returns the standard error and the probability of the shift by the earlier days' means alone, for a series that
+    /// no others resemble; `None` if there are too few days.
     pub fn by_days(&self, null: f64, series: &Series) -> Option<(f64, f64)> {
         let (excess, degrees) = self.raw_excess;
         let error = self.error_with(excess);

@@ -200,8 +200,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Frames by location, innermost first, as places in the slice. Ids are small numbers in most profiles, and addresses in
-/// some.
+/// Frames by location, innermost first, as places in the slice. Ids are small numbers in most profiles, and addresses
+/// in some.
 #[derive(Default)]
 struct Locations {
     frames: Vec<u32>,
