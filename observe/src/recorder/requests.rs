@@ -6,7 +6,13 @@ use crate::why::requests::{Pace, RequestSampler};
 use yunti_probe::target::Process;
 
 /// Time between two samples of the connections, and the share of a processor for them.
-const PACE: Pace = Pace { every: Duration::from_millis(500), share_max: 0.002 };
+const PACE: Pace = Pace {
+    every: Duration::from_millis(500),
+    all_every: Duration::from_secs(5),
+    all_every_without: Duration::from_secs(10),
+    follows_churn: false,
+    share_max: 0.002,
+};
 /// Time of one count. The kernel remembers closed connections for 60 s, so shorter counts see all of them.
 const COUNT: Duration = Duration::from_secs(30);
 

@@ -18,17 +18,26 @@ use super::{Inbound, PeerRequests, Requests, SlowReceiver, UnixPeer, Wire, peers
 pub struct Pace {
     /// Shortest time between two samples.
     pub every: Duration,
+    /// Time between two walks through all connections of the machine, while none is new and while there are none. The
+    /// kernel walks through its whole table for it, which takes milliseconds.
+    pub all_every: Duration,
+    pub all_every_without: Duration,
+    /// True if all connections are read at each sample while new ones come.
+    pub follows_churn: bool,
     /// Share of a processor for samples.
     pub share_max: f64,
 }
 
 /// Pace of a measurement of some seconds, which sees single requests under way.
-const CLOSE: Pace = Pace { every: Duration::from_millis(20), share_max: 0.01 };
-/// Time between two walks through all connections while none is new.
-const ALL_EVERY: Duration = Duration::from_millis(400);
+const CLOSE: Pace = Pace {
+    every: Duration::from_millis(20),
+    all_every: Duration::from_millis(400),
+    all_every_without: Duration::from_secs(1),
+    follows_churn: true,
+    share_max: 0.01,
+};
+/// Time between two samples of look-ups, while there are some and while there are none.
 const UDP_EVERY: Duration = Duration::from_millis(50);
-/// The same while there are none.
-const ALL_EVERY_WITHOUT: Duration = Duration::from_secs(1);
 const UDP_EVERY_WITHOUT: Duration = Duration::from_millis(200);
 const UNIX_EVERY: Duration = Duration::from_millis(250);
 /// Processor time that samples may spend at once.
@@ -163,7 +172,7 @@ impl RequestSampler {
     /// Takes a sample for the time that is left to spend: of the known connections if they are few, else of all.
     fn sample(&mut self, left: Duration) {
         let known_cost = self.one_cost * self.tracked.len() as u32;
-        let every = if self.tracked.is_empty() { ALL_EVERY_WITHOUT } else { ALL_EVERY };
+        let every = if self.tracked.is_empty() { self.pace.all_every_without } else { self.pace.all_every };
         let is_due = self.is_churning || self.all_at.is_none_or(|at| at.elapsed() >= every);
         // While connections come and go, those known are not all that there are, and count too little.
         let is_all = self.is_churning || is_due && self.all_cost <= left || known_cost >= self.all_cost;
@@ -229,7 +238,7 @@ impl RequestSampler {
         let calls_itself = |one: &TcpConnection| self.own_ports.contains(&one.peer.1) && one.peer.0 == one.local.0;
         found.retain(|one| one.state != LISTEN && self.sockets.contains(&u64::from(one.inode)) && !calls_itself(one));
         let new = found.iter().filter(|one| !self.tracked.contains_key(&one.inode)).count();
-        self.is_churning = sample > 0 && new > 0;
+        self.is_churning = self.pace.follows_churn && sample > 0 && new > 0;
         self.take(sample, at, found);
         self.all_cost = cpu_time().saturating_sub(before).saturating_sub(self.descriptors_now);
     }
@@ -562,7 +571,8 @@ impl RequestSampler {
     /// The kernel does not say whose they were, so peers count that the process opened connections to.
     fn count_time_wait(&mut self) {
         let since = TIME_WAIT_MS - self.begin.elapsed().as_secs_f64() * 1000.0;
-        if since <= 0.0 {
+        // Without a port and a peer, none of them can be the process's.
+        if since <= 0.0 || self.own_ports.is_empty() && self.peers.is_empty() {
             return;
         }
         let mut counts: HashMap<usize, f64> = HashMap::new();
