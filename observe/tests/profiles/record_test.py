@@ -211,7 +211,7 @@ class Programs(Folder):
                 until(lambda: status(self.store)["recorder"]["blocked"], PATIENCE)
                 self.assertIsNone(self.hot.poll())
                 self.assertIsNone(self.jvm.poll())
-                self.assertEqual(guards(self.jvm.pid), [])
+                until(lambda: not guards(self.jvm.pid), PATIENCE)
                 before = len(files(self.store))
                 os.remove(filler)
                 until(lambda: len(files(self.store)) > before + 1, PATIENCE)
