@@ -137,7 +137,13 @@ fn give(report: &GcReport, mut answer: Answer, end: End, flags: &GcFlags) -> Out
         _ => verdict(&report.summary, &report.findings),
     };
     report::fill(report, flags.requests_per_second, &mut answer);
-    answer.timelines = timelines::of(report, "");
+    // Pages and documents of a long log take longer than reading it.
+    if flags.answer.output.is_some() {
+        answer.timelines = timelines::of(report, "");
+    }
+    if !flags.answer.json {
+        return answer.give(&flags.answer, end, json!(null));
+    }
     let mut document = facts::of(report);
     let cost = flags.requests_per_second.and_then(|rate| RequestCost::of(&report.log, &report.summary, rate));
     document["a_request"] = json!(cost.map(|cost| cost.facts()));
