@@ -5,6 +5,7 @@
 //!     |-> target/      a process: found or started; its sockets, disks and control group
 //!     |-> kernel/      programs in the kernel (`bpf/`): for one process, or in `system/` for the whole machine
 //!     |-> programs/    loading programs into the kernel (`bpf/`); code/ has functions by their names
+//!     |-> condition/   conditions over arguments, compiled to programs in the kernel
 //!     |-> netlink/     sockets as the kernel lists them
 //!     |-> native/      samples of any process by perf events; names of addresses
 //!     |-> stack/       call stacks as a tree, with their costs
@@ -13,6 +14,7 @@
 
 pub mod answer;
 pub mod code;
+pub mod condition;
 pub mod histogram;
 pub mod kernel;
 pub mod native;
