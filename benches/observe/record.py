@@ -57,7 +57,9 @@ def recorder(pid, store, seconds):
     try:
         yield lambda: json.loads(record("status", "--json", "--store", store).stdout)["recorder"]
     finally:
-        record("stop", "--store", store)
+        done = record("stop", "--store", store)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
         time.sleep(AFTER_SECONDS)
 
 
