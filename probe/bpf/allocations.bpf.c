@@ -125,9 +125,12 @@ int allocates(struct pt_regs *regs)
 	requested->bytes += bytes;
 	if (requested->bytes < *enough)
 		return 0;
+	allocation.stack = take_stack(regs);
+	/* A later stack stands for these bytes too. */
+	if (allocation.stack == NO_STACK)
+		return 0;
 	allocation.bytes = none.bytes ? bytes : requested->bytes;
 	requested->bytes = 0;
-	allocation.stack = take_stack(regs);
 	if (bpf_ringbuf_output(&allocations, &allocation, sizeof(allocation), 0))
 		count_lost();
 	return 0;
