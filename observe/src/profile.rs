@@ -7,7 +7,7 @@ use yunti_base::Result;
 
 use crate::jvm::{Event, Recording};
 use crate::runtime::{Runtime, node};
-use yunti_probe::native::{Native, WaitSample, WaitSampler};
+use yunti_probe::native::{Counted, Native, Ticks, WaitSample, WaitSampler};
 use yunti_probe::stack::Frame;
 use yunti_probe::stopping::PULSE;
 use yunti_probe::target::Process;
@@ -21,7 +21,7 @@ pub struct Stack<'a> {
     pub state: &'a str,
     /// Frames, the outermost first.
     pub frames: &'a [Frame],
-    /// Samples for `cpu` and `wall`, bytes for `alloc`, nanoseconds for `lock`.
+    /// Samples for `cpu` and `wall`, events where they are counted, bytes for `alloc`, nanoseconds for `lock`.
     pub value: u64,
 }
 
@@ -48,6 +48,8 @@ pub struct ClockRates {
     pub cpu_hz: u32,
     /// Samples of waiting threads; `None` samples only running ones.
     pub wall_hz: Option<u32>,
+    /// Event that interrupts running threads instead of a clock, at most `cpu_hz` times a second.
+    pub counted: Option<Counted>,
 }
 
 /// Sampler of the threads of a process that is no JVM. A perf clock samples running threads; waiting ones are read.
@@ -71,7 +73,11 @@ impl Clock {
         skips: &mut Vec<String>,
     ) -> Result<Clock> {
         let waiting = rates.wall_hz.map(|hz| WaitSampler::of(process, hz)).transpose()?;
-        let native = Native::start(process, rates.cpu_hz)?;
+        let ticks = match rates.counted {
+            Some(event) => Ticks::Counted(event, rates.cpu_hz),
+            None => Ticks::Clock(rates.cpu_hz),
+        };
+        let native = Native::by(process, ticks)?;
         let node = node::of(process, time, may_open, skips);
         Ok(Clock { native, waiting, node, rates })
     }
@@ -114,7 +120,13 @@ impl Clock {
             node.join(&mut samples, skips);
         }
         for sample in &samples {
-            take(Stack { event: Event::Cpu, thread: &sample.thread, state: RUNNING, frames: &sample.frames, value: 1 });
+            take(Stack {
+                event: Event::Cpu,
+                thread: &sample.thread,
+                state: RUNNING,
+                frames: &sample.frames,
+                value: sample.value,
+            });
         }
     }
 

@@ -28,6 +28,8 @@ const CHUNK_SECONDS_ALL: u32 = 3600;
 pub enum Sampling {
     /// async-profiler samples one event, with this time between two samples of a thread. Allocations ignore the time.
     Every(Event, Duration),
+    /// async-profiler samples each time that this many events have occurred in a thread: an event of perf by its name.
+    Counted { event: &'static str, period: u64 },
     /// async-profiler samples processor time, and wall-clock time of all threads.
     CpuAndWall { cpu: Duration, wall: Duration },
     /// The same, and each call of a method, `com.shop.Cart.total`, is an event.
@@ -96,6 +98,7 @@ impl Profiler {
             Sampling::Every(Event::Cpu, interval) => format!("event=cpu,interval={}", interval.as_nanos()),
             Sampling::Every(Event::Wall, interval) => format!("event=wall,interval={}", interval.as_nanos()),
             Sampling::Every(Event::Alloc, _) => format!("event=alloc,alloc={ALLOCATED_BYTES}"),
+            Sampling::Counted { event, period } => format!("event={event},interval={period}"),
             Sampling::Survivors => format!("event=alloc,alloc={ALLOCATED_BYTES},live"),
             Sampling::Every(Event::Lock, _) => "event=lock,lock=0".to_owned(),
             Sampling::CpuAndWall { cpu, wall } => {

@@ -198,6 +198,7 @@ impl Watch {
         ClockRates {
             cpu_hz: (self.cpu_hz / self.divisor(Event::Cpu, divisor)).max(1),
             wall_hz: self.events.contains(&Event::Wall).then(|| (wall_hz / divisor).max(1)),
+            counted: None,
         }
     }
 
@@ -372,7 +373,7 @@ mod tests {
         check(Event::Lock, 7_000_000, (Measure::Lock, 7_000_000));
         assert_eq!(cost(&of(Event::Cpu, 1), &Rates::default()), None);
         let (mut stacks, mut samples) = (Stacks::default(), HashMap::new());
-        let rates = ClockRates { cpu_hz: 20, wall_hz: Some(2) };
+        let rates = ClockRates { cpu_hz: 20, wall_hz: Some(2), counted: None };
         add_native(&mut stacks, &mut samples, rates, of(Event::Cpu, 1));
         add_native(&mut stacks, &mut samples, rates, of(Event::Wall, 3));
         assert_eq!((stacks.total(Measure::Cpu), stacks.total(Measure::Wall)), (50_000_000, 1_550_000_000));

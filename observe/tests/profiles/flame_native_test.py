@@ -80,6 +80,47 @@ class Waiting(unittest.TestCase):
         self.assertIn("only root can read their registers", str(document["skipped"]))
 
 
+class Counting(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        require_programs_in_the_kernel()
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.faults, cls.waits = built(cls.folder.name, "faults"), built(cls.folder.name, "waits")
+
+    def count(self, event, *command, seconds=20):
+        run = observe("flame", "-e", event, "--rate", 2000, "-s", seconds, "--json", "--", *command)
+        document = json.loads(run.stdout[run.stdout.index("{"):])
+        self.assertEqual(document["event"], event)
+        return document
+
+    def test_page_faults(self):
+        pages = 30_000
+        for event in ("page-faults", "minor-faults"):
+            document = self.count(event, self.faults, "shared", pages, "at-once")
+            found = sum(own for own, way in stacks(document) if "main" in [name for name, _ in way])
+            # The sum is exact: samples stand for the events that a counter without samples counts.
+            self.assertAlmostEqual(found / pages, 1, delta=0.05)
+
+    def test_context_switches(self):
+        document = self.count("context-switches", self.waits, "2", seconds=2)
+        names = {name for _, way in stacks(document) for name, _ in way}
+        self.assertTrue({"sleeps_for_moments", "schedule"} <= names, names)
+
+    def test_events_of_the_processor_or_the_reason(self):
+        run = subprocess.run([os.environ["YUNTI"], "observe", "flame", "-e", "cache-misses", "-s", "1", "--", self.faults,
+                              "shared", "100", "at-once"], capture_output=True, text=True)
+        if run.returncode:
+            self.assertEqual(run.returncode, 3)
+            self.assertRegex(run.stderr, "cache-misses cannot be counted: .*no such counter of its processor")
+        else:
+            self.assertIn("misses of the last cache", run.stdout)
+
+    def test_slices_have_no_counted_events(self):
+        run = observe("flame", "-e", "cycles", "--at", "03:10", code=2)
+        self.assertIn("slices have no cycles", run.stderr)
+
+
 class Allocating(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

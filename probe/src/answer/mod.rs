@@ -281,6 +281,15 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
+/// Formats a number of events: `1234`, `1.23 million`.
+pub fn count(number: u64) -> String {
+    match number {
+        0..100_000 => number.to_string(),
+        100_000..999_500_000 => format!("{:.2} million", number as f64 / 1e6),
+        _ => format!("{:.2} billion", number as f64 / 1e9),
+    }
+}
+
 /// Formats a share in percent: `12.3 %`.
 pub fn percent(part: u64, all: u64) -> String {
     format!("{:.1} %", part as f64 / all.max(1) as f64 * 100.0)

@@ -15,6 +15,7 @@ use perf_event_data::{Record, Sample};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use yunti_base::{Code, Error, Result};
 
+use super::counted::Counted;
 use super::only_target::OnlyTarget;
 use crate::target::Process;
 use crate::target::schedule::listed;
@@ -35,12 +36,50 @@ pub const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
 #[cfg(target_arch = "aarch64")]
 pub const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 
+/// Source of interrupts of a thread.
+#[derive(Clone, Copy, Debug)]
+pub enum Ticks {
+    /// Samples in a second of processor time.
+    Clock(u32),
+    /// Samples in a second in which the event occurs, or fewer. The kernel adapts the events between two samples.
+    Counted(Counted, u32),
+}
+
+impl Ticks {
+    fn builder(self, kernel: bool) -> Builder<'static> {
+        let (mut builder, rate) = match self {
+            Ticks::Clock(rate) => (Builder::new(Software::CPU_CLOCK), rate),
+            Ticks::Counted(event, rate) => (event.builder(), rate),
+        };
+        fill(&mut builder, kernel);
+        builder.sample_frequency(rate.into());
+        builder
+    }
+
+    /// Counts the event in all threads, without samples: the periods of samples add up to it only in the long run.
+    fn exact(self, process: &Process) -> Vec<Counter> {
+        let Ticks::Counted(event, _) = self else { return Vec::new() };
+        let count = |tid: u32, kernel: bool| {
+            let mut builder = event.builder();
+            builder.observe_pid(tid as i32).any_cpu().inherit(true).exclude_kernel(!kernel).exclude_hv(true);
+            let mut counter = builder.build()?;
+            counter.enable()?;
+            Ok::<Counter, std::io::Error>(counter)
+        };
+        process.threads().into_iter().filter_map(|tid| count(tid, true).or_else(|_| count(tid, false)).ok()).collect()
+    }
+}
+
 /// Raw sample of a thread.
 pub struct Raw {
+    /// Process.
+    pub pid: u32,
     /// Thread.
     pub tid: u32,
     /// Time on CLOCK_MONOTONIC.
     pub time_ns: u64,
+    /// Events since the last sample; of a clock nanoseconds.
+    pub period: u64,
     /// Addresses in the kernel, innermost first.
     pub kernel: Vec<u64>,
     /// Values of [`REGISTERS`], in their order; empty if the thread has no user code.
@@ -55,6 +94,8 @@ pub struct Counters {
     _filter: Option<OnlyTarget>,
     rings: Vec<Sampler>,
     _others: Vec<Counter>,
+    /// Exact numbers of a counted event, by thread; later threads are in those of their parents.
+    exact: Vec<Counter>,
     /// True if kernel code is sampled too.
     pub sees_kernel: bool,
     /// Samples that did not fit into the ring buffers.
@@ -62,18 +103,30 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Starts to sample a process, `rate` times in a second of processor time. Fails without the rights.
-    pub fn start(process: &Process, rate: u32) -> Result<Counters> {
+    /// Starts to sample a process. Fails without the rights.
+    pub fn start(process: &Process, ticks: Ticks) -> Result<Counters> {
         allow_many_files();
+        let exact = ticks.exact(process);
+        let counters = Counters::sample(process, ticks)?;
+        Ok(Counters { exact, ..counters })
+    }
+
+    /// Returns the number of events since the start; `None` for a clock, and if they cannot be counted.
+    pub fn events(&mut self) -> Option<u64> {
+        let sum = self.exact.iter_mut().try_fold(0, |sum, counter| Some(sum + counter.read().ok()?))?;
+        (!self.exact.is_empty()).then_some(sum)
+    }
+
+    fn sample(process: &Process, ticks: Ticks) -> Result<Counters> {
         // One clock a processor, for any number of threads, even short-lived ones. Only root may sample the whole
         // machine.
-        if let Ok(counters) = OnlyTarget::of(process).and_then(|filter| Counters::open_whole(process, rate, filter)) {
+        if let Ok(counters) = OnlyTarget::of(process).and_then(|filter| Counters::open_whole(process, ticks, filter)) {
             return if process.is_alive() { Ok(counters) } else { Err(process.has_ended()) };
         }
         // With perf_event_paranoid 2 and without rights, only user code can be sampled.
-        match Counters::open(process, rate, true) {
+        match Counters::open(process, ticks, true) {
             Ok(counters) => Ok(counters),
-            Err(_) => Counters::open(process, rate, false).map_err(|e| {
+            Err(_) => Counters::open(process, ticks, false).map_err(|e| {
                 if !process.is_alive() {
                     return process.has_ended();
                 }
@@ -87,25 +140,26 @@ impl Counters {
         }
     }
 
-    fn open_whole(process: &Process, rate: u32, mut filter: OnlyTarget) -> Result<Counters> {
+    fn open_whole(process: &Process, ticks: Ticks, mut filter: OnlyTarget) -> Result<Counters> {
         let failed = |e: std::io::Error| Error::io(Code::Input, "the machine's clocks", &e);
         let mut rings = Vec::new();
         for processor in processors() {
             let make = || {
-                let mut builder = builder(Software::CPU_CLOCK, true);
-                builder.sample_frequency(rate.into()).any_pid().one_cpu(processor).build()
+                let mut builder = ticks.builder(true);
+                builder.any_pid().one_cpu(processor).build()
             };
             let mut ring = with_ring(&RING_BYTES, make).map_err(failed)?;
             filter.attach(process, own_descriptor(ring.as_counter()).map_err(failed)?)?;
             ring.as_counter_mut().enable().map_err(failed)?;
             rings.push(ring);
         }
-        Ok(Counters { _filter: Some(filter), rings, _others: Vec::new(), sees_kernel: true, lost: 0 })
+        let (others, exact) = (Vec::new(), Vec::new());
+        Ok(Counters { _filter: Some(filter), rings, _others: others, exact, sees_kernel: true, lost: 0 })
     }
 
     /// Opens a counter for each thread and processor. A thread is sampled each time that it has run for a period;
     /// shorter runs are not sampled.
-    fn open(process: &Process, rate: u32, kernel: bool) -> std::io::Result<Counters> {
+    fn open(process: &Process, ticks: Ticks, kernel: bool) -> std::io::Result<Counters> {
         let mut rings: Vec<Sampler> = Vec::new();
         let mut others = Vec::new();
         let mut all: Vec<(usize, Counter)> = Vec::new();
@@ -113,8 +167,8 @@ impl Counters {
             let mut ring: Option<usize> = None;
             for tid in process.threads() {
                 let make = || {
-                    let mut builder = builder(Software::CPU_CLOCK, kernel);
-                    builder.sample_frequency(rate.into()).inherit(true);
+                    let mut builder = ticks.builder(kernel);
+                    builder.inherit(true);
                     builder.observe_pid(tid as i32).one_cpu(processor).build()
                 };
                 let opened = match ring {
@@ -144,7 +198,7 @@ impl Counters {
         for counter in rings.iter_mut().map(Sampler::as_counter_mut).chain(others.iter_mut()) {
             counter.enable()?;
         }
-        Ok(Counters { _filter: None, rings, _others: others, sees_kernel: kernel, lost: 0 })
+        Ok(Counters { _filter: None, rings, _others: others, exact: Vec::new(), sees_kernel: kernel, lost: 0 })
     }
 
     /// Calls `take` for the samples since the last call.
@@ -160,8 +214,10 @@ impl Raw {
         let user = |address: &u64| *address >> 63 == 0;
         let chain = sample.callchain().unwrap_or_default();
         Raw {
+            pid: sample.pid().unwrap_or(0),
             tid: sample.tid().unwrap_or(0),
             time_ns: sample.time().unwrap_or(0),
+            period: sample.period().unwrap_or(1),
             // Addresses at the top of the address space are markers, such as PERF_CONTEXT_KERNEL.
             kernel: chain.iter().copied().filter(|a| !user(a) && *a < u64::MAX - 4095).collect(),
             registers: sample.regs_user().map(|r| r.regs.to_vec()).unwrap_or_default(),
@@ -202,7 +258,8 @@ impl AskedStacks {
         let sizes = ASKED_RING_BYTES.map(|bytes| bytes.min(share));
         for processor in processors {
             let make = || {
-                let mut builder = builder(Software::BPF_OUTPUT, true);
+                let mut builder = Builder::new(Software::BPF_OUTPUT);
+                fill(&mut builder, true);
                 builder.sample_period(1).sample(SampleFlag::RAW).any_pid().one_cpu(processor).build()
             };
             let mut ring = with_ring(&sizes, make)?;
@@ -232,11 +289,16 @@ fn allow_many_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-fn builder(event: Software, kernel: bool) -> Builder<'static> {
-    let mut builder = Builder::new(event);
+/// Sets what all samples have.
+fn fill(builder: &mut Builder<'_>, kernel: bool) {
     builder
         .sample(
-            SampleFlag::TID | SampleFlag::TIME | SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER,
+            SampleFlag::TID
+                | SampleFlag::TIME
+                | SampleFlag::PERIOD
+                | SampleFlag::CALLCHAIN
+                | SampleFlag::REGS_USER
+                | SampleFlag::STACK_USER,
         )
         .clockid(Clock::MONOTONIC)
         .sample_regs_user(REGISTERS)
@@ -246,7 +308,6 @@ fn builder(event: Software, kernel: bool) -> Builder<'static> {
         .exclude_callchain_kernel(!kernel)
         .exclude_hv(true)
         .enabled(false);
-    builder
 }
 
 /// Returns another descriptor of a counter.

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   counters.rs  samples: kernel addresses, registers, the top of the user stack
+//!   counted.rs   events that interrupt a thread instead of a clock: page faults, cache misses
 //!   memory.rs    mappings, and unwinding of their functions
 //!   names.rs     addresses -> functions, inlined ones too
 //!   unwinding.rs copied stacks -> frames with names
@@ -15,6 +16,7 @@
 //! function. Therefore the stack's memory is copied with each sample and unwound here, by the tables of C++
 //! exceptions.
 
+mod counted;
 mod counters;
 mod memory;
 mod names;
@@ -24,7 +26,8 @@ mod threads;
 mod unwinding;
 mod waiting;
 
-pub use counters::{AskedStacks, REGISTERS};
+pub use counted::Counted;
+pub use counters::{AskedStacks, REGISTERS, Ticks};
 pub use sampler::{Native, NativeSample};
 pub use unwinding::Unwinding;
 pub use waiting::{WaitSample, WaitSampler};

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use yunti_base::Result;
 
-use super::counters::Counters;
+use super::counters::{Counters, Ticks};
 use super::unwinding::Unwinding;
 use crate::stack::Frame;
 use crate::target::Process;
@@ -19,6 +19,8 @@ pub struct NativeSample {
     pub tid: u32,
     /// Time on CLOCK_MONOTONIC.
     pub time_ns: u64,
+    /// Samples that it stands for, or events that were counted.
+    pub value: u64,
 }
 
 /// Running sampler of a process.
@@ -26,13 +28,22 @@ pub struct Native {
     counters: Counters,
     unwinding: Unwinding,
     samples: Vec<NativeSample>,
+    is_clock: bool,
+    /// Events at the last taking of samples.
+    events: u64,
 }
 
 impl Native {
     /// Starts to sample a process, `rate` times in a second of processor time.
     pub fn start(process: &Process, rate: u32) -> Result<Native> {
-        let counters = Counters::start(process, rate)?;
-        Ok(Native { counters, unwinding: Unwinding::new(process), samples: Vec::new() })
+        Native::by(process, Ticks::Clock(rate))
+    }
+
+    /// Starts to sample a process by a clock or by an event.
+    pub fn by(process: &Process, ticks: Ticks) -> Result<Native> {
+        let counters = Counters::start(process, ticks)?;
+        let is_clock = matches!(ticks, Ticks::Clock(_));
+        Ok(Native { counters, unwinding: Unwinding::new(process), samples: Vec::new(), is_clock, events: 0 })
     }
 
     /// Returns true if kernel code is sampled too.
@@ -51,18 +62,52 @@ impl Native {
         self.counters.drain(|raw| raws.push(raw));
         for raw in raws {
             let (frames, thread) = (self.unwinding.frames(&raw), self.unwinding.thread(raw.tid));
-            self.samples.push(NativeSample { frames, thread, tid: raw.tid, time_ns: raw.time_ns });
+            let value = if self.is_clock { 1 } else { raw.period };
+            self.samples.push(NativeSample { frames, thread, tid: raw.tid, time_ns: raw.time_ns, value });
         }
     }
 
     /// Returns the samples since the last call, and goes on.
     pub fn take(&mut self) -> Vec<NativeSample> {
         self.collect();
-        std::mem::take(&mut self.samples)
+        let mut samples = std::mem::take(&mut self.samples);
+        if let Some(events) = self.counters.events() {
+            let since = events - std::mem::replace(&mut self.events, events);
+            scale(&mut samples, since);
+        }
+        samples
     }
 
     /// Ends, and returns all samples.
     pub fn finish(mut self) -> Vec<NativeSample> {
         self.take()
+    }
+}
+
+/// Scales the values so that their sum is the number of events.
+fn scale(samples: &mut [NativeSample], events: u64) {
+    let sum: u64 = samples.iter().map(|sample| sample.value).sum();
+    let (mut before, mut scaled_before) = (0u64, 0u64);
+    for sample in samples {
+        before += sample.value;
+        let scaled = (u128::from(before) * u128::from(events) / u128::from(sum.max(1))) as u64;
+        sample.value = scaled - scaled_before;
+        scaled_before = scaled;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_add_up_to_the_events() {
+        let sample = |value| NativeSample { frames: Vec::new(), thread: "t".into(), tid: 1, time_ns: 0, value };
+        for (values, events) in [(vec![1, 3, 0, 7], 22), (vec![5, 5], 3), (vec![], 4), (vec![2, 2, 2], 0)] {
+            let mut samples: Vec<NativeSample> = values.into_iter().map(sample).collect();
+            scale(&mut samples, events);
+            let sum: u64 = samples.iter().map(|sample| sample.value).sum();
+            assert_eq!(sum, if samples.is_empty() { 0 } else { events });
+        }
     }
 }

@@ -169,7 +169,8 @@ impl WaitSampler {
             }
             At::Away { registers, kernel } => (registers, kernel),
         };
-        let mut raw = Raw { tid, time_ns: 0, kernel, stack: self.stack(&registers), registers };
+        let pid = self.process.pid;
+        let mut raw = Raw { pid, tid, time_ns: 0, period: 0, kernel, stack: self.stack(&registers), registers };
         if runs_of(&self.process, tid) != Some(runs) {
             if may_again {
                 return Some(tid);

@@ -6,7 +6,8 @@ use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
 use yunti_record::{Measure, Query, Stacks};
 
-use super::{FlameFlags, HOTTEST, quantity};
+use super::event::FlameEvent;
+use super::{FlameFlags, HOTTEST};
 use crate::history::{self, Source, Span, SpanKind};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::stack::Tree;
@@ -42,12 +43,18 @@ pub fn flame(flags: &FlameFlags) -> Outcome {
         to_ms: Some(against.as_ref().map_or(span.to_ms, |other| other.to_ms.max(span.to_ms))),
         ..Query::default()
     };
+    let measure = match flags.event {
+        FlameEvent::Sampled(event) => Measure::from_name(event.name()).unwrap_or(Measure::Cpu),
+        FlameEvent::Counted(event) => {
+            let error = Error::new(Code::Usage, format!("slices have no {}", event.name()));
+            return Err(error.hint("recorded are cpu, wall, alloc and lock").into());
+        }
+    };
     let source = Source::open(flags.store.as_deref(), &query)?;
     if flags.at.is_none() && !source.is_file() {
         return Err(Error::new(Code::Usage, "--store needs a time").hint("add --at \"03:10\"").into());
     }
     let service = history::choose(&source.list(&Query::default())?, flags.target.name.as_deref())?;
-    let measure = Measure::from_name(flags.event.name()).unwrap_or(Measure::Cpu);
     let mut answer = Answer::of_service("flame", service.clone());
     if source.is_file() {
         span.kind = SpanKind::Moment;
@@ -112,7 +119,7 @@ fn render(flags: &FlameFlags, answer: &mut Answer, measure: Measure, this: &Side
     let total = this.stacks.total(measure);
     let all = amount(measure, total as f64);
     let slices = if this.slices == 1 { "one slice".to_owned() } else { format!("{} slices", this.slices) };
-    answer.lead = format!("{}: {all} in {slices} of {}", quantity(flags.event), this.text);
+    answer.lead = format!("{}: {all} in {slices} of {}", flags.event.quantity(), this.text);
     if let Some(requests) = this.requests() {
         answer.lead += &format!(", {} a request", amount(measure, total as f64 / requests as f64));
     }

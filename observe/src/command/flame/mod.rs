@@ -1,6 +1,7 @@
 //! `yunti observe flame`: one flame graph from Java methods to the kernel.
 
 mod at;
+mod event;
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,6 +18,7 @@ use crate::jvm::HELD;
 use crate::jvm::{self, Event, Profiler, Sampling};
 use crate::profile::{self, Clock, ClockRates, Stack};
 use crate::runtime::node;
+use event::FlameEvent;
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::kernel::{Allocations, StackEvents};
 use yunti_probe::options::{OutputFlags, TargetFlags};
@@ -33,10 +35,10 @@ pub struct FlameFlags {
     target: TargetFlags,
     #[command(flatten)]
     pub output: OutputFlags,
-    /// Sample this event
-    #[arg(short, long, value_enum, default_value = "cpu")]
-    event: Event,
-    /// Take HZ samples per second of each thread, for cpu and wall
+    /// Sample this event: time (cpu, wall), allocations, waits for locks, or what the kernel or the processor counts
+    #[arg(short, long, default_value = "cpu", value_parser = event::parser())]
+    event: FlameEvent,
+    /// Take HZ samples per second of each thread; where events are counted, at most HZ of a processor
     #[arg(long, value_name = "HZ", default_value = "99", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rate: u32,
     /// Draw a graph per thread
@@ -74,6 +76,9 @@ pub fn flame(flags: &FlameFlags) -> Outcome {
     let old = flags.diff.as_deref().map(earlier).transpose()?;
     let target = flags.target.find(HELD)?;
     let mut answer = Answer::new("flame", &target.process);
+    if let FlameEvent::Counted(counted) = flags.event {
+        counted.must_be_here()?;
+    }
     let results = if jvm::recognise(&target)? {
         sample_jvm(flags, &target.process, &mut stopping, &mut answer)?
     } else {
@@ -118,12 +123,18 @@ fn sample_jvm(
     answer: &mut Answer,
 ) -> Result<FlameResults> {
     let interval = Duration::from_secs(1) / flags.rate;
-    let profiler = Profiler::start(process, Sampling::Every(flags.event, interval), flags.output.seconds)?;
+    let (sampling, worth) = match flags.event {
+        FlameEvent::Sampled(event) => (Sampling::Every(event, interval), 1),
+        FlameEvent::Counted(event) => {
+            (Sampling::Counted { event: event.name(), period: event.period() }, event.period())
+        }
+    };
+    let profiler = Profiler::start(process, sampling, flags.output.seconds)?;
     let watched = stopping.wait(process, flags.output.seconds, flags.output.seconds, || true);
     let recording = profiler.stop()?;
     let mut tree = Tree::default();
     for stack in profile::of_recording(&recording) {
-        tree.add(groups(flags, stack.thread, stack.state).iter().chain(stack.frames), stack.value);
+        tree.add(groups(flags, stack.thread, stack.state).iter().chain(stack.frames), stack.value * worth);
     }
     answer.skips.extend(recording.broken);
     Ok(FlameResults { watched, tree, samples: recording.samples.len(), allocated: None })
@@ -136,26 +147,31 @@ fn sample_native(
     answer: &mut Answer,
 ) -> Result<FlameResults> {
     match flags.event {
-        Event::Cpu | Event::Wall => sample_time(flags, target, stopping, answer),
-        Event::Lock => sample_futexes(flags, target, stopping, answer),
-        Event::Alloc => sample_allocations(flags, target, stopping, answer),
+        FlameEvent::Sampled(Event::Lock) => sample_futexes(flags, target, stopping, answer),
+        FlameEvent::Sampled(Event::Alloc) => sample_allocations(flags, target, stopping, answer),
+        _ => sample_running(flags, target, stopping, answer),
     }
 }
 
-/// Samples running threads. For `wall`, also samples waiting threads at the same rate.
-fn sample_time(
+/// Samples running threads, by a clock or by an event. For `wall`, also samples waiting threads at the same rate.
+fn sample_running(
     flags: &FlameFlags,
     target: &Target,
     stopping: &mut Stopping,
     answer: &mut Answer,
 ) -> Result<FlameResults> {
     let (process, time) = (&target.process, flags.output.seconds);
+    let counted = match flags.event {
+        FlameEvent::Counted(event) => Some(event),
+        FlameEvent::Sampled(_) => None,
+    };
     let (mut tree, mut samples) = (Tree::default(), 0);
     let mut add = |stack: Stack| {
         tree.add(groups(flags, stack.thread, stack.state).iter().chain(stack.frames), stack.value);
-        samples += stack.value as usize;
+        samples += if counted.is_some() { 1 } else { stack.value as usize };
     };
-    let rates = ClockRates { cpu_hz: flags.rate, wall_hz: (flags.event == Event::Wall).then_some(flags.rate) };
+    let wall_hz = (flags.event == FlameEvent::Sampled(Event::Wall)).then_some(flags.rate);
+    let rates = ClockRates { cpu_hz: flags.rate, wall_hz, counted };
     let mut clock = Clock::start(process, rates, time, !flags.no_inspector, &mut answer.skips)?;
     target.go()?;
     let pulse = clock.pulse();
@@ -187,12 +203,13 @@ fn sample_allocations(
     let (mut allocations, mut threads) = (Vec::new(), HashMap::new());
     let mut failed = Ok(());
     let mut collect = |program: &mut Allocations, stacks: &mut StackEvents| {
+        // First: naming the first stacks takes long enough for thousands of others.
+        failed = program.keep_up(begun.elapsed().as_secs_f64());
         for allocation in program.collect() {
             threads.entry(allocation.tid).or_insert_with(|| stacks.thread(allocation.tid));
             allocations.push(allocation);
         }
         stacks.collect();
-        failed = program.keep_up(begun.elapsed().as_secs_f64());
         failed.is_ok()
     };
     let watched = stopping.wait(process, flags.output.seconds, PULSE, || collect(&mut program, &mut stacks));
@@ -240,36 +257,27 @@ fn groups(flags: &FlameFlags, thread: &str, state: &str) -> Vec<Frame> {
     thread.into_iter().chain(state).collect()
 }
 
-/// Returns the name of the measured quantity.
-fn quantity(event: Event) -> &'static str {
-    match event {
-        Event::Cpu => "processor time",
-        Event::Wall => "time of all threads",
-        Event::Alloc => "bytes allocated",
-        Event::Lock => "time waiting for locks",
-    }
-}
-
 /// Formats a value in its unit.
 fn amount(flags: &FlameFlags, value: u64) -> String {
     match flags.event {
-        Event::Cpu | Event::Wall => format!("{:.2} s", value as f64 / f64::from(flags.rate)),
-        Event::Alloc => answer::bytes(value),
-        Event::Lock => answer::time(value),
+        FlameEvent::Sampled(Event::Cpu | Event::Wall) => format!("{:.2} s", value as f64 / f64::from(flags.rate)),
+        FlameEvent::Sampled(Event::Alloc) => answer::bytes(value),
+        FlameEvent::Sampled(Event::Lock) => answer::time(value),
+        FlameEvent::Counted(_) => answer::count(value),
     }
 }
 
 /// Returns the values per second; 0 if the values are not times.
 fn per_second(flags: &FlameFlags) -> f64 {
     match flags.event {
-        Event::Cpu | Event::Wall => f64::from(flags.rate),
-        Event::Alloc => 0.0,
-        Event::Lock => 1e9,
+        FlameEvent::Sampled(Event::Cpu | Event::Wall) => f64::from(flags.rate),
+        FlameEvent::Sampled(Event::Lock) => 1e9,
+        FlameEvent::Sampled(Event::Alloc) | FlameEvent::Counted(_) => 0.0,
     }
 }
 
 fn render(flags: &FlameFlags, answer: &mut Answer, tree: Tree, old: Option<Tree>, samples: usize) {
-    answer.lead = format!("{}: {} in {samples} samples", quantity(flags.event), amount(flags, tree.total()));
+    answer.lead = format!("{}: {} in {samples} samples", flags.event.quantity(), amount(flags, tree.total()));
     if samples == 0 {
         answer.notes.push("No such event occurred in this time.".to_owned());
     }

@@ -294,6 +294,7 @@ mod tests {
             thread: "node 7".into(),
             tid: 7,
             time_ns: time_us * 1000,
+            value: 1,
         };
         let code = "[code without a name]";
         let mut samples = [
