@@ -406,8 +406,7 @@ class Changes(Folder):
         document = json.loads(run.stdout)["services"][0]
         self.assertEqual((document["service"], document["per"]), ("orders", "request"))
         grown = {change["function"]["name"]: change for change in document["changes"] if change["difference"] > 0}
-        # The loop is inlined, or a method of its own.
-        found = [name for name in grown if "Orders.prices" in name or "Orders.spin" in name]
+        found = [name for name in grown if "Orders.prices" in name]
         self.assertTrue(found, document["changes"])
         self.assertFalse([name for name in grown if "Orders.parses" in name and grown[name]["part"] == "own"], grown.keys())
         self.assertGreater(grown[found[0]]["low"], 0)

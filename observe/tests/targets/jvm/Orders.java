@@ -14,26 +14,31 @@ public final class Orders {
   static volatile long sink;
   static volatile Object kept;
 
-  static long spin(int rounds) {
-    long x = sink;
-    for (int i = 0; i < rounds; i++) {
-      x += x * 31 + i;
-    }
-    return x;
-  }
+  // A loop for each: a common one would be one method that has all cost, or none, as the compiler inlines it.
 
   static void parses() {
-    sink = spin(PART);
+    long x = sink;
+    for (int i = 0; i < PART; i++) {
+      x += x * 31 + i;
+    }
+    sink = x;
   }
 
   static void prices(int percent) {
-    sink = spin(3 * PART);
-    sink = spin(3 * PART / 100 * percent);
+    long x = sink;
+    for (int i = 0; i < 3 * PART + 3 * PART / 100 * percent; i++) {
+      x += x * 31 + i;
+    }
+    sink = x;
   }
 
   static void saves() {
     kept = new byte[4_000];
-    sink = spin(4 * PART);
+    long x = sink;
+    for (int i = 0; i < 4 * PART; i++) {
+      x += x * 31 + i;
+    }
+    sink = x;
   }
 
   static void serve(Socket socket, int percent) {
