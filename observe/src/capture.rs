@@ -23,8 +23,13 @@ const SAME_MOMENT_NS: u64 = 50_000;
 
 /// Source of stacks: async-profiler in a JVM, or perf events for any other process.
 pub enum Capture {
-    Jvm { profiler: Box<Profiler>, requests: StackRequests },
+    Jvm {
+        profiler: Box<Profiler>,
+        requests: StackRequests,
+    },
     Any(Box<StackEvents>),
+    /// No stacks: calls are only counted.
+    Nothing,
 }
 
 /// Stacks that were requested by signals.
@@ -60,22 +65,22 @@ pub struct Stacks {
 impl Capture {
     /// Starts the capture.
     ///
+    /// @param process `None` for all
     /// @param time the longest time that it will be needed
-    pub fn of(process: &Process, is_jvm: bool, time: Duration) -> Result<Capture> {
-        Ok(if is_jvm {
-            Capture::Jvm {
+    pub fn of<'p>(process: impl Into<Option<&'p Process>>, is_jvm: bool, time: Duration) -> Result<Capture> {
+        Ok(match process.into() {
+            Some(process) if is_jvm => Capture::Jvm {
                 profiler: Box::new(Profiler::start(process, Sampling::OnSignal, time)?),
                 requests: StackRequests::default(),
-            }
-        } else {
-            Capture::Any(Box::new(StackEvents::of(process)?))
+            },
+            process => Capture::Any(Box::new(StackEvents::of(process)?)),
         })
     }
 
     /// Returns the perf events that kernel programs trigger; `None` if they send signals instead.
     pub fn events(&self) -> Option<&StackEvents> {
         match self {
-            Capture::Jvm { .. } => None,
+            Capture::Jvm { .. } | Capture::Nothing => None,
             Capture::Any(events) => Some(events),
         }
     }
@@ -99,6 +104,7 @@ impl Capture {
     /// Ends the capture and matches stacks to requests. The kernel programs must be detached.
     pub fn finish(self) -> Result<Stacks> {
         match self {
+            Capture::Nothing => Ok(Stacks { of: HashMap::new(), skips: Vec::new() }),
             Capture::Any(mut events) => {
                 events.collect();
                 let lost = events.lost();

@@ -5,7 +5,7 @@
 /* Set before the program is loaded. */
 struct settings {
 	__u32 tgid;
-	__u32 reserved[2];
+	__u32 reserved[4];
 };
 const volatile struct settings settings = {};
 

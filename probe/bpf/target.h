@@ -18,9 +18,14 @@
 
 /* Set before the programs are loaded; the only constant, so that it is all of `.rodata`. */
 struct settings {
+	/* Process; 0 for all but `own`. */
 	__u32 tgid;
 	__u32 stacks_by_signal;
 	__u32 stacks_a_second_max;
+	/* True if gates decide what is recorded: hits.bpf.c. */
+	__u32 has_gates;
+	/* The measuring process itself. */
+	__u32 own;
 };
 const volatile struct settings settings = {};
 
@@ -61,7 +66,9 @@ struct {
 
 static __always_inline bool is_target(void)
 {
-	return bpf_get_current_pid_tgid() >> 32 == settings.tgid;
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return settings.tgid ? tgid == settings.tgid : tgid != settings.own;
 }
 
 static __always_inline struct account *account(void)

@@ -45,6 +45,11 @@ pub struct NamedTargetFlags {
 }
 
 impl NamedTargetFlags {
+    /// Returns true if no process is named.
+    pub fn is_empty(&self) -> bool {
+        self.pid.is_none() && self.name.is_none() && self.start.is_empty()
+    }
+
     /// Returns the selected process.
     pub fn find(&self, start: Start) -> base::Result<Target> {
         Target::find(self.pid, self.name.as_deref(), &self.start, start)

@@ -9,7 +9,9 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from looking import NOBODY, Started, built, may_be_others, observe, require_programs_in_the_kernel, stacks  # noqa: E402
+from looking import (  # noqa: E402
+    NOBODY, YUNTI, Started, built, may_be_others, observe, require_programs_in_the_kernel, stacks,
+)
 import twice  # noqa: E402  (looking.py knows where it is)
 
 SECONDS = 2
@@ -108,7 +110,7 @@ class Counting(unittest.TestCase):
         self.assertTrue({"sleeps_for_moments", "schedule"} <= names, names)
 
     def test_events_of_the_processor_or_the_reason(self):
-        run = subprocess.run([os.environ["YUNTI"], "observe", "flame", "-e", "cache-misses", "-s", "1", "--", self.faults,
+        run = subprocess.run([YUNTI, "observe", "flame", "-e", "cache-misses", "-s", "1", "--", self.faults,
                               "shared", "100", "at-once"], capture_output=True, text=True)
         if run.returncode:
             self.assertEqual(run.returncode, 3)

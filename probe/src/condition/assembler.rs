@@ -57,14 +57,12 @@ pub enum Helper {
     MapDelete = 3,
     Time = 5,
     Processor = 8,
+    TailCall = 12,
     ProcessAndThread = 14,
     User = 15,
     Command = 16,
-    PerfEventOutput = 25,
     ReadUser = 112,
     ReadKernel = 113,
-    FunctionArgument = 183,
-    FunctionReturn = 184,
 }
 
 /// Place of the program, which may still be unknown.
@@ -119,6 +117,15 @@ impl Assembler {
 
     pub fn store(&mut self, to: Register, offset: i16, from: Register) {
         self.push(0x7b, to, from, offset, 0);
+    }
+
+    /// Stores the lower 32 bits.
+    pub fn store_half(&mut self, to: Register, offset: i16, from: Register) {
+        self.push(0x63, to, from, offset, 0);
+    }
+
+    pub fn store_half_constant(&mut self, to: Register, offset: i16, constant: i32) {
+        self.push(0x62, to, 0, offset, constant);
     }
 
     pub fn store_constant(&mut self, to: Register, offset: i16, constant: i32) {

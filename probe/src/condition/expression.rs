@@ -122,8 +122,8 @@ const LEVELS: [&[(&str, Binary)]; 10] = [
 const DEPTH_MAX: usize = 16;
 const TEXT_BYTES_MAX: usize = 1000;
 
-/// Names of values: a variable, and true if it is signed.
-pub type Scope<'a> = dyn Fn(&str) -> Option<(Variable, bool)> + 'a;
+/// Names of values.
+pub type Scope<'a> = dyn Fn(&str) -> Option<Expression> + 'a;
 
 /// Parses a whole expression. An error shows the place by a caret before it.
 pub fn parse(text: &str, scope: &Scope) -> Result<Expression> {
@@ -239,7 +239,7 @@ impl Parser<'_> {
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             return number(&word).map(Expression::Constant).ok_or_else(|| {
                 self.at = begin;
-                format!("'{word}' is not a number of 64 bits: 42, 0xfff, 4K, 1M, 2G")
+                format!("'{word}' is not a number of 64 bits: 42, 0xfff, 4K, 1M, 2G, 5ms")
             });
         }
         if word == "log2" || width(&word).is_some() {
@@ -251,8 +251,8 @@ impl Parser<'_> {
                 None => Expression::Unary(Unary::Log2, of.into()),
             });
         }
-        if let Some((variable, is_signed)) = (self.scope)(&word) {
-            return Ok(Expression::Variable { variable, is_signed });
+        if let Some(value) = (self.scope)(&word) {
+            return Ok(value);
         }
         self.at = begin;
         Err(match word.as_str() {
@@ -288,11 +288,16 @@ fn number(word: &str) -> Option<u64> {
     if let Some(digits) = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         return u64::from_str_radix(digits, 16).ok();
     }
-    let (digits, unit) = match word.as_bytes().last()? {
-        b'K' => (&word[..word.len() - 1], 1 << 10),
-        b'M' => (&word[..word.len() - 1], 1 << 20),
-        b'G' => (&word[..word.len() - 1], 1 << 30),
-        _ => (word, 1),
+    let (digits, unit) = word.split_at(word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len()));
+    let unit = match unit {
+        "" | "ns" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        _ => return None,
     };
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
@@ -330,6 +335,22 @@ impl Expression {
     /// Returns true if it uses the variable.
     pub fn uses(&self, wanted: Variable) -> bool {
         self.any(&|part| matches!(part, Expression::Variable { variable, .. } if *variable == wanted))
+    }
+
+    /// Returns true if it is known only when a call ends.
+    pub fn needs_end(&self) -> bool {
+        self.uses(Variable::Return) || self.uses(Variable::Time)
+    }
+
+    /// Adds the parts that must all hold.
+    pub fn conjuncts(self, to: &mut Vec<Expression>) {
+        match self {
+            Expression::Binary(And, left, right, _) => {
+                left.conjuncts(to);
+                right.conjuncts(to);
+            }
+            other => to.push(other),
+        }
     }
 
     /// Returns its value, without the memory of a process: reads give 0.
@@ -393,13 +414,14 @@ pub mod tests {
     use super::*;
 
     /// Names of a system call or a function.
-    pub fn scope(name: &str) -> Option<(Variable, bool)> {
-        Some(match name {
+    pub fn scope(name: &str) -> Option<Expression> {
+        let (variable, is_signed) = match name {
             "return" => (Variable::Return, true),
             "time" => (Variable::Time, false),
             "pid" => (Variable::Pid, false),
             _ => (Variable::Argument(name.strip_prefix("arg")?.parse().ok().filter(|n| *n < 6)?), false),
-        })
+        };
+        Some(Expression::Variable { variable, is_signed })
     }
 
     #[test]
@@ -425,6 +447,7 @@ pub mod tests {
             ("10 - 4 - 3", 3),
             ("log2(4096) + log2(0)", 12),
             ("1 | 2 ^ 2 & 3 == 3", 3),
+            ("5ms + 3us + 1s + 7ns", 1_005_003_007),
         ] {
             assert_eq!(parse(text, &scope).unwrap().value(&values), expected, "{text}");
         }
@@ -443,6 +466,7 @@ pub mod tests {
             ("99999999999999999999", 1),
             ("*(x*)arg0", 3),
             ("0xfg", 1),
+            ("5min", 1),
             (deep.as_str(), 18),
             ("arg0 = 1", 6),
         ] {

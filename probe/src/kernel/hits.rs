@@ -1,22 +1,29 @@
 //! Single calls of functions, system calls and tracepoint passes: `bpf/hits.bpf.c`.
 
-use libbpf_rs::{Link, Object, RawTracepointOpts, RingBuffer};
+use std::os::fd::OwnedFd;
+
+use libbpf_rs::{KprobeOpts, Link, Object, RawTracepointOpts, RingBuffer};
 use yunti_base::{Code, Error, Result};
 
-use super::stacks::{StackEvents, load_with_stacks};
+use super::functions;
+use super::gates::{ARGUMENTS, PASSED_BEGIN, PASSED_END, PASSED_TRACEPOINT, Site, put_gates, put_passed};
+use super::stacks::{StackEvents, load_with};
 use crate::code::Function;
+use crate::condition::expression::{Expression, Variable};
+use crate::condition::{Conditions, KEYS_MAX};
 use crate::programs::{
-    Account, Records, account, attached, half, lookup, map, program, put, ring, uprobe, values, word,
+    Account, Records, Settings, account, attached, half, lookup, map, program, put, ring, uprobe, values,
+    values_by_key, word,
 };
 use crate::target::Process;
 
-/// Registers that carry arguments.
-pub const ARGUMENTS: usize = 6;
 /// Places that can be probed at once.
 pub const PROBES_MAX: usize = 512;
 const TEXT_BYTES: usize = 64;
 /// 64-bit words of a hit before its 32-bit ones; the texts follow behind.
-const WORDS: usize = 2 + ARGUMENTS + 1;
+const WORDS: usize = 2 + ARGUMENTS + 1 + KEYS;
+/// Values of a gate: keys, and the one that is summed up.
+const KEYS: usize = KEYS_MAX + 1;
 const THREAD_AT: usize = WORDS * 8 + 6 * 4;
 const THREAD_BYTES: usize = 16;
 const TEXTS_AT: usize = THREAD_AT + THREAD_BYTES;
@@ -52,6 +59,8 @@ pub enum Place {
     SystemCall(u32),
     /// Tracepoint by its name.
     Tracepoint(String),
+    /// Function of the kernel by its name.
+    KernelFunction(String),
 }
 
 impl Place {
@@ -61,7 +70,27 @@ impl Place {
             (Place::Function(one), Place::Function(two)) => (&one.path, one.offset) == (&two.path, two.offset),
             (Place::SystemCall(one), Place::SystemCall(two)) => one == two,
             (Place::Tracepoint(one), Place::Tracepoint(two)) => one == two,
+            (Place::KernelFunction(one), Place::KernelFunction(two)) => one == two,
             _ => false,
+        }
+    }
+
+    /// Returns true if ends of calls are seen.
+    pub fn has_end(&self) -> bool {
+        match self {
+            Place::Function(function) => function.has_end(),
+            Place::SystemCall(_) | Place::KernelFunction(_) => true,
+            Place::Tracepoint(_) => false,
+        }
+    }
+
+    /// Returns the programs of `bpf/hits.bpf.c`: at the begin, and at the end if there is one.
+    fn programs(&self) -> &'static [&'static str] {
+        match self {
+            Place::Function(_) => &["function_begins", "function_ends"],
+            Place::SystemCall(_) => &["system_call_begins", "system_call_ends"],
+            Place::KernelFunction(_) => &["kernel_begins", "kernel_ends"],
+            Place::Tracepoint(_) => &TRACEPOINTS,
         }
     }
 }
@@ -73,6 +102,33 @@ pub struct Probe {
     pub place: Place,
     /// Forms of its arguments, in their order.
     pub forms: Vec<Form>,
+    /// Calls that are recorded, and how they are counted.
+    pub conditions: Conditions,
+}
+
+impl Probe {
+    /// Returns true if the result of a call decides.
+    pub fn needs_result(&self) -> bool {
+        let needs = |of: &Expression| of.uses(Variable::Return);
+        let grouping = self.conditions.grouping.as_ref();
+        self.conditions.when.iter().any(needs)
+            || grouping.is_some_and(|grouping| {
+                grouping.keys.iter().any(|key| needs(&key.expression())) || grouping.sum.as_ref().is_some_and(needs)
+            })
+    }
+}
+
+/// Calls with the same values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Index of the probe.
+    pub probe: usize,
+    /// Values, as many as the grouping has keys.
+    pub keys: Vec<u64>,
+    /// Calls.
+    pub hits: u64,
+    /// Sum of the value that is summed up.
+    pub sum: u64,
 }
 
 /// One call, or one pass of a tracepoint.
@@ -97,6 +153,8 @@ pub struct Hit {
     pub arguments: [u64; ARGUMENTS],
     /// Return value.
     pub result: u64,
+    /// Values of the grouping's keys, and of what it sums up.
+    pub keys: [u64; KEYS],
     /// Number of the stack among its thread's, from 1; 0 if it was omitted.
     pub stack: u32,
     /// Memory of arguments that are not numbers, in their order; `None` if it is not readable.
@@ -120,6 +178,7 @@ impl Hit {
             duration_ns: Some(word(bytes, 1)).filter(|ns| *ns != NO_DURATION),
             arguments,
             result: word(bytes, 2 + ARGUMENTS),
+            keys: std::array::from_fn(|n| word(bytes, 2 + ARGUMENTS + 1 + n)),
             probe: half(bytes, WORDS, 0) as usize,
             tid: half(bytes, WORDS, 1),
             tid_inside: half(bytes, WORDS, 2),
@@ -132,10 +191,10 @@ impl Hit {
 }
 
 impl Hit {
-    /// Returns the time at which its stack was requested.
-    pub fn stack_time_ns(&self, is_system_call: bool) -> u64 {
-        // In a JVM, a system call's stack is requested at its end.
-        if is_system_call { self.time_ns + self.duration_ns.unwrap_or(0) } else { self.time_ns }
+    /// Returns the time at which its stack was requested: the end of a call that is decided there, and in a JVM the end
+    /// of a system call.
+    pub fn stack_time_ns(&self, is_at_end: bool) -> u64 {
+        if is_at_end { self.time_ns + self.duration_ns.unwrap_or(0) } else { self.time_ns }
     }
 }
 
@@ -143,39 +202,46 @@ impl Hit {
 pub struct Hits {
     // Dropped before the object that they belong to.
     links: Vec<Link>,
+    /// Programs of kernel functions without kprobes, and gates.
+    descriptors: Vec<OwnedFd>,
     ring: RingBuffer<'static>,
     records: Records,
     object: Object,
-    probes: usize,
+    has_gates: bool,
+    /// Number of keys of each probe.
+    keys: Vec<usize>,
 }
 
 impl Hits {
-    /// Attaches `probes`, at most [`PROBES_MAX`]. `stacks`: for a process that is no JVM; `None` sends SIGPROF to its
-    /// threads, for which it must have a handler.
+    /// Attaches `probes`, at most [`PROBES_MAX`]. `process`: `None` for all processes but this one; `stacks`: for a
+    /// process that is no JVM; `None` sends SIGPROF to its threads, for which it must have a handler.
     pub fn start(
-        process: &Process,
+        process: Option<&Process>,
         probes: &[Probe],
         stacks: Option<&StackEvents>,
         stacks_a_second_max: u32,
     ) -> Result<Hits> {
-        let mut wanted = Vec::new();
-        for probe in probes {
-            wanted.extend(match probe.place {
-                Place::Function(_) => ["function_begins", "function_ends"].as_slice(),
-                Place::SystemCall(_) => &["system_call_begins", "system_call_ends"],
-                Place::Tracepoint(_) => &TRACEPOINTS,
-            });
-        }
-        let object = load_with_stacks(IMAGE, process, stacks, stacks_a_second_max, &wanted)?;
+        let has_gates = probes.iter().any(|probe| !probe.conditions.is_empty());
+        let names: Vec<&str> = probes.iter().flat_map(|probe| probe.place.programs()).copied().collect();
+        let behind: Vec<String> = names.iter().filter(|_| has_gates).map(|name| format!("{name}_passed")).collect();
+        let wanted: Vec<&str> = names.iter().copied().chain(behind.iter().map(String::as_str)).collect();
+        let pid = process.map_or(0, |process| process.pid);
+        let settings = Settings { pid, stacks_by_signal: stacks.is_none(), stacks_a_second_max, has_gates };
+        let object = load_with(IMAGE, settings, stacks, &wanted)?;
         for (number, probe) in probes.iter().enumerate() {
             let forms = probe.forms.iter().enumerate().fold(0, |all, (i, form)| all | (*form as u32) << (2 * i));
-            let has_end = matches!(&probe.place, Place::Function(f) if f.has_end());
-            let value: Vec<u8> = [forms, has_end.into()].iter().flat_map(|w| w.to_le_bytes()).collect();
+            let conditions = &probe.conditions;
+            let words =
+                [forms, probe.place.has_end().into(), probe.needs_result().into(), conditions.needs_end().into()];
+            let value: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
             put(&object, "probes", &(number as u32).to_le_bytes(), &value)?;
         }
         let (ring, records) = ring(&object, "hits")?;
-        let mut hits = Hits { links: Vec::new(), ring, records, object, probes: probes.len() };
+        let keys_of = |probe: &Probe| probe.conditions.grouping.as_ref().map_or(0, |grouping| grouping.keys.len());
+        let keys = probes.iter().map(keys_of).collect();
+        let mut hits = Hits { links: Vec::new(), descriptors: Vec::new(), ring, records, object, has_gates, keys };
         for (number, probe) in probes.iter().enumerate() {
+            hits.put_gates(number, probe, None)?;
             hits.attach(process, number, probe)?;
         }
         if probes.iter().any(|probe| matches!(probe.place, Place::SystemCall(_))) {
@@ -188,12 +254,43 @@ impl Hits {
         Ok(hits)
     }
 
-    fn attach(&mut self, process: &Process, number: usize, probe: &Probe) -> Result<()> {
+    /// Puts the gates of a probe. The number of a tracepoint's arguments is known only when it is attached.
+    fn put_gates(&mut self, number: usize, probe: &Probe, arguments: Option<usize>) -> Result<()> {
+        let site = match (&probe.place, arguments) {
+            (Place::Function(_), _) => Site::Function,
+            (Place::SystemCall(_), _) => Site::SystemCall,
+            (Place::KernelFunction(_), _) => Site::KernelFunction,
+            (Place::Tracepoint(_), Some(arguments)) => Site::Tracepoint(arguments),
+            (Place::Tracepoint(_), None) => return Ok(()),
+        };
+        if !self.has_gates {
+            return Ok(());
+        }
+        let behind: Vec<(u32, &str)> = match (site, probe.place.programs()) {
+            (Site::Tracepoint(n), _) => vec![(PASSED_TRACEPOINT + n as u32, TRACEPOINTS[ARGUMENTS - n])],
+            (_, [begins, ends]) => vec![(PASSED_BEGIN, *begins), (PASSED_END, *ends)],
+            _ => Vec::new(),
+        };
+        for (index, name) in behind {
+            put_passed(&self.object, site, index, &format!("{name}_passed"))?;
+        }
+        let gates = put_gates(&self.object, site, number as u32, probe.place.has_end(), &probe.conditions)?;
+        self.descriptors.extend(gates);
+        Ok(())
+    }
+
+    fn attach(&mut self, process: Option<&Process>, number: usize, probe: &Probe) -> Result<()> {
         match &probe.place {
             Place::Function(function) => {
+                let Some(process) = process else {
+                    return Err(Error::new(Code::Usage, format!("{}: a function needs a process", function.name)));
+                };
+                let ignores_end = probe.conditions.ignores_end();
                 let returns = function.returns.iter().map(|at| ("function_ends", *at, 0));
                 let jumps = function.jumps.iter().map(|at| ("function_ends", *at, END_IS_JUMP));
-                for (name, offset, flag) in returns.chain(jumps).chain([("function_begins", function.offset, 0)]) {
+                for (name, offset, flag) in
+                    returns.chain(jumps).filter(|_| !ignores_end).chain([("function_begins", function.offset, 0)])
+                {
                     let cookie = number as u64 | flag;
                     self.links.push(uprobe(&self.object, name, process, function, offset, cookie)?);
                 }
@@ -203,12 +300,12 @@ impl Hits {
             }
             Place::Tracepoint(name) => {
                 let mut last = None;
-                for program_name in TRACEPOINTS {
+                for (fewer, program_name) in TRACEPOINTS.iter().enumerate() {
                     let opts = RawTracepointOpts { cookie: number as u64, ..RawTracepointOpts::default() };
                     match program(&self.object, program_name)?.attach_raw_tracepoint_with_opts(name, opts) {
                         Ok(link) => {
                             self.links.push(link);
-                            return Ok(());
+                            return self.put_tracepoint_gates(name, number, probe, ARGUMENTS - fewer);
                         }
                         Err(e) if e.kind() == libbpf_rs::ErrorKind::InvalidInput => last = Some(e),
                         Err(e) if e.kind() == libbpf_rs::ErrorKind::NotFound => {
@@ -222,8 +319,41 @@ impl Hits {
                     return attached(&format!("the tracepoint {name}"), process, Err(e));
                 }
             }
+            Place::KernelFunction(name) => {
+                functions::must_exist(name)?;
+                let ends = Some(("kernel_ends", true)).filter(|_| !probe.conditions.ignores_end());
+                for (program_name, is_end) in ends.into_iter().chain([("kernel_begins", false)]) {
+                    let opts = KprobeOpts { cookie: number as u64, ..KprobeOpts::default() };
+                    match program(&self.object, program_name)?.attach_kprobe_with_opts(is_end, name, opts) {
+                        Ok(link) => self.links.push(link),
+                        Err(e) => {
+                            let pid = process.map_or(0, |process| process.pid);
+                            let conditions = &probe.conditions;
+                            let entry = functions::watch_entry(&self.object, name, number as u32, pid, conditions, &e)?;
+                            self.descriptors.extend(entry);
+                            return Ok(());
+                        }
+                    }
+                }
+            }
         }
         Ok(())
+    }
+
+    fn put_tracepoint_gates(&mut self, name: &str, number: usize, probe: &Probe, arguments: usize) -> Result<()> {
+        let conditions = &probe.conditions;
+        let keys =
+            conditions.grouping.iter().flat_map(|g| g.keys.iter().map(|key| key.expression()).chain(g.sum.clone()));
+        let used: Vec<Expression> = conditions.when.iter().cloned().chain(keys).collect();
+        let missing = (arguments..ARGUMENTS).find(|n| used.iter().any(|e| e.uses(Variable::Argument(*n as u8))));
+        match missing {
+            Some(n) => {
+                let last =
+                    if arguments > 0 { format!("arg0 to arg{}", arguments - 1) } else { "no argument".to_owned() };
+                Err(Error::new(Code::Usage, format!("the tracepoint {name} has no arg{n}: it has {last}")))
+            }
+            None => self.put_gates(number, probe, Some(arguments)),
+        }
     }
 
     /// Returns the hits since the last call, in the order of their ends.
@@ -242,9 +372,28 @@ impl Hits {
         map(&self.object, "open_calls").map(|map| values(&map)).unwrap_or_default().iter().map(|v| Hit::of(v)).collect()
     }
 
-    /// Returns the hits of each probe, including hits that were not recorded.
+    /// Returns the hits of each probe that met its conditions, including hits that were not recorded.
     pub fn counts(&self) -> Vec<u64> {
-        (0..self.probes as u32).map(|n| word(&lookup(&self.object, "counts", &n.to_le_bytes()), 0)).collect()
+        let counts = if self.has_gates { "met" } else { "counts" };
+        (0..self.keys.len() as u32).map(|n| word(&lookup(&self.object, counts, &n.to_le_bytes()), 0)).collect()
+    }
+
+    /// Returns the groups of calls that were only counted, and the calls without a place among them.
+    pub fn groups(&self) -> (Vec<Group>, u64) {
+        let of = |(key, value): (Vec<u8>, Vec<u8>)| {
+            let probe = word(&key, 0) as usize;
+            let keys = (0..self.keys.get(probe).copied().unwrap_or(0)).map(|n| word(&key, 1 + n)).collect();
+            Group { probe, keys, hits: word(&value, 0), sum: word(&value, 1) }
+        };
+        let groups = map(&self.object, "groups").map(|map| values_by_key(&map)).unwrap_or_default();
+        (groups.into_iter().map(of).collect(), word(&lookup(&self.object, "groups_lost", &0u32.to_le_bytes()), 0))
+    }
+
+    /// Returns the name that a thread or a process had when it was counted first.
+    pub fn name(&self, number: u32) -> Option<String> {
+        let bytes = lookup(&self.object, "names", &number.to_le_bytes());
+        let name = bytes.split(|b| *b == 0).next().unwrap_or_default();
+        (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
     }
 
     /// Returns the events that were not recorded.

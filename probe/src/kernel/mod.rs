@@ -3,6 +3,8 @@
 //!
 //! ```text
 //!   hits.rs        calls of functions, system calls, passes of tracepoints
+//!   gates.rs       programs before those of hits, written for conditions and counts
+//!   functions.rs   functions and tracepoints of the kernel by their types
 //!   allocations.rs memory requested from malloc
 //!   faults.rs      page faults
 //!   system/        measurements of the whole machine
@@ -13,6 +15,8 @@
 
 mod allocations;
 mod faults;
+mod functions;
+mod gates;
 mod hits;
 mod stacks;
 pub mod system;
@@ -21,7 +25,9 @@ mod wakes;
 
 pub use allocations::Allocations;
 pub use faults::{Fault, Faults, Home};
-pub use hits::{ARGUMENTS, Form, Hit, Hits, PROBES_MAX, Place, Probe};
+pub use functions::KernelTypes;
+pub use gates::ARGUMENTS;
+pub use hits::{Form, Group, Hit, Hits, PROBES_MAX, Place, Probe};
 pub use stacks::StackEvents;
 pub use waits::{Span, SpanBounds, Wait, Waits};
 pub use wakes::{OUTSIDE, Wakes};

@@ -17,12 +17,14 @@ use crate::target::Process;
 /// Constants of a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
-    /// Process to measure.
+    /// Process to measure; 0 for all but this one.
     pub pid: u32,
     /// True for a JVM, whose threads get SIGPROF; false requests stacks through a perf event.
     pub stacks_by_signal: bool,
     /// Stacks a second, at most.
     pub stacks_a_second_max: u32,
+    /// True if gates decide what is recorded.
+    pub has_gates: bool,
 }
 
 /// Events that were not recorded.
@@ -44,8 +46,15 @@ const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 /// rights do not suffice.
 pub fn load(image: &[u8], settings: Settings, wanted: &[&str]) -> Result<Object> {
     first_namespace()?;
-    let words = [settings.pid, settings.stacks_by_signal.into(), settings.stacks_a_second_max];
-    load_for(image, &format!("process {}", settings.pid), &words, wanted)
+    let words = [
+        settings.pid,
+        settings.stacks_by_signal.into(),
+        settings.stacks_a_second_max,
+        settings.has_gates.into(),
+        std::process::id(),
+    ];
+    let watched = if settings.pid == 0 { "the machine".to_owned() } else { format!("process {}", settings.pid) };
+    load_for(image, &watched, &words, wanted)
 }
 
 /// Fails outside the initial PID namespace, because programs use the kernel's own process numbers.
@@ -103,10 +112,10 @@ pub fn map<'o>(object: &'o Object, name: &str) -> Result<Map<'o>> {
 }
 
 /// Returns the link, or an error that names `what`, or the end of the process.
-pub fn attached<T>(what: &str, process: &Process, link: libbpf_rs::Result<T>) -> Result<T> {
-    link.map_err(|e| match process.is_alive() {
-        true => Error::new(Code::Input, format!("{what} cannot be watched: {e}")),
-        false => process.has_ended(),
+pub fn attached<'p, T>(what: &str, process: impl Into<Option<&'p Process>>, link: libbpf_rs::Result<T>) -> Result<T> {
+    link.map_err(|e| match process.into() {
+        Some(process) if !process.is_alive() => process.has_ended(),
+        _ => Error::new(Code::Input, format!("{what} cannot be watched: {e}")),
     })
 }
 

@@ -32,6 +32,12 @@ impl Process {
         Ok(Process { pid, started: stat.started, name: stat.name, pid_inside })
     }
 
+    /// Returns this process.
+    pub fn own() -> Process {
+        let pid = std::process::id();
+        Process::of(pid).unwrap_or(Process { pid, started: 0, name: String::new(), pid_inside: pid })
+    }
+
     /// Returns true if this process is running, and not only a zombie.
     pub fn is_alive(&self) -> bool {
         Stat::of(self.pid).is_some_and(|stat| stat.started == self.started && !matches!(stat.state, 'Z' | 'X'))

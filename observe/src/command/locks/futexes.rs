@@ -9,6 +9,7 @@ use super::lock::{Kind, Lock};
 use crate::capture::{Capture, StackRequest};
 use crate::command::Measurement;
 use yunti_probe::answer::Answer;
+use yunti_probe::condition::Conditions;
 use yunti_probe::kernel::{Hit, Hits, Place, Probe};
 use yunti_probe::stack::Frame;
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
@@ -24,8 +25,9 @@ const WAKES: [u64; 3] = [1, 5, 7];
 pub fn measure(measurement: Measurement, stopping: &mut Stopping, answer: &mut Answer) -> Result<(Vec<Lock>, Watched)> {
     let Measurement { process, is_jvm, time } = measurement;
     let mut capture = Capture::of(process, is_jvm, time)?;
-    let probes = [Probe { place: Place::SystemCall(libc::SYS_futex as u32), forms: Vec::new() }];
-    let mut program = Hits::start(process, &probes, capture.events(), STACKS)?;
+    let place = Place::SystemCall(libc::SYS_futex as u32);
+    let probes = [Probe { place, forms: Vec::new(), conditions: Conditions::default() }];
+    let mut program = Hits::start(Some(process), &probes, capture.events(), STACKS)?;
     let mut hits = Vec::new();
     let mut names = HashMap::new();
     let mut collect = |program: &mut Hits, capture: &mut Capture| {

@@ -1,5 +1,7 @@
 //! `yunti observe native`: calls of native functions and system calls, hits of tracepoints, and their callers.
 
+mod conditions;
+mod groups;
 mod signature;
 mod totals;
 mod watch;
@@ -16,20 +18,23 @@ use yunti_program::terminal::stdout;
 use crate::capture::{Capture, StackRequest, Stacks};
 use crate::jvm;
 use crate::jvm::HELD;
+use groups::{Groups, Row};
 use totals::{Sum, Totals};
 use watch::{Watch, error_name};
 use yunti_probe::answer::{self, Answer, Graph, Table};
+use yunti_probe::condition::Key;
 use yunti_probe::kernel::{Hit, Hits};
 use yunti_probe::options::{NamedTargetFlags, OutputFlags, duration};
 use yunti_probe::stack::{Frame, Kind, Tree};
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
-use yunti_probe::target::{Target, label};
+use yunti_probe::target::{Process, Target, label};
 
 /// Show calls of native functions, system calls and tracepoints: arguments, duration, and the Java and native stack
 ///
-/// WHAT is a function (getaddrinfo, libc:malloc, ns::function, SSL_*), a system call (sys:connect) or a tracepoint of
-/// the kernel (trace:sched_switch). The arguments of many functions are known. Give them for others: 'open(s,x)=d'
-/// with d int, l long, u size, x hex, s text, a socket address.
+/// WHAT is a function (getaddrinfo, libc:malloc, ns::function, SSL_*), a system call (sys:connect), a tracepoint
+/// (trace:sched_switch) or a function of the kernel (kernel:find_vma). The arguments of many functions are known. Give
+/// them for others: 'open(s,x)=d' with d int, l long, u size, x hex, s text, a socket address. Without -p, -n or a
+/// command, system calls, tracepoints and kernel functions are watched in all processes.
 #[derive(Debug, Args)]
 pub struct NativeFlags {
     /// Watch this function, system call or tracepoint
@@ -48,6 +53,15 @@ pub struct NativeFlags {
     /// Take at most N stacks per second; count further calls without a stack
     #[arg(long, value_name = "N", default_value = "2000")]
     stacks: u32,
+    /// Only calls for which this holds: 'arg1 > 4096', 'return < 0 && time > 5ms', '*(u32*)(arg0 + 8) == 7'
+    #[arg(long, value_name = "EXPRESSION")]
+    when: Option<String>,
+    /// Count calls by these values: 'process', 'stack', 'arg1 & 0xfff', 'log2(arg2)', several with commas
+    #[arg(long, value_name = "EXPRESSIONS", conflicts_with = "live")]
+    count_by: Option<String>,
+    /// Also sum this up in each group: 'arg2', 'time'
+    #[arg(long, value_name = "EXPRESSION", conflicts_with = "live")]
+    sum: Option<String>,
 }
 
 /// Hits per second from which on watching costs a tenth of a processor or more.
@@ -70,13 +84,20 @@ const HOT: [&str; 12] = [
 
 pub fn native(flags: &NativeFlags) -> Outcome {
     let mut stopping = Stopping::new()?;
-    let target = flags.target.find(HELD)?;
-    let process = &target.process;
-    let is_jvm = jvm::recognise(&target)?;
-    let watches = watch::watches(process, &flags.what)?;
-    let mut answer = Answer::new("native", process);
+    let is_machine = flags.target.is_empty() && watch::are_shared(&flags.what);
+    let target = if is_machine { None } else { Some(flags.target.find(HELD)?) };
+    let process = target.as_ref().map(|target| &target.process);
+    let is_jvm = target.as_ref().map_or(Ok(false), jvm::recognise)?;
+    let mut watches = watch::watches(process, &flags.what)?;
+    for watch in &mut watches {
+        watch.probe.conditions = conditions::conditions(flags, watch)?;
+    }
+    let mut answer = match process {
+        Some(process) => Answer::new("native", process),
+        None => Answer::of_device("native", "all processes".to_owned()),
+    };
     warn(&watches);
-    let mut results = measure(flags, &target, is_jvm, &watches, &mut stopping)?;
+    let mut results = measure(flags, target.as_ref(), is_jvm, &watches, &mut stopping)?;
     answer.watched(&results.watched);
     render(flags, &watches, &mut results, &mut answer);
     answer.give(&flags.output.answer, results.watched.end, facts(&watches, &results))
@@ -94,7 +115,10 @@ fn warn(watches: &[Watch]) {
     }
 }
 
-struct NativeResults {
+struct NativeResults<'a> {
+    /// Groups of --count-by, and the calls without a place among them.
+    groups: Option<Groups<'a>>,
+    groups_lost: u64,
     watched: Watched,
     totals: Totals,
     /// Hits with a stack, by watch.
@@ -104,27 +128,34 @@ struct NativeResults {
     stacks_dropped: u64,
 }
 
-fn measure(
+fn measure<'a>(
     flags: &NativeFlags,
-    target: &Target,
+    target: Option<&Target>,
     is_jvm: bool,
-    watches: &[Watch],
+    watches: &'a [Watch],
     stopping: &mut Stopping,
-) -> Result<NativeResults> {
-    let process = &target.process;
+) -> Result<NativeResults<'a>> {
+    let process = target.map(|target| &target.process);
     let time = flags.output.seconds;
-    let mut capture = Capture::of(process, is_jvm, time)?;
+    let only_counts = watches.iter().all(|watch| watch.probe.conditions.only_counts());
+    let mut capture = if only_counts { Capture::Nothing } else { Capture::of(process, is_jvm, time)? };
+    let stacks_max = if only_counts { 0 } else { flags.stacks };
     let probes: Vec<_> = watches.iter().map(|watch| watch.probe.clone()).collect();
-    let mut program = Hits::start(process, &probes, capture.events(), flags.stacks)?;
+    let mut program = Hits::start(process, &probes, capture.events(), stacks_max)?;
+    let whose = process.map_or_else(|| "all processes".to_owned(), |p| format!("{} {}", label(p), p.pid));
     // A script that waits for this line may go on.
-    eprintln!("watching {} places of {} {}; ctrl-C ends it", watches.len(), label(process), process.pid);
-    target.go()?;
+    eprintln!("watching {} places of {whose}; ctrl-C ends it", watches.len());
+    target.map_or(Ok(()), Target::go)?;
     let mut live = Live { is_wanted: flags.live, outcome: Ok(()) };
     let mut totals = Totals::of(watches);
     let mut add = |hit: Hit, capture: &mut Capture, live: &mut Live| {
         let (watch, is_long) = (&watches[hit.probe], is_long(flags, &hit));
-        let time_ns = hit.stack_time_ns(watch.is_system_call());
+        let time_ns = hit.stack_time_ns(watch.is_system_call() || watch.probe.conditions.needs_end());
         capture.record(StackRequest { tid: hit.tid, tid_inside: hit.tid_inside, number: hit.stack, time_ns });
+        if watch.is_undecided(&hit) {
+            totals.sums[hit.probe].left_by_jump += u64::from(hit.is_left_by_jump);
+            return;
+        }
         if is_long {
             live.show(watch, &hit);
         }
@@ -135,7 +166,11 @@ fn measure(
         capture.collect();
         live.outcome.is_ok()
     };
-    let watched = stopping.wait(process, time, PULSE, || collect(&mut program, &mut capture, &mut live));
+    let each = || collect(&mut program, &mut capture, &mut live);
+    let watched = match process {
+        Some(process) => stopping.wait(process, time, PULSE, each),
+        None => stopping.wait_for_time(time, PULSE, each),
+    };
     program.detach();
     collect(&mut program, &mut capture, &mut live);
     live.is_wanted = false;
@@ -149,8 +184,28 @@ fn measure(
     for hit in totals.stack_refs.iter().filter(|hit| stacks.get(hit.tid, hit.stack).is_some()) {
         with_stack[hit.probe] += 1;
     }
-    let (lost, stacks_dropped) = (account.lost, account.stacks_dropped);
-    Ok(NativeResults { watched, totals, with_stack, stacks, lost, stacks_dropped })
+    let stacks_dropped = if only_counts { 0 } else { account.stacks_dropped };
+    let (groups, groups_lost) = program.groups();
+    let groups = conditions::is_grouped(flags).then(|| {
+        let rows = match conditions::by_stack(flags) {
+            true => totals.groups(watches, &stacks),
+            false => groups.into_iter().map(|group| Row { group, stack: None }).collect(),
+        };
+        Groups::new(watches, (conditions::keys(flags), flags.sum.as_deref()), rows, |key, number| {
+            named(process, key, number).or_else(|| program.name(number as u32))
+        })
+    });
+    Ok(NativeResults { groups, groups_lost, watched, totals, with_stack, stacks, lost: account.lost, stacks_dropped })
+}
+
+/// Returns the name of a process, or of a thread, that has not ended.
+fn named(process: Option<&Process>, key: &Key, number: u64) -> Option<String> {
+    let file = match (key, process) {
+        (Key::Thread, Some(process)) => format!("/proc/{}/task/{number}/comm", process.pid),
+        _ => format!("/proc/{number}/comm"),
+    };
+    let name = std::fs::read_to_string(file).ok()?;
+    Some(name.trim_end().to_owned())
 }
 
 fn is_long(flags: &NativeFlags, hit: &Hit) -> bool {
@@ -186,7 +241,7 @@ fn errors(sum: &Sum) -> Vec<(String, u64)> {
 }
 
 /// Returns the call tree, and true if it is weighted by nanoseconds. Without ends it is weighted by hits.
-fn tree(watches: &[Watch], results: &NativeResults) -> (Tree, bool) {
+fn tree(watches: &[Watch], results: &NativeResults<'_>) -> (Tree, bool) {
     let by_time = watches.iter().all(Watch::has_end);
     let mut tree = Tree::default();
     for hit in results.totals.stack_refs.iter().filter(|hit| hit.is_long) {
@@ -197,16 +252,18 @@ fn tree(watches: &[Watch], results: &NativeResults) -> (Tree, bool) {
             |frame: &Frame| matches!(frame.kind, Kind::Native | Kind::Jvm) && watches[hit.probe].is_function();
         let callers = frames.len() - usize::from(frames.last().is_some_and(is_own_frame));
         let value = if by_time { hit.duration_ns } else { 1 };
-        tree.add(frames[..callers].iter().chain([&leaf]), value);
+        let group = results.groups.as_ref().and_then(|groups| groups.frame(hit.probe, &hit.keys));
+        tree.add(frames[..callers].iter().chain([&leaf]).chain(&group), value);
     }
     (tree, by_time)
 }
 
 /// Adds a skip for each part of the results that is missing.
-fn add_skips(watches: &[Watch], results: &NativeResults, flags: &NativeFlags, answer: &mut Answer) {
+fn add_skips(watches: &[Watch], results: &NativeResults<'_>, flags: &NativeFlags, answer: &mut Answer) {
     answer.missing(results.lost, |n| format!("{n} single calls: the buffer was full; counts are exact"));
+    answer.missing(results.groups_lost, |n| format!("groups of {n} calls: there were too many groups"));
     answer.missing(results.stacks_dropped, |n| format!("stacks of {n} calls: --stacks {} per second", flags.stacks));
-    for (watch, sum) in watches.iter().zip(&results.totals.sums).filter(|(_, sum)| sum.hits > 0) {
+    for (watch, sum) in watches.iter().zip(&results.totals.sums).filter(|(_, sum)| sum.hits + sum.left_by_jump > 0) {
         let name = &watch.name;
         if watch.is_function() && !watch.has_end() {
             answer.skips.push(format!("durations of {name}: its return instructions were not found"));
@@ -220,7 +277,7 @@ fn add_skips(watches: &[Watch], results: &NativeResults, flags: &NativeFlags, an
     }
 }
 
-fn render(flags: &NativeFlags, watches: &[Watch], results: &mut NativeResults, answer: &mut Answer) {
+fn render(flags: &NativeFlags, watches: &[Watch], results: &mut NativeResults<'_>, answer: &mut Answer) {
     answer.skips.append(&mut results.stacks.skips);
     add_skips(watches, results, flags, answer);
     let all = || watches.iter().zip(&results.totals.sums);
@@ -256,6 +313,7 @@ fn render(flags: &NativeFlags, watches: &[Watch], results: &mut NativeResults, a
             errors.join(", "),
         ]
     };
+    answer.tables.extend(results.groups.as_ref().map(Groups::table));
     let mut rows: Vec<_> = all().collect();
     rows.sort_by_key(|(_, sum)| std::cmp::Reverse((sum.durations.sum, sum.hits)));
     answer.tables.push(Table {
@@ -294,7 +352,7 @@ fn render(flags: &NativeFlags, watches: &[Watch], results: &mut NativeResults, a
 const PATHS: usize = 20;
 
 /// Returns a table of calls by arguments, if these are texts or addresses: hits and total time.
-fn by_texts(results: &NativeResults) -> Option<Table> {
+fn by_texts(results: &NativeResults<'_>) -> Option<Table> {
     let mut rows: Vec<_> = results.totals.by_texts.iter().collect();
     rows.sort_by(|a, b| (b.1.1, b.1.0).cmp(&(a.1.1, a.1.0)).then_with(|| a.0.cmp(b.0)));
     (!rows.is_empty()).then(|| Table {
@@ -305,7 +363,7 @@ fn by_texts(results: &NativeResults) -> Option<Table> {
     })
 }
 
-fn facts(watches: &[Watch], results: &NativeResults) -> Value {
+fn facts(watches: &[Watch], results: &NativeResults<'_>) -> Value {
     let of_watch = |((watch, sum), stacks): ((&Watch, &Sum), &u64)| {
         let over = |ns: u64| (sum.durations.count > 0).then_some(ns);
         json!({
@@ -337,5 +395,11 @@ fn facts(watches: &[Watch], results: &NativeResults) -> Value {
         })
     };
     let calls: Vec<Value> = results.totals.calls.iter().map(call).collect();
-    json!({ "watched": watched, "calls": calls, "lost": results.lost, "stacks_dropped": results.stacks_dropped })
+    let mut facts =
+        json!({ "watched": watched, "calls": calls, "lost": results.lost, "stacks_dropped": results.stacks_dropped });
+    if let Some(groups) = &results.groups {
+        facts["counts"] = groups.to_json();
+        facts["groups_lost"] = json!(results.groups_lost);
+    }
+    facts
 }

@@ -1,11 +1,16 @@
 //! Totals of hits: sums by watch, the first hits one by one, and references to stacks.
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
+use super::groups::Row;
 use super::watch::Watch;
 use crate::calls::Durations;
+use crate::capture::Stacks;
+use yunti_probe::condition::KEYS_MAX;
 use yunti_probe::histogram::Histogram;
-use yunti_probe::kernel::Hit;
+use yunti_probe::kernel::{Group, Hit};
+use yunti_probe::stack::Frame;
 
 /// Calls that `--json` lists one by one.
 const CALLS_MAX: usize = 10_000;
@@ -36,7 +41,12 @@ pub struct StackRef {
     /// 0 if the hit has no duration.
     pub duration_ns: u64,
     pub is_long: bool,
+    /// Values of its group, and of what is summed up.
+    pub keys: Vec<u64>,
 }
+
+/// Common values of a group's hits: watch, values and stack.
+type Shared<'a> = (usize, &'a [u64], Option<&'a [Frame]>);
 
 /// Totals of all hits so far.
 pub struct Totals {
@@ -45,6 +55,8 @@ pub struct Totals {
     pub stack_refs: Vec<StackRef>,
     /// Calls with texts or socket addresses as arguments -> hits, nanoseconds.
     pub by_texts: HashMap<String, (u64, u64)>,
+    /// Groups of hits without a stack: watch and values -> hits, sum.
+    without_stack: HashMap<(usize, Vec<u64>), (u64, u64)>,
 }
 
 impl Totals {
@@ -54,7 +66,28 @@ impl Totals {
             calls: Vec::new(),
             stack_refs: Vec::new(),
             by_texts: HashMap::new(),
+            without_stack: HashMap::new(),
         }
+    }
+
+    /// Returns the groups of hits by their values and their stacks.
+    pub fn groups(&self, watches: &[Watch], stacks: &Stacks) -> Vec<Row> {
+        // Stacks with the same names are one.
+        let mut sums: HashMap<Shared<'_>, (u64, u64)> = HashMap::new();
+        for ((probe, keys), (hits, sum)) in &self.without_stack {
+            sums.insert((*probe, keys, None), (*hits, *sum));
+        }
+        for hit in &self.stack_refs {
+            let frames = stacks.get(hit.tid, hit.stack).map(|frames| &**frames);
+            let group = sums.entry((hit.probe, &hit.keys[..KEYS_MAX], frames)).or_default();
+            *group = (group.0 + 1, group.1.wrapping_add(hit.keys[KEYS_MAX]));
+        }
+        let row = |((probe, keys, stack), (hits, sum)): (Shared<'_>, (u64, u64))| {
+            let number = watches[probe].probe.conditions.grouping.as_ref().map_or(0, |grouping| grouping.keys.len());
+            let group = Group { probe, keys: keys[..number].to_vec(), hits, sum };
+            Row { group, stack: stack.map(Rc::from) }
+        };
+        sums.into_iter().map(row).collect()
     }
 
     /// Adds a hit.
@@ -80,7 +113,11 @@ impl Totals {
                 stack: hit.stack,
                 duration_ns: hit.duration_ns.unwrap_or(0),
                 is_long,
+                keys: hit.keys.to_vec(),
             });
+        } else if watch.probe.conditions.grouping.is_some() {
+            let sum = self.without_stack.entry((hit.probe, hit.keys[..KEYS_MAX].to_vec())).or_default();
+            *sum = (sum.0 + 1, sum.1.wrapping_add(hit.keys[KEYS_MAX]));
         }
         if !hit.texts.is_empty() {
             let mut call = watch.call(&hit);
