@@ -83,11 +83,13 @@ yunti:
 	@$(call place,$(TARGET)/release/yunti,$(DIST)/bin/yunti)
 
 # Object stores, web servers and HDFS: a workspace of its own.
+# STORES_PROFILE=tested builds the crates of others without optimisation, for tests.
+STORES_PROFILE := release
 .PHONY: stores
 stores:
 	@tools/setup build
-	$(CARGO) build --release --locked --manifest-path stores/Cargo.toml --target-dir $(TARGET)
-	@$(call place,$(TARGET)/release/yunti-stores,$(DIST)/libexec/yunti-stores)
+	$(CARGO) build --profile $(STORES_PROFILE) --locked --manifest-path stores/Cargo.toml --target-dir $(TARGET)
+	@$(call place,$(TARGET)/$(STORES_PROFILE)/yunti-stores,$(DIST)/libexec/yunti-stores)
 # Queries over files: a workspace of its own, for its 290 crates.
 # SQL_PROFILE=tested builds the front end's crates without optimisation, for tests.
 SQL := $(TARGET)/sql

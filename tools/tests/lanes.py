@@ -1,7 +1,7 @@
-"""Runs suites of different parts side by side, and suites that measure times alone.
+"""Runs suites of different parts side by side, then suites that measure a little in pairs, then others alone.
 
-    lane 1   hadoop: a | hadoop: b ....... |
-    lane 2   engine: a | api: a | web: a   |  then, one by one: observe, machine, namenode, benches
+    lane 1   hadoop: a | hadoop: b ....... |  observe: a | observe: b ...  |
+    lane 2   engine: a | api: a | web: a   |  machine: a | namenode: a ..  |  one by one: observe, machine, benches ..
 
 Two suites of one part never run at the same time: they share folders, caches and Maven modules. A suite may use the folders of
 other parts too (`shares`). The machine that tests have has two processors, and most suites use one: two lanes.
@@ -23,8 +23,17 @@ def used(suite):
 def run_all(suites, run_one, lanes=LANES):
     """Calls `run_one(suite)` once for each suite. The longest part comes first, so that the lanes end together;
     the one that needs all others comes last."""
-    waiting = sorted((suite for suite in suites if not suite.alone),
-                     key=lambda suite: (suite.part == LAST, suite.part != LONGEST))
+    freely = sorted((suite for suite in suites if not suite.alone and not suite.in_pairs),
+                    key=lambda suite: (suite.part == LAST, suite.part != LONGEST))
+    side_by_side(freely, run_one, lanes)
+    side_by_side([suite for suite in suites if suite.in_pairs], run_one, lanes)
+    for suite in suites:
+        if suite.alone:
+            run_one(suite)
+
+
+def side_by_side(waiting, run_one, lanes):
+    """Runs suites in lanes, in their order as far as their parts are free."""
     busy, changed, failures = set(), threading.Condition(), []
 
     def take():
@@ -58,6 +67,3 @@ def run_all(suites, run_one, lanes=LANES):
             thread.join(0.2)
     if failures:
         raise failures[0]
-    for suite in suites:
-        if suite.alone:
-            run_one(suite)

@@ -20,6 +20,16 @@ YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
 # Parts whose suites measure times.
 MEASURING = ("benches", "observe", "machine", "namenode")
+# Suites of these parts that use one processor and measure counts, or times of waiting: one of another part may run
+# beside them.
+IN_PAIRS = (
+    "services recorded in slices", "native calls of known programs", "native calls under conditions, counted",
+    "page faults of known programs", "garbage collection logs of every collector",
+    "heap dumps of programs with known memory", "why, on programs of Python", "why, on programs of Go",
+    "ext4 file systems with known blocks", "guard on failing devices", "crash reports arrive once over faulty networks",
+    "crash reports with hostile logs, files and collectors", "plug-ins in a NameNode", "DataNodes without disks", "audit logs replayed",
+    "a dozen Hadoop tests with the lock plug-in",
+)
 PARTS = ("engine", "api", "formats", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode",
          "python", "stores", "sql", "warmup", "web")
 
@@ -39,6 +49,15 @@ class Suite:
     @property
     def alone(self):
         """True if the suite measures times, so that nothing else may run beside it."""
+        return self.measures and not self.in_pairs
+
+    @property
+    def in_pairs(self):
+        """True if only suites like it may run beside it."""
+        return self.part in MEASURING and self.name in IN_PAIRS
+
+    @property
+    def measures(self):
         return self.part in MEASURING and not self.name.startswith(("unit tests", "classes of", "comparison", "units"))
 
 
@@ -113,6 +132,9 @@ def compiled_twice(compiler):
 JOBS = ("settings_alone_run_an_unmodified_job_natively", "a_job_of_one_machine_runs_unchanged",
         "a_class_library_runs_on_the_cluster",
         "side_files_and_compressed_output", "check_reports_native_and_declined_parts", "report_needs_a_job")
+# Each case in one of two variants; those where the variants differ most in both.
+SETTINGS_CASES = ("keys/", "values/", "codecs/", "order/", "own-order/", "sizes/", "combine/")
+RUNNER_CASES = ("api/", "shape/", "examples/", "failures/", "sizes/", "combine/")
 FALLBACKS = ("a_runtime_exception", "the_last_attempt")
 JOB_FILES = ("Sources.test_each_source_uses_its_own_mapper",
              "NamedOutputs.test_mappers_and_reducers_write_named_outputs", "Chains.test_each_job_feeds_the_next")
@@ -135,6 +157,8 @@ def machine_suite(name, test):
                  counts.read_unittest, {"YUNTI": YUNTI})
 
 
+# Crates of others without optimisation: half the time to build.
+TESTED_STORES = "STORES_PROFILE=tested"
 # Folder of the cluster that all suites share that need no special one.
 CLUSTER = os.path.join(BUILD, "cluster-shared")
 
@@ -144,12 +168,28 @@ def cluster_suite(name, test, only=(), part="hadoop", shares=()):
 
     `shares`: other parts that it uses, which are built.
     """
-    steps = [["make", "-s", "hadoop", *shares], *cmake("examples", "examples", "gcc"),
+    steps = [["make", "-s", "hadoop", *shares, TESTED_STORES], *cmake("examples", "examples", "gcc"),
              [PYTHON, "hadoop/tests/shared_cluster.py", CLUSTER],
              [PYTHON, f"hadoop/tests/{test}_test.py", *only]]
     env = {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib"), "YUNTI_SHARED_CLUSTER": CLUSTER}
     return Suite(part, name, steps, counts.read_unittest, env, minutes=40,
                  end=["hadoop/cluster/down", "--dir", CLUSTER], shares=shares)
+
+
+def sql_units():
+    """Returns the suite of sql's unit tests. With LLVM it also has those of generated code: another choice of packages
+    would build the crates of others once more, with other features."""
+    packages = ["yunti-sql", *(f"yunti-sql-{name}" for name in ("arrow", "plan", "execute", "front", "cluster", "task"))]
+    name, generated = "unit tests", []
+    if no_llvm():
+        generated = [Suite("sql", "machine code against kernels", [], skip=no_llvm)]
+    else:
+        packages.append("yunti-sql-generate")
+        name = "unit tests, and machine code against kernels"
+    chosen = [word for package in packages for word in ("-p", package)]
+    return [Suite("sql", name, [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml",
+                                 "--target-dir", "target/sql", *chosen, "--no-fail-fast", "--", "--show-output"]],
+                  counts.read_cargo, minutes=50), *generated]
 
 
 def sql_on_yarn():
@@ -173,33 +213,23 @@ EVERY_PART = [["make", "-s", part] for part in ("formats", "observe", "hadoop", 
 SUITES = [
     Suite("engine", "counting of test results", [unittest("tools/tests/units")], counts.read_unittest),
     Suite("engine", "engine and command, tiny limits", [
-        ["cargo", "build", "--all-targets", "--locked"],
+        ["cargo", "test", "--no-run", "--locked"],
         ["cargo", "test", "--locked", "--no-fail-fast", "--", "--show-output"],
-    ], counts.read_cargo, minutes=30),
+    ], counts.read_cargo, minutes=40),
     Suite("engine", "licences, bans and sources of dependencies",
           [["cargo", "deny", "--locked", "check", "licenses", "bans", "sources"]]),
     Suite("stores", "licences of stores",
           [["cargo", "deny", "--manifest-path", "stores/Cargo.toml", "--locked", "check", "licenses", "bans",
             "sources"]]),
     Suite("stores", "unit tests of stores",
-          [["cargo", "test", "--release", "--locked", "--manifest-path", "stores/Cargo.toml", "--target-dir", "target"]],
-          counts.read_cargo),
-    Suite("stores", "jobs on stand-ins of stores", [["make", "-s", "stores", "formats"], unittest("stores/tests")],
+          [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "stores/Cargo.toml", "--target-dir",
+            "target"]], counts.read_cargo),
+    Suite("stores", "jobs on stand-ins of stores", [["make", "-s", "stores", "formats", TESTED_STORES], unittest("stores/tests")],
           counts.read_unittest, {"YUNTI": YUNTI}, shares=("formats",)),
     cluster_suite("jobs on HDFS from the node", "stores", part="stores", shares=("stores",)),
     Suite("sql", "licences of sql",
           [["cargo", "deny", "--manifest-path", "sql/Cargo.toml", "--locked", "check", "licenses", "bans", "sources"]]),
-    # With yunti-sql among the packages, all crates of others have the features that the program needs: one build.
-    Suite("sql", "unit tests",
-          [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml", "--target-dir",
-            "target/sql", "-p", "yunti-sql", "-p", "yunti-sql-arrow", "-p", "yunti-sql-plan", "-p", "yunti-sql-execute",
-            "-p", "yunti-sql-front", "-p", "yunti-sql-cluster", "-p", "yunti-sql-task", "--no-fail-fast", "--",
-            "--show-output"]],
-          counts.read_cargo, minutes=50),
-    Suite("sql", "machine code against kernels",
-          [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml", "--target-dir",
-            "target/sql", "-p", "yunti-sql-plan", "-p", "yunti-sql-generate", "--no-fail-fast", "--", "--show-output"]],
-          counts.read_cargo, skip=no_llvm),
+    *sql_units(),
     Suite("sql", "queries against other engines",
           [["make", "-s", "sql", "SQL_PROFILE=tested"], ["make", "-s", "sql-environment"],
            [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "-m", "unittest", "discover", "-v", "-s", "sql/tests",
@@ -238,10 +268,12 @@ SUITES = [
                                                        [PYTHON, "tools/tests/tiny_bench.py", "columns"]],
           counts.read_lines, skip=no_pypi, shares=("formats",)),
     Suite("benches", "make bench-observe, tiny data", [["make", "-s", "bench-observe", "ARGS=--quick --no-save"]]),
-    Suite("hadoop", "settings, jobs on one machine and native tasks give the output of stock Hadoop",
-          [["make", "-s", "hadoop"],
-           ["hadoop/conformance/run", "--variant", "shuffle", "--variant", "runner", "--variant", "native"]],
-          counts.read_conformance),
+    *(Suite("hadoop", f"{name} give the output of stock Hadoop",
+            [["make", "-s", "hadoop"], ["hadoop/conformance/run", *options, "--only", "|".join(cases)]],
+            counts.read_conformance)
+      for name, options, cases in (("settings", ["--variant", "shuffle"], SETTINGS_CASES),
+                                   ("jobs on one machine", ["--variant", "runner"], RUNNER_CASES),
+                                   ("native tasks", ["--variant", "native"], ["native/"]))),
     Suite("hadoop", "programs on one machine", [["make", "-s", "hadoop"], unittest("hadoop/tests/runner")],
           counts.read_unittest),
     Suite("hadoop", "make bench-one-machine, tiny data",
@@ -274,6 +306,7 @@ SUITES = [
     observe_suite("call traces of a program with known calls", "trace"),
     observe_suite("locks of programs that measure their waits", "locks"),
     observe_suite("native calls of known programs", "native"),
+    observe_suite("native calls under conditions, counted", "native_conditions"),
     observe_suite("page faults of known programs", "memory/faults"),
     observe_suite("slow requests with known causes", "slow"),
     observe_suite("garbage collection logs of every collector", "memory/gc"),

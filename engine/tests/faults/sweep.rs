@@ -15,7 +15,7 @@ const FULL: Fault = Fault::Errno(libc::ENOSPC);
 const SLOW: Fault = Fault::Slow(2);
 
 /// Operations of one kind that are tried for a fault if not all are.
-const SAMPLE: usize = 6;
+const SAMPLE: usize = 3;
 
 fn name_of(fault: Fault) -> &'static str {
     match fault {

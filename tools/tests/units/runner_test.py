@@ -12,7 +12,7 @@ import counts  # noqa: E402
 import lanes  # noqa: E402
 import run  # noqa: E402
 import skips  # noqa: E402
-from suites import PARTS, SUITES, Suite  # noqa: E402
+from suites import IN_PAIRS, PARTS, SUITES, Suite  # noqa: E402
 
 CARGO = """\
      Running unittests src/lib.rs (target/debug/deps/a-1)
@@ -168,6 +168,25 @@ class Lanes(unittest.TestCase):
         lanes.run_all(suites, one, lanes=3)
         self.assertFalse(any({"a", "b"} <= names for names in seen))
         self.assertTrue(any("c" in names and len(names) > 1 for names in seen))
+
+    def test_suites_that_measure_meet_only_their_like(self):
+        pair = ("page faults of known programs", "guard on failing devices")
+        suites = [Suite("web", "free", []), Suite("observe", "alone", []), Suite("observe", pair[0], []),
+                  Suite("machine", pair[1], []), Suite("engine", "other", [])]
+        running, seen = [], []
+
+        def one(suite):
+            running.append(suite.name)
+            for _ in range(20):
+                seen.append(frozenset(running))
+                time.sleep(0.002)
+            running.remove(suite.name)
+
+        lanes.run_all(suites, one)
+        self.assertLessEqual(set(seen), {frozenset(names) for names in (
+            ["free"], ["other"], ["free", "other"], [pair[0]], [pair[1]], pair, ["alone"])})
+        self.assertIn(frozenset(pair), seen)
+        self.assertTrue(all(any(suite.name == name for suite in SUITES) for name in IN_PAIRS))
 
 
 class Suites(unittest.TestCase):
