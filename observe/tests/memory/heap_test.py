@@ -63,6 +63,11 @@ class Heaps(InAFolder, unittest.TestCase):
             wastes = {row["kind"]: row for row in answer("heap", "--waste", self.dump(home))["wastes"]}
             self.assertGreaterEqual(wastes["copies of equal strings"]["objects"], ORDERS - 10)
             self.assertGreaterEqual(wastes["empty java.util.ArrayList"]["objects"], 5_000)
+            empty = wastes["empty java.util.concurrent.ConcurrentHashMap"]["objects"]
+            self.assertTrue(3_000 <= empty < 4_000, empty)
+            self.assertGreaterEqual(wastes["collections of one element"]["objects"], 3_000)
+            # A table of 16 slots with one entry, and a deque of 10 or 17 with one.
+            self.assertGreaterEqual(wastes["unused slots of collections less than a quarter full"]["objects"], 6_000)
             self.assertGreaterEqual(wastes["arrays of zeros"]["objects"], ORDERS + 5_000)
             self.assertGreaterEqual(wastes["outside the heap: direct buffers"]["bytes"], 1_234_567)
 

@@ -37,15 +37,23 @@ pub struct Waste {
 /// Classes of boxes.
 const BOXES: [&str; 8] = ["Boolean", "Byte", "Character", "Double", "Float", "Integer", "Long", "Short"];
 /// Collections: class, field of the size, field of the array.
-const COLLECTIONS: [(&str, &str, &str); 7] = [
+const COLLECTIONS: [(&str, &str, &str); 13] = [
+    ("java.util.ArrayDeque", "", "elements"),
     ("java.util.ArrayList", "size", "elementData"),
     ("java.util.HashMap", "size", "table"),
     ("java.util.Hashtable", "count", "table"),
     ("java.util.IdentityHashMap", "size", "table"),
     ("java.util.LinkedList", "size", ""),
+    ("java.util.PriorityQueue", "size", "queue"),
     ("java.util.TreeMap", "size", ""),
     ("java.util.Vector", "elementCount", "elementData"),
+    ("java.util.WeakHashMap", "size", "table"),
+    ("java.util.concurrent.ArrayBlockingQueue", "count", "items"),
+    ("java.util.concurrent.ConcurrentHashMap", "baseCount", "table"),
+    ("java.util.concurrent.PriorityBlockingQueue", "size", "queue"),
 ];
+/// Field of a map that many threads fill: where it is set, the size is spread over cells, and `baseCount` is a part.
+const CELLS: &str = "counterCells";
 
 /// Finds the waste of a heap, the most bytes first.
 pub fn wastes(heap: &Heap) -> Result<Vec<Waste>> {
@@ -107,8 +115,17 @@ pub fn same_classes(heap: &Heap) -> Option<SameClasses> {
 #[derive(Clone, Copy, Debug)]
 enum Interest {
     String { value: usize },
-    Collection { kind: usize, size: usize, array: Option<usize> },
+    Collection { kind: usize, size: Option<Size>, array: Option<usize> },
     DirectBuffer { capacity: usize, cleaner: usize },
+}
+
+/// Field that has the size of a collection.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    at: usize,
+    is_long: bool,
+    /// Field that must be null, else the size is another.
+    unless: Option<usize>,
 }
 
 impl Interest {
@@ -136,8 +153,10 @@ impl Interest {
         }
         for (kind, (name, size, array)) in COLLECTIONS.iter().enumerate() {
             if is_heir(name) {
-                let array = if array.is_empty() { None } else { offset(array)? };
-                return Ok(offset(size)?.map(|size| Interest::Collection { kind, size, array }));
+                let of = |field: &str| if field.is_empty() { Ok(None) } else { offset(field) };
+                let unless = offset(CELLS)?;
+                let size = of(size)?.map(|at| Size { at, is_long: *size == "baseCount", unless });
+                return Ok(Some(Interest::Collection { kind, size, array: of(array)? }));
             }
         }
         Ok(None)
@@ -270,7 +289,10 @@ impl Visitor for First<'_> {
             }
             Interest::Collection { kind, size, array } => {
                 let bytes = self.heap.classes.list[index as usize].shallow_bytes;
-                match int(size) {
+                let known = size.filter(|size| size.unless.is_none_or(|at| object(at) == 0));
+                // The lower half of a long; no collection has more elements.
+                let entries = known.map_or(u32::MAX, |size| int(size.at + if size.is_long { 4 } else { 0 }));
+                match entries {
                     0 => self.found.empty[kind] = (self.found.empty[kind].0 + 1, self.found.empty[kind].1 + bytes),
                     1 => {
                         self.found.single += 1;

@@ -1,9 +1,11 @@
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** A warehouse whose cache holds most of its memory; a thread and a list hold some. */
 public class Warehouse {
@@ -19,6 +21,7 @@ public class Warehouse {
     static final Object LOCK = new Object();
     static final List<Object> CHAIN = new LinkedList<>();
     static final List<List<Object>> EMPTY = new ArrayList<>();
+    static final List<Object> SHARED = new ArrayList<>();
     static final ByteBuffer DIRECT = ByteBuffer.allocateDirect(1_234_567);
 
     public static void main(String[] args) throws Exception {
@@ -29,6 +32,15 @@ public class Warehouse {
         for (int i = 0; i < 5_000; i++) {
             CHAIN.add(new long[10]);
             EMPTY.add(new ArrayList<>());
+        }
+        for (int i = 0; i < 3_000; i++) {
+            SHARED.add(new ConcurrentHashMap<>());
+            Map<Integer, String> one = new ConcurrentHashMap<>();
+            one.put(i, "one");
+            SHARED.add(one);
+            ArrayDeque<String> deque = new ArrayDeque<>();
+            deque.add("one");
+            SHARED.add(deque);
         }
         Thread holder = new Thread(Warehouse::hold, "holder");
         holder.setDaemon(true);
