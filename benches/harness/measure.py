@@ -52,7 +52,8 @@ class Program:
         return self.template(output)
 
 
-def _anonymous_bytes(pid):
+def anonymous_bytes(pid):
+    """Returns the memory of a process without files; 0 after its end."""
     try:
         with open(f"/proc/{pid}/status") as f:
             lines = dict(line.split(":", 1) for line in f)
@@ -107,7 +108,7 @@ def run(program, timeout=3600, sample_seconds=0.05, keep=False):
 
         def watch():
             while not done.wait(sample_seconds):
-                peak[0] = max(peak[0], _anonymous_bytes(child.pid))
+                peak[0] = max(peak[0], anonymous_bytes(child.pid))
                 if time.monotonic() - begin > timeout:
                     child.kill()
 
