@@ -391,7 +391,8 @@ class Changes(Folder):
 
     def test_a_planted_growth_is_found(self):
         self.record("v1", 0)
-        self.record("v2", 60)
+        # So few slices show a third of a large function at best; a day of minutes shows percents.
+        self.record("v2", 150)
         # Changes compares minutes at least, and days best: the slices of two seconds move to a minute each, and those
         # of v1 to the same minutes of the days before.
         recorded = sorted(files(self.store), key=os.path.basename)
