@@ -42,13 +42,15 @@ struct {
 	__type(value, __u64);
 } reported SEC(".maps");
 
-/* Returns true for the thread that left the processor to this reader in its last switch; without the reader it would
- * run. */
+/* Threads of the kernel may run between the switch and the reader: nanoseconds. */
+#define BETWEEN 500000
+
+/* Returns true for the thread that left the processor to this reader a moment ago; without the reader it would run. */
 static __always_inline bool made_room_for_us(struct task_struct *task)
 {
 	struct task_struct *us = bpf_get_current_task_btf();
 
-	return task->sched_info.last_queued && task->sched_info.last_queued == us->sched_info.last_arrival;
+	return task->sched_info.last_queued && task->sched_info.last_queued + BETWEEN >= us->sched_info.last_arrival;
 }
 
 SEC("iter/task")
