@@ -105,7 +105,7 @@ def main():
                 theirs.append({"seconds": wall, "cpu_seconds": cpu, "anonymous_bytes": memory})
                 print(f"hprof-heap {wall:.1f} s, {memory / size:.2f}x of the dump", flush=True)
                 kind, address, retained = out.split()
-                same = largest["object"] == f"{kind} @0x{address}"
+                same = (largest["class"], largest["id"]) == (kind, int(address, 16))
                 if not same or abs(largest["retained_bytes"] / int(retained) - 1) > HELD_DIFFERENCE_MAX:
                     raise Failed(f"other answers: {largest}, and {out.strip()} by hprof-heap")
 
