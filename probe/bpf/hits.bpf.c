@@ -367,8 +367,11 @@ static __always_inline int call_begins(struct pt_regs *regs, bool is_kernel)
 
 static __always_inline bool is_decided_at_end(struct call_key *key)
 {
-	struct probe *probe = bpf_map_lookup_elem(&probes, &key->probe);
+	struct probe *probe;
 
+	if (!settings.has_gates)
+		return false;
+	probe = bpf_map_lookup_elem(&probes, &key->probe);
 	return probe && probe->decided_at_end;
 }
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Keeps the samples of one process from a clock of the whole machine; the rest is not even copied. */
-#include "kernel.h"
-
-/* Set before the program is loaded. */
-struct settings {
-	__u32 tgid;
-	__u32 reserved[4];
-};
-const volatile struct settings settings = {};
+#include "settings.h"
 
 SEC("perf_event")
 int is_of_target(void *ctx)

@@ -10,24 +10,11 @@
 #ifndef YUNTI_TARGET_H
 #define YUNTI_TARGET_H
 
-#include "kernel.h"
+#include "settings.h"
 
 #define SIGPROF 27
 #define THREADS_MAX 32768
 #define NO_STACK 0
-
-/* Set before the programs are loaded; the only constant, so that it is all of `.rodata`. */
-struct settings {
-	/* Process; 0 for all but `own`. */
-	__u32 tgid;
-	__u32 stacks_by_signal;
-	__u32 stacks_a_second_max;
-	/* True if gates decide what is recorded: hits.bpf.c. */
-	__u32 has_gates;
-	/* The measuring process itself. */
-	__u32 own;
-};
-const volatile struct settings settings = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -6,19 +6,13 @@
  * A thread that has not run since the last reading is reported without them, because they are unchanged.
  */
 #include "registers.h"
+#include "settings.h"
 
 #define THREADS_MAX 32768
 #define FRAMES_MAX 32
 
 #define RUNS 1
 #define SAME 2
-
-/* Set before the program is loaded. */
-struct settings {
-	__u32 tgid;
-	__u32 reserved[4];
-};
-const volatile struct settings settings = {};
 
 struct thread {
 	__u32 tid;
