@@ -65,13 +65,18 @@ impl Conditions {
         self.when.is_empty() && self.grouping.is_none()
     }
 
+    /// Returns true if an expression uses the variable.
+    pub fn uses(&self, variable: Variable) -> bool {
+        let mut grouped = self.grouping.iter().flat_map(|grouping| {
+            let keys = grouping.keys.iter().map(Key::expression);
+            keys.chain(grouping.sum.clone())
+        });
+        self.when.iter().any(|part| part.uses(variable)) || grouped.any(|value| value.uses(variable))
+    }
+
     /// Returns true if they are decided when a call ends.
     pub fn needs_end(&self) -> bool {
-        let grouping = self.grouping.as_ref().is_some_and(|grouping| {
-            let mut keys = grouping.keys.iter();
-            keys.any(|key| key.expression().needs_end()) || grouping.sum.as_ref().is_some_and(Expression::needs_end)
-        });
-        grouping || self.when.iter().any(Expression::needs_end)
+        self.uses(Variable::Return) || self.uses(Variable::Time)
     }
 
     /// Returns true if calls are counted when they begin, so that their ends need not be seen.

@@ -9,7 +9,7 @@ use super::functions;
 use super::gates::{ARGUMENTS, PASSED_BEGIN, PASSED_END, PASSED_TRACEPOINT, Site, put_gates, put_passed};
 use super::stacks::{StackEvents, load_with};
 use crate::code::Function;
-use crate::condition::expression::{Expression, Variable};
+use crate::condition::expression::Variable;
 use crate::condition::{Conditions, KEYS_MAX};
 use crate::programs::{
     Account, Records, Settings, account, attached, half, lookup, map, program, put, ring, uprobe, values,
@@ -109,12 +109,7 @@ pub struct Probe {
 impl Probe {
     /// Returns true if the result of a call decides.
     pub fn needs_result(&self) -> bool {
-        let needs = |of: &Expression| of.uses(Variable::Return);
-        let grouping = self.conditions.grouping.as_ref();
-        self.conditions.when.iter().any(needs)
-            || grouping.is_some_and(|grouping| {
-                grouping.keys.iter().any(|key| needs(&key.expression())) || grouping.sum.as_ref().is_some_and(needs)
-            })
+        self.conditions.uses(Variable::Return)
     }
 }
 
@@ -341,11 +336,7 @@ impl Hits {
     }
 
     fn put_tracepoint_gates(&mut self, name: &str, number: usize, probe: &Probe, arguments: usize) -> Result<()> {
-        let conditions = &probe.conditions;
-        let keys =
-            conditions.grouping.iter().flat_map(|g| g.keys.iter().map(|key| key.expression()).chain(g.sum.clone()));
-        let used: Vec<Expression> = conditions.when.iter().cloned().chain(keys).collect();
-        let missing = (arguments..ARGUMENTS).find(|n| used.iter().any(|e| e.uses(Variable::Argument(*n as u8))));
+        let missing = (arguments..ARGUMENTS).find(|n| probe.conditions.uses(Variable::Argument(*n as u8)));
         match missing {
             Some(n) => {
                 let last =
