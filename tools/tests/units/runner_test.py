@@ -154,8 +154,9 @@ class Readers(unittest.TestCase):
 
 
 class Lanes(unittest.TestCase):
-    def test_suites_that_share_folders_do_not_meet(self):
-        suites = [Suite("formats", "a", [], shares=("python",)), Suite("python", "b", []), Suite("web", "c", [])]
+    @staticmethod
+    def seen(suites, **how):
+        """Runs suites in lanes. Returns the sets of names that ran at the same time."""
         running, seen = [], []
 
         def one(suite):
@@ -165,7 +166,12 @@ class Lanes(unittest.TestCase):
                 time.sleep(0.002)
             running.remove(suite.name)
 
-        lanes.run_all(suites, one, lanes=3)
+        lanes.run_all(suites, one, **how)
+        return seen
+
+    def test_suites_that_share_folders_do_not_meet(self):
+        suites = [Suite("formats", "a", [], shares=("python",)), Suite("python", "b", []), Suite("web", "c", [])]
+        seen = self.seen(suites, lanes=3)
         self.assertFalse(any({"a", "b"} <= names for names in seen))
         self.assertTrue(any("c" in names and len(names) > 1 for names in seen))
 
@@ -173,16 +179,7 @@ class Lanes(unittest.TestCase):
         pair = ("page faults of known programs", "guard on failing devices")
         suites = [Suite("web", "free", []), Suite("observe", "alone", []), Suite("observe", pair[0], []),
                   Suite("machine", pair[1], []), Suite("engine", "other", [])]
-        running, seen = [], []
-
-        def one(suite):
-            running.append(suite.name)
-            for _ in range(20):
-                seen.append(frozenset(running))
-                time.sleep(0.002)
-            running.remove(suite.name)
-
-        lanes.run_all(suites, one)
+        seen = self.seen(suites)
         self.assertLessEqual(set(seen), {frozenset(names) for names in (
             ["free"], ["other"], ["free", "other"], [pair[0]], [pair[1]], pair, ["alone"])})
         self.assertIn(frozenset(pair), seen)
