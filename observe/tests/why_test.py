@@ -56,7 +56,9 @@ def named(name):
         if reason := known.missing(program):
             self.skipTest(reason)
         document = answer_for(program, self.folder.name)
-        self.assertEqual(causes(document)[:1], program["causes"], document["answer"])
+        # Other busy processes of the machine do not count, unless the program is about them.
+        found = [cause for cause in causes(document) if cause in program["causes"] or cause != "cpu-neighbour"]
+        self.assertEqual(found[:1], program["causes"], document["causes"])
 
     return test
 
