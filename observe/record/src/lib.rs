@@ -19,7 +19,7 @@ mod statistics;
 mod store;
 mod time;
 
-pub use changes::{Began, Change, Changes, Common, Part, Period, Question, Unit, Visible, Windows};
+pub use changes::{Began, Change, Changes, Common, Mostly, Part, Period, Question, Unit, Visible, Windows};
 pub use format::{collapsed, otlp, pprof};
 pub use merge::{Heatmap, Merged};
 pub use slice::{Counter, Facts, Frame, FrameKind, Gc, Measure, Service, Slice, Stacks};

@@ -102,7 +102,23 @@ fn a_slower_host_is_one_finding() {
     let (_, changes) = with_change(3, noise, |service, _| service.host = 1.25);
     assert!(changes.changes.is_empty(), "{:?}", lines(&changes));
     let common = changes.common.expect("everything is dearer");
+    assert_eq!(common.mostly, None);
     assert!((common.ratio - 1.25).abs() < 0.05 && common.low < 1.25 && 1.25 < common.high, "{common:?}");
+}
+
+/// Where one method is nearly all, its growth cannot be told from that of a slower host; it is named.
+#[test]
+fn a_method_with_nearly_all_cost_is_named() {
+    let noise = Noise { host_day: 0.01, ..Noise::default() };
+    let mut service = Service::new(21, noise);
+    service.own.iter_mut().enumerate().for_each(|(at, own)| *own = if at == PLANTED { 300.0 } else { 0.02 });
+    let mut all: Vec<Vec<Slice>> = (0..7).map(|_| service.next_day()).collect();
+    all.push(service.next_hours(24, |service, _| service.own[PLANTED] = 390.0));
+    let changes = last_day(&all, 0);
+    let named = changes.changes.first().map(|change| change.function.clone());
+    let mostly = changes.common.as_ref().and_then(|common| common.mostly.as_ref());
+    let function = named.or(mostly.map(|mostly| mostly.function.clone())).expect("the growth is found");
+    assert_eq!(*function.name, *service.name(PLANTED), "{changes:?}");
 }
 
 #[test]

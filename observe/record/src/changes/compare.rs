@@ -4,7 +4,7 @@ use super::begin::began;
 use super::causes::{Candidate, causes};
 use super::factors::Factors;
 use super::question::Unit;
-use super::report::{Change, Changes, Common, Part};
+use super::report::{Change, Changes, Common, Mostly, Part};
 use super::series::{Block, Series};
 use super::shift::{Shift, excess_of, pooled_excess};
 use super::visible::Noise;
@@ -17,6 +17,9 @@ const CHANGED_Q_MAX: f64 = 0.1;
 
 /// Part of the false findings that may be one of everything: a fifth.
 const COMMON_PART: f64 = 0.2;
+
+/// Part of a difference that makes a function the one that has most of it.
+const MOSTLY: f64 = 0.6;
 
 /// Excess of everything at least, where days are too few.
 const COMMON_EXCESS: f64 = 3.0;
@@ -210,7 +213,29 @@ fn common(windows: &Windows, series: &Series, factors: &Factors, pooled: f64) ->
         high: 1.0 + shift.difference + 1.96 * error,
         p,
         began: began(windows, series, &residuals, shift.difference),
+        mostly: mostly(windows, series),
     })
+}
+
+/// Returns the function whose own cost has most of the difference between the periods.
+fn mostly(windows: &Windows, series: &Series) -> Option<Mostly> {
+    let sides = [false, true].map(|is_after| {
+        let is_of = move |block: &&Block| block.is_after == is_after;
+        let amount: f64 = series.blocks.iter().filter(is_of).map(|block| block.amount).sum();
+        let whole: f64 = series.blocks.iter().filter(is_of).map(|block| block.cost).sum();
+        (is_after, amount, whole / amount)
+    });
+    let [(.., before), (.., after)] = sides;
+    let differences = series.functions.iter().map(|function| {
+        let [own_before, own_after] = sides.map(|(is_after, amount, _)| {
+            let blocks = series.blocks.iter().zip(&function.own).filter(|(block, _)| block.is_after == is_after);
+            blocks.map(|(_, cost)| cost).sum::<f64>() / amount
+        });
+        (function.number, (own_after - own_before) / (after - before), own_before / before)
+    });
+    let (number, of_difference, of_cost) = differences.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let function = windows.functions[number as usize].clone();
+    (of_difference >= MOSTLY).then_some(Mostly { function, of_difference, of_cost })
 }
 
 fn notes(series: &Series, measure: Measure) -> Vec<String> {

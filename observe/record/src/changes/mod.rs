@@ -22,6 +22,6 @@ mod windows;
 
 pub use begin::Began;
 pub use question::{Period, Question, Unit};
-pub use report::{Change, Changes, Common, Part};
+pub use report::{Change, Changes, Common, Mostly, Part};
 pub use visible::Visible;
 pub use windows::Windows;

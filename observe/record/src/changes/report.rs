@@ -54,6 +54,19 @@ pub struct Common {
     pub p: f64,
     /// Beginning, if the series has one.
     pub began: Option<Began>,
+    /// Function with most of the difference, if there is one. If the others have too few samples to show whether they
+    /// changed too, a change of this function alone looks the same.
+    pub mostly: Option<Mostly>,
+}
+
+/// Function that has most of a difference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mostly {
+    /// Function.
+    pub function: Frame,
+    /// Part of the difference, and of all cost before.
+    pub of_difference: f64,
+    pub of_cost: f64,
 }
 
 /// Changes between two periods.
@@ -128,6 +141,11 @@ impl Changes {
                 "high": common.high,
                 "p": common.p,
                 "began": began(&common.began),
+                "mostly": common.mostly.as_ref().map(|mostly| json!({
+                    "function": frame(&mostly.function),
+                    "share_of_difference": mostly.of_difference,
+                    "share_before": mostly.of_cost,
+                })),
             })),
             "changes": changes,
             "visible": visible,

@@ -31,8 +31,16 @@ pub fn fill(compared: &Compared, measure: Measure, now: &Zoned, is_one_of_many: 
     );
     answer.notes.push(whole);
     if let Some(common) = &changes.common {
+        let mostly = common.mostly.as_ref().map_or_else(String::new, |mostly| {
+            format!(
+                "; or {} alone, which has {:.0} % of the difference and had {:.0} % of the cost",
+                mostly.function.name,
+                mostly.of_difference * 100.0,
+                mostly.of_cost * 100.0
+            )
+        });
         answer.notes.push(format!(
-            "All of {service} costs {:.3} times as much, {:.3} to {:.3}{}: another machine, or another load.",
+            "All of {service} costs {:.3} times as much, {:.3} to {:.3}{}: another machine, or another load{mostly}.",
             common.ratio,
             common.low,
             common.high,
