@@ -2,6 +2,7 @@
 //! written as a page; each command adds its own JSON.
 
 mod heatmap;
+mod outline;
 mod page;
 mod text;
 mod timeline;
@@ -16,6 +17,7 @@ use yunti_program::failure::{Failure, Outcome};
 use yunti_program::terminal::stdout;
 
 pub use heatmap::{HeatRow, Heatmap};
+pub use outline::{Line, Outline};
 pub use text::table as on_terminal;
 pub use timeline::{Series, Shape, Timeline};
 pub use treemap::{Part, Treemap};
@@ -46,6 +48,8 @@ pub struct Answer {
     pub graph: Option<Graph>,
     /// Treemaps, shown on pages only.
     pub treemaps: Vec<Treemap>,
+    /// Outlines, shown on pages only.
+    pub outlines: Vec<Outline>,
     /// Timelines, shown on pages only.
     pub timelines: Vec<Timeline>,
     /// Heatmaps, shown on pages only.

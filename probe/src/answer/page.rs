@@ -5,7 +5,7 @@ use serde_json::json;
 use yunti_program::page::Page;
 use yunti_program::page::markup::{Tag, details, note, section, table, tag};
 
-use super::{Answer, Graph, Listing, Subject, Table, heatmap, timeline, treemap};
+use super::{Answer, Graph, Listing, Subject, Table, heatmap, outline, timeline, treemap};
 use crate::stack::{KINDS, Kind};
 
 const STYLE: &str = include_str!("flame.css");
@@ -29,13 +29,15 @@ pub fn of(answer: &Answer) -> String {
     let treemap_style = if answer.treemaps.is_empty() { "" } else { treemap::STYLE };
     let timeline_style = if answer.timelines.is_empty() { "" } else { timeline::STYLE };
     let heatmap_style = if answer.heatmaps.is_empty() { "" } else { heatmap::STYLE };
-    let style = [STYLE, treemap_style, timeline_style, heatmap_style].concat();
+    let outline_style = if answer.outlines.is_empty() { "" } else { outline::STYLE };
+    let style = [STYLE, treemap_style, timeline_style, heatmap_style, outline_style].concat();
     let page = Page { title: &title, style: &style, script, foot: &foot };
     let tables = answer.tables.iter().enumerate().filter(|(_, table)| !table.rows.is_empty());
     let listings = answer.listings.iter().enumerate().filter(|(_, listing)| !listing.of.is_empty());
     let tables: Vec<Tag> = tables.map(|(i, table)| as_table(i, table)).collect();
     let listings: Vec<Tag> = listings.map(|(i, listing)| as_listing(i, listing)).collect();
     let treemaps = answer.treemaps.iter().enumerate().map(|(i, treemap)| treemap.draw(i));
+    let outlines = answer.outlines.iter().enumerate().map(|(i, outline)| outline.draw(i));
     let heatmaps = answer.heatmaps.iter().enumerate().map(|(i, heatmap)| heatmap.draw(i));
     let timelines = answer.timelines.iter().enumerate().map(|(i, timeline)| timeline.draw(i));
     page.of([header(answer)]
@@ -44,6 +46,7 @@ pub fn of(answer: &Answer) -> String {
         .chain(timelines)
         .chain(heatmaps)
         .chain(treemaps)
+        .chain(outlines)
         .chain(tables)
         .chain(listings))
 }
