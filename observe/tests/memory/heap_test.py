@@ -10,6 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from looking import InAFolder, Started, answer, compiled, java_versions, observe  # noqa: E402
 
 ORDERS = 20_000
+OFFERS = 30_000
 
 
 class Heaps(InAFolder, unittest.TestCase):
@@ -17,18 +18,26 @@ class Heaps(InAFolder, unittest.TestCase):
     def setUpClass(cls):
         super().setUpClass()
         compiled(cls.folder.name, "Warehouse")
+        compiled(cls.folder.name, "Market")
         compiled(cls.folder.name, "Growth")
         cls.dumps = {}
 
-    def dump(self, home, name="", orders=ORDERS, *options):
+    def dump(self, home, name="", orders=ORDERS):
+        """Returns the path of a dump of the warehouse."""
+        return self.dump_of(home, name, "Warehouse", str(orders))
+
+    def dump_of(self, home, name, *program):
         """Returns the path of a dump, which is written once."""
         path = os.path.join(self.folder.name, f"{os.path.basename(home)}{name}.hprof")
         if not os.path.exists(path):
             java = os.path.join(home, "bin/java")
-            with Started(java, "-Xmx200m", "-cp", self.folder.name, "Warehouse", str(orders)) as process:
-                dumped = [os.path.join(home, "bin/jcmd"), str(process.pid), "GC.heap_dump", *options, path]
+            with Started(java, "-Xmx200m", "-cp", self.folder.name, *program) as process:
+                dumped = [os.path.join(home, "bin/jcmd"), str(process.pid), "GC.heap_dump", path]
                 subprocess.run(dumped, check=True, capture_output=True)
         return path
+
+    def market(self, home):
+        return answer("heap", self.dump_of(home, "-market", "Market", self.folder.name + "/"))
 
     def each(self):
         self.assertTrue(java_versions())
@@ -57,6 +66,41 @@ class Heaps(InAFolder, unittest.TestCase):
             self.assertGreater(holder["retained_bytes"], 400_000)
             self.assertIn("int[] @", holder["locals"][0]["object"])
             self.assertTrue(any("Warehouse.hold" in frame for frame in holder["frames"]), holder["frames"])
+
+    def test_objects_that_two_maps_share_are_a_group(self):
+        for home in self.each():
+            document = self.market(home)
+            group = document["groups"][0]
+            self.assertEqual((group["class"], group["objects"]), ("Market$Offer", OFFERS))
+            # Each has 16 to 24 bytes, and its picture.
+            self.assertTrue(OFFERS * 232 <= group["retained_bytes"] <= OFFERS * 248, group)
+            self.assertEqual(
+                sorted(group["holders"]),
+                [
+                    "java.util.HashMap in static field Market$ById.OFFERS",
+                    "java.util.TreeMap in static field Market$ByName.OFFERS",
+                ],
+            )
+            self.assertIn("30,000 objects of Market$Offer, none of which holds much, shared by", document["answer"])
+
+    def test_waiting_requests_are_a_kind_of_threads(self):
+        for home in self.each():
+            kinds = {row["name"]: row for row in self.market(home)["kinds_of_threads"]}
+            kind = kinds["exec-#"]
+            self.assertEqual((kind["threads"], kind["method"]), (6, "Market.ask"), kind)
+            self.assertEqual(kind["state"], "waits for a socket")
+            self.assertGreaterEqual(kind["retained_bytes"], 6 * 200_000)
+            self.assertEqual(kind["largest_local"]["class"], "byte[]")
+
+    def test_class_loaders_with_the_same_classes(self):
+        for home in self.each():
+            document = self.market(home)
+            loaders = [row for row in document["class_loaders"] if "plugins-" in row["object"]]
+            self.assertEqual([(row["classes"], row["alike"]) for row in loaders], [(1, 3)] * 3)
+            for row in loaders:
+                self.assertGreaterEqual(row["retained_bytes"], 100_000)
+            self.assertEqual(document["same_classes"]["loaders"], 3)
+            self.assertGreaterEqual(document["same_classes"]["retained_bytes"], 300_000)
 
     def test_waste_is_counted(self):
         for home in self.each():
@@ -102,7 +146,12 @@ class Heaps(InAFolder, unittest.TestCase):
             text = observe("heap", self.dump(home), "-o", page, "--top", "3").stdout
             self.assertIn("Classes by the bytes of their objects", text)
             with open(page, encoding="utf-8") as f:
-                self.assertIn('class="treemap"', f.read())
+                html = f.read()
+            self.assertIn('class="treemap"', html)
+            # From the class down to the table of its map.
+            path = [r"class Warehouse\$Cache", r"static ENTRIES java.util.HashMap @\w+", r"table java.util.HashMap\$Node\[\] @\w+"]
+            self.assertRegex(html, ".*".join(f"<summary><b>[^<]*</b><span>[^<]*{one}</span></summary>" for one in path[:2]))
+            self.assertRegex(html, path[2])
 
     def test_queries(self):
         for home in self.each():

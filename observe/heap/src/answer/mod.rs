@@ -1,10 +1,14 @@
-//! Answers from an analysed heap: single objects, paths from roots, suspects, threads, changes; copies without
+//! Answers from an analysed heap: single objects, paths from roots, suspects, groups, threads, changes; copies without
 //! contents.
 
+pub mod groups;
+pub mod kinds_of_threads;
+pub mod loaders;
 pub mod object;
 pub mod path;
 pub mod redact;
 pub mod summary;
 pub mod suspects;
 pub mod threads;
+pub mod tree;
 pub mod waste;

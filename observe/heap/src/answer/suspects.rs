@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use yunti_base::Result;
 
+use super::groups::{Group, groups};
 use super::object::Named;
 use super::path::{Way, steps, way};
 use crate::heap::{Dominator, Heap};
@@ -19,10 +20,13 @@ const SUSPECT_PERCENT: u64 = 10;
 const LARGE_PER_MILLE: u64 = 5;
 /// Share of its parent that a child holds where the walk goes on, in percent.
 const SAME_PERCENT: u64 = 70;
+const LOADER: &str = "java.lang.ClassLoader";
 /// Objects of one class in a row that make a chain.
 const CHAIN: usize = 6;
 /// Steps of a walk whose classes are read.
 const STEPS_READ: usize = 64;
+/// Places with a known child. A list of a million objects has as many large places, each within the one before.
+const PLACES_MAX: usize = 1 << 20;
 /// Elements of a collection that are read for their class.
 const SAMPLED: usize = 24;
 
@@ -45,6 +49,10 @@ pub struct Suspect {
     pub steps: Vec<String>,
     /// Bytes that the topmost dominator retains.
     pub top_bytes: u64,
+    /// True if it is a class loader.
+    pub is_loader: bool,
+    /// Objects of one class below it that hold most of this together, if it is no collection.
+    pub groups: Vec<Group>,
 }
 
 /// Object that nothing but the roots dominates.
@@ -67,6 +75,8 @@ pub struct Large {
     pub suspects: Vec<Suspect>,
     /// Dominators below the roots, the largest first.
     pub tops: Vec<Top>,
+    /// Objects of one class that nothing but the roots dominates, and that hold much together.
+    pub groups: Vec<Group>,
 }
 
 /// Finds the large objects; `tops_max` of those below the roots.
@@ -86,8 +96,10 @@ pub fn large(heap: &Heap, tops_max: usize) -> Result<Large> {
     places.extend(ways.iter().flat_map(|way| &way.places));
     let named = Named::of(heap, &places)?;
     let mut found = Large::default();
+    let mut places = Vec::new();
     for (top_bytes, walk) in walks {
-        let place = accumulation(heap, &walk, &named);
+        let place = accumulation(heap, &walk, &named)?;
+        places.push(place);
         found.suspects.push(suspect(heap, place, top_bytes)?);
     }
     for (bytes, place) in tops {
@@ -96,7 +108,36 @@ pub fn large(heap: &Heap, tops_max: usize) -> Result<Large> {
         let class = heap.classes.list[heap.class_of(id, body) as usize].name.clone();
         found.tops.push(Top { name: heap.name_of(id, body), id, class, bytes });
     }
+    find_groups(heap, &places, &mut found)?;
     Ok(found)
+}
+
+/// Finds the groups below the suspects at `places`, and below the roots, where there may be some.
+fn find_groups(heap: &Heap, places: &[u32], found: &mut Large) -> Result<()> {
+    let total = heap.total().bytes;
+    let of_suspects: u64 = found.suspects.iter().map(|suspect| suspect.top_bytes).sum();
+    let mut owners = Vec::new();
+    if total.saturating_sub(of_suspects) * 100 >= total * SUSPECT_PERCENT {
+        owners.push(Dominator::Roots);
+    }
+    let unclear = found.suspects.iter().zip(places).filter(|(suspect, _)| suspect.entries.is_none());
+    owners.extend(unclear.map(|(_, &place)| Dominator::Place(place)));
+    let mut groups = groups(heap, &owners)?.into_iter();
+    if owners.first() == Some(&Dominator::Roots) {
+        found.groups = groups.next().unwrap_or_default();
+    }
+    for suspect in found.suspects.iter_mut().filter(|suspect| suspect.entries.is_none()) {
+        suspect.groups = groups.next().unwrap_or_default();
+    }
+    // A class loader holds all that only its classes hold: that says nothing.
+    let (suspects, of_loaders) = std::mem::take(&mut found.suspects).into_iter().partition(|suspect| {
+        let held: u64 = suspect.groups.iter().map(|group| group.bytes).sum();
+        !suspect.is_loader || held * 100 < suspect.bytes * SAME_PERCENT
+    });
+    found.suspects = suspects;
+    found.groups.extend(of_loaders.into_iter().flat_map(|suspect: Suspect| suspect.groups));
+    found.groups.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(&b.class)));
+    Ok(())
 }
 
 /// Returns the largest places that only the roots dominate, with their retained bytes.
@@ -125,6 +166,7 @@ impl LargeTree {
         for place in 0..heap.ids.count() as u32 {
             if heap.retained(place) >= least
                 && let Dominator::Place(above) = heap.dominator(place)
+                && (children.len() < PLACES_MAX || children.contains_key(&above))
             {
                 let child = children.entry(above).or_insert(place);
                 if heap.retained(place) > heap.retained(*child) {
@@ -151,7 +193,7 @@ impl LargeTree {
 }
 
 /// Returns the last place of a walk that is not inside a collection or a chain.
-fn accumulation(heap: &Heap, walk: &[u32], named: &Named) -> u32 {
+fn accumulation(heap: &Heap, walk: &[u32], named: &Named) -> Result<u32> {
     let class = |place: u32| {
         let id = named.id(place);
         (heap.classes.index(id).is_none()).then(|| heap.class_of(id, named.bodies.get(&id)))
@@ -166,18 +208,33 @@ fn accumulation(heap: &Heap, walk: &[u32], named: &Named) -> u32 {
         }
     }
     // An array or a node belongs to the collection above it.
-    while end > 0 && end < known.len() && class(walk[end]).is_some_and(|class| is_inner(heap, class)) {
+    while end > 0 && end < known.len() && class(walk[end]).is_some_and(|class| is_inner(class_name(heap, class))) {
         end -= 1;
     }
     // Behind the inner parts of a collection there may be a class that only holds it.
     if class(walk[end]).is_none() && end + 1 < known.len() {
         end += 1;
     }
-    walk[end]
+    // The list of a loader's classes belongs to it.
+    if (1..known.len()).contains(&end) && class(walk[end - 1]).is_some_and(|class| is_loader(heap, class)) {
+        let [loader, id] = [walk[end - 1], walk[end]].map(|place| named.id(place));
+        if heap.reference_name(loader, named.bodies.get(&loader), id)? == ".classes" {
+            end -= 1;
+        }
+    }
+    Ok(walk[end])
 }
 
-fn is_inner(heap: &Heap, class: u32) -> bool {
-    let name = &heap.classes.list[class as usize].name;
+fn is_loader(heap: &Heap, class: u32) -> bool {
+    heap.classes.hierarchy(class).any(|class| class.name == LOADER)
+}
+
+fn class_name(heap: &Heap, class: u32) -> &str {
+    &heap.classes.list[class as usize].name
+}
+
+/// Returns true for classes of which a collection consists.
+pub fn is_inner(name: &str) -> bool {
     name.ends_with("[]") || name.starts_with("java.util.") && name.contains('$')
 }
 
@@ -193,25 +250,29 @@ fn suspect(heap: &Heap, place: u32, top_bytes: u64) -> Result<Suspect> {
         bytes: heap.retained(place),
         steps,
         top_bytes,
+        is_loader: is_loader(heap, heap.class_of(id, body.as_ref())),
         ..Suspect::default()
     };
     if let Some(&holder) = way.places.get(1) {
         let holder_id = named.id(holder);
-        let reference = heap.reference_name(holder_id, named.bodies.get(&holder_id), id)?;
-        suspect.held_in = Some(match (heap.classes.index(holder_id), reference.strip_prefix(" static ")) {
-            (Some(class), Some(field)) => {
-                format!("static field {}.{field}", heap.classes.list[class as usize].name)
-            }
-            _ => {
-                let class = heap.class_of(holder_id, named.bodies.get(&holder_id));
-                format!("{}{reference}", heap.classes.list[class as usize].name)
-            }
-        });
+        suspect.held_in = Some(held_in(heap, &named, holder_id, id)?);
     }
     if let Some(body) = &body {
         (suspect.entries, suspect.entry_class) = contents(heap, body)?;
     }
     Ok(suspect)
+}
+
+/// Returns the reference by which a holder holds an object: `static field shop.Cache.ENTRIES`, `shop.Order.lines`.
+pub fn held_in(heap: &Heap, named: &Named, holder: u64, id: u64) -> Result<String> {
+    let reference = heap.reference_name(holder, named.bodies.get(&holder), id)?;
+    Ok(match (heap.classes.index(holder), reference.strip_prefix(" static ")) {
+        (Some(class), Some(field)) => format!("static field {}.{field}", heap.classes.list[class as usize].name),
+        _ => {
+            let class = heap.class_of(holder, named.bodies.get(&holder));
+            format!("{}{reference}", heap.classes.list[class as usize].name)
+        }
+    })
 }
 
 /// Returns the number of entries of a collection or an array, and the class of most of them.
@@ -260,7 +321,7 @@ fn contents(heap: &Heap, body: &Body) -> Result<(Option<u64>, Option<String>)> {
     for id in &sampled {
         let mut value = *id;
         if let Some(body) = bodies.get(id)
-            && is_inner(heap, heap.class_of(*id, Some(body)))
+            && is_inner(class_name(heap, heap.class_of(*id, Some(body))))
         {
             for name in ["value", "val", "key", "item"] {
                 if let Some((2, id)) = heap.field(body, name)?

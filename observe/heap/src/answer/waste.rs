@@ -5,7 +5,7 @@
 //! strings a share is compared, chosen by their hashes, so that equal ones are chosen together; the totals are then
 //! estimates.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use yunti_base::Result;
@@ -81,34 +81,6 @@ pub fn wastes(heap: &Heap) -> Result<Vec<Waste>> {
     wastes.retain(|waste| waste.objects > 0);
     wastes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.kind.cmp(&b.kind)));
     Ok(wastes)
-}
-
-/// Class loaders that have the same classes as others of their kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SameClasses {
-    /// Number of loaders.
-    pub loaders: usize,
-    /// Classes that all of them have.
-    pub classes: usize,
-    /// One of these classes.
-    pub example: String,
-}
-
-/// Returns the largest group of loaders with the same classes: an application that was loaded again and never freed.
-pub fn same_classes(heap: &Heap) -> Option<SameClasses> {
-    let mut loaders: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
-    for class in &heap.classes.list {
-        // Hidden classes have a slash or an address in their name; each is alone.
-        if class.record.loader != 0 && !class.is_array() && !class.name.contains("$$Lambda") {
-            loaders.entry(&class.name).or_default().insert(class.record.loader);
-        }
-    }
-    let mut groups: HashMap<BTreeSet<u64>, (usize, &str)> = HashMap::new();
-    for (name, loaders) in loaders.into_iter().filter(|(_, loaders)| loaders.len() > 1) {
-        groups.entry(loaders).or_insert((0, name)).0 += 1;
-    }
-    let most = groups.into_iter().max_by_key(|(loaders, (classes, name))| (loaders.len(), *classes, *name));
-    most.map(|(loaders, (classes, name))| SameClasses { loaders: loaders.len(), classes, example: name.to_owned() })
 }
 
 /// Fields of a class that the first walk reads: their offsets.

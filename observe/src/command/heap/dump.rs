@@ -4,11 +4,14 @@ use std::thread;
 
 use serde_json::json;
 use yunti_base::{Code, Error};
+use yunti_heap::answer::kinds_of_threads::kinds_of_threads;
+use yunti_heap::answer::loaders::{loaders, same_classes};
 use yunti_heap::answer::redact::redact;
 use yunti_heap::answer::summary::Summary;
 use yunti_heap::answer::suspects::large;
 use yunti_heap::answer::threads::threads;
-use yunti_heap::answer::waste::{same_classes, wastes};
+use yunti_heap::answer::tree::tree;
+use yunti_heap::answer::waste::wastes;
 use yunti_heap::{Heap, Settings};
 use yunti_probe::answer::{self, Answer};
 use yunti_probe::stopping::End;
@@ -20,6 +23,8 @@ use super::query;
 
 /// Objects below the roots whose retained bytes are compared.
 const COMPARED: usize = 1000;
+/// Threads that are looked at, those that retain most.
+const THREADS_MAX: usize = 100_000;
 /// Locals shown for a thread.
 const LOCALS_SHOWN: usize = 3;
 
@@ -53,12 +58,19 @@ pub fn dump(flags: &HeapFlags) -> Outcome {
     let top = usize::from(flags.top);
     let large = large(&heap, top.max(if old.is_some() { COMPARED } else { dump_answer::PARTS_MAX }))?;
     let growth = old.map(|old| Growth::of(&Summary::of(&heap, &large), &old));
+    let mut threads = threads(&heap, THREADS_MAX, LOCALS_SHOWN)?;
+    let kinds_of_threads = kinds_of_threads(&threads);
+    threads.truncate(top);
+    let loaders = loaders(&heap)?;
     let findings = Findings {
         large,
+        tree: if flags.answer.output.is_some() { tree(&heap)? } else { Vec::new() },
         growth,
-        threads: threads(&heap, top, LOCALS_SHOWN)?,
+        threads,
+        kinds_of_threads,
+        same_classes: same_classes(&heap, &loaders),
+        loaders,
         wastes: if flags.waste { wastes(&heap)? } else { Vec::new() },
-        same_classes: same_classes(&heap),
         top,
     };
     if heap.total().objects == 0 {

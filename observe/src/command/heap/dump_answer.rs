@@ -2,19 +2,32 @@
 
 use serde_json::{Value, json};
 use yunti_heap::Heap;
+use yunti_heap::answer::groups::Group;
+use yunti_heap::answer::kinds_of_threads::KindOfThreads;
+use yunti_heap::answer::loaders::{Loader, SameClasses};
 use yunti_heap::answer::summary::{Change, Summary};
-use yunti_heap::answer::suspects::{Large, Suspect};
+use yunti_heap::answer::suspects::Large;
 use yunti_heap::answer::threads::HeldByThread;
-use yunti_heap::answer::waste::{SameClasses, Waste};
-use yunti_probe::answer::{Answer, Listing, Part, Table, Treemap, bytes, percent};
+use yunti_heap::answer::tree::Branch;
+use yunti_heap::answer::waste::Waste;
+use yunti_probe::answer::{Answer, Line, Listing, Outline, Part, Table, Treemap, bytes, percent};
+
+use super::sentences::{of_group, of_kind, of_suspect, of_the_largest};
 
 /// Parts of the treemap.
 pub const PARTS_MAX: usize = 60;
 
+/// Share of the heap from which on the threads of a kind have a sentence, in percent.
+const LARGE_PERCENT: u64 = 5;
+
 /// Findings of one dump.
 pub struct Findings {
     pub large: Large,
+    /// For a page only.
+    pub tree: Vec<Branch>,
     pub threads: Vec<HeldByThread>,
+    pub kinds_of_threads: Vec<KindOfThreads>,
+    pub loaders: Vec<Loader>,
     pub growth: Option<Growth>,
     pub wastes: Vec<Waste>,
     pub same_classes: Option<SameClasses>,
@@ -70,16 +83,13 @@ pub fn signed_bytes(n: i64) -> String {
 
 pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
     let total = heap.total();
-    let Findings { large, threads, growth, wastes, same_classes, top } = findings;
+    let Findings { large, tree, threads, kinds_of_threads, loaders, growth, wastes, same_classes, top } = findings;
     answer.notes.extend(heap.notes.iter().cloned());
-    answer.lead = match &large.suspects[..] {
-        [] => nothing_large(large, total.bytes),
-        [first, rest @ ..] => {
-            let also = rest.iter().map(|suspect| format!("Also: {}", sentence(suspect, total.bytes)));
-            answer.notes.extend(also);
-            sentence(first, total.bytes)
-        }
-    };
+    let mut found = leads(large, total.bytes).into_iter();
+    answer.lead = found.next().unwrap_or_else(|| of_the_largest(large, total.bytes));
+    answer.notes.extend(found.map(|sentence| format!("Also: {sentence}")));
+    let large_kinds = kinds_of_threads.iter().filter(|kind| kind.bytes * 100 >= total.bytes * LARGE_PERCENT);
+    answer.notes.extend(large_kinds.map(of_kind));
     if let Some(growth) = growth {
         let lead = std::mem::replace(&mut answer.lead, growth.sentence());
         answer.notes.insert(0, format!("Now: {lead}"));
@@ -125,6 +135,58 @@ pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
         shown: *top,
     });
     answer.tables.push(Table {
+        title: "Threads of one kind by what they hold".to_owned(),
+        columns: vec![
+            ("retained", true),
+            ("threads", true),
+            ("of each", true),
+            ("name", false),
+            ("does", false),
+            ("largest local variable", false),
+        ],
+        rows: kinds_of_threads
+            .iter()
+            .map(|kind| {
+                let does = kind.method.iter().fold(kind.state.to_owned(), |state, method| format!("{state} in {method}"));
+                let local = kind.local.as_ref().map(|(class, held)| format!("{class} {}", bytes(*held)));
+                vec![
+                    bytes(kind.bytes),
+                    grouped(kind.threads),
+                    bytes(kind.bytes / kind.threads),
+                    kind.name.clone(),
+                    does,
+                    local.unwrap_or_default(),
+                ]
+            })
+            .collect(),
+        shown: *top,
+    });
+    answer.tables.push(Table {
+        title: "Class loaders by what they hold".to_owned(),
+        columns: vec![
+            ("retained", true),
+            ("classes", true),
+            ("objects", true),
+            ("their bytes", true),
+            ("alike", true),
+            ("class loader", false),
+        ],
+        rows: loaders
+            .iter()
+            .map(|loader| {
+                vec![
+                    bytes(loader.retained),
+                    grouped(loader.classes),
+                    grouped(loader.objects),
+                    bytes(loader.bytes),
+                    if loader.alike > 1 { grouped(loader.alike) } else { String::new() },
+                    loader.name.clone(),
+                ]
+            })
+            .collect(),
+        shown: *top,
+    });
+    answer.tables.push(Table {
         title: "Waste".to_owned(),
         columns: vec![("objects", true), ("bytes", true), ("kind", false)],
         rows: wastes
@@ -136,10 +198,15 @@ pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
             .collect(),
         shown: *top,
     });
-    if let Some(SameClasses { loaders, classes, example }) = same_classes {
+    if let Some(SameClasses { loaders, classes, example, bytes: held }) = same_classes {
+        let same = match classes {
+            1 => format!("class {example}"),
+            _ => format!("{classes} classes, such as {example}"),
+        };
         answer.notes.push(format!(
-            "{loaders} class loaders have the same {classes} classes, such as {example}: an application that was \
-             loaded again may not be free."
+            "{loaders} class loaders have the same {same}, and hold {}: an application that was loaded again may not \
+             be free.",
+            bytes(*held)
         ));
     }
     answer.listings.push(Listing {
@@ -164,37 +231,33 @@ pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
     let rest = total.bytes.saturating_sub(parts.iter().map(|part| part.value).sum());
     parts.push(Part { name: "the rest".to_owned(), value: rest, words: bytes(rest), colour: None });
     answer.treemaps.push(Treemap { title: "Retained bytes".to_owned(), parts });
-}
-
-/// Returns the sentence about a suspect.
-fn sentence(suspect: &Suspect, total: u64) -> String {
-    let held_in = suspect.held_in.as_ref().map_or_else(String::new, |field| format!(" in {field}"));
-    let entries = match (&suspect.entries, &suspect.entry_class) {
-        (Some(entries), Some(class)) => format!(" ({} entries of {class})", grouped(*entries)),
-        (Some(entries), None) => format!(" ({} entries)", grouped(*entries)),
-        _ => String::new(),
-    };
-    let alive = match suspect.steps.get(1..) {
-        Some([]) | None => String::new(),
-        Some(steps) => {
-            let shown: Vec<&str> = steps.iter().take(4).map(String::as_str).collect();
-            let more = if steps.len() > shown.len() { " <- .." } else { "" };
-            format!("; it is kept alive by {}{more}", shown.join(" <- "))
-        }
-    };
-    format!("{} of {} are held by {}{held_in}{entries}{alive}", bytes(suspect.bytes), bytes(total), suspect.name)
-}
-
-fn nothing_large(large: &Large, total: u64) -> String {
-    match large.tops.first() {
-        Some(top) => format!(
-            "no single object holds much of {}: the largest, {}, holds {}",
-            bytes(total),
-            top.name,
-            percent(top.bytes, total)
-        ),
-        None => "no object is held".to_owned(),
+    if !tree.is_empty() {
+        let lines = tree.iter().map(|branch| line(branch, total.bytes)).collect();
+        answer.outlines.push(Outline { title: "What holds what: open a line to see the objects below".to_owned(), lines });
     }
+}
+
+fn line(branch: &Branch, total: u64) -> Line {
+    let mut below: Vec<Line> = branch.below.iter().map(|branch| line(branch, total)).collect();
+    let rest = branch.bytes.saturating_sub(branch.below.iter().map(|branch| branch.bytes).sum());
+    if !below.is_empty() {
+        let text = "the object itself, and smaller ones below it".to_owned();
+        below.push(Line { figures: figures(rest, total), text, below: Vec::new() });
+    }
+    Line { figures: figures(branch.bytes, total), text: branch.name.clone(), below }
+}
+
+fn figures(held: u64, total: u64) -> String {
+    format!("{}  {}", bytes(held), percent(held, total))
+}
+
+/// Returns a sentence for each suspect and each group, the largest first.
+fn leads(large: &Large, total: u64) -> Vec<String> {
+    let suspects = large.suspects.iter().map(|suspect| (suspect.bytes, of_suspect(suspect, total)));
+    let groups = large.groups.iter().map(|group| (group.bytes, of_group(group, total)));
+    let mut sentences: Vec<(u64, String)> = suspects.chain(groups).collect();
+    sentences.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    sentences.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
 /// Returns name, objects and bytes of each class that has objects, by bytes.
@@ -224,7 +287,9 @@ pub fn facts(heap: &Heap, findings: &Findings) -> Value {
             "entries": suspect.entries,
             "entry_class": suspect.entry_class,
             "path": suspect.steps,
+            "groups": groups(&suspect.groups),
         })).collect::<Vec<_>>(),
+        "groups": groups(&large.groups),
         "changes": findings.growth.as_ref().map(|growth| growth.changes.iter().map(|change| json!({
             "class": change.class, "objects": change.objects, "bytes": change.bytes, "held_bytes": change.held,
         })).collect::<Vec<_>>()),
@@ -232,8 +297,18 @@ pub fn facts(heap: &Heap, findings: &Findings) -> Value {
             "kind": waste.kind, "objects": waste.objects, "bytes": waste.bytes, "is_estimate": waste.is_estimate,
         })).collect::<Vec<_>>(),
         "same_classes": findings.same_classes.as_ref().map(|same| json!({
-            "loaders": same.loaders, "classes": same.classes, "example": same.example,
+            "loaders": same.loaders, "classes": same.classes, "example": same.example, "retained_bytes": same.bytes,
         })),
+        "class_loaders": findings.loaders.iter().map(|loader| json!({
+            "object": loader.name, "id": loader.id, "classes": loader.classes, "objects": loader.objects,
+            "bytes": loader.bytes, "retained_bytes": loader.retained, "alike": loader.alike,
+        })).collect::<Vec<_>>(),
+        "kinds_of_threads": findings.kinds_of_threads.iter().map(|kind| json!({
+            "name": kind.name, "threads": kind.threads, "state": kind.state, "method": kind.method,
+            "retained_bytes": kind.bytes, "largest_local": kind.local.as_ref().map(|(class, bytes)| json!({
+                "class": class, "retained_bytes": bytes,
+            })),
+        })).collect::<Vec<_>>(),
         "dominators": large.tops.iter().map(|top| json!({
             "object": top.name, "id": top.id, "class": top.class, "retained_bytes": top.bytes,
         })).collect::<Vec<_>>(),
@@ -250,6 +325,15 @@ pub fn facts(heap: &Heap, findings: &Findings) -> Value {
             })).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
     })
+}
+
+fn groups(groups: &[Group]) -> Vec<Value> {
+    let group = |group: &Group| {
+        json!({
+            "class": group.class, "objects": group.objects, "retained_bytes": group.bytes, "holders": group.holders,
+        })
+    };
+    groups.iter().map(group).collect()
 }
 
 /// Formats a count with commas: `312,455`.
@@ -274,23 +358,5 @@ mod tests {
         for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
             assert_eq!(grouped(n), text);
         }
-    }
-
-    #[test]
-    fn the_sentence_names_holder_and_path() {
-        let suspect = Suspect {
-            name: "java.util.HashMap @0x10".to_owned(),
-            bytes: 2_100_000_000,
-            held_in: Some("static field shop.Cache.ENTRIES".to_owned()),
-            entries: Some(312_455),
-            entry_class: Some("shop.Order".to_owned()),
-            steps: vec!["java.util.HashMap @0x10".to_owned(), "class shop.Cache static ENTRIES".to_owned()],
-            ..Suspect::default()
-        };
-        assert_eq!(
-            sentence(&suspect, 2_400_000_000),
-            "2.10 GB of 2.40 GB are held by java.util.HashMap @0x10 in static field shop.Cache.ENTRIES (312,455 \
-             entries of shop.Order); it is kept alive by class shop.Cache static ENTRIES"
-        );
     }
 }

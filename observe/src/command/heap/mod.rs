@@ -7,6 +7,7 @@ mod growth;
 mod live;
 mod outside;
 mod query;
+mod sentences;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
