@@ -5,6 +5,7 @@
 //!   classes.rs    its loaded classes
 //!   folder.rs     a folder that both processes reach
 //!   installed.rs  paths of the agents
+//!   old_objects.rs  what keeps sampled objects alive, by the JVM's flight recorder
 //!   perf_data.rs  the JVM's own counters
 //!   release.rs    removal of agents, by a guard process if the observer is killed
 //!   profiler.rs   async-profiler, from start to stop
@@ -23,6 +24,7 @@ mod installed;
 mod locks;
 mod log;
 mod memory;
+mod old_objects;
 mod perf_data;
 mod profiler;
 mod recording;
@@ -39,6 +41,7 @@ pub use classes::loaded_classes;
 pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
 pub use log::{LogFile, Pause, PauseLog};
 pub use memory::{Counted, Histogram, areas};
+pub use old_objects::{OldObject, OldObjects};
 pub use perf_data::{PerfData, perf_data, perf_data_file};
 pub use profiler::{Profiler, Rates, Sampling};
 pub use recording::{Call, Event, Recording, Sample};

@@ -252,11 +252,12 @@ impl Names<'_> {
 }
 
 /// Returns the text of a symbol, which is a constant within a constant.
-fn symbol<'a>(value: &Accessor<'a>, field: &str) -> Option<&'a str> {
+pub fn symbol<'a>(value: &Accessor<'a>, field: &str) -> Option<&'a str> {
     text(&value.get_field(field)?, "string")
 }
 
-fn text<'a>(value: &Accessor<'a>, field: &str) -> Option<&'a str> {
+/// Returns a field that is a text.
+pub fn text<'a>(value: &Accessor<'a>, field: &str) -> Option<&'a str> {
     match value.get_field(field)?.value {
         ValueDescriptor::Primitive(Primitive::String(text)) => Some(text),
         _ => None,

@@ -30,6 +30,8 @@ pub enum Agent {
     Locks,
     /// No agent: the JVM's own log to a file, which is turned off.
     Pauses,
+    /// No agent: the JVM's flight recorder, which is stopped by a command.
+    Recorder,
 }
 
 impl Agent {
@@ -42,6 +44,7 @@ impl Agent {
             Agent::Tracer => format!("{name}.jar"),
             Agent::Locks => format!("{name}-locks.so"),
             Agent::Pauses => format!("{name}.pauses"),
+            Agent::Recorder => format!("{name}.old.jfr"),
         }
     }
 }
@@ -92,6 +95,7 @@ impl Cleanup {
                 let off = format!("VM.log output={} what=all=off", Folder::inside(&self.pauses()));
                 diagnose(&Process::of(self.pid)?, &off).map(drop)
             }
+            Agent::Recorder => diagnose(&Process::of(self.pid)?, &format!("JFR.stop name={}", self.name)).map(drop),
             Agent::Tracer => Ok(()),
         }
     }
@@ -100,7 +104,7 @@ impl Cleanup {
         let files = match self.agent {
             Agent::Profiler => vec![self.recording(), self.log()],
             Agent::Tracer => vec![self.socket()],
-            Agent::Locks | Agent::Pauses => Vec::new(),
+            Agent::Locks | Agent::Pauses | Agent::Recorder => Vec::new(),
         };
         for file in files.into_iter().chain([self.agent.copy(&self.name)]) {
             let _ = fs::remove_file(folder.path(&file));

@@ -226,6 +226,21 @@ class Heaps(InAFolder, unittest.TestCase):
             self.assertGreater(live["survivor_samples"], 3)
             self.assertGreater(shares.get("Growth$Ticket.<init>", 0) + shares.get("Growth.open", 0), sum(shares.values()) / 2)
 
+    def test_the_recorder_shows_what_keeps_survivors_alive(self):
+        for home in self.each():
+            with self.started(home, "Growth", "without garbage") as process:
+                live = answer("heap", process.pid, "-s", "3", "--paths")
+                files = [name for name in os.listdir("/tmp") if name.startswith(f".yunti-observe-{process.pid}-")]
+                running = subprocess.run(
+                    [os.path.join(home, "bin/jcmd"), str(process.pid), "JFR.check"], capture_output=True, text=True, check=True
+                )
+            tickets = [row for row in live["paths"] if row["class"] in ("Growth$Ticket", "byte[]", "java.lang.String")]
+            self.assertTrue(tickets, live["paths"])
+            for row in tickets:
+                self.assertIn("static OPEN of class Growth", row["path"], row)
+            self.assertEqual(files, [])
+            self.assertIn("No available recordings", running.stdout)
+
     def test_options_of_a_dump_need_one(self):
         home = next(iter(self.each()))
         with self.started(home, "Warehouse", str(ORDERS)) as process:

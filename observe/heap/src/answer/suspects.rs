@@ -96,10 +96,11 @@ pub fn large(heap: &Heap, tops_max: usize) -> Result<Large> {
     places.extend(ways.iter().flat_map(|way| &way.places));
     let named = Named::of(heap, &places)?;
     let mut found = Large::default();
-    let mut places = Vec::new();
+    let mut ends = Vec::new();
     for (top_bytes, walk) in walks {
         let place = accumulation(heap, &walk, &named)?;
-        places.push(place);
+        // Where the memory spreads, which may be in an inner part of what is named.
+        ends.push(walk.last().copied().unwrap_or(place));
         found.suspects.push(suspect(heap, place, top_bytes)?);
     }
     for (bytes, place) in tops {
@@ -108,20 +109,20 @@ pub fn large(heap: &Heap, tops_max: usize) -> Result<Large> {
         let class = heap.classes.list[heap.class_of(id, body) as usize].name.clone();
         found.tops.push(Top { name: heap.name_of(id, body), id, class, bytes });
     }
-    find_groups(heap, &places, &mut found)?;
+    find_groups(heap, &ends, &mut found)?;
     Ok(found)
 }
 
-/// Finds the groups below the suspects at `places`, and below the roots, where there may be some.
-fn find_groups(heap: &Heap, places: &[u32], found: &mut Large) -> Result<()> {
+/// Finds the groups below the ends of the suspects' walks, and below the roots, where there may be some.
+fn find_groups(heap: &Heap, ends: &[u32], found: &mut Large) -> Result<()> {
     let total = heap.total().bytes;
     let of_suspects: u64 = found.suspects.iter().map(|suspect| suspect.top_bytes).sum();
     let mut owners = Vec::new();
     if total.saturating_sub(of_suspects) * 100 >= total * SUSPECT_PERCENT {
         owners.push(Dominator::Roots);
     }
-    let unclear = found.suspects.iter().zip(places).filter(|(suspect, _)| suspect.entries.is_none());
-    owners.extend(unclear.map(|(_, &place)| Dominator::Place(place)));
+    let unclear = found.suspects.iter().zip(ends).filter(|(suspect, _)| suspect.entries.is_none());
+    owners.extend(unclear.map(|(_, &end)| Dominator::Place(end)));
     let mut groups = groups(heap, &owners)?.into_iter();
     if owners.first() == Some(&Dominator::Roots) {
         found.groups = groups.next().unwrap_or_default();

@@ -22,7 +22,8 @@ use super::HeapFlags;
 use super::dump_answer::{grouped, signed, signed_bytes};
 use super::growth::{ClassGrowth, classes, is_of_an_application, most};
 use super::outside::{MemoryUse, heap_used, memory};
-use crate::jvm::{Counted, Histogram, Profiler, Sampling, perf_data, perf_data_file};
+use super::paths::{self, Path};
+use crate::jvm::{Counted, Histogram, OldObjects, Profiler, Sampling, perf_data, perf_data_file};
 
 const SECONDS: Duration = Duration::from_secs(10);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
@@ -44,6 +45,8 @@ struct Findings {
     memory: Vec<MemoryUse>,
     /// Durations of the counts.
     counts: [Duration; 2],
+    /// Paths of sampled objects up to their roots, if they were asked for.
+    paths: Option<Vec<Path>>,
 }
 
 pub fn live(flags: &HeapFlags, target: &Target) -> Outcome {
@@ -64,6 +67,7 @@ pub fn live(flags: &HeapFlags, target: &Target) -> Outcome {
             None
         }
     };
+    let old_objects = if flags.paths { or_skip(OldObjects::start(process), &mut answer) } else { None };
     let watched = stopping.wait(process, time, PULSE, || true);
     // A process that has ended cannot be counted again.
     let second = match watched.end {
@@ -74,6 +78,8 @@ pub fn live(flags: &HeapFlags, target: &Target) -> Outcome {
         }
         _ => Histogram::of(process, flags.garbage)?,
     };
+    // After the collection, so that garbage is no longer sampled.
+    let old_objects = old_objects.and_then(|recorder| or_skip(recorder.stop(), &mut answer));
     let (mut survivors, mut samples) = (Tree::default(), 0);
     if let Some(profiler) = profiler {
         let recording = profiler.stop()?;
@@ -93,10 +99,15 @@ pub fn live(flags: &HeapFlags, target: &Target) -> Outcome {
         samples,
         memory: memory(process, perf_data_file(process).and_then(|file| perf_data(&file)).as_ref()),
         counts: [first.took, second.took],
+        paths: old_objects.map(paths::paths),
     };
     render(flags, &findings, &mut answer);
     let facts = facts(flags, &findings);
     answer.give(&flags.answer, watched.end, facts)
+}
+
+fn or_skip<T>(result: Result<T>, answer: &mut Answer) -> Option<T> {
+    result.map_err(|error| answer.skips.push(format!("paths to roots: {error}"))).ok()
 }
 
 /// Returns an error if a count is expected to stop the JVM for too long.
@@ -121,7 +132,7 @@ fn expected_pause_seconds(used: u64, with_garbage: bool) -> f64 {
 }
 
 fn render(flags: &HeapFlags, findings: &Findings, answer: &mut Answer) {
-    let Findings { classes, total, grown, survivors, samples, memory, counts } = findings;
+    let Findings { classes, total, grown, survivors, samples, memory, counts, paths } = findings;
     let what = if flags.garbage { "objects, garbage among them," } else { "live objects" };
     let held = format!("{} {what} take {}", grouped(total.objects), bytes(total.bytes));
     let sites = sites_of(survivors);
@@ -193,10 +204,15 @@ fn render(flags: &HeapFlags, findings: &Findings, answer: &mut Answer) {
     if *samples == 0 {
         answer.notes.push("No sampled allocation survived.".to_owned());
     }
-    answer.notes.push(
-        "What keeps objects alive only a dump shows, which stops the JVM for longer: `jcmd PID GC.heap_dump FILE`."
-            .to_owned(),
-    );
+    match paths {
+        Some(paths) if paths.is_empty() => answer.notes.push("The recorder sampled no object that is alive.".to_owned()),
+        Some(paths) => answer.tables.push(paths::table(paths, top)),
+        None => answer.notes.push(
+            "--paths also shows what keeps sampled objects alive. All of it only a dump shows, which stops the JVM \
+             for longer: `jcmd PID GC.heap_dump FILE`."
+                .to_owned(),
+        ),
+    }
     answer.graph = Graph::of("Allocations that survived", survivors.clone(), 0.0);
 }
 
@@ -215,7 +231,7 @@ fn sites_of(survivors: &Tree) -> Vec<(u64, String)> {
 }
 
 fn facts(flags: &HeapFlags, findings: &Findings) -> Value {
-    let Findings { classes, total, grown, survivors, samples, memory, counts } = findings;
+    let Findings { classes, total, grown, survivors, samples, memory, counts, paths } = findings;
     json!({
         "objects": total.objects,
         "bytes": total.bytes,
@@ -234,6 +250,7 @@ fn facts(flags: &HeapFlags, findings: &Findings) -> Value {
         "survivors": sites_of(survivors).into_iter().map(|(value, site)| json!({
             "site": site, "sampled_bytes": value,
         })).collect::<Vec<_>>(),
+        "paths": paths.as_ref().map(|paths| paths::facts(paths)),
         "memory": memory.iter().map(|memory| json!({
             "what": memory.name.trim(), "bytes": memory.bytes,
         })).collect::<Vec<_>>(),

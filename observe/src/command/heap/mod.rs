@@ -6,6 +6,7 @@ mod freed_memory;
 mod growth;
 mod live;
 mod outside;
+mod paths;
 mod query;
 mod sentences;
 
@@ -42,6 +43,10 @@ pub struct HeapFlags {
     /// JVM: count only if the JVM is expected to stop for no more than this each time; 5 without this
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pause_max: Option<Duration>,
+    /// JVM: also ask its flight recorder which references keep sampled objects alive, which stops it for a walk of its
+    /// heap
+    #[arg(long)]
+    paths: bool,
     /// Dump: use this number of threads instead of one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
@@ -64,9 +69,14 @@ pub struct HeapFlags {
 impl HeapFlags {
     /// Returns the first option that only a live JVM has.
     fn of_a_jvm(&self) -> Option<&'static str> {
-        [(self.seconds.is_some(), "--seconds"), (self.garbage, "--garbage"), (self.pause_max.is_some(), "--pause-max")]
-            .into_iter()
-            .find_map(|(is_given, name)| is_given.then_some(name))
+        [
+            (self.seconds.is_some(), "--seconds"),
+            (self.garbage, "--garbage"),
+            (self.pause_max.is_some(), "--pause-max"),
+            (self.paths, "--paths"),
+        ]
+        .into_iter()
+        .find_map(|(is_given, name)| is_given.then_some(name))
     }
 
     /// Returns the first option that only a dump has.
