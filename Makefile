@@ -83,17 +83,15 @@ yunti:
 	@$(call place,$(TARGET)/release/yunti,$(DIST)/bin/yunti)
 
 # Object stores, web servers and HDFS: a workspace of its own.
-# STORES_PROFILE=tested builds the crates of others without optimisation, for tests.
-STORES_PROFILE := release
+# OUTER_PROFILE=tested builds the crates of others without optimisation, for tests; also for sql and formats.
+OUTER_PROFILE ?= release
 .PHONY: stores
 stores:
 	@tools/setup build
-	$(CARGO) build --profile $(STORES_PROFILE) --locked --manifest-path stores/Cargo.toml --target-dir $(TARGET)
-	@$(call place,$(TARGET)/$(STORES_PROFILE)/yunti-stores,$(DIST)/libexec/yunti-stores)
+	$(CARGO) build --profile $(OUTER_PROFILE) --locked --manifest-path stores/Cargo.toml --target-dir $(TARGET)
+	@$(call place,$(TARGET)/$(OUTER_PROFILE)/yunti-stores,$(DIST)/libexec/yunti-stores)
 # Queries over files: a workspace of its own, for its 290 crates.
-# SQL_PROFILE=tested builds the front end's crates without optimisation, for tests.
 SQL := $(TARGET)/sql
-SQL_PROFILE := release
 # Queries become machine code where LLVM 19 is installed (tools/setup sql). LLVM_SYS_191_PREFIX is another place of it.
 LLVM_CONFIG = $(if $(LLVM_SYS_191_PREFIX),$(LLVM_SYS_191_PREFIX)/bin/llvm-config,llvm-config-19)
 SQL_FEATURES = $(if $(shell $(LLVM_CONFIG) --version 2>/dev/null),--features yunti-sql/generate)
@@ -101,17 +99,17 @@ SQL_FEATURES = $(if $(shell $(LLVM_CONFIG) --version 2>/dev/null),--features yun
 sql: formats
 	@tools/setup sql
 	@$(if $(SQL_FEATURES),:,echo 'make sql: no LLVM 19 here, so that queries run without machine code')
-	$(CARGO) build --profile $(SQL_PROFILE) --locked --manifest-path sql/Cargo.toml --target-dir $(SQL) -p yunti-sql -p yunti-sql-task $(SQL_FEATURES)
-	@strip -o $(SQL)/yunti-sql $(SQL)/$(SQL_PROFILE)/yunti-sql
-	@strip -o $(SQL)/libyunti_sql.so $(SQL)/$(SQL_PROFILE)/libyunti_sql.so
+	$(CARGO) build --profile $(OUTER_PROFILE) --locked --manifest-path sql/Cargo.toml --target-dir $(SQL) -p yunti-sql -p yunti-sql-task $(SQL_FEATURES)
+	@strip -o $(SQL)/yunti-sql $(SQL)/$(OUTER_PROFILE)/yunti-sql
+	@strip -o $(SQL)/libyunti_sql.so $(SQL)/$(OUTER_PROFILE)/libyunti_sql.so
 	@$(call place,$(SQL)/yunti-sql,$(DIST)/libexec/yunti-sql)
 	@$(call place,$(SQL)/libyunti_sql.so,$(DIST)/lib/yunti/libyunti_sql.so)
 # The class library for files of others. Its workspace is apart, so that the core's build has no part of it.
 FORMATS := $(TARGET)/formats
 .PHONY: formats
 formats: yunti
-	$(CARGO) build --release --locked --manifest-path formats/Cargo.toml --target-dir $(FORMATS)
-	@strip -o $(FORMATS)/libyunti_formats.so $(FORMATS)/release/libyunti_formats.so
+	$(CARGO) build --profile $(OUTER_PROFILE) --locked --manifest-path formats/Cargo.toml --target-dir $(FORMATS)
+	@strip -o $(FORMATS)/libyunti_formats.so $(FORMATS)/$(OUTER_PROFILE)/libyunti_formats.so
 	@$(call place,$(FORMATS)/libyunti_formats.so,$(DIST)/lib/yunti/libyunti_formats.so)
 
 # ---- tests ----

@@ -20,6 +20,9 @@ YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
 # Parts whose suites measure times.
 MEASURING = ("benches", "observe", "machine", "namenode")
+# Beginnings of the names of their suites that measure nothing: benches of tiny data have no figures that count.
+COUNTING = ("unit tests", "classes of", "comparison", "units", "engine/benches/", "limit programs", "make bench, ",
+            "make bench-columns", "make bench-observe")
 # Suites of these parts that use one processor and measure counts, or times of waiting: one of another part may run
 # beside them.
 IN_PAIRS = (
@@ -58,7 +61,7 @@ class Suite:
 
     @property
     def measures(self):
-        return self.part in MEASURING and not self.name.startswith(("unit tests", "classes of", "comparison", "units"))
+        return self.part in MEASURING and not self.name.startswith(COUNTING)
 
 
 def no_clang():
@@ -157,8 +160,6 @@ def machine_suite(name, test):
                  counts.read_unittest, {"YUNTI": YUNTI})
 
 
-# Crates of others without optimisation: half the time to build.
-TESTED_STORES = "STORES_PROFILE=tested"
 # Folder of the cluster that all suites share that need no special one.
 CLUSTER = os.path.join(BUILD, "cluster-shared")
 
@@ -168,7 +169,7 @@ def cluster_suite(name, test, only=(), part="hadoop", shares=()):
 
     `shares`: other parts that it uses, which are built.
     """
-    steps = [["make", "-s", "hadoop", *shares, TESTED_STORES], *cmake("examples", "examples", "gcc"),
+    steps = [["make", "-s", "hadoop", *shares], *cmake("examples", "examples", "gcc"),
              [PYTHON, "hadoop/tests/shared_cluster.py", CLUSTER],
              [PYTHON, f"hadoop/tests/{test}_test.py", *only]]
     env = {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib"), "YUNTI_SHARED_CLUSTER": CLUSTER}
@@ -195,7 +196,7 @@ def sql_units():
 def sql_on_yarn():
     """Returns the suite of queries on the shared cluster. Its tables come from a generator of PyPI."""
     suite = cluster_suite("queries on YARN", "sql", part="sql", shares=("stores", "formats"))
-    suite.steps[-1:] = [["make", "-s", "sql", "SQL_PROFILE=tested"], ["make", "-s", "sql-environment"],
+    suite.steps[-1:] = [["make", "-s", "sql"], ["make", "-s", "sql-environment"],
                         [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "hadoop/tests/sql_test.py"]]
     suite.skip = no_pypi
     return suite
@@ -224,20 +225,20 @@ SUITES = [
     Suite("stores", "unit tests of stores",
           [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "stores/Cargo.toml", "--target-dir",
             "target"]], counts.read_cargo),
-    Suite("stores", "jobs on stand-ins of stores", [["make", "-s", "stores", "formats", TESTED_STORES], unittest("stores/tests")],
+    Suite("stores", "jobs on stand-ins of stores", [["make", "-s", "stores", "formats"], unittest("stores/tests")],
           counts.read_unittest, {"YUNTI": YUNTI}, shares=("formats",)),
     cluster_suite("jobs on HDFS from the node", "stores", part="stores", shares=("stores",)),
     Suite("sql", "licences of sql",
           [["cargo", "deny", "--manifest-path", "sql/Cargo.toml", "--locked", "check", "licenses", "bans", "sources"]]),
     *sql_units(),
     Suite("sql", "queries against other engines",
-          [["make", "-s", "sql", "SQL_PROFILE=tested"], ["make", "-s", "sql-environment"],
+          [["make", "-s", "sql"], ["make", "-s", "sql-environment"],
            [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "-m", "unittest", "discover", "-v", "-s", "sql/tests",
             "-p", "*_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}, minutes=50, skip=no_pypi, shares=("formats",)),
     sql_on_yarn(),
     *compiled_twice("gcc"),
     *compiled_twice("clang"),
-    Suite("formats", "unit tests", [["cargo", "test", "--release", "--locked", "--manifest-path", "formats/Cargo.toml",
+    Suite("formats", "unit tests", [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "formats/Cargo.toml",
                                      "--target-dir", "target/formats", "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
     Suite("formats", "licences, bans and sources of dependencies",
           [["cargo", "deny", "--locked", "--manifest-path", "formats/Cargo.toml", "check", "licenses", "bans",
