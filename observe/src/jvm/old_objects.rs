@@ -48,10 +48,7 @@ impl OldObjects {
         let event = "+jdk.OldObjectSample#";
         let started = diagnose(
             process,
-            &format!(
-                "JFR.start name={} settings=none {event}enabled=true {event}cutoff=infinity",
-                loaded.cleanup.name
-            ),
+            &format!("JFR.start name={} settings=none {event}enabled=true {event}cutoff=infinity", loaded.cleanup.name),
         )?;
         if !started.contains("Started") {
             let line = started.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -64,11 +61,8 @@ impl OldObjects {
     /// Lets the recorder search for what keeps its objects alive, ends it, and returns them.
     pub fn stop(mut self) -> Result<Vec<OldObject>> {
         let name = self.0.cleanup.agent.copy(&self.0.cleanup.name);
-        let dump = format!(
-            "JFR.dump name={} filename={} path-to-gc-roots=true",
-            self.0.cleanup.name,
-            Folder::inside(&name)
-        );
+        let dump =
+            format!("JFR.dump name={} filename={} path-to-gc-roots=true", self.0.cleanup.name, Folder::inside(&name));
         command_within(self.0.process(), &["jcmd", &dump], ANSWER_TIME_MAX)?;
         self.0.stop()?;
         read(&self.0.folder.path(&name))
@@ -77,8 +71,7 @@ impl OldObjects {
 
 fn read(path: &Path) -> Result<Vec<OldObject>> {
     let file = File::open(path).map_err(|e| Error::io(Code::Input, "the JVM's recorder left no recording", &e))?;
-    let broken =
-        |e: jfrs::reader::Error| Error::new(Code::Input, format!("the JVM's recording cannot be read: {e}"));
+    let broken = |e: jfrs::reader::Error| Error::new(Code::Input, format!("the JVM's recording cannot be read: {e}"));
     let mut objects = Vec::new();
     let mut reader = JfrReader::new(BufReader::new(file));
     for chunk in reader.chunks() {

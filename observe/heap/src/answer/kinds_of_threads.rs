@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn requests_that_wait_alike_are_one_kind() {
-        let read = ["sun.nio.ch.Net.poll", "sun.nio.ch.NioSocketImpl.park:191", "shop.Tax.ask:17", "shop.Order.total:4"];
+        let read =
+            ["sun.nio.ch.Net.poll", "sun.nio.ch.NioSocketImpl.park:191", "shop.Tax.ask:17", "shop.Order.total:4"];
         let sleep = ["java.lang.Thread.sleep0", "java.lang.Thread.sleep:509", "shop.Retry.again:9"];
         let threads = [
             thread("http-nio-8080-exec-1", 3000, &read),

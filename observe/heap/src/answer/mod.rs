@@ -11,4 +11,5 @@ pub mod summary;
 pub mod suspects;
 pub mod threads;
 pub mod tree;
+pub mod walk;
 pub mod waste;

@@ -1,32 +1,24 @@
 //! Suspects: single objects that hold a tenth of the heap or more, and where their memory accumulates.
 //!
-//! From each large child of the roots a walk goes down the dominator tree, as long as one child holds 70 % of its
-//! parent: below that point the memory is many small things. A chain of objects of one class is a list; the walk ends
-//! at its owner.
+//! From each large child of the roots walks go down the dominator tree (`walk.rs`): below their ends the memory is many
+//! small things. A chain of objects of one class is a list; the walk ends at its owner.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use yunti_base::Result;
 
 use super::groups::{Group, groups};
 use super::object::Named;
 use super::path::{Way, steps, way};
+use super::walk::{SAME_PERCENT, SUSPECT_PERCENT, Tree, Walks};
 use crate::heap::{Dominator, Heap};
 use crate::pass::locate::{Body, elements};
 
-/// Share of the heap that makes a suspect, in percent.
-const SUSPECT_PERCENT: u64 = 10;
-/// Share of the heap that makes a place large, in percent of a percent.
-const LARGE_PER_MILLE: u64 = 5;
-/// Share of its parent that a child holds where the walk goes on, in percent.
-const SAME_PERCENT: u64 = 70;
 const LOADER: &str = "java.lang.ClassLoader";
 /// Objects of one class in a row that make a chain.
 const CHAIN: usize = 6;
 /// Steps of a walk whose classes are read.
 const STEPS_READ: usize = 64;
-/// Places with a known child. A list of a million objects has as many large places, each within the one before.
-const PLACES_MAX: usize = 1 << 20;
 /// Elements of a collection that are read for their class.
 const SAMPLED: usize = 24;
 
@@ -47,8 +39,6 @@ pub struct Suspect {
     pub entry_class: Option<String>,
     /// Steps from the object to a root.
     pub steps: Vec<String>,
-    /// Bytes that the topmost dominator retains.
-    pub top_bytes: u64,
     /// True if it is a class loader.
     pub is_loader: bool,
     /// Objects of one class below it that hold most of this together, if it is no collection.
@@ -81,27 +71,29 @@ pub struct Large {
 
 /// Finds the large objects; `tops_max` of those below the roots.
 pub fn large(heap: &Heap, tops_max: usize) -> Result<Large> {
-    let total = heap.total().bytes;
-    let tree = LargeTree::of(heap, (total * LARGE_PER_MILLE / 1000).max(1));
+    let all = Walks::of(heap, heap.total().bytes);
     let tops = tops(heap, tops_max);
-    let mut walks = Vec::new();
-    for &(bytes, place) in tops.iter().take_while(|(bytes, _)| *bytes > 0 && bytes * 100 >= total * SUSPECT_PERCENT) {
-        walks.push((bytes, tree.walk(heap, place)));
-    }
-    let ways: Vec<Way> = walks.iter().map(|(_, walk)| way(heap, *walk.last().unwrap_or(&0))).collect();
+    let large = tops.iter().take_while(|(_, place)| all.is_suspect(*place));
+    let of_suspects: u64 = large.clone().map(|(bytes, _)| bytes).sum();
+    let walks: Vec<Vec<u32>> = large.flat_map(|(_, place)| all.from(*place)).collect();
+    drop(all);
+    let ways: Vec<Way> = walks.iter().map(|walk| way(heap, *walk.last().unwrap_or(&0))).collect();
     let mut places: Vec<u32> = tops.iter().map(|top| top.1).collect();
-    for (_, walk) in &walks {
+    for walk in &walks {
         places.extend(walk.iter().take(STEPS_READ).chain(walk.last()));
     }
     places.extend(ways.iter().flat_map(|way| &way.places));
     let named = Named::of(heap, &places)?;
     let mut found = Large::default();
-    let mut ends = Vec::new();
-    for (top_bytes, walk) in walks {
+    let (mut ends, mut seen) = (Vec::new(), HashSet::new());
+    for walk in walks {
         let place = accumulation(heap, &walk, &named)?;
+        if !seen.insert(place) {
+            continue;
+        }
         // Where the memory spreads, which may be in an inner part of what is named.
         ends.push(walk.last().copied().unwrap_or(place));
-        found.suspects.push(suspect(heap, place, top_bytes)?);
+        found.suspects.push(suspect(heap, place)?);
     }
     for (bytes, place) in tops {
         let id = named.id(place);
@@ -109,14 +101,15 @@ pub fn large(heap: &Heap, tops_max: usize) -> Result<Large> {
         let class = heap.classes.list[heap.class_of(id, body) as usize].name.clone();
         found.tops.push(Top { name: heap.name_of(id, body), id, class, bytes });
     }
-    find_groups(heap, &ends, &mut found)?;
+    find_groups(heap, &ends, of_suspects, &mut found)?;
+    found.suspects.sort_by_key(|suspect| (std::cmp::Reverse(suspect.bytes), suspect.id));
     Ok(found)
 }
 
 /// Finds the groups below the ends of the suspects' walks, and below the roots, where there may be some.
-fn find_groups(heap: &Heap, ends: &[u32], found: &mut Large) -> Result<()> {
+/// `of_suspects`: bytes that the objects retain in which the suspects are.
+fn find_groups(heap: &Heap, ends: &[u32], of_suspects: u64, found: &mut Large) -> Result<()> {
     let total = heap.total().bytes;
-    let of_suspects: u64 = found.suspects.iter().map(|suspect| suspect.top_bytes).sum();
     let mut owners = Vec::new();
     if total.saturating_sub(of_suspects) * 100 >= total * SUSPECT_PERCENT {
         owners.push(Dominator::Roots);
@@ -156,40 +149,20 @@ fn tops(heap: &Heap, most: usize) -> Vec<(u64, u32)> {
     tops
 }
 
-/// Largest child of each large place.
-struct LargeTree {
-    children: HashMap<u32, u32>,
-}
-
-impl LargeTree {
-    fn of(heap: &Heap, least: u64) -> LargeTree {
-        let mut children: HashMap<u32, u32> = HashMap::new();
-        for place in 0..heap.ids.count() as u32 {
-            if heap.retained(place) >= least
-                && let Dominator::Place(above) = heap.dominator(place)
-                && (children.len() < PLACES_MAX || children.contains_key(&above))
-            {
-                let child = children.entry(above).or_insert(place);
-                if heap.retained(place) > heap.retained(*child) {
-                    *child = place;
-                }
-            }
-        }
-        LargeTree { children }
+impl Tree for Heap {
+    fn places(&self) -> impl Iterator<Item = u32> {
+        0..self.ids.count() as u32
     }
 
-    /// Returns the places from a top down to where the memory accumulates.
-    fn walk(&self, heap: &Heap, top: u32) -> Vec<u32> {
-        let mut walk = vec![top];
-        let mut at = top;
-        while let Some(&child) = self.children.get(&at) {
-            if heap.retained(child) * 100 < heap.retained(at) * SAME_PERCENT {
-                break;
-            }
-            walk.push(child);
-            at = child;
+    fn retained(&self, place: u32) -> u64 {
+        self.retained.get(place)
+    }
+
+    fn above(&self, place: u32) -> Option<u32> {
+        match self.dominator(place) {
+            Dominator::Place(above) => Some(above),
+            Dominator::Roots | Dominator::Garbage => None,
         }
-        walk
     }
 }
 
@@ -239,7 +212,7 @@ pub fn is_inner(name: &str) -> bool {
     name.ends_with("[]") || name.starts_with("java.util.") && name.contains('$')
 }
 
-fn suspect(heap: &Heap, place: u32, top_bytes: u64) -> Result<Suspect> {
+fn suspect(heap: &Heap, place: u32) -> Result<Suspect> {
     let way = way(heap, place);
     let mut named = Named::of(heap, &way.places)?;
     let id = named.id(place);
@@ -250,7 +223,6 @@ fn suspect(heap: &Heap, place: u32, top_bytes: u64) -> Result<Suspect> {
         id,
         bytes: heap.retained(place),
         steps,
-        top_bytes,
         is_loader: is_loader(heap, heap.class_of(id, body.as_ref())),
         ..Suspect::default()
     };

@@ -147,7 +147,8 @@ pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
         rows: kinds_of_threads
             .iter()
             .map(|kind| {
-                let does = kind.method.iter().fold(kind.state.to_owned(), |state, method| format!("{state} in {method}"));
+                let does =
+                    kind.method.iter().fold(kind.state.to_owned(), |state, method| format!("{state} in {method}"));
                 let local = kind.local.as_ref().map(|(class, held)| format!("{class} {}", bytes(*held)));
                 vec![
                     bytes(kind.bytes),
@@ -233,7 +234,9 @@ pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
     answer.treemaps.push(Treemap { title: "Retained bytes".to_owned(), parts });
     if !tree.is_empty() {
         let lines = tree.iter().map(|branch| line(branch, total.bytes)).collect();
-        answer.outlines.push(Outline { title: "What holds what: open a line to see the objects below".to_owned(), lines });
+        answer
+            .outlines
+            .push(Outline { title: "What holds what: open a line to see the objects below".to_owned(), lines });
     }
 }
 

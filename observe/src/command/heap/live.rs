@@ -205,7 +205,9 @@ fn render(flags: &HeapFlags, findings: &Findings, answer: &mut Answer) {
         answer.notes.push("No sampled allocation survived.".to_owned());
     }
     match paths {
-        Some(paths) if paths.is_empty() => answer.notes.push("The recorder sampled no object that is alive.".to_owned()),
+        Some(paths) if paths.is_empty() => {
+            answer.notes.push("The recorder sampled no object that is alive.".to_owned())
+        }
         Some(paths) => answer.tables.push(paths::table(paths, top)),
         None => answer.notes.push(
             "--paths also shows what keeps sampled objects alive. All of it only a dump shows, which stops the JVM \

@@ -73,9 +73,10 @@ fn shared(holders: &[String]) -> String {
 /// Returns the sentence about threads of one kind.
 pub fn of_kind(kind: &KindOfThreads) -> String {
     let method = kind.method.as_ref().map_or_else(String::new, |method| format!(" in {method}"));
-    let local = kind.local.as_ref().map_or_else(String::new, |(class, held)| {
-        format!(", {} of it by local variables of {class}", bytes(*held))
-    });
+    let local = kind
+        .local
+        .as_ref()
+        .map_or_else(String::new, |(class, held)| format!(", {} of it by local variables of {class}", bytes(*held)));
     format!(
         "{} threads {} hold {}, {} each{local}; each {}{method}.",
         grouped(kind.threads),
