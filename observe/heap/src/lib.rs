@@ -4,6 +4,7 @@
 //!   file/    bytes -> records            model/  classes, sizes, roots
 //!   pass/    scan -> references -> weigh          each on several threads; the first two read the dump
 //!   graph/   ids -> forest -> contract -> dominators
+//!   v8/      the same of snapshots of V8
 //!   heap     the passes in their order  answer/ suspects, paths from roots, threads   query/ a subset of OQL
 //! ```
 //!
@@ -16,5 +17,6 @@ pub mod heap;
 pub mod model;
 pub mod pass;
 pub mod query;
+pub mod v8;
 
 pub use heap::{Dominator, Heap, Settings};

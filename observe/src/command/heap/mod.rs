@@ -9,6 +9,7 @@ mod outside;
 mod paths;
 mod query;
 mod sentences;
+mod snapshot;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,7 +26,8 @@ use crate::jvm;
 ///
 /// Of a live JVM: counts its objects twice, says which classes grow and where their survivors are allocated, and what
 /// memory the process has beside the heap. Each count stops the JVM. Of a heap dump (`jcmd PID GC.heap_dump FILE`),
-/// also a compressed one: names the objects that hold most, by the dominator tree, with a path from a root to each.
+/// also a compressed one: names the objects that hold most, by the dominator tree, with a path from a root to each. The
+/// same for a heap snapshot of Node.js or Chrome (`node --heapsnapshot-signal=SIGUSR2`).
 #[derive(Debug, Args)]
 pub struct HeapFlags {
     /// Heap dump, or process number, or a part of the process's name, its jar or its main class
@@ -101,6 +103,7 @@ pub fn heap(flags: &HeapFlags) -> Outcome {
                 .at_path(flags.target.to_string_lossy())
                 .hint("leave it out, or give a process number instead of a dump")
                 .into()),
+            None if snapshot::is_file(&flags.target) => snapshot::snapshot(flags),
             None => dump::dump(flags),
         },
         Some(target) => match flags.of_a_dump() {
@@ -115,8 +118,9 @@ pub fn heap(flags: &HeapFlags) -> Outcome {
 /// Returns the JVM that is meant; `None` for a file.
 fn process(target: &Path) -> Result<Option<Target>> {
     let name = target.to_string_lossy();
-    let is_file =
-        target.exists() || name.contains('/') || [".hprof", ".gz", ".bin"].iter().any(|end| name.ends_with(end));
+    let is_file = target.exists()
+        || name.contains('/')
+        || [".hprof", ".gz", ".bin", ".heapsnapshot"].iter().any(|end| name.ends_with(end));
     if is_file {
         return Ok(None);
     }
