@@ -13,6 +13,7 @@ use yunti_base::Result;
 use super::object::Named;
 use super::path::{kind_name, way};
 use super::suspects::{held_in, is_inner};
+use crate::file::records::RootKind;
 use crate::graph::hash;
 use crate::heap::{Dominator, Heap};
 use crate::pass::batch::Batch;
@@ -21,7 +22,7 @@ use crate::pass::references::{Objects, Receiver, pass};
 /// Share of the heap that makes a group, in percent.
 const GROUP_PERCENT: u64 = 10;
 /// Objects of a group whose referrers are looked for.
-const SAMPLED: usize = 24;
+pub const SAMPLED: usize = 24;
 /// Referrers of a sampled object that are looked at.
 const REFERRERS_MAX: usize = 64;
 /// Share of the sampled objects that a holder must hold to be named, in percent.
@@ -47,14 +48,7 @@ pub fn groups(heap: &Heap, owners: &[Dominator]) -> Result<Vec<Vec<Group>>> {
         return Ok(found);
     }
     let large = heap.total().bytes * GROUP_PERCENT / 100;
-    let objects = Objects {
-        source: &heap.source,
-        units: &heap.units,
-        ids: &heap.ids,
-        classes: &heap.classes,
-        roots: &heap.roots,
-        threads: heap.threads,
-    };
+    let objects = objects(heap);
     let by_owner: HashMap<u32, usize> = owners.iter().enumerate().map(|(i, &owner)| (key(owner), i)).collect();
     let mut sums: HashMap<(usize, u32), Sum> = HashMap::new();
     for counter in pass(&objects, || Counter { heap, by_owner: &by_owner, large, sums: HashMap::new() })? {
@@ -63,22 +57,43 @@ pub fn groups(heap: &Heap, owners: &[Dominator]) -> Result<Vec<Vec<Group>>> {
         }
     }
     sums.retain(|_, sum| sum.bytes >= large.max(1) && sum.objects > 1);
-    let mut sampled: Vec<u32> = sums.values().flat_map(|sum| sum.sample.iter().map(|&(_, number)| number)).collect();
-    sampled.sort_unstable();
-    let referrers = all_referrers(heap, &objects, &sampled)?;
-    for ((owner, class), sum) in sums {
-        let numbers: Vec<u32> = sum.sample.iter().map(|&(_, number)| number).collect();
+    let (keys, sums): (Vec<_>, Vec<_>) = sums.into_iter().unzip();
+    let samples: Vec<Vec<u32>> = sums.iter().map(|sum| sum.sample.numbers()).collect();
+    for (((owner, class), sum), holders) in keys.into_iter().zip(sums).zip(holders_of(heap, &samples)?) {
+        // What refers to a thread does not matter while it lives.
+        let is_thread = heap.classes.hierarchy(class).any(|class| class.name == "java.lang.Thread");
+        let holders = if is_thread { vec![kind_name(RootKind::Thread).to_owned()] } else { holders };
         found[owner].push(Group {
             class: heap.classes.list[class as usize].name.clone(),
             objects: sum.objects,
             bytes: sum.bytes,
-            holders: holders(heap, &numbers, &referrers)?,
+            holders,
         });
     }
     for groups in &mut found {
         groups.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(&b.class)));
     }
     Ok(found)
+}
+
+/// Returns what refers to most of each sample, the most frequent first.
+pub fn holders_of(heap: &Heap, samples: &[Vec<u32>]) -> Result<Vec<Vec<String>>> {
+    let mut all: Vec<u32> = samples.concat();
+    all.sort_unstable();
+    all.dedup();
+    let referrers = all_referrers(heap, &objects(heap), &all)?;
+    samples.iter().map(|sample| holders(heap, sample, &referrers)).collect()
+}
+
+fn objects(heap: &Heap) -> Objects<'_> {
+    Objects {
+        source: &heap.source,
+        units: &heap.units,
+        ids: &heap.ids,
+        classes: &heap.classes,
+        roots: &heap.roots,
+        threads: heap.threads,
+    }
 }
 
 fn key(owner: Dominator) -> u32 {
@@ -88,29 +103,55 @@ fn key(owner: Dominator) -> u32 {
     }
 }
 
+/// Sample of objects: those with the least hashes of their numbers.
+#[derive(Clone, Default)]
+pub struct Sample(BinaryHeap<(u32, u32)>);
+
+impl Sample {
+    /// Adds an object, if it is one of those.
+    pub fn add(&mut self, number: u32) {
+        self.add_hashed((hash::fold(u64::from(number)) as u32, number));
+    }
+
+    fn add_hashed(&mut self, one: (u32, u32)) {
+        if self.0.len() < SAMPLED {
+            self.0.push(one);
+        } else if self.0.peek().is_some_and(|most| one < *most) {
+            self.0.pop();
+            self.0.push(one);
+        }
+    }
+
+    /// Adds another sample.
+    pub fn join(&mut self, other: Sample) {
+        other.0.into_iter().for_each(|one| self.add_hashed(one));
+    }
+
+    /// Returns the numbers of its objects.
+    pub fn numbers(&self) -> Vec<u32> {
+        self.0.iter().map(|&(_, number)| number).collect()
+    }
+}
+
+impl FromIterator<(u32, u32)> for Sample {
+    fn from_iter<I: IntoIterator<Item = (u32, u32)>>(all: I) -> Sample {
+        Sample(all.into_iter().collect())
+    }
+}
+
 /// Objects of one owner and class.
 #[derive(Default)]
 struct Sum {
     objects: u64,
     bytes: u64,
-    /// Objects with the least hashes of their numbers.
-    sample: BinaryHeap<(u32, u32)>,
+    sample: Sample,
 }
 
 impl Sum {
-    fn sample(&mut self, one: (u32, u32)) {
-        if self.sample.len() < SAMPLED {
-            self.sample.push(one);
-        } else if self.sample.peek().is_some_and(|most| one < *most) {
-            self.sample.pop();
-            self.sample.push(one);
-        }
-    }
-
     fn join(&mut self, other: Sum) {
         self.objects += other.objects;
         self.bytes += other.bytes;
-        other.sample.into_iter().for_each(|one| self.sample(one));
+        self.sample.join(other.sample);
     }
 }
 
@@ -137,7 +178,7 @@ impl Receiver for Counter<'_> {
         let sum = self.sums.entry((owner, class)).or_default();
         sum.objects += 1;
         sum.bytes += bytes;
-        sum.sample((hash::fold(u64::from(number)) as u32, number));
+        sum.sample.add(number);
     }
 
     fn references(&mut self, batch: &mut Batch) {
@@ -235,7 +276,7 @@ fn holder(heap: &Heap, named: &Named, number: u32, places: &[u32]) -> Result<Str
             None => Some(&*heap.classes.list[heap.class_of(id, named.bodies.get(&id)) as usize].name),
         }
     };
-    let inner = places.iter().take_while(|&&place| name(place).is_some_and(is_inner)).count();
+    let inner = places.iter().take_while(|&&place| name(place).is_some_and(is_part)).count();
     let to = if inner == 0 { heap.ids.id(number) } else { named.id(places[inner - 1]) };
     let Some(&owner) = places.get(inner) else { return Ok("arrays".to_owned()) };
     let is_collection = name(owner).is_some_and(|name| name.starts_with("java.util."));
@@ -245,4 +286,9 @@ fn holder(heap: &Heap, named: &Named, number: u32, places: &[u32]) -> Result<Str
         }
         _ => held_in(heap, named, named.id(owner), to),
     }
+}
+
+/// Returns true for parts of collections, and for strings, whose arrays are known by the field with the string.
+fn is_part(class: &str) -> bool {
+    is_inner(class) || class == "java.lang.String"
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use yunti_base::Result;
 
-use super::object::Named;
 use super::threads::string;
 use crate::heap::{Dominator, Heap};
 
@@ -72,11 +71,9 @@ pub fn loaders(heap: &Heap) -> Result<Vec<Loader>> {
     }
     let mut loaders: Vec<Loader> = sums.into_values().collect();
     loaders.sort_by_key(|loader| (std::cmp::Reverse(loader.retained), loader.id));
-    let numbers = loaders.iter().filter_map(|loader| heap.ids.number(loader.id));
-    let places: Vec<u32> = numbers.map(|number| heap.forest.places[number as usize]).collect();
-    let named = Named::of(heap, &places)?;
+    let bodies = heap.bodies(&loaders.iter().map(|loader| loader.id).collect::<Vec<_>>())?;
     for loader in &mut loaders {
-        let body = named.bodies.get(&loader.id);
+        let body = bodies.get(&loader.id);
         let text = match body.map(|body| heap.field(body, "name")).transpose()?.flatten() {
             Some((2, id)) if id != 0 => heap.bodies(&[id])?.get(&id).map(|body| string(heap, body)).transpose()?,
             _ => None,

@@ -1,6 +1,7 @@
 //! Answers from an analysed heap: single objects, paths from roots, suspects, groups, threads, changes; copies without
 //! contents.
 
+pub mod contents;
 pub mod groups;
 pub mod kinds_of_threads;
 pub mod loaders;

@@ -1,14 +1,20 @@
 //! Objects by place: ids, classes, fields, and the names of references between them.
 
 use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::thread;
 
 use yunti_base::Result;
 
+use super::threads::{frames, thread_name};
 use crate::file::map::be_id;
 use crate::file::records::{OBJECT, value_bytes};
 use crate::graph::bits::Bits;
 use crate::heap::Heap;
 use crate::pass::locate::{Body, elements, locate};
+
+/// Beginning of a reference by a thread's local variable.
+pub const LOCAL: &str = " local variable";
 
 /// Objects that an answer names, by place.
 #[derive(Default)]
@@ -20,14 +26,43 @@ pub struct Named {
 }
 
 impl Named {
-    /// Finds the objects of some places: one look over all places, then the units that have them.
+    /// Finds the objects of some places: one look over all places by all threads, then the units that have them.
     pub fn of(heap: &Heap, places: &[u32]) -> Result<Named> {
+        let mut named = Named::default();
+        named.add(heap, places)?;
+        Ok(named)
+    }
+
+    /// Finds further objects.
+    pub fn add(&mut self, heap: &Heap, places: &[u32]) -> Result<()> {
         let mut wanted = Bits::new(heap.ids.count());
-        places.iter().for_each(|&place| wanted.set(place));
-        let numbers = heap.forest.places.iter().enumerate().filter(|(_, place)| wanted.get(**place));
-        let ids: HashMap<u32, u64> = numbers.map(|(number, &place)| (place, heap.ids.id(number as u32))).collect();
-        let list: Vec<u64> = ids.values().copied().collect();
-        Ok(Named { bodies: heap.bodies(&list)?, ids })
+        let mut is_any = false;
+        for &place in places.iter().filter(|place| !self.ids.contains_key(place)) {
+            wanted.set(place);
+            is_any = true;
+        }
+        if !is_any {
+            return Ok(());
+        }
+        // Places have no table of numbers: that would be 4 bytes an object.
+        let share = heap.forest.places.len().div_ceil(heap.threads).max(1);
+        let found: Vec<(u32, u64)> = thread::scope(|scope| {
+            let shares = heap.forest.places.chunks(share).enumerate();
+            let looks: Vec<_> = shares
+                .map(|(i, places)| {
+                    let wanted = &wanted;
+                    scope.spawn(move || {
+                        let numbers = places.iter().enumerate().filter(|(_, place)| wanted.get(**place));
+                        numbers.map(|(at, &place)| (place, heap.ids.id((i * share + at) as u32))).collect::<Vec<_>>()
+                    })
+                })
+                .collect();
+            looks.into_iter().flat_map(|look| look.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        let ids: Vec<u64> = found.iter().map(|(_, id)| *id).collect();
+        self.ids.extend(found);
+        self.bodies.extend(heap.bodies(&ids)?);
+        Ok(())
     }
 
     /// Returns the id of a place.
@@ -98,17 +133,11 @@ impl Heap {
                     }
                     at += value_bytes(field.kind, id_bytes).unwrap_or(0);
                 }
-                let is_local = self.ids.number(from).is_some_and(|thread| {
-                    self.roots.locals_of(thread).iter().any(|local| self.ids.id(local.object) == to)
-                });
-                Ok(if is_local {
-                    " local variable"
-                } else if *class == to {
-                    " class"
-                } else {
-                    " ?"
-                }
-                .to_owned())
+                Ok(match local_variable(self, from, to)? {
+                    Some(variable) => variable,
+                    None if *class == to => " class".to_owned(),
+                    None => " ?".to_owned(),
+                })
             }
             Some(Body::Array { length, values_at, .. }) => {
                 let mut found = None;
@@ -132,4 +161,17 @@ impl Heap {
             }
         }
     }
+}
+
+/// Returns the local variable by which a thread holds an object, with its frame and the thread's name.
+fn local_variable(heap: &Heap, thread: u64, object: u64) -> Result<Option<String>> {
+    let Some(number) = heap.ids.number(thread) else { return Ok(None) };
+    let locals = heap.roots.locals_of(number);
+    let Some(local) = locals.iter().find(|local| heap.ids.id(local.object) == object) else { return Ok(None) };
+    let trace = heap.roots.threads.iter().find(|thread| thread.object == number).map(|thread| thread.trace);
+    let frames = trace.map(|trace| frames(heap, trace)).transpose()?.unwrap_or_default();
+    let frame = frames.get(local.frame as usize).map_or_else(String::new, |frame| format!(" in {frame}"));
+    let name = heap.bodies(&[thread])?.get(&thread).map(|body| thread_name(heap, body)).transpose()?.flatten();
+    let name = name.map_or_else(String::new, |name| format!(" of thread '{name}'"));
+    Ok(Some(format!("{LOCAL}{frame}{name}")))
 }

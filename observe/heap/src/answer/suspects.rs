@@ -3,24 +3,24 @@
 //! From each large child of the roots walks go down the dominator tree (`walk.rs`): below their ends the memory is many
 //! small things. A chain of objects of one class is a list; the walk ends at its owner.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use yunti_base::Result;
 
+use super::contents::contents;
 use super::groups::{Group, groups};
-use super::object::Named;
+use super::object::{LOCAL, Named};
 use super::path::{Way, steps, way};
 use super::walk::{SAME_PERCENT, SUSPECT_PERCENT, Tree, Walks};
 use crate::heap::{Dominator, Heap};
-use crate::pass::locate::{Body, elements};
 
+/// Objects of the JDK between a suspect and a field of the application.
+const WRAPPERS_MAX: usize = 8;
 const LOADER: &str = "java.lang.ClassLoader";
 /// Objects of one class in a row that make a chain.
 const CHAIN: usize = 6;
 /// Steps of a walk whose classes are read.
 const STEPS_READ: usize = 64;
-/// Elements of a collection that are read for their class.
-const SAMPLED: usize = 24;
 
 /// Object that holds much.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,8 @@ pub struct Suspect {
     pub entry_class: Option<String>,
     /// Steps from the object to a root.
     pub steps: Vec<String>,
+    /// Objects of one class that hold each other below it: class, field, and the number of those that hold much.
+    pub chain: Option<(String, String, u64)>,
     /// True if it is a class loader.
     pub is_loader: bool,
     /// Objects of one class below it that hold most of this together, if it is no collection.
@@ -77,23 +79,28 @@ pub fn large(heap: &Heap, tops_max: usize) -> Result<Large> {
     let of_suspects: u64 = large.clone().map(|(bytes, _)| bytes).sum();
     let walks: Vec<Vec<u32>> = large.flat_map(|(_, place)| all.from(*place)).collect();
     drop(all);
-    let ways: Vec<Way> = walks.iter().map(|walk| way(heap, *walk.last().unwrap_or(&0))).collect();
     let mut places: Vec<u32> = tops.iter().map(|top| top.1).collect();
     for walk in &walks {
         places.extend(walk.iter().take(STEPS_READ).chain(walk.last()));
     }
-    places.extend(ways.iter().flat_map(|way| &way.places));
-    let named = Named::of(heap, &places)?;
+    let mut named = Named::of(heap, &places)?;
     let mut found = Large::default();
-    let (mut ends, mut seen) = (Vec::new(), HashSet::new());
+    let (mut ends, mut ways, mut chains, mut seen) = (Vec::new(), Vec::new(), Vec::new(), HashSet::new());
     for walk in walks {
-        let place = accumulation(heap, &walk, &named)?;
-        if !seen.insert(place) {
-            continue;
+        let (place, chain) = accumulation(heap, &walk, &named)?;
+        if seen.insert(place) {
+            // Where the memory spreads, which may be in an inner part of what is named.
+            ends.push(walk.last().copied().unwrap_or(place));
+            ways.push(way(heap, place));
+            chains.push(chain);
         }
-        // Where the memory spreads, which may be in an inner part of what is named.
-        ends.push(walk.last().copied().unwrap_or(place));
-        found.suspects.push(suspect(heap, place)?);
+    }
+    named.add(heap, &ways.iter().flat_map(|way| &way.places).copied().collect::<Vec<_>>())?;
+    for (way, chain) in ways.iter().zip(chains) {
+        let suspect = suspect(heap, way, &named)?;
+        // Nodes of a collection are its entries.
+        let chain = chain.filter(|_| suspect.entries.is_none());
+        found.suspects.push(Suspect { chain, ..suspect });
     }
     for (bytes, place) in tops {
         let id = named.id(place);
@@ -166,17 +173,25 @@ impl Tree for Heap {
     }
 }
 
-/// Returns the last place of a walk that is not inside a collection or a chain.
-fn accumulation(heap: &Heap, walk: &[u32], named: &Named) -> Result<u32> {
+/// Chain of objects: class, field, number.
+type Chain = Option<(String, String, u64)>;
+
+/// Returns the last place of a walk that is not inside a collection or a chain, and the chain.
+fn accumulation(heap: &Heap, walk: &[u32], named: &Named) -> Result<(u32, Chain)> {
     let class = |place: u32| {
         let id = named.id(place);
         (heap.classes.index(id).is_none()).then(|| heap.class_of(id, named.bodies.get(&id)))
     };
     let known = &walk[..walk.len().min(STEPS_READ)];
-    let mut end = walk.len() - 1;
+    let (mut end, mut chain) = (walk.len() - 1, None);
     for begin in 0..known.len().saturating_sub(CHAIN) {
         let first = class(known[begin]);
-        if first.is_some() && known[begin..begin + CHAIN].iter().all(|&place| class(place) == first) {
+        if let Some(first) = first
+            && known[begin..begin + CHAIN].iter().all(|&place| class(place) == Some(first))
+        {
+            let [id, next] = [known[begin], known[begin + 1]].map(|place| named.id(place));
+            let field = heap.reference_name(id, named.bodies.get(&id), next)?;
+            chain = Some((class_name(heap, first).to_owned(), field, (walk.len() - begin) as u64));
             end = begin.saturating_sub(1);
             break;
         }
@@ -196,7 +211,7 @@ fn accumulation(heap: &Heap, walk: &[u32], named: &Named) -> Result<u32> {
             end -= 1;
         }
     }
-    Ok(walk[end])
+    Ok((walk[end], chain))
 }
 
 fn is_loader(heap: &Heap, class: u32) -> bool {
@@ -212,33 +227,60 @@ pub fn is_inner(name: &str) -> bool {
     name.ends_with("[]") || name.starts_with("java.util.") && name.contains('$')
 }
 
-fn suspect(heap: &Heap, place: u32) -> Result<Suspect> {
-    let way = way(heap, place);
-    let mut named = Named::of(heap, &way.places)?;
+/// Returns what is known of the suspect at the begin of a way.
+fn suspect(heap: &Heap, way: &Way, named: &Named) -> Result<Suspect> {
+    let place = way.places[0];
     let id = named.id(place);
-    let steps = steps(heap, &way, &named)?;
-    let body = named.bodies.remove(&id);
+    let steps = steps(heap, way, named)?;
+    let body = named.bodies.get(&id);
     let mut suspect = Suspect {
-        name: heap.name_of(id, body.as_ref()),
+        name: heap.name_of(id, body),
         id,
         bytes: heap.retained(place),
         steps,
-        is_loader: is_loader(heap, heap.class_of(id, body.as_ref())),
+        is_loader: is_loader(heap, heap.class_of(id, body)),
         ..Suspect::default()
     };
-    if let Some(&holder) = way.places.get(1) {
-        let holder_id = named.id(holder);
-        suspect.held_in = Some(held_in(heap, &named, holder_id, id)?);
-    }
-    if let Some(body) = &body {
-        (suspect.entries, suspect.entry_class) = contents(heap, body)?;
+    suspect.held_in = field_of_the_application(heap, way, named)?;
+    if let Some(body) = body {
+        let contents = contents(heap, body)?;
+        (suspect.entries, suspect.entry_class) = (contents.entries, contents.class);
     }
     Ok(suspect)
+}
+
+/// Returns the field, static field or variable that holds the begin of a way. Objects of the JDK between it and the
+/// application are skipped: what a synchronized map wraps is known by the field that has the synchronized map.
+fn field_of_the_application(heap: &Heap, way: &Way, named: &Named) -> Result<Option<String>> {
+    let mut nearest = None;
+    for pair in way.places.windows(2).take(WRAPPERS_MAX) {
+        let [id, holder] = [pair[0], pair[1]].map(|place| named.id(place));
+        let own = match heap.classes.index(holder) {
+            Some(class) => class,
+            None => heap.class_of(holder, named.bodies.get(&holder)),
+        };
+        let name = held_in(heap, named, holder, id)?;
+        let is_own = !is_of_the_jdk(class_name(heap, own)) || name.starts_with(LOCAL.trim_start());
+        if is_own {
+            return Ok(Some(name));
+        }
+        nearest.get_or_insert(name);
+    }
+    Ok(nearest)
+}
+
+/// Returns true for a class of the JDK.
+fn is_of_the_jdk(class: &str) -> bool {
+    ["java.", "javax.", "jdk.", "sun.", "com.sun."].iter().any(|package| class.starts_with(package))
+        || class.ends_with("[]")
 }
 
 /// Returns the reference by which a holder holds an object: `static field shop.Cache.ENTRIES`, `shop.Order.lines`.
 pub fn held_in(heap: &Heap, named: &Named, holder: u64, id: u64) -> Result<String> {
     let reference = heap.reference_name(holder, named.bodies.get(&holder), id)?;
+    if reference.starts_with(LOCAL) {
+        return Ok(reference.trim_start().to_owned());
+    }
     Ok(match (heap.classes.index(holder), reference.strip_prefix(" static ")) {
         (Some(class), Some(field)) => format!("static field {}.{field}", heap.classes.list[class as usize].name),
         _ => {
@@ -246,71 +288,4 @@ pub fn held_in(heap: &Heap, named: &Named, holder: u64, id: u64) -> Result<Strin
             format!("{}{reference}", heap.classes.list[class as usize].name)
         }
     })
-}
-
-/// Returns the number of entries of a collection or an array, and the class of most of them.
-fn contents(heap: &Heap, body: &Body) -> Result<(Option<u64>, Option<String>)> {
-    let mut entries = None;
-    let mut array = matches!(body, Body::Array { .. }).then(|| body.clone());
-    // A set has a map, a map has a table.
-    let mut at = body.clone();
-    for _ in 0..4 {
-        if array.is_some() {
-            break;
-        }
-        for name in ["size", "count", "elementCount"] {
-            if let Some((10, size)) = heap.field(&at, name)? {
-                entries = entries.or(Some(size));
-            }
-        }
-        let mut next = None;
-        for name in ["map", "m", "table", "elementData", "elements", "queue", "array", "tab", "al"] {
-            if let Some((2, id)) = heap.field(&at, name)?
-                && id != 0
-            {
-                next = heap.bodies(&[id])?.remove(&id);
-                break;
-            }
-        }
-        match next {
-            Some(next @ Body::Array { .. }) => array = Some(next),
-            Some(next) => at = next,
-            None => break,
-        }
-    }
-    let Some(Body::Array { length, values_at, .. }) = array else { return Ok((entries, None)) };
-    let mut sampled = Vec::new();
-    let mut some = 0_u64;
-    elements(&heap.source, heap.map.id_bytes, values_at, length, |_, id| {
-        some += u64::from(id != 0);
-        if id != 0 && sampled.len() < SAMPLED {
-            sampled.push(id);
-        }
-        true
-    })?;
-    let mut classes: HashMap<u32, usize> = HashMap::new();
-    let bodies = heap.bodies(&sampled)?;
-    let mut values = Vec::new();
-    for id in &sampled {
-        let mut value = *id;
-        if let Some(body) = bodies.get(id)
-            && is_inner(class_name(heap, heap.class_of(*id, Some(body))))
-        {
-            for name in ["value", "val", "key", "item"] {
-                if let Some((2, id)) = heap.field(body, name)?
-                    && id != 0
-                {
-                    value = id;
-                    break;
-                }
-            }
-        }
-        values.push(value);
-    }
-    let value_bodies = heap.bodies(&values)?;
-    for value in values {
-        *classes.entry(heap.class_of(value, value_bodies.get(&value))).or_default() += 1;
-    }
-    let most = classes.into_iter().max_by_key(|&(class, count)| (count, class));
-    Ok((entries.or(Some(some)), most.map(|(class, _)| heap.classes.list[class as usize].name.clone())))
 }

@@ -85,7 +85,8 @@ pub fn threads(heap: &Heap, most: usize, locals_max: usize) -> Result<Vec<HeldBy
     Ok(threads)
 }
 
-fn frames(heap: &Heap, trace: u32) -> Result<Vec<String>> {
+/// Returns the frames of a stack trace, innermost first.
+pub fn frames(heap: &Heap, trace: u32) -> Result<Vec<String>> {
     let mut frames = Vec::new();
     for id in heap.map.traces.get(&trace).map_or(&[][..], |frames| frames) {
         let Some(frame) = heap.map.frames.get(id) else { continue };
@@ -98,7 +99,7 @@ fn frames(heap: &Heap, trace: u32) -> Result<Vec<String>> {
 }
 
 /// Returns the name of a thread: of its holder in newer JVMs, a string or an array of chars.
-fn thread_name(heap: &Heap, body: &Body) -> Result<Option<String>> {
+pub fn thread_name(heap: &Heap, body: &Body) -> Result<Option<String>> {
     let Some((2, id)) = heap.field(body, "name")? else { return Ok(None) };
     let Some(name) = heap.bodies(&[id])?.remove(&id) else { return Ok(None) };
     string(heap, &name)

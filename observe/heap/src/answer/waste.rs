@@ -10,11 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use yunti_base::Result;
 
+use super::groups::{SAMPLED, Sample, holders_of};
+use super::threads::text_of;
 use crate::file::map::{be_id, be32};
 use crate::file::records::{Blocks, OBJECT, Visitor, value_bytes, walk};
 use crate::graph::contract::UNREACHED;
 use crate::heap::Heap;
 use crate::pass::crew;
+use crate::pass::locate::{Body, values};
 
 /// Strings that are compared at most.
 const COMPARED_MAX: u64 = if cfg!(debug_assertions) { 1 << 12 } else { 1 << 20 };
@@ -32,7 +35,23 @@ pub struct Waste {
     pub bytes: u64,
     /// True if the numbers are estimates from a sample.
     pub is_estimate: bool,
+    /// What refers to most of these objects, by a sample: `shop.Order.country`.
+    pub holders: Vec<String>,
+    /// Texts with most bytes, and their copies; of equal strings alone.
+    pub texts: Vec<(String, u64)>,
 }
+
+/// Kinds of waste besides empty collections, by their place in samples.
+const STRINGS: usize = COLLECTIONS.len();
+const SPARSE: usize = STRINGS + 1;
+const SPARSE_ARRAYS: usize = STRINGS + 2;
+const SINGLE: usize = STRINGS + 3;
+const ZEROS: usize = STRINGS + 4;
+const DIRECT: usize = STRINGS + 5;
+const BOXED: usize = STRINGS + 6;
+const KINDS: usize = STRINGS + 7;
+/// Texts of equal strings that are shown.
+const TEXTS_SHOWN: usize = 3;
 
 /// Classes of boxes.
 const BOXES: [&str; 8] = ["Boolean", "Byte", "Character", "Double", "Float", "Integer", "Long", "Short"];
@@ -69,18 +88,29 @@ pub fn wastes(heap: &Heap) -> Result<Vec<Waste>> {
     }
     let seconds = run(heap, || Second { heap, marks: &marks, shift, array: None, found: Found::default() })?;
     seconds.into_iter().for_each(|second| found.join(second.found));
+    let boxes = heap.classes.list.iter().zip(&heap.totals).filter(|(class, _)| is_box(&class.name));
+    found.boxed = boxes.fold((0, 0), |sum, (_, total)| (sum.0 + total.objects, sum.1 + total.bytes));
+    let equal = found.most_equal();
+    found.samples[STRINGS] = equal.iter().map(|&(_, number)| (number, number)).collect();
     let mut wastes = found.wastes(shift);
-    let boxes = heap
-        .classes
-        .list
-        .iter()
-        .zip(&heap.totals)
-        .filter(|(class, _)| class.name.strip_prefix("java.lang.").is_some_and(|name| BOXES.contains(&name)));
-    let (objects, bytes) = boxes.fold((0, 0), |sum, (_, total)| (sum.0 + total.objects, sum.1 + total.bytes));
-    wastes.push(Waste { kind: "boxed numbers".to_owned(), objects, bytes, is_estimate: false });
-    wastes.retain(|waste| waste.objects > 0);
+    let samples: Vec<Vec<u32>> = found.samples.iter().map(Sample::numbers).collect();
+    for ((_, waste), holders) in wastes.iter_mut().zip(holders_of(heap, &samples)?) {
+        waste.holders = holders;
+    }
+    let mut texts = Vec::new();
+    for &(copies, number) in equal.iter().take(TEXTS_SHOWN) {
+        let id = heap.ids.id(number);
+        let text = heap.bodies(&[id])?.get(&id).map(|array| text_of_unknown(heap, array)).transpose()?.flatten();
+        texts.extend(text.map(|text| (text, u64::from(copies) << shift)));
+    }
+    wastes[STRINGS].1.texts = texts;
+    let mut wastes: Vec<Waste> = wastes.into_iter().map(|(_, waste)| waste).filter(|waste| waste.objects > 0).collect();
     wastes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.kind.cmp(&b.kind)));
     Ok(wastes)
+}
+
+fn is_box(class: &str) -> bool {
+    class.strip_prefix("java.lang.").is_some_and(|name| BOXES.contains(&name))
 }
 
 /// Fields of a class that the first walk reads: their offsets.
@@ -89,6 +119,7 @@ enum Interest {
     String { value: usize },
     Collection { kind: usize, size: Option<Size>, array: Option<usize> },
     DirectBuffer { capacity: usize, cleaner: usize },
+    Box,
 }
 
 /// Field that has the size of a collection.
@@ -115,6 +146,9 @@ impl Interest {
         };
         if heap.totals[class as usize].objects == 0 {
             return Ok(None);
+        }
+        if is_box(&heap.classes.list[class as usize].name) {
+            return Ok(Some(Interest::Box));
         }
         if is_heir("java.lang.String") {
             return Ok(offset("value")?.map(|value| Interest::String { value }));
@@ -165,10 +199,14 @@ struct Found {
     single: u64,
     single_bytes: u64,
     direct: (u64, u64),
-    /// Copies and bytes of a copy by hash.
-    hashes: HashMap<u64, (u32, u32)>,
+    /// Copies, bytes of a copy, and the array of one by hash.
+    hashes: HashMap<u64, (u32, u32, u32)>,
     sparse: (u64, u64),
+    sparse_arrays: (u64, u64),
     zeros: (u64, u64),
+    boxed: (u64, u64),
+    /// Some objects of each kind.
+    samples: [Sample; KINDS],
 }
 
 impl Found {
@@ -179,40 +217,72 @@ impl Found {
         }
         self.single += other.single;
         self.single_bytes += other.single_bytes;
-        let pairs =
-            [(&mut self.direct, other.direct), (&mut self.sparse, other.sparse), (&mut self.zeros, other.zeros)];
+        let pairs = [
+            (&mut self.direct, other.direct),
+            (&mut self.sparse, other.sparse),
+            (&mut self.sparse_arrays, other.sparse_arrays),
+            (&mut self.zeros, other.zeros),
+        ];
         for (own, more) in pairs {
             *own = (own.0 + more.0, own.1 + more.1);
         }
-        for (hash, (copies, bytes)) in other.hashes {
-            self.hashes.entry(hash).or_insert((0, bytes)).0 += copies;
+        for (hash, (copies, bytes, array)) in other.hashes {
+            self.hashes.entry(hash).or_insert((0, bytes, array)).0 += copies;
+        }
+        for (own, more) in self.samples.iter_mut().zip(other.samples) {
+            own.join(more);
         }
     }
 
-    fn wastes(&self, shift: u32) -> Vec<Waste> {
+    /// Returns the copies and an array of those equal strings that waste most.
+    fn most_equal(&self) -> Vec<(u32, u32)> {
+        let mut equal: Vec<(u64, u32, u32)> = self
+            .hashes
+            .values()
+            .filter(|(copies, ..)| *copies > 1)
+            .map(|&(copies, bytes, array)| (u64::from(copies - 1) * u64::from(bytes), copies, array))
+            .collect();
+        equal.sort_unstable_by_key(|&(bytes, _, array)| (std::cmp::Reverse(bytes), array));
+        equal.truncate(SAMPLED);
+        equal.into_iter().map(|(_, copies, array)| (copies, array)).collect()
+    }
+
+    /// Returns the waste of each kind, in the order of the samples.
+    fn wastes(&self, shift: u32) -> Vec<(usize, Waste)> {
         let waste = |kind: &str, (objects, bytes): (u64, u64)| Waste {
             kind: kind.to_owned(),
             objects,
             bytes,
             is_estimate: false,
+            holders: Vec::new(),
+            texts: Vec::new(),
         };
-        let copies = self.hashes.values().filter(|(copies, _)| *copies > 1);
-        let equal = copies.fold((0, 0), |sum, &(copies, bytes)| {
+        let copies = self.hashes.values().filter(|(copies, ..)| *copies > 1);
+        let equal = copies.fold((0, 0), |sum, &(copies, bytes, _)| {
             let more = u64::from(copies) - 1;
             (sum.0 + more, sum.1 + more * u64::from(bytes))
         });
-        let mut wastes = vec![
+        let empty = COLLECTIONS.iter().zip(&self.empty);
+        let empty = empty.map(|((name, ..), &found)| waste(&format!("empty {name}"), found));
+        let others = [
             Waste { is_estimate: shift > 0, ..waste("copies of equal strings", (equal.0 << shift, equal.1 << shift)) },
             waste("unused slots of collections less than a quarter full", self.sparse),
+            waste("unused slots of other arrays of objects less than a quarter full", self.sparse_arrays),
             waste("collections of one element", (self.single, self.single_bytes)),
             waste("arrays of zeros", self.zeros),
             waste("outside the heap: direct buffers", self.direct),
+            waste("boxed numbers", self.boxed),
         ];
-        for ((name, ..), &found) in COLLECTIONS.iter().zip(&self.empty) {
-            wastes.push(waste(&format!("empty {name}"), found));
-        }
-        wastes
+        empty.chain(others).enumerate().collect()
     }
+}
+
+/// Returns the text of a string's array, whose coder the string alone knows.
+fn text_of_unknown(heap: &Heap, array: &Body) -> Result<Option<String>> {
+    let Body::Primitive { kind, length, values_at } = array else { return Ok(None) };
+    let bytes = values(&heap.source, *kind, (*length).min(64), *values_at)?;
+    let is_wide = *kind == 8 && bytes.len() > 1 && bytes.len() % 2 == 0 && bytes.iter().any(|&byte| byte == 0);
+    text_of(heap, u64::from(is_wide), array)
 }
 
 fn run<V: Visitor + Send>(heap: &Heap, visitor: impl Fn() -> V + Sync) -> Result<Vec<V>> {
@@ -244,9 +314,7 @@ impl Visitor for First<'_> {
     fn instance(&mut self, _at: u64, id: u64, class: u64, data: &[u8]) {
         let Some(index) = self.heap.classes.index(class) else { return };
         let Some(interest) = self.interests[index as usize] else { return };
-        if live(self.heap, id).is_none() {
-            return;
-        }
+        let Some(number) = live(self.heap, id) else { return };
         let id_bytes = self.heap.map.id_bytes;
         let object = |at: usize| data.get(at..).filter(|d| d.len() >= id_bytes).map_or(0, |d| be_id(d, id_bytes));
         let int = |at: usize| data.get(at..).map_or(0, be32);
@@ -265,8 +333,12 @@ impl Visitor for First<'_> {
                 // The lower half of a long; no collection has more elements.
                 let entries = known.map_or(u32::MAX, |size| int(size.at + if size.is_long { 4 } else { 0 }));
                 match entries {
-                    0 => self.found.empty[kind] = (self.found.empty[kind].0 + 1, self.found.empty[kind].1 + bytes),
+                    0 => {
+                        self.found.empty[kind] = (self.found.empty[kind].0 + 1, self.found.empty[kind].1 + bytes);
+                        self.found.samples[kind].add(number);
+                    }
                     1 => {
+                        self.found.samples[SINGLE].add(number);
                         self.found.single += 1;
                         self.found.single_bytes += bytes;
                     }
@@ -276,7 +348,9 @@ impl Visitor for First<'_> {
                     mark(&self.marks.collections, array);
                 }
             }
+            Interest::Box => self.found.samples[BOXED].add(number),
             Interest::DirectBuffer { capacity, cleaner } if object(cleaner) != 0 => {
+                self.found.samples[DIRECT].add(number);
                 self.found.direct.0 += 1;
                 self.found.direct.1 += u64::from(int(capacity));
             }
@@ -287,7 +361,9 @@ impl Visitor for First<'_> {
 
 /// Array that the second walk is in.
 struct Open {
+    number: u32,
     is_string: bool,
+    is_of_collection: bool,
     /// Shallow bytes.
     bytes: u64,
     length: u64,
@@ -312,9 +388,10 @@ impl Visitor for Second<'_> {
     const WANTS_VALUES: bool = true;
 
     fn object_array(&mut self, _at: u64, id: u64, class: u64, length: u32) {
-        let marked = self.heap.ids.number(id).filter(|&number| is_marked(&self.marks.collections, number));
-        self.array = marked.zip(self.heap.classes.index(class)).map(|(_, class)| Open {
+        self.array = live(self.heap, id).zip(self.heap.classes.index(class)).map(|(number, class)| Open {
+            number,
             is_string: false,
+            is_of_collection: is_marked(&self.marks.collections, number),
             bytes: self.heap.classes.array_bytes(class, length),
             length: u64::from(length),
             kind: OBJECT,
@@ -333,7 +410,9 @@ impl Visitor for Second<'_> {
 
     fn primitive_array(&mut self, _at: u64, id: u64, kind: u8, length: u32, _values_at: u64) {
         self.array = live(self.heap, id).map(|number| Open {
+            number,
             is_string: is_marked(&self.marks.strings, number),
+            is_of_collection: false,
             bytes: self.heap.classes.primitive_array_bytes(kind, length),
             length: u64::from(length),
             kind,
@@ -359,19 +438,30 @@ impl Visitor for Second<'_> {
         if array.kind == OBJECT {
             // A small array is no waste worth a sentence.
             if array.length >= 8 && array.used * 4 < array.length {
-                self.found.sparse.0 += 1;
-                self.found.sparse.1 += (array.length - array.used) * self.heap.classes.memory.reference;
+                let found = &mut self.found;
+                let (sum, kind) = match array.is_of_collection {
+                    true => (&mut found.sparse, SPARSE),
+                    false => (&mut found.sparse_arrays, SPARSE_ARRAYS),
+                };
+                sum.0 += 1;
+                sum.1 += (array.length - array.used) * self.heap.classes.memory.reference;
+                found.samples[kind].add(array.number);
             }
             return;
         }
         if array.is_string {
             let hash = array.hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             if self.shift == 0 || hash >> (64 - self.shift) == 0 {
-                self.found.hashes.entry(hash).or_insert((0, array.bytes.min(u64::from(u32::MAX)) as u32)).0 += 1;
+                self.found
+                    .hashes
+                    .entry(hash)
+                    .or_insert((0, array.bytes.min(u64::from(u32::MAX)) as u32, array.number))
+                    .0 += 1;
             }
         } else if array.is_zero && array.length * value_bytes(array.kind, 0).unwrap_or(0) as u64 >= ZEROS_BYTES_MIN {
             self.found.zeros.0 += 1;
             self.found.zeros.1 += array.bytes;
+            self.found.samples[ZEROS].add(array.number);
         }
     }
 }

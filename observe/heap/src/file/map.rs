@@ -93,7 +93,8 @@ impl DumpMap {
             }
             if end > source.bytes() {
                 map.notes.push(format!(
-                    "The dump is cut at byte {}: {} bytes are missing. Totals are of what is there.",
+                    "The dump is cut at byte {}: {} bytes of its last segment are missing, and all behind it. Totals are \
+                     of what is there.",
                     source.bytes(),
                     end - source.bytes()
                 ));
@@ -127,9 +128,11 @@ impl DumpMap {
             ));
         }
         if map.segments.is_empty() {
-            return Err(source
-                .corrupt("the dump has no heap segment", at)
-                .hint("write it again, for example with `jcmd PID GC.heap_dump FILE`"));
+            let what = match source.note {
+                Some(_) => "the compressed dump is cut or damaged before its first heap segment",
+                None => "the dump has no heap segment",
+            };
+            return Err(source.corrupt(what, at).hint("write it again, for example with `jcmd PID GC.heap_dump FILE`"));
         }
         Ok(map)
     }

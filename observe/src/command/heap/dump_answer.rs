@@ -20,6 +20,9 @@ pub const PARTS_MAX: usize = 60;
 /// Share of the heap from which on the threads of a kind have a sentence, in percent.
 const LARGE_PERCENT: u64 = 5;
 
+/// Holders of a kind of waste that a table shows.
+const HOLDERS_SHOWN: usize = 2;
+
 /// Findings of one dump.
 pub struct Findings {
     pub large: Large,
@@ -189,12 +192,20 @@ pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
     });
     answer.tables.push(Table {
         title: "Waste".to_owned(),
-        columns: vec![("objects", true), ("bytes", true), ("kind", false)],
+        columns: vec![("objects", true), ("bytes", true), ("kind", false), ("most of them in", false)],
         rows: wastes
             .iter()
             .map(|waste| {
                 let about = if waste.is_estimate { "about " } else { "" };
-                vec![format!("{about}{}", grouped(waste.objects)), bytes(waste.bytes), waste.kind.clone()]
+                let texts: Vec<String> =
+                    waste.texts.iter().map(|(text, copies)| format!("{text:?} {} times", grouped(*copies))).collect();
+                let texts = if texts.is_empty() { String::new() } else { format!(": {}", texts.join(", ")) };
+                vec![
+                    format!("{about}{}", grouped(waste.objects)),
+                    bytes(waste.bytes),
+                    format!("{}{texts}", waste.kind),
+                    waste.holders.iter().take(HOLDERS_SHOWN).cloned().collect::<Vec<_>>().join(", "),
+                ]
             })
             .collect(),
         shown: *top,
@@ -290,6 +301,9 @@ pub fn facts(heap: &Heap, findings: &Findings) -> Value {
             "entries": suspect.entries,
             "entry_class": suspect.entry_class,
             "path": suspect.steps,
+            "chain": suspect.chain.as_ref().map(|(class, field, objects)| json!({
+                "class": class, "field": field, "objects": objects,
+            })),
             "groups": groups(&suspect.groups),
         })).collect::<Vec<_>>(),
         "groups": groups(&large.groups),
@@ -298,6 +312,8 @@ pub fn facts(heap: &Heap, findings: &Findings) -> Value {
         })).collect::<Vec<_>>()),
         "wastes": findings.wastes.iter().map(|waste| json!({
             "kind": waste.kind, "objects": waste.objects, "bytes": waste.bytes, "is_estimate": waste.is_estimate,
+            "holders": waste.holders,
+            "texts": waste.texts.iter().map(|(text, copies)| json!({"text": text, "copies": copies})).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
         "same_classes": findings.same_classes.as_ref().map(|same| json!({
             "loaders": same.loaders, "classes": same.classes, "example": same.example, "retained_bytes": same.bytes,

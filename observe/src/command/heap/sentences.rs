@@ -26,10 +26,18 @@ pub fn of_suspect(suspect: &Suspect, total: u64) -> String {
             format!("; it is kept alive by {}{more}", shown.join(" <- "))
         }
     };
+    let chain = suspect.chain.as_ref().map_or_else(String::new, |(class, field, count)| {
+        format!(", a chain of more than {} objects of {class} by {field}", grouped(rounded_down(*count)))
+    });
     let below = suspect.groups.first().map_or_else(String::new, |group| {
         format!(", below it by {} objects of {}{}", grouped(group.objects), group.class, shared(&group.holders))
     });
-    format!("{} of {} are held by {}{held_in}{entries}{below}{alive}", bytes(suspect.bytes), bytes(total), suspect.name)
+    format!(
+        "{} of {} are held by {}{held_in}{entries}{chain}{below}{alive}",
+        bytes(suspect.bytes),
+        bytes(total),
+        suspect.name
+    )
 }
 
 /// Returns the sentence of a heap without suspects and groups.
@@ -57,11 +65,18 @@ pub fn of_group(group: &Group, total: u64) -> String {
     )
 }
 
+/// Returns the first two digits of a count, and zeros.
+fn rounded_down(count: u64) -> u64 {
+    let unit = 10_u64.pow(count.max(1).ilog10().saturating_sub(1));
+    count / unit * unit
+}
+
 /// Returns what refers to the objects of a group, as the end of a sentence.
 fn shared(holders: &[String]) -> String {
     let named: Vec<&str> = holders.iter().take(HOLDERS_NAMED).map(String::as_str).collect();
     match &named[..] {
         [] => String::new(),
+        [one] if one.starts_with("root: ") => format!(", each a {one}"),
         [one] => format!(", in {one}"),
         [others @ .., last] => {
             let more = if holders.len() > HOLDERS_NAMED { " and others" } else { "" };
@@ -107,6 +122,13 @@ mod tests {
             "2.10 GB of 2.40 GB are held by java.util.HashMap @0x10 in static field shop.Cache.ENTRIES (312,455 \
              entries of shop.Order); it is kept alive by class shop.Cache static ENTRIES"
         );
+    }
+
+    #[test]
+    fn counts_are_rounded_down() {
+        for (count, rounded) in [(0, 0), (9, 9), (99, 99), (149_234, 140_000), (2_099, 2_000)] {
+            assert_eq!(rounded_down(count), rounded);
+        }
     }
 
     #[test]
