@@ -102,7 +102,7 @@ def within(process):
 
 
 class Started:
-    """A program that has printed `ready`. It is killed at the end."""
+    """A program that has printed `ready`, perhaps with more in the line. It is killed at the end."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen(
@@ -111,7 +111,7 @@ class Started:
 
     def __enter__(self):
         line = self.process.stdout.readline()
-        assert line.strip() == "ready", line
+        assert line.split()[:1] == ["ready"], line
         return self.process
 
     def __exit__(self, *_):

@@ -28,7 +28,8 @@ COUNTING = ("unit tests", "classes of", "comparison", "units", "engine/benches/"
 IN_PAIRS = (
     "services recorded in slices", "native calls of known programs", "native calls under conditions, counted",
     "page faults of known programs", "garbage collection logs of every collector",
-    "heap dumps of programs with known memory", "why, on programs of Python", "why, on programs of Go",
+    "heap dumps of programs with known memory", "heap dumps of programs that leak or waste memory",
+    "why, on programs of Python", "why, on programs of Go",
     "ext4 file systems with known blocks", "guard on failing devices", "crash reports arrive once over faulty networks",
     "crash reports with hostile logs, files and collectors", "plug-ins in a NameNode", "DataNodes without disks", "audit logs replayed",
     "a dozen Hadoop tests with the lock plug-in",
@@ -312,6 +313,7 @@ SUITES = [
     observe_suite("slow requests with known causes", "slow"),
     observe_suite("garbage collection logs of every collector", "memory/gc"),
     observe_suite("heap dumps of programs with known memory", "memory/heap"),
+    observe_suite("heap dumps of programs that leak or waste memory", "memory/leaks"),
     machine_suite("ext4 file systems with known blocks", "ext4"),
     machine_suite("guard on failing devices", "guard"),
     machine_suite("page cache with known hits and misses", "cache"),

@@ -68,7 +68,7 @@ public final class MatLaunch {
     /** Returns true for the bundles that parse dumps; those of the window would need a display. */
     private static boolean isNeeded(String name) {
         boolean isPart = name.matches("org\\.eclipse\\.mat\\.(api|parser|hprof|report)_.*")
-                || name.matches("(org\\.eclipse\\.(core|equinox)|org\\.osgi|com\\.ibm\\.icu|org\\.apache\\.felix)\\..*")
+                || name.matches("(org\\.eclipse\\.(core|equinox)|org\\.osgi|com\\.(ibm\\.icu|sun\\.jna)|org\\.apache\\.felix)\\..*")
                 || name.startsWith("icu4j");
         return isPart && name.endsWith(".jar") && !name.contains(".source_") && !name.contains("launcher");
     }
