@@ -35,7 +35,7 @@ import jdks  # noqa: E402
 import results  # noqa: E402
 import run  # noqa: E402
 import skips  # noqa: E402
-from suites import BUILD, ROOT, YUNTI, Suite, no_clang, cluster_suite  # noqa: E402
+from suites import BUILD, ROOT, YUNTI, Suite, no_clang, cluster_suite, sql_on_yarn  # noqa: E402
 
 HOST = next(line.split()[1]
             for line in subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout.splitlines()
@@ -324,6 +324,7 @@ def hadoop(_):
         cluster_suite("job files on a cluster, every test", "job_files", part="full"),
         cluster_suite("code of any language on a cluster, every test", "user_code", part="full"),
         cluster_suite("files of columns on a cluster, every test", "columns", part="full", shares=("formats",)),
+        sql_on_yarn("queries on YARN, every test", part="full"),
         *on_versions(),
         faults("faults: killed tasks and nodes", "killed"),
         faults("faults: native code that fails", "fallback"),

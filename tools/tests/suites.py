@@ -145,6 +145,11 @@ JOB_FILES = ("Sources.test_each_source_uses_its_own_mapper",
 USER_CODE = ("Programs.test_word_count_by_two_programs", "Programs.test_failures_have_one_line",
              "Isolated.test_a_crash_costs_an_attempt", "Python.test_a_batch_mapper_and_a_reducer")
 
+# A query on a cluster takes a minute.
+ON_YARN = ("Queries.test_stages_and_several_reduces", "Queries.test_explain_prints_stages",
+           "Queries.test_errors_are_one_line_and_leave_nothing", "Queries.test_without_a_cluster_there_is_one_line",
+           "Tables.test_kinds")
+
 COLUMNS = ("distinct_reads_one_column_of_the_row_groups_in_its_splits", "aggregate_writes_the_same_parquet_file",
            "sources_of_every_format", "wrong_jobs_are_refused_in_one_line_before_they_are_submitted")
 
@@ -194,11 +199,11 @@ def sql_units():
                   counts.read_cargo, minutes=50), *generated]
 
 
-def sql_on_yarn():
+def sql_on_yarn(name, only=(), part="sql"):
     """Returns the suite of queries on the shared cluster. Its tables come from a generator of PyPI."""
-    suite = cluster_suite("queries on YARN", "sql", part="sql", shares=("stores", "formats"))
+    suite = cluster_suite(name, "sql", part=part, shares=("stores", "formats"))
     suite.steps[-1:] = [["make", "-s", "sql"], ["make", "-s", "sql-environment"],
-                        [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "hadoop/tests/sql_test.py"]]
+                        [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "hadoop/tests/sql_test.py", *only]]
     suite.skip = no_pypi
     return suite
 
@@ -236,7 +241,7 @@ SUITES = [
           [["make", "-s", "sql"], ["make", "-s", "sql-environment"],
            [os.path.join(BUILD, "sql-environment/bin/python"), "-B", "-m", "unittest", "discover", "-v", "-s", "sql/tests",
             "-p", "*_test.py"]], counts.read_unittest, {"YUNTI": YUNTI}, minutes=50, skip=no_pypi, shares=("formats",)),
-    sql_on_yarn(),
+    sql_on_yarn("queries on YARN", ON_YARN),
     *compiled_twice("gcc"),
     *compiled_twice("clang"),
     Suite("formats", "unit tests", [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "formats/Cargo.toml",
