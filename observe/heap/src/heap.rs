@@ -98,7 +98,7 @@ impl Heap {
         for thread in &roots.threads {
             threads_of.set(forest.tree(forest.places[thread.object as usize]));
         }
-        let heads = head_dominators(&forest, pairs, root_trees, &threads_of);
+        let heads = head_dominators(&forest, pairs, root_trees, &threads_of, threads);
         let garbage = without_garbage(&forest, &heads, &kinds, &mut totals);
         let retained = kinds.sizes(&forest.places, source.bytes(), threads);
         retain(&forest, &heads, &retained);

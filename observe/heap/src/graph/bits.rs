@@ -22,6 +22,11 @@ impl Bits {
         self.words[number as usize / 64] |= 1 << (number % 64);
     }
 
+    /// Adds the members of another set with the same bound.
+    pub fn join(&mut self, other: &Bits) {
+        self.words.iter_mut().zip(&other.words).for_each(|(own, other)| *own |= other);
+    }
+
     /// Returns true for a member.
     #[inline]
     pub fn get(&self, number: u32) -> bool {

@@ -11,6 +11,9 @@
 //! the whole graph. Every other object hangs below its single referrer.
 
 use std::collections::VecDeque;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread;
 
 use super::bits::Bits;
 use super::dominators::{Graph, dominators};
@@ -34,7 +37,14 @@ pub struct HeadDominators {
 
 /// Returns the dominators of heads. `roots`: the trees whose heads are roots, or act like roots.
 /// `threads`: those of threads, through which a way goes only if there is no other.
-pub fn head_dominators(forest: &Forest, mut pairs: JoinPairs, mut roots: Bits, threads: &Bits) -> HeadDominators {
+/// `crew`: threads to use.
+pub fn head_dominators(
+    forest: &Forest,
+    mut pairs: JoinPairs,
+    mut roots: Bits,
+    threads: &Bits,
+    crew: usize,
+) -> HeadDominators {
     act_like_roots(&mut pairs, &mut roots, threads);
     let leaves = Leaves::of(forest, &pairs);
     let mut roots: Vec<u32> = roots.iter().collect();
@@ -51,7 +61,7 @@ pub fn head_dominators(forest: &Forest, mut pairs: JoinPairs, mut roots: Bits, t
     for (join, first) in rounds {
         (of[join], referrers[join]) = (first.greatest, first.least);
     }
-    let mut order = inner_dominators(forest, pairs, &roots, &leaves.all, &mut of);
+    let mut order = inner_dominators(forest, pairs, &roots, &leaves.all, &mut of, crew);
     // Outer leaves first, so that each is behind the tree that it hangs in.
     for &join in leaves.rounds.iter().rev().flatten() {
         if of[forest.tree(of[join as usize]) as usize] == UNREACHED {
@@ -180,27 +190,41 @@ impl Leaves {
 
 /// Sets the dominators of all heads but leaves, and returns the reached trees, each behind the tree of its dominator.
 /// References of pairs have met.
-fn inner_dominators(forest: &Forest, pairs: ByTree, roots: &[u32], leaves: &Bits, of: &mut [u32]) -> Vec<u32> {
-    let mut kept = kept(forest, &pairs, leaves);
+fn inner_dominators(
+    forest: &Forest,
+    pairs: ByTree,
+    roots: &[u32],
+    leaves: &Bits,
+    of: &mut [u32],
+    crew: usize,
+) -> Vec<u32> {
+    let mut kept = kept(forest, &pairs, leaves, crew);
     let top = kept.count() as u32;
     let number = |place: u32| kept.rank(place);
     let head = |tree: u32| number(forest.heads[tree as usize]);
-    let edges = |edge: &mut dyn FnMut(u32, u32)| {
-        roots.iter().for_each(|&tree| edge(top, head(tree)));
-        let mut before = 0;
-        for (i, place) in kept.iter().enumerate() {
-            if forest.above[place as usize] != HEAD {
-                edge(number(forest.ancestor(before, place)), i as u32);
-            }
-            before = place;
-        }
-        let of = |tree| pairs.of(tree).filter(|pair| !leaves.get(pair.join));
-        (0..forest.trees() as u32)
-            .flat_map(of)
-            .for_each(|Pair { join, greatest, .. }| edge(number(greatest), head(join)));
-    };
-    let graph = Graph::of(top as usize + 1, edges);
+    // An edge is computed once, and the graph goes over all edges twice.
+    let of_pairs: Vec<Vec<(u32, u32)>> = side_by_side(crew, forest.trees(), |own| {
+        let pairs = own.flat_map(|tree| pairs.of(tree)).filter(|pair| !leaves.get(pair.join));
+        pairs.map(|Pair { join, greatest, .. }| (number(greatest), head(join))).collect()
+    });
     drop(pairs);
+    // Nearest kept place above each; for heads there is none.
+    let places: Vec<u32> = kept.iter().collect();
+    let above: Vec<Vec<u32>> = side_by_side(crew, places.len(), |own| {
+        let nearest = |i: usize| match forest.above[places[i] as usize] {
+            HEAD => UNREACHED,
+            _ => number(forest.ancestor(places[i - 1], places[i])),
+        };
+        own.map(|i| nearest(i as usize)).collect()
+    });
+    drop(places);
+    let graph = Graph::of(top as usize + 1, |edge| {
+        roots.iter().for_each(|&tree| edge(top, head(tree)));
+        let above = above.iter().flatten().enumerate().filter(|(_, above)| **above != UNREACHED);
+        above.for_each(|(i, &above)| edge(above, i as u32));
+        of_pairs.iter().flatten().for_each(|&(from, to)| edge(from, to));
+    });
+    drop((of_pairs, above));
     let found = dominators(graph, top);
     // Places of nodes: their numbers follow the places.
     let kept: Vec<u32> = kept.iter().collect();
@@ -216,19 +240,36 @@ fn inner_dominators(forest: &Forest, pairs: ByTree, roots: &[u32], leaves: &Bits
     order
 }
 
+/// Runs `work` on as many ranges of numbers as there are threads, and returns the results in their order.
+fn side_by_side<T: Send>(crew: usize, count: usize, work: impl Fn(Range<u32>) -> T + Sync) -> Vec<T> {
+    let share = count.div_ceil(crew.max(1)).max(1);
+    thread::scope(|scope| {
+        let work = &work;
+        let ranges = (0..count).step_by(share).map(|begin| begin as u32..(begin + share).min(count) as u32);
+        let parts: Vec<_> = ranges.map(|range| scope.spawn(move || work(range))).collect();
+        parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
 /// Returns the places that the graph keeps.
-fn kept(forest: &Forest, pairs: &ByTree, leaves: &Bits) -> Bits {
-    let mut kept = Bits::new(forest.places.len());
-    let mut own = Vec::new();
-    for tree in (0..forest.trees() as u32).filter(|&tree| !leaves.get(tree)) {
-        kept.set(forest.heads[tree as usize]);
-        own.clear();
-        own.extend(pairs.of(tree).filter(|pair| !leaves.get(pair.join)).map(|pair| pair.greatest));
-        own.sort_unstable();
-        own.windows(2).filter(|two| two[0] != two[1]).for_each(|two| kept.set(forest.ancestor(two[0], two[1])));
-        own.iter().for_each(|&place| kept.set(place));
-    }
-    kept
+fn kept(forest: &Forest, pairs: &ByTree, leaves: &Bits, crew: usize) -> Bits {
+    let parts = side_by_side(crew, forest.trees(), |trees| {
+        let mut kept = Bits::new(forest.places.len());
+        let mut own = Vec::new();
+        for tree in trees.filter(|&tree| !leaves.get(tree)) {
+            kept.set(forest.heads[tree as usize]);
+            own.clear();
+            own.extend(pairs.of(tree).filter(|pair| !leaves.get(pair.join)).map(|pair| pair.greatest));
+            own.sort_unstable();
+            own.windows(2).filter(|two| two[0] != two[1]).for_each(|two| kept.set(forest.ancestor(two[0], two[1])));
+            own.iter().for_each(|&place| kept.set(place));
+        }
+        kept
+    });
+    parts.into_iter().fold(Bits::new(forest.places.len()), |mut all, part| {
+        all.join(&part);
+        all
+    })
 }
 
 /// Returns a referrer of each head but leaves on a way over few trees from a root, from the first roots where they

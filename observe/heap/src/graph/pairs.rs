@@ -6,6 +6,7 @@
 //! list.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread;
 
 use super::bits::Bits;
 use crate::graph::hash;
@@ -73,13 +74,17 @@ impl FirstTrees {
     }
 
     /// Returns the pairs: first ones by join, further ones by tree and join.
-    pub fn finish(self, further: Pairs) -> JoinPairs {
+    pub fn finish(self, further: Pairs, threads: usize) -> JoinPairs {
         let plain = |[tree, least, greatest]: [AtomicU32; 3]| First {
             tree: tree.into_inner(),
             least: least.into_inner(),
             greatest: greatest.into_inner(),
         };
-        JoinPairs { first: self.0.into_iter().map(plain).collect(), further: further.finish(), like_roots: Vec::new() }
+        JoinPairs {
+            first: self.0.into_iter().map(plain).collect(),
+            further: further.finish(threads),
+            like_roots: Vec::new(),
+        }
     }
 }
 
@@ -145,7 +150,7 @@ impl Pairs {
     fn make_room(&mut self) {
         if self.has_repeats {
             let before = self.pairs.len();
-            self.merge();
+            self.merge(1);
             // Without many equal pairs more sorting would cost time and save little.
             self.has_repeats = self.pairs.len() < before / 8 * 7;
         }
@@ -163,14 +168,14 @@ impl Pairs {
     }
 
     /// Returns the pairs by tree and join, each once.
-    pub fn finish(mut self) -> Vec<Pair> {
-        self.merge();
+    pub fn finish(mut self, threads: usize) -> Vec<Pair> {
+        self.merge(threads);
         self.pairs
     }
 
-    fn merge(&mut self) {
+    fn merge(&mut self, threads: usize) {
         self.recent.fill(u32::MAX);
-        self.pairs.sort_unstable_by_key(|pair| u64::from(pair.tree) << 32 | u64::from(pair.join));
+        sort(&mut self.pairs, threads);
         self.pairs.dedup_by(|pair, kept| {
             let is_same = (pair.tree, pair.join) == (kept.tree, kept.join);
             if is_same {
@@ -179,6 +184,20 @@ impl Pairs {
             is_same
         });
     }
+}
+
+/// Sorts by tree and join: parts on each side of the middle side by side.
+fn sort(pairs: &mut [Pair], threads: usize) {
+    let key = |pair: &Pair| u64::from(pair.tree) << 32 | u64::from(pair.join);
+    if threads <= 1 || pairs.len() < 2 {
+        pairs.sort_unstable_by_key(key);
+        return;
+    }
+    let (low, _, high) = pairs.select_nth_unstable_by_key(pairs.len() / 2, key);
+    thread::scope(|scope| {
+        scope.spawn(|| sort(low, threads / 2));
+        sort(high, threads - threads / 2);
+    });
 }
 
 fn merge(into: &mut Pair, pair: &Pair) {

@@ -106,7 +106,7 @@ pub fn weigh(
         .filter(|(_, shared)| shared.is_root.load(Relaxed))
         .filter_map(|(join, shared)| join.map(|join| (join, forest.heads[shared.root_tree.load(Relaxed) as usize])))
         .collect();
-    let mut pairs = first.finish(further);
+    let mut pairs = first.finish(further, objects.threads);
     pairs.act_like_roots(&like_roots, root_trees);
     Ok(Weights { totals, pairs })
 }
