@@ -106,7 +106,7 @@ fn a_slower_host_is_one_finding() {
     assert!((common.ratio - 1.25).abs() < 0.05 && common.low < 1.25 && 1.25 < common.high, "{common:?}");
 }
 
-/// Where one method is nearly all, its growth cannot be told from that of a slower host; it is named.
+/// Where one method is nearly all, its growth looks like a slower host; it is named.
 #[test]
 fn a_method_with_nearly_all_cost_is_named() {
     let noise = Noise { host_day: 0.01, ..Noise::default() };

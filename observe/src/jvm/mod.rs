@@ -5,13 +5,12 @@
 //!   classes.rs    its loaded classes
 //!   folder.rs     a folder that both processes reach
 //!   installed.rs  paths of the agents
-//!   old_objects.rs  what keeps sampled objects alive, by the JVM's flight recorder
 //!   perf_data.rs  the JVM's own counters
 //!   release.rs    removal of agents, by a guard process if the observer is killed
 //!   profiler.rs   async-profiler, from start to stop
 //!   recording.rs  its recording: a JFR file
 //!   locks/        the lock agent, from start to stop
-//!   memory/       address ranges of its areas, objects by class
+//!   memory/       address ranges of its areas, objects by class, and what keeps some alive
 //!   log/          the JVM's own log: to a file, its pauses, and a silenced warning
 //!   tracer/       the tracing agent, from start to end, and its messages
 //!   virtual_threads.rs   virtual threads, by the JVM's own dump
@@ -24,7 +23,6 @@ mod installed;
 mod locks;
 mod log;
 mod memory;
-mod old_objects;
 mod perf_data;
 mod profiler;
 mod recording;
@@ -40,8 +38,7 @@ pub use attach::{diagnose, java_release};
 pub use classes::loaded_classes;
 pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
 pub use log::{LogFile, Pause, PauseLog};
-pub use memory::{Counted, Histogram, areas};
-pub use old_objects::{OldObject, OldObjects};
+pub use memory::{Counted, Histogram, OldObject, OldObjects, areas};
 pub use perf_data::{PerfData, perf_data, perf_data_file};
 pub use profiler::{Profiler, Rates, Sampling};
 pub use recording::{Call, Event, Recording, Sample};

@@ -1,20 +1,20 @@
 //! Contents of a collection: the number of its entries, and the class of most of them.
 //!
 //! Collections are known by the names of their fields, which the JDK's have in common: a set has a map, a map has a
-//! table or a root, a queue has a head. Some entries are looked at.
+//! table or a root, a queue has a head. Some entries are read.
 
 use std::collections::HashMap;
 
 use yunti_base::Result;
 
-use super::suspects::is_inner;
+use super::object::is_inner;
 use crate::file::records::OBJECT;
 use crate::heap::Heap;
 use crate::pass::locate::{Body, elements};
 
-/// Entries that are looked at.
+/// Entries that are read.
 const SAMPLED: usize = 24;
-/// Nodes that are looked at for these.
+/// Nodes that are read for these.
 const NODES_MAX: usize = 100;
 /// Collections within each other: a set has a map, which has another one.
 const DEPTH_MAX: usize = 4;

@@ -10,9 +10,8 @@ use std::collections::{BinaryHeap, HashMap};
 
 use yunti_base::Result;
 
-use super::object::Named;
+use super::object::{Named, held_in, is_inner};
 use super::path::{kind_name, way};
-use super::suspects::{held_in, is_inner};
 use crate::file::records::RootKind;
 use crate::graph::hash;
 use crate::heap::{Dominator, Heap};
@@ -23,7 +22,7 @@ use crate::pass::references::{Objects, Receiver, pass};
 const GROUP_PERCENT: u64 = 10;
 /// Objects of a group whose referrers are looked for.
 pub const SAMPLED: usize = 24;
-/// Referrers of a sampled object that are looked at.
+/// Referrers of a sampled object that are read.
 const REFERRERS_MAX: usize = 64;
 /// Share of the sampled objects that a holder must hold to be named, in percent.
 const HOLDER_PERCENT: usize = 25;
@@ -37,7 +36,7 @@ pub struct Group {
     pub objects: u64,
     /// Bytes that they retain, together.
     pub bytes: u64,
-    /// What refers to most of them, such as `java.util.HashMap in static field shop.Cache.BY_ID`.
+    /// Holders of most of them, such as `java.util.HashMap in static field shop.Cache.BY_ID`.
     pub holders: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ pub struct KindOfThreads {
     pub name: String,
     /// Number of threads.
     pub threads: u64,
-    /// What they do: `reads a socket`.
+    /// State: `waits for a socket`.
     pub state: &'static str,
     /// Innermost method that is not of the JDK.
     pub method: Option<String>,
@@ -22,10 +22,12 @@ pub struct KindOfThreads {
     pub local: Option<(String, u64)>,
 }
 
+/// Name, method, state.
+type Key = (String, Option<String>, &'static str);
+
 /// Groups threads, the kind that retains most first; single threads are left out.
 pub fn kinds_of_threads(threads: &[HeldByThread]) -> Vec<KindOfThreads> {
-    let mut kinds: BTreeMap<(String, Option<String>, &'static str), (KindOfThreads, HashMap<String, u64>)> =
-        BTreeMap::new();
+    let mut kinds: BTreeMap<Key, (KindOfThreads, HashMap<String, u64>)> = BTreeMap::new();
     for thread in threads {
         let (name, method, state) = (pattern(&thread.name), own_method(&thread.frames), state(&thread.frames));
         let key = (name.clone(), method.clone(), state);

@@ -39,7 +39,7 @@ pub struct SameClasses {
     pub bytes: u64,
 }
 
-/// Returns the class loaders but that of the JVM itself, the one that retains most first.
+/// Returns the class loaders, without the JVM's own, the one that retains most first.
 pub fn loaders(heap: &Heap) -> Result<Vec<Loader>> {
     let loader_of = loaders_of(heap);
     let mut sums: BTreeMap<u64, Loader> = BTreeMap::new();
@@ -89,12 +89,12 @@ fn retained(heap: &Heap, id: u64) -> u64 {
     heap.ids.number(id).map_or(0, |number| heap.retained(heap.forest.places[number as usize]))
 }
 
-/// Dominators above a class that are looked at.
+/// Dominators above a class that are read.
 const ABOVE_MAX: usize = 1000;
 
-/// Returns the bytes that a class retains, unless they are among those that its loader, or another class of the
-/// loader, retains. Whoever keeps a `Class` object keeps it away from its loader. `loader_of`: the loader of each
-/// class and of itself, by place.
+/// Returns the bytes that a class retains, or 0 if its loader, or another class of the loader, retains them too: a
+/// `Class` object that others keep is not below its loader. `loader_of`: the loader of each class and of itself, by
+/// place.
 fn beside(heap: &Heap, class: u64, loader: u64, loader_of: &HashMap<u32, u64>) -> u64 {
     let Some(number) = heap.ids.number(class) else { return 0 };
     let own = heap.forest.places[number as usize];

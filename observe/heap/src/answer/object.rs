@@ -175,3 +175,28 @@ fn local_variable(heap: &Heap, thread: u64, object: u64) -> Result<Option<String
     let name = name.map_or_else(String::new, |name| format!(" of thread '{name}'"));
     Ok(Some(format!("{LOCAL}{frame}{name}")))
 }
+
+/// Returns the name of a class.
+pub fn class_name(heap: &Heap, class: u32) -> &str {
+    &heap.classes.list[class as usize].name
+}
+
+/// Returns true for classes of which a collection consists.
+pub fn is_inner(name: &str) -> bool {
+    name.ends_with("[]") || name.starts_with("java.util.") && name.contains('$')
+}
+
+/// Returns the reference by which a holder holds an object: `static field shop.Cache.ENTRIES`, `shop.Order.lines`.
+pub fn held_in(heap: &Heap, named: &Named, holder: u64, id: u64) -> Result<String> {
+    let reference = heap.reference_name(holder, named.bodies.get(&holder), id)?;
+    if reference.starts_with(LOCAL) {
+        return Ok(reference.trim_start().to_owned());
+    }
+    Ok(match (heap.classes.index(holder), reference.strip_prefix(" static ")) {
+        (Some(class), Some(field)) => format!("static field {}.{field}", heap.classes.list[class as usize].name),
+        _ => {
+            let class = heap.class_of(holder, named.bodies.get(&holder));
+            format!("{}{reference}", heap.classes.list[class as usize].name)
+        }
+    })
+}

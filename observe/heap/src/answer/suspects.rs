@@ -9,7 +9,7 @@ use yunti_base::Result;
 
 use super::contents::contents;
 use super::groups::{Group, groups};
-use super::object::{LOCAL, Named};
+use super::object::{LOCAL, Named, class_name, held_in, is_inner};
 use super::path::{Way, steps, way};
 use super::walk::{SAME_PERCENT, SUSPECT_PERCENT, Tree, Walks};
 use crate::heap::{Dominator, Heap};
@@ -39,7 +39,7 @@ pub struct Suspect {
     pub entry_class: Option<String>,
     /// Steps from the object to a root.
     pub steps: Vec<String>,
-    /// Objects of one class that hold each other below it: class, field, and the number of those that hold much.
+    /// Objects of one class that hold each other below it: class, field, number of large ones.
     pub chain: Option<(String, String, u64)>,
     /// True if it is a class loader.
     pub is_loader: bool,
@@ -218,15 +218,6 @@ fn is_loader(heap: &Heap, class: u32) -> bool {
     heap.classes.hierarchy(class).any(|class| class.name == LOADER)
 }
 
-fn class_name(heap: &Heap, class: u32) -> &str {
-    &heap.classes.list[class as usize].name
-}
-
-/// Returns true for classes of which a collection consists.
-pub fn is_inner(name: &str) -> bool {
-    name.ends_with("[]") || name.starts_with("java.util.") && name.contains('$')
-}
-
 /// Returns what is known of the suspect at the begin of a way.
 fn suspect(heap: &Heap, way: &Way, named: &Named) -> Result<Suspect> {
     let place = way.places[0];
@@ -273,19 +264,4 @@ fn field_of_the_application(heap: &Heap, way: &Way, named: &Named) -> Result<Opt
 fn is_of_the_jdk(class: &str) -> bool {
     ["java.", "javax.", "jdk.", "sun.", "com.sun."].iter().any(|package| class.starts_with(package))
         || class.ends_with("[]")
-}
-
-/// Returns the reference by which a holder holds an object: `static field shop.Cache.ENTRIES`, `shop.Order.lines`.
-pub fn held_in(heap: &Heap, named: &Named, holder: u64, id: u64) -> Result<String> {
-    let reference = heap.reference_name(holder, named.bodies.get(&holder), id)?;
-    if reference.starts_with(LOCAL) {
-        return Ok(reference.trim_start().to_owned());
-    }
-    Ok(match (heap.classes.index(holder), reference.strip_prefix(" static ")) {
-        (Some(class), Some(field)) => format!("static field {}.{field}", heap.classes.list[class as usize].name),
-        _ => {
-            let class = heap.class_of(holder, named.bodies.get(&holder));
-            format!("{}{reference}", heap.classes.list[class as usize].name)
-        }
-    })
 }

@@ -14,7 +14,7 @@ const OBJECTS_MAX: usize = 2000;
 const DEPTH_MAX: usize = 48;
 /// Objects with a share of the heap below 1 in this number are left out.
 const SHARE_MIN: u64 = 2000;
-/// Large objects that are looked at.
+/// Large objects that are sorted.
 const LARGE_MAX: usize = 1 << 20;
 
 /// Object with what it holds.

@@ -35,7 +35,7 @@ pub struct Waste {
     pub bytes: u64,
     /// True if the numbers are estimates from a sample.
     pub is_estimate: bool,
-    /// What refers to most of these objects, by a sample: `shop.Order.country`.
+    /// Fields that refer to most of these objects, by a sample: `shop.Order.country`.
     pub holders: Vec<String>,
     /// Texts with most bytes, and their copies; of equal strings alone.
     pub texts: Vec<(String, u64)>,
@@ -281,7 +281,7 @@ impl Found {
 fn text_of_unknown(heap: &Heap, array: &Body) -> Result<Option<String>> {
     let Body::Primitive { kind, length, values_at } = array else { return Ok(None) };
     let bytes = values(&heap.source, *kind, (*length).min(64), *values_at)?;
-    let is_wide = *kind == 8 && bytes.len() > 1 && bytes.len() % 2 == 0 && bytes.iter().any(|&byte| byte == 0);
+    let is_wide = *kind == 8 && bytes.len() > 1 && bytes.len() % 2 == 0 && bytes.contains(&0);
     text_of(heap, u64::from(is_wide), array)
 }
 

@@ -205,8 +205,10 @@ fn holds(columns: &Columns, known: &Known, tables: &HashMap<u32, u64>, from: u32
 mod tests {
     use super::*;
 
-    /// Nodes: name, bytes, and edges of kind, name and target.
-    fn snapshot(nodes: &[(&str, u64, &[(u8, u32, u32)])], strings: &[&str]) -> Snapshot {
+    /// Node: name, bytes, and edges of kind, name and target.
+    type Node<'a> = (&'a str, u64, &'a [(u8, u32, u32)]);
+
+    fn snapshot(nodes: &[Node], strings: &[&str]) -> Snapshot {
         let mut columns = Columns {
             node_types: vec!["object".to_owned()],
             edge_types: ["property", "weak", "internal", "element"].map(str::to_owned).to_vec(),

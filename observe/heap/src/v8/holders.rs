@@ -1,4 +1,4 @@
-//! Who holds the memory of a snapshot: suspects with their ways from the roots, the largest objects, and classes.
+//! Holders of the memory of a snapshot: suspects with their ways from the roots, the largest objects, and classes.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub struct Holder {
     pub id: u64,
     /// Bytes that it retains.
     pub bytes: u64,
-    /// What it holds where the memory spreads: class, objects, their bytes; the largest first.
+    /// Classes below it where the memory spreads: class, objects, their bytes; the largest first.
     pub holds: Vec<(String, u64, u64)>,
     /// Steps up to a root, the object first: each object, and the edge by which the next one holds it.
     pub steps: Vec<String>,

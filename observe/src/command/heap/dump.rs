@@ -23,7 +23,7 @@ use super::query;
 
 /// Objects below the roots whose retained bytes are compared.
 const COMPARED: usize = 1000;
-/// Threads that are looked at, those that retain most.
+/// Threads that are read, the largest first.
 const THREADS_MAX: usize = 100_000;
 /// Locals shown for a thread.
 const LOCALS_SHOWN: usize = 3;

@@ -12,6 +12,7 @@ use yunti_heap::answer::tree::Branch;
 use yunti_heap::answer::waste::Waste;
 use yunti_probe::answer::{Answer, Line, Listing, Outline, Part, Table, Treemap, bytes, percent};
 
+use super::figures::{grouped, signed, signed_bytes};
 use super::sentences::{of_group, of_kind, of_suspect, of_the_largest};
 
 /// Parts of the treemap.
@@ -74,14 +75,6 @@ impl Growth {
             shown: top,
         }
     }
-}
-
-pub fn signed(n: i64) -> String {
-    format!("{}{}", if n < 0 { "-" } else { "+" }, grouped(n.unsigned_abs()))
-}
-
-pub fn signed_bytes(n: i64) -> String {
-    format!("{}{}", if n < 0 { "-" } else { "+" }, bytes(n.unsigned_abs()))
 }
 
 pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
@@ -353,29 +346,4 @@ fn groups(groups: &[Group]) -> Vec<Value> {
         })
     };
     groups.iter().map(group).collect()
-}
-
-/// Formats a count with commas: `312,455`.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_grouped() {
-        for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
-            assert_eq!(grouped(n), text);
-        }
-    }
 }

@@ -19,7 +19,7 @@ use yunti_probe::target::{Process, Target};
 use yunti_program::failure::Outcome;
 
 use super::HeapFlags;
-use super::dump_answer::{grouped, signed, signed_bytes};
+use super::figures::{grouped, signed, signed_bytes};
 use super::growth::{ClassGrowth, classes, is_of_an_application, most};
 use super::outside::{MemoryUse, heap_used, memory};
 use super::paths::{self, Path};
@@ -45,7 +45,7 @@ struct Findings {
     memory: Vec<MemoryUse>,
     /// Durations of the counts.
     counts: [Duration; 2],
-    /// Paths of sampled objects up to their roots, if they were asked for.
+    /// Paths of sampled objects up to their roots; `None` without `--paths`.
     paths: Option<Vec<Path>>,
 }
 

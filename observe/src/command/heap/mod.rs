@@ -2,6 +2,7 @@
 
 mod dump;
 mod dump_answer;
+mod figures;
 mod freed_memory;
 mod growth;
 mod live;

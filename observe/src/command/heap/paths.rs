@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use yunti_probe::answer::Table;
 
-use super::dump_answer::grouped;
+use super::figures::grouped;
 use crate::jvm::OldObject;
 
 /// Steps of a path that a row shows at each end.

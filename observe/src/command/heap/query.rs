@@ -6,7 +6,7 @@ use yunti_heap::Heap;
 use yunti_heap::query::{Answered, Query, Value, run};
 use yunti_probe::answer::{Answer, Table};
 
-use super::dump_answer::grouped;
+use super::figures::grouped;
 
 /// Rows of a query without a limit.
 const ROWS_MAX: usize = 1000;

@@ -5,7 +5,7 @@ use yunti_heap::answer::kinds_of_threads::KindOfThreads;
 use yunti_heap::answer::suspects::{Large, Suspect};
 use yunti_probe::answer::{bytes, percent};
 
-use super::dump_answer::grouped;
+use super::figures::grouped;
 
 /// Holders that a sentence names.
 const HOLDERS_NAMED: usize = 3;

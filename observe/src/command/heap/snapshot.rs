@@ -12,7 +12,8 @@ use yunti_probe::stopping::End;
 use yunti_program::failure::Outcome;
 
 use super::HeapFlags;
-use super::dump_answer::{PARTS_MAX, grouped};
+use super::dump_answer::PARTS_MAX;
+use super::figures::grouped;
 
 /// Bytes of a file that tell its format.
 const BEGIN: u64 = 256;

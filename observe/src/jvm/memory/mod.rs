@@ -1,7 +1,9 @@
-//! Memory of a JVM: address ranges of its areas, and the objects in its heap.
+//! Memory of a JVM: address ranges of its areas, the objects in its heap, and what keeps some of them alive.
 
 mod areas;
 mod histogram;
+mod old_objects;
 
 pub use areas::areas;
 pub use histogram::{Counted, Histogram};
+pub use old_objects::{OldObject, OldObjects};

@@ -30,7 +30,7 @@ public class Market {
         static final Map<String, Offer> OFFERS = new TreeMap<>();
     }
 
-    /** What each loader of plug-ins has a copy of. */
+    /** A copy of it is in each loader of plug-ins. */
     public static class Plugin {
         static final byte[] RULES = new byte[100_000];
     }

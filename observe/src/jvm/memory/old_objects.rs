@@ -12,10 +12,10 @@ use yunti_base::{Code, Error, Result};
 use yunti_heap::model::name::readable;
 use yunti_probe::target::Process;
 
-use super::attach::{command_within, diagnose, java_release};
-use super::folder::Folder;
-use super::recording::{symbol, text};
-use super::release::{Agent, LoadedAgent};
+use crate::jvm::attach::{command_within, diagnose, java_release};
+use crate::jvm::folder::Folder;
+use crate::jvm::recording::{symbol, text};
+use crate::jvm::release::{Agent, LoadedAgent};
 
 /// First JVM whose recorder takes settings of single events.
 const RELEASE_MIN: u32 = 17;
