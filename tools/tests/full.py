@@ -189,7 +189,7 @@ def masked(level):
 
 
 # Fuzz targets of observe and of formats; the engine has all others.
-OF_OBSERVE = ("ext4", "gc_log", "heap_dump", "hs_err", "kernel_log", "otlp_profiles", "pprof")
+OF_OBSERVE = ("ext4", "gc_log", "heap_dump", "heap_snapshot", "hs_err", "kernel_log", "otlp_profiles", "pprof")
 OF_FORMATS = ("avro", "orc", "parquet_snappy", "sequence")
 
 
