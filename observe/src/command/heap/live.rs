@@ -26,7 +26,6 @@ use super::paths::{self, Path};
 use crate::jvm::{Counted, Histogram, OldObjects, Profiler, Sampling, perf_data, perf_data_file};
 
 const SECONDS: Duration = Duration::from_secs(10);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// Seconds for which a count stops a JVM, for each gigabyte of small objects, measured on JDK 17 and 25.
 const SECONDS_A_GIGABYTE: f64 = 5.0;
 /// The same without a collection.
@@ -67,7 +66,8 @@ pub fn live(flags: &HeapFlags, target: &Target) -> Outcome {
             None
         }
     };
-    let old_objects = if flags.paths { or_skip(OldObjects::start(process), &mut answer) } else { None };
+    let old_objects =
+        if flags.paths { or_skip(OldObjects::start(process, flags.pause_max()), &mut answer) } else { None };
     let watched = stopping.wait(process, time, PULSE, || true);
     // A process that has ended cannot be counted again.
     let second = match watched.end {
@@ -112,7 +112,7 @@ fn or_skip<T>(result: Result<T>, answer: &mut Answer) -> Option<T> {
 
 /// Returns an error if a count is expected to stop the JVM for too long.
 fn check_pause(flags: &HeapFlags, process: &Process, used: u64) -> Result<()> {
-    let most = flags.pause_max.unwrap_or(PAUSE_MAX).as_secs_f64();
+    let most = flags.pause_max().as_secs_f64();
     let expected = expected_pause_seconds(used, flags.garbage);
     if expected <= most {
         return Ok(());

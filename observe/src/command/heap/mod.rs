@@ -23,6 +23,8 @@ use yunti_program::failure::Outcome;
 
 use crate::jvm;
 
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
 /// Say who holds the memory of a JVM, and what keeps it alive
 ///
 /// Of a live JVM: counts its objects twice, says which classes grow and where their survivors are allocated, and what
@@ -70,6 +72,10 @@ pub struct HeapFlags {
 }
 
 impl HeapFlags {
+    fn pause_max(&self) -> Duration {
+        self.pause_max.unwrap_or(PAUSE_MAX)
+    }
+
     /// Returns the first option that only a live JVM has.
     fn of_a_jvm(&self) -> Option<&'static str> {
         [

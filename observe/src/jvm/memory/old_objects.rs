@@ -39,17 +39,15 @@ pub struct OldObject {
 pub struct OldObjects(LoadedAgent);
 
 impl OldObjects {
-    /// Starts the recorder.
-    pub fn start(process: &Process) -> Result<OldObjects> {
+    /// Starts the recorder. Its search at the end gives up after `pause_max`.
+    pub fn start(process: &Process, pause_max: Duration) -> Result<OldObjects> {
         if let Some(release) = java_release(process)?.filter(|release| *release < RELEASE_MIN) {
             return Err(Error::new(Code::Input, format!("the recorder of Java {release} takes no settings of events")));
         }
         let mut loaded = LoadedAgent::of(process, Agent::Recorder, None)?;
         let event = "+jdk.OldObjectSample#";
-        let started = diagnose(
-            process,
-            &format!("JFR.start name={} settings=none {event}enabled=true {event}cutoff=infinity", loaded.cleanup.name),
-        )?;
+        let settings = format!("{event}enabled=true {event}cutoff={}ms", pause_max.as_millis());
+        let started = diagnose(process, &format!("JFR.start name={} settings=none {settings}", loaded.cleanup.name))?;
         if !started.contains("Started") {
             let line = started.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             return Err(Error::new(Code::Input, format!("the JVM {} starts no recording: {line}", process.pid)));
