@@ -11,8 +11,9 @@ use yunti_heap::answer::threads::HeldByThread;
 use yunti_heap::answer::tree::Branch;
 use yunti_heap::answer::waste::Waste;
 use yunti_probe::answer::{Answer, Line, Listing, Outline, Part, Table, Treemap, bytes, percent};
+use yunti_program::text::numbers::count as grouped;
 
-use super::figures::{grouped, signed, signed_bytes};
+use super::figures::{signed, signed_bytes};
 use super::sentences::{of_group, of_kind, of_suspect, of_the_largest};
 
 /// Parts of the treemap.

@@ -17,9 +17,10 @@ use yunti_probe::stack::Tree;
 use yunti_probe::stopping::{End, PULSE, Stopping};
 use yunti_probe::target::{Process, Target};
 use yunti_program::failure::Outcome;
+use yunti_program::text::numbers::count as grouped;
 
 use super::HeapFlags;
-use super::figures::{grouped, signed, signed_bytes};
+use super::figures::{signed, signed_bytes};
 use super::growth::{ClassGrowth, classes, is_of_an_application, most};
 use super::outside::{MemoryUse, heap_used, memory};
 use super::paths::{self, Path};

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use yunti_probe::answer::Table;
+use yunti_program::text::numbers::count as grouped;
 
-use super::figures::grouped;
 use crate::jvm::OldObject;
 
 /// Steps of a path that a row shows at each end.

@@ -5,8 +5,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_heap::Heap;
 use yunti_heap::query::{Answered, Query, Value, run};
 use yunti_probe::answer::{Answer, Table};
-
-use super::figures::grouped;
+use yunti_program::text::numbers::count as grouped;
 
 /// Rows of a query without a limit.
 const ROWS_MAX: usize = 1000;

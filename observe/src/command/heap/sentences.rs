@@ -4,8 +4,7 @@ use yunti_heap::answer::groups::Group;
 use yunti_heap::answer::kinds_of_threads::KindOfThreads;
 use yunti_heap::answer::suspects::{Large, Suspect};
 use yunti_probe::answer::{bytes, percent};
-
-use super::figures::grouped;
+use yunti_program::text::numbers::count as grouped;
 
 /// Holders that a sentence names.
 const HOLDERS_NAMED: usize = 3;

@@ -10,10 +10,10 @@ use yunti_heap::v8::{ClassOf, Holder, Snapshot, is_snapshot};
 use yunti_probe::answer::{Answer, Listing, Part, Table, Treemap, bytes, percent};
 use yunti_probe::stopping::End;
 use yunti_program::failure::Outcome;
+use yunti_program::text::numbers::count as grouped;
 
 use super::HeapFlags;
 use super::dump_answer::PARTS_MAX;
-use super::figures::grouped;
 
 /// Bytes of a file that tell its format.
 const BEGIN: u64 = 256;
