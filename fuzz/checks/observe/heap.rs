@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use yunti_base::{Code, Result};
-use yunti_heap::answer::kinds_of_threads::kinds_of_threads;
 use yunti_heap::answer::loaders::{loaders, same_classes};
+use yunti_heap::answer::threads::kinds::kinds_of_threads;
 use yunti_heap::answer::{suspects::large, threads::threads, tree::tree, waste::wastes};
 use yunti_heap::v8::Snapshot;
 use yunti_heap::{Heap, Settings};

@@ -105,6 +105,18 @@ impl Heap {
         Ok(Heap { source, map, units, classes, ids, roots, forest, heads, retained, totals, garbage, notes, threads })
     }
 
+    /// Returns the objects, for a further pass over them.
+    pub fn objects(&self) -> Objects<'_> {
+        Objects {
+            source: &self.source,
+            units: &self.units,
+            ids: &self.ids,
+            classes: &self.classes,
+            roots: &self.roots,
+            threads: self.threads,
+        }
+    }
+
     /// Returns the sum of all classes.
     pub fn total(&self) -> ClassTotal {
         self.totals.iter().fold(ClassTotal::default(), |sum, class| ClassTotal {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use yunti_base::Result;
 
-use super::object::is_inner;
+use super::object::{class_name, is_inner};
 use crate::file::records::OBJECT;
 use crate::heap::Heap;
 use crate::pass::locate::{Body, elements};
@@ -78,7 +78,7 @@ pub fn contents(heap: &Heap, body: &Body) -> Result<Contents> {
 
 fn class<'a>(heap: &'a Heap, body: &Body) -> &'a str {
     let (Body::Instance { class, .. } | Body::Array { class, .. }) = body else { return "" };
-    heap.classes.index(*class).map_or("", |class| &heap.classes.list[class as usize].name)
+    heap.classes.index(*class).map_or("", |class| class_name(heap, class))
 }
 
 fn next(heap: &Heap, body: &Body, fields: &[&str]) -> Result<Option<Body>> {
@@ -185,7 +185,7 @@ fn most(heap: &Heap, sampled: &[u64], fields: &[&str], is_array: bool) -> Result
     for value in values.into_iter().filter(|value| heap.ids.number(*value).is_some()) {
         let body = bodies.get(&value);
         let own = heap.class_of(value, body);
-        let mut name = heap.classes.list[own as usize].name.clone();
+        let mut name = class_name(heap, own).to_owned();
         let is_reference = heap.classes.hierarchy(own).any(|class| class.name == "java.lang.ref.Reference");
         if is_reference
             && let Some((OBJECT, id)) = body.map(|body| heap.field(body, "referent")).transpose()?.flatten()
@@ -193,7 +193,7 @@ fn most(heap: &Heap, sampled: &[u64], fields: &[&str], is_array: bool) -> Result
         {
             let referent = heap.bodies(&[id])?.remove(&id);
             let of = heap.class_of(id, referent.as_ref());
-            name = format!("{name} of {}", heap.classes.list[of as usize].name);
+            name = format!("{name} of {}", class_name(heap, of));
         }
         *classes.entry(name).or_default() += 1;
     }

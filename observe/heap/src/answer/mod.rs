@@ -3,11 +3,11 @@
 
 pub mod contents;
 pub mod groups;
-pub mod kinds_of_threads;
 pub mod loaders;
 pub mod object;
 pub mod path;
 pub mod redact;
+pub mod referrers;
 pub mod summary;
 pub mod suspects;
 pub mod threads;

@@ -1,8 +1,6 @@
 //! Objects by place: ids, classes, fields, and the names of references between them.
 
 use std::collections::HashMap;
-use std::panic::resume_unwind;
-use std::thread;
 
 use yunti_base::Result;
 
@@ -10,11 +8,12 @@ use super::threads::{frames, thread_name};
 use crate::file::map::be_id;
 use crate::file::records::{OBJECT, value_bytes};
 use crate::graph::bits::Bits;
+use crate::graph::side_by_side::side_by_side;
 use crate::heap::Heap;
 use crate::pass::locate::{Body, elements, locate};
 
 /// Beginning of a reference by a thread's local variable.
-pub const LOCAL: &str = " local variable";
+pub const LOCAL: &str = "local variable";
 
 /// Objects that an answer names, by place.
 #[derive(Default)]
@@ -45,20 +44,11 @@ impl Named {
             return Ok(());
         }
         // Places have no table of numbers: that would be 4 bytes an object.
-        let share = heap.forest.places.len().div_ceil(heap.threads).max(1);
-        let found: Vec<(u32, u64)> = thread::scope(|scope| {
-            let shares = heap.forest.places.chunks(share).enumerate();
-            let looks: Vec<_> = shares
-                .map(|(i, places)| {
-                    let wanted = &wanted;
-                    scope.spawn(move || {
-                        let numbers = places.iter().enumerate().filter(|(_, place)| wanted.get(**place));
-                        numbers.map(|(at, &place)| (place, heap.ids.id((i * share + at) as u32))).collect::<Vec<_>>()
-                    })
-                })
-                .collect();
-            looks.into_iter().flat_map(|look| look.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        });
+        let found = side_by_side(heap.threads, heap.forest.places.len(), |numbers| {
+            let numbers = numbers.clone().zip(&heap.forest.places[numbers]).filter(|(_, place)| wanted.get(**place));
+            numbers.map(|(number, &place)| (place, heap.ids.id(number as u32))).collect::<Vec<_>>()
+        })
+        .concat();
         let ids: Vec<u64> = found.iter().map(|(_, id)| *id).collect();
         self.ids.extend(found);
         self.bodies.extend(heap.bodies(&ids)?);
@@ -173,7 +163,7 @@ fn local_variable(heap: &Heap, thread: u64, object: u64) -> Result<Option<String
     let frame = frames.get(local.frame as usize).map_or_else(String::new, |frame| format!(" in {frame}"));
     let name = heap.bodies(&[thread])?.get(&thread).map(|body| thread_name(heap, body)).transpose()?.flatten();
     let name = name.map_or_else(String::new, |name| format!(" of thread '{name}'"));
-    Ok(Some(format!("{LOCAL}{frame}{name}")))
+    Ok(Some(format!(" {LOCAL}{frame}{name}")))
 }
 
 /// Returns the name of a class.
@@ -189,14 +179,14 @@ pub fn is_inner(name: &str) -> bool {
 /// Returns the reference by which a holder holds an object: `static field shop.Cache.ENTRIES`, `shop.Order.lines`.
 pub fn held_in(heap: &Heap, named: &Named, holder: u64, id: u64) -> Result<String> {
     let reference = heap.reference_name(holder, named.bodies.get(&holder), id)?;
-    if reference.starts_with(LOCAL) {
-        return Ok(reference.trim_start().to_owned());
+    if let Some(variable) = reference.strip_prefix(' ').filter(|reference| reference.starts_with(LOCAL)) {
+        return Ok(variable.to_owned());
     }
     Ok(match (heap.classes.index(holder), reference.strip_prefix(" static ")) {
-        (Some(class), Some(field)) => format!("static field {}.{field}", heap.classes.list[class as usize].name),
+        (Some(class), Some(field)) => format!("static field {}.{field}", class_name(heap, class)),
         _ => {
             let class = heap.class_of(holder, named.bodies.get(&holder));
-            format!("{}{reference}", heap.classes.list[class as usize].name)
+            format!("{}{reference}", class_name(heap, class))
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use yunti_base::Result;
 
-use super::object::Named;
+use super::object::{Named, class_name};
 use crate::file::records::RootKind;
 use crate::graph::contract::{TOP, UNREACHED};
 use crate::graph::forest::HEAD;
@@ -61,7 +61,7 @@ pub fn steps(heap: &Heap, way: &Way, named: &Named) -> Result<Vec<String>> {
                 let to = named.id(way.places[i - 1]);
                 let reference = heap.reference_name(id, named.bodies.get(&id), to)?;
                 steps.push(format!("{name}{reference}"));
-                if reference.starts_with(" static ") && is_never_unloaded(heap, id, named)? {
+                if reference.starts_with(" static ") && is_never_unloaded(heap, id)? {
                     steps.push("root: class that is never unloaded".to_owned());
                     return Ok(steps);
                 }
@@ -78,15 +78,14 @@ pub fn steps(heap: &Heap, way: &Way, named: &Named) -> Result<Vec<String>> {
 }
 
 /// Returns true for a class of the JVM's own loaders. What holds a loader of an application server is worth a look.
-fn is_never_unloaded(heap: &Heap, class: u64, named: &Named) -> Result<bool> {
+fn is_never_unloaded(heap: &Heap, class: u64) -> Result<bool> {
     let Some(index) = heap.classes.index(class) else { return Ok(false) };
     let loader = heap.classes.list[index as usize].record.loader;
     if loader == 0 {
         return Ok(true);
     }
-    let found = if named.bodies.contains_key(&loader) { None } else { heap.bodies(&[loader])?.remove(&loader) };
-    let of = heap.class_of(loader, named.bodies.get(&loader).or(found.as_ref()));
-    let name = &heap.classes.list[of as usize].name;
+    let bodies = heap.bodies(&[loader])?;
+    let name = class_name(heap, heap.class_of(loader, bodies.get(&loader)));
     Ok(name.starts_with("jdk.internal.loader.ClassLoaders$") || name.starts_with("sun.misc.Launcher$"))
 }
 

@@ -13,6 +13,7 @@ use super::object::{LOCAL, Named, class_name, held_in, is_inner};
 use super::path::{Way, steps, way};
 use super::walk::{SAME_PERCENT, SUSPECT_PERCENT, Tree, Walks};
 use crate::heap::{Dominator, Heap};
+use crate::model::name::is_of_the_jdk;
 
 /// Objects of the JDK between a suspect and a field of the application.
 const WRAPPERS_MAX: usize = 8;
@@ -251,17 +252,11 @@ fn field_of_the_application(heap: &Heap, way: &Way, named: &Named) -> Result<Opt
             None => heap.class_of(holder, named.bodies.get(&holder)),
         };
         let name = held_in(heap, named, holder, id)?;
-        let is_own = !is_of_the_jdk(class_name(heap, own)) || name.starts_with(LOCAL.trim_start());
-        if is_own {
+        let own = class_name(heap, own);
+        if name.starts_with(LOCAL) || !is_of_the_jdk(own) && !own.ends_with("[]") {
             return Ok(Some(name));
         }
         nearest.get_or_insert(name);
     }
     Ok(nearest)
-}
-
-/// Returns true for a class of the JDK.
-fn is_of_the_jdk(class: &str) -> bool {
-    ["java.", "javax.", "jdk.", "sun.", "com.sun."].iter().any(|package| class.starts_with(package))
-        || class.ends_with("[]")
 }

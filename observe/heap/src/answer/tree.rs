@@ -28,7 +28,7 @@ pub struct Branch {
     pub below: Vec<Branch>,
 }
 
-/// Large object in the tree: its place, and where its own are in `LargePlaces`.
+/// Object in the tree: its place, the index of the object above, and the objects above it.
 struct Shown {
     place: u32,
     above: Option<usize>,
@@ -38,7 +38,7 @@ struct Shown {
 /// Returns the largest objects below the roots, with the large objects below each.
 pub fn tree(heap: &Heap) -> Result<Vec<Branch>> {
     let least = (heap.total().bytes / SHARE_MIN).max(1);
-    // By the dominator; the roots come last.
+    // The order is by dominators, the roots last.
     let mut large: Vec<(u32, u32)> = (0..heap.ids.count() as u32)
         .filter(|&place| heap.retained(place) >= least)
         .filter_map(|place| match heap.dominator(place) {

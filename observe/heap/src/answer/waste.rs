@@ -1,7 +1,8 @@
 //! Waste: memory that the same data would not need. Equal strings, empty and sparse collections, boxes, arrays of
 //! zeros; and memory outside the heap that its objects hold.
 //!
-//! Two walks: the first one marks the arrays of strings and collections, the second one looks into them. Of many
+//! Three walks: the first one marks the arrays of strings and collections, the second one looks into them, the third
+//! one finds what refers to a sample of each kind. Of many
 //! strings a share is compared, chosen by their hashes, so that equal ones are chosen together; the totals are then
 //! estimates.
 
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use yunti_base::Result;
 
-use super::groups::{SAMPLED, Sample, holders_of};
+use super::referrers::{SAMPLED, Sample, holders_of};
 use super::threads::text_of;
 use crate::file::map::{be_id, be32};
 use crate::file::records::{Blocks, OBJECT, Visitor, value_bytes, walk};
@@ -91,10 +92,10 @@ pub fn wastes(heap: &Heap) -> Result<Vec<Waste>> {
     let boxes = heap.classes.list.iter().zip(&heap.totals).filter(|(class, _)| is_box(&class.name));
     found.boxed = boxes.fold((0, 0), |sum, (_, total)| (sum.0 + total.objects, sum.1 + total.bytes));
     let equal = found.most_equal();
-    found.samples[STRINGS] = equal.iter().map(|&(_, number)| (number, number)).collect();
     let mut wastes = found.wastes(shift);
-    let samples: Vec<Vec<u32>> = found.samples.iter().map(Sample::numbers).collect();
-    for ((_, waste), holders) in wastes.iter_mut().zip(holders_of(heap, &samples)?) {
+    let mut samples: Vec<Vec<u32>> = found.samples.iter().map(Sample::numbers).collect();
+    samples[STRINGS] = equal.iter().map(|&(_, number)| number).collect();
+    for (waste, holders) in wastes.iter_mut().zip(holders_of(heap, &samples)?) {
         waste.holders = holders;
     }
     let mut texts = Vec::new();
@@ -103,8 +104,8 @@ pub fn wastes(heap: &Heap) -> Result<Vec<Waste>> {
         let text = heap.bodies(&[id])?.get(&id).map(|array| text_of_unknown(heap, array)).transpose()?.flatten();
         texts.extend(text.map(|text| (text, u64::from(copies) << shift)));
     }
-    wastes[STRINGS].1.texts = texts;
-    let mut wastes: Vec<Waste> = wastes.into_iter().map(|(_, waste)| waste).filter(|waste| waste.objects > 0).collect();
+    wastes[STRINGS].texts = texts;
+    wastes.retain(|waste| waste.objects > 0);
     wastes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.kind.cmp(&b.kind)));
     Ok(wastes)
 }
@@ -248,7 +249,7 @@ impl Found {
     }
 
     /// Returns the waste of each kind, in the order of the samples.
-    fn wastes(&self, shift: u32) -> Vec<(usize, Waste)> {
+    fn wastes(&self, shift: u32) -> Vec<Waste> {
         let waste = |kind: &str, (objects, bytes): (u64, u64)| Waste {
             kind: kind.to_owned(),
             objects,
@@ -273,7 +274,7 @@ impl Found {
             waste("outside the heap: direct buffers", self.direct),
             waste("boxed numbers", self.boxed),
         ];
-        empty.chain(others).enumerate().collect()
+        empty.chain(others).collect()
     }
 }
 

@@ -11,14 +11,12 @@
 //! the whole graph. Every other object hangs below its single referrer.
 
 use std::collections::VecDeque;
-use std::ops::Range;
-use std::panic::resume_unwind;
-use std::thread;
 
 use super::bits::Bits;
 use super::dominators::{Graph, dominators};
 use super::forest::{Forest, HEAD};
 use super::pairs::{First, JoinPairs, NONE, Pair};
+use super::side_by_side::side_by_side;
 
 pub use super::dominators::UNREACHED;
 
@@ -204,7 +202,7 @@ fn inner_dominators(
     let head = |tree: u32| number(forest.heads[tree as usize]);
     // An edge is computed once, and the graph goes over all edges twice.
     let of_pairs: Vec<Vec<(u32, u32)>> = side_by_side(crew, forest.trees(), |own| {
-        let pairs = own.flat_map(|tree| pairs.of(tree)).filter(|pair| !leaves.get(pair.join));
+        let pairs = own.flat_map(|tree| pairs.of(tree as u32)).filter(|pair| !leaves.get(pair.join));
         pairs.map(|Pair { join, greatest, .. }| (number(greatest), head(join))).collect()
     });
     drop(pairs);
@@ -215,7 +213,7 @@ fn inner_dominators(
             HEAD => UNREACHED,
             _ => number(forest.ancestor(places[i - 1], places[i])),
         };
-        own.map(|i| nearest(i as usize)).collect()
+        own.map(nearest).collect()
     });
     drop(places);
     let graph = Graph::of(top as usize + 1, |edge| {
@@ -240,23 +238,12 @@ fn inner_dominators(
     order
 }
 
-/// Runs `work` on as many ranges of numbers as there are threads, and returns the results in their order.
-fn side_by_side<T: Send>(crew: usize, count: usize, work: impl Fn(Range<u32>) -> T + Sync) -> Vec<T> {
-    let share = count.div_ceil(crew.max(1)).max(1);
-    thread::scope(|scope| {
-        let work = &work;
-        let ranges = (0..count).step_by(share).map(|begin| begin as u32..(begin + share).min(count) as u32);
-        let parts: Vec<_> = ranges.map(|range| scope.spawn(move || work(range))).collect();
-        parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-    })
-}
-
 /// Returns the places that the graph keeps.
 fn kept(forest: &Forest, pairs: &ByTree, leaves: &Bits, crew: usize) -> Bits {
     let parts = side_by_side(crew, forest.trees(), |trees| {
         let mut kept = Bits::new(forest.places.len());
         let mut own = Vec::new();
-        for tree in trees.filter(|&tree| !leaves.get(tree)) {
+        for tree in trees.map(|tree| tree as u32).filter(|&tree| !leaves.get(tree)) {
             kept.set(forest.heads[tree as usize]);
             own.clear();
             own.extend(pairs.of(tree).filter(|pair| !leaves.get(pair.join)).map(|pair| pair.greatest));

@@ -19,10 +19,10 @@ use std::sync::atomic::{
     AtomicU32,
     Ordering::{AcqRel, Relaxed},
 };
-use std::thread;
 
 use super::bits::Bits;
 use super::minimum::Minimum;
+use super::side_by_side::side_by_side;
 
 /// No referrer was found.
 const NONE: u32 = u32::MAX;
@@ -148,17 +148,6 @@ impl Forest {
     }
 }
 
-/// Runs `work` on ranges of the objects side by side.
-fn split(threads: usize, objects: usize, work: impl Fn(std::ops::Range<usize>) + Sync) {
-    let share = objects.div_ceil(threads.max(1)).max(1);
-    thread::scope(|scope| {
-        for begin in (0..objects).step_by(share) {
-            let work = &work;
-            scope.spawn(move || work(begin..(begin + share).min(objects)));
-        }
-    });
-}
-
 fn filled(value: u32, objects: usize) -> Vec<AtomicU32> {
     (0..objects).map(|_| AtomicU32::new(value)).collect()
 }
@@ -171,7 +160,7 @@ fn weigh(parents: &mut [AtomicU32], threads: usize) -> (Vec<u32>, Vec<u32>) {
     let objects = parents.len();
     let (sizes, waiting) = (filled(1, objects), filled(0, objects));
     let referrers: &[AtomicU32] = parents;
-    split(threads, objects, |own| {
+    side_by_side(threads, objects, |own| {
         for parent in referrers[own].iter().map(|parent| parent.load(Relaxed)).filter(|&parent| parent < SPECIAL) {
             let waiting = &waiting[parent as usize];
             // Fewer than 2^31 children are usual; the count of more wraps around, and reaches 1 all the same.
@@ -180,7 +169,7 @@ fn weigh(parents: &mut [AtomicU32], threads: usize) -> (Vec<u32>, Vec<u32>) {
             }
         }
     });
-    split(threads, objects, |own| {
+    side_by_side(threads, objects, |own| {
         for leaf in own {
             let mut object = leaf;
             // The thread that weighs the last child goes on with the parent.
@@ -229,10 +218,10 @@ fn order(parents: &[u32], mut sizes: Vec<u32>, next: &mut [u32]) -> (Vec<u32>, V
 /// Returns the place of each object. `offsets`: of heads their places, of others relative to their referrers.
 fn climb(parents: &[u32], offsets: Vec<u32>, places: Vec<u32>, threads: usize) -> Vec<u32> {
     let places: Vec<AtomicU32> = places.into_iter().map(AtomicU32::new).collect();
-    split(threads, parents.len(), |own| {
+    side_by_side(threads, parents.len(), |own| {
         places[own].iter().for_each(|place| place.store(NONE, Relaxed));
     });
-    split(threads, parents.len(), |own| {
+    side_by_side(threads, parents.len(), |own| {
         let mut path = Vec::new();
         for mut object in own {
             // Threads that meet on a path find the same places.
@@ -258,7 +247,7 @@ fn climb(parents: &[u32], offsets: Vec<u32>, places: Vec<u32>, threads: usize) -
 /// Returns the place of the referrer by place.
 fn turn(parents: &[u32], places: &[u32], threads: usize) -> Vec<u32> {
     let above = filled(HEAD, parents.len());
-    split(threads, parents.len(), |own| {
+    side_by_side(threads, parents.len(), |own| {
         for (&parent, &place) in parents[own.clone()].iter().zip(&places[own]).filter(|(parent, _)| **parent < SPECIAL)
         {
             above[place as usize].store(places[parent as usize], Relaxed);

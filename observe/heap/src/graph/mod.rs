@@ -9,3 +9,4 @@ pub mod ids;
 pub mod join_references;
 pub mod minimum;
 pub mod pairs;
+pub mod side_by_side;

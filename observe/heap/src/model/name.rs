@@ -30,6 +30,11 @@ pub fn primitive_kind(index: usize) -> u8 {
     index as u8 + PRIMITIVE_FIRST
 }
 
+/// Returns true for the readable name of a class, or of a method, of the JDK.
+pub fn is_of_the_jdk(name: &str) -> bool {
+    ["java.", "javax.", "jdk.", "sun.", "com.sun."].iter().any(|package| name.starts_with(package))
+}
+
 /// Returns the readable name for the name in a dump.
 pub fn readable(name: &str) -> String {
     let name = name.replace('/', ".");

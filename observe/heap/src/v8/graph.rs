@@ -5,7 +5,7 @@ use std::path::Path;
 
 use yunti_base::Result;
 
-use super::read::{Columns, read};
+use super::read::{Columns, beginning, read};
 use crate::graph::dominators::{Graph, UNREACHED, dominators};
 
 /// Node of the roots.
@@ -143,9 +143,9 @@ impl Snapshot {
             "synthetic" => text.to_owned(),
             "closure" => format!("function {text}() @{id}"),
             "string" | "concatenated string" | "sliced string" => {
-                let end = (0..=TEXT_BYTES.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-                let more = if end < text.len() { ".." } else { "" };
-                format!("\"{}{more}\" @{id}", &text[..end])
+                let shown = beginning(text, TEXT_BYTES);
+                let more = if shown.len() < text.len() { ".." } else { "" };
+                format!("\"{shown}{more}\" @{id}")
             }
             "object" | "native" if !text.is_empty() => format!("{text} @{id}"),
             _ if text.is_empty() => format!("{} @{id}", self.class(node)),

@@ -307,14 +307,19 @@ impl<'de> Visitor<'de> for Texts {
         let mut all = Vec::new();
         while let Some(mut text) = texts.next_element::<String>()? {
             if text.len() > NAME_BYTES_MAX {
-                let end = (0..=NAME_BYTES_MAX).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-                text.truncate(end);
+                text.truncate(beginning(&text, NAME_BYTES_MAX).len());
                 text.shrink_to_fit();
             }
             all.push(text);
         }
         Ok(all)
     }
+}
+
+/// Returns the first characters of a text, at most some bytes.
+pub fn beginning(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    &text[..end]
 }
 
 #[cfg(test)]

@@ -77,12 +77,12 @@ impl Windows {
 
 fn changes(windows: &Windows, series: &Series) -> Changes {
     let question = &windows.question;
-    let whole = |is_after: bool| mean(series, is_after, |block| block.cost, |block| block.amount);
+    let [before, after] = wholes(series);
     let mut changes = Changes {
         measure: question.measure,
         unit: series.unit,
-        before: whole(false),
-        after: whole(true),
+        before,
+        after,
         common: None,
         changes: Vec::new(),
         visible: Vec::new(),
@@ -160,23 +160,33 @@ fn mean(series: &Series, is_after: bool, cost: impl Fn(&Block) -> f64, amount: i
     if amount > 0.0 { blocks().map(cost).sum::<f64>() / amount } else { 0.0 }
 }
 
+/// Returns the cost of everything before and after, an amount.
+fn wholes(series: &Series) -> [f64; 2] {
+    [false, true].map(|is_after| mean(series, is_after, |block| block.cost, |block| block.amount))
+}
+
+/// Returns the amounts before and after.
+fn amounts(series: &Series) -> [f64; 2] {
+    [false, true].map(|is_after| series.blocks.iter().filter(|b| b.is_after == is_after).map(|b| b.amount).sum())
+}
+
+/// Returns the sum of a function's costs before, or after.
+fn sum(series: &Series, costs: &[f64], is_after: bool) -> f64 {
+    let blocks = series.blocks.iter().zip(costs).filter(|(block, _)| block.is_after == is_after);
+    blocks.map(|(_, cost)| cost).sum()
+}
+
 fn tests(series: &Series, factors: &Factors, share_min: f64) -> Vec<Test> {
     let mut tests = Vec::new();
-    let sum = |costs: &[f64], is_after: bool| -> f64 {
-        let blocks = series.blocks.iter().zip(costs).filter(|(block, _)| block.is_after == is_after);
-        blocks.map(|(_, cost)| cost).sum()
-    };
-    let [whole_before, whole_after] =
-        [false, true].map(|is_after| mean(series, is_after, |block| block.cost, |block| block.amount));
-    let [amount_before, amount_after] = [false, true]
-        .map(|is_after| series.blocks.iter().filter(|b| b.is_after == is_after).map(|b| b.amount).sum::<f64>());
+    let [whole_before, whole_after] = wholes(series);
+    let [amount_before, amount_after] = amounts(series);
     for (place, function) in series.functions.iter().enumerate() {
         for (part, costs) in [(Part::Own, &function.own), (Part::Subtree, &function.total)] {
             if part == Part::Subtree && function.own == function.total {
                 continue;
             }
-            let before = sum(costs, false) / amount_before;
-            let after = sum(costs, true) / amount_after;
+            let before = sum(series, costs, false) / amount_before;
+            let after = sum(series, costs, true) / amount_after;
             let is_small = before < share_min * whole_before && after < share_min * whole_after;
             if is_small || before.max(after) <= 0.0 {
                 continue;
@@ -219,18 +229,11 @@ fn common(windows: &Windows, series: &Series, factors: &Factors, pooled: f64) ->
 
 /// Returns the function whose own cost has most of the difference between the periods.
 fn mostly(windows: &Windows, series: &Series) -> Option<Mostly> {
-    let sides = [false, true].map(|is_after| {
-        let is_of = move |block: &&Block| block.is_after == is_after;
-        let amount: f64 = series.blocks.iter().filter(is_of).map(|block| block.amount).sum();
-        let whole: f64 = series.blocks.iter().filter(is_of).map(|block| block.cost).sum();
-        (is_after, amount, whole / amount)
-    });
-    let [(.., before), (.., after)] = sides;
+    let [before, after] = wholes(series);
+    let amounts = amounts(series);
     let differences = series.functions.iter().map(|function| {
-        let [own_before, own_after] = sides.map(|(is_after, amount, _)| {
-            let blocks = series.blocks.iter().zip(&function.own).filter(|(block, _)| block.is_after == is_after);
-            blocks.map(|(_, cost)| cost).sum::<f64>() / amount
-        });
+        let own_before = sum(series, &function.own, false) / amounts[0];
+        let own_after = sum(series, &function.own, true) / amounts[1];
         (function.number, (own_after - own_before) / (after - before), own_before / before)
     });
     let (number, of_difference, of_cost) = differences.max_by(|a, b| a.1.total_cmp(&b.1))?;

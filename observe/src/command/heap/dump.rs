@@ -4,11 +4,11 @@ use std::thread;
 
 use serde_json::json;
 use yunti_base::{Code, Error};
-use yunti_heap::answer::kinds_of_threads::kinds_of_threads;
 use yunti_heap::answer::loaders::{loaders, same_classes};
 use yunti_heap::answer::redact::redact;
 use yunti_heap::answer::summary::Summary;
 use yunti_heap::answer::suspects::large;
+use yunti_heap::answer::threads::kinds::kinds_of_threads;
 use yunti_heap::answer::threads::threads;
 use yunti_heap::answer::tree::tree;
 use yunti_heap::answer::waste::wastes;
@@ -18,7 +18,8 @@ use yunti_probe::stopping::End;
 use yunti_program::failure::Outcome;
 
 use super::HeapFlags;
-use super::dump_answer::{self, Findings, Growth, facts, render};
+use super::dump_answer::{Findings, Growth, facts, render};
+use super::holders::PARTS_MAX;
 use super::query;
 
 /// Objects below the roots whose retained bytes are compared.
@@ -56,7 +57,7 @@ pub fn dump(flags: &HeapFlags) -> Outcome {
     };
     let heap = Heap::read(&flags.target, settings)?;
     let top = usize::from(flags.top);
-    let large = large(&heap, top.max(if old.is_some() { COMPARED } else { dump_answer::PARTS_MAX }))?;
+    let large = large(&heap, top.max(if old.is_some() { COMPARED } else { PARTS_MAX }))?;
     let growth = old.map(|old| Growth::of(&Summary::of(&heap, &large), &old));
     let mut threads = threads(&heap, THREADS_MAX, LOCALS_SHOWN)?;
     let kinds_of_threads = kinds_of_threads(&threads);

@@ -3,21 +3,19 @@
 use serde_json::{Value, json};
 use yunti_heap::Heap;
 use yunti_heap::answer::groups::Group;
-use yunti_heap::answer::kinds_of_threads::KindOfThreads;
 use yunti_heap::answer::loaders::{Loader, SameClasses};
 use yunti_heap::answer::summary::{Change, Summary};
 use yunti_heap::answer::suspects::Large;
 use yunti_heap::answer::threads::HeldByThread;
+use yunti_heap::answer::threads::kinds::KindOfThreads;
 use yunti_heap::answer::tree::Branch;
 use yunti_heap::answer::waste::Waste;
-use yunti_probe::answer::{Answer, Line, Listing, Outline, Part, Table, Treemap, bytes, percent};
+use yunti_probe::answer::{Answer, Line, Listing, Outline, Table, bytes, percent};
 use yunti_program::text::numbers::count as grouped;
 
 use super::figures::{signed, signed_bytes};
-use super::sentences::{of_group, of_kind, of_suspect, of_the_largest};
-
-/// Parts of the treemap.
-pub const PARTS_MAX: usize = 60;
+use super::holders::{classes_table, of_the_largest, tops_table, treemap};
+use super::sentences::{of_group, of_kind, of_suspect};
 
 /// Share of the heap from which on the threads of a kind have a sentence, in percent.
 const LARGE_PERCENT: u64 = 5;
@@ -82,8 +80,9 @@ pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
     let total = heap.total();
     let Findings { large, tree, threads, kinds_of_threads, loaders, growth, wastes, same_classes, top } = findings;
     answer.notes.extend(heap.notes.iter().cloned());
+    let tops: Vec<(String, u64)> = large.tops.iter().map(|top| (top.name.clone(), top.bytes)).collect();
     let mut found = leads(large, total.bytes).into_iter();
-    answer.lead = found.next().unwrap_or_else(|| of_the_largest(large, total.bytes));
+    answer.lead = found.next().unwrap_or_else(|| of_the_largest(&tops, total.bytes));
     answer.notes.extend(found.map(|sentence| format!("Also: {sentence}")));
     let large_kinds = kinds_of_threads.iter().filter(|kind| kind.bytes * 100 >= total.bytes * LARGE_PERCENT);
     answer.notes.extend(large_kinds.map(of_kind));
@@ -100,25 +99,8 @@ pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
         grouped(heap.garbage.objects),
         bytes(heap.garbage.bytes),
     ));
-    answer.tables.push(Table {
-        title: "Objects that hold most, below the roots".to_owned(),
-        columns: vec![("retained", true), ("share", true), ("object", false)],
-        rows: large
-            .tops
-            .iter()
-            .map(|top| vec![bytes(top.bytes), percent(top.bytes, total.bytes), top.name.clone()])
-            .collect(),
-        shown: *top,
-    });
-    answer.tables.push(Table {
-        title: "Classes by the bytes of their objects".to_owned(),
-        columns: vec![("objects", true), ("bytes", true), ("share", true), ("class", false)],
-        rows: histogram(heap)
-            .into_iter()
-            .map(|(name, objects, own)| vec![grouped(objects), bytes(own), percent(own, total.bytes), name.to_owned()])
-            .collect(),
-        shown: *top,
-    });
+    answer.tables.push(tops_table(&tops, total.bytes, *top));
+    answer.tables.push(classes_table(histogram(heap).into_iter(), total.bytes, *top));
     answer.tables.push(Table {
         title: "Threads by what they hold".to_owned(),
         columns: vec![("retained", true), ("thread", false), ("largest local variables", false)],
@@ -227,16 +209,7 @@ pub fn render(heap: &Heap, findings: &Findings, answer: &mut Answer) {
             .map(|thread| (format!("{} {}", bytes(thread.bytes), thread.name), thread.frames.clone()))
             .collect(),
     });
-    let mut parts: Vec<Part> = large
-        .tops
-        .iter()
-        .take(PARTS_MAX)
-        .enumerate()
-        .map(|(i, top)| Part { name: top.name.clone(), value: top.bytes, words: bytes(top.bytes), colour: Some(i) })
-        .collect();
-    let rest = total.bytes.saturating_sub(parts.iter().map(|part| part.value).sum());
-    parts.push(Part { name: "the rest".to_owned(), value: rest, words: bytes(rest), colour: None });
-    answer.treemaps.push(Treemap { title: "Retained bytes".to_owned(), parts });
+    answer.treemaps.push(treemap(&tops, total.bytes));
     if !tree.is_empty() {
         let lines = tree.iter().map(|branch| line(branch, total.bytes)).collect();
         answer

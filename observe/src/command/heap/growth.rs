@@ -1,5 +1,7 @@
 //! Growth of classes between two counts of a live heap.
 
+use yunti_heap::model::name::is_of_the_jdk;
+
 use crate::jvm::{Counted, Histogram};
 
 /// Class in both counts.
@@ -54,7 +56,7 @@ const OBJECTS_HELD: i64 = 20;
 
 /// Returns true for a class, or a method of one, that is no part of the JDK and no array.
 pub fn is_of_an_application(class: &str) -> bool {
-    !class.ends_with("[]") && !["java.", "javax.", "jdk.", "sun.", "com.sun."].iter().any(|of| class.starts_with(of))
+    !class.ends_with("[]") && !is_of_the_jdk(class)
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ const SECONDS: Duration = Duration::from_secs(10);
 const SECONDS_A_GIGABYTE: f64 = 5.0;
 /// The same without a collection.
 const SECONDS_A_GIGABYTE_WITH_GARBAGE: f64 = 2.6;
+const PATHS: &str = "paths to roots";
 /// Frames of an allocation site that are shown.
 const SITE_FRAMES: usize = 2;
 
@@ -60,15 +61,10 @@ pub fn live(flags: &HeapFlags, target: &Target) -> Outcome {
         None => answer.skips.push("expected pause: the JVM has no counters (-XX:-UsePerfData)".to_owned()),
     }
     let first = Histogram::of(process, flags.garbage)?;
-    let profiler = match Profiler::start(process, Sampling::Survivors, time + first.took * 2) {
-        Ok(profiler) => Some(profiler),
-        Err(error) => {
-            answer.skips.push(format!("sites of survivors: {error}"));
-            None
-        }
-    };
+    let profiler = Profiler::start(process, Sampling::Survivors, time + first.took * 2);
+    let profiler = or_skip(profiler, "sites of survivors", &mut answer);
     let old_objects =
-        if flags.paths { or_skip(OldObjects::start(process, flags.pause_max()), &mut answer) } else { None };
+        if flags.paths { or_skip(OldObjects::start(process, flags.pause_max()), PATHS, &mut answer) } else { None };
     let watched = stopping.wait(process, time, PULSE, || true);
     // A process that has ended cannot be counted again.
     let second = match watched.end {
@@ -80,7 +76,7 @@ pub fn live(flags: &HeapFlags, target: &Target) -> Outcome {
         _ => Histogram::of(process, flags.garbage)?,
     };
     // After the collection, so that garbage is no longer sampled.
-    let old_objects = old_objects.and_then(|recorder| or_skip(recorder.stop(), &mut answer));
+    let old_objects = old_objects.and_then(|recorder| or_skip(recorder.stop(), PATHS, &mut answer));
     let (mut survivors, mut samples) = (Tree::default(), 0);
     if let Some(profiler) = profiler {
         let recording = profiler.stop()?;
@@ -107,8 +103,9 @@ pub fn live(flags: &HeapFlags, target: &Target) -> Outcome {
     answer.give(&flags.answer, watched.end, facts)
 }
 
-fn or_skip<T>(result: Result<T>, answer: &mut Answer) -> Option<T> {
-    result.map_err(|error| answer.skips.push(format!("paths to roots: {error}"))).ok()
+/// Returns a part of the measurement; without it a skip says why.
+fn or_skip<T>(part: Result<T>, name: &str, answer: &mut Answer) -> Option<T> {
+    part.map_err(|error| answer.skips.push(format!("{name}: {error}"))).ok()
 }
 
 /// Returns an error if a count is expected to stop the JVM for too long.

@@ -5,6 +5,7 @@ mod dump_answer;
 mod figures;
 mod freed_memory;
 mod growth;
+mod holders;
 mod live;
 mod outside;
 mod paths;

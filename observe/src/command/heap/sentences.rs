@@ -1,10 +1,12 @@
 //! Sentences about suspects, groups of objects and threads of a dump.
 
 use yunti_heap::answer::groups::Group;
-use yunti_heap::answer::kinds_of_threads::KindOfThreads;
-use yunti_heap::answer::suspects::{Large, Suspect};
-use yunti_probe::answer::{bytes, percent};
+use yunti_heap::answer::suspects::Suspect;
+use yunti_heap::answer::threads::kinds::KindOfThreads;
+use yunti_probe::answer::bytes;
 use yunti_program::text::numbers::count as grouped;
+
+use super::holders::kept_alive;
 
 /// Holders that a sentence names.
 const HOLDERS_NAMED: usize = 3;
@@ -17,14 +19,7 @@ pub fn of_suspect(suspect: &Suspect, total: u64) -> String {
         (Some(entries), None) => format!(" ({} entries)", grouped(*entries)),
         _ => String::new(),
     };
-    let alive = match suspect.steps.get(1..) {
-        Some([]) | None => String::new(),
-        Some(steps) => {
-            let shown: Vec<&str> = steps.iter().take(4).map(String::as_str).collect();
-            let more = if steps.len() > shown.len() { " <- .." } else { "" };
-            format!("; it is kept alive by {}{more}", shown.join(" <- "))
-        }
-    };
+    let alive = kept_alive(&suspect.steps);
     let chain = suspect.chain.as_ref().map_or_else(String::new, |(class, field, count)| {
         format!(", a chain of more than {} objects of {class} by {field}", grouped(rounded_down(*count)))
     });
@@ -37,19 +32,6 @@ pub fn of_suspect(suspect: &Suspect, total: u64) -> String {
         bytes(total),
         suspect.name
     )
-}
-
-/// Returns the sentence of a heap without suspects and groups.
-pub fn of_the_largest(large: &Large, total: u64) -> String {
-    match large.tops.first() {
-        Some(top) => format!(
-            "no single object holds much of {}: the largest, {}, holds {}",
-            bytes(total),
-            top.name,
-            percent(top.bytes, total)
-        ),
-        None => "no object is held".to_owned(),
-    }
 }
 
 /// Returns the sentence about objects that no single one holds.

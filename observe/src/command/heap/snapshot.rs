@@ -7,13 +7,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 use yunti_base::{Code, Error};
 use yunti_heap::v8::{ClassOf, Holder, Snapshot, is_snapshot};
-use yunti_probe::answer::{Answer, Listing, Part, Table, Treemap, bytes, percent};
+use yunti_probe::answer::{Answer, Listing, bytes};
 use yunti_probe::stopping::End;
 use yunti_program::failure::Outcome;
 use yunti_program::text::numbers::count as grouped;
 
 use super::HeapFlags;
-use super::dump_answer::PARTS_MAX;
+use super::holders::{PARTS_MAX, classes_table, kept_alive, of_the_largest, tops_table, treemap};
 
 /// Bytes of a file that tell its format.
 const BEGIN: u64 = 256;
@@ -41,16 +41,10 @@ pub fn snapshot(flags: &HeapFlags) -> Outcome {
 fn render(snapshot: &Snapshot, holders: &[Holder], classes: &[ClassOf], top: usize, answer: &mut Answer) {
     let total = snapshot.total();
     let tops = snapshot.tops(top.max(PARTS_MAX));
+    let tops: Vec<(String, u64)> =
+        tops.into_iter().map(|node| (snapshot.name(node), snapshot.retained(node))).collect();
     let mut sentences = holders.iter().map(|holder| sentence(holder, total));
-    answer.lead = sentences.next().unwrap_or_else(|| match tops.first() {
-        Some(&largest) => format!(
-            "no single object holds much of {}: the largest, {}, holds {}",
-            bytes(total),
-            snapshot.name(largest),
-            percent(snapshot.retained(largest), total)
-        ),
-        None => "no object is held".to_owned(),
-    });
+    answer.lead = sentences.next().unwrap_or_else(|| of_the_largest(&tops, total));
     answer.notes.extend(sentences.map(|sentence| format!("Also: {sentence}")));
     let (unreached, of_unreached) = snapshot.unreached();
     let objects: u64 = classes.iter().map(|class| class.objects).sum();
@@ -62,45 +56,14 @@ fn render(snapshot: &Snapshot, holders: &[Holder], classes: &[ClassOf], top: usi
         grouped(unreached),
         bytes(of_unreached)
     ));
-    answer.tables.push(Table {
-        title: "Objects that hold most, below the roots".to_owned(),
-        columns: vec![("retained", true), ("share", true), ("object", false)],
-        rows: tops
-            .iter()
-            .map(|&node| {
-                let held = snapshot.retained(node);
-                vec![bytes(held), percent(held, total), snapshot.name(node)]
-            })
-            .collect(),
-        shown: top,
-    });
-    answer.tables.push(Table {
-        title: "Classes by the bytes of their objects".to_owned(),
-        columns: vec![("objects", true), ("bytes", true), ("share", true), ("class", false)],
-        rows: classes
-            .iter()
-            .map(|class| {
-                vec![grouped(class.objects), bytes(class.bytes), percent(class.bytes, total), class.name.clone()]
-            })
-            .collect(),
-        shown: top,
-    });
+    answer.tables.push(tops_table(&tops, total, top));
+    let rows = classes.iter().map(|class| (&*class.name, class.objects, class.bytes));
+    answer.tables.push(classes_table(rows, total, top));
     answer.listings.push(Listing {
         title: "What keeps the suspects alive".to_owned(),
         of: holders.iter().map(|holder| (holder.name.clone(), holder.steps.clone())).collect(),
     });
-    let mut parts: Vec<Part> = tops
-        .iter()
-        .take(PARTS_MAX)
-        .enumerate()
-        .map(|(i, &node)| {
-            let held = snapshot.retained(node);
-            Part { name: snapshot.name(node), value: held, words: bytes(held), colour: Some(i) }
-        })
-        .collect();
-    let rest = total.saturating_sub(parts.iter().map(|part| part.value).sum());
-    parts.push(Part { name: "the rest".to_owned(), value: rest, words: bytes(rest), colour: None });
-    answer.treemaps.push(Treemap { title: "Retained bytes".to_owned(), parts });
+    answer.treemaps.push(treemap(&tops, total));
 }
 
 /// Returns the sentence about a suspect.
@@ -109,14 +72,7 @@ fn sentence(holder: &Holder, total: u64) -> String {
         1 => String::new(),
         count => format!(" ({} of {class})", grouped(*count)),
     });
-    let alive = match holder.steps.get(1..) {
-        Some([]) | None => String::new(),
-        Some(steps) => {
-            let shown: Vec<&str> = steps.iter().take(4).map(String::as_str).collect();
-            let more = if steps.len() > shown.len() { " <- .." } else { "" };
-            format!("; it is kept alive by {}{more}", shown.join(" <- "))
-        }
-    };
+    let alive = kept_alive(&holder.steps);
     format!("{} of {} are held by {}{holds}{alive}", bytes(holder.bytes), bytes(total), holder.name)
 }
 

@@ -1,5 +1,7 @@
 //! Names of Java classes: from the command line to the JVM's binary names.
 
+use yunti_heap::model::name::is_of_the_jdk;
+
 /// Returns the loaded classes that a name matches: in full, or without the package except for the JDK's classes. A
 /// nested class follows a `.` or a `$`.
 pub fn matching_classes<'a>(loaded: &'a [String], name: &str) -> Vec<&'a String> {
@@ -7,8 +9,7 @@ pub fn matching_classes<'a>(loaded: &'a [String], name: &str) -> Vec<&'a String>
     let end = format!(".{plain}");
     let fits = |class: &&String| {
         let class = class.replace('$', ".");
-        let is_of_jdk = ["java.", "javax.", "jdk.", "sun.", "com.sun."].iter().any(|begin| class.starts_with(begin));
-        class == plain || !is_of_jdk && class.ends_with(&end)
+        class == plain || !is_of_the_jdk(&class) && class.ends_with(&end)
     };
     let found: Vec<&String> = loaded.iter().filter(fits).collect();
     // A full name wins over the end of another.

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::threads::HeldByThread;
+use super::HeldByThread;
+use crate::model::name::is_of_the_jdk;
 
 /// Threads of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +71,7 @@ fn pattern(name: &str) -> String {
 
 /// Returns the innermost method that is not of the JDK, without its line.
 fn own_method(frames: &[String]) -> Option<String> {
-    const JDK: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
-    let own = frames.iter().find(|frame| !JDK.iter().any(|package| frame.starts_with(package)))?;
+    let own = frames.iter().find(|frame| !is_of_the_jdk(frame))?;
     Some(own.rsplit_once(':').map_or(&**own, |(method, _)| method).to_owned())
 }
 
@@ -91,7 +91,7 @@ fn state(frames: &[String]) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::threads::HeldLocal;
+    use super::super::HeldLocal;
     use super::*;
 
     fn thread(name: &str, bytes: u64, frames: &[&str]) -> HeldByThread {

@@ -1,5 +1,7 @@
 //! Threads: what each holds by its object and its local variables, with its stack.
 
+pub mod kinds;
+
 use std::collections::HashMap;
 
 use yunti_base::Result;
