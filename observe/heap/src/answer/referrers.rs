@@ -1,6 +1,6 @@
 //! Referrers of a sample of objects, and the fields and collections that hold most of it: one walk over all references.
 
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use yunti_base::Result;
 
@@ -112,9 +112,9 @@ fn is_part(class: &str) -> bool {
     is_inner(class) || class == "java.lang.String"
 }
 
-/// Referrers of the sampled objects, by number, at most `REFERRERS_MAX` of each by a thread.
-fn all_referrers(heap: &Heap, sampled: &[u32]) -> Result<HashMap<u32, Vec<u32>>> {
-    let mut all: HashMap<u32, Vec<u32>> = HashMap::new();
+/// Referrers of the sampled objects, by number, at most `REFERRERS_MAX` of each.
+fn all_referrers(heap: &Heap, sampled: &[u32]) -> Result<HashMap<u32, BTreeSet<u32>>> {
+    let mut all: HashMap<u32, BTreeSet<u32>> = HashMap::new();
     if sampled.is_empty() {
         return Ok(all);
     }
@@ -124,7 +124,8 @@ fn all_referrers(heap: &Heap, sampled: &[u32]) -> Result<HashMap<u32, Vec<u32>>>
     let finders = pass(&objects, || Finder { heap, sampled, found: HashMap::new() })?;
     for finder in finders.into_iter().chain([model]) {
         for (to, from) in finder.found {
-            all.entry(to).or_default().extend(from);
+            let all = all.entry(to).or_default();
+            from.into_iter().for_each(|from| add(all, from));
         }
     }
     Ok(all)
@@ -133,16 +134,23 @@ fn all_referrers(heap: &Heap, sampled: &[u32]) -> Result<HashMap<u32, Vec<u32>>>
 struct Finder<'a> {
     heap: &'a Heap,
     sampled: &'a [u32],
-    found: HashMap<u32, Vec<u32>>,
+    found: HashMap<u32, BTreeSet<u32>>,
+}
+
+/// Adds a referrer. The least numbers stay, whichever thread comes first.
+fn add(referrers: &mut BTreeSet<u32>, from: u32) {
+    if referrers.len() < REFERRERS_MAX || referrers.last().is_some_and(|last| from < *last) {
+        referrers.insert(from);
+        if referrers.len() > REFERRERS_MAX {
+            referrers.pop_last();
+        }
+    }
 }
 
 impl Finder<'_> {
     fn refer(&mut self, from: u32, to: u32) {
         if self.sampled.binary_search(&to).is_ok() {
-            let referrers = self.found.entry(to).or_default();
-            if referrers.len() < REFERRERS_MAX && !referrers.contains(&from) {
-                referrers.push(from);
-            }
+            add(self.found.entry(to).or_default(), from);
         }
     }
 }

@@ -200,7 +200,7 @@ struct Found {
     single: u64,
     single_bytes: u64,
     direct: (u64, u64),
-    /// Copies, bytes of a copy, and the array of one by hash.
+    /// Copies, bytes of a copy, and the first array of them by hash.
     hashes: HashMap<u64, (u32, u32, u32)>,
     sparse: (u64, u64),
     sparse_arrays: (u64, u64),
@@ -228,11 +228,18 @@ impl Found {
             *own = (own.0 + more.0, own.1 + more.1);
         }
         for (hash, (copies, bytes, array)) in other.hashes {
-            self.hashes.entry(hash).or_insert((0, bytes, array)).0 += copies;
+            self.add_string(hash, copies, bytes, array);
         }
         for (own, more) in self.samples.iter_mut().zip(other.samples) {
             own.join(more);
         }
+    }
+
+    /// Adds copies of a string. The first array does not depend on which thread comes first.
+    fn add_string(&mut self, hash: u64, copies: u32, bytes: u32, array: u32) {
+        let known = self.hashes.entry(hash).or_insert((0, bytes, array));
+        known.0 += copies;
+        known.2 = known.2.min(array);
     }
 
     /// Returns the copies and an array of those equal strings that waste most.
@@ -453,11 +460,7 @@ impl Visitor for Second<'_> {
         if array.is_string {
             let hash = array.hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             if self.shift == 0 || hash >> (64 - self.shift) == 0 {
-                self.found
-                    .hashes
-                    .entry(hash)
-                    .or_insert((0, array.bytes.min(u64::from(u32::MAX)) as u32, array.number))
-                    .0 += 1;
+                self.found.add_string(hash, 1, array.bytes.min(u64::from(u32::MAX)) as u32, array.number);
             }
         } else if array.is_zero && array.length * value_bytes(array.kind, 0).unwrap_or(0) as u64 >= ZEROS_BYTES_MIN {
             self.found.zeros.0 += 1;
