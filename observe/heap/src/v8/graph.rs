@@ -59,17 +59,7 @@ impl Snapshot {
                 retained[above as usize] = retained[above as usize].saturating_add(retained[node as usize]);
             }
         }
-        let mut way = vec![(UNREACHED, UNREACHED); nodes];
-        let mut next = VecDeque::from([ROOT]);
-        while let Some(from) = next.pop_front() {
-            for edge in edges_of(&columns, from).filter(|&edge| holds(from, edge)) {
-                let to = columns.targets[edge];
-                if to != ROOT && way[to as usize].0 == UNREACHED {
-                    way[to as usize] = (from, edge as u32);
-                    next.push_back(to);
-                }
-            }
-        }
+        let way = ways(&columns, holds);
         Snapshot { above: found.of, order: found.order, retained, way, columns }
     }
 
@@ -106,12 +96,12 @@ impl Snapshot {
 
     /// Returns the type of an object: `object`, `closure`, `string`.
     pub fn kind(&self, node: u32) -> &str {
-        self.columns.node_types.get(usize::from(self.columns.types[node as usize])).map_or("?", String::as_str)
+        kind(&self.columns, node)
     }
 
     /// Returns true for a heading of roots, such as `(GC roots)`.
     pub fn is_heading(&self, node: u32) -> bool {
-        self.kind(node) == "synthetic"
+        is_heading(&self.columns, node)
     }
 
     /// Returns true for a part of an object that programs do not see: its properties, elements and table.
@@ -177,6 +167,14 @@ fn edges_of(columns: &Columns, node: u32) -> std::ops::Range<usize> {
     columns.first_edges[node as usize] as usize..columns.first_edges[node as usize + 1] as usize
 }
 
+fn kind(columns: &Columns, node: u32) -> &str {
+    columns.node_types.get(usize::from(columns.types[node as usize])).map_or("?", String::as_str)
+}
+
+fn is_heading(columns: &Columns, node: u32) -> bool {
+    kind(columns, node) == "synthetic"
+}
+
 fn text(columns: &Columns, node: u32) -> &str {
     columns.strings.get(columns.names[node as usize] as usize).map_or("", String::as_str)
 }
@@ -189,6 +187,23 @@ fn tables_by_name(columns: &Columns) -> HashMap<u32, u64> {
     };
     let names = columns.strings.iter().enumerate();
     names.filter_map(|(at, name)| Some((at as u32, table(name)?))).collect()
+}
+
+/// Returns the node and the edge by which a shortest way from the roots leads to each node. Ways from global objects
+/// come first, as in Chrome's tools: under headings such as `(Handle scope)` V8 holds objects for a moment, too.
+fn ways(columns: &Columns, holds: impl Fn(u32, usize) -> bool) -> Vec<(u32, u32)> {
+    let mut way = vec![(UNREACHED, UNREACHED); columns.types.len()];
+    let (mut next, mut last) = (VecDeque::from([ROOT]), VecDeque::new());
+    while let Some(from) = next.pop_front().or_else(|| last.pop_front()) {
+        for edge in edges_of(columns, from).filter(|&edge| holds(from, edge)) {
+            let to = columns.targets[edge];
+            if to != ROOT && way[to as usize].0 == UNREACHED {
+                way[to as usize] = (from, edge as u32);
+                if is_heading(columns, to) { last.push_back(to) } else { next.push_back(to) }
+            }
+        }
+    }
+    way
 }
 
 /// Returns true for an edge that keeps its target alive. Of a value in a `WeakMap` its key decides, not the table.
@@ -251,6 +266,27 @@ mod tests {
         assert_eq!((found.above(3), found.unreached()), (1, (1, 7)));
         assert_eq!(found.held_by(3), Some((1, "[7]".to_owned())));
         assert_eq!((found.name(3), found.held_by(1)), ("C @7".to_owned(), Some((0, ".a".to_owned()))));
+    }
+
+    #[test]
+    fn global_objects_come_before_headings() {
+        let mut columns = snapshot(
+            &[
+                ("root", 0, &[(0, 0, 1), (0, 0, 2)]),
+                ("(Handle scope)", 0, &[(0, 0, 4), (0, 0, 5)]),
+                ("global", 1, &[(0, 1, 3)]),
+                ("A", 1, &[(0, 0, 4)]),
+                ("B", 1, &[]),
+                ("C", 1, &[]),
+            ],
+            &["a", "b"],
+        )
+        .columns;
+        columns.node_types.push("synthetic".to_owned());
+        columns.types[1] = 1;
+        let found = Snapshot::of(columns);
+        assert_eq!(found.held_by(4), Some((3, ".a".to_owned())));
+        assert_eq!(found.held_by(5), Some((1, ".a".to_owned())));
     }
 
     #[test]
