@@ -131,10 +131,10 @@ impl HeapWatch {
             let gained = |f: fn(&PerfData, usize) -> f64, collector| (f(&now, collector) - f(last, collector)).max(0.0);
             let collections: f64 = COLLECTORS.map(|n| gained(invocations, n)).iter().sum();
             let paused: f64 = COLLECTORS.map(|n| gained(seconds, n)).iter().sum();
-            if collections > 0.0 {
-                // The old generation's occupancy is updated at the end of each collection.
+            if paused > 0.0 {
+                // A collection is counted at its start. Its time and the old generation's occupancy change at its end.
                 let old = of(&now, OLD_USED);
-                let was_full = COLLECTORS.iter().any(|n| is_full(&now, *n) && gained(invocations, *n) > 0.0);
+                let was_full = COLLECTORS.iter().any(|n| is_full(&now, *n) && gained(seconds, *n) > 0.0);
                 let is_better = self.live_bytes.is_none_or(|(least, exact)| {
                     was_full && (!exact || old < least) || was_full == exact && old < least
                 });
@@ -239,7 +239,9 @@ mod tests {
         };
         watch.take(data(60, 0, 0, "No GC"), 0.1);
         watch.take(data(70, 2, 3, "System.gc()"), 0.2);
-        watch.take(data(40, 3, 4, "G1 Compaction Pause"), 0.3);
+        // A full collection that is under way has freed nothing yet.
+        watch.take(data(30, 3, 3, "G1 Compaction Pause"), 0.3);
+        watch.take(data(40, 3, 4, "G1 Compaction Pause"), 0.4);
         let heap = watch.facts(10.0).unwrap();
         assert_eq!((heap.full_collections, heap.live_bytes, heap.is_live_exact), (3.0, 40.0, true));
         assert_eq!((heap.heap_max_bytes, heap.safepoints, heap.after_collections.len()), (100.0, 0.0, 2));
