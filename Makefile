@@ -62,6 +62,7 @@ help:
 	@echo 'make stores              build yunti-stores: s3://, gs://, az://, http(s):// and hdfs://'
 	@echo 'make sql                 build yunti sql: queries over files (290 crates; 15 minutes on 2 cores)'
 	@echo 'make warmup              build yunti warmup, which starts JVM services warm'
+	@echo 'make capacity            build yunti capacity and yunti watch: what a service can carry'
 	@echo 'make python              build the wheel for Python, with yunti inside (pip)'
 	@echo 'make web                 build the jars for Velocity templates, and print where they are (JDK 17, Maven)'
 	@echo "make run-web             serve a shop's search page on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
@@ -274,6 +275,16 @@ warmup-layout:
 bench-warmup: warmup
 	@tools/setup hadoop
 	$(PYTHON) benches/warmup/run.py $(ARGS)
+
+# ---- capacity ----
+
+.PHONY: capacity
+# `yunti capacity` and `yunti watch`: a workspace of their own.
+CAPACITY := $(TARGET)/capacity
+capacity: yunti
+	$(CARGO) build --profile $(OUTER_PROFILE) --locked --manifest-path capacity/Cargo.toml --target-dir $(CAPACITY) --workspace
+	@$(call place,$(CAPACITY)/$(OUTER_PROFILE)/yunti-capacity,$(DIST)/libexec/yunti-capacity)
+	@$(call place,$(CAPACITY)/$(OUTER_PROFILE)/yunti-watch,$(DIST)/libexec/yunti-watch)
 
 # ---- web ----
 

@@ -34,7 +34,7 @@ pub fn template() -> String {
         ],
     );
     group("My Hadoop cluster", &[part("hadoop")]);
-    group("My service or job is slow", &[part("observe"), part("warmup")]);
+    group("My service or job is slow", &[part("observe"), part("capacity"), part("watch"), part("warmup")]);
     group("My machine", &[named_line(NAME_WIDTH, "machine", &about::<MachineFlags>())]);
     group("My NameNode", &[part("nn")]);
     group(

@@ -19,11 +19,17 @@ pub struct Part {
 }
 
 /// All parts, in the order of `yunti --help`.
-pub const PARTS: [Part; 6] = [
+pub const PARTS: [Part; 8] = [
     Part { name: "hadoop", about: "Run Java jobs with native tasks, here or on a cluster", make: "hadoop" },
     Part { name: "observe", about: "Find out why a process is slow, from Java method to kernel", make: "observe" },
     Part { name: "machine", about: "Check, measure and tune the machine under a process", make: "observe" },
     Part { name: "warmup", about: "Start a JVM service warm: archived classes, replayed requests", make: "warmup" },
+    Part { name: "capacity", about: "Find out what a service can carry, and what would double it", make: "capacity" },
+    Part {
+        name: "watch",
+        about: "Compare a service's cost by day and release, and report what changed",
+        make: "capacity",
+    },
     Part { name: "sql", about: "Query files with SQL: Parquet, CSV, JSON, in directories and stores", make: "sql" },
     Part { name: "nn", about: "Load, measure and advise an HDFS NameNode", make: "namenode" },
 ];

@@ -1,0 +1,1 @@
+//! Load on HTTP servers: open and closed loops, access logs, steps until the knee.

@@ -1,0 +1,1 @@
+//! Capacity of a service: demands on resources, formulas, and a simulation of its queues.
