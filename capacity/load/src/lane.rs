@@ -1,0 +1,248 @@
+//! Lane: the part of a run that one thread drives. It says which requests are due, and hands on each second's figures.
+//!
+//! ```text
+//!   arrivals (open loop) --due--> queue --next_job--> a connection of http1/ or http2/ --answer--> record
+//!   each second of the clock: batch --> the thread that watches the run
+//! ```
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use rustix::time::{ClockId, clock_gettime};
+use yunti_base::Cancel;
+
+use crate::plan::{Arrivals as Kind, Plan};
+use crate::schedule::arrivals::{Arrivals, Source};
+use crate::schedule::pace::Pace;
+use crate::tally::batch::Batch;
+use crate::tally::failure::Failure;
+use crate::tally::record::Record;
+
+pub const SECOND_NS: u64 = 1_000_000_000;
+/// Wait for answers after a run that was stopped.
+const STOPPED_DRAIN_NS: u64 = SECOND_NS;
+
+/// State that the threads of a run share.
+pub struct Control {
+    /// Request of the caller to stop.
+    pub cancel: Cancel,
+    /// Set to stop because the server suffers.
+    pub stop: AtomicBool,
+    /// Number of times that the rate was halved.
+    pub halvings: AtomicU64,
+    /// Start of the run.
+    pub begun: Instant,
+}
+
+/// Figures of one second of one thread.
+pub struct Report {
+    pub second: usize,
+    pub batch: Batch,
+}
+
+/// Request to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    pub due_ns: u64,
+    /// Number of the request in the script.
+    pub request: u32,
+    /// True if it was sent before, on a connection that the server closed without an answer.
+    pub is_repeat: bool,
+}
+
+/// Part of a run in one thread.
+pub struct Lane<'a> {
+    pub plan: &'a Plan,
+    pub record: Record,
+    control: &'a Control,
+    reports: Sender<Report>,
+    thread: usize,
+    arrivals: Option<Arrivals>,
+    queue: VecDeque<Job>,
+    /// Requests that a closed loop has begun.
+    begun_jobs: u64,
+    halvings: u64,
+    second: usize,
+    end_ns: u64,
+    drain_until_ns: Option<u64>,
+    cpu_from_ns: u64,
+}
+
+impl<'a> Lane<'a> {
+    /// Returns the lane of a thread. It must be made in that thread, whose processor time it measures.
+    pub fn new(plan: &'a Plan, control: &'a Control, thread: usize, reports: Sender<Report>) -> Lane<'a> {
+        let source = match plan.arrivals {
+            Kind::Rate { per_second, spacing } => Some(Source::Rate { per_second, spacing }),
+            Kind::Log { speed } => {
+                let times = plan.script.times_ns().map(|times| times.iter().map(|&ns| (ns as f64 / speed) as u64));
+                Some(Source::Log(times.map(|times| times.collect()).unwrap_or_else(|| [].into())))
+            }
+            Kind::Closed => None,
+        };
+        let pace = Pace::new(plan.ramp.as_nanos() as u64);
+        Lane {
+            plan,
+            record: Record::new(plan.script.patterns().len()),
+            control,
+            reports,
+            thread,
+            arrivals: source.map(|source| Arrivals::new(source, pace, thread, plan.threads, plan.seed)),
+            queue: VecDeque::new(),
+            begun_jobs: 0,
+            halvings: 0,
+            second: 0,
+            end_ns: plan.duration.as_nanos() as u64,
+            drain_until_ns: None,
+            cpu_from_ns: cpu_ns(),
+        }
+    }
+
+    /// Returns the nanoseconds since the start of the run.
+    pub fn now_ns(&self) -> u64 {
+        self.control.begun.elapsed().as_nanos() as u64
+    }
+
+    /// Returns the number of connections, or of clients in a closed loop, of this thread.
+    pub fn connections(&self) -> usize {
+        (self.plan.connections + self.thread) / self.plan.threads
+    }
+
+    /// Returns the clients of a closed loop that send at this time.
+    pub fn clients(&self, now_ns: u64) -> usize {
+        let all = self.connections();
+        let ramp_ns = self.plan.ramp.as_nanos() as u64;
+        let share = if now_ns < ramp_ns { now_ns as f64 / ramp_ns as f64 } else { 1.0 };
+        let share = share * 0.5f64.powi(self.halvings as i32);
+        ((all as f64 * share).ceil() as usize).clamp(1, all.max(1)).min(all)
+    }
+
+    /// Moves requests that are due into the queue, fails the ones that waited too long, and hands on a second that is
+    /// over. Call this often: at each wake-up.
+    pub fn advance(&mut self, now_ns: u64) {
+        let halvings = self.control.halvings.load(Relaxed);
+        while self.halvings < halvings {
+            self.halvings += 1;
+            if let Some(arrivals) = &mut self.arrivals {
+                arrivals.slow(now_ns, 0.5);
+            }
+        }
+        if self.drain_until_ns.is_none() {
+            let until_ns = now_ns.min(self.end_ns.saturating_sub(1));
+            while let Some(due) = self.arrivals.as_mut().and_then(|arrivals| arrivals.take(until_ns)) {
+                self.hand_on(due.ns);
+                self.record.offer();
+                let request = self.plan.script.at(due.number);
+                self.queue.push_back(Job { due_ns: due.ns, request, is_repeat: false });
+            }
+            let timeout_ns = self.plan.timeout.as_nanos() as u64;
+            while self.queue.front().is_some_and(|job| now_ns > job.due_ns + timeout_ns) {
+                self.fail_next(Failure::NotSent, || format!("no free connection within {} s", timeout_ns / SECOND_NS));
+            }
+        }
+        self.hand_on(now_ns);
+        self.end_in_time(now_ns);
+    }
+
+    fn end_in_time(&mut self, now_ns: u64) {
+        if self.drain_until_ns.is_some() {
+            return;
+        }
+        let is_stopped = self.control.cancel.is_set() || self.control.stop.load(Relaxed);
+        let is_log_over = self.arrivals.as_ref().is_some_and(|arrivals| arrivals.next_ns().is_none());
+        if is_stopped || now_ns >= self.end_ns || is_log_over && self.queue.is_empty() {
+            let drain_ns = if is_stopped { STOPPED_DRAIN_NS } else { self.plan.timeout.as_nanos() as u64 };
+            self.drain_until_ns = Some(now_ns + drain_ns);
+            self.record.unsent += self.queue.len() as u64;
+            self.record.end(now_ns);
+            self.queue.clear();
+        }
+    }
+
+    /// Hands the figures on up to this time's second.
+    fn hand_on(&mut self, now_ns: u64) {
+        let present = (now_ns / SECOND_NS) as usize;
+        while self.second < present {
+            let batch = std::mem::take(&mut self.record.batch);
+            // The other side is gone only after the threads.
+            let _ = self.reports.send(Report { second: self.second, batch });
+            self.second += 1;
+        }
+    }
+
+    /// Returns true once no further request is sent: only answers are due.
+    pub fn is_ending(&self) -> bool {
+        self.drain_until_ns.is_some()
+    }
+
+    /// Returns true once the wait for answers is over too.
+    pub fn is_over(&self, now_ns: u64) -> bool {
+        self.drain_until_ns.is_some_and(|until_ns| now_ns >= until_ns)
+    }
+
+    /// Returns the time of the next request; None without one.
+    pub fn next_ns(&self) -> Option<u64> {
+        let next_ns = self.arrivals.as_ref().and_then(Arrivals::next_ns);
+        next_ns.filter(|&ns| ns < self.end_ns && !self.is_ending())
+    }
+
+    /// Returns the number of requests that wait for a connection.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Returns the next request: one that waits, or in a closed loop a new one.
+    pub fn next_job(&mut self) -> Option<Job> {
+        if self.is_ending() {
+            return None;
+        }
+        match (self.queue.pop_front(), self.plan.is_open()) {
+            (Some(job), _) => Some(job),
+            (None, true) => None,
+            (None, false) => {
+                let place = self.begun_jobs * self.plan.threads as u64 + self.thread as u64;
+                self.begun_jobs += 1;
+                self.record.offer();
+                Some(Job { due_ns: self.now_ns(), request: self.plan.script.at(place), is_repeat: false })
+            }
+        }
+    }
+
+    /// Puts a request back that a closed connection did not answer.
+    pub fn repeat(&mut self, job: Job) {
+        self.record.repeats += 1;
+        match self.is_ending() {
+            true => self.record.unsent += 1,
+            false => self.queue.push_front(Job { is_repeat: true, ..job }),
+        }
+    }
+
+    /// Fails the request that has waited longest, if one waits.
+    pub fn fail_next(&mut self, failure: Failure, text: impl FnOnce() -> String) {
+        if let Some(job) = self.queue.pop_front() {
+            self.fail(&job, failure, text);
+        }
+    }
+
+    /// Fails a request.
+    pub fn fail(&mut self, job: &Job, failure: Failure, text: impl FnOnce() -> String) {
+        self.record.fail(failure, self.plan.script.request(job.request).pattern, text);
+    }
+
+    /// Returns the figures at the end of the thread.
+    ///
+    /// @param unanswered requests without an answer
+    pub fn finish(mut self, unanswered: u64) -> Record {
+        let batch = std::mem::take(&mut self.record.batch);
+        let _ = self.reports.send(Report { second: self.second, batch });
+        self.record.unanswered = unanswered;
+        self.record.cpu_ns = cpu_ns() - self.cpu_from_ns;
+        self.record
+    }
+}
+
+fn cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * SECOND_NS + time.tv_nsec as u64
+}

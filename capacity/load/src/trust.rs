@@ -1,0 +1,115 @@
+//! Trust in certificates of servers: the system's roots, a file of roots, or none.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use yunti_base::{Code, Error, Result};
+
+/// Files of the system's roots: Debian, Fedora and RHEL, SUSE, Alpine.
+const SYSTEM_ROOTS: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// Check of the server's certificate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// True to accept any certificate.
+    pub accepts_all: bool,
+    /// File of roots in PEM, instead of the system's.
+    pub roots: Option<PathBuf>,
+}
+
+impl Trust {
+    /// Returns the settings of TLS connections.
+    ///
+    /// @param protocols names of ALPN, the preferred first
+    pub fn config(&self, protocols: &[&str]) -> Result<Arc<ClientConfig>> {
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(|e| Error::new(Code::Internal, format!("cannot set up TLS: {e}")))?;
+        let mut config = match self.accepts_all {
+            true => builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAll(provider))),
+            false => builder.with_root_certificates(self.root_store()?),
+        }
+        .with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Ok(Arc::new(config))
+    }
+
+    fn root_store(&self) -> Result<RootCertStore> {
+        let system = || SYSTEM_ROOTS.iter().map(Path::new).find(|path| path.exists()).map(Path::to_path_buf);
+        let Some(path) = self.roots.clone().or_else(system) else {
+            return Err(Error::new(Code::Usage, "this machine has no file of trusted certificates")
+                .hint("name one with --ca FILE, or add --insecure"));
+        };
+        let fault = |what: String| {
+            Error::new(Code::Usage, what).at_path(path.to_string_lossy()).hint("name a file of certificates in PEM")
+        };
+        let mut store = RootCertStore::empty();
+        let certificates =
+            CertificateDer::pem_file_iter(&path).map_err(|e| fault(format!("cannot read certificates: {e}")))?;
+        for certificate in certificates {
+            let certificate = certificate.map_err(|e| fault(format!("cannot read certificates: {e}")))?;
+            // Systems have roots that rustls does not accept.
+            let added = store.add(certificate);
+            if let (true, Err(e)) = (self.roots.is_some(), added) {
+                return Err(fault(format!("cannot trust a certificate: {e}")));
+            }
+        }
+        if store.is_empty() { Err(fault("the file has no certificate".into())) } else { Ok(store) }
+    }
+}
+
+/// Verifier that accepts any certificate, yet checks that the server has its key.
+#[derive(Debug)]
+struct AcceptAll(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AcceptAll {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Returns the name that a certificate must have.
+pub fn server_name(host: &str) -> Result<ServerName<'static>> {
+    ServerName::try_from(host.to_string())
+        .map_err(|_| Error::new(Code::Usage, format!("'{host}' is no host name for TLS")).hint("check the URL"))
+}
