@@ -187,6 +187,12 @@ impl<'a> Lane<'a> {
         next_ns.filter(|&ns| ns < self.end_ns && !self.is_ending())
     }
 
+    /// Returns the time at which the present second or the run ends.
+    pub fn next_change_ns(&self) -> u64 {
+        let second_ns = (self.second as u64 + 1) * SECOND_NS;
+        if self.is_ending() { second_ns } else { second_ns.min(self.end_ns) }
+    }
+
     /// Returns the number of requests that wait for a connection.
     pub fn waiting(&self) -> usize {
         self.queue.len()

@@ -48,6 +48,8 @@ pub struct Driver<'a> {
     opening: usize,
     open: usize,
     busy: usize,
+    /// Clients of a closed loop that may send at present.
+    clients: usize,
     buffer: Vec<u8>,
     checked_ns: u64,
     address: usize,
@@ -69,6 +71,7 @@ pub fn run(lane: Lane, tls: Option<Tls>) -> Result<Record> {
         opening: 0,
         open: 0,
         busy: 0,
+        clients: 0,
         buffer: vec![0; READ_BYTES],
         checked_ns: 0,
         address: 0,
@@ -97,10 +100,13 @@ pub fn run(lane: Lane, tls: Option<Tls>) -> Result<Record> {
 impl Driver<'_> {
     fn wait(&mut self, events: &mut Events) -> io::Result<()> {
         let now_ns = self.lane.now_ns();
-        let has_work = !self.unread.is_empty() || self.lane.next_ns().is_some_and(|ns| ns <= now_ns);
-        let limit = if has_work { Duration::ZERO } else { ROUND };
-        if let (false, Some(next_ns)) = (has_work, self.lane.next_ns())
-            && next_ns < now_ns + ROUND.as_nanos() as u64
+        let round = ROUND.min(Duration::from_nanos(self.lane.next_change_ns().saturating_sub(now_ns)));
+        // Without a free connection only an answer changes anything.
+        let next_ns = self.lane.next_ns().filter(|_| !self.idle.is_empty() || self.open < self.slots.len());
+        let has_work = !self.unread.is_empty() || next_ns.is_some_and(|ns| ns <= now_ns);
+        let limit = if has_work { Duration::ZERO } else { round };
+        if let (false, Some(next_ns)) = (has_work, next_ns)
+            && next_ns < now_ns + round.as_nanos() as u64
         {
             self.timer.set(next_ns, now_ns)?;
         }
@@ -169,7 +175,8 @@ impl Driver<'_> {
             }
             return;
         }
-        let clients = self.lane.clients(now_ns);
+        self.clients = self.lane.clients(now_ns);
+        let clients = self.clients;
         for _ in 0..self.idle.len() {
             let Some(n) = self.idle.pop() else { break };
             if self.open > clients { self.close(n) } else { self.send(n) }
@@ -272,6 +279,12 @@ impl Driver<'_> {
             slot.since_ns = now_ns;
             self.busy -= 1;
             self.idle.push(n);
+            // Requests that are late already go out at once, as do the ones of a closed loop.
+            let sends = if self.lane.plan.is_open() { self.lane.waiting() > 0 } else { self.open <= self.clients };
+            if sends && !self.lane.is_ending() {
+                self.idle.pop();
+                self.send(n);
+            }
         } else {
             self.close(n);
         }
