@@ -104,6 +104,11 @@ impl<'a> Lane<'a> {
         self.control.begun.elapsed().as_nanos() as u64
     }
 
+    /// Returns the start of the run.
+    pub fn begun(&self) -> Instant {
+        self.control.begun
+    }
+
     /// Returns the number of connections, or of clients in a closed loop, of this thread.
     pub fn connections(&self) -> usize {
         (self.plan.connections + self.thread) / self.plan.threads

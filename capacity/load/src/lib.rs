@@ -10,9 +10,12 @@
 //!   request/  access_log/  target.rs  trust.rs: what is sent, and where
 //! ```
 
+pub mod access_log;
 mod answer;
+pub mod curve;
 pub mod guard;
 mod http1;
+mod http2;
 mod lane;
 pub mod plan;
 pub mod report;
@@ -21,6 +24,7 @@ mod run;
 pub mod schedule;
 pub mod tally;
 pub mod target;
+mod timer;
 pub mod trust;
 
 pub use run::run;

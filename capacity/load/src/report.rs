@@ -159,11 +159,7 @@ impl Report {
             done_per_second: record.done_in_time as f64 / seconds,
             bytes_in: record.bytes_in,
             bytes_out: record.bytes_out,
-            failures: FAILURES
-                .into_iter()
-                .zip(record.failures)
-                .filter(|(_, n)| *n > 0)
-                .collect(),
+            failures: FAILURES.into_iter().zip(record.failures).filter(|(_, n)| *n > 0).collect(),
             examples: record.examples.iter().map(|(kind, text)| Example { kind: *kind, text: text.clone() }).collect(),
             classes,
             statuses,

@@ -13,13 +13,14 @@ use yunti_base::{Cancel, Code, Error, Result};
 
 use crate::guard::{End, Guard, Verdict};
 use crate::http1;
-use crate::http1::stream::Tls;
+use crate::http2;
 use crate::lane::{self, Control, Lane};
 use crate::plan::{Plan, Protocol};
 use crate::report::{Report, Second};
 use crate::tally::batch::Batch;
 use crate::tally::record::Record;
 use crate::trust;
+use crate::trust::Tls;
 
 /// Descriptors that a run needs beside its connections.
 const OWN_DESCRIPTORS: u64 = 64;
@@ -74,7 +75,7 @@ pub fn run(plan: &Plan, cancel: &Cancel, on_second: &mut dyn FnMut(&Second)) -> 
 fn drive(lane: Lane, tls: Option<Tls>) -> Result<Record> {
     match lane.plan.protocol {
         Protocol::Http1 => http1::driver::run(lane, tls),
-        Protocol::Http2 { .. } => Err(Error::new(Code::Usage, "HTTP/2 is not there yet")),
+        Protocol::Http2 { streams } => http2::driver::run(lane, tls, streams),
     }
 }
 

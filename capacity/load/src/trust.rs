@@ -18,6 +18,13 @@ const SYSTEM_ROOTS: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
+/// Settings of TLS connections to one server.
+#[derive(Clone)]
+pub struct Tls {
+    pub config: Arc<ClientConfig>,
+    pub name: ServerName<'static>,
+}
+
 /// Check of the server's certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {

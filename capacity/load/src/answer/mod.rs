@@ -143,11 +143,11 @@ impl Answer {
 
     fn read_head(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
         if self.head.is_empty() {
+            head::check_start(bytes)?;
             if let Some((head, used)) = Head::parse(bytes)? {
                 self.accept(&head)?;
                 return Ok(used);
             }
-            head::check_start(bytes)?;
             if bytes.len() > HEAD_BYTES_MAX {
                 return Err("the head has more than 64 KiB");
             }

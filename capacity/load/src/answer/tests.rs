@@ -56,9 +56,24 @@ fn complete_answers() {
         ("HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 1\r\n\r\nx", 200, "", false),
         ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", 200, "", false),
         ("HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\nx", 200, "", true),
-        ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nA: b\r\n\r\nHTTP/1.1 500 x\r\nContent-Length: 2\r\n\r\nab", 500, "", true),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\nx", 200, "x", true),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n1 \r\na\r\n00\r\nX: y\r\nZ: \r\n\r\n", 200, "", true),
+        (
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nA: b\r\n\r\nHTTP/1.1 500 x\r\nContent-Length: 2\r\n\r\nab",
+            500,
+            "",
+            true,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\nx",
+            200,
+            "x",
+            true,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n1 \r\na\r\n00\r\nX: y\r\nZ: \r\n\r\n",
+            200,
+            "",
+            true,
+        ),
     ] {
         check(false, text, false, End::Done(status, text.len() - rest.len(), keeps_alive));
     }

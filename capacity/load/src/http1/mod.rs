@@ -3,11 +3,9 @@
 //! ```text
 //!   driver.rs   rounds: events -> answers -> requests that are due -> sends
 //!     |-> slot.rs     a place for a connection: its state, request and answer
-//!     |-> stream.rs   bytes of a connection, plain or TLS
-//!     `-> timer.rs    wake-ups finer than the milliseconds of epoll
+//!     `-> stream.rs   bytes of a connection, plain or TLS
 //! ```
 
 pub mod driver;
 mod slot;
 pub mod stream;
-pub mod timer;

@@ -2,19 +2,12 @@
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
-use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection};
+use rustls::ClientConnection;
 
-/// Settings of TLS connections to one server.
-#[derive(Clone)]
-pub struct Tls {
-    pub config: Arc<ClientConfig>,
-    pub name: ServerName<'static>,
-}
+use crate::trust::Tls;
 
 /// Error of a connection.
 #[derive(Debug)]

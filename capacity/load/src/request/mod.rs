@@ -100,9 +100,8 @@ mod tests {
         let mut template = Template { authority: "h:81".into(), keeps_alive: true, ..Template::default() };
         template.add_header("Accept: text/html").unwrap();
         template.add_header("X-A:b").unwrap();
-        let wire = |template: &Template, method: &str| {
-            String::from_utf8(template.request(method, "/x?y", 0).wire).unwrap()
-        };
+        let wire =
+            |template: &Template, method: &str| String::from_utf8(template.request(method, "/x?y", 0).wire).unwrap();
         assert_eq!(
             wire(&template, "GET"),
             "GET /x?y HTTP/1.1\r\nHost: h:81\r\nUser-Agent: yunti-load\r\nAccept: text/html\r\nX-A: b\r\n\r\n"

@@ -9,6 +9,7 @@ use super::{Request, Template};
 /// Requests of a run.
 #[derive(Clone, Debug)]
 pub struct Script {
+    template: Template,
     requests: Vec<Request>,
     order: Vec<u32>,
     patterns: Vec<String>,
@@ -17,8 +18,8 @@ pub struct Script {
 }
 
 /// Script under construction.
-#[derive(Default)]
 pub struct Draft {
+    template: Template,
     known: HashMap<(String, String), u32>,
     requests: Vec<Request>,
     order: Vec<u32>,
@@ -26,14 +27,25 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Returns a script without requests.
+    pub fn new(template: Template) -> Draft {
+        Draft {
+            template,
+            known: HashMap::new(),
+            requests: Vec::new(),
+            order: Vec::new(),
+            patterns: Patterns::default(),
+        }
+    }
+
     /// Adds the next request of the order.
-    pub fn add(&mut self, template: &Template, method: &str, path: &str) {
+    pub fn add(&mut self, method: &str, path: &str) {
         let key = (method.to_string(), path.to_string());
         let number = match self.known.get(&key) {
             Some(&number) => number,
             None => {
                 let number = self.requests.len() as u32;
-                self.requests.push(template.request(method, path, self.patterns.number(path)));
+                self.requests.push(self.template.request(method, path, self.patterns.number(path)));
                 self.known.insert(key, number);
                 number
             }
@@ -48,6 +60,7 @@ impl Draft {
         assert!(!self.order.is_empty(), "a script has a request");
         assert!(times_ns.as_ref().is_none_or(|times| times.len() == self.order.len() && times.is_sorted()));
         Script {
+            template: self.template,
             requests: self.requests,
             order: self.order,
             patterns: self.patterns.into_names(),
@@ -58,9 +71,9 @@ impl Draft {
 
 impl Script {
     /// Returns the script of one request that repeats.
-    pub fn of_one(template: &Template, method: &str, path: &str) -> Script {
-        let mut draft = Draft::default();
-        draft.add(template, method, path);
+    pub fn of_one(template: Template, method: &str, path: &str) -> Script {
+        let mut draft = Draft::new(template);
+        draft.add(method, path);
         draft.finish(None)
     }
 
@@ -72,6 +85,16 @@ impl Script {
     /// Returns a request by its number.
     pub fn request(&self, number: u32) -> &Request {
         &self.requests[number as usize]
+    }
+
+    /// Returns the parts that all requests share.
+    pub fn template(&self) -> &Template {
+        &self.template
+    }
+
+    /// Returns the requests by their numbers.
+    pub fn requests(&self) -> &[Request] {
+        &self.requests
     }
 
     /// Returns the length of the order.
@@ -101,9 +124,9 @@ mod tests {
 
     #[test]
     fn repeats_its_order() {
-        let (template, mut draft) = (Template::default(), Draft::default());
+        let mut draft = Draft::new(Template::default());
         for path in ["/a", "/b/1", "/a", "/b/2"] {
-            draft.add(&template, "GET", path);
+            draft.add("GET", path);
         }
         let script = draft.finish(Some(vec![0, 1, 1, 2]));
         let order: Vec<u32> = (0..6).map(|place| script.at(place)).collect();

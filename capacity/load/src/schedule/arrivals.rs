@@ -121,8 +121,7 @@ mod tests {
 
     #[test]
     fn even_requests_of_several_threads_interleave() {
-        let mut dues: Vec<Due> =
-            (0..3).flat_map(|n| all(&mut rate(1000.0, Spacing::Even, n, 3), 8_999_999)).collect();
+        let mut dues: Vec<Due> = (0..3).flat_map(|n| all(&mut rate(1000.0, Spacing::Even, n, 3), 8_999_999)).collect();
         dues.sort_by_key(|due| due.number);
         let expect: Vec<Due> = (0..9).map(|n| Due { ns: n * 1_000_000, number: n }).collect();
         assert_eq!(dues, expect);

@@ -19,7 +19,7 @@ pub struct LoadFlags {
     #[arg(short, long, value_name = "N", value_parser = rate, conflicts_with_all = ["closed", "speed"])]
     pub rate: Option<f64>,
 
-    /// Length of the run; of each step or number of clients [default: 10, and with --urls the log, at most 600]
+    /// Length of the run [default: 10; of each step or number of clients 5; of a log its own, at most 600]
     #[arg(short, long, value_name = "SECONDS", value_parser = some_seconds)]
     pub seconds: Option<Duration>,
 

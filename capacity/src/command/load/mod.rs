@@ -2,10 +2,14 @@
 
 mod flags;
 mod prepare;
+mod progress;
 mod text;
 
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 use yunti_base::{Cancel, Code, Error};
+use yunti_load::curve::steps::{self, Ladder};
+use yunti_load::curve::sweep;
 use yunti_load::guard::End;
 use yunti_load::report::{Report, Second};
 use yunti_program::failure::{Failure, Outcome};
@@ -13,33 +17,101 @@ use yunti_program::terminal::signals::cancel_on_signals;
 use yunti_program::terminal::stdout;
 
 pub use flags::LoadFlags;
+use prepare::{LogNotes, Prepared};
+use progress::Progress;
 
 /// Runs the command.
 pub fn load(flags: &LoadFlags) -> Outcome {
-    let plan = prepare::plan(flags)?;
+    let prepared = prepare::prepare(flags)?;
     let cancel = Cancel::default();
     cancel_on_signals(&cancel);
-    let mut progress = text::Progress::new(flags.json);
-    let report = yunti_load::run(&plan, &cancel, &mut |second: &Second| progress.show(second))?;
-    progress.clear();
-    if flags.json {
-        let mut document = json!({ "format": "yunti-load/1", "mode": "run" });
-        document["run"] = serde_json::to_value(&report).expect("a report is JSON");
-        stdout::print_json(&document)?;
-    } else {
-        stdout::print(&text::report(&report))?;
+    match (flags.steps, flags.sweep.is_empty()) {
+        (true, _) => climb(flags, &prepared, &cancel),
+        (false, false) => sweep(flags, &prepared, &cancel),
+        (false, true) => run(flags, &prepared, &cancel),
     }
+}
+
+fn run(flags: &LoadFlags, prepared: &Prepared, cancel: &Cancel) -> Outcome {
+    let mut progress = Progress::new(flags.json);
+    let report = yunti_load::run(&prepared.plan, cancel, &mut |second: &Second| progress.show(second))?;
+    progress.clear();
+    print(flags, prepared, "run", &report, || text::report(&report) + &log_notes(prepared))?;
     outcome(&report)
+}
+
+fn climb(flags: &LoadFlags, prepared: &Prepared, cancel: &Cancel) -> Outcome {
+    let ladder = Ladder { from: flags.from, factor: flags.factor, spacing: flags.arrivals.into() };
+    let progress = std::cell::RefCell::new(Progress::new(flags.json));
+    let climb =
+        steps::run(&prepared.plan, &ladder, cancel, &mut |second| progress.borrow_mut().show(second), &mut |step| {
+            progress.borrow_mut().keep(&text::step_line(step))
+        })?;
+    progress.borrow_mut().clear();
+    print(flags, prepared, "steps", &climb, || text::climb(&prepared.plan, &climb) + &log_notes(prepared))?;
+    climb.steps.last().map_or(Ok(()), |step| {
+        if climb.peak_per_second > 0.0 { cancelled(&step.report) } else { outcome(&step.report) }
+    })
+}
+
+fn sweep(flags: &LoadFlags, prepared: &Prepared, cancel: &Cancel) -> Outcome {
+    let clients: Vec<usize> = flags.sweep.iter().map(|&n| n as usize).collect();
+    let progress = std::cell::RefCell::new(Progress::new(flags.json));
+    let points =
+        sweep::run(&prepared.plan, &clients, cancel, &mut |second| progress.borrow_mut().show(second), &mut |point| {
+            progress.borrow_mut().keep(&text::point_line(point))
+        })?;
+    progress.borrow_mut().clear();
+    print(flags, prepared, "sweep", &points, || text::sweep(&prepared.plan, &points) + &log_notes(prepared))?;
+    points.last().map_or(Ok(()), |point| outcome(&point.report))
+}
+
+/// Prints a result as JSON or text.
+fn print(
+    flags: &LoadFlags,
+    prepared: &Prepared,
+    mode: &str,
+    result: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Outcome {
+    if !flags.json {
+        return stdout::print(&text());
+    }
+    let mut document = json!({
+        "format": "yunti-load/1",
+        "version": env!("CARGO_PKG_VERSION"),
+        "mode": mode,
+        "log": prepared.log.as_ref().map(log_json),
+    });
+    document[mode] = serde_json::to_value(result)
+        .map_err(|e| Error::new(Code::Internal, format!("cannot write the report: {e}")))?;
+    stdout::print_json(&document)
+}
+
+fn log_json(log: &LogNotes) -> Value {
+    json!({
+        "requests": log.requests,
+        "seconds": log.seconds,
+        "other_methods": log.left_out.other_methods,
+        "unreadable": log.left_out.unreadable,
+    })
+}
+
+fn log_notes(prepared: &Prepared) -> String {
+    prepared.log.as_ref().map_or(String::new(), text::log)
+}
+
+fn cancelled(report: &Report) -> Outcome {
+    if report.end == End::Cancelled { Err(Failure::Reported(Code::Cancelled)) } else { Ok(()) }
 }
 
 /// Returns the exit code of a run that was reported.
 fn outcome(report: &Report) -> Outcome {
-    match report.end {
-        End::Cancelled => Err(Failure::Reported(Code::Cancelled)),
-        _ if report.done > 0 => Ok(()),
-        _ => {
-            let what = report.examples.first().map_or("the server did not answer", |example| example.text.as_str());
-            Err(Error::new(Code::Input, what).at_path(report.target.clone()).hint("check the server").into())
-        }
+    cancelled(report)?;
+    if report.done > 0 {
+        return Ok(());
     }
+    let what = report.examples.first().map_or("the server did not answer", |example| example.text.as_str());
+    eprintln!("yunti: no request succeeded: {}: {what}", report.target);
+    Err(Failure::Reported(Code::Input))
 }

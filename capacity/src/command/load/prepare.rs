@@ -1,9 +1,12 @@
 //! Plan of the flags.
 
+use std::io::BufReader;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use yunti_base::{Code, Error, Result};
+use yunti_load::access_log::file::{self, LeftOut, Log};
 use yunti_load::plan::{Arrivals, Plan, Protocol};
 use yunti_load::request::script::Script;
 use yunti_load::request::{Template, check_method};
@@ -15,33 +18,81 @@ use super::flags::LoadFlags;
 /// Rate of an open loop without further flags.
 const RATE: f64 = 50.0;
 const SECONDS: Duration = Duration::from_secs(10);
+/// Length of a step, and of a run of a sweep.
+const STEP: Duration = Duration::from_secs(5);
+/// Longest replay of a log without --seconds.
+const LOG_MAX: Duration = Duration::from_secs(600);
+const STREAMS: usize = 100;
 const OPEN_CONNECTIONS: usize = 256;
 const CLOSED_CONNECTIONS: usize = 8;
 /// Largest body.
 const BODY_BYTES_MAX: u64 = 64 << 20;
 
-/// Returns the plan of one run.
-pub fn plan(flags: &LoadFlags) -> Result<Plan> {
+/// Plan of the flags, with the notes of a log.
+pub struct Prepared {
+    pub plan: Plan,
+    pub log: Option<LogNotes>,
+}
+
+/// Lines of a log that are not replayed, and the time that it covers.
+pub struct LogNotes {
+    pub requests: usize,
+    pub left_out: LeftOut,
+    pub seconds: Option<u64>,
+}
+
+/// Returns the plan of the flags.
+pub fn prepare(flags: &LoadFlags) -> Result<Prepared> {
     let target = Target::of_url(&flags.url)?;
     let template = template(flags, &target)?;
-    let method = flags.method.clone().unwrap_or_else(|| if flags.body.is_some() { "POST" } else { "GET" }.into());
-    check_method(&method)?;
-    let script = Script::of_one(&template, &method, &target.path);
-    let addresses = target.resolve(flags.i_own_this_host)?;
-    let arrivals = match flags.closed {
-        true => Arrivals::Closed,
-        false => Arrivals::Rate { per_second: flags.rate.unwrap_or(RATE), spacing: flags.arrivals.into() },
+    let (script, log) = match &flags.urls {
+        Some(path) => {
+            if target.path != "/" {
+                return Err(Error::new(Code::Usage, format!("'{}' has a path, yet --urls names the paths", flags.url))
+                    .hint(format!("write http{}://{}", if target.is_tls { "s" } else { "" }, target.authority())));
+            }
+            let log = read_log(path, template)?;
+            let notes = LogNotes { requests: log.script.len(), left_out: log.left_out, seconds: log.seconds };
+            (log.script, Some(notes))
+        }
+        None => {
+            let default = if flags.body.is_some() { "POST" } else { "GET" };
+            let method = flags.method.as_deref().unwrap_or(default);
+            check_method(method)?;
+            (Script::of_one(template, method, &target.path), None)
+        }
     };
-    let default = if flags.closed { CLOSED_CONNECTIONS } else { OPEN_CONNECTIONS };
+    let addresses = target.resolve(flags.i_own_this_host)?;
+    let is_closed = flags.closed || !flags.sweep.is_empty();
+    let seconds = log.as_ref().and_then(|log| log.seconds).filter(|_| flags.rate.is_none() && !flags.steps);
+    let arrivals = match (is_closed, seconds) {
+        (true, _) => Arrivals::Closed,
+        (false, Some(_)) => Arrivals::Log { speed: flags.speed.unwrap_or(1.0) },
+        (false, None) if flags.speed.is_some() => {
+            return Err(Error::new(Code::Usage, "--speed needs a log with times").hint("give --rate instead"));
+        }
+        (false, None) => Arrivals::Rate { per_second: flags.rate.unwrap_or(RATE), spacing: flags.arrivals.into() },
+    };
+    let default = match (is_closed, flags.http2) {
+        (true, _) => CLOSED_CONNECTIONS,
+        (false, true) => usize::from(flags.threads),
+        (false, false) => OPEN_CONNECTIONS,
+    };
     let connections = flags.connections.map_or(default, |n| n as usize);
-    let streams = flags.streams.map_or(if flags.closed { 1 } else { 100 }, |n| n as usize);
-    Ok(Plan {
+    let streams = flags.streams.map_or(if is_closed { 1 } else { STREAMS }, |n| n as usize);
+    let duration = match (arrivals, seconds) {
+        _ if flags.seconds.is_some() => flags.seconds.unwrap_or(SECONDS),
+        (Arrivals::Log { speed }, Some(seconds)) => LOG_MAX.min(Duration::from_secs_f64(seconds as f64 / speed)),
+        _ if flags.steps || !flags.sweep.is_empty() => STEP,
+        _ => SECONDS,
+    };
+    let plan = Plan {
         target,
         addresses,
         script: Arc::new(script),
         arrivals,
         protocol: if flags.http2 { Protocol::Http2 { streams } } else { Protocol::Http1 },
-        duration: flags.seconds.unwrap_or(SECONDS),
+        duration,
         ramp: flags.ramp.unwrap_or_default(),
         connections,
         threads: usize::from(flags.threads).min(connections),
@@ -50,7 +101,15 @@ pub fn plan(flags: &LoadFlags) -> Result<Plan> {
         stop_errors: flags.stop_errors / 100.0,
         trust: Trust { accepts_all: flags.insecure, roots: flags.ca.clone() },
         seed: flags.seed,
-    })
+    };
+    Ok(Prepared { plan, log })
+}
+
+fn read_log(path: &Path, template: Template) -> Result<Log> {
+    let name = path.to_string_lossy();
+    let failed = |e: std::io::Error| Error::io(Code::Input, "cannot read the log", &e).at_path(name.clone());
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file::read(BufReader::new(file), template).map_err(|e| e.at_path(name.clone()))
 }
 
 fn template(flags: &LoadFlags, target: &Target) -> Result<Template> {

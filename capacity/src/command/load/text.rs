@@ -1,46 +1,20 @@
-//! Report as text, and the line of progress.
+//! Reports as text.
 
-use std::io::{IsTerminal, Write};
-
+use yunti_load::curve::steps::{Climb, Step};
+use yunti_load::curve::sweep::Point;
 use yunti_load::guard::End;
-use yunti_load::report::{Report, Second};
+use yunti_load::plan::Plan;
+use yunti_load::report::{PatternReport, Report};
 use yunti_load::tally::times::Percentiles;
 use yunti_program::terminal::paint::Paint;
 use yunti_program::text::numbers;
-use yunti_program::text::table::{Side, Table};
+use yunti_program::text::table::{Side, Table, cut};
 
-/// Line of progress on a terminal.
-pub struct Progress {
-    is_on: bool,
-}
+use super::prepare::LogNotes;
 
-impl Progress {
-    /// Returns the line; it is off if standard error is no terminal, or for JSON.
-    pub fn new(is_json: bool) -> Progress {
-        Progress { is_on: !is_json && std::io::stderr().is_terminal() }
-    }
-
-    /// Shows the last second.
-    pub fn show(&mut self, second: &Second) {
-        if self.is_on {
-            let (p50, p99) = (numbers::milliseconds(second.p50_ms), numbers::milliseconds(second.p99_ms));
-            let _ = write!(
-                std::io::stderr(),
-                "\r\x1b[K{} s: {} requests/s, p50 {p50}, p99 {p99}, {} errors",
-                second.at_s + 1,
-                second.done,
-                second.errors
-            );
-        }
-    }
-
-    /// Removes the line.
-    pub fn clear(&mut self) {
-        if self.is_on {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
-}
+/// Patterns of paths that a text lists.
+const PATTERNS: usize = 12;
+const PATTERN_COLUMNS: usize = 48;
 
 /// Returns the report of a run.
 pub fn report(report: &Report) -> String {
@@ -65,6 +39,7 @@ pub fn report(report: &Report) -> String {
     }
     text.push('\n');
     text += &times(report);
+    text += &patterns(&report.patterns);
     text += &notes(report);
     text
 }
@@ -90,6 +65,24 @@ fn times(report: &Report) -> String {
         row("client late", &report.lateness);
     }
     table.print(Paint::OFF)
+}
+
+fn patterns(patterns: &[PatternReport]) -> String {
+    if patterns.is_empty() {
+        return String::new();
+    }
+    let right = |name| (name, Side::Right);
+    let columns = [("path", Side::Left), right("requests"), right("errors"), right("mean"), right("p50"), right("p99")];
+    let mut table = Table::new(&columns).with_all_columns();
+    for row in patterns.iter().take(PATTERNS) {
+        let times = [row.mean_ms, row.p50_ms, row.p99_ms].map(numbers::milliseconds);
+        let counts = [numbers::count(row.done + row.errors), numbers::count(row.errors)];
+        let name = cut(&row.pattern, PATTERN_COLUMNS);
+        table.row([name].into_iter().chain(counts).chain(times).collect());
+    }
+    let rest = patterns.len().saturating_sub(PATTERNS) as u64;
+    let rest = if rest > 0 { format!("  and {}\n", numbers::several(rest, "further path")) } else { String::new() };
+    format!("\n{}{rest}", table.print(Paint::OFF))
 }
 
 fn notes(report: &Report) -> String {
@@ -123,4 +116,93 @@ fn notes(report: &Report) -> String {
         End::Complete => {}
     }
     text
+}
+
+/// Returns the line of a finished step.
+pub fn step_line(step: &Step) -> String {
+    format!(
+        "{} requests/s offered: {} answered, p99 {}{}",
+        numbers::three(step.per_second),
+        numbers::three(step.report.done_per_second),
+        numbers::milliseconds(step.report.latency.p99_ms),
+        step.sign.map_or(String::new(), |sign| format!(", {}", sign.name()))
+    )
+}
+
+/// Returns the report of steps.
+pub fn climb(plan: &Plan, climb: &Climb) -> String {
+    let right = |name| (name, Side::Right);
+    let columns =
+        [right("offered/s"), right("answered/s"), right("p50"), right("p99"), right("errors"), ("", Side::Left)];
+    let mut table = Table::new(&columns);
+    for step in &climb.steps {
+        let report = &step.report;
+        table.row(vec![
+            numbers::three(step.per_second),
+            numbers::three(report.done_per_second),
+            numbers::milliseconds(report.latency.p50_ms),
+            numbers::milliseconds(report.latency.p99_ms),
+            numbers::count(report.errors),
+            step.sign.map_or(String::new(), |sign| sign.name().into()),
+        ]);
+    }
+    let mut text = format!("{}: a rate in steps\n\n{}\n", plan.target, table.print(Paint::OFF));
+    text += &format!("  peak: {} requests/s answered\n", numbers::three(climb.peak_per_second));
+    text += &match (climb.knee_per_second, climb.is_limit_found) {
+        (Some(knee), true) => {
+            format!("  knee: {} requests/s, the last rate that was served well\n", numbers::three(knee))
+        }
+        (Some(_), false) => "  no knee: the server did not suffer; its limit is higher\n".into(),
+        (None, _) => "  no knee: the first rate was too high already; lower --from\n".into(),
+    };
+    let cpus = climb.steps.iter().map(|step| step.report.cpus).fold(0.0, f64::max);
+    text + &format!("  client: at most {} of a processor\n", numbers::percent(cpus))
+}
+
+/// Returns the line of a finished run of a sweep.
+pub fn point_line(point: &Point) -> String {
+    format!(
+        "{}: {} requests/s, p99 {}",
+        numbers::several(point.clients as u64, "client"),
+        numbers::three(point.report.done_per_second),
+        numbers::milliseconds(point.report.latency.p99_ms)
+    )
+}
+
+/// Returns the report of a sweep.
+pub fn sweep(plan: &Plan, points: &[Point]) -> String {
+    let right = |name| (name, Side::Right);
+    let names = ["clients", "requests/s", "mean", "p50", "p90", "p99", "max", "errors", "client CPU"];
+    let mut table = Table::new(&names.map(right));
+    for point in points {
+        let (report, times) = (&point.report, &point.report.latency);
+        let times = [times.mean_ms, times.p50_ms, times.p90_ms, times.p99_ms, times.max_ms].map(numbers::milliseconds);
+        let first = [numbers::count(point.clients as u64), numbers::three(report.done_per_second)];
+        let last = [numbers::count(report.errors), numbers::percent(report.cpus)];
+        table.row(first.into_iter().chain(times).chain(last).collect());
+    }
+    let mut text = format!("{}: a closed loop at each number of clients\n\n{}", plan.target, table.print(Paint::OFF));
+    let last = points.last().filter(|point| point.report.end != End::Complete);
+    text += match last.map(|point| point.report.end) {
+        Some(End::Errors) => "\n  stopped: errors exceeded the share of --stop-errors\n",
+        Some(End::Silence) => "\n  stopped: no answer arrived within --timeout\n",
+        Some(End::Cancelled) => "\n  cancelled: these are the figures until then\n",
+        _ => "",
+    };
+    text
+}
+
+/// Returns the notes on a log.
+pub fn log(log: &LogNotes) -> String {
+    let mut text = format!("  log: {}", numbers::several(log.requests as u64, "request"));
+    if let Some(seconds) = log.seconds {
+        text += &format!(" of {}", numbers::seconds(seconds as f64));
+    }
+    if log.left_out.other_methods > 0 {
+        text += &format!("; {} with a body or an effect left out", numbers::count(log.left_out.other_methods));
+    }
+    if let (n @ 1.., Some((line, why))) = (log.left_out.unreadable, log.left_out.example) {
+        text += &format!("; {} unreadable, the first is line {line}: {why}", numbers::several(n, "line"));
+    }
+    text + "\n"
 }

@@ -1,0 +1,4 @@
+//! Curves: several runs, one after the other.
+
+pub mod steps;
+pub mod sweep;
