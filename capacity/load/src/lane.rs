@@ -23,6 +23,8 @@ use crate::tally::record::Record;
 pub const SECOND_NS: u64 = 1_000_000_000;
 /// Wait for answers after a run that was stopped.
 const STOPPED_DRAIN_NS: u64 = SECOND_NS;
+/// Time after the end in which requests that were due before it are sent: they are the slowest ones.
+const GRACE_NS: u64 = SECOND_NS;
 
 /// State that the threads of a run share.
 pub struct Control {
@@ -42,14 +44,23 @@ pub struct Report {
     pub batch: Batch,
 }
 
+/// Times that a request is sent again, at most.
+const REPEATS_MAX: u8 = 5;
+
 /// Request to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     pub due_ns: u64,
     /// Number of the request in the script.
     pub request: u32,
-    /// True if it was sent before, on a connection that the server closed without an answer.
-    pub is_repeat: bool,
+    /// Times that it was sent before, on connections that the server closed without an answer.
+    pub repeats: u8,
+}
+
+#[derive(Clone, Copy)]
+struct Ending {
+    send_until_ns: u64,
+    wait_until_ns: u64,
 }
 
 /// Part of a run in one thread.
@@ -66,7 +77,8 @@ pub struct Lane<'a> {
     halvings: u64,
     second: usize,
     end_ns: u64,
-    drain_until_ns: Option<u64>,
+    /// Set at the end: until when requests that are due are sent, and answers awaited.
+    ending: Option<Ending>,
     cpu_from_ns: u64,
 }
 
@@ -94,7 +106,7 @@ impl<'a> Lane<'a> {
             halvings: 0,
             second: 0,
             end_ns: plan.duration.as_nanos() as u64,
-            drain_until_ns: None,
+            ending: None,
             cpu_from_ns: cpu_ns(),
         }
     }
@@ -133,36 +145,47 @@ impl<'a> Lane<'a> {
                 arrivals.slow(now_ns, 0.5);
             }
         }
-        if self.drain_until_ns.is_none() {
+        if self.ending.is_none() {
             let until_ns = now_ns.min(self.end_ns.saturating_sub(1));
             while let Some(due) = self.arrivals.as_mut().and_then(|arrivals| arrivals.take(until_ns)) {
                 self.hand_on(due.ns);
                 self.record.offer();
                 let request = self.plan.script.at(due.number);
-                self.queue.push_back(Job { due_ns: due.ns, request, is_repeat: false });
+                self.queue.push_back(Job { due_ns: due.ns, request, repeats: 0 });
             }
-            let timeout_ns = self.plan.timeout.as_nanos() as u64;
-            while self.queue.front().is_some_and(|job| now_ns > job.due_ns + timeout_ns) {
-                self.fail_next(Failure::NotSent, || format!("no free connection within {} s", timeout_ns / SECOND_NS));
-            }
+        }
+        let timeout = self.plan.timeout;
+        while self.queue.front().is_some_and(|job| now_ns > job.due_ns + timeout.as_nanos() as u64) {
+            self.fail_next(Failure::NotSent, || format!("no free connection within {} s", timeout.as_secs_f64()));
         }
         self.hand_on(now_ns);
         self.end_in_time(now_ns);
     }
 
     fn end_in_time(&mut self, now_ns: u64) {
-        if self.drain_until_ns.is_some() {
-            return;
-        }
         let is_stopped = self.control.cancel.is_set() || self.control.stop.load(Relaxed);
         let is_log_over = self.arrivals.as_ref().is_some_and(|arrivals| arrivals.next_ns().is_none());
-        if is_stopped || now_ns >= self.end_ns || is_log_over && self.queue.is_empty() {
-            let drain_ns = if is_stopped { STOPPED_DRAIN_NS } else { self.plan.timeout.as_nanos() as u64 };
-            self.drain_until_ns = Some(now_ns + drain_ns);
+        let is_complete = now_ns >= self.end_ns || is_log_over && self.queue.is_empty();
+        let mut ending = match self.ending {
+            Some(ending) => ending,
+            None if is_stopped || is_complete => {
+                self.record.end(now_ns);
+                let send_until_ns = now_ns + GRACE_NS;
+                // The last request must have its whole time limit, and the check of it some more.
+                let wait_until_ns = send_until_ns + self.plan.timeout.as_nanos() as u64 + GRACE_NS;
+                Ending { send_until_ns, wait_until_ns }
+            }
+            None => return,
+        };
+        if is_stopped {
+            ending.send_until_ns = now_ns.min(ending.send_until_ns);
+            ending.wait_until_ns = ending.wait_until_ns.min(ending.send_until_ns + STOPPED_DRAIN_NS);
+        }
+        if now_ns >= ending.send_until_ns {
             self.record.unsent += self.queue.len() as u64;
-            self.record.end(now_ns);
             self.queue.clear();
         }
+        self.ending = Some(ending);
     }
 
     /// Hands the figures on up to this time's second.
@@ -178,24 +201,24 @@ impl<'a> Lane<'a> {
 
     /// Returns true once no further request is sent: only answers are due.
     pub fn is_ending(&self) -> bool {
-        self.drain_until_ns.is_some()
+        self.ending.is_some() && self.queue.is_empty()
     }
 
     /// Returns true once the wait for answers is over too.
     pub fn is_over(&self, now_ns: u64) -> bool {
-        self.drain_until_ns.is_some_and(|until_ns| now_ns >= until_ns)
+        self.ending.is_some_and(|ending| now_ns >= ending.wait_until_ns)
     }
 
     /// Returns the time of the next request; None without one.
     pub fn next_ns(&self) -> Option<u64> {
         let next_ns = self.arrivals.as_ref().and_then(Arrivals::next_ns);
-        next_ns.filter(|&ns| ns < self.end_ns && !self.is_ending())
+        next_ns.filter(|&ns| ns < self.end_ns && self.ending.is_none())
     }
 
     /// Returns the time at which the present second or the run ends.
     pub fn next_change_ns(&self) -> u64 {
         let second_ns = (self.second as u64 + 1) * SECOND_NS;
-        if self.is_ending() { second_ns } else { second_ns.min(self.end_ns) }
+        if self.ending.is_some() { second_ns } else { second_ns.min(self.end_ns) }
     }
 
     /// Returns the number of requests that wait for a connection.
@@ -205,28 +228,27 @@ impl<'a> Lane<'a> {
 
     /// Returns the next request: one that waits, or in a closed loop a new one.
     pub fn next_job(&mut self) -> Option<Job> {
-        if self.is_ending() {
-            return None;
-        }
-        match (self.queue.pop_front(), self.plan.is_open()) {
+        match (self.queue.pop_front(), self.plan.is_open() || self.ending.is_some()) {
             (Some(job), _) => Some(job),
             (None, true) => None,
             (None, false) => {
                 let place = self.begun_jobs * self.plan.threads as u64 + self.thread as u64;
                 self.begun_jobs += 1;
                 self.record.offer();
-                Some(Job { due_ns: self.now_ns(), request: self.plan.script.at(place), is_repeat: false })
+                Some(Job { due_ns: self.now_ns(), request: self.plan.script.at(place), repeats: 0 })
             }
         }
+    }
+
+    /// Returns true if a request may be sent again after its connection closed without an answer.
+    pub fn may_repeat(&self, job: &Job) -> bool {
+        job.repeats < REPEATS_MAX && self.plan.script.request(job.request).is_repeatable
     }
 
     /// Puts a request back that a closed connection did not answer.
     pub fn repeat(&mut self, job: Job) {
         self.record.repeats += 1;
-        match self.is_ending() {
-            true => self.record.unsent += 1,
-            false => self.queue.push_front(Job { is_repeat: true, ..job }),
-        }
+        self.queue.push_front(Job { repeats: job.repeats + 1, ..job });
     }
 
     /// Fails the request that has waited longest, if one waits.

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit, setrlimit};
+use rustls::ClientConnection;
 use yunti_base::{Cancel, Code, Error, Result};
 
 use crate::guard::{End, Guard, Verdict};
@@ -24,6 +25,8 @@ use crate::trust::Tls;
 
 /// Descriptors that a run needs beside its connections.
 const OWN_DESCRIPTORS: u64 = 64;
+/// Longest wait for the first connection.
+const REACH: Duration = Duration::from_secs(10);
 /// Period of the check of the caller's flag.
 const WATCH: Duration = Duration::from_millis(50);
 
@@ -42,7 +45,7 @@ pub fn run(plan: &Plan, cancel: &Cancel, on_second: &mut dyn FnMut(&Second)) -> 
         }
         false => None,
     };
-    reach(plan)?;
+    reach(plan, tls.as_ref())?;
     let control = Control {
         cancel: cancel.clone(),
         stop: AtomicBool::new(false),
@@ -80,17 +83,46 @@ fn drive(lane: Lane, tls: Option<Tls>) -> Result<Record> {
 }
 
 /// Connects once, so that an absent server is one error instead of thousands.
-fn reach(plan: &Plan) -> Result<()> {
-    let mut last = io::Error::from(io::ErrorKind::NotFound);
+fn reach(plan: &Plan, tls: Option<&Tls>) -> Result<()> {
+    let doing = format!("cannot connect to {}:{}", plan.target.host, plan.target.port);
+    let mut last = Error::new(Code::Input, doing.clone());
     for address in &plan.addresses {
-        match TcpStream::connect_timeout(address, plan.timeout.min(Duration::from_secs(10))) {
-            Ok(_) => return Ok(()),
-            Err(e) => last = e,
+        let limit = plan.timeout.min(REACH);
+        let socket = match TcpStream::connect_timeout(address, limit) {
+            Ok(socket) => socket,
+            Err(e) => {
+                last = Error::io(Code::Input, &doing, &e).hint("start the server, or check the URL");
+                continue;
+            }
+        };
+        let Some(tls) = tls else { return Ok(()) };
+        match shake_hands(socket, tls, limit) {
+            Ok(()) => return Ok(()),
+            Err(e) => last = Error::new(Code::Input, format!("{doing}: {e}")).hint(tls_hint(&e)),
         }
     }
-    let target = &plan.target;
-    Err(Error::io(Code::Input, &format!("cannot connect to {}:{}", target.host, target.port), &last)
-        .hint("start the server, or check the URL"))
+    Err(last)
+}
+
+fn shake_hands(mut socket: TcpStream, tls: &Tls, limit: Duration) -> io::Result<()> {
+    socket.set_read_timeout(Some(limit))?;
+    socket.set_write_timeout(Some(limit))?;
+    let mut connection = ClientConnection::new(tls.config.clone(), tls.name.clone()).map_err(io::Error::other)?;
+    while connection.is_handshaking() {
+        connection.complete_io(&mut socket).map_err(|e| match e.kind() {
+            io::ErrorKind::WouldBlock => io::Error::new(io::ErrorKind::TimedOut, "no answer to the start of TLS"),
+            _ => e,
+        })?;
+    }
+    Ok(())
+}
+
+fn tls_hint(error: &io::Error) -> &'static str {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(rustls::Error::InvalidCertificate(_)) => "name its authority with --ca FILE, or add --insecure",
+        Some(rustls::Error::NoApplicationProtocol) => "the server does not offer this version of HTTP",
+        _ => "check that the server speaks TLS on this port",
+    }
 }
 
 /// Raises the limit of open files as far as the connections need.
@@ -131,7 +163,7 @@ fn watch(
         let figures = Second::of(second as u64, batch);
         watched.series.push(figures);
         on_second(&figures);
-        if watched.end != End::Complete || second as u64 >= plan.duration.as_secs() {
+        if watched.end != End::Complete || (second as u64 + 1) * lane::SECOND_NS >= plan.duration.as_nanos() as u64 {
             return;
         }
         match guard.judge(batch, in_flight) {

@@ -247,10 +247,9 @@ impl Driver<'_> {
             Input::Done { is_reusable } => self.finish(n, is_reusable),
             Input::Closed(why) => {
                 let slot = &self.slots[n];
-                let request = self.lane.plan.script.request(slot.job.request);
                 // A server closes an idle connection at any time, also when a request is on its way.
-                let is_race = slot.answers > 0 && slot.answer.bytes() == 0 && !slot.job.is_repeat;
-                if is_race && request.is_repeatable {
+                let is_race = slot.answers > 0 && slot.answer.bytes() == 0;
+                if is_race && self.lane.may_repeat(&slot.job) {
                     let job = slot.job;
                     self.close(n);
                     self.lane.repeat(job);

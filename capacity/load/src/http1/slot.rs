@@ -71,7 +71,7 @@ impl Slot {
             stream: None,
             state: State::Vacant,
             generation: 0,
-            job: Job { due_ns: 0, request: 0, is_repeat: false },
+            job: Job { due_ns: 0, request: 0, repeats: 0 },
             ready_ns: 0,
             sent_ns: 0,
             written: 0,

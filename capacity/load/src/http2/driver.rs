@@ -255,7 +255,7 @@ impl Driver<'_> {
                 };
                 self.lane.record.answer(*status, request.pattern, &moments);
             }
-            Err(fault) if fault.is_refused && request.is_repeatable && !job.is_repeat => self.lane.repeat(*job),
+            Err(fault) if fault.is_refused && self.lane.may_repeat(job) => self.lane.repeat(*job),
             Err(fault) => {
                 let text = fault.text.clone();
                 self.lane.fail(job, fault.failure, || text);

@@ -15,6 +15,11 @@ use super::prepare::LogNotes;
 /// Patterns of paths that a text lists.
 const PATTERNS: usize = 12;
 const PATTERN_COLUMNS: usize = 48;
+/// Lateness of the client that is worth a note: its 99th percentile in milliseconds, and as a share of the latency's.
+const LATE_MS_MIN: f64 = 1.0;
+const LATE_SHARE: f64 = 0.2;
+/// Processor use of a thread from which the client may be the limit.
+const CPU_SHARE: f64 = 0.9;
 
 /// Returns the report of a run.
 pub fn report(report: &Report) -> String {
@@ -37,8 +42,10 @@ pub fn report(report: &Report) -> String {
     if !statuses.is_empty() {
         text += &format!("  statuses {}\n", statuses.join(", "));
     }
-    text.push('\n');
-    text += &times(report);
+    if report.done > 0 {
+        text.push('\n');
+        text += &times(report);
+    }
     text += &patterns(&report.patterns);
     text += &notes(report);
     text
@@ -91,6 +98,12 @@ fn notes(report: &Report) -> String {
         numbers::percent(report.cpus),
         numbers::several(report.connects, "connection")
     );
+    if report.lateness.p99_ms > LATE_MS_MIN && report.lateness.p99_ms > LATE_SHARE * report.latency.p99_ms {
+        text += "  the client itself was late: this machine lacks processor time, so the latencies are too high\n";
+    }
+    if report.cpus > CPU_SHARE * report.threads as f64 {
+        text += "  the client was busy: add --threads, or the figures show the client's limit\n";
+    }
     for (kind, n) in &report.failures {
         let example = report.examples.iter().find(|example| example.kind == *kind);
         text += &format!("  {}: {}", kind.name(), numbers::count(*n));
