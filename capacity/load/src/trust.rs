@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use yunti_base::{Code, Error, Result};
 
@@ -45,14 +47,21 @@ impl Trust {
             .map_err(|e| Error::new(Code::Internal, format!("cannot set up TLS: {e}")))?;
         let mut config = match self.accepts_all {
             true => builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAll(provider))),
-            false => builder.with_root_certificates(self.root_store()?),
+            false => {
+                let (store, pinned) = self.root_store()?;
+                let ordinary = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider)
+                    .build()
+                    .map_err(|e| Error::new(Code::Internal, format!("cannot set up TLS: {e}")))?;
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(OrPinned { ordinary, pinned }))
+            }
         }
         .with_no_client_auth();
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         Ok(Arc::new(config))
     }
 
-    fn root_store(&self) -> Result<RootCertStore> {
+    /// Returns the roots, and the certificates of the user's file.
+    fn root_store(&self) -> Result<(RootCertStore, Vec<CertificateDer<'static>>)> {
         let system = || SYSTEM_ROOTS.iter().map(Path::new).find(|path| path.exists()).map(Path::to_path_buf);
         let Some(path) = self.roots.clone().or_else(system) else {
             return Err(Error::new(Code::Usage, "this machine has no file of trusted certificates")
@@ -61,18 +70,68 @@ impl Trust {
         let fault = |what: String| {
             Error::new(Code::Usage, what).at_path(path.to_string_lossy()).hint("name a file of certificates in PEM")
         };
-        let mut store = RootCertStore::empty();
+        let (mut store, mut pinned) = (RootCertStore::empty(), Vec::new());
         let certificates =
             CertificateDer::pem_file_iter(&path).map_err(|e| fault(format!("cannot read certificates: {e}")))?;
         for certificate in certificates {
             let certificate = certificate.map_err(|e| fault(format!("cannot read certificates: {e}")))?;
+            if self.roots.is_some() {
+                pinned.push(certificate.clone());
+            }
             // Systems have roots that rustls does not accept.
-            let added = store.add(certificate);
-            if let (true, Err(e)) = (self.roots.is_some(), added) {
+            if let (true, Err(e)) = (self.roots.is_some(), store.add(certificate)) {
                 return Err(fault(format!("cannot trust a certificate: {e}")));
             }
         }
-        if store.is_empty() { Err(fault("the file has no certificate".into())) } else { Ok(store) }
+        if store.is_empty() { Err(fault("the file has no certificate".into())) } else { Ok((store, pinned)) }
+    }
+}
+
+/// Verifier that also accepts the certificates of the user's file as they are.
+///
+/// `openssl req -x509` makes certificates that are their own authority, which the ordinary check refuses.
+#[derive(Debug)]
+struct OrPinned {
+    ordinary: Arc<WebPkiServerVerifier>,
+    pinned: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for OrPinned {
+    fn verify_server_cert(
+        &self,
+        own: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        stapled: &[u8],
+        now: UnixTime,
+    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
+        if self.pinned.iter().any(|pinned| pinned == own) {
+            verify_server_name(&ParsedCertificate::try_from(own)?, name)?;
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.ordinary.verify_server_cert(own, between, name, stapled, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        self.ordinary.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        self.ordinary.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.ordinary.supported_verify_schemes()
     }
 }
 
