@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::request::script::Script;
 use crate::schedule::arrivals::Spacing;
-use crate::target::Target;
-use crate::trust::Trust;
+use crate::server::target::Target;
+use crate::server::trust::Trust;
 
 /// Start of the requests.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -13,15 +13,15 @@ use rustls::ClientConnection;
 use yunti_base::{Cancel, Code, Error, Result};
 
 use crate::guard::{End, Guard, Verdict};
-use crate::http1;
-use crate::http2;
+use crate::http::http1;
+use crate::http::http2;
 use crate::lane::{self, Control, Lane};
 use crate::plan::{Plan, Protocol};
 use crate::report::{Report, Second};
+use crate::server::trust;
+use crate::server::trust::Tls;
 use crate::tally::batch::Batch;
 use crate::tally::record::Record;
-use crate::trust;
-use crate::trust::Tls;
 
 /// Descriptors that a run needs beside its connections.
 const OWN_DESCRIPTORS: u64 = 64;

@@ -1,5 +1,6 @@
 //! Requests of a run: prepared once, sent as they are.
 
+pub mod access_log;
 pub mod pattern;
 pub mod script;
 

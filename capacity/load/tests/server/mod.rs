@@ -10,8 +10,8 @@ use yunti_load::plan::{Arrivals, Plan, Protocol};
 use yunti_load::request::Template;
 use yunti_load::request::script::Script;
 use yunti_load::schedule::arrivals::Spacing;
-use yunti_load::target::Target;
-use yunti_load::trust::Trust;
+use yunti_load::server::target::Target;
+use yunti_load::server::trust::Trust;
 
 /// Starts a server that calls `answer` for each connection, and returns its address. It ends with the process.
 pub fn start(answer: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {

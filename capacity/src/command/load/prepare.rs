@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use yunti_base::{Code, Error, Result};
-use yunti_load::access_log::file::{self, LeftOut, Log};
 use yunti_load::plan::{Arrivals, Plan, Protocol};
+use yunti_load::request::access_log::file::{self, LeftOut, Log};
 use yunti_load::request::script::Script;
 use yunti_load::request::{Template, check_method};
-use yunti_load::target::Target;
-use yunti_load::trust::Trust;
+use yunti_load::server::target::Target;
+use yunti_load::server::trust::Trust;
 
 use super::flags::LoadFlags;
 

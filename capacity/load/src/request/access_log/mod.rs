@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   line.rs   one line -> method, path, time (time.rs)
-//!   file.rs   all lines -> request/script.rs, with what was left out
+//!   file.rs   all lines -> script.rs, with what was left out
 //! ```
 
 pub mod file;

@@ -11,9 +11,9 @@ use tokio_rustls::TlsConnector;
 
 use crate::request::Template;
 use crate::request::script::Script;
+use crate::server::target::Target;
+use crate::server::trust::Tls;
 use crate::tally::failure::Failure;
-use crate::target::Target;
-use crate::trust::Tls;
 
 /// Bodies are dropped at once, so the windows only have to hold what is under way.
 const STREAM_WINDOW: u32 = 1 << 20;

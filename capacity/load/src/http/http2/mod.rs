@@ -6,7 +6,7 @@
 //!     `-> exchange.rs   one request and its answer
 //! ```
 //!
-//! This client costs several times as much per request as `http1/`. Its own share is in the report.
+//! This client costs several times as much per request as `http1`. Its own share is in the report.
 
 pub mod driver;
 mod exchange;

@@ -13,11 +13,11 @@ use yunti_base::{Code, Error, Result};
 
 use super::exchange::{Exchange, Fault, exchange};
 use super::opening::{Opened, open, requests};
+use crate::http::timer::Timer;
 use crate::lane::{Job, Lane, SECOND_NS};
+use crate::server::trust::Tls;
 use crate::tally::failure::Failure;
 use crate::tally::record::{Moments, Record};
-use crate::timer::Timer;
-use crate::trust::Tls;
 
 /// Period of the check of flags and seconds.
 const ROUND: Duration = Duration::from_millis(20);

@@ -15,11 +15,11 @@ use yunti_base::{Code, Error, Result};
 
 use super::slot::{Input, READ_BYTES, Slot, State};
 use super::stream::{Stream, StreamError};
+use crate::http::timer::Timer;
 use crate::lane::{Job, Lane, SECOND_NS};
+use crate::server::trust::Tls;
 use crate::tally::failure::Failure;
 use crate::tally::record::{Moments, Record};
-use crate::timer::Timer;
-use crate::trust::Tls;
 
 const EVENTS: usize = 1024;
 /// Connections that open at once, at most: the backlog of a server may be short.

@@ -1,7 +1,7 @@
 //! Slot: a place for one connection after the other, with the request under way and its answer.
 
 use super::stream::{Stream, StreamError};
-use crate::answer::{Answer, Fault};
+use crate::http::answer::{Answer, Fault};
 use crate::lane::Job;
 
 /// Buffer of one read.

@@ -7,7 +7,7 @@ use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use rustls::ClientConnection;
 
-use crate::trust::Tls;
+use crate::server::trust::Tls;
 
 /// Error of a connection.
 #[derive(Debug)]

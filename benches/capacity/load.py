@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Compares `yunti capacity load` with wrk: requests per second of the client's processor time, at the same server.
+
+    python3 benches/capacity/load.py [--seconds 3] [--rounds 5]
+    python3 benches/capacity/load.py --delays          # reported against true latencies, at a server of known delays
+
+The server is fast_server.c, one thread. wrk (Debian: wrk) has only a closed loop; the open loop is offered more than
+the server can answer, so that both clients send as fast as they can. Each round runs each client once, in turn.
+"""
+
+import argparse
+import json
+import math
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "../..")
+TESTS = os.path.join(ROOT, "capacity/tests")
+sys.dont_write_bytecode = True
+sys.path.insert(0, TESTS)
+
+from servers import PROGRAM, free_port, wait_for  # noqa: E402
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
+    p.add_argument("--quick", action="store_true", help="one round of a second")
+    p.add_argument("--seconds", type=int, default=3, help="length of a run (default 3)")
+    p.add_argument("--rounds", type=int, default=5, help="runs of each client (default 5)")
+    p.add_argument("--connections", type=int, default=64, help="connections of each client (default 64)")
+    p.add_argument("--delays", action="store_true", help="compare latencies with the truth instead")
+    a = p.parse_args()
+    if a.quick:
+        a.seconds, a.rounds = 1, 1
+    return a
+
+
+def build(source, folder):
+    program = os.path.join(folder, "server")
+    subprocess.run(["cc", "-O2", "-o", program, source], check=True)
+    return program
+
+
+def measured(command):
+    """Returns the output of a command and its processor time."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return out, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def clients(url, a):
+    """Returns the clients: a name, a command, and how to read the number of answers."""
+    ours = [PROGRAM, "load", url, "-s", str(a.seconds), "-c", str(a.connections), "--json", "--stop-errors", "100"]
+    done = lambda out: json.loads(out)["run"]["done"]
+    of_wrk = lambda out: next(int(line.split()[0]) for line in out.splitlines() if "requests in" in line)
+    return {
+        "wrk, closed loop": (["wrk", "-t1", f"-c{a.connections}", f"-d{a.seconds}s", url], of_wrk),
+        "yunti, closed loop": (ours + ["--closed"], done),
+        "yunti, open loop": (ours + ["--rate", "400000"], done),
+        "yunti, open loop at 20,000/s": (ours + ["--rate", "20000"], done),
+    }
+
+
+def rates(a, folder):
+    program, port = build(os.path.join(HERE, "fast_server.c"), folder), free_port()
+    server = subprocess.Popen([program, str(port)])
+    found = {}
+    try:
+        wait_for(port)
+        for _ in range(a.rounds):
+            for name, (command, answers) in clients(f"http://127.0.0.1:{port}/", a).items():
+                if shutil.which(command[0]) or os.path.exists(command[0]):
+                    out, cpu = measured(command)
+                    found.setdefault(name, []).append((answers(out) / a.seconds, answers(out) / cpu))
+    finally:
+        server.kill()
+        server.wait()
+    print(f"{'client':32}{'requests/s':>14}{'per CPU second: median':>26}{'least':>12}{'most':>12}{'to wrk':>10}")
+    peer = found.get("wrk, closed loop")
+    for name, rows in found.items():
+        per_cpu = [row[1] for row in rows]
+        ratio = statistics.median(own[1] / other[1] for own, other in zip(rows, peer)) if peer else math.nan
+        print(f"{name:32}{statistics.median(row[0] for row in rows):14,.0f}{statistics.median(per_cpu):26,.0f}"
+              f"{min(per_cpu):12,.0f}{max(per_cpu):12,.0f}{ratio:10.2f}")
+
+
+DELAYS = [5] * 80 + [20] * 17 + [50] * 3
+STALL_AT_MS, STALL_MS = 2000, 500
+QUANTILES = {"p50_ms": 0.5, "p90_ms": 0.9, "p99_ms": 0.99, "p999_ms": 0.999, "max_ms": 1}
+
+
+def truth(rate, seconds, stall_ms):
+    """Returns the quantiles of even arrivals at the server of known delays."""
+    times = []
+    for n in range(rate * seconds):
+        due, delay, end = n / rate * 1000, DELAYS[n % len(DELAYS)], STALL_AT_MS + stall_ms
+        answered = due + delay
+        if STALL_AT_MS <= due < end:
+            answered = end + delay
+        elif STALL_AT_MS <= answered < end:
+            answered = end
+        times.append(answered - due)
+    times.sort()
+    return {name: times[math.ceil(len(times) * share) - 1] for name, share in QUANTILES.items()}
+
+
+def wrk_latency(url, seconds):
+    """Returns what wrk reports: a closed loop with the eight connections that carry about 1000 requests a second."""
+    out = subprocess.run(["wrk", "-t1", "-c8", f"-d{seconds}s", "--latency", url], capture_output=True, text=True).stdout
+    units = {"us": 1e-3, "ms": 1.0, "s": 1e3}
+
+    def ms(text):
+        unit = "us" if text.endswith("us") else "ms" if text.endswith("ms") else "s"
+        return float(text[:-len(unit)]) * units[unit]
+
+    lines = [line.split() for line in out.splitlines()]
+    found = {f"p{words[0][:-1]}_ms": ms(words[1]) for words in lines if words and words[0] in ("50%", "90%", "99%")}
+    found["max_ms"] = next(ms(words[3]) for words in lines if words and words[0] == "Latency" and len(words) > 4)
+    return found
+
+
+def latencies(a, folder):
+    program, seconds = build(os.path.join(TESTS, "delays.c"), folder), 6
+    print(f"{'client':20}{'stall ms':>10}{'rate':>8}" + "".join(f"{name[:-3] + ' (error)':>20}" for name in QUANTILES))
+
+    def served(stall_ms, work):
+        port = free_port()
+        command = [program, str(port), str(STALL_AT_MS), str(stall_ms), *map(str, DELAYS)]
+        server = subprocess.Popen(command)
+        try:
+            wait_for(port)
+            return work(f"http://127.0.0.1:{port}/")
+        finally:
+            server.kill()
+            server.wait()
+
+    def row(client, stall_ms, rate, rounds, true):
+        found = {name: statistics.median(r[name] for r in rounds) for name in QUANTILES if name in rounds[0]}
+        cells = (f"{found[n]:.2f} ({found[n] - true[n]:+.2f})" if n in found else "" for n in QUANTILES)
+        print(f"{client:20}{stall_ms:10}{rate:8}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
+
+    def ours(rate):
+        command = [PROGRAM, "load", "-r", str(rate), "-s", str(seconds), "--arrivals", "even", "--json", "-c", "4000"]
+        run = lambda url: json.loads(subprocess.run(command + [url], capture_output=True, text=True).stdout)
+        return lambda url: run(url)["run"]["latency"]
+
+    for stall_ms in (0, STALL_MS):
+        for rate in (200, 1000, 5000):
+            rounds = [served(stall_ms, ours(rate)) for _ in range(a.rounds)]
+            row("yunti, open loop", stall_ms, rate, rounds, truth(rate, seconds, stall_ms))
+        if shutil.which("wrk"):
+            rounds = [served(stall_ms, lambda url: wrk_latency(url, seconds)) for _ in range(a.rounds)]
+            row("wrk, closed loop", stall_ms, "~1000", rounds, truth(1000, seconds, stall_ms))
+
+
+def main():
+    a = arguments()
+    with tempfile.TemporaryDirectory() as folder:
+        (latencies if a.delays else rates)(a, folder)
+
+
+if __name__ == "__main__":
+    main()
