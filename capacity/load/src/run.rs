@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -45,7 +45,8 @@ pub fn run(plan: &Plan, cancel: &Cancel, on_second: &mut dyn FnMut(&Second)) -> 
         }
         false => None,
     };
-    reach(plan, tls.as_ref())?;
+    // `localhost` is often both ::1 and 127.0.0.1, and the server listens at one.
+    let plan = &Plan { addresses: reachable(plan, tls.as_ref())?, ..plan.clone() };
     let control = Control {
         cancel: cancel.clone(),
         stop: AtomicBool::new(false),
@@ -82,10 +83,11 @@ fn drive(lane: Lane, tls: Option<Tls>) -> Result<Record> {
     }
 }
 
-/// Connects once, so that an absent server is one error instead of thousands.
-fn reach(plan: &Plan, tls: Option<&Tls>) -> Result<()> {
+/// Connects once to each address, and returns the ones that answer. An absent server is one error, not thousands.
+fn reachable(plan: &Plan, tls: Option<&Tls>) -> Result<Vec<SocketAddr>> {
     let doing = format!("cannot connect to {}:{}", plan.target.host, plan.target.port);
     let mut last = Error::new(Code::Input, doing.clone());
+    let mut found = Vec::new();
     for address in &plan.addresses {
         let limit = plan.timeout.min(REACH);
         let socket = match TcpStream::connect_timeout(address, limit) {
@@ -95,13 +97,12 @@ fn reach(plan: &Plan, tls: Option<&Tls>) -> Result<()> {
                 continue;
             }
         };
-        let Some(tls) = tls else { return Ok(()) };
-        match shake_hands(socket, tls, limit) {
-            Ok(()) => return Ok(()),
+        match tls.map_or(Ok(()), |tls| shake_hands(socket, tls, limit)) {
+            Ok(()) => found.push(*address),
             Err(e) => last = Error::new(Code::Input, format!("{doing}: {e}")).hint(tls_hint(&e)),
         }
     }
-    Err(last)
+    if found.is_empty() { Err(last) } else { Ok(found) }
 }
 
 fn shake_hands(mut socket: TcpStream, tls: &Tls, limit: Duration) -> io::Result<()> {

@@ -107,7 +107,7 @@ pub fn run(
         let arrivals = Arrivals::Rate { per_second: rate, spacing: ladder.spacing };
         let report = crate::run(&Plan { arrivals, ..plan.clone() }, cancel, on_second)?;
         let best_p99_ms = steps.iter().filter(|step| step.sign.is_none()).map(|step| step.report.latency.p99_ms);
-        let sign = sign(&report, best_p99_ms.fold(f64::INFINITY, f64::min));
+        let sign = Served::of(&report).sign(best_p99_ms.fold(f64::INFINITY, f64::min));
         let step = Step { per_second: rate, sign, report };
         on_step(&step);
         let end = step.report.end;
@@ -148,21 +148,66 @@ fn first_rate(plan: &Plan, cancel: &Cancel) -> Result<f64> {
     Ok((report.done_per_second / 2.0).max(1.0))
 }
 
-/// Returns the sign of a step that the server suffered in.
-///
-/// @param best_p99_ms smallest p99 of the good steps before; infinite without one
-fn sign(report: &Report, best_p99_ms: f64) -> Option<Sign> {
-    let p99_ms = report.latency.p99_ms;
-    // The random number of requests of a short step must not count against the server.
-    let wanted = SERVED_MIN * report.offered as f64;
-    let answered = report.done_per_second * report.seconds;
-    if report.error_share() > ERRORS_MAX || report.done == 0 {
-        Some(Sign::Errors)
-    } else if answered + report.errors as f64 + 1.0 < wanted {
-        Some(Sign::Throughput)
-    } else if p99_ms > P99_TIMES * best_p99_ms && p99_ms > best_p99_ms + P99_MS_MIN {
-        Some(Sign::Latency)
-    } else {
-        None
+/// Figures of a step that its sign depends on.
+struct Served {
+    offered: u64,
+    /// Answers without a failure while requests were due.
+    answered: f64,
+    failed: u64,
+    p99_ms: f64,
+}
+
+impl Served {
+    fn of(report: &Report) -> Served {
+        Served {
+            offered: report.offered,
+            answered: report.done_per_second * report.seconds,
+            failed: report.errors,
+            p99_ms: report.latency.p99_ms,
+        }
+    }
+
+    /// Returns the sign that the server suffered, if there is one.
+    ///
+    /// @param best_p99_ms smallest p99 of the good steps before; infinite without one
+    fn sign(&self, best_p99_ms: f64) -> Option<Sign> {
+        let failed = self.failed as f64;
+        // The requests that were due are random: the planned rate would count a short step as too slow.
+        let wanted = SERVED_MIN * self.offered as f64;
+        if self.answered < 0.5 || failed > ERRORS_MAX * (self.answered + failed) {
+            Some(Sign::Errors)
+        } else if self.answered + failed + 1.0 < wanted {
+            Some(Sign::Throughput)
+        } else if self.p99_ms > P99_TIMES * best_p99_ms && self.p99_ms > best_p99_ms + P99_MS_MIN {
+            Some(Sign::Latency)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_of_suffering() {
+        for (offered, answered, failed, p99_ms, best_p99_ms, expect) in [
+            (1000, 1000.0, 0, 5.0, f64::INFINITY, None),
+            (1000, 985.0, 9, 5.0, 5.0, None),
+            (1000, 985.0, 15, 5.0, 5.0, Some(Sign::Errors)),
+            (1000, 0.0, 0, 0.0, 5.0, Some(Sign::Errors)),
+            (1000, 940.0, 0, 5.0, 5.0, Some(Sign::Throughput)),
+            (1000, 960.0, 0, 5.0, 5.0, None),
+            // Few requests: one under way at the end does not count.
+            (10, 9.0, 0, 5.0, 5.0, None),
+            (1000, 1000.0, 0, 39.0, 5.0, None),
+            (1000, 1000.0, 0, 41.0, 5.0, Some(Sign::Latency)),
+            // Eight times of nearly nothing is nothing.
+            (1000, 1000.0, 0, 8.0, 0.5, None),
+        ] {
+            let served = Served { offered, answered, failed, p99_ms };
+            assert_eq!(served.sign(best_p99_ms), expect, "{offered} {answered} {failed} {p99_ms} {best_p99_ms}");
+        }
     }
 }

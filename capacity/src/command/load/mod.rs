@@ -49,9 +49,10 @@ fn climb(flags: &LoadFlags, prepared: &Prepared, cancel: &Cancel) -> Outcome {
         })?;
     progress.borrow_mut().clear();
     print(flags, prepared, "steps", &climb, || text::climb(&prepared.plan, &climb) + &log_notes(prepared))?;
-    climb.steps.last().map_or(Ok(()), |step| {
-        if climb.peak_per_second > 0.0 { cancelled(&step.report) } else { outcome(&step.report) }
-    })
+    if cancel.is_set() {
+        return Err(Failure::Reported(Code::Cancelled));
+    }
+    climb.steps.last().map_or(Ok(()), |step| if climb.peak_per_second > 0.0 { Ok(()) } else { outcome(&step.report) })
 }
 
 fn sweep(flags: &LoadFlags, prepared: &Prepared, cancel: &Cancel) -> Outcome {
@@ -101,13 +102,11 @@ fn log_notes(prepared: &Prepared) -> String {
     prepared.log.as_ref().map_or(String::new(), text::log)
 }
 
-fn cancelled(report: &Report) -> Outcome {
-    if report.end == End::Cancelled { Err(Failure::Reported(Code::Cancelled)) } else { Ok(()) }
-}
-
 /// Returns the exit code of a run that was reported.
 fn outcome(report: &Report) -> Outcome {
-    cancelled(report)?;
+    if report.end == End::Cancelled {
+        return Err(Failure::Reported(Code::Cancelled));
+    }
     if report.done > 0 {
         return Ok(());
     }
