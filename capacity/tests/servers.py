@@ -1,5 +1,6 @@
 """Servers and runs of `yunti-capacity load` for the tests of this folder."""
 
+import atexit
 import json
 import os
 import random
@@ -147,7 +148,9 @@ def compiled(name):
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:
         return None
-    program = os.path.join(tempfile.mkdtemp(prefix="yunti-load-"), name)
+    folder = tempfile.mkdtemp(prefix="yunti-load-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    program = os.path.join(folder, name)
     subprocess.run([compiler, "-O2", "-o", program, os.path.join(HERE, name + ".c")], check=True)
     return program
 
