@@ -1,0 +1,3 @@
+module acme/resize
+
+go 1.21.0
