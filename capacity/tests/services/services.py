@@ -35,7 +35,8 @@ JDKS = {version: home for version, (_, home) in jdks.find(["17", "25"]).items()}
 PATIENCE = 60  # seconds until a service must be ready
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
-AUTOGROUP_NICE = -15  # of the session of a service, so that builds beside it do not slow it down
+AUTOGROUP_NICE = -15  # of the session of a service, so that builds beside it slow it down less
+REALTIME = os.environ.get("SERVICES_REALTIME") == "1"  # round robin ahead of all others: for a machine with other work
 
 with open(os.path.join(HERE, "services.json"), encoding="utf-8") as _file:
     SERVICES = {service["name"]: service for service in json.load(_file)["services"]}
@@ -155,20 +156,23 @@ def calibration():
         return json.load(file)
 
 
-def tie():
-    """Makes a child end with its parent and gives its session the priority of a measured run, where this may."""
+def tie(ahead=0):
+    """Makes a child end with its parent and gives it the priority of a measured run, where this process may."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     with contextlib.suppress(OSError):
         os.setsid()
         with open("/proc/self/autogroup", "w", encoding="ascii") as file:
             file.write(str(AUTOGROUP_NICE))
+    with contextlib.suppress(OSError):
+        if REALTIME:
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1 + ahead))
+        elif ahead:
+            os.nice(-15)
 
 
 def tie_ahead():
     """Ties a peer or the clients: they run ahead of the service, as if on a machine of their own."""
-    tie()
-    with contextlib.suppress(OSError):
-        os.nice(-15)
+    tie(ahead=1)
 
 
 def wait_ready(process, what):
@@ -279,8 +283,13 @@ class Service:
                                 preexec_fn=tie_ahead)
 
     def warm_up(self, seconds=8):
-        """Loads the service until its code is compiled."""
-        return self.load(min(8, self.threads), seconds, warm=0)
+        """Loads the service until its code is compiled: until two rates of 2 s differ by less than 3 %, or for long."""
+        before = self.load(min(8, self.threads), seconds, warm=0)["rate"]
+        for _ in range(5):
+            now = self.load(min(8, self.threads), 2, warm=0)["rate"]
+            if abs(now - before) < 0.03 * now:
+                return
+            before = now
 
 
 @contextlib.contextmanager
