@@ -33,6 +33,7 @@ def point(service, clients, options):
     own, *peers = found["watched_cpu"]
     others = found["machine_cpu"] - own - sum(peers) - found["client_cpu"]
     kept |= {"service_cpu": own, "peer_cpu": sum(peers), "others_cpu": round(max(0, others), 3)}
+    kept["cpu_ms"] = round(1000 * own / found["rate"], 3) if found["rate"] else 0.0
     if len(found["urls"]) > 1:
         kept["urls"] = found["urls"]
     return kept

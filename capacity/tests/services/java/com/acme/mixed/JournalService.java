@@ -10,7 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Messages: each is appended to the journal and is on the disk before it is confirmed. */
+/** Messages: each is appended to the journal; its blocks are on the disk before it is confirmed. */
 public final class JournalService {
     private JournalService() {}
 
@@ -28,24 +28,26 @@ public final class JournalService {
     }
 }
 
-/** Journal: a file of 32 MiB, written in a circle; one record at a time. */
+/** Journal: a file of 32 MiB, written in a circle and through to the disk; one message at a time. */
 final class Journal {
-    private static final int RECORD_BYTES = 4096;
+    private static final int BLOCK_BYTES = 4096;
+    private static final int MESSAGE_BLOCKS = 8;
     private static final long FILE_BYTES = 32L << 20;
 
     private final FileChannel file;
-    private final ByteBuffer record = ByteBuffer.allocateDirect(RECORD_BYTES);
+    private final ByteBuffer block = ByteBuffer.allocateDirect(BLOCK_BYTES);
     private long end;
 
     Journal(Path path) throws IOException {
-        file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.DSYNC);
     }
 
     synchronized void append(long signature) throws IOException {
-        record.clear();
-        record.putLong(0, signature);
-        file.write(record, end % FILE_BYTES);
-        file.force(false);
-        end += RECORD_BYTES;
+        for (int i = 0; i < MESSAGE_BLOCKS; i++) {
+            block.clear();
+            block.putLong(0, signature + i);
+            file.write(block, end % FILE_BYTES);
+            end += BLOCK_BYTES;
+        }
     }
 }
