@@ -43,7 +43,7 @@ with open(os.path.join(HERE, "services.json"), encoding="utf-8") as _file:
 
 
 class Skip(Exception):
-    """What a service needs and this machine lacks."""
+    """Program that a service needs and this machine lacks."""
 
 
 def free_port():

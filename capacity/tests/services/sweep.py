@@ -49,15 +49,26 @@ def middle(found):
     return whole
 
 
+def rising(curve):
+    """Returns the levels up to the peak as (clients, rate): levels that fall by chance share their mean with the next."""
+    peak = max(range(len(curve)), key=lambda at: curve[at]["rate"])
+    runs = []  # of levels: [sum of rates, clients, ..]
+    for at in curve[:peak + 1]:
+        runs.append([at["rate"], at["clients"]])
+        while len(runs) > 1 and runs[-2][0] / len(runs[-2][1:]) > runs[-1][0] / len(runs[-1][1:]):
+            total, *clients = runs.pop()
+            runs[-1] = [runs[-1][0] + total, *runs[-1][1:], *clients]
+    return [(clients, total / len(levels)) for total, *levels in runs for clients in levels]
+
+
 def least(curve, share=ENOUGH):
     """Returns the least clients with a share of the peak: a level, and between two levels by a straight line."""
     goal = share * max(at["rate"] for at in curve)
-    before = {"clients": 0, "rate": 0}
-    for at in curve:
-        if at["rate"] >= goal:
-            part = (goal - before["rate"]) / (at["rate"] - before["rate"])
-            return at["clients"], round(before["clients"] + part * (at["clients"] - before["clients"]), 2)
-        before = at
+    before, below = 0, 0.0
+    for clients, rate in rising(curve):
+        if rate >= goal:
+            return clients, round(before + (goal - below) / (rate - below) * (clients - before), 2)
+        before, below = clients, rate
     raise AssertionError("the peak is on the curve")
 
 

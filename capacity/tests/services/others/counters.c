@@ -1,5 +1,5 @@
 /*
- * Counter service in C: a thread a connection. A request asks another service, signs, and adds to a table under a mutex.
+ * Counter service in C: a thread a connection. A request asks another service, signs, and counts under a mutex.
  *
  *     counters --port N --threads N --sign N --table N --sources PORT
  *     counters --calibrate

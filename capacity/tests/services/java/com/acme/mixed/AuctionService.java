@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Auctions: a bid is signed for each bidder who waits at that time, so that a request costs more the more there are. */
+/** Auctions: a bid is signed for each bidder who waits at that time: the more there are, the more a request costs. */
 public final class AuctionService {
     private final Set<Bid> waiting = ConcurrentHashMap.newKeySet();
     private final AtomicLong prices = new AtomicLong();
