@@ -122,25 +122,26 @@ def lock(path):
         yield
 
 
-def write(name, truth):
+def write(path, name, truth):
     """Replaces the truth of one service in the file."""
     whole = {}
-    with contextlib.suppress(FileNotFoundError), open(TRUTH, encoding="utf-8") as file:
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
         whole = json.load(file)
     machine = {"name": platform.node(), "kernel": platform.release(), "processors": os.cpu_count()}
     if whole.get("machine", {}).get("name") != platform.node():
         whole = {"services": {}}
     whole |= {"machine": machine, "calibration": services.calibration()}
     whole["services"][name] = truth
-    with open(TRUTH + ".part", "w", encoding="utf-8") as file:
+    with open(path + ".part", "w", encoding="utf-8") as file:
         json.dump(whole, file, indent=1)
-    os.rename(TRUTH + ".part", TRUTH)
+    os.rename(path + ".part", path)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=services.SERVICES, metavar="NAME", help="may be repeated")
     parser.add_argument("--seconds", type=float, default=4, help="of each level")
+    parser.add_argument("--truth", default=TRUTH, metavar="FILE", help="default: build/capacity/truth.json")
     parser.add_argument("--lock", metavar="FILE", help="lock file to hold while a service is measured")
     parser.add_argument("--realtime", action="store_true", help="round robin ahead of all others: beside other work")
     options = parser.parse_args()
@@ -157,7 +158,7 @@ def main():
             print(f"{name:10} skipped: {skip}", flush=True)
             continue
         truth |= {"seconds": options.seconds, "realtime": services.REALTIME, "at": time.strftime("%Y-%m-%dT%H:%M:%S")}
-        write(name, truth)
+        write(options.truth, name, truth)
         print(f"{name:10} {truth['peak']:8.1f} {truth['threads_95']:8.2f} {truth['threads_95_level']:8} "
               f"{truth['spread']:7.1%} {truth['others_cpu']:7.2f} {time.time() - start:4.0f}", flush=True)
 
