@@ -1,0 +1,244 @@
+//! Demands of a service's requests on its resources, as `yunti observe demands` measures them
+//! (docs/formats/demands.md).
+//!
+//! Times are milliseconds and hold necessary time only: waiting for a processor, a lock, a pool or a queue is
+//! removed by the measurement. The simulation adds it again, for any number of requests in process.
+
+mod check;
+mod step;
+mod text;
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use step::{Step, cpu_ms};
+pub use text::parse;
+
+/// Measured demands of one service.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Demands {
+    pub version: u32,
+    /// Length of the measurement.
+    #[serde(default)]
+    pub seconds: f64,
+    #[serde(default)]
+    pub process: Process,
+    #[serde(default)]
+    pub requests: Requests,
+    pub processors: Processors,
+    #[serde(default)]
+    pub cpu: Cpu,
+    /// Absent: a process without a collector that stops it.
+    #[serde(default)]
+    pub gc: Option<Gc>,
+    #[serde(default)]
+    pub resources: Vec<Resource>,
+    #[serde(default)]
+    pub workers: Workers,
+    /// Requests in process, seconds with that many, departures during these.
+    #[serde(default)]
+    pub in_process: Vec<(u32, f64, f64)>,
+    pub templates: Vec<Template>,
+}
+
+/// Process that serves the requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    #[serde(default)]
+    pub pid: u64,
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub runtime: String,
+}
+
+/// Requests during the measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Requests {
+    #[serde(default)]
+    pub count: u64,
+    #[serde(default)]
+    pub per_second: f64,
+    #[serde(default)]
+    pub kinds: Vec<Kind>,
+}
+
+/// Kind of requests, as a path.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kind {
+    pub name: String,
+    #[serde(default)]
+    pub count: u64,
+}
+
+/// Processors that the process may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Processors {
+    /// By affinity and quota of the control group; may be a fraction.
+    pub count: f64,
+    /// Mean number that unrelated processes use.
+    #[serde(default)]
+    pub used_by_others: f64,
+    /// Mean number that the hypervisor withholds.
+    #[serde(default)]
+    pub steal: f64,
+}
+
+impl Processors {
+    /// Returns the processors that remain for the service: at least a tenth of a processor.
+    pub fn available(&self) -> f64 {
+        (self.count - self.used_by_others - self.steal).max(0.1f64.min(self.count))
+    }
+}
+
+/// Processor milliseconds of a request, by place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// Processor time of the process per request, without compilers and collectors.
+    #[serde(default)]
+    pub measured_ms: Option<f64>,
+    /// Mean of the steps `cpu` of all requests.
+    #[serde(default)]
+    pub templates_ms: Option<f64>,
+    /// Work outside of templates: acceptors, selectors, timers.
+    #[serde(default)]
+    pub side_ms: Option<f64>,
+    /// Work of other processes on the same processors that serve these requests.
+    #[serde(default)]
+    pub peers_ms: Option<f64>,
+    /// Work of the compiler, which ends; no part of the demand.
+    #[serde(default)]
+    pub compiler_ms: Option<f64>,
+    #[serde(default)]
+    pub by_group: Vec<Group>,
+    #[serde(default)]
+    pub scaling: Option<Scaling>,
+}
+
+/// Group of threads and its processor time of a request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    pub name: String,
+    pub ms: f64,
+}
+
+/// Change of processor time with load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scaling {
+    /// Relative change for each additional busy processor.
+    pub per_busy: f64,
+    /// Standard error of `per_busy`.
+    #[serde(default)]
+    pub se: f64,
+}
+
+/// Collections during the measurement, and the spaces that they work on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gc {
+    #[serde(default)]
+    pub collector: String,
+    #[serde(default)]
+    pub pause_ms_per_request: f64,
+    #[serde(default)]
+    pub cpu_ms_per_request: f64,
+    #[serde(default)]
+    pub collections_per_request: f64,
+    #[serde(default)]
+    pub pause_ms_mean: Option<f64>,
+    #[serde(default)]
+    pub allocated_bytes_per_request: f64,
+    #[serde(default)]
+    pub eden_bytes: Option<f64>,
+    #[serde(default)]
+    pub survivor_bytes: Option<f64>,
+    #[serde(default)]
+    pub old_free_bytes: Option<f64>,
+    #[serde(default)]
+    pub promoted_bytes_per_request: f64,
+    #[serde(default)]
+    pub live_bytes_after_old: Option<f64>,
+    #[serde(default)]
+    pub full_pause_ms_mean: Option<f64>,
+    /// Bytes that a request in process keeps alive. Absent: derived from promoted bytes, if there are any.
+    #[serde(default)]
+    pub held_bytes_per_request: Option<f64>,
+    /// Requests in process at a collection, and its pause.
+    #[serde(default)]
+    pub pauses_by_live: Vec<(f64, f64)>,
+}
+
+/// Resource that requests wait at or hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resource {
+    pub id: u32,
+    pub kind: ResourceKind,
+    #[serde(default)]
+    pub name: String,
+    /// Units of the resource. Absent: no limit was seen.
+    #[serde(default)]
+    pub parallelism: Option<u32>,
+}
+
+/// Kinds of resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResourceKind {
+    Lock,
+    Pool,
+    /// Executor: runs tasks of requests on its threads.
+    Threads,
+    Remote,
+    Disk,
+    Sleep,
+    #[serde(other)]
+    Other,
+}
+
+impl ResourceKind {
+    /// Returns the word for messages and changes.
+    pub fn name(self) -> &'static str {
+        match self {
+            ResourceKind::Lock => "lock",
+            ResourceKind::Pool => "pool",
+            ResourceKind::Threads => "threads",
+            ResourceKind::Remote => "remote",
+            ResourceKind::Disk => "disk",
+            ResourceKind::Sleep => "sleep",
+            ResourceKind::Other => "other",
+        }
+    }
+}
+
+/// Threads that serve requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Workers {
+    #[serde(default)]
+    pub name: String,
+    /// Absent: unknown or without limit.
+    #[serde(default)]
+    pub limit: Option<u32>,
+}
+
+/// One measured request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Template {
+    #[serde(default)]
+    pub kind: u32,
+    /// Measured duration, with its waiting.
+    #[serde(default)]
+    pub ms: f64,
+    pub steps: Vec<Step>,
+}
+
+impl Demands {
+    /// Returns the place of each resource by its id.
+    pub fn index(&self) -> HashMap<u32, usize> {
+        self.resources.iter().enumerate().map(|(at, resource)| (resource.id, at)).collect()
+    }
+
+    /// Returns the mean processor milliseconds of the templates' steps.
+    pub fn templates_cpu_ms(&self) -> f64 {
+        self.templates.iter().map(|template| cpu_ms(&template.steps)).sum::<f64>() / self.templates.len().max(1) as f64
+    }
+}

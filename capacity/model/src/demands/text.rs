@@ -1,0 +1,31 @@
+//! Parser of demands: JSON in, checked demands or one error out.
+
+use yunti_base::{Code, Error, Result};
+
+use super::check::check;
+use super::{Demands, Template};
+
+/// Bytes of the largest text that is read: thousands of templates need about one megabyte.
+const TEXT_BYTES_MAX: usize = 64 << 20;
+
+/// Action of the user after an error in demands.
+pub(super) const HINT: &str = "run `yunti observe demands` again";
+
+/// Returns the demands in a JSON text. Unknown fields are ignored and missing optional ones get their default.
+///
+/// An error has the code `Input`: text that is no JSON, another version, or numbers that no service can have.
+pub fn parse(text: &str) -> Result<Demands> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(wrong(format!("{} bytes are more than the limit of {TEXT_BYTES_MAX}", text.len())));
+    }
+    let mut demands: Demands = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    // A request without a step tells nothing: a measurement that began in the middle of it.
+    demands.templates.retain(|template: &Template| !template.steps.is_empty());
+    check(&demands)?;
+    Ok(demands)
+}
+
+/// Returns the error of damaged or impossible demands.
+pub(super) fn wrong(what: String) -> Error {
+    Error::new(Code::Input, format!("demands: {what}")).hint(HINT)
+}

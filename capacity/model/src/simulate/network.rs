@@ -1,0 +1,228 @@
+//! Network of a service: its templates as flat lists of operations, and its stations.
+
+use std::collections::HashMap;
+
+use super::collections::Collections;
+use super::processors::Stretch;
+use crate::demands::{Demands, ResourceKind, Step};
+
+/// Operation of a task. Stations are numbers: those of the resources in their order, then the workers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Operation {
+    Cpu(f64),
+    Wait {
+        station: u32,
+        ms: f64,
+    },
+    Acquire(u32),
+    Release(u32),
+    /// Begin of the task with this number within the request, at this place.
+    Spawn {
+        task: u32,
+        at: u32,
+    },
+    /// Wait for the tasks that this part of the list of joins names.
+    Join {
+        from: u32,
+        to: u32,
+    },
+    End,
+}
+
+/// Service that can be simulated under any load.
+#[derive(Clone, Debug)]
+pub struct Network {
+    pub(super) operations: Vec<Operation>,
+    pub(super) joins: Vec<u32>,
+    /// First operation and number of tasks of each template.
+    pub(super) templates: Vec<(u32, u32)>,
+    pub(super) stations: Vec<StationKind>,
+    pub(super) processors: f64,
+    pub(super) stretch: Option<Stretch>,
+    /// Processor milliseconds of each request beside its template.
+    pub(super) side_ms: f64,
+    pub(super) collections: Option<Collections>,
+    /// Mean processor milliseconds of a template: allocation is spread over them.
+    pub(super) template_cpu_ms: f64,
+    /// Mean time of a request without waiting, roughly: over which clients begin.
+    pub(super) spread_ms: f64,
+    pub(super) names: Vec<String>,
+}
+
+/// Properties of a station that do not change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct StationKind {
+    pub units: Option<u32>,
+    /// A task that holds the station may acquire it again.
+    pub reentrant: bool,
+}
+
+impl Network {
+    /// Returns the network of demands that `parse` has checked.
+    pub fn new(demands: &Demands) -> Network {
+        let sampled = demands.templates_cpu_ms();
+        let split = CpuSplit::of(demands, sampled);
+        let workers = demands.resources.len() as u32;
+        let mut stations: Vec<_> = demands
+            .resources
+            .iter()
+            .map(|r| StationKind { units: r.parallelism, reentrant: r.kind == ResourceKind::Lock })
+            .collect();
+        stations.push(StationKind { units: demands.workers.limit, reentrant: false });
+        let mut names: Vec<_> = demands.resources.iter().map(|resource| resource.name.clone()).collect();
+        names.push(demands.workers.name.clone());
+        let mut network = Network {
+            operations: Vec::new(),
+            joins: Vec::new(),
+            templates: Vec::new(),
+            stations,
+            processors: demands.processors.available(),
+            stretch: demands
+                .cpu
+                .scaling
+                .map(|scaling| Stretch { per_busy: scaling.per_busy, measured_at: busy_measured(demands) }),
+            side_ms: split.side_ms,
+            collections: Collections::of(demands),
+            template_cpu_ms: sampled * split.factor,
+            spread_ms: 0.0,
+            names,
+        };
+        let index = demands.index();
+        let mut total_ms = 0.0;
+        for template in &demands.templates {
+            let mut build =
+                Build { network: &mut network, index: &index, factor: split.factor, tasks: HashMap::new(), ms: 0.0 };
+            let at = build.task(&template.steps, Some(workers));
+            let tasks = build.tasks.len() as u32;
+            total_ms += build.ms;
+            network.templates.push((at, tasks));
+        }
+        network.spread_ms = total_ms / network.templates.len().max(1) as f64;
+        network
+    }
+
+    /// Returns the same service with any number of workers.
+    pub fn without_worker_limit(&self) -> Network {
+        let mut network = self.clone();
+        if let Some(workers) = network.stations.last_mut() {
+            workers.units = None;
+        }
+        network
+    }
+
+    /// Returns the limit of workers.
+    pub fn worker_limit(&self) -> Option<u32> {
+        self.stations.last().and_then(|workers| workers.units)
+    }
+
+    /// Returns the same service whose requests are draws of these templates.
+    pub fn with_templates(&self, places: &[usize]) -> Network {
+        let mut network = self.clone();
+        network.templates = places.iter().map(|place| self.templates[*place]).collect();
+        network
+    }
+
+    /// Returns the number of templates.
+    pub fn templates(&self) -> usize {
+        self.templates.len()
+    }
+}
+
+/// Processor time of a request, split into templates and the rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct CpuSplit {
+    /// Factor on the steps `cpu`, so that their mean is the measured one.
+    factor: f64,
+    side_ms: f64,
+}
+
+impl CpuSplit {
+    fn of(demands: &Demands, sampled: f64) -> CpuSplit {
+        let cpu = &demands.cpu;
+        let inside = cpu.templates_ms.filter(|ms| *ms > 0.0 && sampled > 0.0).unwrap_or(sampled);
+        let given = cpu.side_ms.unwrap_or(0.0);
+        // The process as a whole is measured exactly, so what templates lack is side work, and excess is scaled.
+        let (inside, side) = match cpu.measured_ms {
+            Some(measured) if measured > 0.0 => {
+                let inside = inside.min(measured);
+                (inside, given.min(measured - inside).max(measured - inside))
+            }
+            _ => (inside, given),
+        };
+        let concurrent = demands.gc.as_ref().map_or(0.0, |gc| {
+            (gc.cpu_ms_per_request - gc.pause_ms_per_request * demands.processors.count.max(1.0)).max(0.0)
+        });
+        CpuSplit {
+            factor: if sampled > 0.0 { inside / sampled } else { 1.0 },
+            side_ms: side + cpu.peers_ms.unwrap_or(0.0) + concurrent,
+        }
+    }
+}
+
+/// Returns the mean number of busy processors during the measurement.
+fn busy_measured(demands: &Demands) -> f64 {
+    let cpu = &demands.cpu;
+    let ms = cpu.measured_ms.unwrap_or_else(|| demands.templates_cpu_ms() + cpu.side_ms.unwrap_or(0.0));
+    let busy = demands.requests.per_second * (ms + cpu.peers_ms.unwrap_or(0.0)) / 1000.0;
+    busy.min(demands.processors.available())
+}
+
+/// Build of one template's operations.
+struct Build<'a> {
+    network: &'a mut Network,
+    index: &'a HashMap<u32, usize>,
+    factor: f64,
+    /// Number within the request by the task's number in the demands.
+    tasks: HashMap<u32, u32>,
+    ms: f64,
+}
+
+impl Build<'_> {
+    /// Adds a task that runs on a unit of a station. Returns its first operation.
+    fn task(&mut self, steps: &[Step], on: Option<u32>) -> u32 {
+        let mut operations: Vec<Operation> = on.map(Operation::Acquire).into_iter().collect();
+        for step in steps {
+            let operation = match step {
+                Step::Cpu(ms) => {
+                    self.ms += ms;
+                    Operation::Cpu(ms * self.factor)
+                }
+                Step::Wait { resource, ms } => {
+                    self.ms += ms;
+                    Operation::Wait { station: self.station(*resource), ms: *ms }
+                }
+                Step::Acquire(resource) => Operation::Acquire(self.station(*resource)),
+                Step::Release(resource) => Operation::Release(self.station(*resource)),
+                Step::Spawn { task, on, steps } => {
+                    let number = self.number(*task);
+                    let station = on.map(|on| self.station(on));
+                    Operation::Spawn { task: number, at: self.task(steps, station) }
+                }
+                Step::Join(tasks) => {
+                    let numbers: Vec<u32> = tasks.iter().map(|task| self.number(*task)).collect();
+                    let from = self.network.joins.len() as u32;
+                    self.network.joins.extend(numbers);
+                    Operation::Join { from, to: self.network.joins.len() as u32 }
+                }
+            };
+            match (operations.last_mut(), operation) {
+                (Some(Operation::Cpu(sum)), Operation::Cpu(ms)) => *sum += ms,
+                _ => operations.push(operation),
+            }
+        }
+        operations.extend(on.map(Operation::Release));
+        operations.push(Operation::End);
+        let at = self.network.operations.len() as u32;
+        self.network.operations.extend(operations);
+        at
+    }
+
+    fn station(&self, resource: u32) -> u32 {
+        self.index[&resource] as u32
+    }
+
+    fn number(&mut self, task: u32) -> u32 {
+        let next = self.tasks.len() as u32;
+        *self.tasks.entry(task).or_insert(next)
+    }
+}
