@@ -4,4 +4,5 @@
 //! Layers, highest first: `advice`, `what_if`, `curve`, `young`, `simulate` and `formulas`, `demands`.
 
 pub mod demands;
+pub mod formulas;
 pub mod simulate;

@@ -5,6 +5,7 @@
 //! removed by the measurement. The simulation adds it again, for any number of requests in process.
 
 mod check;
+mod processor_time;
 mod step;
 mod text;
 
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use processor_time::ProcessorTime;
 pub use step::{Step, cpu_ms};
 pub use text::parse;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::collections::Collections;
 use super::processors::Stretch;
-use crate::demands::{Demands, ResourceKind, Step};
+use crate::demands::{Demands, ProcessorTime, ResourceKind, Step};
 
 /// Operation of a task. Stations are numbers: those of the resources in their order, then the workers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,8 +60,7 @@ pub(super) struct StationKind {
 impl Network {
     /// Returns the network of demands that `parse` has checked.
     pub fn new(demands: &Demands) -> Network {
-        let sampled = demands.templates_cpu_ms();
-        let split = CpuSplit::of(demands, sampled);
+        let processor_time = ProcessorTime::of(demands);
         let workers = demands.resources.len() as u32;
         let mut stations: Vec<_> = demands
             .resources
@@ -77,21 +76,26 @@ impl Network {
             templates: Vec::new(),
             stations,
             processors: demands.processors.available(),
-            stretch: demands
-                .cpu
-                .scaling
-                .map(|scaling| Stretch { per_busy: scaling.per_busy, measured_at: busy_measured(demands) }),
-            side_ms: split.side_ms,
+            stretch: demands.cpu.scaling.map(|scaling| Stretch {
+                per_busy: scaling.per_busy,
+                measured_at: ProcessorTime::busy_measured(demands),
+            }),
+            side_ms: processor_time.side_ms,
             collections: Collections::of(demands),
-            template_cpu_ms: sampled * split.factor,
+            template_cpu_ms: processor_time.template_ms,
             spread_ms: 0.0,
             names,
         };
         let index = demands.index();
         let mut total_ms = 0.0;
         for template in &demands.templates {
-            let mut build =
-                Build { network: &mut network, index: &index, factor: split.factor, tasks: HashMap::new(), ms: 0.0 };
+            let mut build = Build {
+                network: &mut network,
+                index: &index,
+                factor: processor_time.factor,
+                tasks: HashMap::new(),
+                ms: 0.0,
+            };
             let at = build.task(&template.steps, Some(workers));
             let tasks = build.tasks.len() as u32;
             total_ms += build.ms;
@@ -126,45 +130,6 @@ impl Network {
     pub fn templates(&self) -> usize {
         self.templates.len()
     }
-}
-
-/// Processor time of a request, split into templates and the rest.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct CpuSplit {
-    /// Factor on the steps `cpu`, so that their mean is the measured one.
-    factor: f64,
-    side_ms: f64,
-}
-
-impl CpuSplit {
-    fn of(demands: &Demands, sampled: f64) -> CpuSplit {
-        let cpu = &demands.cpu;
-        let inside = cpu.templates_ms.filter(|ms| *ms > 0.0 && sampled > 0.0).unwrap_or(sampled);
-        let given = cpu.side_ms.unwrap_or(0.0);
-        // The process as a whole is measured exactly, so what templates lack is side work, and excess is scaled.
-        let (inside, side) = match cpu.measured_ms {
-            Some(measured) if measured > 0.0 => {
-                let inside = inside.min(measured);
-                (inside, given.min(measured - inside).max(measured - inside))
-            }
-            _ => (inside, given),
-        };
-        let concurrent = demands.gc.as_ref().map_or(0.0, |gc| {
-            (gc.cpu_ms_per_request - gc.pause_ms_per_request * demands.processors.count.max(1.0)).max(0.0)
-        });
-        CpuSplit {
-            factor: if sampled > 0.0 { inside / sampled } else { 1.0 },
-            side_ms: side + cpu.peers_ms.unwrap_or(0.0) + concurrent,
-        }
-    }
-}
-
-/// Returns the mean number of busy processors during the measurement.
-fn busy_measured(demands: &Demands) -> f64 {
-    let cpu = &demands.cpu;
-    let ms = cpu.measured_ms.unwrap_or_else(|| demands.templates_cpu_ms() + cpu.side_ms.unwrap_or(0.0));
-    let busy = demands.requests.per_second * (ms + cpu.peers_ms.unwrap_or(0.0)) / 1000.0;
-    busy.min(demands.processors.available())
 }
 
 /// Build of one template's operations.
