@@ -233,6 +233,25 @@ pub struct Template {
     pub steps: Vec<Step>,
 }
 
+/// Standard deviation of the change among services, around none: what is known without a measurement.
+const SCALING_SPREAD: f64 = 0.04;
+
+impl Cpu {
+    /// Returns the change of processor time for each busy processor more, and its standard error.
+    ///
+    /// A measured change counts by its precision: one that is not better known than the spread among services
+    /// would add more error than it removes.
+    pub fn scaling_estimate(&self) -> Scaling {
+        match self.scaling {
+            Some(Scaling { per_busy, se }) => {
+                let weight = SCALING_SPREAD.powi(2) / (SCALING_SPREAD.powi(2) + se.powi(2));
+                Scaling { per_busy: per_busy * weight, se: se * weight.sqrt() }
+            }
+            None => Scaling { per_busy: 0.0, se: SCALING_SPREAD },
+        }
+    }
+}
+
 impl Demands {
     /// Returns the place of each resource by its id.
     pub fn index(&self) -> HashMap<u32, usize> {

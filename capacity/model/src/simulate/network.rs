@@ -76,10 +76,9 @@ impl Network {
             templates: Vec::new(),
             stations,
             processors: demands.processors.available(),
-            stretch: demands.cpu.scaling.map(|scaling| Stretch {
-                per_busy: scaling.per_busy,
-                measured_at: ProcessorTime::busy_measured(demands),
-            }),
+            stretch: Some(demands.cpu.scaling_estimate().per_busy)
+                .filter(|per_busy| *per_busy != 0.0)
+                .map(|per_busy| Stretch { per_busy, measured_at: ProcessorTime::busy_measured(demands) }),
             side_ms: processor_time.side_ms,
             collections: Collections::of(demands),
             template_cpu_ms: processor_time.template_ms,
@@ -124,6 +123,11 @@ impl Network {
         let mut network = self.clone();
         network.templates = places.iter().map(|place| self.templates[*place]).collect();
         network
+    }
+
+    /// Returns the processors of the service.
+    pub fn processors(&self) -> f64 {
+        self.processors
     }
 
     /// Returns the number of templates.
