@@ -7,3 +7,5 @@ pub mod curve;
 pub mod demands;
 pub mod formulas;
 pub mod simulate;
+pub mod what_if;
+pub mod young;

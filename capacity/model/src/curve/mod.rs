@@ -38,14 +38,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { seed: 1, threads: 2, requests: 12_000, resamples: 20, handoff_ms: 0.0 }
+        Options { seed: 1, threads: 2, requests: 20_000, resamples: 20, handoff_ms: 0.0 }
     }
 }
 
 impl Options {
     /// Returns the options for one of many comparisons: less exact, without samples for the error.
     pub fn quick(&self) -> Options {
-        Options { requests: self.requests / 2, resamples: 0, ..*self }
+        Options { requests: self.requests / 3, resamples: 0, ..*self }
     }
 
     /// Returns a run with this many clients.

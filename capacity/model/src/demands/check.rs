@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use yunti_base::Result;
+use yunti_base::{Code, Error, Result};
 
-use super::text::wrong;
 use super::{Demands, ResourceKind, Step};
 
 /// Version of the format that this crate reads.
@@ -22,6 +21,14 @@ const PROCESSORS_MAX: f64 = 100_000.0;
 const UNITS_MAX: u32 = 10_000_000;
 /// Milliseconds of the least mean request: below it, nothing can be counted.
 const REQUEST_MS_MIN: f64 = 1e-6;
+
+/// Action of the user after an error in demands.
+const HINT: &str = "run `yunti observe demands` again";
+
+/// Returns the error of damaged or impossible demands.
+pub(super) fn wrong(what: String) -> Error {
+    Error::new(Code::Input, format!("demands: {what}")).hint(HINT)
+}
 
 /// Returns an error unless the demands are possible.
 pub(super) fn check(demands: &Demands) -> Result<()> {
@@ -95,6 +102,7 @@ fn numbers(demands: &Demands) -> Result<()> {
     if let Some(scaling) = &cpu.scaling {
         within(scaling.per_busy.abs(), 10.0, "cpu.scaling.per_busy")?;
         within(scaling.se, 1e6, "cpu.scaling.se")?;
+        within(scaling.at_busy.unwrap_or(0.0), PROCESSORS_MAX, "cpu.scaling.at_busy")?;
     }
     for (n, seconds, departures) in &demands.in_process {
         within(f64::from(*n), 1e7, "in_process")?;
@@ -118,6 +126,7 @@ fn collections(gc: &super::Gc) -> Result<()> {
         ("gc.allocated_bytes_per_request", Some(gc.allocated_bytes_per_request)),
         ("gc.promoted_bytes_per_request", Some(gc.promoted_bytes_per_request)),
         ("gc.eden_bytes", gc.eden_bytes),
+        ("gc.heap_bytes", gc.heap_bytes),
         ("gc.survivor_bytes", gc.survivor_bytes),
         ("gc.old_free_bytes", gc.old_free_bytes),
         ("gc.live_bytes_after_old", gc.live_bytes_after_old),

@@ -133,6 +133,9 @@ pub struct Scaling {
     /// Standard error of `per_busy`.
     #[serde(default)]
     pub se: f64,
+    /// Busy processors at which `measured_ms` was measured. Absent: from the rate of requests.
+    #[serde(default)]
+    pub at_busy: Option<f64>,
 }
 
 /// Collections during the measurement, and the spaces that they work on.
@@ -152,6 +155,9 @@ pub struct Gc {
     pub allocated_bytes_per_request: f64,
     #[serde(default)]
     pub eden_bytes: Option<f64>,
+    /// Largest size of the heap.
+    #[serde(default)]
+    pub heap_bytes: Option<f64>,
     #[serde(default)]
     pub survivor_bytes: Option<f64>,
     #[serde(default)]
@@ -243,11 +249,11 @@ impl Cpu {
     /// would add more error than it removes.
     pub fn scaling_estimate(&self) -> Scaling {
         match self.scaling {
-            Some(Scaling { per_busy, se }) => {
+            Some(Scaling { per_busy, se, at_busy }) => {
                 let weight = SCALING_SPREAD.powi(2) / (SCALING_SPREAD.powi(2) + se.powi(2));
-                Scaling { per_busy: per_busy * weight, se: se * weight.sqrt() }
+                Scaling { per_busy: per_busy * weight, se: se * weight.sqrt(), at_busy }
             }
-            None => Scaling { per_busy: 0.0, se: SCALING_SPREAD },
+            None => Scaling { per_busy: 0.0, se: SCALING_SPREAD, at_busy: None },
         }
     }
 }

@@ -9,7 +9,9 @@ pub struct ProcessorTime {
     pub factor: f64,
     /// Mean of the steps `cpu`, with the factor.
     pub template_ms: f64,
-    /// Acceptors, selectors, timers, peers on the same processors, and collectors beside the requests.
+    /// Work of the process beside its templates: acceptors, selectors, timers.
+    pub own_side_ms: f64,
+    /// Own work beside the templates, peers on the same processors, and collectors beside the requests.
     pub side_ms: f64,
 }
 
@@ -32,6 +34,7 @@ impl ProcessorTime {
         ProcessorTime {
             factor,
             template_ms: sampled * factor,
+            own_side_ms: side,
             side_ms: side + cpu.peers_ms.unwrap_or(0.0) + concurrent,
         }
     }
@@ -43,6 +46,9 @@ impl ProcessorTime {
 
     /// Returns the mean number of busy processors during the measurement.
     pub fn busy_measured(demands: &Demands) -> f64 {
+        if let Some(busy) = demands.cpu.scaling.and_then(|scaling| scaling.at_busy) {
+            return busy;
+        }
         let busy = demands.requests.per_second * ProcessorTime::of(demands).ms() / 1000.0;
         busy.min(demands.processors.available())
     }

@@ -1,15 +1,12 @@
 //! Parser of demands: JSON in, checked demands or one error out.
 
-use yunti_base::{Code, Error, Result};
+use yunti_base::Result;
 
-use super::check::check;
+use super::check::{check, wrong};
 use super::{Demands, Template};
 
 /// Bytes of the largest text that is read: thousands of templates need about one megabyte.
 const TEXT_BYTES_MAX: usize = 64 << 20;
-
-/// Action of the user after an error in demands.
-pub(super) const HINT: &str = "run `yunti observe demands` again";
 
 /// Returns the demands in a JSON text. Unknown fields are ignored and missing optional ones get their default.
 ///
@@ -23,9 +20,4 @@ pub fn parse(text: &str) -> Result<Demands> {
     demands.templates.retain(|template: &Template| !template.steps.is_empty());
     check(&demands)?;
     Ok(demands)
-}
-
-/// Returns the error of damaged or impossible demands.
-pub(super) fn wrong(what: String) -> Error {
-    Error::new(Code::Input, format!("demands: {what}")).hint(HINT)
 }

@@ -48,7 +48,7 @@ impl Collections {
             return None;
         }
         let mean = gc.pause_ms_mean.unwrap_or(gc.pause_ms_per_request * eden / allocated);
-        let in_process = mean_in_process(demands, gc);
+        let in_process = Self::mean_in_process(demands, gc);
         let survivor = gc.survivor_bytes.unwrap_or(0.0);
         let promoted = gc.promoted_bytes_per_request * eden / allocated;
         let held = held_bytes(gc, promoted, survivor, in_process, eden).min(allocated);
@@ -67,6 +67,19 @@ impl Collections {
             full_pause_ms: gc.full_pause_ms_mean.filter(|pause| *pause > 0.0),
             old_live_bytes: gc.live_bytes_after_old.unwrap_or(0.0),
         })
+    }
+
+    /// Returns the mean number of requests in process at a collection, or at any moment.
+    pub fn mean_in_process(demands: &Demands, gc: &Gc) -> f64 {
+        if !gc.pauses_by_live.is_empty() {
+            return gc.pauses_by_live.iter().map(|(n, _)| *n).sum::<f64>() / gc.pauses_by_live.len() as f64;
+        }
+        let seconds: f64 = demands.in_process.iter().map(|(_, seconds, _)| *seconds).sum();
+        if seconds > 0.0 {
+            return demands.in_process.iter().map(|(n, s, _)| f64::from(*n) * s).sum::<f64>() / seconds;
+        }
+        let ms = demands.templates.iter().map(|template| template.ms).sum::<f64>() / demands.templates.len() as f64;
+        demands.requests.per_second * ms / 1000.0
     }
 
     /// Returns the pause of a collection of the young generation with this many requests in process.
@@ -99,19 +112,6 @@ fn held_bytes(gc: &Gc, promoted: f64, survivor: f64, in_process: f64, eden: f64)
         None if promoted > PROMOTED_SHARE_MIN * eden && in_process > 0.0 => (promoted + survivor) / in_process,
         None => 0.0,
     }
-}
-
-/// Returns the mean number of requests in process at a collection, or at any moment.
-fn mean_in_process(demands: &Demands, gc: &Gc) -> f64 {
-    if !gc.pauses_by_live.is_empty() {
-        return gc.pauses_by_live.iter().map(|(n, _)| *n).sum::<f64>() / gc.pauses_by_live.len() as f64;
-    }
-    let seconds: f64 = demands.in_process.iter().map(|(_, seconds, _)| *seconds).sum();
-    if seconds > 0.0 {
-        return demands.in_process.iter().map(|(n, s, _)| f64::from(*n) * s).sum::<f64>() / seconds;
-    }
-    let ms = demands.templates.iter().map(|template| template.ms).sum::<f64>() / demands.templates.len() as f64;
-    demands.requests.per_second * ms / 1000.0
 }
 
 /// Returns base and slope of a line through pauses, if the slope is clearly positive.

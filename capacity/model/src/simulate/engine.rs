@@ -19,8 +19,10 @@ use super::tally::{Point, StationUse, Tally};
 const EVENTS_MAX: u64 = 20_000_000;
 /// Requests that a run needs if it ends by its events.
 const REQUESTS_MIN: usize = 50;
-/// Requests in process at which an open loop counts as saturated.
+/// Requests in process at which an open loop ends as saturated.
 const SATURATED: u32 = 5_000;
+/// Growth of the requests in process, from the warm-up to the end, that counts as saturated: a factor and a number.
+const GROWTH: (u32, u32) = (3, 50);
 /// Timers that belong to no task.
 const ARRIVAL: u32 = u32::MAX;
 pub(super) const RESUME: u32 = u32::MAX - 1;
@@ -94,6 +96,8 @@ pub(super) struct Engine<'n> {
     pub(super) to_begin: u32,
     pub(super) ended: usize,
     pub(super) warm_up: usize,
+    /// Requests in process at the end of the warm-up.
+    pub(super) warm: u32,
     pub(super) tally: Tally,
     pub(super) eden_filled: f64,
     pub(super) old_filled: f64,
@@ -124,6 +128,7 @@ impl<'n> Engine<'n> {
             to_begin: 0,
             ended: 0,
             warm_up: (2 * clients).max(run.requests as usize / 10),
+            warm: 0,
             tally: Tally::new(0.0, 0),
             eden_filled: 0.0,
             old_filled: 0.0,
@@ -159,6 +164,7 @@ impl<'n> Engine<'n> {
                 break;
             }
         }
+        is_saturated |= matches!(self.load, Load::Open(_)) && self.in_process > GROWTH.0 * self.warm + GROWTH.1;
         if self.ended < self.warm_up.max(REQUESTS_MIN) && !is_saturated {
             return Err(Error::new(Code::Input, "demands: the templates are too long to simulate")
                 .hint("measure fewer steps in a request"));
@@ -276,6 +282,7 @@ impl<'n> Engine<'n> {
     /// Begins to measure.
     pub(super) fn reset(&mut self) {
         self.tally = Tally::new(self.now, self.run.requests as usize);
+        self.warm = self.in_process;
         self.stations.iter_mut().for_each(|station| station.reset(self.now));
     }
 

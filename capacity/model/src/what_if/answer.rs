@@ -1,0 +1,100 @@
+//! Answer to a change: peak, threads and response time, before and after.
+
+use serde::Serialize;
+use yunti_base::Result;
+
+use super::apply::apply;
+use super::change::{Change, Conversion};
+use crate::curve::{Curve, Estimate, Options, Share, curve};
+use crate::demands::Demands;
+use crate::simulate::{Network, Run};
+
+/// Requests simulated for the response time.
+const REQUESTS: u32 = 10_000;
+/// Relative standard error of a ratio of two peaks: most errors are the same before and after.
+const RATIO_ERROR: f64 = 0.02;
+
+/// Response time at a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Response {
+    pub per_second: f64,
+    /// More requests arrive than the service carries; the times then mean nothing.
+    pub saturated: bool,
+    pub mean_ms: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+}
+
+/// Prospect of a service: what it can carry, and how it answers today's traffic.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prospect {
+    /// Most requests a second with the present limit of workers.
+    pub peak: Estimate,
+    /// Most requests a second with as many workers as that needs.
+    pub peak_with_threads: Estimate,
+    /// Least number of workers with 95 % of it.
+    pub threads: Estimate,
+    /// Response time at the present rate; absent without traffic.
+    pub response: Option<Response>,
+    pub bottleneck: Option<Share>,
+    pub falls_at: Option<u32>,
+}
+
+/// Answer to changes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    pub changes: Vec<String>,
+    pub before: Prospect,
+    pub after: Prospect,
+    /// Relative growth of the peak.
+    pub gain: Estimate,
+}
+
+/// Returns the prospect of a service whose curve is known.
+pub fn prospect(demands: &Demands, curve: &Curve, options: &Options) -> Result<Prospect> {
+    let rate = demands.requests.per_second;
+    let response = if rate > 0.0 {
+        let run = Run { requests: REQUESTS, seed: options.seed, handoff_ms: options.handoff_ms };
+        let point = Network::new(demands).open(rate, &run)?;
+        Some(Response {
+            per_second: rate,
+            saturated: point.saturated,
+            mean_ms: point.response_ms,
+            p50_ms: point.response_ms_p50,
+            p99_ms: point.response_ms_p99,
+        })
+    } else {
+        None
+    };
+    Ok(Prospect {
+        peak: curve.peak_now,
+        peak_with_threads: curve.peak,
+        threads: curve.threads,
+        response,
+        bottleneck: curve.bottleneck.first.clone(),
+        falls_at: curve.falls_at,
+    })
+}
+
+/// Returns what changes bring against `before`, the prospect and relative error of the service as it is.
+pub fn what_if(
+    demands: &Demands,
+    changes: &[Change],
+    conversions: &[Conversion],
+    before: &Prospect,
+    relative_error: f64,
+    options: &Options,
+) -> Result<Answer> {
+    let changed = apply(demands, changes, conversions)?;
+    let mut curve = curve(&changed, &options.quick())?;
+    curve.peak = Estimate::around(curve.peak.value, relative_error);
+    curve.peak_now = Estimate::around(curve.peak_now.value, relative_error);
+    let after = prospect(&changed, &curve, options)?;
+    let ratio = Estimate::around(after.peak.value / before.peak.value.max(1e-9), RATIO_ERROR);
+    Ok(Answer {
+        changes: changes.iter().map(Change::to_string).collect(),
+        before: before.clone(),
+        after,
+        gain: Estimate { value: ratio.value - 1.0, low: ratio.low - 1.0, high: ratio.high - 1.0 },
+    })
+}

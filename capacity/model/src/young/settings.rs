@@ -1,0 +1,127 @@
+//! Settings that give a JVM a young generation of a size, by collector.
+
+use serde::Serialize;
+
+use crate::demands::Gc;
+
+const MEGABYTE: f64 = 1048576.0;
+/// Heap that the old generation needs, by its live bytes.
+const OLD_PER_LIVE: f64 = 1.5;
+
+/// Collectors that are set in different ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Collector {
+    Parallel,
+    Serial,
+    G1,
+    Z,
+    Shenandoah,
+    Other,
+}
+
+impl Collector {
+    /// Returns the collector with a name such as `G1` or `ParallelGC`.
+    pub fn of(name: &str) -> Collector {
+        let name = name.to_ascii_lowercase();
+        let known = [
+            ("parallel", Collector::Parallel),
+            ("ps ", Collector::Parallel),
+            ("serial", Collector::Serial),
+            ("g1", Collector::G1),
+            ("z", Collector::Z),
+            ("shenandoah", Collector::Shenandoah),
+        ];
+        known.iter().find(|(start, _)| name.starts_with(start)).map_or(Collector::Other, |(_, collector)| *collector)
+    }
+}
+
+/// Options of the JVM, and what to know about them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    pub collector: Collector,
+    /// Options to write; empty if the present size is large enough.
+    pub options: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+impl Settings {
+    /// Returns the settings for a young generation of this size. `is_larger`: than the present one.
+    pub fn of(gc: &Gc, young_bytes: f64, is_larger: bool) -> Settings {
+        let collector = Collector::of(&gc.collector);
+        let mut settings = Settings { collector, options: Vec::new(), notes: Vec::new() };
+        if !is_larger {
+            settings.notes.push("The young generation is large enough.".into());
+            return settings;
+        }
+        let young = (young_bytes / MEGABYTE).ceil();
+        // The old generation keeps its room beside the larger young one.
+        let needed = ((young_bytes + gc.live_bytes_after_old.unwrap_or(0.0) * OLD_PER_LIVE) / MEGABYTE).ceil();
+        let heap = gc.heap_bytes.map(|heap| (heap / MEGABYTE).floor());
+        let grown = heap.map_or(needed, |heap| heap.max(needed));
+        if heap.is_none_or(|heap| heap < needed) {
+            settings.options.push(format!("-Xmx{grown}m"));
+        }
+        match collector {
+            Collector::Parallel | Collector::Serial | Collector::Other => settings.generations(young),
+            Collector::G1 => settings.regions(young, grown),
+            Collector::Z | Collector::Shenandoah => settings.headroom(young, heap),
+        }
+        settings
+    }
+
+    fn generations(&mut self, young: f64) {
+        self.options.push(format!("-Xmn{young}m"));
+        self.options.push("-XX:+AlwaysPreTouch".into());
+        let note = "Without AlwaysPreTouch the first pass through a larger Eden is slow, and a trial of it misleads.";
+        self.notes.push(note.into());
+    }
+
+    fn regions(&mut self, young: f64, heap: f64) {
+        let least = (young / heap * 100.0).ceil().clamp(1.0, 90.0);
+        self.options.push("-XX:+UnlockExperimentalVMOptions".into());
+        self.options.push(format!("-XX:G1NewSizePercent={least}"));
+        self.options.push(format!("-XX:G1MaxNewSizePercent={}", (least + 10.0).clamp(60.0, 95.0)));
+        self.notes.push("G1 sizes the young generation by its pause goal: -XX:MaxGCPauseMillis may limit it.".into());
+        self.notes.push("-Xmn with G1 fixes the size and switches the pause goal off.".into());
+    }
+
+    fn headroom(&mut self, young: f64, heap: Option<f64>) {
+        if let Some(heap) = heap
+            && self.options.is_empty()
+        {
+            self.options.push(format!("-Xmx{}m", heap + young));
+        }
+        self.notes.push("This collector has no young size to set: free heap gives it time between collections.".into());
+        self.notes.push("-XX:SoftMaxHeapSize keeps the heap small while the load is low.".into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_collector_has_its_options() {
+        let mb = MEGABYTE;
+        for (name, heap, expect) in [
+            ("Parallel", Some(4096.0), "-Xmn1024m -XX:+AlwaysPreTouch"),
+            ("PS Scavenge", Some(1100.0), "-Xmx1174m -Xmn1024m -XX:+AlwaysPreTouch"),
+            ("Serial", None, "-Xmx1174m -Xmn1024m -XX:+AlwaysPreTouch"),
+            ("G1", Some(2048.0), "-XX:+UnlockExperimentalVMOptions -XX:G1NewSizePercent=50 -XX:G1MaxNewSizePercent=60"),
+            ("ZGC", Some(2048.0), "-Xmx3072m"),
+            ("Shenandoah", None, "-Xmx1174m"),
+        ] {
+            let gc = Gc {
+                collector: name.into(),
+                heap_bytes: heap.map(|heap| heap * mb),
+                live_bytes_after_old: Some(100.0 * mb),
+                ..Gc::default()
+            };
+            let found = Settings::of(&gc, 1024.0 * mb, true);
+            assert_eq!(found.options.join(" "), expect, "{name}");
+            assert!(!found.notes.is_empty());
+            assert!(Settings::of(&gc, 1024.0 * mb, false).options.is_empty());
+        }
+    }
+}
