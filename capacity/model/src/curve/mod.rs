@@ -7,7 +7,7 @@ mod band;
 mod bottleneck;
 mod consistency;
 mod grid;
-mod parallel;
+pub(crate) mod parallel;
 mod shape;
 
 use serde::Serialize;
