@@ -23,7 +23,7 @@ pub struct Grid {
     pub is_unbounded: bool,
 }
 
-/// Simulates a grid. An error is that of a single client.
+/// Simulates a grid. An error says that not even a single client is served.
 pub fn simulate(
     formulas: &Formulas,
     limit: Option<u32>,

@@ -77,7 +77,7 @@ pub struct Kind {
 /// Processors that the process may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Processors {
-    /// By affinity and quota of the control group; may be a fraction.
+    /// Number by affinity and quota of the control group; may be a fraction.
     pub count: f64,
     /// Mean number that unrelated processes use.
     #[serde(default)]

@@ -16,7 +16,7 @@ pub struct Point {
     pub response_ms: f64,
     pub response_ms_p50: f64,
     pub response_ms_p99: f64,
-    /// Mean number of requests in process, with those that wait for a worker.
+    /// Mean number of requests in process, waiting ones included.
     pub in_process: f64,
     /// Mean number of processors that work, without collections that stop the process.
     pub busy: f64,

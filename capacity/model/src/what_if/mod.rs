@@ -1,4 +1,4 @@
-//! What changes of a service would bring: the same demands with the changes made, simulated again.
+//! Effect of changes of a service: the same demands with the changes made, simulated again.
 
 mod answer;
 mod apply;
