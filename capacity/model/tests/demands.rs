@@ -5,6 +5,7 @@ mod service;
 use yunti_base::Code;
 use yunti_model::curve::{Options, curve};
 use yunti_model::demands::{Demands, ResourceKind, Step, parse};
+use yunti_model::formulas::Formulas;
 use yunti_model::simulate::{Network, Run};
 
 const SHOP: &str = include_str!("examples/shop.json");
@@ -61,6 +62,27 @@ fn most_is_optional_and_the_unknown_is_ignored() {
     // Requests without steps are left out.
     let text = r#"{"version":1,"processors":{"count":1},"templates":[{"steps":[]},{"steps":[["cpu",2]]}]}"#;
     assert_eq!(parse(text).unwrap().templates.len(), 1);
+}
+
+#[test]
+fn templates_count_by_the_requests_of_their_kind() {
+    // A request of 2 ms in four of five cases, but as many templates of the one of 12 ms.
+    let text = |kinds: &str| {
+        format!(
+            r#"{{"version":1,"processors":{{"count":1}},"requests":{{"kinds":[{kinds}]}},"templates":[
+            {{"kind":0,"ms":2,"steps":[["cpu",2]]}},{{"kind":1,"ms":12,"steps":[["cpu",12]]}}]}}"#
+        )
+    };
+    let counted = parse(&text(r#"{"name":"a","count":800},{"name":"b","count":200}"#)).unwrap();
+    assert_eq!(
+        (counted.weights(), counted.templates_cpu_ms(), counted.measured_ms()),
+        (vec![1.6, 0.4], 4.0, Some(4.0))
+    );
+    assert_eq!(Formulas::of(&counted).per_second_max, 250.0);
+    let point = Network::new(&counted).closed(4, &Run::default()).unwrap();
+    assert!((point.per_second / 250.0 - 1.0).abs() < 0.01, "{}", point.per_second);
+    let unknown = parse(&text(r#"{"name":"a","count":800}"#)).unwrap();
+    assert_eq!((unknown.weights(), unknown.templates_cpu_ms()), (vec![1.0, 1.0], 7.0));
 }
 
 #[test]

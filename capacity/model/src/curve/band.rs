@@ -34,24 +34,24 @@ impl Estimate {
 
 /// Returns the relative standard error of the rate at a point.
 pub fn relative_error(demands: &Demands, network: &Network, at: &Point, options: &Options) -> Result<f64> {
-    let sample = sample_error(network, at.clients, options)?;
+    let sample = sample_error(network, demands.templates.len(), at.clients, options)?;
     let processors = demands.processors.available();
     let more = (at.busy - ProcessorTime::busy_measured(demands)).max(0.0);
     // Processor time matters as far as processors are what is full.
     let by_load = demands.cpu.scaling_estimate().se * more * (at.busy / processors + at.stopped).min(1.0);
-    let few = ONE_REQUEST / network.templates() as f64;
+    let few = ONE_REQUEST / demands.templates.len() as f64;
     Ok((sample.powi(2) + by_load.powi(2) + few.powi(2) + MODEL_ERROR.powi(2)).sqrt())
 }
 
-/// Returns the relative spread of the rate over samples of the templates with replacement.
-fn sample_error(network: &Network, clients: u32, options: &Options) -> Result<f64> {
-    if options.resamples < 2 || network.templates() < 2 {
+/// Returns the relative spread of the rate over samples of a number of templates with replacement.
+fn sample_error(network: &Network, templates: usize, clients: u32, options: &Options) -> Result<f64> {
+    if options.resamples < 2 || templates < 2 {
         return Ok(0.0);
     }
     let seeds: Vec<u64> = (1..=u64::from(options.resamples)).map(|n| options.seed.wrapping_add(n)).collect();
     let rates = parallel::map(options.threads, &seeds, |seed| {
         let mut random = fastrand::Rng::with_seed(*seed);
-        let places: Vec<usize> = (0..network.templates()).map(|_| random.usize(..network.templates())).collect();
+        let places: Vec<usize> = (0..templates).map(|_| random.usize(..network.templates())).collect();
         let run = Run { requests: SAMPLE_REQUESTS.max(10 * clients), seed: *seed, handoff_ms: options.handoff_ms };
         network.with_templates(&places).closed(clients, &run).map(|point| point.per_second)
     });

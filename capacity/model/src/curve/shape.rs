@@ -18,8 +18,9 @@ pub struct Shape {
 }
 
 impl Shape {
-    pub fn of(points: &[Point]) -> Shape {
-        let mut rates: Vec<f64> = points.iter().map(|point| point.per_second).collect();
+    /// Returns the shape of simulated points. `most`: requests a second that no number of clients exceeds for long.
+    pub fn of(points: &[Point], most: f64) -> Shape {
+        let mut rates: Vec<f64> = points.iter().map(|point| point.per_second.min(most)).collect();
         let top = (0..rates.len()).max_by(|a, b| rates[*a].total_cmp(&rates[*b])).unwrap_or(0);
         // Points at the top are equal but for noise, whose largest value would be too high a peak.
         let flat: Vec<f64> = rates.iter().copied().filter(|rate| *rate >= FULL * rates[top]).collect();
@@ -116,13 +117,13 @@ mod tests {
     #[test]
     fn reads_threads_knee_and_fall() {
         let points = points(&[(1, 10.0), (5, 50.0), (10, 90.0), (12, 100.0), (16, 100.2), (24, 99.8), (50, 80.0)]);
-        let shape = Shape::of(&points);
+        let shape = Shape::of(&points, f64::INFINITY);
         assert_eq!(shape.peak, 100.0);
         assert_eq!(shape.threads(&points), Estimate { value: 11.0, low: 10.0, high: 12.0 });
         assert_eq!((shape.falls_at(&points), points[shape.peak_at(&points)].clients), (Some(50), 12));
         assert_eq!(shape.knee(&points), 12);
         assert_eq!((shape.peak_within(&points, 5), shape.rate_at(&points, 50)), (1, Some(80.0)));
         let flat = self::points(&[(1, 10.0)]);
-        assert_eq!(Shape::of(&flat).threads(&flat).value, 1.0);
+        assert_eq!(Shape::of(&flat, f64::INFINITY).threads(&flat).value, 1.0);
     }
 }

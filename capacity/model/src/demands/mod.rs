@@ -240,7 +240,7 @@ pub struct Template {
 }
 
 /// Standard deviation of the change among services, around none: what is known without a measurement.
-const SCALING_SPREAD: f64 = 0.04;
+const SCALING_SPREAD: f64 = 0.05;
 
 impl Cpu {
     /// Returns the change of processor time for each busy processor more, and its standard error.
@@ -264,8 +264,37 @@ impl Demands {
         self.resources.iter().enumerate().map(|(at, resource)| (resource.id, at)).collect()
     }
 
+    /// Returns the weight of each template, 1 on average: templates may be more or fewer of a kind than its requests.
+    pub fn weights(&self) -> Vec<f64> {
+        let kinds = &self.requests.kinds;
+        let mut templates = vec![0.0; kinds.len()];
+        for template in &self.templates {
+            match templates.get_mut(template.kind as usize) {
+                Some(count) => *count += 1.0,
+                // Without its kind, the share of a template is unknown.
+                None => return vec![1.0; self.templates.len()],
+            }
+        }
+        let count = |at: usize| (kinds[at].count as f64).max(1.0);
+        let requests: f64 = (0..kinds.len()).filter(|at| templates[*at] > 0.0).map(count).sum();
+        let all = self.templates.len() as f64;
+        let weight = |at: usize| count(at) / requests * all / templates[at];
+        self.templates.iter().map(|template| weight(template.kind as usize)).collect()
+    }
+
+    /// Returns the mean over all requests of a number of each template.
+    fn mean(&self, number: impl Fn(&Template) -> f64) -> f64 {
+        let weighted = self.templates.iter().zip(self.weights()).map(|(template, weight)| weight * number(template));
+        weighted.sum::<f64>() / self.templates.len().max(1) as f64
+    }
+
+    /// Returns the mean measured duration of a request; absent if the templates have none.
+    pub fn measured_ms(&self) -> Option<f64> {
+        Some(self.mean(|template| template.ms)).filter(|ms| *ms > 0.0)
+    }
+
     /// Returns the mean processor milliseconds of the templates' steps.
     pub fn templates_cpu_ms(&self) -> f64 {
-        self.templates.iter().map(|template| cpu_ms(&template.steps)).sum::<f64>() / self.templates.len().max(1) as f64
+        self.mean(|template| cpu_ms(&template.steps))
     }
 }

@@ -70,13 +70,16 @@ impl Necessary {
             index: &index,
             factor: time.factor,
             occupied_ms: vec![0.0; demands.resources.len()],
+            share: 0.0,
             held: Vec::new(),
             tasks: HashMap::new(),
             calls: Vec::new(),
         };
         let (mut ms, mut calls) = (0.0, Calls::default());
-        let share = 1.0 / demands.templates.len().max(1) as f64;
-        for template in &demands.templates {
+        let count = demands.templates.len().max(1) as f64;
+        for (template, weight) in demands.templates.iter().zip(demands.weights()) {
+            let share = weight / count;
+            walk.share = share;
             let end = walk.steps(&template.steps, 0.0);
             walk.finish(end);
             ms += end * share;
@@ -109,7 +112,7 @@ impl Necessary {
                 place: Place::Resource(at),
                 kind: resource.kind.name(),
                 name: resource.name.clone(),
-                ms: walk.occupied_ms[at] * share,
+                ms: walk.occupied_ms[at],
                 units: resource.parallelism.map(f64::from),
             });
         }
@@ -130,8 +133,10 @@ struct Walk<'a> {
     demands: &'a Demands,
     index: &'a HashMap<u32, usize>,
     factor: f64,
-    /// Milliseconds of use of each resource, over all templates.
+    /// Mean milliseconds of use of each resource, so far.
     occupied_ms: Vec<f64>,
+    /// Share of the template among all requests.
+    share: f64,
     /// Held resources and the begin of each hold.
     held: Vec<(usize, f64)>,
     /// End of each task by its number.
@@ -149,7 +154,7 @@ impl Walk<'_> {
                 Step::Cpu(ms) => now += ms * self.factor,
                 Step::Wait { resource, ms } => {
                     let at = self.index[resource];
-                    self.occupied_ms[at] += ms;
+                    self.occupied_ms[at] += ms * self.share;
                     if self.demands.resources[at].kind == ResourceKind::Remote {
                         self.calls.push((now, now + ms));
                     }
@@ -167,7 +172,7 @@ impl Walk<'_> {
                     let end = self.steps(steps, now);
                     self.tasks.insert(*task, end);
                     if let Some(on) = on {
-                        self.occupied_ms[self.index[on]] += end - now;
+                        self.occupied_ms[self.index[on]] += (end - now) * self.share;
                     }
                 }
                 Step::Join(tasks) => {
@@ -182,7 +187,7 @@ impl Walk<'_> {
         let is_inner = self.held.iter().any(|(held, _)| *held == place);
         // A lock that its holder acquires again is held once.
         if !(is_inner && self.demands.resources[place].kind == ResourceKind::Lock) {
-            self.occupied_ms[place] += ms.max(0.0);
+            self.occupied_ms[place] += ms.max(0.0) * self.share;
         }
     }
 

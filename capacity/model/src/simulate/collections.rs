@@ -78,8 +78,7 @@ impl Collections {
         if seconds > 0.0 {
             return demands.in_process.iter().map(|(n, s, _)| f64::from(*n) * s).sum::<f64>() / seconds;
         }
-        let ms = demands.templates.iter().map(|template| template.ms).sum::<f64>() / demands.templates.len() as f64;
-        demands.requests.per_second * ms / 1000.0
+        demands.requests.per_second * demands.measured_ms().unwrap_or(0.0) / 1000.0
     }
 
     /// Returns the pause of a collection of the young generation with this many requests in process.

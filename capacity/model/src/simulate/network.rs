@@ -101,6 +101,7 @@ impl Network {
             network.templates.push((at, tasks));
         }
         network.spread_ms = total_ms / network.templates.len().max(1) as f64;
+        network.templates = by_weight(&network.templates, &demands.weights());
         network
     }
 
@@ -130,10 +131,34 @@ impl Network {
         self.processors
     }
 
-    /// Returns the number of templates.
+    /// Returns the number of templates, repeated by their weights.
     pub fn templates(&self) -> usize {
         self.templates.len()
     }
+}
+
+/// Templates in a list that repeats them by their weights, at least.
+const REPEATED_MIN: usize = 1000;
+/// Difference of a weight from 1 that matters.
+const WEIGHT_DIFFERENCE: f64 = 0.01;
+
+/// Returns a list in which each template occurs in proportion to its weight.
+fn by_weight(templates: &[(u32, u32)], weights: &[f64]) -> Vec<(u32, u32)> {
+    if weights.iter().all(|weight| (weight - 1.0).abs() < WEIGHT_DIFFERENCE) {
+        return templates.to_vec();
+    }
+    let count = templates.len().max(REPEATED_MIN);
+    let step = weights.iter().sum::<f64>() / count as f64;
+    let (mut repeated, mut reached) = (Vec::with_capacity(count + 1), step / 2.0);
+    let mut sum = 0.0;
+    for (template, weight) in templates.iter().zip(weights) {
+        sum += weight;
+        while reached <= sum {
+            repeated.push(*template);
+            reached += step;
+        }
+    }
+    repeated
 }
 
 /// Build of one template's operations.

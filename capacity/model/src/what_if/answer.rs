@@ -23,6 +23,8 @@ pub struct Response {
     pub mean_ms: f64,
     pub p50_ms: f64,
     pub p99_ms: f64,
+    /// Mean duration that was measured at this rate; absent after a change.
+    pub measured_ms: Option<f64>,
 }
 
 /// Prospect of a service: what it can carry, and how it answers today's traffic.
@@ -62,6 +64,7 @@ pub fn prospect(demands: &Demands, curve: &Curve, options: &Options) -> Result<P
             mean_ms: point.response_ms,
             p50_ms: point.response_ms_p50,
             p99_ms: point.response_ms_p99,
+            measured_ms: demands.measured_ms(),
         })
     } else {
         None
@@ -89,7 +92,10 @@ pub fn what_if(
     let mut curve = curve(&changed, &options.quick())?;
     curve.peak = Estimate::around(curve.peak.value, relative_error);
     curve.peak_now = Estimate::around(curve.peak_now.value, relative_error);
-    let after = prospect(&changed, &curve, options)?;
+    let mut after = prospect(&changed, &curve, options)?;
+    if let Some(response) = &mut after.response {
+        response.measured_ms = None;
+    }
     let ratio = Estimate::around(after.peak.value / before.peak.value.max(1e-9), RATIO_ERROR);
     Ok(Answer {
         changes: changes.iter().map(Change::to_string).collect(),
