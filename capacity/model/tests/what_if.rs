@@ -140,7 +140,9 @@ fn the_response_time_is_that_of_an_open_loop_at_the_present_rate() {
     let found = answer(&shop().demands(), &["cpu x0.25"]);
     let (before, after) = (found.before.response.unwrap(), found.after.response.unwrap());
     assert!(!before.saturated && before.mean_ms > 44.0 && before.p99_ms > before.p50_ms, "{before:?}");
-    assert!(after.saturated, "{after:?}");
+    assert!(before.mean_ms_low < before.mean_ms && before.mean_ms < before.mean_ms_high, "{before:?}");
+    assert!(before.mean_ms_high < 1.3 * before.mean_ms, "{before:?}");
+    assert!(after.saturated && after.mean_ms_high == f64::INFINITY, "{after:?}");
 }
 
 #[test]

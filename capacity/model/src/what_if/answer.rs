@@ -13,6 +13,8 @@ use crate::simulate::{Network, Run};
 const REQUESTS: u32 = 10_000;
 /// Relative standard error of a ratio of two peaks: most errors are the same before and after.
 const RATIO_ERROR: f64 = 0.02;
+/// Error of a response time beyond the error of the peak: 1.96 times the 2.5 % of the model.
+const MODEL_ERROR: f64 = 0.05;
 
 /// Response time at a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -21,6 +23,9 @@ pub struct Response {
     /// More requests arrive than the service carries; the times then mean nothing.
     pub saturated: bool,
     pub mean_ms: f64,
+    /// Band of the mean: an error of the peak acts as that much more or less load. Infinite: may be saturated.
+    pub mean_ms_low: f64,
+    pub mean_ms_high: f64,
     pub p50_ms: f64,
     pub p99_ms: f64,
     /// Mean duration that was measured at this rate; absent after a change.
@@ -55,20 +60,7 @@ pub struct Answer {
 /// Returns the prospect of a service whose curve is known.
 pub fn prospect(demands: &Demands, curve: &Curve, options: &Options) -> Result<Prospect> {
     let rate = demands.requests.per_second;
-    let response = if rate > 0.0 {
-        let run = Run { requests: REQUESTS, seed: options.seed, handoff_ms: options.handoff_ms };
-        let point = Network::new(demands).open(rate, &run)?;
-        Some(Response {
-            per_second: rate,
-            saturated: point.saturated,
-            mean_ms: point.response_ms,
-            p50_ms: point.response_ms_p50,
-            p99_ms: point.response_ms_p99,
-            measured_ms: demands.measured_ms(),
-        })
-    } else {
-        None
-    };
+    let response = if rate > 0.0 { Some(response(demands, rate, curve.relative_error, options)?) } else { None };
     Ok(Prospect {
         peak: curve.peak_now,
         peak_with_threads: curve.peak,
@@ -76,6 +68,28 @@ pub fn prospect(demands: &Demands, curve: &Curve, options: &Options) -> Result<P
         response,
         bottleneck: curve.bottleneck.first.clone(),
         falls_at: curve.falls_at,
+    })
+}
+
+/// Returns the response time at a rate.
+fn response(demands: &Demands, rate: f64, relative_error: f64, options: &Options) -> Result<Response> {
+    let network = Network::new(demands);
+    let run = Run { requests: REQUESTS, seed: options.seed, handoff_ms: options.handoff_ms };
+    let band = Estimate::around(rate, relative_error);
+    let mean = |rate: f64| -> Result<f64> {
+        let point = network.open(rate, &run)?;
+        Ok(if point.saturated { f64::INFINITY } else { point.response_ms })
+    };
+    let point = network.open(rate, &run)?;
+    Ok(Response {
+        per_second: rate,
+        saturated: point.saturated,
+        mean_ms: point.response_ms,
+        mean_ms_low: mean(band.low)?.min(point.response_ms) * (1.0 - MODEL_ERROR),
+        mean_ms_high: mean(band.high)?.max(point.response_ms) * (1.0 + MODEL_ERROR),
+        p50_ms: point.response_ms_p50,
+        p99_ms: point.response_ms_p99,
+        measured_ms: demands.measured_ms(),
     })
 }
 
@@ -92,6 +106,7 @@ pub fn what_if(
     let mut curve = curve(&changed, &options.quick())?;
     curve.peak = Estimate::around(curve.peak.value, relative_error);
     curve.peak_now = Estimate::around(curve.peak_now.value, relative_error);
+    curve.relative_error = relative_error;
     let mut after = prospect(&changed, &curve, options)?;
     if let Some(response) = &mut after.response {
         response.measured_ms = None;
