@@ -169,12 +169,13 @@ impl List {
         let Some(young) = young else { return };
         let memory = bytes(young.bytes_per_request);
         let text = if young.gain > 0.0 {
+            let options = young.settings.options.join(" ");
             format!(
-                "A request allocates {memory}. A young generation of {} instead of {} brings {}: {}.",
+                "A request allocates {memory}. A young generation of {} instead of {} brings {}{}{options}.",
                 bytes(young.enough.young_bytes),
                 bytes(young.now.young_bytes),
                 signed(young.gain),
-                young.settings.options.join(" ")
+                if options.is_empty() { "" } else { ": " },
             )
         } else {
             format!("A request allocates {memory}; a larger young generation brings less than 2 %.")

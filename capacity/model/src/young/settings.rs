@@ -58,13 +58,14 @@ impl Settings {
         // The old generation keeps its room beside the larger young one.
         let needed = ((young_bytes + gc.live_bytes_after_old.unwrap_or(0.0) * OLD_PER_LIVE) / MEGABYTE).ceil();
         let heap = gc.heap_bytes.map(|heap| (heap / MEGABYTE).floor());
-        let grown = heap.map_or(needed, |heap| heap.max(needed));
-        if heap.is_none_or(|heap| heap < needed) {
-            settings.options.push(format!("-Xmx{grown}m"));
+        match heap {
+            Some(heap) if heap < needed => settings.options.push(format!("-Xmx{needed}m")),
+            Some(_) => {}
+            None => settings.notes.push("Raise -Xmx by as much as the young generation grows.".into()),
         }
         match collector {
             Collector::Parallel | Collector::Serial | Collector::Other => settings.generations(young),
-            Collector::G1 => settings.regions(young, grown),
+            Collector::G1 => settings.regions(young, heap.map(|heap| heap.max(needed))),
             Collector::Z | Collector::Shenandoah => settings.headroom(young, heap),
         }
         settings
@@ -77,11 +78,19 @@ impl Settings {
         self.notes.push(note.into());
     }
 
-    fn regions(&mut self, young: f64, heap: f64) {
-        let least = (young / heap * 100.0).ceil().clamp(1.0, 90.0);
-        self.options.push("-XX:+UnlockExperimentalVMOptions".into());
-        self.options.push(format!("-XX:G1NewSizePercent={least}"));
-        self.options.push(format!("-XX:G1MaxNewSizePercent={}", (least + 10.0).clamp(60.0, 95.0)));
+    fn regions(&mut self, young: f64, heap: Option<f64>) {
+        match heap {
+            Some(heap) => {
+                let least = (young / heap * 100.0).ceil().clamp(1.0, 90.0);
+                self.options.push("-XX:+UnlockExperimentalVMOptions".into());
+                self.options.push(format!("-XX:G1NewSizePercent={least}"));
+                self.options.push(format!("-XX:G1MaxNewSizePercent={}", (least + 10.0).clamp(60.0, 95.0)));
+            }
+            None => {
+                let note = format!("Set -XX:G1NewSizePercent to the share that {young} MB are of -Xmx.");
+                self.notes.push(note + " It needs -XX:+UnlockExperimentalVMOptions.");
+            }
+        }
         self.notes.push("G1 sizes the young generation by its pause goal: -XX:MaxGCPauseMillis may limit it.".into());
         self.notes.push("-Xmn with G1 fixes the size and switches the pause goal off.".into());
     }
@@ -107,10 +116,12 @@ mod tests {
         for (name, heap, expect) in [
             ("Parallel", Some(4096.0), "-Xmn1024m -XX:+AlwaysPreTouch"),
             ("PS Scavenge", Some(1100.0), "-Xmx1174m -Xmn1024m -XX:+AlwaysPreTouch"),
-            ("Serial", None, "-Xmx1174m -Xmn1024m -XX:+AlwaysPreTouch"),
+            ("Serial", None, "-Xmn1024m -XX:+AlwaysPreTouch"),
+            ("G1", None, ""),
             ("G1", Some(2048.0), "-XX:+UnlockExperimentalVMOptions -XX:G1NewSizePercent=50 -XX:G1MaxNewSizePercent=60"),
             ("ZGC", Some(2048.0), "-Xmx3072m"),
-            ("Shenandoah", None, "-Xmx1174m"),
+            ("Shenandoah", None, ""),
+            ("Shenandoah", Some(512.0), "-Xmx1174m"),
         ] {
             let gc = Gc {
                 collector: name.into(),
