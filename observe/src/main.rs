@@ -4,10 +4,12 @@
 //!   flags -> command/  the subcommands
 //!              |-> jvm/     agents in a JVM, and their records
 //!              |-> why/     rules that name what bounds a process
+//!              |-> demands/ what requests need of each resource
 //!              |-> runtime/ units of work of other runtimes: Go, Python, Node
 //!              |-> calls/   calls of traced methods, and their durations
 //!              |-> recorder/   profiles of services all day, into a store
 //!              |-> history/    slices of a store, by words for times
+//!              |-> time_kind.rs  kinds of a thread's time
 //!              `-> profile.rs  stacks of a process in any runtime, with their costs
 //! ```
 //!
@@ -16,11 +18,13 @@
 mod calls;
 mod capture;
 mod command;
+mod demands;
 mod history;
 mod jvm;
 mod profile;
 mod recorder;
 mod runtime;
+mod time_kind;
 mod why;
 
 use std::process::ExitCode;

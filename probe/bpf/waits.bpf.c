@@ -18,6 +18,15 @@
 #define SPAN_OF_ONE_CALL 0
 #define SPAN_TO_ANOTHER 1
 #define NO_SYSTEM_CALL (~0U)
+#define NO_FILE (~0U)
+#if defined(__TARGET_ARCH_x86)
+#define CALL_POLL 7
+#define CALL_PPOLL 271
+#else
+/* arm64 has no poll. */
+#define CALL_POLL (~1U)
+#define CALL_PPOLL 73
+#endif
 
 struct record {
 	/* Of a span: begin, end, 0. */
@@ -30,7 +39,8 @@ struct record {
 	__u32 state;
 	__u32 system_call;
 	__u32 stack;
-	__u32 unused;
+	/* File of the system call, if it has one. */
+	__u32 file;
 };
 
 struct span {
@@ -81,6 +91,24 @@ static __always_inline __u32 system_call_of_current(void)
 	return call < 0 ? NO_SYSTEM_CALL : (__u32)call;
 }
 
+/*
+ * The file that a system call is about: its first argument. poll of one file has a pointer to it. The reader knows which
+ * calls have a file.
+ */
+static __always_inline __u32 file_of_current(__u32 call)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	__u64 arguments[ARGUMENTS] = {};
+	__u32 file = 0;
+
+	system_call_arguments(regs, arguments);
+	if (call != CALL_POLL && call != CALL_PPOLL)
+		return (__u32)arguments[0];
+	if (arguments[1] != 1 || bpf_probe_read_user(&file, sizeof(file), (void *)arguments[0]))
+		return NO_FILE;
+	return file;
+}
+
 static __always_inline void leaves(void *ctx, struct task_struct *task, bool preempted)
 {
 	struct record record = { .what = RECORD_WAIT };
@@ -95,6 +123,7 @@ static __always_inline void leaves(void *ctx, struct task_struct *task, bool pre
 	record.state = preempted ? 0 : state_of(task);
 	record.woken_ns = record.state ? 0 : record.off_ns;
 	record.system_call = system_call_of_current();
+	record.file = record.system_call == NO_SYSTEM_CALL ? NO_FILE : file_of_current(record.system_call);
 	if (bpf_map_update_elem(&away, &record.tid, &record, BPF_ANY))
 		count_lost();
 }

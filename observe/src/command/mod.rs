@@ -1,6 +1,7 @@
 //! The subcommands, one file each, and the type that they share.
 
 pub mod changes;
+pub mod demands;
 pub mod faults;
 pub mod flame;
 pub mod gc;
@@ -44,6 +45,7 @@ pub struct Flags {
 #[derive(Debug, Subcommand)]
 enum Command {
     Changes(changes::ChangesFlags),
+    Demands(demands::DemandsFlags),
     Faults(faults::FaultsFlags),
     Flame(flame::FlameFlags),
     Gc(gc::GcFlags),
@@ -69,6 +71,7 @@ impl Command {
     fn answer(&self) -> Option<&AnswerFlags> {
         Some(match self {
             Command::Changes(flags) => &flags.answer,
+            Command::Demands(flags) => &flags.output.answer,
             Command::Faults(flags) => &flags.output.answer,
             Command::Flame(flags) => &flags.output.answer,
             Command::Gc(flags) => &flags.answer,
@@ -98,6 +101,7 @@ pub fn act(flags: Flags) -> Outcome {
     }
     match flags.command {
         Command::Changes(flags) => changes::changes(&flags),
+        Command::Demands(flags) => demands::demands(&flags),
         Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),
         Command::Gc(flags) => gc::gc(&flags),

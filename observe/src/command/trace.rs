@@ -98,6 +98,7 @@ fn measure(
         calls_max: flags.max_calls,
         time: flags.output.seconds,
         waits: target.is_ours(),
+        ..Request::default()
     };
     let mut results = TraceResults::of(process, flags.over);
     let mut threads = Threads::default();

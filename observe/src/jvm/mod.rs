@@ -37,12 +37,12 @@ use yunti_base::Result;
 pub use attach::{diagnose, java_release};
 pub use classes::loaded_classes;
 pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
-pub use log::{LogFile, Pause, PauseLog};
+pub use log::{CollectionLog, Pause, PauseLog};
 pub use memory::{Counted, Histogram, OldObject, OldObjects, areas};
 pub use perf_data::{PerfData, perf_data, perf_data_file};
 pub use profiler::{Profiler, Rates, Sampling};
 pub use recording::{Call, Event, Recording, Sample};
-pub use tracer::{Chunk, Message, Record, Request, Tracer};
+pub use tracer::{Chunk, Event as PlaceEvent, Message, Record, Request, Tracer};
 pub use virtual_threads::{State, virtual_threads};
 
 use yunti_probe::target::{Process, Start, Target};

@@ -30,6 +30,8 @@ pub enum Agent {
     Locks,
     /// No agent: the JVM's own log to a file, which is turned off.
     Pauses,
+    /// The same for a log of collections, beside the other one.
+    Collections,
     /// No agent: the JVM's flight recorder, which is stopped by a command.
     Recorder,
 }
@@ -44,6 +46,7 @@ impl Agent {
             Agent::Tracer => format!("{name}.jar"),
             Agent::Locks => format!("{name}-locks.so"),
             Agent::Pauses => format!("{name}.pauses"),
+            Agent::Collections => format!("{name}.collections"),
             Agent::Recorder => format!("{name}.old.jfr"),
         }
     }
@@ -91,7 +94,7 @@ impl Cleanup {
                 let _silenced = SilencedWarnings::of(&process);
                 load_library(&process, &self.library, &format!("stop,{}", self.name))
             }
-            Agent::Pauses => {
+            Agent::Pauses | Agent::Collections => {
                 let off = format!("VM.log output={} what=all=off", Folder::inside(&self.pauses()));
                 diagnose(&Process::of(self.pid)?, &off).map(drop)
             }
@@ -104,7 +107,7 @@ impl Cleanup {
         let files = match self.agent {
             Agent::Profiler => vec![self.recording(), self.log()],
             Agent::Tracer => vec![self.socket()],
-            Agent::Locks | Agent::Pauses | Agent::Recorder => Vec::new(),
+            Agent::Locks | Agent::Pauses | Agent::Collections | Agent::Recorder => Vec::new(),
         };
         for file in files.into_iter().chain([self.agent.copy(&self.name)]) {
             let _ = fs::remove_file(folder.path(&file));

@@ -11,6 +11,7 @@ use crate::target::Process;
 const WORDS: usize = 3;
 const IS_SPAN: u32 = 1;
 const NO_SYSTEM_CALL: u32 = u32::MAX;
+const NO_FILE: u32 = u32::MAX;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/waits.bpf.o"));
 
@@ -31,6 +32,8 @@ pub struct Wait {
     pub system_call: Option<u32>,
     /// Number of the stack, as in [`super::Hit`].
     pub stack: u32,
+    /// First argument of the system call: its descriptor, if it has one. `None`: a call about several files.
+    pub file: Option<u32>,
 }
 
 /// Span of a thread from the call of a function to an end.
@@ -124,6 +127,7 @@ impl Waits {
                 is_uninterruptible: state & 2 != 0,
                 system_call: Some(half(&bytes, WORDS, 3)).filter(|call| *call != NO_SYSTEM_CALL),
                 stack: half(&bytes, WORDS, 4),
+                file: Some(half(&bytes, WORDS, 5)).filter(|file| *file != NO_FILE),
             });
         }
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::evidence::{Breakdown, Times};
 use super::place::place;
-use super::time_kind::{KINDS, TimeKind};
+use crate::time_kind::{KINDS, TimeKind};
 use yunti_probe::stack::Frame;
 
 /// Nanoseconds and frames of a stack.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::request::Request;
 use super::split::{Part, StackSample, of_pause, overlaps, waits_of, within};
-use super::time_kind::{KINDS, TimeKind, is_page_fault};
 use crate::jvm::Pause;
+use crate::time_kind::{KINDS, TimeKind, is_page_fault};
 use yunti_probe::kernel::Wait;
 
 /// Items by thread, each sorted by time.
@@ -153,6 +153,7 @@ mod tests {
             is_uninterruptible: false,
             system_call: Some(libc::SYS_futex as u32),
             stack: 0,
+            file: None,
         };
         check(
             Some(vec![wait]),

@@ -6,7 +6,6 @@
 //!   measure.rs      requests, stacks, waits and pauses of a process, by thread and time
 //!   evidence.rs     breakdown of one request's time
 //!     split.rs        overlap of a request with waits and pauses
-//!     time_kind.rs    kinds of waits
 //!   comparison.rs   slow requests compared with fast ones
 //!     place.rs        places in the program
 //!   report.rs       the answer
@@ -19,9 +18,8 @@ mod measure;
 mod place;
 mod report;
 mod request;
-mod servers;
+pub mod servers;
 mod split;
-mod time_kind;
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use super::comparison::{Comparison, Group, Stack, kinds, main_place, stacks};
 use super::evidence::{Breakdown, Evidence, Times};
 use super::request::{Request, quantile, slow_from, sorted_durations};
 use super::split::overlaps;
-use super::time_kind::{KINDS, TimeKind};
+use crate::time_kind::{KINDS, TimeKind};
 use yunti_probe::answer::{self, Answer, Graph, Listing, Table};
 use yunti_probe::stack::{Frame, Kind, Tree};
 

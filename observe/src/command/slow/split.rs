@@ -4,8 +4,8 @@
 use std::rc::Rc;
 
 use super::request::Request;
-use super::time_kind::TimeKind;
 use crate::jvm::Pause;
+use crate::time_kind::TimeKind;
 use yunti_probe::kernel::Wait;
 use yunti_probe::stack::{Frame, Kind};
 
@@ -112,7 +112,16 @@ mod tests {
     use super::*;
 
     fn wait(off_ns: u64, woken_ns: u64, on_ns: u64, call: i64) -> Wait {
-        Wait { tid: 1, off_ns, woken_ns, on_ns, is_uninterruptible: false, system_call: Some(call as u32), stack: 0 }
+        Wait {
+            tid: 1,
+            off_ns,
+            woken_ns,
+            on_ns,
+            is_uninterruptible: false,
+            system_call: Some(call as u32),
+            stack: 0,
+            file: None,
+        }
     }
 
     fn check(

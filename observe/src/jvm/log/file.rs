@@ -16,9 +16,10 @@ pub struct LogFile(LoadedAgent);
 impl LogFile {
     /// Starts a log, which JVMs from 9 on can do.
     ///
+    /// @param kind pauses or collections: logs of two kinds may run side by side
     /// @param what tags and levels as `VM.log` takes them
-    pub fn start(process: &Process, what: &str, decorators: &str) -> Result<LogFile> {
-        let mut loaded = LoadedAgent::of(process, Agent::Pauses, None)?;
+    pub fn start(process: &Process, kind: Agent, what: &str, decorators: &str) -> Result<LogFile> {
+        let mut loaded = LoadedAgent::of(process, kind, None)?;
         let path = loaded.folder.path(&loaded.cleanup.pauses());
         let file = File::create_new(&path).map_err(|e| {
             Error::io(Code::Input, "cannot create the JVM's log file", &e).at_path(path.to_string_lossy())

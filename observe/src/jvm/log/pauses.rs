@@ -6,6 +6,7 @@ use std::io::Read;
 use yunti_base::{Code, Error, Result};
 
 use super::LogFile;
+use crate::jvm::release::Agent;
 use yunti_probe::target::Process;
 
 /// A pause, including the time to reach the safepoint. Times are of CLOCK_MONOTONIC.
@@ -31,7 +32,7 @@ pub struct PauseLog(LogFile);
 impl PauseLog {
     pub fn start(process: &Process) -> Result<PauseLog> {
         // With System.nanoTime as decoration.
-        LogFile::start(process, "safepoint=info", "tn").map(PauseLog)
+        LogFile::start(process, Agent::Pauses, "safepoint=info", "tn").map(PauseLog)
     }
 
     pub fn stop(self) -> Result<Vec<Pause>> {

@@ -14,6 +14,9 @@ pub enum Message {
     /// Calls are recorded from now on.
     Ready,
     Calls(Chunk),
+    Events(EventChunk),
+    /// Object of events: `Objects.java` defines the text.
+    Object(String),
     /// Number of calls lost so far.
     Lost(u64),
     NoSuchMethod {
@@ -50,6 +53,26 @@ pub struct Record {
     pub is_running: bool,
     /// Arguments, and the result or the exception.
     pub texts: Option<(String, String)>,
+}
+
+/// Events of one thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventChunk {
+    pub thread: u64,
+    pub is_virtual: bool,
+    /// Name of the thread and its thread ID in the JVM's PID namespace, `http-3|4711`, in its first chunk only.
+    pub name: Option<String>,
+    pub events: Vec<Event>,
+}
+
+/// Event at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// System.nanoTime of the JVM.
+    pub at_ns: i64,
+    pub place: u32,
+    /// Identity hash code of the object, or 0.
+    pub object: u32,
 }
 
 const HAS_THROWN: u64 = 1;
@@ -91,6 +114,8 @@ fn decode(kind: u8, body: &[u8]) -> Option<Message> {
         b'S' => Message::Skip(text(body)),
         b'R' => Message::Ready,
         b'C' => Message::Calls(chunk(body)?),
+        b'E' => Message::Events(event_chunk(body)?),
+        b'O' => Message::Object(text(body)),
         b'L' => Message::Lost(u64::from_be_bytes(body.try_into().ok()?)),
         b'N' => {
             let text = text(body);
@@ -127,15 +152,30 @@ impl Words<'_> {
     }
 }
 
-fn chunk(body: &[u8]) -> Option<Chunk> {
-    let mut words = Words(body);
+/// Takes the head of a chunk: true for a virtual thread, the thread's number, and its name in its first chunk.
+fn head(words: &mut Words<'_>) -> Option<(bool, u64, Option<String>)> {
     let head = words.next()?;
     let name_bytes = (head >> 32 & 0x7fff_ffff) as usize;
-    let mut chunk = Chunk { is_virtual: head >> 63 == 1, thread: words.next()?, ..Chunk::default() };
-    if name_bytes > 0 {
-        let [name] = words.texts([name_bytes])?;
-        chunk.name = Some(name);
+    let thread = words.next()?;
+    let name = if name_bytes > 0 { words.texts([name_bytes])?.into_iter().next() } else { None };
+    Some((head >> 63 == 1, thread, name))
+}
+
+fn event_chunk(body: &[u8]) -> Option<EventChunk> {
+    let mut words = Words(body);
+    let (is_virtual, thread, name) = head(&mut words)?;
+    let mut chunk = EventChunk { thread, is_virtual, name, events: Vec::new() };
+    while let Some(at) = words.next() {
+        let what = words.next()?;
+        chunk.events.push(Event { at_ns: at as i64, place: (what >> 32) as u32, object: what as u32 });
     }
+    Some(chunk)
+}
+
+fn chunk(body: &[u8]) -> Option<Chunk> {
+    let mut words = Words(body);
+    let (is_virtual, thread, name) = head(&mut words)?;
+    let mut chunk = Chunk { is_virtual, thread, name, records: Vec::new() };
     while let Some(head) = words.next() {
         let flags = head >> 40 & 0xff;
         let mut record = Record {

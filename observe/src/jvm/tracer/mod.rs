@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use yunti_base::{Code, Error, Result};
 
 use frames::Frames;
-pub use frames::{Chunk, Message, Record};
+pub use frames::{Chunk, Event, Message, Record};
 
 use super::attach::{java_release, load_jar, wait_until_up};
 use super::folder::Folder;
@@ -40,7 +40,7 @@ const CHANGE_TIME_MAX: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(5);
 
 /// Request to the agent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Request {
     pub methods: Vec<String>,
     pub with_texts: bool,
@@ -49,6 +49,10 @@ pub struct Request {
     pub time: Duration,
     /// True if the classes may be loaded later.
     pub waits: bool,
+    /// True for events at places, where the methods are requests: `PlaceRewriter.java`.
+    pub is_of_events: bool,
+    /// Classes whose monitors are places.
+    pub monitors: Vec<String>,
 }
 
 impl Request {
@@ -61,8 +65,14 @@ impl Request {
             (self.time + GRACE).as_millis(),
             self.waits
         );
+        if self.is_of_events {
+            text += "events true\n";
+        }
         for method in &self.methods {
             text += &format!("method {method}\n");
+        }
+        for class in &self.monitors {
+            text += &format!("monitors {class}\n");
         }
         text + "\n"
     }

@@ -16,6 +16,7 @@ mod rules;
 mod sampler;
 mod turns;
 
+pub use peers::owners;
 pub use rules::{connection_per_request, is_idle, outstanding, unanswered_connects};
 pub use sampler::{Pace, RequestSampler};
 

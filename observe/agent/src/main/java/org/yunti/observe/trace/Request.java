@@ -7,6 +7,10 @@ import java.util.List;
 public final class Request {
   /** Method patterns of the user. */
   public final List<String> methods = new ArrayList<>();
+  /** Set to report events at places, not calls: {@link org.yunti.observe.trace.code.PlaceRewriter}. */
+  public boolean isOfEvents;
+  /** Classes whose monitors are places. */
+  public final List<String> monitors = new ArrayList<>();
   /** Set to report arguments and results as text. */
   public boolean withTexts;
   /** Nanoseconds below which outermost calls are dropped, with their callees. */
@@ -24,6 +28,8 @@ public final class Request {
       String value = line.substring(line.indexOf(' ') + 1);
       switch (line.substring(0, Math.max(0, line.indexOf(' ')))) {
         case "method" -> request.methods.add(value);
+        case "events" -> request.isOfEvents = value.equals("true");
+        case "monitors" -> request.monitors.add(value);
         case "texts" -> request.withTexts = value.equals("true");
         case "over" -> request.overNanos = Long.parseLong(value);
         case "calls" -> request.callsMax = Long.parseLong(value);

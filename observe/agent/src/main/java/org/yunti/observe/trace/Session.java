@@ -5,8 +5,11 @@ import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.nio.file.Path;
 import org.yunti.observe.trace.calls.Calls;
+import org.yunti.observe.trace.calls.Events;
+import org.yunti.observe.trace.calls.Objects;
 import org.yunti.observe.trace.code.Hook;
 import org.yunti.observe.trace.code.Patterns;
+import org.yunti.observe.trace.code.PlaceRewriter;
 import org.yunti.observe.trace.code.Rewriter;
 
 /** One trace of a JVM, from the request until all methods are restored. It runs on the agent's only thread. */
@@ -32,7 +35,12 @@ public final class Session implements Runnable {
   public void run() {
     try (loader; Wire wire = new Wire(socket)) {
       try {
-        trace(wire, wire.request());
+        Request request = wire.request();
+        if (request.isOfEvents) {
+          events(wire, request);
+        } else {
+          trace(wire, request);
+        }
       } catch (Throwable e) {
         wire.send('F', e.toString());
       }
@@ -55,7 +63,22 @@ public final class Session implements Runnable {
     try {
       rewriter.begin();
       if (request.waits || patterns.areAllMatched()) {
-        sendUntilEnd(wire, request, rewriter, calls);
+        untilEnd(wire, request, new Source() {
+          @Override
+          public void send() {
+            Session.send(wire, rewriter, calls);
+          }
+
+          @Override
+          public void tick() {
+            calls.tick();
+          }
+
+          @Override
+          public long lost() {
+            return calls.lost();
+          }
+        });
       } else {
         patterns.missing(instrumentation, (pattern, hint) -> wire.send('N', pattern + '\0' + hint));
       }
@@ -71,20 +94,73 @@ public final class Session implements Runnable {
     wire.send('Z', "");
   }
 
-  private void sendUntilEnd(Wire wire, Request request, Rewriter rewriter, Calls calls) throws InterruptedException {
+  private void events(Wire wire, Request request) throws Exception {
+    Hook hook = Hook.in(instrumentation);
+    Objects objects = new Objects();
+    Events events = new Events(objects);
+    events.warmUp();
+    if (!hook.acquire(events)) {
+      wire.send('B', "");
+      return;
+    }
+    Patterns patterns = new Patterns(request.methods);
+    PlaceRewriter rewriter = new PlaceRewriter(instrumentation, patterns, request.monitors, hook, events);
+    try {
+      rewriter.begin();
+      if (request.waits || patterns.areAllMatched()) {
+        untilEnd(wire, request, new Source() {
+          @Override
+          public void send() {
+            Session.send(wire, rewriter, objects, events);
+          }
+
+          @Override
+          public void tick() {
+            events.tick(number -> wire.send('S', "place " + number + ": it is passed too often"));
+          }
+
+          @Override
+          public long lost() {
+            return events.lost();
+          }
+        });
+      } else {
+        patterns.missing(instrumentation, (pattern, hint) -> wire.send('N', pattern + '\0' + hint));
+      }
+    } finally {
+      hook.release();
+      rewriter.end(LOAD_MILLIS);
+    }
+    Thread.sleep(LEAVE_MILLIS);
+    send(wire, rewriter, objects, events);
+    events.rest(wire::events);
+    wire.lost(events.lost());
+    wire.send('Z', "");
+  }
+
+  /** Recorder with its messages. */
+  private interface Source {
+    void send();
+
+    void tick();
+
+    long lost();
+  }
+
+  private static void untilEnd(Wire wire, Request request, Source source) throws InterruptedException {
     long end = System.nanoTime() + request.millisMax * 1_000_000;
-    send(wire, rewriter, calls);
+    source.send();
     wire.send('R', "");
     long lost = 0;
     try (ExitHook exit = new ExitHook()) {
       while (!wire.isEndRequested() && System.nanoTime() < end) {
         boolean isExiting = exit.isExiting();
-        calls.tick();
+        source.tick();
         if (!wire.isBehind()) {
-          send(wire, rewriter, calls);
+          source.send();
         }
-        if (calls.lost() != lost) {
-          lost = calls.lost();
+        if (source.lost() != lost) {
+          lost = source.lost();
           wire.lost(lost);
         }
         wire.flush();
@@ -103,5 +179,15 @@ public final class Session implements Runnable {
     long[] words = calls.take();
     rewriter.news(wire::method, wire::send);
     Calls.chunks(words, wire::calls);
+  }
+
+  /** Sends events, names of places, and objects. */
+  private static void send(Wire wire, PlaceRewriter rewriter, Objects objects, Events events) {
+    long[] words = events.take();
+    rewriter.news(wire::method, wire::send);
+    for (String object; (object = objects.next()) != null; ) {
+      wire.send('O', object);
+    }
+    Calls.chunks(words, wire::events);
   }
 }

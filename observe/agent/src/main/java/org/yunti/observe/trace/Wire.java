@@ -21,7 +21,9 @@ import java.nio.file.Path;
  *     S  text                   something that is not traced, and the reason
  *     R                         calls are recorded from now on
  *     C  chunk                  calls of a thread: {@link org.yunti.observe.trace.calls.ThreadCalls}
- *     L  number (8)             calls lost so far
+ *     E  chunk                  events of a thread: {@link org.yunti.observe.trace.calls.ThreadEvents}
+ *     O  text                   an object of events: {@link org.yunti.observe.trace.calls.Objects}
+ *     L  number (8)             calls or events lost so far
  *     N  text, 0, text          a pattern without a method; a hint
  *     B                         another trace is running in this JVM
  *     F  text                   an error
@@ -79,7 +81,15 @@ final class Wire implements Closeable {
   }
 
   void calls(long[] words, int from, int to) {
-    ByteBuffer into = room(5 + (to - from) * 8).put((byte) 'C').putInt((to - from) * 8);
+    chunk('C', words, from, to);
+  }
+
+  void events(long[] words, int from, int to) {
+    chunk('E', words, from, to);
+  }
+
+  private void chunk(char kind, long[] words, int from, int to) {
+    ByteBuffer into = room(5 + (to - from) * 8).put((byte) kind).putInt((to - from) * 8);
     for (int i = from; i < to; i++) {
       into.putLong(words[i]);
     }

@@ -7,13 +7,18 @@ import java.util.concurrent.atomic.AtomicLong;
  * Recorder of calls. Changed methods call it through {@link org.yunti.observe.trace.code.Hook} when they begin and end,
  * on any thread. It throws nothing and never blocks.
  */
-public final class Calls {
+public final class Calls implements Recorder {
   /** First method number of this trace. Numbers outside its range belong to another trace. */
   private int base;
   private final boolean withTexts;
   final long overNanos;
   private final long callsMax;
-  private final Threads threads = new Threads();
+  private final Threads<ThreadCalls> threads = new Threads<>(new Threads.Maker<>() {
+    @Override
+    public ThreadCalls make(Thread thread, MemoryBudget budget) {
+      return new ThreadCalls(thread, budget);
+    }
+  });
   final Ring ring = new Ring();
   /** Calls that may still be reported, up to one second's worth. */
   private final AtomicLong allowed;
@@ -28,6 +33,7 @@ public final class Calls {
     this.allowed = new AtomicLong(callsMax);
   }
 
+  @Override
   public void setBase(int base) {
     this.base = base;
   }
@@ -58,6 +64,7 @@ public final class Calls {
    *
    * @return the argument for {@link #setBusy}
    */
+  @Override
   public boolean markBusy() {
     ThreadCalls mine = threads.findOrMake();
     boolean wasBusy = mine != null && mine.isBusy();
@@ -68,6 +75,7 @@ public final class Calls {
   }
 
   /** Restores the state before {@link #markBusy}. */
+  @Override
   public void setBusy(boolean wasBusy) {
     ThreadCalls mine = threads.find();
     if (mine != null) {
@@ -78,22 +86,27 @@ public final class Calls {
 
   // ---- from changed methods ----
 
+  @Override
   public void enter(int id) {
     begin(id, null);
   }
 
+  @Override
   public void enter(Object arguments, int id) {
     begin(id, (Object[]) arguments);
   }
 
+  @Override
   public void exit(int id) {
     end(id, System.nanoTime(), 0, this);
   }
 
+  @Override
   public void exit(Object value, int id) {
     end(id, System.nanoTime(), 0, value);
   }
 
+  @Override
   public void thrown(Object error, int id) {
     end(id, System.nanoTime(), ThreadCalls.HAS_THROWN, error);
   }

@@ -1,23 +1,18 @@
 package org.yunti.observe.trace.calls;
 
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
  * Calls of one thread: the ones that are running, and records of the ones that ended within a running outermost call.
  *
  * <pre>
- *   chunk    length in words (low half), bytes of the name, highest bit: virtual thread | own number | name | records
  *   record   words (16 bits), flags (8), depth (16), method (24) | begin | duration
  *            [| bytes of the arguments, of the result | both texts]
  * </pre>
  *
- * Texts are padded to whole words. A call is recorded when it ends, so callees come before their caller. Only the
- * thread itself uses this object, except at the end of the trace. It calls no JDK method that may be traced, unless it
- * is busy: calls of a busy thread are not recorded.
+ * Texts are padded to whole words. A call is recorded when it ends, so callees come before their caller.
  */
-final class ThreadCalls {
+final class ThreadCalls extends PerThread {
   static final int METHODS = 1 << 24;
   static final int HAS_THROWN = 1;
   static final int IS_RUNNING = 2;
@@ -25,18 +20,6 @@ final class ThreadCalls {
   private static final int DEPTH_MAX = 4096;
   private static final int WORDS_MAX = 1 << 14;
   private static final int RECORD = 3;
-  private static final AtomicReferenceFieldUpdater<ThreadCalls, Thread> THREAD =
-      AtomicReferenceFieldUpdater.newUpdater(ThreadCalls.class, Thread.class, "thread");
-  private static final AtomicLong NUMBERS = new AtomicLong();
-
-  private final MemoryBudget budget;
-  /** The owner; null if it is free. */
-  private volatile Thread thread;
-  /** The agent's own number of the thread, because subclasses may override thread IDs with duplicates. */
-  private long number = NUMBERS.incrementAndGet();
-  private boolean isVirtual;
-  private boolean isNamed;
-  private boolean isBusy;
 
   private int[] methods = new int[16];
   private long[] begins = new long[16];
@@ -45,41 +28,18 @@ final class ThreadCalls {
   /** Running calls beyond the maximum depth. */
   private int beyond;
 
-  private long[] words = new long[8 * RECORD];
-  private int used;
-  private int records;
-  /** Lost calls of all threads that have owned this object. */
-  private long lost;
-
   ThreadCalls(Thread thread, MemoryBudget budget) {
-    this.thread = thread;
-    this.budget = budget;
-    this.isVirtual = Threads.isVirtual(thread);
+    super(thread, budget, 8 * RECORD);
   }
 
-  boolean isOf(Thread other) {
-    return thread == other;
+  @Override
+  void forget() {
+    depth = beyond = 0;
   }
 
-  boolean claim(Thread by) {
-    if (thread != null || !THREAD.compareAndSet(this, null, by)) {
-      return false;
-    }
-    number = NUMBERS.incrementAndGet();
-    isVirtual = Threads.isVirtual(by);
-    isNamed = false;
-    return true;
-  }
-
-  /** Frees the object if its thread has ended, within a call or not. */
-  void leaveIfDead() {
-    Thread owner = thread;
-    if (owner != null && !owner.isAlive()) {
-      lost += records;
-      used = records = depth = beyond = 0;
-      isBusy = false;
-      thread = null;
-    }
+  @Override
+  byte[] title() {
+    return name();
   }
 
   /** Frees the object if its virtual thread is in no call, because there may be millions of virtual threads. */
@@ -96,18 +56,6 @@ final class ThreadCalls {
     other.leaveIfIdle();
     other.thread = null;
     other.claim(thread);
-  }
-
-  long lost() {
-    return lost;
-  }
-
-  boolean isBusy() {
-    return isBusy;
-  }
-
-  void setBusy(boolean is) {
-    isBusy = is;
   }
 
   void enter(int method, String text) {
@@ -189,17 +137,9 @@ final class ThreadCalls {
     }
   }
 
-  /** Packs bytes into words that are zero, the first byte highest. */
-  private static void pack(byte[] bytes, int offset, long[] words, int from) {
-    for (int i = 0; i < bytes.length; i++) {
-      int at = offset + i;
-      words[from + at / 8] |= (bytes[i] & 0xffL) << (7 - at % 8) * 8;
-    }
-  }
-
   /** Adds a record. Returns its index, or -1 if there is no space. */
   private int add(Calls calls, boolean isReported, int length, int method, int at, long nanos, int flags) {
-    if (used + length > words.length && !widen(length)) {
+    if (used + length > words.length && !widen(length, WORDS_MAX)) {
       if (isReported) {
         flush(calls);
         used = records = 0;
@@ -235,56 +175,18 @@ final class ThreadCalls {
     return true;
   }
 
-  private boolean widen(int by) {
-    int more = words.length;
-    while (more < used + by) {
-      more *= 2;
-    }
-    if (more > WORDS_MAX || !budget.take((more - words.length) * 8L)) {
-      return false;
-    }
-    long[] wider = new long[more];
-    System.arraycopy(words, 0, wider, 0, used);
-    words = wider;
-    return true;
-  }
-
   private void flush(Calls calls) {
     if (records == 0) {
       return;
     }
     isBusy = true;
     try {
-      if (!calls.allows(records) || !offer(calls)) {
+      if (!calls.allows(records) || !offer(calls.ring)) {
         lost += records;
       }
     } finally {
       isBusy = false;
     }
-  }
-
-  private boolean offer(Calls calls) {
-    byte[] name = isNamed ? new byte[0] : name();
-    long[] head = head(name);
-    boolean isTaken = calls.ring.offer(first(name, 1 + head.length + used), head, head.length, words, used);
-    isNamed |= isTaken;
-    return isTaken;
-  }
-
-  private byte[] name() {
-    String name = thread.getName();
-    return (isVirtual && name.isEmpty() ? "virtual-" + thread.getId() : name).getBytes(StandardCharsets.UTF_8);
-  }
-
-  private long first(byte[] name, int length) {
-    return (isVirtual ? Long.MIN_VALUE : 0) | (long) name.length << 32 | length;
-  }
-
-  private long[] head(byte[] name) {
-    long[] head = new long[1 + (name.length + 7) / 8];
-    head[0] = number;
-    pack(name, 0, head, 1);
-    return head;
   }
 
   /** Returns a chunk of unsent records and running calls; null if there are none. Call it when recording has ended. */
@@ -293,13 +195,8 @@ final class ThreadCalls {
     if (thread == null || deep == 0 || now - begins[0] < overNanos) {
       return null;
     }
-    byte[] name = name();
-    long[] head = head(name);
-    long[] chunk = new long[1 + head.length + used + deep * RECORD];
-    chunk[0] = first(name, chunk.length);
-    System.arraycopy(head, 0, chunk, 1, head.length);
-    System.arraycopy(words, 0, chunk, 1 + head.length, used);
-    int at = 1 + head.length + used;
+    long[] chunk = chunk(deep * RECORD);
+    int at = chunk.length - deep * RECORD;
     for (int i = deep - 1; i >= 0; i--, at += RECORD) {
       chunk[at] = (long) RECORD << 48 | (long) IS_RUNNING << 40 | (long) i << 24 | methods[i];
       chunk[at + 1] = begins[i];

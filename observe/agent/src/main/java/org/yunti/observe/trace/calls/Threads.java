@@ -3,10 +3,15 @@ package org.yunti.observe.trace.calls;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * A table of {@link ThreadCalls} by thread. Values of a ThreadLocal would stay in the target's threads, and keep the
+ * A table of what is recorded of each thread. Values of a ThreadLocal would stay in the target's threads, and keep the
  * agent's classes alive. Virtual threads leave the table when they are in no traced call.
  */
-final class Threads {
+final class Threads<T extends PerThread> {
+  /** Creates the record of a thread. */
+  interface Maker<T> {
+    T make(Thread thread, MemoryBudget budget);
+  }
+
   /** Threads at most that are in traced calls at the same time. */
   private static final int CAPACITY = 1 << 15;
   private static final int MASK = CAPACITY - 1;
@@ -15,8 +20,13 @@ final class Threads {
   /** Class of virtual threads; null before Java 21. Method handles would load classes after some calls. */
   private static final Class<?> VIRTUAL = virtual();
 
-  private final AtomicReferenceArray<ThreadCalls> table = new AtomicReferenceArray<>(CAPACITY);
+  private final AtomicReferenceArray<T> table = new AtomicReferenceArray<>(CAPACITY);
   private final MemoryBudget budget = new MemoryBudget();
+  private final Maker<T> maker;
+
+  Threads(Maker<T> maker) {
+    this.maker = maker;
+  }
 
   private static Class<?> virtual() {
     try {
@@ -36,11 +46,11 @@ final class Threads {
   }
 
   /** Returns the current thread's object, or null. */
-  ThreadCalls find() {
+  T find() {
     Thread current = Thread.currentThread();
     int place = place(current);
     for (int i = 0; i < PROBES; i++) {
-      ThreadCalls it = table.getAcquire(place + i & MASK);
+      T it = table.getAcquire(place + i & MASK);
       if (it == null) {
         return null;
       }
@@ -52,21 +62,21 @@ final class Threads {
   }
 
   /** Returns the current thread's object, created if needed; null if the table is full. */
-  ThreadCalls findOrMake() {
-    ThreadCalls mine = find();
+  T findOrMake() {
+    T mine = find();
     return mine != null ? mine : make();
   }
 
   /** Creates the current thread's object. Only the thread itself does this, so it never has two. */
-  private ThreadCalls make() {
+  private T make() {
     Thread current = Thread.currentThread();
     int place = place(current);
-    ThreadCalls fresh = null;
+    T fresh = null;
     for (int i = 0; i < PROBES; i++) {
       int at = place + i & MASK;
-      ThreadCalls it = table.getAcquire(at);
+      T it = table.getAcquire(at);
       if (it == null) {
-        fresh = fresh == null ? new ThreadCalls(current, budget) : fresh;
+        fresh = fresh == null ? maker.make(current, budget) : fresh;
         if (table.compareAndSet(at, null, fresh)) {
           return fresh;
         }
@@ -79,13 +89,13 @@ final class Threads {
     return null;
   }
 
-  interface Each {
-    void accept(ThreadCalls calls);
+  interface Each<T> {
+    void accept(T of);
   }
 
-  void forEach(Each each) {
+  void forEach(Each<T> each) {
     for (int i = 0; i < CAPACITY; i++) {
-      ThreadCalls it = table.getAcquire(i);
+      T it = table.getAcquire(i);
       if (it != null) {
         each.accept(it);
       }

@@ -12,7 +12,7 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Type;
-import org.yunti.observe.trace.calls.Calls;
+import org.yunti.observe.trace.calls.Recorder;
 
 /**
  * The class {@code java.lang.YuntiTrace}, which changed methods call. Every class loader and every module finds classes
@@ -58,7 +58,7 @@ public final class Hook {
   }
 
   /** Connects the hook to a recorder. Returns false if another trace uses it. */
-  public boolean acquire(Calls calls) throws ReflectiveOperationException {
+  public boolean acquire(Recorder to) throws ReflectiveOperationException {
     synchronized (type) {
       var looks = lookup.findStaticVarHandle(type, "looks", int.class);
       if (lookup.findStaticVarHandle(type, "enter", IntConsumer.class).get() != null) {
@@ -66,12 +66,12 @@ public final class Hook {
       }
       base = (int) looks.get() * NUMBERS;
       looks.set((int) looks.get() + 1);
-      calls.setBase(base);
-      set("exit", (IntConsumer) calls::exit);
-      set("exitWith", (ObjIntConsumer<Object>) calls::exit);
-      set("thrown", (ObjIntConsumer<Object>) calls::thrown);
-      set("enterWith", (ObjIntConsumer<Object>) calls::enter);
-      set("enter", (IntConsumer) calls::enter);
+      to.setBase(base);
+      set("exit", (IntConsumer) to::exit);
+      set("exitWith", (ObjIntConsumer<Object>) to::exit);
+      set("thrown", (ObjIntConsumer<Object>) to::thrown);
+      set("enterWith", (ObjIntConsumer<Object>) to::enter);
+      set("enter", (IntConsumer) to::enter);
       return true;
     }
   }

@@ -2,261 +2,49 @@ package org.yunti.observe.trace.code;
 
 import static org.objectweb.asm.Opcodes.*;
 
-import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
-import java.security.ProtectionDomain;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import org.objectweb.asm.ClassReader;
-import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
-import org.objectweb.asm.MethodTooLargeException;
 import org.objectweb.asm.MethodVisitor;
-import org.objectweb.asm.Opcodes;
 import org.yunti.observe.trace.calls.Calls;
 
-/** Changes the matching methods of classes that are loaded now or later, and changes them back at the end. */
-public final class Rewriter implements ClassFileTransformer {
-  /** Classes changed in one operation, during which all threads wait. */
-  private static final int BATCH = 50;
-  private static final int CLASSES_MAX = 5_000;
-  private static final int SKIPS_MAX = 200;
-  private static final ClassLoader PLATFORM = ClassLoader.getPlatformClassLoader();
-  /** Classes that the agent uses before it can detect its own calls. */
-  private static final List<String> NEVER = List.of(
-      "java.lang.Object", "java.lang.Thread", "java.lang.VirtualThread", "java.lang.BaseVirtualThread",
-      "java.lang.YuntiTrace", "java.lang.ref.", "java.lang.invoke.", "java.util.concurrent.atomic.", "jdk.internal.",
-      "sun.instrument.", "java.lang.instrument.");
+/** Changes the methods that match patterns, so that they report their calls. */
+public final class Rewriter extends ClassChanges {
   private static final Set<String> BOXES = Set.of("java.lang.Boolean", "java.lang.Character",
       "java.lang.Byte", "java.lang.Short", "java.lang.Integer", "java.lang.Long", "java.lang.Float",
       "java.lang.Double");
 
-  private record News(int number, String text) {}
-
-  private final Instrumentation instrumentation;
   private final Patterns patterns;
-  private final Hook hook;
-  private final Calls calls;
   private final boolean withTexts;
-  private final Map<String, Integer> numbers = new HashMap<>();
-  private final Set<String> skips = ConcurrentHashMap.newKeySet();
-  /** New methods with their numbers. A negative number marks a skip. */
-  private final Queue<News> news = new ConcurrentLinkedQueue<>();
-  private final Set<String> changed = ConcurrentHashMap.newKeySet();
-  /** Classes whose changed form the JVM rejected. */
-  private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
   public Rewriter(Instrumentation instrumentation, Patterns patterns, Hook hook, Calls calls, boolean withTexts) {
-    this.instrumentation = instrumentation;
+    super(instrumentation, hook, calls);
     this.patterns = patterns;
-    this.hook = hook;
-    this.calls = calls;
     this.withTexts = withTexts;
   }
 
-  static boolean isOfJdk(ClassLoader loader) {
-    return loader == null || loader == PLATFORM;
-  }
-
-  public void begin() {
-    // Loads the classes needed, before a class of the target waits for them.
-    patterns.of("a.Class", false);
-    instrumentation.addTransformer(this, true);
-    List<Class<?>> matching = new ArrayList<>();
-    int hidden = 0;
-    for (Class<?> type : instrumentation.getAllLoadedClasses()) {
-      if (type.isArray() || type.isPrimitive()
-          || patterns.of(type.getName(), isOfJdk(type.getClassLoader())).isEmpty()) {
-        continue;
-      }
-      if (type.isHidden()) {
-        hidden++;
-      } else if (isNever(type.getName())) {
-        skip(type.getName(), "the trace itself needs it");
-      } else if (!instrumentation.isModifiableClass(type)) {
-        skip(type.getName(), "the JVM does not allow changes");
-      } else {
-        matching.add(type);
-      }
-    }
-    if (hidden > 0) {
-      skip(hidden + " hidden classes, such as lambdas", "they cannot be changed");
-    }
-    if (matching.size() > CLASSES_MAX) {
-      throw new IllegalArgumentException(
-          matching.size() + " classes match, which are too many to change; name a package");
-    }
-    retransform(matching, true);
-  }
-
-  /**
-   * Restores all changed methods.
-   *
-   * @param millis time for classes to load that are being loaded with changes
-   */
-  public void end(long millis) throws InterruptedException {
-    instrumentation.removeTransformer(this);
-    Set<Class<?>> done = new HashSet<>();
-    for (int i = 0; i < 2; i++) {
-      List<Class<?>> back = new ArrayList<>();
-      for (Class<?> type : instrumentation.getAllLoadedClasses()) {
-        if (changed.contains(type.getName()) && !done.contains(type)) {
-          back.add(type);
-        }
-      }
-      retransform(back, false);
-      done.addAll(back);
-      if (i == 0) {
-        Thread.sleep(millis);
-      }
-    }
-  }
-
-  private void retransform(List<Class<?>> classes, boolean canRefuse) {
-    for (int from = 0; from < classes.size(); from += BATCH) {
-      List<Class<?>> batch = classes.subList(from, Math.min(classes.size(), from + BATCH));
-      try {
-        instrumentation.retransformClasses(batch.toArray(new Class<?>[0]));
-      } catch (Throwable together) {
-        for (Class<?> type : batch) {
-          try {
-            instrumentation.retransformClasses(type);
-          } catch (Throwable alone) {
-            if (canRefuse) {
-              refused.add(type.getName());
-              skip(type.getName(), "the JVM rejects the changed class: " + firstLine(alone));
-            }
-          }
-        }
-      }
-    }
-  }
-
-  private static String firstLine(Throwable error) {
-    return error.toString().lines().findFirst().orElse("");
+  @Override
+  boolean matches(String name, boolean isOfJdk) {
+    return !patterns.of(name, isOfJdk).isEmpty();
   }
 
   @Override
-  public byte[] transform(Module module, ClassLoader loader, String name, Class<?> redefined,
-      ProtectionDomain domain, byte[] bytes) {
-    if (name == null) {
-      return null;
-    }
-    boolean wasBusy = calls.markBusy();
-    try {
-      return changed(loader, name.replace('/', '.'), bytes);
-    } catch (Throwable e) {
-      skip(name.replace('/', '.'), firstLine(e));
-      return null;
-    } finally {
-      calls.setBusy(wasBusy);
-    }
-  }
-
-  private byte[] changed(ClassLoader loader, String name, byte[] bytes) {
-    List<MethodPattern> matching = patterns.of(name, isOfJdk(loader));
-    if (matching.isEmpty() || isNever(name) || refused.contains(name)) {
-      return null;
-    }
-    Set<String> tooLong = new HashSet<>();
-    while (true) {
-      try {
-        ClassReader reader = new ClassReader(bytes);
-        Change change = new Change(new ClassWriter(reader, 0), name, matching, tooLong);
-        reader.accept(change, 0);
-        if (!change.isChange) {
-          return null;
-        }
-        byte[] result = change.writer.toByteArray();
-        changed.add(name);
-        return result;
-      } catch (MethodTooLargeException e) {
-        tooLong.add(e.getMethodName() + e.getDescriptor());
-        skip(name + "." + e.getMethodName(), "too long to change: a method has at most 64 KB");
-      }
-    }
-  }
-
-  private static boolean isNever(String name) {
-    for (String never : NEVER) {
-      if (name.equals(never) || name.startsWith(never) && (never.endsWith(".") || name.charAt(never.length()) == '$')) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private void skip(String what, String why) {
-    if (skips.size() < SKIPS_MAX && skips.add(what + why)) {
-      news.add(new News(-1, what + ": " + why));
-    }
-  }
-
-  /** Returns a method's number in changed code; -1 if no numbers are left. */
-  private int number(String method) {
-    synchronized (numbers) {
-      Integer known = numbers.get(method);
-      if (known == null) {
-        if (!Hook.hasNumber(numbers.size())) {
-          return -1;
-        }
-        known = numbers.size();
-        numbers.put(method, known);
-        news.add(new News(known, method));
-      }
-      return known;
-    }
-  }
-
-  public interface NewMethod {
-    void accept(int number, String name);
-  }
-
-  public interface NewSkip {
-    void accept(char kind, String text);
-  }
-
-  public void news(NewMethod method, NewSkip skip) {
-    for (News each; (each = news.poll()) != null; ) {
-      if (each.number < 0) {
-        skip.accept('S', each.text);
-      } else {
-        method.accept(each.number, each.text);
-      }
-    }
+  Change change(ClassWriter writer, String name, boolean isOfJdk, Set<String> tooLong) {
+    return new Methods(writer, name, patterns.of(name, isOfJdk), tooLong);
   }
 
   /** The change of one class. */
-  private final class Change extends ClassVisitor {
-    final ClassWriter writer;
+  private final class Methods extends Change {
     private final String name;
     private final List<MethodPattern> matching;
     private final Set<String> tooLong;
-    private boolean hasFrames;
-    private String[] constructors;
-    boolean isChange;
 
-    Change(ClassWriter writer, String name, List<MethodPattern> matching, Set<String> tooLong) {
-      super(Opcodes.ASM9, writer);
-      this.writer = writer;
+    Methods(ClassWriter writer, String name, List<MethodPattern> matching, Set<String> tooLong) {
+      super(writer);
       this.name = name;
       this.matching = matching;
       this.tooLong = tooLong;
-    }
-
-    @Override
-    public void visit(int version, int access, String internalName, String signature, String superName,
-        String[] interfaces) {
-      super.visit(version, access, internalName, signature, superName, interfaces);
-      hasFrames = (version & 0xffff) >= V1_6;
-      constructors = new String[] {internalName, superName};
     }
 
     @Override
@@ -292,7 +80,7 @@ public final class Rewriter implements ClassFileTransformer {
       }
       isChange = true;
       return new MethodChange(visitor, hook.number(number), withTexts, hasFrames, access, descriptor,
-          method.equals("<init>") ? constructors : null);
+          method.equals("<init>") ? new String[] {internalName, superName} : null);
     }
   }
 }

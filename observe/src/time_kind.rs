@@ -215,6 +215,7 @@ mod tests {
             is_uninterruptible,
             system_call: None,
             stack: 0,
+            file: None,
         };
         assert_eq!(TimeKind::of_wait(&wait(true), None), TimeKind::PageFault);
         assert_eq!(TimeKind::of_wait(&wait(false), None), TimeKind::Other);

@@ -1,0 +1,189 @@
+package org.yunti.observe.trace.calls;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Recorder of events at places: requests and tasks that begin and end, locks and pools that are taken and given back.
+ * A changed method reports each through {@link Recorder#enter}, with the object that it is about. It throws nothing and
+ * never blocks.
+ *
+ * <p>A place that is passed too often is turned off, because its events would cost the service more than they say.
+ */
+public final class Events implements Recorder {
+  private static final int NUMBERS = 1 << 16;
+  /** Events of one place in a second from which on it is turned off. */
+  private static final int OFTEN = 50_000;
+  private static final int NANOS_PER_CHECK = 200_000_000;
+
+  private int base;
+  private final Threads<ThreadEvents> threads = new Threads<>(new Threads.Maker<>() {
+    @Override
+    public ThreadEvents make(Thread thread, MemoryBudget budget) {
+      return new ThreadEvents(thread, budget);
+    }
+  });
+  final Ring ring = new Ring();
+  private final Objects objects;
+  /** Events of each place since the last check. Lost increments do not matter. */
+  private final int[] counts = new int[NUMBERS];
+  private final boolean[] isOff = new boolean[NUMBERS];
+  /** Places after which a thread sends its events: ends of requests and tasks. */
+  private final boolean[] isEnd = new boolean[NUMBERS];
+  private final AtomicLong withoutPlace = new AtomicLong();
+  private long checkedAt = System.nanoTime();
+  private long sweptAt = checkedAt;
+
+  public Events(Objects objects) {
+    this.objects = objects;
+  }
+
+  @Override
+  public void setBase(int base) {
+    this.base = base;
+  }
+
+  /** Marks a place as the end of a request or a task. */
+  public void markEnd(int number) {
+    isEnd[number] = true;
+  }
+
+  /** Calls everything here once, on the agent's thread, which records nothing from now on. */
+  public void warmUp() {
+    ThreadEvents mine = threads.findOrMake();
+    isEnd[0] = true;
+    enter(0);
+    enter(new Object(), 0);
+    isEnd[0] = false;
+    exit(0);
+    exit(this, 0);
+    thrown(this, 0);
+    setBusy(markBusy());
+    mine.rest();
+    mine.leaveIfDead();
+    ring.take();
+    counts[0] = 0;
+    mine.setBusy(true);
+  }
+
+  @Override
+  public boolean markBusy() {
+    ThreadEvents mine = threads.findOrMake();
+    boolean wasBusy = mine != null && mine.isBusy();
+    if (mine != null) {
+      mine.setBusy(true);
+    }
+    return wasBusy;
+  }
+
+  @Override
+  public void setBusy(boolean wasBusy) {
+    ThreadEvents mine = threads.find();
+    if (mine != null) {
+      mine.setBusy(wasBusy);
+    }
+  }
+
+  // ---- from changed methods ----
+
+  @Override
+  public void enter(int id) {
+    event(null, id);
+  }
+
+  @Override
+  public void enter(Object object, int id) {
+    event(object, id);
+  }
+
+  @Override
+  public void exit(int id) {}
+
+  @Override
+  public void exit(Object value, int id) {}
+
+  @Override
+  public void thrown(Object error, int id) {}
+
+  private void event(Object object, int id) {
+    int number = id - base;
+    if (number < 0 || number >= NUMBERS || isOff[number]) {
+      return;
+    }
+    counts[number]++;
+    try {
+      ThreadEvents mine = threads.findOrMake();
+      if (mine == null) {
+        withoutPlace.incrementAndGet();
+        return;
+      }
+      if (mine.isBusy()) {
+        return;
+      }
+      long now = System.nanoTime();
+      int identity = object == null ? 0 : System.identityHashCode(object);
+      if (object != null && objects.isNew(identity)) {
+        mine.setBusy(true);
+        try {
+          objects.add(object, identity, number);
+        } finally {
+          mine.setBusy(false);
+        }
+      }
+      mine.add(this, now, (long) number << 32 | identity);
+      if (isEnd[number]) {
+        mine.flush(ring);
+        mine.leaveIfVirtual();
+      }
+    } catch (Throwable e) {
+      // Without memory or stack, the event is not recorded.
+    }
+  }
+
+  // ---- from the agent's thread ----
+
+  /** Receiver of a place that was turned off. */
+  public interface Off {
+    void accept(int number);
+  }
+
+  /** Turns places off that are passed too often, and forgets threads that have ended. */
+  public void tick(Off off) {
+    long now = System.nanoTime();
+    if (now - checkedAt > NANOS_PER_CHECK) {
+      double seconds = (now - checkedAt) * 1e-9;
+      checkedAt = now;
+      for (int i = 0; i < NUMBERS; i++) {
+        if (counts[i] > OFTEN * seconds && !isOff[i]) {
+          isOff[i] = true;
+          off.accept(i);
+        }
+        counts[i] = 0;
+      }
+    }
+    if (now - sweptAt > 1_000_000_000L) {
+      sweptAt = now;
+      threads.forEach(ThreadEvents::leaveIfDead);
+    }
+  }
+
+  /** Takes the chunks from the ring, one after the other. */
+  public long[] take() {
+    return ring.take();
+  }
+
+  /** Sends the events that threads have kept. Call it when recording has ended. */
+  public void rest(Calls.Chunk each) {
+    threads.forEach(it -> {
+      long[] chunk = it.rest();
+      if (chunk != null) {
+        each.accept(chunk, 0, chunk.length);
+      }
+    });
+  }
+
+  public long lost() {
+    long[] sum = {withoutPlace.get()};
+    threads.forEach(it -> sum[0] += it.lost());
+    return sum[0];
+  }
+}

@@ -1,0 +1,78 @@
+package org.yunti.observe.trace.calls;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Events of one thread, in their order.
+ *
+ * <pre>
+ *   record   nanoTime | number of the place (32 bits), identity of the object (32)
+ * </pre>
+ */
+final class ThreadEvents extends PerThread {
+  private static final int RECORD = 2;
+  private static final int WORDS_MAX = 1 << 10;
+  private static final Path SELF = Path.of("/proc/thread-self");
+
+  ThreadEvents(Thread thread, MemoryBudget budget) {
+    super(thread, budget, 16 * RECORD);
+  }
+
+  @Override
+  void forget() {}
+
+  /** Returns the thread's name and its number in the JVM's PID namespace: {@code http-3|4711}. */
+  @Override
+  byte[] title() {
+    String name = new String(name(), StandardCharsets.UTF_8);
+    return (name + '|' + (Thread.currentThread() == thread && !isVirtual ? tid() : "")).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String tid() {
+    try {
+      return Files.readSymbolicLink(SELF).getFileName().toString();
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  void add(Events events, long now, long what) {
+    if (used + RECORD > words.length && !widen(RECORD, WORDS_MAX)) {
+      flush(events.ring);
+    }
+    words[used] = now;
+    words[used + 1] = what;
+    used += RECORD;
+    records++;
+  }
+
+  /** Sends the events so far. */
+  void flush(Ring ring) {
+    isBusy = true;
+    try {
+      if (records > 0 && !offer(ring)) {
+        lost += records;
+      }
+    } catch (Throwable e) {
+      lost += records;
+    } finally {
+      used = records = 0;
+      isBusy = false;
+    }
+  }
+
+  /** Frees the object of a virtual thread, because there may be millions of them. */
+  void leaveIfVirtual() {
+    if (isVirtual && !isBusy) {
+      thread = null;
+    }
+  }
+
+  /** Returns a chunk of the unsent events; null if there are none. Call it when recording has ended. */
+  long[] rest() {
+    return thread == null || records == 0 ? null : chunk(0);
+  }
+}

@@ -1,0 +1,120 @@
+package org.yunti.observe.trace.code;
+
+import static org.objectweb.asm.Opcodes.*;
+
+import java.lang.instrument.Instrumentation;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.yunti.observe.trace.calls.Events;
+import org.yunti.observe.trace.code.Places.Place;
+import org.yunti.observe.trace.code.Places.Role;
+
+/** Changes methods so that they report events: requests, tasks, and what is taken and given back. */
+public final class PlaceRewriter extends ClassChanges {
+  private final Patterns requests;
+  private final Set<String> withMonitors;
+  private final Events events;
+
+  /**
+   * @param requests methods whose calls are requests
+   * @param withMonitors classes whose monitors are reported
+   */
+  public PlaceRewriter(Instrumentation instrumentation, Patterns requests, List<String> withMonitors, Hook hook,
+      Events events) {
+    super(instrumentation, hook, events);
+    this.requests = requests;
+    this.withMonitors = new HashSet<>(withMonitors);
+    this.events = events;
+  }
+
+  @Override
+  boolean matches(String name, boolean isOfJdk) {
+    return !Places.of(name).isEmpty() || withMonitors.contains(name) || !requests.of(name, isOfJdk).isEmpty();
+  }
+
+  @Override
+  Change change(ClassWriter writer, String name, boolean isOfJdk, Set<String> tooLong) {
+    return new Methods(writer, name, isOfJdk, tooLong);
+  }
+
+  /** Returns the number of an end, at which a thread sends its events. */
+  private int end(String text) {
+    int number = number(text);
+    if (number >= 0) {
+      events.markEnd(number);
+    }
+    return number;
+  }
+
+  /** The change of one class. */
+  private final class Methods extends Change {
+    private final String name;
+    private final List<MethodPattern> patterns;
+    private final Set<String> tooLong;
+
+    Methods(ClassWriter writer, String name, boolean isOfJdk, Set<String> tooLong) {
+      super(writer);
+      this.name = name;
+      this.patterns = requests.of(name, isOfJdk);
+      this.tooLong = tooLong;
+    }
+
+    @Override
+    public MethodVisitor visitMethod(int access, String method, String descriptor, String signature,
+        String[] exceptions) {
+      MethodVisitor visitor = super.visitMethod(access, method, descriptor, signature, exceptions);
+      if ((access & (ACC_ABSTRACT | ACC_NATIVE)) != 0 || tooLong.contains(method + descriptor)
+          || method.startsWith("<")) {
+        return visitor;
+      }
+      String whole = name + "." + method;
+      List<PlaceChange.Report> reports = new ArrayList<>();
+      for (MethodPattern pattern : patterns) {
+        if (pattern.matchesMethod(method, (access & ACC_SYNTHETIC) != 0)) {
+          pattern.isMatched = true;
+          reports.add(new PlaceChange.Report(Role.REQUEST, number("q " + whole), end("Q " + whole)));
+        }
+      }
+      for (Place place : Places.of(name)) {
+        if (place.matches(method, descriptor) && (access & ACC_STATIC) == 0) {
+          reports.add(report(place.role(), whole));
+        }
+      }
+      int monitors = -1;
+      if (withMonitors.contains(name)) {
+        monitors = numbers("m " + whole, "n " + whole);
+        int release = number("o " + whole);
+        if (release != monitors + 2) {
+          monitors = -1;
+        } else if ((access & ACC_SYNCHRONIZED) != 0) {
+          reports.add(new PlaceChange.Report(null, number("y " + whole), release));
+        }
+      }
+      if (reports.isEmpty() && monitors < 0) {
+        return visitor;
+      }
+      PlaceChange change = new PlaceChange(visitor, this, access, descriptor, reports, monitors, hook);
+      isChange |= !reports.isEmpty();
+      return change;
+    }
+
+    private PlaceChange.Report report(Role role, String whole) {
+      return switch (role) {
+        case ACQUIRE -> {
+          int want = number("w " + whole);
+          yield new PlaceChange.Report(role, want, numbers("f " + whole, "a " + whole));
+        }
+        case RELEASE -> new PlaceChange.Report(role, number("r " + whole), -1);
+        case SUBMIT -> new PlaceChange.Report(role, number("s " + whole), -1);
+        case BEFORE -> new PlaceChange.Report(role, number("x " + whole), number("b " + whole));
+        case AFTER -> new PlaceChange.Report(role, end("e " + whole), -1);
+        case RUN -> new PlaceChange.Report(role, number("b " + whole), end("e " + whole));
+        case REQUEST -> throw new IllegalStateException(whole);
+      };
+    }
+  }
+}

@@ -1,0 +1,103 @@
+package org.yunti.observe.trace.code;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Methods at which something is taken, given back, submitted, begun or ended: in the JDK, and in libraries with pools of
+ * their own.
+ *
+ * <pre>
+ *   want, acquired, release   of the object itself; acquired is reported only if the method's result says so
+ *   submit, begin, end        of a task, which is an argument or the object itself
+ * </pre>
+ */
+final class Places {
+  /** What a method does. */
+  enum Role {
+    /** Waits for the object if it must, and has it at its return, unless it returns false or null. */
+    ACQUIRE,
+    /** Has it no more from its begin on. */
+    RELEASE,
+    /** Hands over a task, its first argument. */
+    SUBMIT,
+    /** Is called before a task, its second argument, by a thread of the pool. */
+    BEFORE,
+    /** Is called after a task, its first argument. */
+    AFTER,
+    /** Is the task. */
+    RUN,
+    /** Is a request. */
+    REQUEST
+  }
+
+  /** Method of a class, by name and descriptor. A descriptor that ends with ')' stands for any result. */
+  record Place(String method, String descriptor, Role role) {
+    boolean matches(String name, String signature) {
+      return method.equals(name) && (descriptor.isEmpty() || signature.startsWith(descriptor));
+    }
+  }
+
+  private static final Map<String, List<Place>> KNOWN = new HashMap<>();
+
+  private Places() {}
+
+  static List<Place> of(String className) {
+    return KNOWN.getOrDefault(className, List.of());
+  }
+
+  private static Place acquire(String method, String descriptor) {
+    return new Place(method, descriptor, Role.ACQUIRE);
+  }
+
+  private static Place release(String method, String descriptor) {
+    return new Place(method, descriptor, Role.RELEASE);
+  }
+
+  private static void add(String className, Place... places) {
+    KNOWN.put(className, List.of(places));
+  }
+
+  static {
+    Place[] lock = {acquire("lock", "()"), acquire("lockInterruptibly", "()"), acquire("tryLock", ""),
+        release("unlock", "()")};
+    add("java.util.concurrent.locks.ReentrantLock", lock);
+    add("java.util.concurrent.locks.ReentrantReadWriteLock$WriteLock", lock);
+    add("java.util.concurrent.Semaphore", acquire("acquire", ""), acquire("acquireUninterruptibly", ""),
+        acquire("tryAcquire", ""), release("release", ""));
+    // Queues as pools: a thread takes an item and puts it back. Work queues are taken from by others than put into.
+    String timed = "(JLjava/util/concurrent/TimeUnit;)";
+    for (String queue : new String[] {"ArrayBlockingQueue", "LinkedBlockingQueue", "LinkedTransferQueue"}) {
+      add("java.util.concurrent." + queue, acquire("take", "()"), acquire("poll", "()"), acquire("poll", timed),
+          release("put", ""), release("offer", ""));
+    }
+    add("java.util.concurrent.LinkedBlockingDeque", acquire("takeFirst", "()"), acquire("takeLast", "()"),
+        acquire("pollFirst", "()"), acquire("pollLast", "()"), acquire("pollFirst", timed), acquire("pollLast", timed),
+        release("putFirst", ""), release("putLast", ""), release("offerFirst", ""), release("offerLast", ""));
+
+    for (String pool : new String[] {"java.util.concurrent", "org.apache.tomcat.util.threads"}) {
+      add(pool + ".ThreadPoolExecutor", new Place("execute", "(Ljava/lang/Runnable;)", Role.SUBMIT),
+          new Place("beforeExecute", "(Ljava/lang/Thread;Ljava/lang/Runnable;)", Role.BEFORE),
+          new Place("afterExecute", "(Ljava/lang/Runnable;", Role.AFTER));
+    }
+    add("java.util.concurrent.ForkJoinPool", new Place("execute", "(Ljava/lang/Runnable;)", Role.SUBMIT));
+    add("java.util.concurrent.FutureTask", new Place("run", "()", Role.RUN));
+    add("java.util.concurrent.CompletableFuture$AsyncSupply", new Place("run", "()", Role.RUN));
+    add("java.util.concurrent.CompletableFuture$AsyncRun", new Place("run", "()", Role.RUN));
+    add("org.eclipse.jetty.util.thread.QueuedThreadPool",
+        new Place("execute", "(Ljava/lang/Runnable;)", Role.SUBMIT));
+
+    add("com.zaxxer.hikari.pool.HikariPool", acquire("getConnection", "(J)"), release("recycle", ""));
+    for (String pool : new String[] {"org.apache.commons.pool2.impl", "org.apache.tomcat.dbcp.pool2.impl"}) {
+      add(pool + ".GenericObjectPool", acquire("borrowObject", ""), release("returnObject", ""),
+          release("invalidateObject", ""));
+    }
+    add("org.apache.tomcat.jdbc.pool.ConnectionPool", acquire("getConnection", "()"), release("returnConnection", ""));
+    add("com.mchange.v2.resourcepool.BasicResourcePool", acquire("checkoutResource", "(J)"),
+        release("checkinResource", ""));
+    add("com.alibaba.druid.pool.DruidDataSource", acquire("getConnectionDirect", "(J)"), release("recycle", ""));
+    add("org.apache.http.impl.conn.PoolingHttpClientConnectionManager", acquire("leaseConnection", ""),
+        release("releaseConnection", ""));
+  }
+}

@@ -1,0 +1,111 @@
+//! Places and objects of events, by their numbers.
+
+use std::collections::HashMap;
+
+use crate::jvm::PlaceEvent;
+
+/// Role of a place: `PlaceRewriter.java`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A thread wants the object.
+    Want,
+    /// It does not get it.
+    Failed,
+    /// It has it.
+    Acquired,
+    /// It has a monitor that nothing announced.
+    Entered,
+    Released,
+    /// A task is handed over.
+    Submitted,
+    /// The next task runs on this pool.
+    Pool,
+    TaskBegins,
+    TaskEnds,
+    RequestBegins,
+    RequestEnds,
+}
+
+impl Role {
+    fn of(letter: &str) -> Option<Role> {
+        Some(match letter {
+            "w" | "m" => Role::Want,
+            "f" => Role::Failed,
+            "a" | "n" => Role::Acquired,
+            "y" => Role::Entered,
+            "r" | "o" => Role::Released,
+            "s" => Role::Submitted,
+            "x" => Role::Pool,
+            "b" => Role::TaskBegins,
+            "e" => Role::TaskEnds,
+            "q" => Role::RequestBegins,
+            "Q" => Role::RequestEnds,
+            _ => return None,
+        })
+    }
+}
+
+/// Object of events, as it was at its first event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object {
+    pub class: String,
+    /// How many could take it then, as far as it says so.
+    pub size: Option<u32>,
+    /// Methods on the stack of its first event, the innermost first.
+    pub callers: Vec<String>,
+}
+
+/// All places and objects of a measurement.
+#[derive(Default)]
+pub struct Places {
+    /// Roles of places by number.
+    roles: HashMap<u32, Role>,
+    objects: HashMap<u32, Object>,
+}
+
+impl Places {
+    /// Adds a place by its letter and method: `w java.util.concurrent.Semaphore.acquire`.
+    pub fn add(&mut self, number: u32, text: &str) {
+        let letter = text.split(' ').next().unwrap_or_default();
+        if let Some(role) = Role::of(letter) {
+            self.roles.insert(number, role);
+        }
+    }
+
+    /// Adds an object by its description: `Objects.java`.
+    pub fn add_object(&mut self, text: &str) {
+        let mut parts = text.split('|');
+        let Some(identity) = parts.next().and_then(|number| number.parse().ok()) else { return };
+        let _place = parts.next();
+        let class = parts.next().unwrap_or_default().to_owned();
+        let size = parts.next().and_then(|size| size.parse().ok());
+        let callers = parts.map(str::to_owned).collect();
+        self.objects.entry(identity).or_insert(Object { class, size, callers });
+    }
+
+    /// Returns the role of an event's place.
+    pub fn role(&self, event: &PlaceEvent) -> Option<Role> {
+        self.roles.get(&event.place).copied()
+    }
+
+    pub fn object(&self, identity: u32) -> Option<&Object> {
+        self.objects.get(&identity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_places_and_objects() {
+        let mut places = Places::default();
+        places.add(3, "n com.shop.Stock.take");
+        places.add(4, "? x");
+        places.add_object("77|3|com.shop.Stock|-1|com.shop.Stock.take|com.shop.Shop.buy");
+        let event = |place| PlaceEvent { at_ns: 1, place, object: 77 };
+        assert_eq!((places.role(&event(3)), places.role(&event(4))), (Some(Role::Acquired), None));
+        let object = places.object(77).unwrap();
+        assert_eq!((&*object.class, object.size, object.callers.len()), ("com.shop.Stock", None, 2));
+    }
+}

@@ -1,0 +1,217 @@
+//! What requests take, wait for and use: kinds, names and parallelism.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::measure::Evidence;
+use super::places::{Object, Role};
+use super::processors::group;
+use super::steps::{Builder, Step, Used, tidy};
+
+/// Time a request that something must be held to count, relative to the largest of all.
+const COUNTS: f64 = 0.02;
+/// Locks and pools that are kept.
+const OBJECTS_MAX: usize = 64;
+
+/// Resource of a service.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    pub kind: &'static str,
+    pub name: String,
+    pub parallelism: Option<u32>,
+}
+
+/// Resources by what steps use.
+#[derive(Default)]
+pub struct Resources {
+    pub all: Vec<Resource>,
+    numbers: BTreeMap<Used, usize>,
+}
+
+impl Resources {
+    /// Finds the resources of requests, and removes from their steps what is never scarce.
+    pub fn of(requests: &mut [Vec<Step>], builder: &Builder<'_>, evidence: &Evidence, processors: f64) -> Resources {
+        let holds = held_ms(requests);
+        let count = requests.len().max(1) as f64;
+        let cpu: f64 = requests.iter().map(|steps| super::steps::cpu_ms(steps)).sum::<f64>() / count;
+        let sizes: HashMap<u32, u32> =
+            holds.keys().map(|object| (*object, parallelism(*object, builder, evidence))).collect();
+        let need = |object: u32| holds[&object] / count / f64::from(sizes[&object].max(1));
+        let most = holds.keys().map(|object| need(*object)).fold(cpu / processors.max(0.1), f64::max);
+        let private = private(&holds, builder, evidence);
+        let counts = |object: &u32| need(*object) > most * COUNTS && !private.contains(object);
+        let mut kept: Vec<u32> = holds.keys().copied().filter(counts).collect();
+        kept.sort_by(|a, b| need(*b).total_cmp(&need(*a)).then(a.cmp(b)));
+        kept.truncate(OBJECTS_MAX);
+        let kept: HashSet<u32> = kept.into_iter().collect();
+        let mut resources = Resources::default();
+        for steps in requests.iter_mut() {
+            keep_only(steps, &kept);
+            tidy(steps);
+            resources.add_all(steps, &sizes, evidence);
+        }
+        resources
+    }
+
+    /// Returns the number of a resource.
+    pub fn number(&self, used: Used) -> usize {
+        self.numbers.get(&used).copied().unwrap_or_default()
+    }
+
+    fn add_all(&mut self, steps: &[Step], sizes: &HashMap<u32, u32>, evidence: &Evidence) {
+        for step in steps {
+            match step {
+                Step::Wait(used, _) => self.add(*used, sizes, evidence),
+                Step::Acquire(object) => self.add(Used::Object(*object), sizes, evidence),
+                Step::Spawn(_, threads, of_task) => {
+                    self.add(*threads, sizes, evidence);
+                    self.add_all(of_task, sizes, evidence);
+                }
+                Step::Cpu(_) | Step::Release(_) | Step::Join(_) => {}
+            }
+        }
+    }
+
+    fn add(&mut self, used: Used, sizes: &HashMap<u32, u32>, evidence: &Evidence) {
+        if self.numbers.contains_key(&used) {
+            return;
+        }
+        let resource = resource(used, sizes, evidence);
+        // Threads of one group are one pool.
+        let same = self.all.iter().position(|one| matches!(used, Used::Threads(_)) && *one == resource);
+        let number = same.unwrap_or_else(|| {
+            self.all.push(resource);
+            self.all.len() - 1
+        });
+        self.numbers.insert(used, number);
+    }
+}
+
+fn resource(used: Used, sizes: &HashMap<u32, u32>, evidence: &Evidence) -> Resource {
+    let of = |kind, name: &str| Resource { kind, name: name.to_owned(), parallelism: None };
+    match used {
+        Used::Object(identity) => {
+            let object = evidence.places.object(identity);
+            let size = sizes.get(&identity).copied().unwrap_or(1);
+            let is_pool = size > 1 || object.is_some_and(|object| object.size.is_some_and(|size| size > 1));
+            Resource {
+                kind: if is_pool { "pool" } else { "lock" },
+                name: object.map_or_else(|| format!("@{identity:x}"), name),
+                parallelism: Some(size),
+            }
+        }
+        Used::Peer(number) => of("remote", evidence.peers.get(usize::from(number)).map_or("?", String::as_str)),
+        Used::Pool(identity) => {
+            let object = evidence.places.object(identity);
+            let thread = evidence.timelines.iter().find(|timeline| {
+                timeline
+                    .events
+                    .iter()
+                    .any(|event| event.object == identity && evidence.places.role(event) == Some(Role::Pool))
+            });
+            Resource {
+                kind: "threads",
+                name: thread.map_or_else(|| "threads".to_owned(), |timeline| group(&timeline.name)),
+                parallelism: object.and_then(|object| object.size).filter(|size| *size < 1_000_000),
+            }
+        }
+        Used::Threads(thread) => of("threads", &group(&evidence.timelines[thread].name)),
+        Used::Network => of("remote", "network"),
+        Used::Disk => of("disk", "files"),
+        Used::Sleep => of("sleep", "sleep"),
+        Used::OtherThread => of("other", "another thread, or sleep"),
+    }
+}
+
+/// Returns the name of a lock or pool: its class, and for a class of the JDK the method of the program that uses it.
+fn name(object: &Object) -> String {
+    let of_library = |class: &str| ["java.", "javax.", "jdk.", "sun."].iter().any(|package| class.starts_with(package));
+    let class = object.class.strip_prefix("Class of ").unwrap_or(&object.class);
+    if !of_library(class) {
+        return object.class.clone();
+    }
+    let short = class.rsplit_once('.').map_or(class, |(_, short)| short);
+    match object.callers.iter().find(|caller| !of_library(caller)) {
+        Some(caller) => format!("{short} in {caller}"),
+        None => class.to_owned(),
+    }
+}
+
+/// Returns the objects that no two threads ever share.
+fn private(holds: &HashMap<u32, f64>, builder: &Builder<'_>, evidence: &Evidence) -> HashSet<u32> {
+    let mut by_name: HashMap<String, Vec<u32>> = HashMap::new();
+    for object in holds.keys() {
+        let name = evidence.places.object(*object).map(name).unwrap_or_default();
+        by_name.entry(name).or_default().push(*object);
+    }
+    let mut private: HashSet<u32> = holds.keys().copied().filter(|object| builder.is_of_one_thread(*object)).collect();
+    for objects in by_name.into_values().filter(|objects| objects.len() > 1) {
+        private.extend(builder.private(&objects));
+    }
+    private
+}
+
+/// Returns how many can hold an object at a time.
+fn parallelism(identity: u32, builder: &Builder<'_>, evidence: &Evidence) -> u32 {
+    let holds = builder.holds().get(&identity).map_or(&[][..], Vec::as_slice);
+    let mut changes: Vec<(u64, i32)> = Vec::new();
+    for (begin, end, _) in holds {
+        changes.push((*begin, 1));
+        changes.push((*end, -1));
+    }
+    changes.sort_unstable();
+    let (mut now, mut most) = (0, 0);
+    for (_, change) in changes {
+        now += change;
+        most = most.max(now);
+    }
+    let said = evidence.places.object(identity).and_then(|object| object.size);
+    // Its size was read at the first event. Who had it then gives it back without having taken it.
+    let before = if said.is_some() { builder.returned_early(identity) } else { 0 };
+    (most.max(1) as u32).max(said.unwrap_or(1) + before)
+}
+
+/// Returns the milliseconds for which each object is held, over all requests.
+fn held_ms(requests: &[Vec<Step>]) -> HashMap<u32, f64> {
+    let mut held = HashMap::new();
+    requests.iter().for_each(|steps| {
+        add_held(steps, &mut held);
+    });
+    held
+}
+
+fn add_held(steps: &[Step], held: &mut HashMap<u32, f64>) {
+    let mut open: Vec<u32> = Vec::new();
+    for step in steps {
+        let ms = match step {
+            Step::Cpu(ms) | Step::Wait(_, ms) => *ms,
+            Step::Acquire(object) => {
+                held.entry(*object).or_default();
+                open.push(*object);
+                0.0
+            }
+            Step::Release(object) => {
+                open.retain(|one| one != object);
+                0.0
+            }
+            Step::Spawn(_, _, of_task) => {
+                add_held(of_task, held);
+                0.0
+            }
+            Step::Join(_) => 0.0,
+        };
+        for object in &open {
+            *held.entry(*object).or_default() += ms;
+        }
+    }
+}
+
+fn keep_only(steps: &mut Vec<Step>, kept: &HashSet<u32>) {
+    steps.retain_mut(|step| match step {
+        Step::Acquire(object) | Step::Release(object) => kept.contains(object),
+        Step::Spawn(_, _, of_task) => {
+            keep_only(of_task, kept);
+            true
+        }
+        _ => true,
+    });
+}

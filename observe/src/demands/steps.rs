@@ -1,0 +1,355 @@
+//! Necessary steps of a request. Waits for locks, pools, queues and processors are left out: they come from other
+//! requests, not from this one.
+//!
+//! ```text
+//!   thread       run | off, woken .. on | run | want      acquired | run | off .. on | released | run
+//!   steps        cpu   wait (remote)      cpu   (left out) acquire   cpu   wait        release    cpu
+//! ```
+
+use std::collections::HashMap;
+
+use super::measure::Evidence;
+use super::places::Role;
+use super::timeline::{Sleep, Timeline};
+use super::work::{Span, Work};
+use crate::time_kind::TimeKind;
+
+/// Thing that a step uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Used {
+    /// Lock or pool by its identity.
+    Object(u32),
+    /// Remote end by its number.
+    Peer(u16),
+    /// Pool of threads by its identity.
+    Pool(u32),
+    /// Threads that belong to no pool that is known, by the thread that ran the task.
+    Threads(usize),
+    Network,
+    Disk,
+    Sleep,
+    OtherThread,
+}
+
+/// Step of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Milliseconds on a processor.
+    Cpu(f64),
+    /// Milliseconds off the processor, of this request's own.
+    Wait(Used, f64),
+    Acquire(u32),
+    Release(u32),
+    /// Task by its number in the request, the threads that run it, and its steps.
+    Spawn(u32, Used, Vec<Step>),
+    /// Wait for tasks.
+    Join(Vec<u32>),
+}
+
+/// Tasks within tasks that are followed.
+const DEPTH_MAX: usize = 4;
+/// Tasks of one request that are followed.
+const TASKS_MAX: u32 = 256;
+/// Time after the end of a task within which its waiter wakes.
+const WAKE_NS: u64 = 2_000_000;
+/// Time between the end of a wait for a monitor and the begin of the method that has it.
+const ENTER_NS: u64 = 1_000_000;
+
+/// Conflicts that threads with shared objects would have had, from which on their lack says that they share none.
+const CONFLICTS_MIN: f64 = 8.0;
+const CONFLICTS_SHARE: f64 = 0.2;
+/// Time from the release of a lock until a thread that has waited for it has it.
+const HAND_OVER_NS: u64 = 300_000;
+
+/// Times at which an object was held, by any thread: begin, end, thread.
+type Holds = HashMap<u32, Vec<(u64, u64, usize)>>;
+
+/// Builder of steps.
+pub struct Builder<'a> {
+    evidence: &'a Evidence,
+    work: &'a Work,
+    holds: Holds,
+    /// Objects that were given back without having been taken, in the first seconds.
+    returned: HashMap<u32, u32>,
+}
+
+/// Task that a request waits for at some time.
+struct Task {
+    number: u32,
+    end_ns: u64,
+    is_joined: bool,
+}
+
+impl<'a> Builder<'a> {
+    pub fn new(evidence: &'a Evidence, work: &'a Work) -> Builder<'a> {
+        let (mut holds, mut returned) = (Holds::new(), HashMap::new());
+        for (thread, timeline) in evidence.timelines.iter().enumerate() {
+            add_holds(&mut holds, &mut returned, thread, timeline, evidence);
+        }
+        holds.values_mut().for_each(|all| all.sort_unstable());
+        Builder { evidence, work, holds, returned }
+    }
+
+    /// Returns the times at which each object was held: begin, end, thread.
+    pub fn holds(&self) -> &Holds {
+        &self.holds
+    }
+
+    /// Returns the objects of a group that each thread has for itself, as locks of pooled connections are.
+    ///
+    /// If threads shared them, a thread would now and then find its object with another one. Objects of one name are
+    /// held side by side all the time, and none is ever in demand twice: then they are private.
+    pub fn private(&self, objects: &[u32]) -> Vec<u32> {
+        let mut edges: Vec<(u64, i64)> = Vec::new();
+        for object in objects {
+            for (begin, end, _) in self.holds.get(object).into_iter().flatten() {
+                edges.push((*begin, 1));
+                edges.push((*end, -1));
+            }
+        }
+        edges.sort_unstable();
+        let (mut held, mut beside) = (0, 0);
+        for (_, change) in edges {
+            if change > 0 {
+                beside += held;
+            }
+            held += change;
+        }
+        let expected = beside as f64 / objects.len() as f64;
+        let met: u64 = objects.iter().map(|object| self.conflicts(*object)).sum();
+        if expected >= CONFLICTS_MIN && (met as f64) < expected * CONFLICTS_SHARE {
+            objects.to_vec()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Returns how often an object was given back by one thread and taken by another one at once, which had waited.
+    fn conflicts(&self, object: u32) -> u64 {
+        let Some(holds) = self.holds.get(&object) else { return 0 };
+        let handed = holds.windows(2).filter(|pair| {
+            let ((_, end, by), (begin, _, next)) = (pair[0], pair[1]);
+            by != next && begin < end + HAND_OVER_NS
+        });
+        handed.count() as u64
+    }
+
+    /// Returns true if one thread alone takes an object.
+    pub fn is_of_one_thread(&self, object: u32) -> bool {
+        let holds = self.holds.get(&object).map_or(&[][..], Vec::as_slice);
+        holds.windows(2).all(|pair| pair[0].2 == pair[1].2)
+    }
+
+    /// Returns how many had taken an object before the events began.
+    pub fn returned_early(&self, object: u32) -> u32 {
+        self.returned.get(&object).copied().unwrap_or_default()
+    }
+
+    /// Returns the steps of a request.
+    pub fn steps(&self, request: &Span) -> Vec<Step> {
+        let mut tasks = 0;
+        let mut steps = self.of_span(request, &mut tasks, 0);
+        tidy(&mut steps);
+        steps
+    }
+
+    fn of_span(&self, span: &Span, tasks: &mut u32, depth: usize) -> Vec<Step> {
+        let timeline = &self.evidence.timelines[span.thread];
+        let mut events = timeline.events_within(span.begin_ns, span.end_ns).iter().peekable();
+        let mut sleeps = timeline.sleeps_within(span.begin_ns, span.end_ns).iter().peekable();
+        let mut steps = Vec::new();
+        let mut at = span.begin_ns;
+        let mut wanted = false;
+        let mut spawned: Vec<Task> = Vec::new();
+        let mut held: HashMap<u32, u32> = HashMap::new();
+        let cpu = |steps: &mut Vec<Step>, from: u64, to: u64| {
+            if to > from {
+                steps.push(Step::Cpu((to - from) as f64 / 1e6));
+            }
+        };
+        loop {
+            let next_event = events.peek().map_or(u64::MAX, |event| event.at_ns as u64);
+            let next_sleep = sleeps.peek().map_or(u64::MAX, |sleep| sleep.off_ns.max(at));
+            if next_event == u64::MAX && next_sleep == u64::MAX {
+                break;
+            }
+            if next_sleep <= next_event {
+                let Some(sleep) = sleeps.next() else { break };
+                cpu(&mut steps, at, next_sleep.min(span.end_ns));
+                if !wanted && !sleep.is_queueing() {
+                    let coming = events.peek().map(|event| (event.at_ns as u64, event.object));
+                    self.add_sleep(&mut steps, sleep, span, coming, &mut spawned);
+                }
+                at = at.max(sleep.on_ns.min(span.end_ns));
+                continue;
+            }
+            let Some(event) = events.next() else { break };
+            cpu(&mut steps, at, next_event);
+            at = at.max(next_event);
+            let Some(role) = self.evidence.places.role(event) else { continue };
+            match role {
+                Role::Want => wanted = true,
+                Role::Failed => wanted = false,
+                Role::Acquired | Role::Entered => {
+                    wanted = false;
+                    let times = held.entry(event.object).or_default();
+                    *times += 1;
+                    if *times == 1 {
+                        steps.push(Step::Acquire(event.object));
+                    }
+                }
+                Role::Released => {
+                    if let Some(times) = held.get_mut(&event.object).filter(|times| **times > 0) {
+                        *times -= 1;
+                        if *times == 0 {
+                            steps.push(Step::Release(event.object));
+                        }
+                    }
+                }
+                Role::Submitted if depth < DEPTH_MAX && *tasks < TASKS_MAX => {
+                    let run = self.work.run_after(event.object, next_event).filter(|run| run.thread != span.thread);
+                    let Some(run) = run else { continue };
+                    *tasks += 1;
+                    let number = *tasks;
+                    let threads = run.pool.map_or(Used::Threads(run.thread), Used::Pool);
+                    steps.push(Step::Spawn(number, threads, self.of_span(&run, tasks, depth + 1)));
+                    spawned.push(Task { number, end_ns: run.end_ns, is_joined: false });
+                }
+                _ => {}
+            }
+        }
+        cpu(&mut steps, at, span.end_ns);
+        drop_unreleased(&mut steps, &held);
+        steps
+    }
+
+    /// Adds a wait that belongs to the request itself, or the join of its tasks.
+    fn add_sleep(
+        &self,
+        steps: &mut Vec<Step>,
+        sleep: &Sleep,
+        span: &Span,
+        coming: Option<(u64, u32)>,
+        spawned: &mut [Task],
+    ) {
+        let from = sleep.off_ns.max(span.begin_ns);
+        let to = sleep.woken_ns.min(span.end_ns);
+        let mut ns = to.saturating_sub(from);
+        if !sleep.kind.goes_on_in_pauses() {
+            for pause in &self.evidence.pauses[self.evidence.pauses.partition_point(|pause| pause.end_ns <= from)..] {
+                if pause.begin_ns >= to {
+                    break;
+                }
+                ns = ns.saturating_sub(pause.end_ns.min(to) - pause.begin_ns.max(from));
+            }
+        }
+        let used = match sleep.kind {
+            TimeKind::Network => sleep.peer.map_or(Used::Network, Used::Peer),
+            TimeKind::FileIo | TimeKind::PageFault => Used::Disk,
+            TimeKind::Sleep => Used::Sleep,
+            _ => {
+                if self.is_monitor_wait(sleep, span.thread, coming) {
+                    return;
+                }
+                let ended = |task: &Task| !task.is_joined && task.end_ns <= sleep.on_ns + WAKE_NS;
+                let waited = |task: &&mut Task| ended(task) && task.end_ns + WAKE_NS >= from;
+                if spawned.iter().any(|task| ended(task) && task.end_ns + WAKE_NS >= from) {
+                    let mut numbers = Vec::new();
+                    for task in spawned.iter_mut().filter(waited) {
+                        task.is_joined = true;
+                        numbers.push(task.number);
+                    }
+                    steps.push(Step::Join(numbers));
+                    return;
+                }
+                Used::OtherThread
+            }
+        };
+        if ns > 0 {
+            steps.push(Step::Wait(used, ns as f64 / 1e6));
+        }
+    }
+
+    /// Returns true for a wait for the monitor of a synchronized method: the next event says that the thread has it, and
+    /// another thread had it when the wait began.
+    fn is_monitor_wait(&self, sleep: &Sleep, thread: usize, coming: Option<(u64, u32)>) -> bool {
+        let Some((at, object)) = coming.filter(|(at, object)| *object != 0 && *at < sleep.on_ns + ENTER_NS) else {
+            return false;
+        };
+        let Some(holds) = self.holds.get(&object) else { return false };
+        let before = holds.partition_point(|(begin, ..)| *begin <= sleep.off_ns + ENTER_NS);
+        let _ = at;
+        holds[..before].iter().rev().take(64).any(|(_, end, by)| *by != thread && *end >= sleep.off_ns)
+    }
+}
+
+fn add_holds(
+    holds: &mut Holds,
+    returned: &mut HashMap<u32, u32>,
+    thread: usize,
+    timeline: &Timeline,
+    evidence: &Evidence,
+) {
+    let mut open: HashMap<u32, (u32, u64)> = HashMap::new();
+    for event in &timeline.events {
+        let Some(role) = evidence.places.role(event) else { continue };
+        match role {
+            Role::Acquired | Role::Entered => {
+                let (times, begin) = open.entry(event.object).or_insert((0, event.at_ns as u64));
+                if *times == 0 {
+                    *begin = event.at_ns as u64;
+                }
+                *times += 1;
+            }
+            Role::Released => {
+                let Some((times, begin)) = open.get_mut(&event.object).filter(|(times, _)| *times > 0) else {
+                    if (event.at_ns as u64) < evidence.begin_ns {
+                        *returned.entry(event.object).or_default() += 1;
+                    }
+                    continue;
+                };
+                *times -= 1;
+                if *times == 0 {
+                    holds.entry(event.object).or_default().push((*begin, event.at_ns as u64, thread));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Removes what the work does not give back: items of work queues, and locks that another thread releases.
+fn drop_unreleased(steps: &mut Vec<Step>, held: &HashMap<u32, u32>) {
+    let kept: Vec<u32> = held.iter().filter(|(_, times)| **times > 0).map(|(object, _)| *object).collect();
+    for object in kept {
+        if let Some(at) = steps.iter().rposition(|step| *step == Step::Acquire(object)) {
+            steps.remove(at);
+        }
+    }
+}
+
+/// Joins neighbours: processor time, and waits for the same thing.
+pub fn tidy(steps: &mut Vec<Step>) {
+    let mut tidied: Vec<Step> = Vec::with_capacity(steps.len());
+    for mut step in steps.drain(..) {
+        if let Step::Spawn(_, _, of_task) = &mut step {
+            tidy(of_task);
+        }
+        match (tidied.last_mut(), &step) {
+            (Some(Step::Cpu(sum)), Step::Cpu(ms)) => *sum += ms,
+            (Some(Step::Wait(used, sum)), Step::Wait(other, ms)) if used == other => *sum += ms,
+            _ => tidied.push(step),
+        }
+    }
+    *steps = tidied;
+}
+
+/// Returns the milliseconds on a processor, with these of tasks.
+pub fn cpu_ms(steps: &[Step]) -> f64 {
+    let of = |step: &Step| match step {
+        Step::Cpu(ms) => *ms,
+        Step::Spawn(_, _, steps) => cpu_ms(steps),
+        _ => 0.0,
+    };
+    steps.iter().map(of).sum()
+}

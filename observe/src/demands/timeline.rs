@@ -1,0 +1,84 @@
+//! Events and waits of one thread, by time.
+
+use yunti_probe::kernel::Wait;
+
+use crate::jvm::PlaceEvent;
+use crate::time_kind::TimeKind;
+
+/// Time off the processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Sleep {
+    pub off_ns: u64,
+    /// From here on the thread waited for a processor.
+    pub woken_ns: u64,
+    pub on_ns: u64,
+    pub kind: TimeKind,
+    /// Number of the remote end, for a wait for the network.
+    pub peer: Option<u16>,
+}
+
+impl Sleep {
+    /// Returns the time of a wait. `end` is the number of the remote end, or `u16::MAX`.
+    pub fn of(wait: &Wait, end: u16) -> Sleep {
+        Sleep {
+            off_ns: wait.off_ns,
+            woken_ns: wait.woken_ns,
+            on_ns: wait.on_ns,
+            kind: TimeKind::of_wait(wait, None),
+            peer: Some(end).filter(|end| *end != u16::MAX),
+        }
+    }
+
+    /// Returns true if the thread was ready all the time.
+    pub fn is_queueing(&self) -> bool {
+        self.woken_ns <= self.off_ns
+    }
+}
+
+/// Events and waits of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    pub name: String,
+    /// Thread ID in the JVM's PID namespace.
+    pub tid: Option<u32>,
+    pub is_virtual: bool,
+    pub events: Vec<PlaceEvent>,
+    pub sleeps: Vec<Sleep>,
+}
+
+impl Timeline {
+    /// Sets the name and the number that the agent sends: `http-3|4711`.
+    pub fn set_name(&mut self, text: &str) {
+        let (name, tid) = text.rsplit_once('|').unwrap_or((text, ""));
+        self.name = name.to_owned();
+        self.tid = tid.parse().ok().or(self.tid);
+    }
+
+    /// Returns the waits that overlap a range of time.
+    pub fn sleeps_within(&self, from: u64, to: u64) -> &[Sleep] {
+        let first = self.sleeps.partition_point(|sleep| sleep.on_ns <= from);
+        let last = self.sleeps.partition_point(|sleep| sleep.off_ns < to);
+        &self.sleeps[first..last.max(first)]
+    }
+
+    /// Returns the events within a range of time, with both ends.
+    pub fn events_within(&self, from: u64, to: u64) -> &[PlaceEvent] {
+        let first = self.events.partition_point(|event| (event.at_ns as u64) < from);
+        let last = self.events.partition_point(|event| event.at_ns as u64 <= to);
+        &self.events[first..last.max(first)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_numbers() {
+        let mut timeline = Timeline::default();
+        timeline.set_name("a|b|77");
+        assert_eq!((&*timeline.name, timeline.tid), ("a|b", Some(77)));
+        timeline.set_name("virtual-3|");
+        assert_eq!((&*timeline.name, timeline.tid), ("virtual-3", Some(77)));
+    }
+}
