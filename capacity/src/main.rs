@@ -1,6 +1,15 @@
 //! `yunti capacity`: what a service can carry, what bounds it, and what a change would bring.
+//!
+//! ```text
+//!   flags -> command/  flags and run of each command
+//!              |-> report/   the answer as text, JSON and page
+//!              `-> measured  demands of a process, by `yunti observe demands`
+//!   load/, model/: crates; each is useful alone
+//! ```
 
 mod command;
+mod measured;
+mod report;
 
 use std::process::ExitCode;
 

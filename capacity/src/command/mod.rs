@@ -1,19 +1,27 @@
 //! Commands: the flags, output and run of each.
 
+mod answer;
 mod load;
 
 use clap::{Parser, Subcommand};
 use yunti_program::failure::Outcome;
 
 /// Find out what a service can carry: its bottleneck, threads, requests per second
+///
+/// Measures the requests that are under way in a running service, and computes from them what bounds it, how many
+/// threads it needs, and how many requests per second it can answer.
 #[derive(Debug, Parser)]
-#[command(name = "yunti capacity", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "yunti capacity", version, about, long_about, max_term_width = 100)]
+#[command(disable_help_subcommand = true, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 2 usage, 3 no such process or not enough data, 5 output, 130 cancelled, 1 a bug."
+    after_help = "Exit codes: 0 done, 2 usage, 3 no such process or not enough data, 4 a damaged file, 5 output, \
+    130 cancelled, 1 a bug."
 )]
 pub struct Flags {
+    #[command(flatten)]
+    answer: answer::AnswerFlags,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -24,6 +32,7 @@ enum Command {
 /// Runs the command that the flags name.
 pub fn act(flags: Flags) -> Outcome {
     match flags.command {
-        Command::Load(flags) => load::load(&flags),
+        None => answer::answer(&flags.answer),
+        Some(Command::Load(flags)) => load::load(&flags),
     }
 }

@@ -14,8 +14,8 @@ use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stopping::Stopping;
 use yunti_probe::target::Start;
 
-/// Time in which the classes on the stacks of requests are found.
-const CANDIDATES: Duration = Duration::from_secs(3);
+/// Time in which the classes at which requests wait are found.
+const CANDIDATES: Duration = Duration::from_secs(4);
 
 /// Measure what a request needs of processors, locks, pools, remotes: a document for `yunti capacity`
 #[derive(Debug, Args)]
@@ -48,8 +48,9 @@ pub fn demands(flags: &DemandsFlags) -> Outcome {
         },
     };
     let mut answer = Answer::new("demands", process);
-    let monitors = demands::candidates(process, &method, CANDIDATES, &mut stopping)?;
-    let (evidence, _) = demands::measure(process, &method, monitors, flags.output.seconds, &mut stopping, &mut answer)?;
+    let candidates = demands::Candidates::sample(process, &method, CANDIDATES, &mut stopping)?;
+    let (evidence, _) =
+        demands::measure(process, &method, candidates, flags.output.seconds, &mut stopping, &mut answer)?;
     let mut document = demands::document(&evidence, process);
     document["skips"] = answer.skips.clone().into();
     stdout::print(&format!("{document}\n"))

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use yunti_probe::target::Process;
 
-use super::collections;
 use super::measure::Evidence;
 use super::resources::{Resource, Resources};
 use super::steps::{Builder, Step, Used, cpu_ms};
 use super::work::{Span, Work};
+use super::{collections, scaling};
 
 /// Requests of the document, each with its steps.
 const TEMPLATES_MAX: usize = 3000;
@@ -39,7 +39,7 @@ pub fn document(evidence: &Evidence, process: &Process) -> Value {
     let under_way = UnderWay::of(&work.requests, evidence.begin_ns, evidence.end_ns);
     let workers = workers(&whole, evidence, &resources);
     let named = |(id, resource): (usize, &Resource)| json!({"id": id, "kind": resource.kind, "name": resource.name, "parallelism": resource.parallelism});
-    json!({
+    without_nulls(json!({
         "version": 1,
         "seconds": seconds,
         "process": {"pid": process.pid, "name": process.name, "runtime": "jvm"},
@@ -56,6 +56,7 @@ pub fn document(evidence: &Evidence, process: &Process) -> Value {
             "templates_ms": templates_ms,
             "side_ms": (measured_ms - templates_ms).max(0.0),
             "peers_ms": evidence.peers_seconds * 1e3 / requests,
+            "scaling": scaling::scaling(&chosen, &work, evidence),
             "compiler_ms": used.compiler * 1e3 / requests,
             "by_group": used.by_group.iter().take(GROUPS_MAX)
                 .map(|(name, seconds)| json!({"name": name, "ms": seconds * 1e3 / requests})).collect::<Vec<_>>(),
@@ -69,7 +70,18 @@ pub fn document(evidence: &Evidence, process: &Process) -> Value {
             "ms": rounded((span.end_ns - span.begin_ns) as f64 / 1e6),
             "steps": steps.iter().map(|step| of_step(step, &resources)).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
-    })
+    }))
+}
+
+/// Leaves out what is not known.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            fields.into_iter().filter(|(_, v)| !v.is_null()).map(|(key, v)| (key, without_nulls(v))).collect()
+        }
+        Value::Array(all) => all.into_iter().map(without_nulls).collect(),
+        value => value,
+    }
 }
 
 /// Returns at most this many of a list, evenly spread.

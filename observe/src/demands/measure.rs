@@ -10,6 +10,7 @@ use yunti_probe::kernel::{Wait, Waits};
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
 use yunti_probe::target::Process;
 
+use super::candidates::Candidates;
 use super::peers::Peers;
 use super::places::Places;
 use super::processors::{ProcessorClock, ProcessorUse};
@@ -62,6 +63,7 @@ impl Collector {
         match message {
             Message::Method(number, text) => self.places.add(number, &text),
             Message::Object(text) => self.places.add_object(&text),
+            Message::Free(text) => self.places.add_free(&text),
             Message::Skip(text) => self.skips.push(text),
             Message::Lost(lost) => self.lost = lost,
             Message::Events(chunk) if self.events < EVENTS_MAX => {
@@ -100,11 +102,11 @@ impl Collector {
 /// Measures requests of a JVM until the time is over.
 ///
 /// @param method method that handles a request
-/// @param monitors classes whose monitors are reported
+/// @param candidates classes at which requests wait
 pub fn measure(
     process: &Process,
     method: &str,
-    monitors: Vec<String>,
+    candidates: Candidates,
     time: Duration,
     stopping: &mut Stopping,
     answer: &mut Answer,
@@ -113,7 +115,8 @@ pub fn measure(
         methods: vec![method.to_owned()],
         time: SETTLE + time,
         is_of_events: true,
-        monitors,
+        monitors: candidates.monitors,
+        waits_at: candidates.waits,
         ..Request::default()
     };
     let mut tracer = Tracer::start(process, &request)?;

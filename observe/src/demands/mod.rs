@@ -1,7 +1,7 @@
 //! Demands of requests on resources, for the model of `yunti capacity`: `docs/formats/demands.md`.
 //!
 //! ```text
-//!   candidates.rs   classes on the stacks of requests, whose monitors may matter
+//!   candidates.rs   classes at which requests wait
 //!   measure.rs      events of the JVM, waits of the kernel, pauses, connections and processor time, side by side
 //!     places.rs       places and objects of events, by their numbers
 //!     peers.rs        remote ends of descriptors
@@ -9,6 +9,7 @@
 //!   timeline.rs     events and waits of each thread, by time
 //!   work.rs         requests and tasks: which thread did what, and when
 //!   steps.rs        necessary steps of a request: waits for locks, pools and processors left out
+//!   scaling.rs      processor time of a request, by what runs beside it
 //!   resources.rs    what is taken, waited for and used: kinds, names, parallelism
 //!   collections.rs  the collector's part
 //!   document.rs     the answer
@@ -22,10 +23,11 @@ mod peers;
 mod places;
 mod processors;
 mod resources;
+mod scaling;
 mod steps;
 mod timeline;
 mod work;
 
-pub use candidates::candidates;
+pub use candidates::Candidates;
 pub use document::document;
 pub use measure::measure;

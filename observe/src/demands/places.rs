@@ -61,6 +61,8 @@ pub struct Places {
     /// Roles of places by number.
     roles: HashMap<u32, Role>,
     objects: HashMap<u32, Object>,
+    /// Free units of pools at times of CLOCK_MONOTONIC.
+    free: HashMap<u32, Vec<(u64, u32)>>,
 }
 
 impl Places {
@@ -81,6 +83,20 @@ impl Places {
         let size = parts.next().and_then(|size| size.parse().ok());
         let callers = parts.map(str::to_owned).collect();
         self.objects.entry(identity).or_insert(Object { class, size, callers });
+    }
+
+    /// Adds the free units of a pool: identity, time, units.
+    pub fn add_free(&mut self, text: &str) {
+        let mut parts = text.split('|').map(str::parse::<u64>);
+        if let (Some(Ok(identity)), Some(Ok(at)), Some(Ok(units))) = (parts.next(), parts.next(), parts.next()) {
+            let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+            self.free.entry(small(identity)).or_default().push((at, small(units)));
+        }
+    }
+
+    /// Returns the free units of a pool at several times.
+    pub fn free(&self, identity: u32) -> &[(u64, u32)] {
+        self.free.get(&identity).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the role of an event's place.
@@ -105,6 +121,9 @@ mod tests {
         places.add_object("77|3|com.shop.Stock|-1|com.shop.Stock.take|com.shop.Shop.buy");
         let event = |place| PlaceEvent { at_ns: 1, place, object: 77 };
         assert_eq!((places.role(&event(3)), places.role(&event(4))), (Some(Role::Acquired), None));
+        places.add_free("77|5|3");
+        places.add_free("77|x");
+        assert_eq!(places.free(77), [(5, 3)]);
         let object = places.object(77).unwrap();
         assert_eq!((&*object.class, object.size, object.callers.len()), ("com.shop.Stock", None, 2));
     }

@@ -138,20 +138,31 @@ fn name(object: &Object) -> String {
 
 /// Returns the objects that no two threads ever share.
 fn private(holds: &HashMap<u32, f64>, builder: &Builder<'_>, evidence: &Evidence) -> HashSet<u32> {
-    let mut by_name: HashMap<String, Vec<u32>> = HashMap::new();
+    let mut by_user: HashMap<String, Vec<u32>> = HashMap::new();
     for object in holds.keys() {
-        let name = evidence.places.object(*object).map(name).unwrap_or_default();
-        by_name.entry(name).or_default().push(*object);
+        by_user.entry(evidence.places.object(*object).map(user).unwrap_or_default()).or_default().push(*object);
     }
     let mut private: HashSet<u32> = holds.keys().copied().filter(|object| builder.is_of_one_thread(*object)).collect();
-    for objects in by_name.into_values().filter(|objects| objects.len() > 1) {
+    for objects in by_user.into_values().filter(|objects| objects.len() > 1) {
         private.extend(builder.private(&objects));
     }
     private
 }
 
+/// Returns the class of an object and the class that takes it: what objects of one kind have in common.
+fn user(object: &Object) -> String {
+    let taker = object.callers.iter().find(|caller| !caller.starts_with("java.util.concurrent."));
+    let class = taker.and_then(|caller| caller.rsplit_once('.')).map_or("", |(class, _)| class);
+    format!("{} {class}", object.class)
+}
+
 /// Returns how many can hold an object at a time.
 fn parallelism(identity: u32, builder: &Builder<'_>, evidence: &Evidence) -> u32 {
+    let said = evidence.places.object(identity);
+    if said.is_some_and(|object| object.class.starts_with("java.util.concurrent.locks.")) {
+        return 1;
+    }
+    let said = said.and_then(|object| object.size);
     let holds = builder.holds().get(&identity).map_or(&[][..], Vec::as_slice);
     let mut changes: Vec<(u64, i32)> = Vec::new();
     for (begin, end, _) in holds {
@@ -164,10 +175,15 @@ fn parallelism(identity: u32, builder: &Builder<'_>, evidence: &Evidence) -> u32
         now += change;
         most = most.max(now);
     }
-    let said = evidence.places.object(identity).and_then(|object| object.size);
-    // Its size was read at the first event. Who had it then gives it back without having taken it.
-    let before = if said.is_some() { builder.returned_early(identity) } else { 0 };
-    (most.max(1) as u32).max(said.unwrap_or(1) + before)
+    most = most.max(1);
+    // What is free and what is held at one moment are all. A change between both counts makes one of them wrong.
+    let mut sums: HashMap<u32, usize> = HashMap::new();
+    for (at, free) in evidence.places.free(identity) {
+        let held = holds.iter().filter(|(begin, end, _)| begin <= at && at < end).count() as u32;
+        *sums.entry(free.saturating_add(held)).or_default() += 1;
+    }
+    let all = sums.into_iter().max_by_key(|(sum, times)| (*times, *sum)).map(|(sum, _)| sum);
+    (most as u32).max(all.or(said).unwrap_or(1))
 }
 
 /// Returns the milliseconds for which each object is held, over all requests.

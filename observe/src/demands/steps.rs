@@ -56,10 +56,8 @@ const WAKE_NS: u64 = 2_000_000;
 const ENTER_NS: u64 = 1_000_000;
 
 /// Conflicts that threads with shared objects would have had, from which on their lack says that they share none.
-const CONFLICTS_MIN: f64 = 8.0;
+const CONFLICTS_MIN: f64 = 4.0;
 const CONFLICTS_SHARE: f64 = 0.2;
-/// Time from the release of a lock until a thread that has waited for it has it.
-const HAND_OVER_NS: u64 = 300_000;
 
 /// Times at which an object was held, by any thread: begin, end, thread.
 type Holds = HashMap<u32, Vec<(u64, u64, usize)>>;
@@ -69,8 +67,8 @@ pub struct Builder<'a> {
     evidence: &'a Evidence,
     work: &'a Work,
     holds: Holds,
-    /// Objects that were given back without having been taken, in the first seconds.
-    returned: HashMap<u32, u32>,
+    /// Times at which threads wanted an object, and the threads.
+    wants: HashMap<u32, Vec<(u64, usize)>>,
 }
 
 /// Task that a request waits for at some time.
@@ -82,12 +80,16 @@ struct Task {
 
 impl<'a> Builder<'a> {
     pub fn new(evidence: &'a Evidence, work: &'a Work) -> Builder<'a> {
-        let (mut holds, mut returned) = (Holds::new(), HashMap::new());
+        let mut holds = Holds::new();
+        let mut wants: HashMap<u32, Vec<(u64, usize)>> = HashMap::new();
         for (thread, timeline) in evidence.timelines.iter().enumerate() {
-            add_holds(&mut holds, &mut returned, thread, timeline, evidence);
+            add_holds(&mut holds, thread, timeline, evidence);
+            for event in timeline.events.iter().filter(|event| evidence.places.role(event) == Some(Role::Want)) {
+                wants.entry(event.object).or_default().push((event.at_ns as u64, thread));
+            }
         }
         holds.values_mut().for_each(|all| all.sort_unstable());
-        Builder { evidence, work, holds, returned }
+        Builder { evidence, work, holds, wants }
     }
 
     /// Returns the times at which each object was held: begin, end, thread.
@@ -95,54 +97,52 @@ impl<'a> Builder<'a> {
         &self.holds
     }
 
-    /// Returns the objects of a group that each thread has for itself, as locks of pooled connections are.
+    /// Returns the objects of one kind that each thread has for itself, as locks of pooled connections are.
     ///
-    /// If threads shared them, a thread would now and then find its object with another one. Objects of one name are
-    /// held side by side all the time, and none is ever in demand twice: then they are private.
+    /// If threads shared them, a thread would now and then want one that another thread has, as it has the others. If
+    /// that never happens, they are private; these with too few events for a judgement are like the rest.
     pub fn private(&self, objects: &[u32]) -> Vec<u32> {
-        let mut edges: Vec<(u64, i64)> = Vec::new();
+        let mut edges: Vec<(u64, i64, u32)> = Vec::new();
         for object in objects {
             for (begin, end, _) in self.holds.get(object).into_iter().flatten() {
-                edges.push((*begin, 1));
-                edges.push((*end, -1));
+                edges.push((*begin, 1, *object));
+                edges.push((*end, -1, *object));
             }
         }
         edges.sort_unstable();
-        let (mut held, mut beside) = (0, 0);
-        for (_, change) in edges {
+        let mut beside: HashMap<u32, i64> = HashMap::new();
+        let mut held = 0;
+        for (_, change, object) in edges {
             if change > 0 {
-                beside += held;
+                *beside.entry(object).or_default() += held;
             }
             held += change;
         }
-        let expected = beside as f64 / objects.len() as f64;
-        let met: u64 = objects.iter().map(|object| self.conflicts(*object)).sum();
-        if expected >= CONFLICTS_MIN && (met as f64) < expected * CONFLICTS_SHARE {
-            objects.to_vec()
-        } else {
-            Vec::new()
+        let expected = |object: &u32| beside.get(object).copied().unwrap_or_default() as f64 / objects.len() as f64;
+        let is_judged = |object: &&u32| expected(object) >= CONFLICTS_MIN;
+        let is_private = |object: &u32| (self.conflicts(*object) as f64) <= expected(object) * CONFLICTS_SHARE;
+        let judged: Vec<&u32> = objects.iter().filter(is_judged).collect();
+        let private = judged.iter().filter(|object| is_private(object)).count();
+        if private == 0 || private * 2 < judged.len() {
+            return Vec::new();
         }
+        objects.iter().copied().filter(is_private).collect()
     }
 
-    /// Returns how often an object was given back by one thread and taken by another one at once, which had waited.
+    /// Returns how often a thread wanted an object that another thread had.
     fn conflicts(&self, object: u32) -> u64 {
-        let Some(holds) = self.holds.get(&object) else { return 0 };
-        let handed = holds.windows(2).filter(|pair| {
-            let ((_, end, by), (begin, _, next)) = (pair[0], pair[1]);
-            by != next && begin < end + HAND_OVER_NS
+        let (Some(holds), Some(wants)) = (self.holds.get(&object), self.wants.get(&object)) else { return 0 };
+        let met = wants.iter().filter(|(at, thread)| {
+            let before = holds.partition_point(|(begin, ..)| begin < at);
+            holds[..before].last().is_some_and(|(_, end, by)| end > at && by != thread)
         });
-        handed.count() as u64
+        met.count() as u64
     }
 
     /// Returns true if one thread alone takes an object.
     pub fn is_of_one_thread(&self, object: u32) -> bool {
         let holds = self.holds.get(&object).map_or(&[][..], Vec::as_slice);
         holds.windows(2).all(|pair| pair[0].2 == pair[1].2)
-    }
-
-    /// Returns how many had taken an object before the events began.
-    pub fn returned_early(&self, object: u32) -> u32 {
-        self.returned.get(&object).copied().unwrap_or_default()
     }
 
     /// Returns the steps of a request.
@@ -283,13 +283,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn add_holds(
-    holds: &mut Holds,
-    returned: &mut HashMap<u32, u32>,
-    thread: usize,
-    timeline: &Timeline,
-    evidence: &Evidence,
-) {
+fn add_holds(holds: &mut Holds, thread: usize, timeline: &Timeline, evidence: &Evidence) {
     let mut open: HashMap<u32, (u32, u64)> = HashMap::new();
     for event in &timeline.events {
         let Some(role) = evidence.places.role(event) else { continue };
@@ -303,9 +297,6 @@ fn add_holds(
             }
             Role::Released => {
                 let Some((times, begin)) = open.get_mut(&event.object).filter(|(times, _)| *times > 0) else {
-                    if (event.at_ns as u64) < evidence.begin_ns {
-                        *returned.entry(event.object).or_default() += 1;
-                    }
                     continue;
                 };
                 *times -= 1;

@@ -17,6 +17,8 @@ pub enum Message {
     Events(EventChunk),
     /// Object of events: `Objects.java` defines the text.
     Object(String),
+    /// Free units of a pool at a time: `Wire.java` defines the text.
+    Free(String),
     /// Number of calls lost so far.
     Lost(u64),
     NoSuchMethod {
@@ -116,6 +118,7 @@ fn decode(kind: u8, body: &[u8]) -> Option<Message> {
         b'C' => Message::Calls(chunk(body)?),
         b'E' => Message::Events(event_chunk(body)?),
         b'O' => Message::Object(text(body)),
+        b'P' => Message::Free(text(body)),
         b'L' => Message::Lost(u64::from_be_bytes(body.try_into().ok()?)),
         b'N' => {
             let text = text(body);

@@ -14,8 +14,9 @@ import org.yunti.observe.trace.code.Rewriter;
 
 /** One trace of a JVM, from the request until all methods are restored. It runs on the agent's only thread. */
 public final class Session implements Runnable {
-/** Milliseconds between two reads of the ring of calls. */
+  /** Milliseconds between two reads of the ring of calls. */
   private static final int PULSE_MILLIS = 5;
+  private static final int TICKS_PER_COUNT = 100;
   /** Milliseconds for threads to leave the agent's code. */
   private static final int LEAVE_MILLIS = 20;
   /** Milliseconds for classes to load that were being loaded at the end. */
@@ -104,7 +105,7 @@ public final class Session implements Runnable {
       return;
     }
     Patterns patterns = new Patterns(request.methods);
-    PlaceRewriter rewriter = new PlaceRewriter(instrumentation, patterns, request.monitors, hook, events);
+    PlaceRewriter rewriter = new PlaceRewriter(instrumentation, patterns, request, hook, events);
     try {
       rewriter.begin();
       if (request.waits || patterns.areAllMatched()) {
@@ -114,9 +115,14 @@ public final class Session implements Runnable {
             Session.send(wire, rewriter, objects, events);
           }
 
+          private int ticks;
+
           @Override
           public void tick() {
             events.tick(number -> wire.send('S', "place " + number + ": it is passed too often"));
+            if (++ticks % TICKS_PER_COUNT == 0) {
+              objects.count((identity, at, units) -> wire.send('P', identity + "|" + at + '|' + units));
+            }
           }
 
           @Override

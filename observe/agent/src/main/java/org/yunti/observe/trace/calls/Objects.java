@@ -1,10 +1,13 @@
 package org.yunti.observe.trace.calls;
 
+import java.lang.ref.WeakReference;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,6 +25,7 @@ public final class Objects {
   private static final int PROBES = 32;
   /** Objects that are described. Most programs have few locks and pools; some make a lock for each request. */
   private static final int OBJECTS_MAX = 2_000;
+  private static final int SIZED_MAX = 200;
   private static final int CALLERS = 24;
   /** Methods without parameters that return how many can be taken at once, in libraries' pools. */
   private static final List<String> SIZES = List.of("availablePermits", "getMaxThreads", "getMaximumPoolSize",
@@ -32,6 +36,11 @@ public final class Objects {
   private final AtomicIntegerArray known = new AtomicIntegerArray(CAPACITY);
   private final AtomicInteger count = new AtomicInteger();
   private final Queue<String> news = new ConcurrentLinkedQueue<>();
+  /** Pools whose free units are counted again and again. */
+  private final Queue<Sized> sized = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger sizedCount = new AtomicInteger();
+
+  private record Sized(int identity, WeakReference<Object> object) {}
 
   /** Returns true for an object that has no description yet, and for each once. */
   boolean isNew(int identity) {
@@ -66,6 +75,35 @@ public final class Objects {
       }
     }
     news.add(text.toString());
+    if (free(object) >= 0 && sizedCount.incrementAndGet() <= SIZED_MAX) {
+      sized.add(new Sized(identity, new WeakReference<>(object)));
+    }
+  }
+
+  /** Returns the units of a pool that are free now; -1 for an object whose number of units is fixed. */
+  private static int free(Object object) {
+    if (object instanceof Semaphore semaphore) {
+      return semaphore.availablePermits();
+    }
+    return object instanceof BlockingQueue<?> queue ? queue.size() : -1;
+  }
+
+  /** Receiver of a pool's free units at a time. */
+  public interface Free {
+    void accept(int identity, long nanoTime, int units);
+  }
+
+  /** Counts the free units of all pools. */
+  public void count(Free each) {
+    for (Sized pool : sized) {
+      Object object = pool.object.get();
+      if (object == null) {
+        sized.remove(pool);
+      } else {
+        int units = free(object);
+        each.accept(pool.identity, System.nanoTime(), units);
+      }
+    }
   }
 
   /** Returns how many can hold or use the object at once, as far as it says so; -1 if it does not. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
+import org.yunti.observe.trace.Request;
 import org.yunti.observe.trace.calls.Events;
 import org.yunti.observe.trace.code.Places.Place;
 import org.yunti.observe.trace.code.Places.Role;
@@ -17,23 +18,29 @@ import org.yunti.observe.trace.code.Places.Role;
 public final class PlaceRewriter extends ClassChanges {
   private final Patterns requests;
   private final Set<String> withMonitors;
+  private final Set<String> waitsAt;
   private final Events events;
 
   /**
    * @param requests methods whose calls are requests
-   * @param withMonitors classes whose monitors are reported
+   * @param request classes whose monitors, and whose methods that take and give back, are reported
    */
-  public PlaceRewriter(Instrumentation instrumentation, Patterns requests, List<String> withMonitors, Hook hook,
-      Events events) {
+  public PlaceRewriter(Instrumentation instrumentation, Patterns requests, Request request, Hook hook, Events events) {
     super(instrumentation, hook, events);
     this.requests = requests;
-    this.withMonitors = new HashSet<>(withMonitors);
+    this.withMonitors = new HashSet<>(request.monitors);
+    this.waitsAt = new HashSet<>(request.waitsAt);
     this.events = events;
   }
 
   @Override
   boolean matches(String name, boolean isOfJdk) {
-    return !Places.of(name).isEmpty() || withMonitors.contains(name) || !requests.of(name, isOfJdk).isEmpty();
+    return !places(name).isEmpty() || withMonitors.contains(name) || !requests.of(name, isOfJdk).isEmpty();
+  }
+
+  private List<Place> places(String name) {
+    List<Place> places = Places.of(name);
+    return Places.areOfTasks(places) || waitsAt.contains(name) ? places : List.of();
   }
 
   @Override
@@ -79,7 +86,7 @@ public final class PlaceRewriter extends ClassChanges {
           reports.add(new PlaceChange.Report(Role.REQUEST, number("q " + whole), end("Q " + whole)));
         }
       }
-      for (Place place : Places.of(name)) {
+      for (Place place : places(name)) {
         if (place.matches(method, descriptor) && (access & ACC_STATIC) == 0) {
           reports.add(report(place.role(), whole));
         }

@@ -47,6 +47,11 @@ final class Places {
     return KNOWN.getOrDefault(className, List.of());
   }
 
+  /** Returns true if tasks are what a class is about. */
+  static boolean areOfTasks(List<Place> places) {
+    return !places.isEmpty() && places.get(0).role().ordinal() >= Role.SUBMIT.ordinal();
+  }
+
   private static Place acquire(String method, String descriptor) {
     return new Place(method, descriptor, Role.ACQUIRE);
   }
