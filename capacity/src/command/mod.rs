@@ -2,6 +2,8 @@
 
 mod answer;
 mod load;
+mod process;
+mod what_if;
 
 use clap::{Parser, Subcommand};
 use yunti_program::failure::Outcome;
@@ -27,6 +29,7 @@ pub struct Flags {
 #[derive(Debug, Subcommand)]
 enum Command {
     Load(load::LoadFlags),
+    WhatIf(what_if::WhatIfFlags),
 }
 
 /// Runs the command that the flags name.
@@ -34,5 +37,6 @@ pub fn act(flags: Flags) -> Outcome {
     match flags.command {
         None => answer::answer(&flags.answer),
         Some(Command::Load(flags)) => load::load(&flags),
+        Some(Command::WhatIf(flags)) => what_if::run(&flags),
     }
 }

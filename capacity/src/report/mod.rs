@@ -3,6 +3,7 @@
 mod text;
 
 use serde_json::{Value, json};
+use yunti_model::advice::Advice;
 use yunti_model::curve::Curve;
 use yunti_model::demands::Demands;
 
@@ -12,6 +13,7 @@ pub use text::text;
 pub struct Report<'a> {
     pub demands: &'a Demands,
     pub curve: &'a Curve,
+    pub advice: &'a Advice,
     pub skips: &'a [String],
 }
 
@@ -24,6 +26,7 @@ impl Report<'_> {
             "requests": self.demands.requests,
             "processors": self.demands.processors,
             "curve": self.curve,
+            "advice": self.advice,
             "skips": self.skips,
         })
     }

@@ -19,19 +19,8 @@ pub fn text(report: &Report<'_>) -> String {
     let mut text = String::new();
     let process = &demands.process;
     let rate = |value: f64| numbers::three(value);
-    let bottleneck = curve.bottleneck.first.as_ref().map_or("nothing that was seen", |share| &share.name);
-    let _ = writeln!(
-        text,
-        "{} {}: at most {} requests per second ({} to {}), bounded by {bottleneck}; {:.0} threads ({:.0} to {:.0}) reach it",
-        process.name,
-        process.pid,
-        rate(curve.peak.value),
-        rate(curve.peak.low),
-        rate(curve.peak.high),
-        curve.threads.value,
-        curve.threads.low,
-        curve.threads.high,
-    );
+    let lead = report.advice.sentences.first().map_or("", |sentence| &sentence.text);
+    let _ = writeln!(text, "{} {}: {lead}", process.name, process.pid);
     let _ = writeln!(
         text,
         "{} requests in {:.1} s, {} per second; a request needs {} ms",
@@ -40,6 +29,9 @@ pub fn text(report: &Report<'_>) -> String {
         rate(demands.requests.per_second),
         rate(curve.formulas.necessary.ms),
     );
+    for sentence in report.advice.sentences.iter().skip(1) {
+        let _ = writeln!(text, "* {}", sentence.text);
+    }
     for skip in report.skips {
         let _ = writeln!(text, "SKIP {skip}");
     }

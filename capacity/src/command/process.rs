@@ -1,0 +1,58 @@
+//! Flags that name what is measured: a process, or demands that were saved.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use yunti_base::{Code, Error, Result, whole_file};
+
+use crate::measured::{Measured, Measurement, measure, read};
+
+/// Process to measure.
+#[derive(Debug, Args)]
+pub struct ProcessFlags {
+    /// Process to measure, by its number
+    #[arg(short, long, value_name = "PID")]
+    pid: Option<u32>,
+    /// Process to measure, by a part of its name, its jar or its main class
+    #[arg(short, long, value_name = "NAME", conflicts_with = "pid")]
+    name: Option<String>,
+    /// Seconds to measure
+    #[arg(short, long, value_name = "N", default_value = "15", value_parser = seconds)]
+    seconds: f64,
+    /// Define a request as a call of this Java method; by default, an HTTP request of the server in the JVM
+    #[arg(short, long, value_name = "Class.method")]
+    method: Option<String>,
+    /// Take the demands that an earlier run saved, and measure nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "name", "method", "save"])]
+    demands: Option<PathBuf>,
+    /// Save the measured demands
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+}
+
+fn seconds(text: &str) -> std::result::Result<f64, String> {
+    let is_fit = |s: &f64| (1.0..=600.0).contains(s);
+    text.parse().ok().filter(is_fit).ok_or_else(|| format!("'{text}' is no time: 1 to 600 seconds"))
+}
+
+impl ProcessFlags {
+    /// Returns the demands: measured, or read.
+    pub fn measured(&self) -> Result<Measured> {
+        if let Some(path) = &self.demands {
+            return read(path);
+        }
+        if self.pid.is_none() && self.name.is_none() {
+            let error = Error::new(Code::Usage, "no process is named");
+            return Err(error.hint("name one: -p PID, or -n with a part of its name"));
+        }
+        if let Some(path) = &self.save {
+            whole_file::check(path, "demands")?;
+        }
+        let (name, method) = (self.name.as_deref(), self.method.as_deref());
+        let measured = measure(&Measurement { pid: self.pid, name, seconds: self.seconds, method })?;
+        if let Some(path) = &self.save {
+            whole_file::write(path, &measured.document, "demands")?;
+        }
+        Ok(measured)
+    }
+}
