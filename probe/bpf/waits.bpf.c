@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Waits of one process's threads: the time off the processor, its reason, the wakeup, and the return to a processor.
- * Also spans, from a call of one function to its end or to the call of another.
+ * Also spans, from a call of one function to its end or to the call of another; and locks that are taken and given back.
  *
  *   running | off           woken        on | running
  *           |  waiting       | run queue    |
@@ -14,6 +14,7 @@
 
 #define RECORD_WAIT 0
 #define RECORD_SPAN 1
+#define RECORD_LOCK 2
 /* Cookies of uprobes. */
 #define SPAN_OF_ONE_CALL 0
 #define SPAN_TO_ANOTHER 1
@@ -202,6 +203,69 @@ int span_ends(struct pt_regs *regs)
 	record.woken_ns = bpf_ktime_get_ns();
 	report(&record);
 	bpf_map_delete_elem(&spans, &record.tid);
+	return 0;
+}
+
+/*
+ * Locks of native code. Cookies: the argument with the lock's address, and what it means.
+ *
+ *   lock(l)      wants at its call, has it at its return of 0
+ *   wait(c, l)   gives it back at its call, has it at its return
+ */
+#define LOCK_ARGUMENT(cookie) ((cookie) & 0xf)
+#define LOCK_ROLE(cookie) ((cookie) >> 4)
+#define ROLE_WANTS 0
+#define ROLE_HAS 1
+#define ROLE_FAILED 2
+#define ROLE_RELEASES 3
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, THREADS_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} wanted SEC(".maps");
+
+static __always_inline void report_lock(__u32 tid, __u64 address, __u32 role)
+{
+	struct record record = { .what = RECORD_LOCK, .tid = tid, .state = role };
+
+	record.off_ns = bpf_ktime_get_ns();
+	record.woken_ns = address;
+	report(&record);
+}
+
+SEC("uprobe")
+int lock_begins(struct pt_regs *regs)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	__u64 cookie = bpf_get_attach_cookie(regs), arguments[ARGUMENTS] = {}, address;
+
+	if (!is_target())
+		return 0;
+	function_arguments(regs, arguments);
+	address = LOCK_ARGUMENT(cookie) ? arguments[1] : arguments[0];
+	report_lock(tid, address, (__u32)LOCK_ROLE(cookie));
+	if (LOCK_ROLE(cookie) == ROLE_RELEASES && !LOCK_ARGUMENT(cookie))
+		return 0;
+	if (bpf_map_update_elem(&wanted, &tid, &address, BPF_ANY))
+		count_lost();
+	return 0;
+}
+
+SEC("uprobe")
+int lock_ends(struct pt_regs *regs)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	__u64 *address;
+
+	if (!is_target())
+		return 0;
+	address = bpf_map_lookup_elem(&wanted, &tid);
+	if (!address)
+		return 0;
+	report_lock(tid, *address, RESULT(regs) ? ROLE_FAILED : ROLE_HAS);
+	bpf_map_delete_elem(&wanted, &tid);
 	return 0;
 }
 

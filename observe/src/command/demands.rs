@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use yunti_base::{Code, Error};
+use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::stdout;
 
@@ -12,7 +12,7 @@ use crate::{demands, jvm};
 use yunti_probe::answer::Answer;
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stopping::Stopping;
-use yunti_probe::target::Start;
+use yunti_probe::target::{Process, Start};
 
 /// Time in which the classes at which requests wait are found.
 const CANDIDATES: Duration = Duration::from_secs(4);
@@ -34,24 +34,30 @@ pub fn demands(flags: &DemandsFlags) -> Outcome {
     let mut stopping = Stopping::new()?;
     let target = flags.target.find(Start::Running)?;
     let process = &target.process;
-    if !jvm::recognise(&target)? {
-        return Err(Error::new(Code::Input, format!("process {} is not a JVM", process.pid)).into());
-    }
-    let method = match &flags.method {
-        Some(method) => method.clone(),
-        None => match servers::server(&jvm::loaded_classes(process)?) {
-            Some((_, method)) => method,
-            None => {
-                let text = format!("process {} has none of these HTTP servers: {}", process.pid, servers::known());
-                return Err(Error::new(Code::Input, text).hint("name the method of a request: --method").into());
-            }
-        },
-    };
     let mut answer = Answer::new("demands", process);
-    let candidates = demands::Candidates::sample(process, &method, CANDIDATES, &mut stopping)?;
-    let (evidence, _) =
-        demands::measure(process, &method, candidates, flags.output.seconds, &mut stopping, &mut answer)?;
-    let mut document = demands::document(&evidence, process);
+    let seconds = flags.output.seconds;
+    let (mut evidence, _) = if jvm::recognise(&target)? {
+        let method = method(flags, process)?;
+        let candidates = demands::Candidates::sample(process, &method, CANDIDATES, &mut stopping)?;
+        demands::measure_jvm(process, &method, candidates, seconds, &mut stopping, &mut answer)?
+    } else if flags.method.is_some() {
+        let error = Error::new(Code::Usage, format!("process {} is not a JVM, so it has no Java methods", process.pid));
+        return Err(error.hint("leave out --method: requests are found by the connections").into());
+    } else {
+        demands::measure_other(process, seconds, &mut stopping, &mut answer)?
+    };
+    let mut document = demands::document(&mut evidence, process);
     document["skips"] = answer.skips.clone().into();
     stdout::print(&format!("{document}\n"))
+}
+
+/// Returns the method whose calls are requests.
+fn method(flags: &DemandsFlags, process: &Process) -> Result<String> {
+    if let Some(method) = &flags.method {
+        return Ok(method.clone());
+    }
+    servers::server(&jvm::loaded_classes(process)?).map(|(_, method)| method).ok_or_else(|| {
+        let text = format!("process {} has none of these HTTP servers: {}", process.pid, servers::known());
+        Error::new(Code::Input, text).hint("name the method of a request: --method Class.method")
+    })
 }

@@ -5,19 +5,25 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use yunti_probe::target::Process;
 
-use super::measure::Evidence;
+use super::measure::{Evidence, Runtime};
 use super::resources::{Resource, Resources};
 use super::steps::{Builder, Step, Used, cpu_ms};
 use super::work::{Span, Work};
-use super::{collections, scaling};
+use super::{collections, means, scaling};
 
 /// Requests of the document, each with its steps.
 const TEMPLATES_MAX: usize = 3000;
 /// Groups of threads of the document.
 const GROUPS_MAX: usize = 12;
 
-/// Returns the document of a JVM's demands.
-pub fn document(evidence: &Evidence, process: &Process) -> Value {
+/// Share of the requests on connections that threads must show for a request to be known step by step.
+const SHOWN_MIN: f64 = 0.7;
+
+/// Returns the document of a process's demands.
+pub fn document(evidence: &mut Evidence, process: &Process) -> Value {
+    means::add_objects(evidence);
+    let mean = if evidence.runtime == Runtime::Jvm { None } else { means::mean_request(evidence) };
+    let evidence = &*evidence;
     let work = Work::of(&evidence.timelines, &evidence.places);
     let whole: Vec<Span> = work
         .requests
@@ -30,9 +36,18 @@ pub fn document(evidence: &Evidence, process: &Process) -> Value {
     let seconds = used.seconds.max(0.001);
     let ended = work.requests.iter().filter(|span| span.end_ns > evidence.begin_ns && span.end_ns <= evidence.end_ns);
     let count = ended.count();
-    let requests = (count as f64).max(1.0);
-    let chosen = evenly(&whole, TEMPLATES_MAX);
-    let mut steps: Vec<Vec<Step>> = chosen.iter().map(|span| builder.steps(span)).collect();
+    let on_connections = evidence.requests.as_ref().map_or(0.0, |requests| requests.inbound.requests);
+    let mean = mean.filter(|_| (count as f64) < on_connections * SHOWN_MIN);
+    let requests = if mean.is_some() { on_connections } else { count as f64 }.max(1.0);
+    let chosen = if mean.is_some() { Vec::new() } else { evenly(&whole, TEMPLATES_MAX) };
+    let mut steps: Vec<Vec<Step>> = chosen.iter().map(|span| builder.steps(span)).chain(mean).collect();
+    if let Some((lock, _)) = means::runtime_lock(evidence.runtime) {
+        steps = steps.into_iter().map(|steps| means::under_lock(steps, lock)).collect();
+    }
+    let durations_ms: Vec<f64> = match &evidence.requests {
+        Some(requests) if chosen.is_empty() => vec![requests.inbound.mean_seconds * 1e3],
+        _ => chosen.iter().map(|span| (span.end_ns - span.begin_ns) as f64 / 1e6).collect(),
+    };
     let resources = Resources::of(&mut steps, &builder, evidence, used.processors);
     let templates_ms = steps.iter().map(|steps| cpu_ms(steps)).sum::<f64>() / steps.len().max(1) as f64;
     let measured_ms = used.program * 1e3 / requests;
@@ -42,9 +57,9 @@ pub fn document(evidence: &Evidence, process: &Process) -> Value {
     without_nulls(json!({
         "version": 1,
         "seconds": seconds,
-        "process": {"pid": process.pid, "name": process.name, "runtime": "jvm"},
-        "requests": {"count": count, "per_second": count as f64 / seconds,
-            "mean_ms": mean(whole.iter().map(|span| (span.end_ns - span.begin_ns) as f64 / 1e6)),
+        "process": {"pid": process.pid, "name": process.name, "runtime": evidence.runtime.name()},
+        "requests": {"count": requests.round() as u64, "per_second": requests / seconds,
+            "mean_ms": durations_ms.iter().sum::<f64>() / durations_ms.len().max(1) as f64,
             "by_connections": evidence.requests.as_ref().map(|requests| json!({
                 "count": requests.inbound.requests, "mean_ms": requests.inbound.mean_seconds * 1e3,
                 "under_way": requests.inbound.under_way, "connections": requests.inbound.connections}))},
@@ -65,9 +80,9 @@ pub fn document(evidence: &Evidence, process: &Process) -> Value {
         "resources": resources.all.iter().enumerate().map(named).collect::<Vec<_>>(),
         "workers": workers,
         "in_process": under_way.by_number(),
-        "templates": chosen.iter().zip(&steps).map(|(span, steps)| json!({
+        "templates": durations_ms.iter().zip(&steps).map(|(ms, steps)| json!({
             "kind": 0,
-            "ms": rounded((span.end_ns - span.begin_ns) as f64 / 1e6),
+            "ms": rounded(*ms),
             "steps": steps.iter().map(|step| of_step(step, &resources)).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
     }))
@@ -88,15 +103,6 @@ fn without_nulls(value: Value) -> Value {
 fn evenly(all: &[Span], most: usize) -> Vec<Span> {
     let step = (all.len() as f64 / most as f64).max(1.0);
     (0..all.len().min(most)).map(|i| all[(i as f64 * step) as usize]).collect()
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (mut sum, mut count) = (0.0, 0);
-    for value in values {
-        sum += value;
-        count += 1;
-    }
-    (count > 0).then(|| sum / f64::from(count))
 }
 
 /// Returns microseconds as milliseconds.

@@ -1,4 +1,7 @@
-//! Measurement of a JVM: events at places, waits of the kernel, pauses, connections and processor time, side by side.
+//! Measurement: events at places, waits of the kernel, pauses, connections and processor time, side by side.
+//!
+//! In a JVM an agent reports requests, tasks, locks and pools. Elsewhere a request of a thread is the time between two
+//! waits for its client, and the kernel reports mutexes of the C library.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -6,16 +9,19 @@ use std::time::{Duration, Instant};
 use yunti_base::Result;
 use yunti_gc::Log;
 use yunti_probe::answer::{Answer, or_skip};
-use yunti_probe::kernel::{Wait, Waits};
+use yunti_probe::kernel::{LockEvent, LockFunctions, Wait, Waits};
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
 use yunti_probe::target::Process;
 
 use super::candidates::Candidates;
-use super::peers::Peers;
+use super::means::Groups;
+use super::native;
+use super::peers::{Peer, Peers};
 use super::places::Places;
 use super::processors::{ProcessorClock, ProcessorUse};
 use super::timeline::{Sleep, Timeline};
 use crate::jvm::{CollectionLog, Message, Pause, PauseLog, Request, Tracer};
+use crate::runtime;
 use crate::time_kind::TimeKind;
 use crate::why::requests::{RequestSampler, Requests};
 
@@ -25,7 +31,32 @@ const SETTLE: Duration = Duration::from_millis(2500);
 const EVENTS_MAX: usize = 20_000_000;
 const WAITS_MAX: usize = 4_000_000;
 
-/// Everything measured of a JVM.
+/// Runtime of a process, as far as it matters here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Runtime {
+    Jvm,
+    /// One thread runs the program's code.
+    Node,
+    /// One thread at a time runs the program's code.
+    Python,
+    Go,
+    #[default]
+    Native,
+}
+
+impl Runtime {
+    pub fn name(self) -> &'static str {
+        match self {
+            Runtime::Jvm => "jvm",
+            Runtime::Node => "node",
+            Runtime::Python => "python",
+            Runtime::Go => "go",
+            Runtime::Native => "native",
+        }
+    }
+}
+
+/// Everything measured of a process.
 #[derive(Default)]
 pub struct Evidence {
     pub places: Places,
@@ -40,11 +71,15 @@ pub struct Evidence {
     /// Begin and end of the measured time, on CLOCK_MONOTONIC.
     pub begin_ns: u64,
     pub end_ns: u64,
+    pub runtime: Runtime,
+    /// Units of work of the runtime, by their first function.
+    pub groups: Groups,
     /// Names of remote ends, by their numbers in [`Sleep`].
     pub peers: Vec<String>,
 }
 
 /// Collector of everything that comes while the measurement runs.
+#[derive(Default)]
 struct Collector {
     places: Places,
     /// Timelines by the agent's number of the thread.
@@ -56,6 +91,7 @@ struct Collector {
     /// Remote ends of waits, by their place in `waits`; `u16::MAX` for none.
     ends: Vec<u16>,
     peers: Vec<String>,
+    locks: Vec<LockEvent>,
 }
 
 impl Collector {
@@ -97,13 +133,93 @@ impl Collector {
         self.waits.push(wait);
         self.ends.push(number);
     }
+
+    fn add_locks(&mut self, locks: Vec<LockEvent>) {
+        self.lost += (self.locks.len() + locks.len()).saturating_sub(EVENTS_MAX) as u64;
+        let room = EVENTS_MAX - self.locks.len().min(EVENTS_MAX);
+        self.locks.extend(locks.into_iter().take(room));
+    }
+
+    /// Returns the waits of each thread, with thread IDs of the process's own namespace.
+    fn sleeps(&self, process: &Process) -> HashMap<u32, Vec<Sleep>> {
+        let mut by_tid: HashMap<u32, Vec<Sleep>> = HashMap::new();
+        for (wait, end) in self.waits.iter().zip(&self.ends) {
+            by_tid.entry(inside(process, wait.tid)).or_default().push(Sleep::of(wait, *end));
+        }
+        by_tid.values_mut().for_each(|sleeps| sleeps.sort_by_key(|sleep| sleep.off_ns));
+        by_tid
+    }
+}
+
+fn inside(process: &Process, tid: u32) -> u32 {
+    if process.pid == process.pid_inside { tid } else { process.tid_inside(tid) }
+}
+
+/// Sources that every process has.
+struct Sources {
+    peers: Peers,
+    waits: Option<Waits>,
+    sampler: Option<RequestSampler>,
+    clock: Option<ProcessorClock>,
+    begin_ns: u64,
+}
+
+impl Sources {
+    fn start(process: &Process, locks: &LockFunctions, answer: &mut Answer) -> Sources {
+        let waits = Waits::with_locks(process, locks);
+        let waits = or_skip(&mut answer.skips, "waits of threads", waits);
+        let sampler = or_skip(&mut answer.skips, "connections", RequestSampler::start(process));
+        let (peers, clock) = (Peers::new(process), Some(ProcessorClock::start(process)));
+        Sources { peers, waits, sampler, clock, begin_ns: monotonic_ns() }
+    }
+
+    fn stop_clock(&mut self) -> ProcessorUse {
+        self.clock.take().map(ProcessorClock::finish).unwrap_or_default()
+    }
+
+    fn collect(&mut self, collector: &mut Collector) {
+        if let Some(waits) = self.waits.as_mut() {
+            waits.collect(|wait| collector.add_wait(wait, &mut self.peers), |_| ());
+            collector.add_locks(waits.take_locks());
+        }
+        self.peers.keep_fresh();
+        if let Some(sampler) = self.sampler.as_mut() {
+            sampler.keep_up();
+        }
+    }
+
+    /// Ends all sources. `end_ns` is the end of the measured time.
+    fn finish(
+        mut self,
+        collector: &mut Collector,
+        processors: ProcessorUse,
+        end_ns: u64,
+        answer: &mut Answer,
+    ) -> Evidence {
+        self.collect(collector);
+        if let Some(waits) = self.waits.as_mut() {
+            waits.detach();
+            answer
+                .missing(waits.account().lost, |n| format!("{n} waits: the buffer was full; take a shorter time (-s)"));
+        }
+        answer.missing(collector.lost, |n| format!("{n} events: too many; take a shorter time (-s)"));
+        answer.skips.append(&mut collector.skips);
+        Evidence {
+            requests: self.sampler.map(RequestSampler::finish),
+            peers_seconds: self.peers.seconds(&processors.by_process),
+            processors,
+            begin_ns: self.begin_ns,
+            end_ns,
+            ..Evidence::default()
+        }
+    }
 }
 
 /// Measures requests of a JVM until the time is over.
 ///
 /// @param method method that handles a request
 /// @param candidates classes at which requests wait
-pub fn measure(
+pub fn measure_jvm(
     process: &Process,
     method: &str,
     candidates: Candidates,
@@ -120,35 +236,16 @@ pub fn measure(
         ..Request::default()
     };
     let mut tracer = Tracer::start(process, &request)?;
-    let mut collector = Collector {
-        places: Places::default(),
-        timelines: HashMap::new(),
-        events: 0,
-        lost: 0,
-        skips: Vec::new(),
-        waits: Vec::new(),
-        ends: Vec::new(),
-        peers: Vec::new(),
-    };
+    let mut collector = Collector::default();
     tracer.wait_until_ready(|message| collector.take(message))?;
     stopping.wait(process, SETTLE, PULSE, || tracer.read(|message| collector.take(message)).is_ok());
-    let mut peers = Peers::new(process);
-    let mut waits = or_skip(&mut answer.skips, "waits of threads", Waits::start(process, None, None, 0));
     let pauses = or_skip(&mut answer.skips, "time in GC and safepoints", PauseLog::start(process));
     let collections = or_skip(&mut answer.skips, "collections", CollectionLog::start(process));
-    let mut sampler = or_skip(&mut answer.skips, "connections", RequestSampler::start(process));
+    let mut sources = Sources::start(process, &LockFunctions::default(), answer);
     let begin = Instant::now();
-    let clock = ProcessorClock::start(process);
-    let begin_ns = monotonic_ns();
     let mut error = None;
     let watched = stopping.wait(process, time, PULSE, || {
-        if let Some(waits) = waits.as_mut() {
-            waits.collect(|wait| collector.add_wait(wait, &mut peers), |_| ());
-        }
-        peers.keep_fresh();
-        if let Some(sampler) = sampler.as_mut() {
-            sampler.keep_up();
-        }
+        sources.collect(&mut collector);
         match tracer.read(|message| collector.take(message)) {
             Ok(is_open) => is_open,
             Err(e) => {
@@ -157,47 +254,69 @@ pub fn measure(
             }
         }
     });
-    let end_ns = monotonic_ns();
-    let processors = clock.finish();
+    let (end_ns, processors) = (monotonic_ns(), sources.stop_clock());
     if let Some(error) = error {
         return Err(error);
     }
     if process.is_alive() {
         tracer.stop(|message| collector.take(message))?;
     }
-    if let Some(waits) = waits.as_mut() {
-        waits.collect(|wait| collector.add_wait(wait, &mut peers), |_| ());
-        waits.detach();
-        answer.missing(waits.account().lost, |n| format!("{n} waits: the buffer was full; take a shorter time (-s)"));
-    }
-    answer.missing(collector.lost, |n| format!("{n} events: too many; take a shorter time (-s)"));
-    answer.skips.extend(collector.skips.drain(..));
-    let mut evidence = Evidence {
-        pauses: pauses
-            .and_then(|log| or_skip(&mut answer.skips, "time in GC and safepoints", log.stop()))
-            .unwrap_or_default(),
-        collections: collections.and_then(|log| or_skip(&mut answer.skips, "collections", log.stop(begin.elapsed()))),
-        requests: sampler.map(RequestSampler::finish),
-        peers_seconds: peers.seconds(&processors.by_process),
-        processors,
-        begin_ns,
-        end_ns,
-        peers: collector.peers,
-        places: collector.places,
-        timelines: collector.timelines.into_values().collect(),
-    };
+    let mut evidence = sources.finish(&mut collector, processors, end_ns, answer);
+    let pauses = pauses.and_then(|log| or_skip(&mut answer.skips, "time in GC and safepoints", log.stop()));
+    evidence.runtime = Runtime::Jvm;
+    evidence.pauses = pauses.unwrap_or_default();
     evidence.pauses.sort_by_key(|pause| pause.begin_ns);
-    let mut by_tid: HashMap<u32, Vec<Sleep>> = HashMap::new();
-    for (wait, end) in collector.waits.iter().zip(&collector.ends) {
-        let tid = if process.pid == process.pid_inside { wait.tid } else { process.tid_inside(wait.tid) };
-        by_tid.entry(tid).or_default().push(Sleep::of(wait, *end));
-    }
+    evidence.collections =
+        collections.and_then(|log| or_skip(&mut answer.skips, "collections", log.stop(begin.elapsed())));
+    let mut sleeps = collector.sleeps(process);
+    evidence.timelines = collector.timelines.into_values().collect();
     for timeline in &mut evidence.timelines {
         timeline.events.sort_by_key(|event| event.at_ns);
-        timeline.sleeps = timeline.tid.and_then(|tid| by_tid.remove(&tid)).unwrap_or_default();
-        timeline.sleeps.sort_by_key(|sleep| sleep.off_ns);
+        timeline.sleeps = timeline.tid.and_then(|tid| sleeps.remove(&tid)).unwrap_or_default();
     }
     evidence.timelines.sort_by(|a, b| (&a.name, a.tid).cmp(&(&b.name, b.tid)));
+    (evidence.places, evidence.peers) = (collector.places, collector.peers);
+    Ok((evidence, watched))
+}
+
+/// Measures requests of any other process until the time is over.
+pub fn measure_other(
+    process: &Process,
+    time: Duration,
+    stopping: &mut Stopping,
+    answer: &mut Answer,
+) -> Result<(Evidence, Watched)> {
+    let kind = native::runtime(process);
+    let locks = if kind == Runtime::Native { native::lock_functions(process) } else { LockFunctions::default() };
+    let mut collector = Collector::default();
+    let mut units = (kind == Runtime::Go).then(|| runtime::of(process, time, false, &mut answer.skips)).flatten();
+    let mut groups = Groups::default();
+    let mut sources = Sources::start(process, &locks, answer);
+    let watched = stopping.wait(process, time, PULSE, || {
+        sources.collect(&mut collector);
+        if let Some(units) = units.as_mut() {
+            let mut now = Vec::new();
+            units.sample(&mut |unit, _| now.push(unit));
+            if !now.is_empty() {
+                groups.add(&now);
+            }
+        }
+        true
+    });
+    if let Some(mut units) = units {
+        units.finish();
+    }
+    let (end_ns, processors) = (monotonic_ns(), sources.stop_clock());
+    let mut evidence = sources.finish(&mut collector, processors, end_ns, answer);
+    (evidence.runtime, evidence.groups) = (kind, groups);
+    let client = collector.peers.iter().position(|peer| *peer == Peer::Client.to_string());
+    for (tid, sleeps) in collector.sleeps(process) {
+        let name = process.thread_name(tid).unwrap_or_default();
+        evidence.timelines.push(Timeline { name, tid: Some(tid), sleeps, ..Timeline::default() });
+    }
+    evidence.timelines.sort_by(|a, b| (&a.name, a.tid).cmp(&(&b.name, b.tid)));
+    native::add_events(&mut evidence, process, &collector.locks, client);
+    evidence.peers = collector.peers;
     Ok((evidence, watched))
 }
 

@@ -142,7 +142,8 @@ fn private(holds: &HashMap<u32, f64>, builder: &Builder<'_>, evidence: &Evidence
     for object in holds.keys() {
         by_user.entry(evidence.places.object(*object).map(user).unwrap_or_default()).or_default().push(*object);
     }
-    let mut private: HashSet<u32> = holds.keys().copied().filter(|object| builder.is_of_one_thread(*object)).collect();
+    let is_of_one = |object: &u32| builder.holds().contains_key(object) && builder.is_of_one_thread(*object);
+    let mut private: HashSet<u32> = holds.keys().copied().filter(is_of_one).collect();
     for objects in by_user.into_values().filter(|objects| objects.len() > 1) {
         private.extend(builder.private(&objects));
     }

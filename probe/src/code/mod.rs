@@ -25,4 +25,4 @@ mod variables;
 pub use functions::{Function, find};
 pub use go_functions::GoFunctions;
 pub use go_program::{GoProgram, is_go};
-pub use variables::address_of;
+pub use variables::{address_of, name_at};

@@ -6,7 +6,9 @@
 use std::fs::File;
 
 use memchr::memmem;
+use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 
+use super::mangled::readable;
 use super::sections::{FileParts, Sections};
 use crate::target::{Process, mappings};
 
@@ -35,6 +37,25 @@ pub fn address_of(process: &Process, variable: &str, is_file: impl Fn(&str) -> b
     })
 }
 
+/// Returns the name of the variable at an address of a program or library, by its symbol table.
+pub fn name_at(process: &Process, address: u64) -> Option<String> {
+    let all = mappings(process);
+    let within = all.iter().find(|mapping| mapping.begin <= address && address < mapping.end)?;
+    // Variables that begin as zeros have no file behind them, and follow the file's last mapping.
+    let file = all.iter().rfind(|mapping| mapping.begin <= within.begin && mapping.name.starts_with('/'))?;
+    let first = all.iter().find(|mapping| mapping.name == file.name)?;
+    let bytes = std::fs::read(file.path(process)).ok()?;
+    let parsed = object::File::parse(&*bytes).ok()?;
+    let base = parsed.segments().map(|segment| segment.address().wrapping_sub(segment.file_range().0)).min()?;
+    let inside = address.wrapping_sub(first.begin.wrapping_sub(first.offset)).wrapping_add(base);
+    parsed
+        .symbols()
+        .chain(parsed.dynamic_symbols())
+        .filter(|symbol| symbol.kind() == SymbolKind::Data)
+        .find(|symbol| symbol.address() <= inside && inside < symbol.address() + symbol.size().max(1))
+        .and_then(|symbol| symbol.name().ok().map(readable))
+}
+
 /// Returns the address of a name in a symbol table.
 fn symbol(symbols: &[u8], names: &[u8], wanted: &str) -> Option<u64> {
     let end = [wanted.as_bytes(), b"\0"].concat();
@@ -56,6 +77,9 @@ mod tests {
     fn finds_a_variable_of_the_c_library() {
         let me = Process::of(std::process::id()).unwrap();
         assert!(address_of(&me, "environ", |file| file.contains("libc.so")).is_some());
+        let environ = address_of(&me, "environ", |file| file.contains("libc.so")).unwrap();
+        assert!(name_at(&me, environ).is_some_and(|name| name.contains("environ")));
+        assert_eq!(name_at(&me, 8), None);
         assert!(address_of(&me, "no_such_variable", |file| file.contains("libc.so")).is_none());
     }
 }

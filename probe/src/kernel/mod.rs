@@ -29,5 +29,5 @@ pub use functions::KernelTypes;
 pub use gates::ARGUMENTS;
 pub use hits::{Form, Group, Hit, Hits, PROBES_MAX, Place, Probe};
 pub use stacks::StackEvents;
-pub use waits::{Span, SpanBounds, Wait, Waits};
+pub use waits::{LockEvent, LockFunctions, LockRole, Span, SpanBounds, Wait, Waits};
 pub use wakes::{OUTSIDE, Wakes};

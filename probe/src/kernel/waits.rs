@@ -10,6 +10,10 @@ use crate::target::Process;
 
 const WORDS: usize = 3;
 const IS_SPAN: u32 = 1;
+const IS_LOCK: u32 = 2;
+/// Argument of pthread_cond_wait that is a lock: the second.
+const SECOND: u64 = 1;
+const RELEASES: u64 = 3 << 4;
 const NO_SYSTEM_CALL: u32 = u32::MAX;
 const NO_FILE: u32 = u32::MAX;
 
@@ -47,6 +51,43 @@ pub struct Span {
     pub end_ns: u64,
 }
 
+/// Role of an event at a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockRole {
+    /// A thread wants the lock.
+    Wants,
+    /// It has the lock.
+    Has,
+    /// It does not get it.
+    Failed,
+    /// It gives the lock back.
+    Releases,
+}
+
+/// Event at a lock of native code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockEvent {
+    /// Thread.
+    pub tid: u32,
+    /// Time on CLOCK_MONOTONIC.
+    pub at_ns: u64,
+    /// Address of the lock.
+    pub address: u64,
+    /// What happens.
+    pub role: LockRole,
+}
+
+/// Functions that take locks and give them back.
+#[derive(Clone, Debug, Default)]
+pub struct LockFunctions {
+    /// Functions that take the lock of their first argument; they return 0 if they have it.
+    pub take: Vec<Function>,
+    /// Functions that give it back.
+    pub give: Vec<Function>,
+    /// Functions that give back the lock of their second argument, wait, and have it when they return.
+    pub wait: Vec<Function>,
+}
+
 /// Functions at which spans begin and end.
 #[derive(Clone, Debug)]
 pub struct SpanBounds {
@@ -63,6 +104,7 @@ pub struct Waits {
     ring: RingBuffer<'static>,
     records: Records,
     object: Object,
+    locks: Vec<LockEvent>,
 }
 
 impl Waits {
@@ -74,14 +116,32 @@ impl Waits {
         stacks: Option<&StackEvents>,
         stacks_a_second_max: u32,
     ) -> Result<Waits> {
+        Waits::with(process, spans, stacks, stacks_a_second_max, None)
+    }
+
+    /// Attaches the programs for all waits of a process, and its locks.
+    pub fn with_locks(process: &Process, locks: &LockFunctions) -> Result<Waits> {
+        Waits::with(process, None, None, 0, Some(locks))
+    }
+
+    fn with(
+        process: &Process,
+        spans: Option<&SpanBounds>,
+        stacks: Option<&StackEvents>,
+        stacks_a_second_max: u32,
+        locks: Option<&LockFunctions>,
+    ) -> Result<Waits> {
         const TRACEPOINTS: [(&str, &str); 2] = [("wakes", "sched_wakeup"), ("switches", "sched_switch")];
         let mut wanted = TRACEPOINTS.map(|(name, _)| name).to_vec();
         if spans.is_some() {
             wanted.extend(["span_begins", "span_ends"]);
         }
+        if locks.is_some() {
+            wanted.extend(["lock_begins", "lock_ends"]);
+        }
         let object = load_with_stacks(IMAGE, process, stacks, stacks_a_second_max, &wanted)?;
         let (ring, records) = ring(&object, "waits")?;
-        let mut waits = Waits { links: Vec::new(), ring, records, object };
+        let mut waits = Waits { links: Vec::new(), ring, records, object, locks: Vec::new() };
         for (name, tracepoint) in TRACEPOINTS {
             let link = program(&waits.object, name)?.attach_raw_tracepoint(tracepoint);
             waits.links.push(attached(&format!("the tracepoint {tracepoint}"), process, link)?);
@@ -102,7 +162,36 @@ impl Waits {
                 waits.attach(process, "span_begins", function, function.offset, cookie)?;
             }
         }
+        if let Some(locks) = locks {
+            waits.attach_locks(process, locks)?;
+        }
         Ok(waits)
+    }
+
+    /// Attaches to functions of locks. Ends come first, so that nothing begins that cannot end.
+    fn attach_locks(&mut self, process: &Process, locks: &LockFunctions) -> Result<()> {
+        let whole = |functions: &[Function]| functions.iter().filter(|f| f.has_end()).cloned().collect::<Vec<_>>();
+        let (take, wait) = (whole(&locks.take), whole(&locks.wait));
+        for function in take.iter().chain(&wait) {
+            for offset in function.returns.iter().chain(&function.jumps) {
+                self.attach(process, "lock_ends", function, *offset, 0)?;
+            }
+        }
+        for function in &locks.give {
+            self.attach(process, "lock_begins", function, function.offset, RELEASES)?;
+        }
+        for function in &wait {
+            self.attach(process, "lock_begins", function, function.offset, RELEASES | SECOND)?;
+        }
+        for function in &take {
+            self.attach(process, "lock_begins", function, function.offset, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the events at locks that the last calls of [`Waits::collect`] have read.
+    pub fn take_locks(&mut self) -> Vec<LockEvent> {
+        std::mem::take(&mut self.locks)
     }
 
     fn attach(&mut self, process: &Process, name: &str, function: &Function, offset: u64, cookie: u64) -> Result<()> {
@@ -117,6 +206,11 @@ impl Waits {
             let (what, tid, state) = (half(&bytes, WORDS, 0), half(&bytes, WORDS, 1), half(&bytes, WORDS, 2));
             if what == IS_SPAN {
                 span(Span { tid, begin_ns: word(&bytes, 0), end_ns: word(&bytes, 1) });
+                continue;
+            }
+            if what == IS_LOCK {
+                let role = [LockRole::Wants, LockRole::Has, LockRole::Failed, LockRole::Releases][state as usize & 3];
+                self.locks.push(LockEvent { tid, at_ns: word(&bytes, 0), address: word(&bytes, 1), role });
                 continue;
             }
             wait(Wait {
