@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   flags -> command/  flags and run of each command
+//!              |-> messages/ shares of messages, and other libraries tried on them
 //!              |-> report/   the answer as text, JSON and page
 //!              `-> measured  demands of a process, by `yunti observe demands`
 //!   load/, model/: crates; each is useful alone
@@ -9,6 +10,7 @@
 
 mod command;
 mod measured;
+mod messages;
 mod report;
 
 use std::process::ExitCode;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod load;
+mod messages;
 mod process;
 mod what_if;
 
@@ -30,6 +31,7 @@ pub struct Flags {
 enum Command {
     Load(load::LoadFlags),
     WhatIf(what_if::WhatIfFlags),
+    Messages(messages::MessagesFlags),
 }
 
 /// Runs the command that the flags name.
@@ -38,5 +40,6 @@ pub fn act(flags: Flags) -> Outcome {
         None => answer::answer(&flags.answer),
         Some(Command::Load(flags)) => load::load(&flags),
         Some(Command::WhatIf(flags)) => what_if::run(&flags),
+        Some(Command::Messages(flags)) => messages::messages(&flags),
     }
 }

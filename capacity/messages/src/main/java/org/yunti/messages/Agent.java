@@ -1,0 +1,2 @@
+package org.yunti.messages;
+final class Agent {}

@@ -1,0 +1,177 @@
+//! Results of trials: what the service's library and each alternative cost on the captured messages.
+
+use serde::{Deserialize, Serialize};
+
+use super::advice::Range;
+
+/// Results of all trials.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Trial {
+    /// Messages that were captured.
+    pub captured: usize,
+    /// Seconds of the capture.
+    pub capture_seconds: f64,
+    pub is_redacted: bool,
+    pub groups: Vec<Group>,
+    pub alternatives: Vec<Alternative>,
+    /// Folder with the captured messages, if it is kept.
+    pub folder: Option<String>,
+    /// Messages and parts of them that cannot be made again, with the reason.
+    pub gaps: Vec<String>,
+}
+
+/// Captured messages of one type and one library.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Group {
+    pub library: String,
+    #[serde(rename = "type")]
+    pub of_type: String,
+    /// Messages captured when they were written, and when they were read.
+    pub written: u64,
+    pub read: u64,
+    /// Calls of the library with this type during the capture, sampled or not.
+    #[serde(default)]
+    pub calls: u64,
+    /// Bytes of a message in the service; `None` if they were not visible.
+    pub bytes: Option<f64>,
+}
+
+/// A library on all groups that use one library in the service.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Alternative {
+    /// Library of the service.
+    pub library: String,
+    pub name: String,
+    pub version: String,
+    pub is_baseline: bool,
+    pub is_json: bool,
+    pub is_estimate: bool,
+    /// A result for each group, in the order of the groups of this library.
+    pub results: Vec<GroupResult>,
+    /// Reason why the whole trial failed.
+    pub error: Option<String>,
+}
+
+/// Cost of a library on one group.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct GroupResult {
+    #[serde(rename = "type")]
+    pub of_type: String,
+    pub write: Option<Timing>,
+    pub read: Option<Timing>,
+    /// Bytes of a message.
+    pub bytes: Option<f64>,
+    /// Reason why the library is refused for this group: it fails, or answers wrongly.
+    pub refused: Option<String>,
+    pub note: Option<String>,
+}
+
+/// Time and allocation of one operation on one message.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Median over the rounds of all forks.
+    pub ns: f64,
+    pub ns_min: f64,
+    pub ns_max: f64,
+    pub allocated_bytes: f64,
+}
+
+impl Timing {
+    fn range(self) -> Range {
+        Range { low: self.ns_min, value: self.ns, high: self.ns_max }
+    }
+}
+
+impl Trial {
+    /// Returns the libraries of the service, each once.
+    pub fn libraries(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.groups.iter().map(|group| &*group.library).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Returns the times that an alternative is as fast as the service's library. A group that refuses the alternative
+    /// counts as unchanged. `None`: nothing can be compared.
+    pub fn speed_up(&self, alternative: &Alternative) -> Option<Range> {
+        let baseline = self.alternatives.iter().find(|one| one.is_baseline && one.library == alternative.library)?;
+        let mut sums = [Range { low: 0.0, value: 0.0, high: 0.0 }; 2];
+        let mut is_compared = false;
+        for group in self.groups.iter().filter(|group| group.library == alternative.library) {
+            let of = |one: &Alternative| one.results.iter().find(|result| result.of_type == group.of_type).cloned();
+            let Some(now) = of(baseline).filter(|result| result.refused.is_none()) else { continue };
+            let then = of(alternative).filter(|result| result.refused.is_none());
+            for (messages, is_write) in [(group.written, true), (group.read, false)] {
+                let timing = |result: &GroupResult| if is_write { result.write } else { result.read };
+                let Some(now) = timing(&now) else { continue };
+                let other = then.as_ref().and_then(timing);
+                is_compared |= other.is_some() && messages > 0;
+                for (sum, timing) in sums.iter_mut().zip([now, other.unwrap_or(now)]) {
+                    let (range, weight) = (timing.range(), messages as f64);
+                    sum.low += range.low * weight;
+                    sum.value += range.value * weight;
+                    sum.high += range.high * weight;
+                }
+            }
+        }
+        let [now, then] = sums;
+        (is_compared && then.value > 0.0 && then.low > 0.0).then(|| Range {
+            low: now.low / then.high,
+            value: now.value / then.value,
+            high: now.high / then.low,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timing(ns: f64) -> Option<Timing> {
+        Some(Timing { ns, ns_min: ns * 0.9, ns_max: ns * 1.1, allocated_bytes: 0.0 })
+    }
+
+    fn alternative(name: &str, is_baseline: bool, ns: &[Option<(f64, f64)>]) -> Alternative {
+        let results = ns.iter().zip(["A", "B"]).map(|(ns, of_type)| GroupResult {
+            of_type: of_type.into(),
+            write: ns.and_then(|ns| timing(ns.0)),
+            read: ns.and_then(|ns| timing(ns.1)),
+            bytes: None,
+            refused: ns.is_none().then(|| "wrong".to_owned()),
+            note: None,
+        });
+        Alternative {
+            library: "jackson".into(),
+            name: name.into(),
+            version: String::new(),
+            is_baseline,
+            is_json: true,
+            is_estimate: false,
+            results: results.collect(),
+            error: None,
+        }
+    }
+
+    #[test]
+    fn weighs_by_messages_and_leaves_refused_groups_unchanged() {
+        let group = |of_type: &str, written, read| Group {
+            library: "jackson".into(),
+            of_type: of_type.into(),
+            written,
+            read,
+            calls: 0,
+            bytes: None,
+        };
+        let fast = alternative("fast", false, &[Some((100.0, 100.0)), None]);
+        let none = alternative("none", false, &[None, None]);
+        let trial = Trial {
+            groups: vec![group("A", 3, 1), group("B", 1, 0)],
+            alternatives: vec![alternative("jackson", true, &[Some((200.0, 400.0)), Some((100.0, 7.0))]), fast.clone()],
+            ..Trial::default()
+        };
+        let speed_up = trial.speed_up(&fast).unwrap();
+        assert!((speed_up.value - 1100.0 / 500.0).abs() < 1e-9, "{speed_up:?}");
+        assert!(speed_up.low < speed_up.value && speed_up.value < speed_up.high);
+        assert_eq!(trial.speed_up(&none), None);
+    }
+}
