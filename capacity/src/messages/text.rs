@@ -112,8 +112,15 @@ fn trial_text(trial: &Trial, paint: Paint) -> String {
     let mut out = format!("\nTrials on {} captured messages, {redacted}\n", trial.captured);
     for group in &trial.groups {
         let bytes = group.bytes.map_or_else(String::new, |bytes| format!(", {bytes:.0} bytes each in the service"));
-        let (library, written, read) = (&group.library, group.written, group.read);
-        out += &format!("\n{} by {library}: {written} written, {read} read{bytes}\n", group.of_type);
+        let library = &group.library;
+        let calls = |calls: u64| numbers::three(calls as f64 / trial.capture_seconds.max(0.001));
+        out += &format!(
+            "\n{} by {library}: {} written and {} read per second{bytes}; {} captured\n",
+            group.of_type,
+            calls(group.calls_written),
+            calls(group.calls_read),
+            group.written + group.read
+        );
         let mut table = Table::new(&[
             ("write ns", Side::Right),
             ("read ns", Side::Right),

@@ -29,9 +29,9 @@ pub struct Group {
     /// Messages captured when they were written, and when they were read.
     pub written: u64,
     pub read: u64,
-    /// Calls of the library with this type during the capture, sampled or not.
-    #[serde(default)]
-    pub calls: u64,
+    /// Calls in the service during the capture, captured or not.
+    pub calls_written: u64,
+    pub calls_read: u64,
     /// Bytes of a message in the service; `None` if they were not visible.
     pub bytes: Option<f64>,
 }
@@ -101,7 +101,7 @@ impl Trial {
             let of = |one: &Alternative| one.results.iter().find(|result| result.of_type == group.of_type).cloned();
             let Some(now) = of(baseline).filter(|result| result.refused.is_none()) else { continue };
             let then = of(alternative).filter(|result| result.refused.is_none());
-            for (messages, is_write) in [(group.written, true), (group.read, false)] {
+            for (messages, is_write) in [(group.calls_written, true), (group.calls_read, false)] {
                 let timing = |result: &GroupResult| if is_write { result.write } else { result.read };
                 let Some(now) = timing(&now) else { continue };
                 let other = then.as_ref().and_then(timing);
@@ -159,7 +159,8 @@ mod tests {
             of_type: of_type.into(),
             written,
             read,
-            calls: 0,
+            calls_written: written,
+            calls_read: read,
             bytes: None,
         };
         let fast = alternative("fast", false, &[Some((100.0, 100.0)), None]);

@@ -9,8 +9,10 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
 import java.math.BigDecimal;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -19,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ObjIntConsumer;
 import java.util.function.Supplier;
 
 /**
@@ -28,7 +32,9 @@ import java.util.function.Supplier;
  * <pre>
  *   /orders   writes and reads a list of orders as JSON, REPEAT times
  *   /session  writes and reads a session by Java serialisation, REPEAT times
- *   /hard     writes the hard case by Java serialisation, and its JSON part by Jackson
+ *   /users    writes and reads 200 users by Java serialisation
+ *   /hooked   tells whether Jackson calls the hook of a capture; run with --add-opens java.base/java.lang=ALL-UNNAMED
+ *   /hard     writes and reads the hard case by Java serialisation
  * </pre>
  */
 public final class Shop {
@@ -181,6 +187,48 @@ public final class Shop {
     return hard;
   }
 
+  /** A user record of the published comparison of protobuf with Java serialisation. */
+  public static final class User implements Serializable {
+    long id;
+    String name;
+    String mail;
+    int age;
+    boolean active;
+    String city;
+  }
+
+  static ArrayList<User> users() {
+    ArrayList<User> users = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      User user = new User();
+      user.id = 10_000_000L + i;
+      user.name = "user name " + i;
+      user.mail = "user" + i + "@example.org";
+      user.age = 20 + i % 60;
+      user.active = i % 3 != 0;
+      user.city = "City of " + i % 17;
+      users.add(user);
+    }
+    return users;
+  }
+
+  /** Returns how often the hook of a capture is called in one write: 0 if all methods are as they were. */
+  private static byte[] hooked() throws IOException {
+    AtomicInteger calls = new AtomicInteger();
+    try {
+      Field end = Class.forName("java.lang.YuntiMessages").getDeclaredField("end");
+      end.setAccessible(true);
+      ObjIntConsumer<Object> counter = (parts, target) -> calls.incrementAndGet();
+      Object before = end.get(null);
+      end.set(null, counter);
+      JSON.writeValueAsBytes(List.of());
+      end.set(null, before);
+    } catch (ReflectiveOperationException e) {
+      return "none".getBytes(StandardCharsets.US_ASCII);
+    }
+    return calls.toString().getBytes(StandardCharsets.US_ASCII);
+  }
+
   static byte[] json() throws IOException {
     byte[] last = null;
     for (int i = 0; i < REPEAT; i++) {
@@ -232,6 +280,8 @@ public final class Shop {
     server.setExecutor(Executors.newFixedThreadPool(4));
     server.createContext("/orders", exchange -> answer(exchange, Shop::json));
     server.createContext("/session", exchange -> answer(exchange, Shop::sessions));
+    server.createContext("/users", exchange -> answer(exchange, () -> java(users())));
+    server.createContext("/hooked", exchange -> answer(exchange, Shop::hooked));
     server.createContext("/hard", exchange -> answer(exchange, () -> java(hard())));
     server.start();
     System.out.println("ready");
