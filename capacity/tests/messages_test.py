@@ -24,7 +24,9 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tools/tests"))
+sys.path.insert(0, os.path.join(HERE, "messages"))
 import jdks  # noqa: E402
+import schema  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 DIST = os.path.dirname(os.path.dirname(os.path.abspath(YUNTI)))
@@ -88,11 +90,15 @@ class Service:
                 except (OSError, http.client.HTTPException):
                     self.failed += not self.is_ended
                     connection.close()
+        connection.close()
 
     def ask(self, path):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        connection.request("GET", path)
-        return connection.getresponse().read().decode()
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().read().decode()
+        finally:
+            connection.close()
 
     def threads(self, java):
         jcmd = os.path.join(os.path.dirname(java), "jcmd")
@@ -129,12 +135,18 @@ class Case(unittest.TestCase):
         cls.before = set(glob.glob(FOLDERS))
 
     def words(self, *words):
-        return [PROGRAM, "messages", "-p", str(self.service.process.pid), "-s", "1", *words]
+        seconds = () if "-s" in words else ("-s", "1")
+        return [PROGRAM, "messages", "-p", str(self.service.process.pid), *seconds, *words]
 
     def messages(self, *words, code=0):
         done = subprocess.run(self.words("--json", *words), capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return json.loads(done.stdout)
+        report = json.loads(done.stdout)
+        with open(os.path.join(ROOT, "docs/formats/messages.schema.json")) as f:
+            wanted = json.load(f)
+        self.assertEqual(schema.errors(report, wanted, wanted), [])
+        self.assertTrue(schema.errors(dict(report, pid="1"), wanted, wanted))
+        return report
 
     def assert_as_before(self):
         """The service has no changed method, no thread of ours, no folder, and has answered all requests."""
@@ -161,7 +173,7 @@ class Captures(Case):
 
     def test_captures_and_tries_the_services_own_objects(self):
         report = self.messages("--capture=80", "--capture-seconds", "4", "--keep", "--forks", "1", "--trial-seconds",
-                               "6", "--types", "6", "--tries", "fastjson2,kryo-registered,java,protobuf-derived,gson")
+                               "6", "--types", "8", "--tries", "fastjson2,kryo-registered,java,protobuf-derived,gson")
         trial = report["trial"]
         folder = trial["folder"]
         self.addCleanup(shutil.rmtree, folder, True)
@@ -222,7 +234,11 @@ class JDK17(Captures):
     version = "17"
 
     def test_shares_have_their_library_direction_and_call_site(self):
-        report = self.messages()
+        # A busy machine leaves the service few samples, so that the profile becomes longer.
+        for seconds in ("2", "6", "20"):
+            report = self.messages("-s", seconds)
+            if report["cpu_samples"] > 50:
+                break
         libraries = {(row["library"], row["direction"]) for row in report["libraries"]}
         self.assertTrue({("jackson", "read"), ("jackson", "write"), ("java", "read"), ("java", "write")} <= libraries,
                         libraries)
@@ -249,17 +265,12 @@ class JDK17(Captures):
     def test_wrong_words_fail_in_one_line(self):
         mine = str(os.getpid())
         for words, code, text in [
-            (("-p", "999999999"), 2, "invalid value"),
             (("-p", "4194304"), 3, "there is no process"),
             (("-p", mine), 3, "is no JVM"),
             (("-p", mine, "--keep"), 2, "--capture"),
             (("-p", str(self.service.process.pid), "--capture", "--tries", "jaxson"), 2, "jackson-blackbird"),
         ]:
             done = subprocess.run([PROGRAM, "messages", *words], capture_output=True, text=True, timeout=60, check=False)
-            if text == "invalid value":
-                # A number that no process has: refused by its range, or because there is none.
-                self.assertIn(done.returncode, (2, 3))
-                continue
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(text, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)

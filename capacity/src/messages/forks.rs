@@ -99,7 +99,7 @@ pub fn run(captured: &Captured, path: &ClassPath, service: &Service, plan: &Plan
     let operations = 2.0 * plan.groups.max(1) as f64;
     let millis = ((plan.seconds / runs - START_SECONDS) * 1000.0 / operations).clamp(MILLIS_MIN, MILLIS_MAX);
     let (millis_text, groups_text) = (format!("{millis:.0}"), plan.groups.to_string());
-    let limit = Duration::from_secs_f64(30.0 + 4.0 * (START_SECONDS + operations * millis / 1000.0));
+    let limit = Duration::from_secs_f64(120.0 + 4.0 * (START_SECONDS + operations * millis / 1000.0));
     let mut trial = Trial { capture_seconds: captured.seconds, ..Trial::default() };
     let mut merged: Vec<Merged> = Vec::new();
     for _ in 0..plan.forks {

@@ -12,6 +12,8 @@ use super::trial::Trial;
 /// Document of `yunti capacity messages`.
 #[derive(Debug, Serialize)]
 pub struct Report {
+    /// `yunti-messages/1`.
+    pub format: &'static str,
     pub pid: u32,
     /// Seconds of the profile of processor time.
     pub seconds: f64,
@@ -67,6 +69,7 @@ pub struct PlaceCost {
     pub cost: Cost,
 }
 
+const FORMAT: &str = "yunti-messages/1";
 /// Types named for a call site at most.
 const TYPES: usize = 3;
 /// Share of the compiler threads above which the service is not warm.
@@ -122,6 +125,7 @@ impl Report {
             .collect();
         places.sort_by(|a, b| b.cost.cpu.share.total_cmp(&a.cost.cpu.share));
         let mut report = Report {
+            format: FORMAT,
             pid,
             seconds: cpu.seconds,
             cpu_samples: time.samples(),

@@ -134,7 +134,7 @@ fn trial_text(trial: &Trial, paint: Paint) -> String {
         for one in trial.alternatives.iter().filter(|one| one.library == *library) {
             let Some(result) = one.results.iter().find(|result| result.of_type == group.of_type) else { continue };
             if let Some(reason) = &result.refused {
-                refused.push(format!("  {} refused: {reason}\n", label(one)));
+                refused.push((label(one), reason));
                 continue;
             }
             let allocated =
@@ -150,7 +150,7 @@ fn trial_text(trial: &Trial, paint: Paint) -> String {
             ]);
         }
         out += &table.print(paint);
-        out += &refused.concat();
+        out += &refusals(&refused);
     }
     let failed = trial.alternatives.iter().filter_map(|one| Some((one, one.error.as_ref()?)));
     for (one, error) in failed {
@@ -163,6 +163,18 @@ fn trial_text(trial: &Trial, paint: Paint) -> String {
         out += &format!("  The messages are kept in {folder}\n");
     }
     out
+}
+
+/// Returns a line for each reason, with all libraries that it is true of.
+fn refusals(refused: &[(String, &String)]) -> String {
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, reason) in refused {
+        match by_reason.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, names)) => names.push(name),
+            None => by_reason.push((reason, vec![name])),
+        }
+    }
+    by_reason.into_iter().map(|(reason, names)| format!("  refused: {}: {reason}\n", names.join(", "))).collect()
 }
 
 fn label(one: &Alternative) -> String {

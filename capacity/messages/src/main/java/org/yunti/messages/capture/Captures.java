@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,14 +23,23 @@ final class Captures implements ObjIntConsumer<Object> {
   private static final int BURST = 2;
   /** Parts of the captures: a target has one of them at first, and at most half of all. */
   private static final int PARTS = 4;
+  /** Classes of messages at most whose first message is captured in any case. */
+  private static final int CLASSES_MAX = 64;
+  private static final int TRIES_MAX = 16;
   /** Calls passed over at most. */
   private static final int SKIP_MAX = 64;
   private static final int FRAMES_MAX = 400;
-  /** Nanoseconds to the next try after a call inside another serialiser. */
-  private static final long NESTED_NANOS = 200_000;
+  /** Tries one after another that meet calls inside another serialiser, before the target has a pause. */
+  private static final int NESTED_MAX = 256;
+  private static final long PAUSE_NANOS = 5_000_000;
 
-  /** A captured message. {@code tree} is null if it is refused. */
-  record Message(int target, String type, Object tree, long bytes, Set<String> gaps, String refusal) {}
+  /**
+   * A captured message.
+   *
+   * @param isFirst true for the first of its class, which is captured in any case; else it is there by chance
+   * @param tree null if it is refused
+   */
+  record Message(int target, boolean isFirst, String type, Object tree, long bytes, Set<String> gaps, String refusal) {}
 
   private final Instrumentation instrumentation;
   private final Redactor redactor;
@@ -58,17 +68,44 @@ final class Captures implements ObjIntConsumer<Object> {
     final AtomicInteger skip = new AtomicInteger();
     final AtomicInteger taken = new AtomicInteger();
     final AtomicInteger nested = new AtomicInteger();
+    /** Tries by class of the message, until one is captured. */
+    final ConcurrentHashMap<Class<?>, AtomicInteger> classes = new ConcurrentHashMap<>();
     volatile long callsBefore;
 
     Gate(long begun) {
       next = new AtomicLong(begun);
+    }
+
+    /** Returns true for a class that is not captured yet. It has some tries, because a try may be a nested call. */
+    boolean isNew(Class<?> type) {
+      AtomicInteger tries = classes.get(type);
+      if (tries == null) {
+        return classes.size() < CLASSES_MAX && classes.putIfAbsent(type, new AtomicInteger(1)) == null;
+      }
+      return tries.get() < TRIES_MAX && tries.incrementAndGet() <= TRIES_MAX;
+    }
+
+    void setKnown(Class<?> type) {
+      AtomicInteger tries = classes.get(type);
+      if (tries != null) {
+        tries.set(TRIES_MAX);
+      }
+    }
+
+    /** Sets when the next message is captured, after a capture by chance. */
+    void pass(long begun, long interval) {
+      int count = taken.incrementAndGet();
+      long all = calls.sum();
+      skip.set(ThreadLocalRandom.current().nextInt(1 + (int) Math.min(SKIP_MAX, all - callsBefore)));
+      callsBefore = all;
+      next.set(begun + Math.max(0, count - BURST) * interval);
     }
   }
 
   /** Loads all classes that a capture needs, before a thread of the service does. */
   void warmUp() {
     isOutermost();
-    capture("", new Object[] {List.of(1, "a", java.time.Instant.EPOCH), null}, 0);
+    capture("", new Object[] {List.of(1, "a", java.time.Instant.EPOCH), null}, 2, true);
     messages.clear();
   }
 
@@ -77,23 +114,30 @@ final class Captures implements ObjIntConsumer<Object> {
     long now = System.nanoTime();
     Gate gate = gates[target];
     gate.calls.increment();
+    Object message = ((Object[]) parts)[Targets.ALL.get(target).isWrite() ? 1 : 0];
+    if (message == null || taken.get() >= countMax || gate.taken.get() * 2 >= countMax) {
+      return;
+    }
+    boolean isNew = gate.isNew(message.getClass());
     long due = gate.next.get();
-    if (now - due < 0 || taken.get() >= countMax || gate.taken.get() * 2 >= countMax
-        || gate.skip.getAndDecrement() > 0 || !gate.next.compareAndSet(due, now + NESTED_NANOS)) {
+    if (!isNew && (now - due < 0 || gate.skip.getAndDecrement() > 0
+        || !gate.next.compareAndSet(due, now + PAUSE_NANOS))) {
       return;
     }
     try {
       if (!isOutermost()) {
-        gate.nested.incrementAndGet();
+        // The outer call ends soon. It is tried then, or large messages would never be captured.
+        if (!isNew && gate.nested.incrementAndGet() % NESTED_MAX != 0) {
+          gate.next.set(due);
+        }
         return;
       }
+      gate.setKnown(message.getClass());
       taken.incrementAndGet();
-      int count = gate.taken.incrementAndGet();
-      long calls = gate.calls.sum();
-      gate.skip.set(ThreadLocalRandom.current().nextInt(1 + (int) Math.min(SKIP_MAX, calls - gate.callsBefore)));
-      gate.callsBefore = calls;
-      gate.next.set(begun + Math.max(0, count - BURST) * (nanosMax / Math.max(1, countMax / PARTS)));
-      capture(null, (Object[]) parts, target);
+      if (!isNew) {
+        gate.pass(begun, nanosMax / Math.max(1, countMax / PARTS));
+      }
+      capture(null, (Object[]) parts, target, isNew);
     } catch (Throwable e) {
       // A capture must not harm the service's call. A StackOverflowError may come here.
     }
@@ -115,19 +159,16 @@ final class Captures implements ObjIntConsumer<Object> {
     });
   }
 
-  private void capture(String name, Object[] parts, int target) {
+  private void capture(String name, Object[] parts, int target, boolean isFirst) {
     boolean isWrite = Targets.ALL.get(target).isWrite();
     Object message = isWrite ? parts[1] : parts[0];
-    if (message == null) {
-      return;
-    }
     long bytes = length(isWrite ? parts[0] : parts[1]);
     Walker walker = new Walker(instrumentation, redactor);
     String type = name == null ? Types.name(message) : name;
     try {
-      messages.add(new Message(target, type, walker.walk(message), bytes, walker.gaps(), null));
+      messages.add(new Message(target, isFirst, type, walker.walk(message), bytes, walker.gaps(), null));
     } catch (Walker.Refusal e) {
-      messages.add(new Message(target, type, null, bytes, Set.of(), e.getMessage()));
+      messages.add(new Message(target, isFirst, type, null, bytes, Set.of(), e.getMessage()));
     }
   }
 

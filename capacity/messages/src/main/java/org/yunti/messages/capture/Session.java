@@ -153,6 +153,7 @@ public final class Session implements Runnable {
       Map<String, Object> line = new LinkedHashMap<>();
       line.put("library", target.library());
       line.put("direction", target.isWrite() ? "write" : "read");
+      line.put("is_first", each.isFirst());
       line.put("type", each.type());
       line.put("bytes", each.bytes() < 0 ? null : each.bytes());
       line.put("gaps", new ArrayList<>(each.gaps()));

@@ -26,6 +26,9 @@ final class Messages {
     final List<Long> bytes = new ArrayList<>();
     int written;
     int read;
+    /** Messages that are there as the first of their class. */
+    int firstWritten;
+    int firstRead;
     /** Calls in the service during the capture, sampled or not. */
     long callsWritten;
     long callsRead;
@@ -76,21 +79,27 @@ final class Messages {
     return messages;
   }
 
-  /** Spreads the calls of each library over its types, by what was captured. */
+  /** Spreads the calls of each library over its types, by the messages that were captured by chance. */
   private static void weigh(Collection<Group> groups, Map<?, ?> calls) {
     for (Group group : groups) {
-      long written = 0;
-      long read = 0;
+      double written = 0;
+      double read = 0;
       for (Group other : groups) {
-        written += other.library.equals(group.library) ? other.written : 0;
-        read += other.library.equals(group.library) ? other.read : 0;
+        written += other.library.equals(group.library) ? weight(other.written, other.firstWritten) : 0;
+        read += other.library.equals(group.library) ? weight(other.read, other.firstRead) : 0;
       }
-      group.callsWritten = part(calls.get(group.library + " write"), group.written, written);
-      group.callsRead = part(calls.get(group.library + " read"), group.read, read);
+      group.callsWritten =
+          part(calls.get(group.library + " write"), weight(group.written, group.firstWritten), written);
+      group.callsRead = part(calls.get(group.library + " read"), weight(group.read, group.firstRead), read);
     }
   }
 
-  private static long part(Object calls, long captured, long all) {
+  /** Returns the messages by chance. A first message alone counts as half of one: its type is rare. */
+  private static double weight(int captured, int first) {
+    return captured == first ? captured * 0.5 : captured - first;
+  }
+
+  private static long part(Object calls, double captured, double all) {
     return all == 0 ? 0 : Math.round(((BigDecimal) calls).doubleValue() * captured / all);
   }
 
@@ -99,10 +108,13 @@ final class Messages {
     String library = (String) parts.get("library");
     String type = (String) parts.get("type");
     Group group = groups.computeIfAbsent(library + ' ' + type, key -> new Group(library, type));
+    int first = Boolean.TRUE.equals(parts.get("is_first")) ? 1 : 0;
     if (parts.get("direction").equals("write")) {
       group.written++;
+      group.firstWritten += first;
     } else {
       group.read++;
+      group.firstRead += first;
     }
     for (Object gap : (List<?>) parts.get("gaps")) {
       gaps.add("left out: " + gap);
