@@ -3,7 +3,9 @@
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
 use yunti_base::{Code, Error, Result};
 
@@ -11,9 +13,13 @@ use super::service::Service;
 
 const PREFIX: &str = "yunti-messages-";
 
-/// Folder that is removed when it is dropped.
+/// Removes the folder of its argument when its standard input ends, which is when this process ends.
+const KEEPER: &str = "trap '' INT TERM HUP; cat > /dev/null; rm -rf -- \"$0\"";
+
+/// Folder that is removed when it is dropped, or when this process is killed.
 pub struct Folder {
     path: PathBuf,
+    keeper: Option<Child>,
     is_kept: bool,
 }
 
@@ -28,8 +34,12 @@ impl Folder {
             Error::io(Code::Output, "cannot make a folder for the messages", &e).at_path(path.to_string_lossy())
         };
         fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
-        let folder = Folder { path: path.clone(), is_kept: false };
+        let mut folder = Folder { path: path.clone(), keeper: None, is_kept: false };
         folder.give("", service)?;
+        let mut keeper = service.as_owner(Path::new("/bin/sh"));
+        // In a group of its own, so that a signal from the terminal does not end it.
+        keeper.args(["-c", KEEPER]).arg(&path).stdin(Stdio::piped()).process_group(0);
+        folder.keeper = Some(keeper.spawn().map_err(failed)?);
         Ok(folder)
     }
 
@@ -54,6 +64,9 @@ impl Folder {
     /// Keeps the folder, with the messages alone.
     pub fn keep(mut self, file: &str) -> PathBuf {
         self.is_kept = true;
+        if let Some(keeper) = &mut self.keeper {
+            let _ = keeper.kill();
+        }
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             if entry.file_name() != file {
                 let _ = fs::remove_file(entry.path());
@@ -67,6 +80,10 @@ impl Drop for Folder {
     fn drop(&mut self) {
         if !self.is_kept {
             let _ = fs::remove_dir_all(&self.path);
+        }
+        if let Some(mut keeper) = self.keeper.take() {
+            drop(keeper.stdin.take());
+            let _ = keeper.wait();
         }
     }
 }

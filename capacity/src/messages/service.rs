@@ -46,13 +46,19 @@ impl Service {
 
     /// Returns a command that runs this JDK's `java` as the service's user.
     pub fn java(&self) -> Command {
-        let mut command = Command::new(self.home.join("bin/java"));
-        if fs::metadata("/proc/self").is_ok_and(|me| me.uid() != self.user) {
-            command.uid(self.user).gid(self.group);
-        }
+        let mut command = self.as_owner(&self.home.join("bin/java"));
         // Options for other JVMs would print lines, or load agents.
         for name in ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"] {
             command.env_remove(name);
+        }
+        command
+    }
+
+    /// Returns a command that runs a program as the service's user, without standard streams.
+    pub fn as_owner(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        if fs::metadata("/proc/self").is_ok_and(|me| me.uid() != self.user) {
+            command.uid(self.user).gid(self.group);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command

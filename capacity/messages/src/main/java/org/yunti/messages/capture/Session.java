@@ -34,7 +34,7 @@ import org.yunti.messages.text.Json;
  * </pre>
  *
  * The messages go to a file of the observer's folder, a line each. If the observer is gone before the end, the agent
- * removes the folder, because nobody else will.
+ * removes the folder too.
  */
 public final class Session implements Runnable {
   private static final int PULSE_MILLIS = 10;

@@ -3,7 +3,6 @@ package org.yunti.messages.trial;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -18,7 +17,7 @@ import org.yunti.messages.trial.codec.Codec;
  * Tries one library on the captured messages, in a JVM of its own: {@code FILE CODEC LIBRARY|- MILLIS GROUPS}. With a
  * LIBRARY, the codec is the one of the service, and only this library's groups are tried.
  *
- * <p>It prints one line of JSON. If standard input ends, the observer is gone: the folder with the messages is removed.
+ * <p>It prints one line of JSON. If standard input ends, the observer is gone, and the trial ends.
  */
 public final class Trial {
   private static final int REASON_MAX = 200;
@@ -32,7 +31,7 @@ public final class Trial {
     // Libraries may print.
     System.setOut(System.err);
     Path file = Path.of(words[0]);
-    watchObserver(file.getParent());
+    watchObserver();
     Messages messages = Messages.read(file, Integer.parseInt(words[4]));
     String only = words[2].equals("-") ? null : words[2];
     Map<String, Object> result = new LinkedHashMap<>();
@@ -66,20 +65,14 @@ public final class Trial {
     Runtime.getRuntime().halt(0);
   }
 
-  private static void watchObserver(Path folder) {
+  private static void watchObserver() {
     Thread thread = new Thread(() -> {
       try {
         while (System.in.read() >= 0) {
           // Nothing is sent.
         }
-        try (var files = Files.newDirectoryStream(folder)) {
-          for (Path file : files) {
-            Files.deleteIfExists(file);
-          }
-        }
-        Files.deleteIfExists(folder);
       } catch (IOException e) {
-        // What is left has the mode 0700.
+        // The same as its end.
       }
       Runtime.getRuntime().halt(1);
     });
