@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::shares::Share;
-use super::trial::{Alternative, Trial};
+use super::trial::{Alternative, Range, Trial};
 
 /// Resource that bounds the service, as a model of its capacity or the user names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -20,14 +20,6 @@ impl Bottleneck {
     pub fn is_cpu(&self) -> bool {
         self.resource.as_deref().is_none_or(|name| matches!(name, "cpu" | "processor" | "processors"))
     }
-}
-
-/// Value with the interval that it lies in.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Range {
-    pub low: f64,
-    pub value: f64,
-    pub high: f64,
 }
 
 /// Advice about one alternative.

@@ -21,13 +21,11 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use yunti_base::{Cancel, Code, Error, Result};
 
-use super::folder::Folder;
+use super::folder::{Folder, JAR};
 use super::service::Service;
 
 /// File with the messages, a line each, and a last line of facts.
 pub const MESSAGES: &str = "messages.jsonl";
-/// Copy of the agent's jar.
-pub const JAR: &str = "yunti-messages.jar";
 const SOCKET: &str = "socket";
 const ATTACH_TIME_MAX: Duration = Duration::from_secs(30);
 /// Time for the agent to restore the methods, after the capture.

@@ -5,7 +5,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use super::capture::{Captured, JAR};
+use super::capture::Captured;
+use super::folder::JAR;
 use super::service::Service;
 
 /// Class paths of trials.

@@ -11,6 +11,8 @@ use yunti_base::{Code, Error, Result};
 
 use super::service::Service;
 
+/// Copy of the agent's jar, while the folder is in use.
+pub const JAR: &str = "yunti-messages.jar";
 const PREFIX: &str = "yunti-messages-";
 
 /// Removes the folder of its argument when its standard input ends, which is when this process ends.
@@ -94,7 +96,7 @@ fn remove_stale(all: &Path, user: u32) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Some(pid) = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next()) else { continue };
         let is_ours = entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == user);
-        let is_kept = !entry.path().join(super::capture::JAR).exists();
+        let is_kept = !entry.path().join(JAR).exists();
         if is_ours && !is_kept && !Path::new("/proc").join(pid).exists() {
             let _ = fs::remove_dir_all(entry.path());
         }

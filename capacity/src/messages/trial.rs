@@ -2,7 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::advice::Range;
+/// Value with the interval that it lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Range {
+    pub low: f64,
+    pub value: f64,
+    pub high: f64,
+}
 
 /// Results of all trials.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -10,7 +10,7 @@ final class Targets {
    * @param library name of the library
    * @param type name of the class
    * @param methods names of methods, all of their variants
-   * @param isWrite true if the object is an argument, or {@code this} if no argument is an Object; else it is the result
+   * @param isWrite true if the object is an argument, or {@code this} if no argument is an Object; else it is returned
    */
   record Target(String library, String type, List<String> methods, boolean isWrite) {}
 

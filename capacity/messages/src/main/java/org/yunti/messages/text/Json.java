@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * JSON of captured messages and of results: trees of maps, lists, texts, numbers and booleans. The target and the trials
- * may have any JSON library, so this one belongs to neither.
+ * JSON of captured messages and of results: trees of maps, lists, texts, numbers and booleans. The target and the
+ * trials may have any JSON library, so this one belongs to neither.
  */
 public final class Json {
   private final String text;

@@ -12,7 +12,7 @@ import org.yunti.messages.trial.codec.JacksonCodec;
 import org.yunti.messages.trial.codec.Shape;
 
 /**
- * What a correct library does with the messages of a group, by the library that the service uses.
+ * Standard for a group: a correct library does with its messages what the library of the service does.
  *
  * <p>A message of JSON arrives without what its class does not write. So the messages to compare are the ones that
  * arrive, if they are written as the same bytes again.

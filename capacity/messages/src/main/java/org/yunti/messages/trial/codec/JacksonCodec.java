@@ -21,7 +21,7 @@ public final class JacksonCodec implements Codec {
   public JacksonCodec(ObjectMapper mapper, Module module, Shape shape, boolean isJson) {
     this.mapper = mapper;
     this.isJson = isJson;
-    // Modules that the class path offers, except those that generate code: they are tried by themselves.
+    // All modules of the class path but the ones that generate code, which are tried by themselves.
     for (Module each : ObjectMapper.findModules()) {
       if (!each.getModuleName().contains("Blackbird") && !each.getModuleName().contains("fterburner")) {
         mapper.registerModule(each);

@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * A protobuf schema that is derived from examples: a message for each class, with a number for each field. A field whose
- * examples have several classes has no schema.
+ * A protobuf schema that is derived from examples: a message for each class, with a number for each field. A field
+ * whose examples have several classes has no schema.
  */
 public final class Schema {
   /** Bean coders by class, with the objects of each class. */
