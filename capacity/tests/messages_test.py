@@ -173,7 +173,7 @@ class Captures(Case):
 
     def test_captures_and_tries_the_services_own_objects(self):
         report = self.messages("--capture=80", "--capture-seconds", "4", "--keep", "--forks", "1", "--trial-seconds",
-                               "6", "--types", "8", "--tries", "fastjson2,kryo-registered,java,protobuf-derived,gson")
+                               "6", "--types", "8", "--tries", "fastjson2,kryo-registered,java,protobuf-derived,gson,avro")
         trial = report["trial"]
         folder = trial["folder"]
         self.addCleanup(shutil.rmtree, folder, True)
@@ -186,7 +186,7 @@ class Captures(Case):
         group, = [group for group in trial["groups"] if group["type"] == "java.util.Collection<Shop$Order>"]
         self.assertEqual(orders["bytes"], group["bytes"], "Jackson writes what it wrote in the service")
         self.assertGreater(orders["write"]["ns"], 0)
-        for name in ("fastjson2", "kryo-registered", "protobuf-derived"):
+        for name in ("fastjson2", "kryo-registered", "protobuf-derived", "avro"):
             result = self.results(report, name, "Shop$Order[]", "jackson")
             self.assertIsNone(result["refused"], name)
             self.assertGreater(result["read"]["ns"], 0)
@@ -214,6 +214,7 @@ class Captures(Case):
         users = {name: self.results(report, name, "java.util.Collection<Shop$User>", "java")
                  for name in ("java", "protobuf-derived")}
         cost = {name: result["write"]["ns"] + result["read"]["ns"] for name, result in users.items()}
+        print(f"users: protobuf {cost['protobuf-derived'] / cost['java']:.2f} of Java serialisation", file=sys.stderr)
         self.assertLess(cost["protobuf-derived"], 0.6 * cost["java"], cost)
         self.assertLess(users["protobuf-derived"]["bytes"], users["java"]["bytes"])
 

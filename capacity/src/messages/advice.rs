@@ -115,7 +115,7 @@ fn warnings(library: &str, alternative: &Alternative) -> Vec<String> {
     if JSON.contains(&library) && alternative.is_json {
         warnings.push("Compare its JSON for all types: only captured messages were compared.".to_owned());
     }
-    if !alternative.is_json && !JSON.contains(&library) {
+    if !JSON.contains(&library) {
         warnings
             .push("Both sides must change at once, and stored bytes of the old format must stay readable.".to_owned());
     }

@@ -8,6 +8,9 @@ use std::process::{Command, Stdio};
 
 use yunti_base::{Code, Error, Result};
 
+/// Lets Avro read the service's classes, which it else refuses.
+const AVRO: &str = "-Dorg.apache.avro.SERIALIZABLE_PACKAGES=*";
+
 /// JVM of the service.
 pub struct Service {
     pub pid: u32,
@@ -66,8 +69,9 @@ impl Service {
 
     /// Returns the options of a trial: those of the service that open modules, and a quiet collector.
     pub fn trial_options(&self) -> Vec<String> {
-        let mut all: Vec<String> =
-            ["-Xms768m", "-Xmx1g", "-Xmn512m", "-XX:+UseSerialGC", "-XX:-UsePerfData"].map(str::to_owned).to_vec();
+        let mut all: Vec<String> = ["-Xms768m", "-Xmx1g", "-Xmn512m", "-XX:+UseSerialGC", "-XX:-UsePerfData", AVRO]
+            .map(str::to_owned)
+            .to_vec();
         if self.release().is_some_and(|release| release >= 23) {
             // Else libraries that use it print warnings.
             all.push("--sun-misc-unsafe-memory-access=allow".to_owned());

@@ -31,7 +31,7 @@ import org.yunti.messages.text.Json;
 /** Values of the JDK as trees: numbers, times, identifiers. Redaction keeps their length and magnitude. */
 final class Values {
   /** Largest shift of a redacted time in days. */
-  private static final int DAYS = 28;
+  private static final int DAYS = 360;
 
   private Values() {}
 
@@ -107,10 +107,10 @@ final class Values {
   }
 
   private static long days(Redactor redactor, Object it) {
-    return 1 + redactor.text(it.toString()).hashCode() % DAYS;
+    return 1 + Math.floorMod(redactor.text(it.toString()).hashCode(), DAYS);
   }
 
-  /** Returns a time some days away. A time of day, a length and a year stay. */
+  /** Returns a time some days later. A time of day, a length and a year stay. */
   private static Object shifted(Object it, Redactor redactor) {
     if (it instanceof Instant instant) {
       return instant.plusSeconds(days(redactor, it) * 86_400);
