@@ -178,6 +178,8 @@ struct Open {
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     asks: u32,
+    /// Segments of requests without the one under way at the end.
+    ended: u32,
     answers: u32,
     /// True if exactly one exchange ended.
     is_clean: bool,
@@ -213,7 +215,8 @@ impl Dialogue {
                 }
                 // One answer or one new request: exactly one exchange ended.
                 let is_clean = asks == 0 || owes && (asks == 1 || answers == 1);
-                self.answered(sample, &last, &now, Progress { asks, answers, is_clean }, timeline);
+                let ended = if owes { asks.saturating_sub(1) } else { asks };
+                self.answered(sample, &last, &now, Progress { asks, ended, answers, is_clean }, timeline);
             } else {
                 self.is_streaming = false;
                 if asks > 0 {
@@ -222,7 +225,9 @@ impl Dialogue {
                 }
             }
             if owes && self.open.is_none() {
-                self.open = Some(Open { sample, asked_at: self.side.asked_at(&now), segments: asks });
+                // Most of many requests ended before this sample; the last one is under way.
+                let segments = if answers > 0 { asks.min(1) } else { asks };
+                self.open = Some(Open { sample, asked_at: self.side.asked_at(&now), segments });
             }
         } else if owes {
             self.open = Some(Open { sample, asked_at: self.side.asked_at(&now), segments: 1 });
@@ -237,7 +242,7 @@ impl Dialogue {
     }
 
     fn answered(&mut self, sample: usize, last: &Sample, now: &Sample, progress: Progress, timeline: &mut Timeline) {
-        let Progress { asks, answers, is_clean } = progress;
+        let Progress { asks, ended, answers, is_clean } = progress;
         let open = self.open.take();
         match open {
             Some(open) => {
@@ -247,12 +252,12 @@ impl Dialogue {
                     self.tally.clean_segments += u64::from(open.segments.min(answers).max(1));
                 }
                 self.tally.at_least += 1;
-                self.tally.by_segments += u64::from((asks + open.segments.max(1)).min(answers).max(1));
+                self.tally.by_segments += u64::from((ended + open.segments.max(1)).min(answers).max(1));
                 self.is_streaming = asks == 0;
             }
             None if asks > 0 => {
                 self.tally.at_least += 1;
-                self.tally.by_segments += u64::from(asks.min(answers));
+                self.tally.by_segments += u64::from(ended.max(1).min(answers));
                 self.is_streaming = true;
             }
             // The answer goes on; an answer that waits to be read here does not.
@@ -494,6 +499,41 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// Answers of two segments (head and body), and samples so rare that many exchanges end between two.
+    #[test]
+    fn rare_samples_count_each_request_once() {
+        for (every_ms, turn_ms) in [(13.3, 4.0), (13.3, 12.0), (101.7, 60.0)] {
+            let mut dialogue = Dialogue::new(Side::Accepted);
+            let mut timeline = Timeline::default();
+            let samples = 200;
+            for sample in 0..samples {
+                let now = sample as f64 * 500.0 + 1.7;
+                let asked = (now / every_ms).floor() as u32 + 1;
+                let answered = if now < turn_ms { 0 } else { ((now - turn_ms) / every_ms).floor() as u32 + 1 };
+                let since = |at: f64| (now - at).max(0.0) as u32;
+                let info = TcpInfo {
+                    data_in: asked,
+                    segments_in: asked,
+                    bytes_received: u64::from(asked) * 100,
+                    data_out: answered * 2,
+                    segments_out: answered * 2,
+                    bytes_sent: u64::from(answered) * 500,
+                    received_ms: since(f64::from(asked - 1) * every_ms),
+                    sent_ms: since(f64::from(answered.saturating_sub(1)) * every_ms + turn_ms),
+                    ..TcpInfo::default()
+                };
+                dialogue.step(sample, Sample { at: now / 1000.0, unread: 0, info }, &mut timeline);
+            }
+            let wanted = f64::from(samples as u32 - 1) * 500.0 / every_ms;
+            let found = dialogue.tally.exchanges();
+            assert!(
+                near(found, wanted, 0.02 * wanted),
+                "{every_ms} {turn_ms}: {found}, not {wanted}: {:?}",
+                dialogue.tally
+            );
         }
     }
 
