@@ -15,7 +15,7 @@ mod changes;
 mod format;
 mod merge;
 mod slice;
-mod statistics;
+pub mod statistics;
 mod store;
 mod time;
 
