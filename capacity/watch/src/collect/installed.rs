@@ -1,0 +1,256 @@
+//! Collector of the installed programs of Yunti.
+//!
+//! ```text
+//!   process -> label -> load run (--url) ---------------.
+//!                   `-> profile in windows + calibration +-> model -> record
+//! ```
+
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+use yunti_base::{Cancel, Code, Error, Result};
+use yunti_program::part::{Part, program};
+
+use super::Collector;
+use super::calibration::Calibration;
+use super::child::{Child, Work};
+use super::load_run;
+use super::slices;
+use super::subject::Subject;
+use crate::record::{Head, Record, State};
+use crate::store::Settings;
+
+/// Time of a label's command, and its longest label.
+const LABEL_TIME: Duration = Duration::from_secs(10);
+const LABEL_CHARS_MAX: usize = 100;
+/// Time beyond the windows for the start of the profiler and the last slice.
+const PROFILE_TIME_MORE: Duration = Duration::from_secs(90);
+/// Time beyond the load for connections and answers.
+const LOAD_TIME_MORE: Duration = Duration::from_secs(60);
+const MODEL_TIME: Duration = Duration::from_secs(180);
+const PEAK_TIME: Duration = Duration::from_secs(600);
+/// Time that load warms the service up before the profile begins.
+const WARM: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(100);
+/// Time between two runs of the calibration loop: below half a percent of a processor.
+const CALIBRATE_EVERY: Duration = Duration::from_secs(2);
+/// Age below which code of a JVM is often not compiled yet.
+const YOUNG_SECONDS: f64 = 120.0;
+/// Samples a second of processor time.
+const RATE_HZ: &str = "99";
+
+/// Collector that runs `yunti observe` and `yunti capacity` beside this program.
+pub struct Installed;
+
+impl Collector for Installed {
+    fn collect(&self, settings: &Settings, label: Option<&str>, cancel: &Cancel) -> Result<Record> {
+        let mut record = Record { head: Head { time_ms: unix_ms(), ..Head::default() }, ..Record::default() };
+        let work = Work::begin()?;
+        record.head.label = match (label, &settings.label_cmd) {
+            (Some(label), _) => label.to_owned(),
+            (None, Some(command)) => label_of(command, &work, cancel, &mut record.head.notes)?,
+            (None, None) => String::new(),
+        };
+        let Some(subject) = Subject::find(&settings.pid_of)? else {
+            record.head.state = State::Missing;
+            record.head.notes.push(format!("no process matches '{}'", settings.pid_of));
+            return Ok(record);
+        };
+        record.head.host = subject.host();
+        if record.head.host.age_seconds < YOUNG_SECONDS && record.head.host.runtime.starts_with("Java") {
+            let age = record.head.host.age_seconds;
+            record.head.notes.push(format!("the JVM is {age:.0} s old: its code may not be compiled yet"));
+        }
+        let load = settings.url.as_deref().map(|url| start_load(url, settings, &work)).transpose();
+        let mut load = load.unwrap_or_else(|e| {
+            record.head.notes.push(format!("no load run: {e}"));
+            None
+        });
+        let begins = profile(settings, &subject, load.as_mut(), &work, cancel, &mut record)?;
+        if let Some(Load { child, started_ms }) = load
+            && let Some(document) = document(child, "load run", cancel, &mut record.head.notes)?
+        {
+            record.head.load = load_run::figures(&document);
+            load_run::spread(&document, started_ms, &begins, &mut record.head.windows);
+            record.load_run = Some(document);
+        }
+        if record.head.state == State::Complete {
+            model(settings, &subject, &work, cancel, &mut record)?;
+        }
+        if !subject.is_alive() && record.head.state == State::Complete {
+            record.head.state = State::Partial;
+            record.head.notes.push("the process ended during the measurement".into());
+        }
+        Ok(record)
+    }
+}
+
+/// Load run that is under way.
+struct Load {
+    child: Child,
+    started_ms: u64,
+}
+
+fn start_load(url: &str, settings: &Settings, work: &Work) -> Result<Load> {
+    let mut command = Command::new(part("capacity")?);
+    let (rate, seconds) = (settings.load_rate.to_string(), settings.load_seconds.to_string());
+    command.args(["load", url, "--json", "--rate", &rate, "--seconds", &seconds]);
+    if let Some(urls) = &settings.urls {
+        command.args(["--urls", urls]);
+    }
+    let time = Duration::from_secs(u64::from(settings.load_seconds)) + LOAD_TIME_MORE;
+    Ok(Load { started_ms: unix_ms(), child: Child::start(&command, "load", time, work)? })
+}
+
+/// Profiles the process in windows. Returns their beginnings as Unix times in milliseconds.
+fn profile(
+    settings: &Settings,
+    subject: &Subject,
+    load: Option<&mut Load>,
+    work: &Work,
+    cancel: &Cancel,
+    record: &mut Record,
+) -> Result<Vec<u64>> {
+    let (count, seconds) = (settings.windows as usize, f64::from(settings.window_seconds));
+    if load.is_some() {
+        wait(WARM, cancel)?;
+    }
+    let folder = work.path("slices");
+    let pid = subject.pid.to_string();
+    let slice = format!("{}s", settings.window_seconds);
+    let mut command = Command::new(part("observe")?);
+    command.args(["record", "start", &pid, "--foreground", "--event", "cpu,alloc", "--rate", RATE_HZ]);
+    command
+        .args(["--budget", "100", "--day-max", "10000", "--slice", &slice, "--service", "watch", "--store"])
+        .arg(&folder);
+    let time = Duration::from_secs_f64(seconds * (count as f64 + 2.0)) + PROFILE_TIME_MORE;
+    let mut recorder = Child::start(&command, "profile", time, work)?;
+    let calibration = Calibration::new();
+    let mut calibrations: Vec<(u64, f64)> = Vec::new();
+    let mut calibrated = Instant::now();
+    while recorder.is_running() && subject.is_alive() && !slices::has_whole(&folder, seconds, count) {
+        cancel.check()?;
+        std::thread::sleep(POLL);
+        if calibrated.elapsed() >= CALIBRATE_EVERY.min(Duration::from_secs_f64(seconds / 2.0)) {
+            calibrated = Instant::now();
+            calibrations.push((unix_ms(), calibration.run()));
+        }
+    }
+    let is_gone = !subject.is_alive();
+    let answer = recorder.stop()?;
+    let begins = slices::take(&folder, seconds, count, record).unwrap_or_default();
+    if is_gone {
+        record.head.state = State::Partial;
+        record.head.notes.push("the process ended or restarted during the measurement".into());
+    } else if begins.len() < count {
+        record.head.state = if begins.is_empty() { State::Missing } else { State::Partial };
+        let reason = answer.failure().map_or(String::new(), |reason| format!(": {reason}"));
+        record.head.notes.push(format!("{} of {count} windows were recorded{reason}", begins.len()));
+    }
+    if record.functions.is_empty() && !begins.is_empty() {
+        let reason = answer.failure().unwrap_or_else(|| "no samples".to_owned());
+        record.head.notes.push(format!("no profile: {reason}"));
+    }
+    if !begins.is_empty() && record.head.windows.iter().all(|window| window.requests.is_none_or(|n| n == 0.0)) {
+        record.head.notes.push("no requests were counted: no traffic, or no right to see connections (root)".into());
+    }
+    calibrate(&begins, &calibrations, record);
+    Ok(begins)
+}
+
+/// Adds the median time of the calibration loop to each window.
+fn calibrate(begins: &[u64], calibrations: &[(u64, f64)], record: &mut Record) {
+    for (begin, window) in begins.iter().zip(&mut record.head.windows) {
+        let end = begin + (window.seconds * 1000.0) as u64;
+        let inside: Vec<f64> =
+            calibrations.iter().filter(|(at, _)| (*begin..end).contains(at)).map(|(_, ms)| *ms).collect();
+        let median = yunti_record::statistics::median::median(&inside);
+        window.calibration_ms = (median > 0.0).then(|| (median * 1000.0).round() / 1000.0);
+    }
+}
+
+/// Adds the model of `yunti capacity`, and the peak that a load in steps finds. A failure is a note.
+fn model(settings: &Settings, subject: &Subject, work: &Work, cancel: &Cancel, record: &mut Record) -> Result<()> {
+    let Ok(capacity) = part("capacity") else {
+        record.head.notes.push("no model: `yunti capacity` is not installed".into());
+        return Ok(());
+    };
+    let mut command = Command::new(&capacity);
+    command.args(["-p", &subject.pid.to_string(), "--json"]);
+    let child = Child::start(&command, "model", MODEL_TIME, work)?;
+    if let Some(document) = document(child, "model", cancel, &mut record.head.notes)? {
+        record.head.load.peak_per_second = record.head.load.peak_per_second.or_else(|| load_run::peak(&document));
+        record.model = Some(document);
+    }
+    if let Some(url) = settings.url.as_deref().filter(|_| settings.peak) {
+        let mut command = Command::new(&capacity);
+        command.args(["load", url, "--json", "--steps", "--seconds", "5"]);
+        if let Some(urls) = &settings.urls {
+            command.args(["--urls", urls]);
+        }
+        let child = Child::start(&command, "peak", PEAK_TIME, work)?;
+        if let Some(document) = document(child, "search for the peak", cancel, &mut record.head.notes)? {
+            record.head.load.peak_per_second = load_run::peak(&document).or(record.head.load.peak_per_second);
+        }
+    }
+    Ok(())
+}
+
+/// Waits for a program and returns its document. A failure is a note; cancellation is an error.
+fn document(child: Child, what: &str, cancel: &Cancel, notes: &mut Vec<String>) -> Result<Option<Value>> {
+    let answer = match child.wait(cancel) {
+        Err(e) if e.code() == Code::Cancelled => return Err(e),
+        answer => answer,
+    };
+    let reason = match &answer {
+        Err(e) => e.to_string(),
+        Ok(answer) => match (answer.failure(), serde_json::from_str(&answer.output)) {
+            (None, Ok(document)) => return Ok(Some(document)),
+            (None, Err(_)) => "it printed no JSON".to_owned(),
+            (Some(reason), _) => reason,
+        },
+    };
+    notes.push(format!("no {what}: {reason}"));
+    Ok(None)
+}
+
+/// Returns the first line that a command prints.
+fn label_of(text: &str, work: &Work, cancel: &Cancel, notes: &mut Vec<String>) -> Result<String> {
+    let mut command = Command::new("sh");
+    command.args(["-c", text]);
+    let answer = match Child::start(&command, "label", LABEL_TIME, work)?.wait(cancel) {
+        Err(e) if e.code() == Code::Cancelled => return Err(e),
+        answer => answer?,
+    };
+    let line = answer.output.lines().next().unwrap_or_default().trim();
+    let label: String = line.chars().filter(|c| !c.is_control()).take(LABEL_CHARS_MAX).collect();
+    if let Some(reason) = answer.failure() {
+        notes.push(format!("--label-cmd failed: {reason}"));
+    } else if label.is_empty() {
+        notes.push("--label-cmd printed nothing".into());
+    }
+    Ok(label)
+}
+
+fn part(name: &str) -> Result<std::path::PathBuf> {
+    let missing = || Error::new(Code::Usage, format!("'yunti {name}' is not installed"));
+    program(name).ok_or_else(|| match Part::named(name) {
+        Some(part) => missing().hint(part.how_to_install()),
+        None => missing(),
+    })
+}
+
+fn wait(time: Duration, cancel: &Cancel) -> Result<()> {
+    let begin = Instant::now();
+    while begin.elapsed() < time {
+        cancel.check()?;
+        std::thread::sleep(POLL);
+    }
+    Ok(())
+}
+
+/// Returns the Unix time in milliseconds.
+fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
+}
