@@ -24,12 +24,11 @@ pub fn figures(document: &Value) -> LoadFigures {
 /// Returns the peak of a run in steps, or of a model.
 pub fn peak(document: &Value) -> Option<f64> {
     let places = [
+        "/steps/peak_per_second",
         "/peak/per_second",
         "/peak_per_second",
-        "/curve/peak_per_second",
-        "/curve/peak/per_second",
-        "/model/peak_per_second",
         "/model/peak/per_second",
+        "/model/peak_per_second",
     ];
     places.into_iter().find_map(|place| document.pointer(place)?.as_f64()).filter(|n| n.is_finite() && *n > 0.0)
 }
@@ -98,6 +97,7 @@ mod tests {
         assert_eq!(requests, [Some(300.0), Some(300.0), Some(900.0), None]);
         assert!(windows[0].p99_ms.is_some_and(|p99| (22.0..29.0).contains(&p99)) && windows[3].p99_ms.is_none());
         assert_eq!(peak(&json!({"peak": {"per_second": 371.5}})), Some(371.5));
+        assert_eq!(peak(&json!({"mode": "steps", "steps": {"peak_per_second": 402.0}})), Some(402.0));
         for odd in [json!(null), json!([1]), json!({"run": 3, "peak": "x"})] {
             assert_eq!(figures(&odd), LoadFigures::default());
         }
