@@ -256,7 +256,8 @@ class Measurements(Case):
 
     def samplers(self):
         listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-        return [line for line in listed.splitlines() if f"{self.folder}/libexec" in line and "supervise" in line]
+        program = f"{self.folder}/libexec/yunti-observe"
+        return [line for line in listed.splitlines() if "supervise" in line and program in line]
 
     def test_no_process_is_a_record_and_several_are_an_error(self):
         self.add()
