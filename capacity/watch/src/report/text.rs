@@ -127,10 +127,15 @@ fn rules(comparison: &Comparison, paint: Paint) -> String {
             figure(rule, rule.expected),
             rule.change.map_or("-".into(), change),
             rule.error.map_or("-".into(), |error| format!("±{:.1} %", error * 100.0)),
-            rule.detectable.map_or("-".into(), |least| format!("{:.1} %", least * 100.0)),
+            rule.detectable.map_or("-".into(), seen),
         ]);
     }
     if table.is_empty() { "no figure was measured\n".into() } else { table.print(paint) }
+}
+
+/// Returns the smallest change that would be seen; beyond tenfold, the history says nothing.
+fn seen(least: f64) -> String {
+    if least > 10.0 { "nothing".into() } else { format!("{:.1} %", least * 100.0) }
 }
 
 fn functions<'a>(changes: impl Iterator<Item = (&'a Change, String)>, paint: Paint) -> String {
