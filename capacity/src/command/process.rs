@@ -1,6 +1,6 @@
 //! Flags that name what is measured: a process, or demands that were saved.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use yunti_base::{Code, Error, Result, whole_file};
@@ -36,6 +36,11 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
 }
 
 impl ProcessFlags {
+    /// Returns whether the measured demands go to this file, or are read from it.
+    pub fn saves_to(&self, path: &Path) -> bool {
+        [&self.save, &self.demands].into_iter().flatten().any(|used| used == path)
+    }
+
     /// Returns the demands: measured, or read.
     pub fn measured(&self) -> Result<Measured> {
         if let Some(path) = &self.demands {

@@ -1,12 +1,22 @@
-//! Answer of `yunti capacity`: as text, and as JSON.
+//! Answer of `yunti capacity`: as text, as JSON, and as a page.
+//!
+//! ```text
+//!   text (terminal)   page/ (HTML)   document (JSON)
+//!        `-- marks, resources, names --'
+//! ```
 
+mod document;
+mod marks;
+mod names;
+mod page;
+mod resources;
 mod text;
 
-use serde_json::{Value, json};
 use yunti_model::advice::Advice;
 use yunti_model::curve::Curve;
 use yunti_model::demands::Demands;
 
+pub use page::page;
 pub use text::text;
 
 /// Answer: what was measured, and what follows from it.
@@ -15,19 +25,4 @@ pub struct Report<'a> {
     pub curve: &'a Curve,
     pub advice: &'a Advice,
     pub skips: &'a [String],
-}
-
-impl Report<'_> {
-    /// Returns the answer as a document: `docs/formats/capacity.schema.json`.
-    pub fn json(&self) -> Value {
-        json!({
-            "version": 1,
-            "process": self.demands.process,
-            "requests": self.demands.requests,
-            "processors": self.demands.processors,
-            "curve": self.curve,
-            "advice": self.advice,
-            "skips": self.skips,
-        })
-    }
 }

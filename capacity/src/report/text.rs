@@ -2,77 +2,135 @@
 
 use std::fmt::Write;
 
-use yunti_program::terminal::paint;
-use yunti_program::text::numbers;
-use yunti_program::text::table::{Side, Table};
+use yunti_program::terminal::{self, paint, paint::Paint};
+use yunti_program::text::numbers::{percent, three};
+use yunti_program::text::table::{Side, Table, wrap};
 
 use super::Report;
+use super::names::short;
+use super::resources::label;
 
 /// Resources in the table.
-const RESOURCES_SHOWN: usize = 8;
-/// Points of the curve in the table.
-const POINTS_SHOWN: usize = 12;
+const RESOURCES_SHOWN: usize = 10;
+/// Points of the curve in the table, without the marked ones.
+const POINTS_SHOWN: usize = 8;
+/// Columns of the table of resources before the name.
+const BEFORE_NAME: usize = 46;
 
-/// Returns the answer as text.
+/// Returns the answer as text for the terminal on standard output.
 pub fn text(report: &Report<'_>) -> String {
-    let (demands, curve) = (report.demands, report.curve);
-    let mut text = String::new();
-    let process = &demands.process;
-    let rate = |value: f64| numbers::three(value);
-    let lead = report.advice.sentences.first().map_or("", |sentence| &sentence.text);
-    let _ = writeln!(text, "{} {}: {lead}", process.name, process.pid);
-    let _ = writeln!(
-        text,
-        "{} requests in {:.1} s, {} per second; a request needs {} ms",
+    lines(report, terminal::width(), paint::for_stdout())
+}
+
+fn lines(report: &Report<'_>, width: usize, paint: Paint) -> String {
+    let (demands, sentences) = (report.demands, report.sentences());
+    let process = format!("{} {}: ", report.process(), demands.process.pid);
+    let lead = wrap("", &format!("{process}{}", sentences.first().map_or("", |text| text)), width);
+    let mut text: String = lead.lines().map(|line| paint.bold(line) + "\n").collect();
+    let measured = format!(
+        "{} requests in {} s, {} a second; alone, a request needs {} ms; {} processors",
         demands.requests.count,
-        demands.seconds,
-        rate(demands.requests.per_second),
-        rate(curve.formulas.necessary.ms),
+        three(demands.seconds),
+        three(demands.requests.per_second),
+        three(report.curve.formulas.necessary.ms),
+        three(demands.processors.available()),
     );
-    for sentence in report.advice.sentences.iter().skip(1) {
-        let _ = writeln!(text, "* {}", sentence.text);
+    text += &wrap("", &measured, width);
+    for sentence in sentences.iter().skip(1) {
+        text += &wrap("* ", sentence, width);
     }
-    for skip in report.skips {
-        let _ = writeln!(text, "SKIP {skip}");
+    for skip in report.skipped() {
+        text += &wrap("SKIP ", &skip, width);
     }
-    let columns = [
+    let _ = write!(text, "\n{}\n{}", resources(report, width, paint), points(report, paint));
+    text
+}
+
+/// Returns the table of resources, the fullest first.
+fn resources(report: &Report<'_>, width: usize, paint: Paint) -> String {
+    let mut table = Table::new(&[
         ("ms a request", Side::Right),
         ("at once", Side::Right),
-        ("full at the peak", Side::Right),
+        ("in use at the peak", Side::Right),
         ("resource", Side::Left),
-    ];
-    let mut table = Table::new(&columns);
-    for item in curve.formulas.necessary.items.iter().take(RESOURCES_SHOWN) {
-        let share = curve.bottleneck.shares.iter().find(|share| share.place == item.place);
+    ]);
+    for (item, utilisation) in report.resources().into_iter().take(RESOURCES_SHOWN) {
         table.row(vec![
-            rate(item.ms),
-            item.units.map(rate).unwrap_or_default(),
-            share.map(|share| numbers::percent(share.utilisation)).unwrap_or_default(),
-            format!("{}: {}", item.kind, item.name),
+            three(item.ms),
+            item.units.map(three).unwrap_or_default(),
+            utilisation.map(percent).unwrap_or_default(),
+            short(&label(item), width.saturating_sub(BEFORE_NAME)),
         ]);
     }
-    text += "\n";
-    text += &table.print(paint::for_stdout());
+    table.print(paint)
+}
+
+/// Returns the table of the curve: its marked points, and some between them.
+fn points(report: &Report<'_>, paint: Paint) -> String {
+    let points = &report.curve.points;
+    let distance = |at: usize, clients: f64| (f64::from(points[at].simulated.clients) - clients).abs();
+    let nearest =
+        |clients: f64| (0..points.len()).min_by(|a, b| distance(*a, clients).total_cmp(&distance(*b, clients)));
+    let mut words: Vec<Vec<&str>> = vec![Vec::new(); points.len()];
+    for mark in report.marks() {
+        if let Some(at) = nearest(mark.clients) {
+            words[at].push(mark.name);
+        }
+    }
+    let step = points.len().div_ceil(POINTS_SHOWN).max(1);
     let mut table = Table::new(&[
         ("in process", Side::Right),
         ("requests/s", Side::Right),
-        ("low", Side::Right),
-        ("high", Side::Right),
+        ("low to high", Side::Right),
         ("mean ms", Side::Right),
         ("p99 ms", Side::Right),
+        ("", Side::Left),
     ]);
-    let step = curve.points.len().div_ceil(POINTS_SHOWN).max(1);
-    for point in curve.points.iter().step_by(step) {
+    for (at, point) in points.iter().enumerate() {
+        let is_last = at + 1 == points.len();
+        if words[at].is_empty() && !is_last && at % step != 0 {
+            continue;
+        }
+        let simulated = &point.simulated;
         table.row(vec![
-            point.simulated.clients.to_string(),
-            rate(point.simulated.per_second),
-            rate(point.low),
-            rate(point.high),
-            rate(point.simulated.response_ms),
-            rate(point.simulated.response_ms_p99),
+            simulated.clients.to_string(),
+            three(simulated.per_second),
+            format!("{} to {}", three(point.low), three(point.high)),
+            three(simulated.response_ms),
+            three(simulated.response_ms_p99),
+            if words[at].is_empty() { String::new() } else { format!("<- {}", words[at].join(", ")) },
         ]);
     }
-    text += "\n";
-    text += &table.print(paint::for_stdout());
-    text
+    table.print(paint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::document::tests::Example;
+
+    #[test]
+    fn lines_fit_the_terminal() {
+        for example in Example::all() {
+            for width in [60, 96, 100] {
+                let text = lines(&example.report(), width, Paint::OFF);
+                // A word of a sentence that is longer than the line stays whole: names are cut to 80 columns.
+                let limit = width.max(84);
+                let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > limit + 4).collect();
+                assert!(long.is_empty(), "{width}: {long:#?}");
+                assert!(!text.contains('\u{1b}') && text.lines().count() > 6, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn marks_the_points_that_matter() {
+        let text = lines(&Example::shop().report(), 96, Paint::OFF);
+        for part in
+            ["<- present load", "95 % of the peak", "knee", "all threads busy", "SKIP locks: no agent", "lock: com"]
+        {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(text.starts_with("java shop.jar 4711: The service carries "), "{text}");
+    }
 }

@@ -1,0 +1,72 @@
+//! Young generation: sizes with their effect, the settings, and what requests hold.
+
+use yunti_model::young::{Size, Young};
+use yunti_program::page::markup::{Tag, note, section, table, tag};
+use yunti_program::text::numbers::{memory, three};
+
+use crate::report::Report;
+
+/// Returns the section; absent without collections.
+pub fn section_of(report: &Report<'_>) -> Option<Tag> {
+    let young = report.advice.young.as_ref()?;
+    let mut section = section("young-generation", "Young generation").add(note(summary(young))).add(sizes(young));
+    if !young.settings.options.is_empty() {
+        section = section.add(tag("p").say("Options: ").add(tag("code").say(young.settings.options.join(" "))));
+    }
+    let notes = young.settings.notes.iter().map(note);
+    let section = section.all(notes.collect::<Vec<_>>());
+    let Some(promotion) = young.promotion else { return Some(section) };
+    let rows = [
+        ("held by a request", memory(promotion.held_bytes_per_request as u64)),
+        ("requests in process", promotion.clients.to_string()),
+        ("held by all of them", memory(promotion.live_bytes as u64)),
+        ("survivor space", memory(promotion.survivor_bytes as u64)),
+        ("requests in process that it has room for", promotion.clients_max.to_string()),
+        ("requests a second", three(promotion.per_second)),
+        ("with memory released before the waits", three(promotion.per_second_released)),
+    ];
+    let rows = rows.map(|(name, value)| vec![name.to_string(), value]);
+    Some(section.add(tag("h3").say("Promotion")).add(table(
+        "Memory that requests hold",
+        &[("", false), ("", true)],
+        rows,
+    )))
+}
+
+fn summary(young: &Young) -> String {
+    let allocated = memory(young.bytes_per_request as u64);
+    match young.bytes_per_request_check.filter(|_| young.differs) {
+        Some(check) => format!(
+            "A request allocates {allocated}. From Eden and the time between collections it would be {}: memory that \
+             requests in process hold fills Eden, or few collections were seen.",
+            memory(check as u64)
+        ),
+        None => format!("A request allocates {allocated}."),
+    }
+}
+
+fn sizes(young: &Young) -> Tag {
+    let columns =
+        [("young generation", true), ("Eden", true), ("pause ms a request", true), ("requests/s", true), ("", false)];
+    let mut all: Vec<(Size, &str)> = young.table.iter().map(|size| (*size, "")).collect();
+    let is_listed = |all: &[(Size, &str)], size: &Size| {
+        all.iter().position(|(listed, _)| (listed.young_bytes / size.young_bytes - 1.0).abs() < 0.001)
+    };
+    for (size, word) in [(young.now, "now"), (young.enough, "enough")] {
+        match is_listed(&all, &size) {
+            Some(place) => all[place].1 = word,
+            None => all.push((size, word)),
+        }
+    }
+    all.sort_by(|(a, _), (b, _)| a.young_bytes.total_cmp(&b.young_bytes));
+    let rows = all.into_iter().map(|(size, word)| {
+        vec![
+            memory(size.young_bytes as u64),
+            memory(size.eden_bytes as u64),
+            three(size.pause_ms_per_request),
+            three(size.per_second),
+            word.to_string(),
+        ]
+    });
+    table("Sizes with what they bring, by the formulas", &columns, rows)
+}
