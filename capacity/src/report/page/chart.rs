@@ -7,6 +7,8 @@ pub const WIDTH: f64 = 1000.0;
 pub const HEIGHT: f64 = 400.0;
 /// Marks of an axis, at most.
 const TICKS: f64 = 5.0;
+/// Parts of a line between two points, where an axis bends.
+const BENDS: u32 = 8;
 /// Share of the width that a flag or a label needs on a phone.
 const FLAG: f64 = 0.07;
 const LABEL: f64 = 0.09;
@@ -83,7 +85,16 @@ impl Chart {
 
     /// Adds a line through points, in their order.
     pub fn line(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
-        let places: Vec<String> = points.into_iter().map(|(x, y)| self.place(x, y)).collect();
+        let points: Vec<(f64, f64)> = points.into_iter().collect();
+        let [first, ..] = points[..] else { return };
+        // A straight line bends where the axis does.
+        let parts = if self.x.power == 1.0 { 1 } else { BENDS };
+        let between = points.windows(2).flat_map(|pair| {
+            let ((x, y), (to_x, to_y)) = (pair[0], pair[1]);
+            let shares = (1..=parts).map(move |part| f64::from(part) / f64::from(parts));
+            shares.map(move |share| (x + (to_x - x) * share, y + (to_y - y) * share))
+        });
+        let places: Vec<String> = [first].into_iter().chain(between).map(|(x, y)| self.place(x, y)).collect();
         if places.len() > 1 {
             self.shapes.push(tag("path").class(class).set("d", format!("M{}", places.join("L"))));
         }

@@ -117,14 +117,12 @@ fn responses(report: &Report<'_>) -> Tag {
         None => String::new(),
     };
     let mut chart = Chart::new("responses", title, &description, (x, "requests a second"), (y, "milliseconds"));
-    let lines: [(&str, fn(&CurvePoint) -> f64); 3] = [
-        ("late", |point| point.simulated.response_ms_p99),
-        ("median", |point| point.simulated.response_ms_p50),
-        ("mean", |point| point.simulated.response_ms),
-    ];
-    for (class, of) in lines {
+    let mut line = |class: &str, of: fn(&CurvePoint) -> f64| {
         chart.line(class, shown.iter().map(|point| (point.simulated.per_second, of(point))));
-    }
+    };
+    line("late", |point| point.simulated.response_ms_p99);
+    line("median", |point| point.simulated.response_ms_p50);
+    line("mean", |point| point.simulated.response_ms);
     if present > 0.0 && present <= x.end {
         chart.line("mark", [(present, 0.0), (present, y.end)]);
     }

@@ -76,7 +76,13 @@ if (typeof document !== "undefined") {
       svg("path", { class: "grid", d: `M0 ${(1 - y(rate)) * 400}H1000` }, drawing);
     }
     const place = ([n, rate]) => `${(x(n) * 1000).toFixed(1)} ${((1 - y(rate)) * 400).toFixed(1)}`;
-    const path = (points) => `M${points.map(place).join("L")}`;
+    // A straight line bends where the axis does.
+    const parts = data.power === 1 ? [1] : [1, 2, 3, 4, 5, 6, 7, 8].map((part) => part / 8);
+    const bent = (points) => points.flatMap(([n, rate], at) => {
+      const [m, before] = points[Math.max(0, at - 1)];
+      return parts.map((share) => [m + (n - m) * share, before + (rate - before) * share]);
+    });
+    const path = (points) => `M${bent(points).map(place).join("L")}`;
     svg("path", { class: "simulated", d: path(now) }, drawing);
     svg("path", { class: "changed", d: path(then) }, drawing);
     const xs = html("div", "xs", "", figure);
