@@ -1,7 +1,14 @@
 //! Marks of a curve: numbers of requests in process that a reader looks for.
 
-use super::Report;
+use yunti_model::curve::CurvePoint;
 use yunti_program::text::numbers;
+
+use super::Report;
+
+/// Returns the requests a second at a point without the noise of the simulation: the middle of its band.
+pub fn rate(point: &CurvePoint) -> f64 {
+    (point.low + point.high) / 2.0
+}
 
 /// Number of requests in process with its meaning.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +31,7 @@ impl Report<'_> {
     pub fn rate_at(&self, clients: f64) -> f64 {
         let (mut before, mut rate_before) = (0.0, 0.0);
         for point in &self.curve.points {
-            let (at, rate) = (f64::from(point.simulated.clients), point.simulated.per_second);
+            let (at, rate) = (f64::from(point.simulated.clients), rate(point));
             if at >= clients {
                 return rate_before + (rate - rate_before) * (clients - before) / (at - before);
             }
@@ -65,6 +72,7 @@ impl Report<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::report::document::tests::Example;
 
     #[test]
@@ -79,7 +87,7 @@ mod tests {
         // By Little's law, and by the curve: the same load.
         assert!((report.rate_at(present) / example.demands.requests.per_second - 1.0).abs() < 0.1, "{present}");
         let last = example.curve.points.last().unwrap();
-        assert_eq!(report.rate_at(1e9), last.simulated.per_second);
+        assert_eq!(report.rate_at(1e9), rate(last));
         assert_eq!(report.rate_at(0.0), 0.0);
     }
 }

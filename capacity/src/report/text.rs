@@ -7,6 +7,7 @@ use yunti_program::text::numbers::{percent, three};
 use yunti_program::text::table::{Side, Table, wrap};
 
 use super::Report;
+use super::marks::rate;
 use super::names::short;
 use super::resources::label;
 
@@ -94,7 +95,7 @@ fn points(report: &Report<'_>, paint: Paint) -> String {
         let simulated = &point.simulated;
         table.row(vec![
             simulated.clients.to_string(),
-            three(simulated.per_second),
+            three(rate(point)),
             format!("{} to {}", three(point.low), three(point.high)),
             three(simulated.response_ms),
             three(simulated.response_ms_p99),

@@ -6,6 +6,7 @@ use yunti_program::text::numbers::three;
 
 use super::chart::{Axis, Chart};
 use crate::report::Report;
+use crate::report::marks::rate;
 
 /// Ratio of the widest part to the threads at the peak from which on small values get more room.
 const WIDE: f64 = 5.0;
@@ -77,7 +78,7 @@ fn rates(report: &Report<'_>) -> Tag {
     let corner = formulas.threads.min(x.end);
     let bound = [0.0, corner, x.end].map(|clients| (clients, formulas.bound(clients).min(y.end)));
     chart.line("bound", bound);
-    let simulated = shown.iter().map(|point| (clients(point), point.simulated.per_second));
+    let simulated = shown.iter().map(|point| (clients(point), rate(point)));
     chart.line("simulated", [(0.0, 0.0)].into_iter().chain(simulated).chain([(x.end, at_end)]));
     for mark in report.marks() {
         chart.flag(mark.clients.min(x.end));
@@ -105,7 +106,7 @@ fn responses(report: &Report<'_>) -> Tag {
     let curve = report.curve;
     // Beyond twice the threads of the peak, a queue grows that tells nothing new.
     let shown = within(&curve.points, (2.0 * curve.threads.value).max(4.0));
-    let highest = shown.iter().map(|point| point.simulated.per_second).fold(0.0, f64::max);
+    let highest = shown.iter().map(|point| rate(point)).fold(0.0, f64::max);
     let latest = shown.iter().map(|point| point.simulated.response_ms_p99).fold(0.0, f64::max);
     let present = report.demands.requests.per_second;
     let (x, y) = (Axis::linear(highest.max(present.min(2.0 * highest)) * 1.05), Axis::linear(latest * 1.05));
@@ -118,7 +119,7 @@ fn responses(report: &Report<'_>) -> Tag {
     };
     let mut chart = Chart::new("responses", title, &description, (x, "requests a second"), (y, "milliseconds"));
     let mut line = |class: &str, of: fn(&CurvePoint) -> f64| {
-        chart.line(class, shown.iter().map(|point| (point.simulated.per_second, of(point))));
+        chart.line(class, shown.iter().map(|point| (rate(point), of(point))));
     };
     line("late", |point| point.simulated.response_ms_p99);
     line("median", |point| point.simulated.response_ms_p50);
@@ -145,7 +146,7 @@ pub fn numbers(report: &Report<'_>) -> Tag {
     let rows = report.curve.points.iter().map(|point| {
         let simulated = &point.simulated;
         let figures = [
-            simulated.per_second,
+            rate(point),
             point.low,
             point.high,
             simulated.response_ms,

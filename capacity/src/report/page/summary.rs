@@ -60,8 +60,9 @@ fn figures(report: &Report<'_>) -> Tag {
         list = list.add(figure("bottleneck", short(&first.name, NAME_SHOWN), more).class("words"));
     }
     if let Some(response) = now.response.filter(|response| !response.saturated) {
-        let more =
-            format!("p99 {}, at {} requests a second", milliseconds(response.p99_ms), three(response.per_second));
+        let high = if response.mean_ms_high.is_finite() { three(response.mean_ms_high) } else { "no limit".into() };
+        let range = format!("{} to {high}", three(response.mean_ms_low));
+        let more = format!("{range}; p99 {}, at {}/s", milliseconds(response.p99_ms), three(response.per_second));
         list = list.add(figure("mean response time", milliseconds(response.mean_ms), more));
     }
     let alone = format!("without any queue, {} of it on a processor", milliseconds(report.processor_ms()));

@@ -7,6 +7,7 @@ use yunti_program::page::markup::{Tag, note, section, tag};
 use super::curve::clients_axis;
 use super::sliders::{self, Slider};
 use crate::report::Report;
+use crate::report::marks::rate;
 use crate::report::names::short;
 use crate::report::resources::label;
 
@@ -81,7 +82,7 @@ fn data(report: &Report<'_>, sliders: &[Slider]) -> String {
         };
         json!({ "place": place, "name": short(&label(item), NAME_SHOWN), "ms": item.ms, "units": item.units })
     });
-    let points = curve.points.iter().map(|point| (point.simulated.clients, point.simulated.per_second));
+    let points = curve.points.iter().map(|point| (point.simulated.clients, rate(point)));
     let axis = clients_axis(report);
     let response = report.advice.prospect.response.filter(|response| !response.saturated);
     let data = json!({
