@@ -9,11 +9,13 @@ use yunti_program::terminal::stdout;
 
 use super::slow::servers;
 use crate::{demands, jvm};
-use yunti_probe::answer::Answer;
+use yunti_probe::answer::{Answer, or_skip};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stopping::Stopping;
 use yunti_probe::target::{Process, Start};
 
+/// Time in which nothing but processor time and connections is measured.
+const BASELINE: Duration = Duration::from_secs(4);
 /// Time in which the classes at which requests wait are found.
 const CANDIDATES: Duration = Duration::from_secs(4);
 
@@ -36,6 +38,8 @@ pub fn demands(flags: &DemandsFlags) -> Outcome {
     let process = &target.process;
     let mut answer = Answer::new("demands", process);
     let seconds = flags.output.seconds;
+    let baseline = demands::Baseline::measure(process, BASELINE, &mut stopping);
+    let baseline = or_skip(&mut answer.skips, "processor time without the measurement", baseline).unwrap_or_default();
     let (mut evidence, _) = if jvm::recognise(&target)? {
         let method = method(flags, process)?;
         let candidates = demands::Candidates::sample(process, &method, CANDIDATES, &mut stopping)?;
@@ -46,7 +50,7 @@ pub fn demands(flags: &DemandsFlags) -> Outcome {
     } else {
         demands::measure_other(process, seconds, &mut stopping, &mut answer)?
     };
-    let mut document = demands::document(&mut evidence, process);
+    let mut document = demands::document(&mut evidence, process, baseline);
     document["skips"] = answer.skips.clone().into();
     stdout::print(&format!("{document}\n"))
 }

@@ -22,6 +22,15 @@ const DEPTH: usize = 12;
 const POOL_LOOP: &str = "java.util.concurrent.ThreadPoolExecutor.runWorker";
 const POOL_QUEUE: &str = "java.util.concurrent.ThreadPoolExecutor.getTask";
 
+const VIRTUAL: &str = "java.lang.VirtualThread.run";
+/// Classes at which virtual threads may wait.
+const OF_VIRTUAL: [&str; 4] = [
+    "java.util.concurrent.Semaphore",
+    "java.util.concurrent.locks.ReentrantLock",
+    "java.util.concurrent.ArrayBlockingQueue",
+    "java.util.concurrent.LinkedBlockingQueue",
+];
+
 /// Classes at which requests wait, the most frequent first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candidates {
@@ -61,7 +70,13 @@ impl Candidates {
                 }
             }
         }
-        Candidates { monitors: dearest(monitors), waits: dearest(waits) }
+        let mut found = Candidates { monitors: dearest(monitors), waits: dearest(waits) };
+        let is_virtual = |frames: &[Frame]| frames.iter().any(|frame| &*frame.name == VIRTUAL);
+        if recording.samples.iter().any(|sample| is_virtual(&sample.frames)) {
+            // They wait off all threads, where no sample shows them.
+            found.waits.extend(OF_VIRTUAL.iter().map(|class| (*class).to_owned()));
+        }
+        found
     }
 }
 

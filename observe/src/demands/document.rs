@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use yunti_probe::target::Process;
 
+use super::baseline::Baseline;
 use super::measure::{Evidence, Runtime};
 use super::resources::{Resource, Resources};
 use super::steps::{Builder, Step, Used, cpu_ms};
 use super::work::{Span, Work};
-use super::{collections, means, scaling};
+use super::{collections, means, scaling, steps};
 
 /// Requests of the document, each with its steps.
 const TEMPLATES_MAX: usize = 3000;
@@ -19,12 +20,18 @@ const GROUPS_MAX: usize = 12;
 /// Share of the requests on connections that threads must show for a request to be known step by step.
 const SHOWN_MIN: f64 = 0.7;
 
+/// Requests on connections from which on they are a count to compare with, and calls relative to them that are too many.
+const COUNT_MIN: f64 = 50.0;
+const TOO_MANY: f64 = 1.4;
+
 /// Returns the document of a process's demands.
-pub fn document(evidence: &mut Evidence, process: &Process) -> Value {
+pub fn document(evidence: &mut Evidence, process: &Process, baseline: Baseline) -> Value {
     means::add_objects(evidence);
     let mean = if evidence.runtime == Runtime::Jvm { None } else { means::mean_request(evidence) };
     let evidence = &*evidence;
-    let work = Work::of(&evidence.timelines, &evidence.places);
+    let mut work = Work::of(&evidence.timelines, &evidence.places);
+    let on_connections = evidence.requests.as_ref().map_or(0.0, |requests| requests.inbound.requests);
+    drop_hand_overs(&mut work, evidence, on_connections);
     let whole: Vec<Span> = work
         .requests
         .iter()
@@ -36,7 +43,6 @@ pub fn document(evidence: &mut Evidence, process: &Process) -> Value {
     let seconds = used.seconds.max(0.001);
     let ended = work.requests.iter().filter(|span| span.end_ns > evidence.begin_ns && span.end_ns <= evidence.end_ns);
     let count = ended.count();
-    let on_connections = evidence.requests.as_ref().map_or(0.0, |requests| requests.inbound.requests);
     let mean = mean.filter(|_| (count as f64) < on_connections * SHOWN_MIN);
     let requests = if mean.is_some() { on_connections } else { count as f64 }.max(1.0);
     let chosen = if mean.is_some() { Vec::new() } else { evenly(&whole, TEMPLATES_MAX) };
@@ -44,13 +50,18 @@ pub fn document(evidence: &mut Evidence, process: &Process) -> Value {
     if let Some((lock, _)) = means::runtime_lock(evidence.runtime) {
         steps = steps.into_iter().map(|steps| means::under_lock(steps, lock)).collect();
     }
+    if chosen.iter().filter(|span| evidence.timelines[span.thread].is_virtual).count() * 2 > chosen.len() {
+        steps::divide(&mut steps, used.program * 1e3 / requests);
+    }
     let durations_ms: Vec<f64> = match &evidence.requests {
         Some(requests) if chosen.is_empty() => vec![requests.inbound.mean_seconds * 1e3],
         _ => chosen.iter().map(|span| (span.end_ns - span.begin_ns) as f64 / 1e6).collect(),
     };
     let resources = Resources::of(&mut steps, &builder, evidence, used.processors);
     let templates_ms = steps.iter().map(|steps| cpu_ms(steps)).sum::<f64>() / steps.len().max(1) as f64;
-    let measured_ms = used.program * 1e3 / requests;
+    let with_measurement_ms = used.program * 1e3 / requests;
+    let measured_ms = baseline.cpu_ms.map_or(with_measurement_ms, |alone| alone.min(with_measurement_ms));
+    let templates_ms = templates_ms * measured_ms / with_measurement_ms.max(1e-9);
     let under_way = UnderWay::of(&work.requests, evidence.begin_ns, evidence.end_ns);
     let workers = workers(&whole, evidence, &resources);
     let named = |(id, resource): (usize, &Resource)| json!({"id": id, "kind": resource.kind, "name": resource.name, "parallelism": resource.parallelism});
@@ -58,7 +69,7 @@ pub fn document(evidence: &mut Evidence, process: &Process) -> Value {
         "version": 1,
         "seconds": seconds,
         "process": {"pid": process.pid, "name": process.name, "runtime": evidence.runtime.name()},
-        "requests": {"count": requests.round() as u64, "per_second": requests / seconds,
+        "requests": {"count": requests.round() as u64, "per_second": requests / seconds, "is_mean": chosen.is_empty(),
             "mean_ms": durations_ms.iter().sum::<f64>() / durations_ms.len().max(1) as f64,
             "by_connections": evidence.requests.as_ref().map(|requests| json!({
                 "count": requests.inbound.requests, "mean_ms": requests.inbound.mean_seconds * 1e3,
@@ -68,6 +79,7 @@ pub fn document(evidence: &mut Evidence, process: &Process) -> Value {
                 - evidence.peers_seconds) / seconds).max(0.0)},
         "cpu": {
             "measured_ms": measured_ms,
+            "with_measurement_ms": with_measurement_ms,
             "templates_ms": templates_ms,
             "side_ms": (measured_ms - templates_ms).max(0.0),
             "peers_ms": evidence.peers_seconds * 1e3 / requests,
@@ -79,6 +91,8 @@ pub fn document(evidence: &mut Evidence, process: &Process) -> Value {
         "gc": collections::facts(evidence, requests, |at| under_way.at(at)),
         "resources": resources.all.iter().enumerate().map(named).collect::<Vec<_>>(),
         "workers": workers,
+        "units": evidence.groups.facts().iter().take(GROUPS_MAX).map(|group|
+            json!({"name": group.name, "units": group.units, "is_fixed": group.is_fixed, "at_work": group.at_work})).collect::<Vec<_>>(),
         "in_process": under_way.by_number(),
         "templates": durations_ms.iter().zip(&steps).map(|(ms, steps)| json!({
             "kind": 0,
@@ -86,6 +100,35 @@ pub fn document(evidence: &mut Evidence, process: &Process) -> Value {
             "steps": steps.iter().map(|step| of_step(step, &resources)).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
     }))
+}
+
+/// Removes calls that only hand a request over to another thread, where the same method is called again: an I/O thread's.
+///
+/// If there are more calls than requests on connections, the threads with the longest calls have the requests.
+fn drop_hand_overs(work: &mut Work, evidence: &Evidence, on_connections: f64) {
+    let within = |span: &&Span| span.end_ns > evidence.begin_ns && span.end_ns <= evidence.end_ns;
+    if on_connections < COUNT_MIN || (work.requests.iter().filter(within).count() as f64) < on_connections * TOO_MANY {
+        return;
+    }
+    let group = |span: &Span| super::processors::group(&evidence.timelines[span.thread].name);
+    let mut groups: BTreeMap<String, (f64, u64)> = BTreeMap::new();
+    for span in work.requests.iter().filter(within) {
+        let (count, ns) = groups.entry(group(span)).or_default();
+        *count += 1.0;
+        *ns += span.end_ns - span.begin_ns;
+    }
+    let mut groups: Vec<(String, f64, f64)> =
+        groups.into_iter().map(|(name, (count, ns))| (name, count, ns as f64 / count)).collect();
+    groups.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let mut kept: Vec<String> = Vec::new();
+    let mut count = 0.0;
+    for (name, calls, _) in groups {
+        if count < on_connections * SHOWN_MIN {
+            count += calls;
+            kept.push(name);
+        }
+    }
+    work.requests.retain(|span| kept.contains(&group(span)));
 }
 
 /// Leaves out what is not known.

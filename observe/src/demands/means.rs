@@ -3,7 +3,7 @@
 //! Connections show how many requests there are and how long calls of other servers take; processor time is that of the
 //! process. What requests share is known from the runtime: one event loop, one interpreter lock, groups of workers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::measure::{Evidence, Runtime};
 use super::steps::{Step, Used};
@@ -17,63 +17,85 @@ const AT_ONCE: f64 = 1.2;
 /// Share of the time that nothing else explains from which on it is a wait of its own.
 const UNEXPLAINED_MIN: f64 = 0.3;
 /// Units of a group of workers.
-const GROUP_MAX: usize = 10_000;
+const GROUP_MAX: u64 = 10_000;
 /// Share of units at work below which a group does not serve these requests.
 const WORKS_MIN: f64 = 0.001;
+
+/// Share of the looks with as many units as usual from which on a group has a fixed size.
+const FIXED: f64 = 0.9;
 
 /// Units of a runtime that begin in one function, over time.
 #[derive(Clone, Debug, Default)]
 struct Group {
-    looks: u64,
+    /// Looks by number of units.
+    sizes: BTreeMap<u64, u64>,
     units: u64,
-    least: u64,
-    most: u64,
-    at_work: u64,
+    /// Waiting units by the depth of their stacks.
+    waiting: BTreeMap<usize, u64>,
+}
+
+impl Group {
+    /// Returns the units at work over all looks. A unit waits for work where its stack is shortest.
+    fn at_work(&self) -> u64 {
+        self.units - self.waiting.first_key_value().map_or(0, |(_, idle)| *idle)
+    }
 }
 
 /// Groups of workers: as many units of one function at any time, which wait for work between tasks.
 #[derive(Debug, Default)]
 pub struct Groups {
-    all: HashMap<String, Group>,
+    all: BTreeMap<String, Group>,
     looks: u64,
+}
+
+/// Group of units as a reader sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupFacts {
+    pub name: String,
+    /// Usual number of units.
+    pub units: u64,
+    /// True if there are always as many.
+    pub is_fixed: bool,
+    /// Mean number of units at work.
+    pub at_work: f64,
 }
 
 impl Groups {
     /// Adds all units of one moment.
     pub fn add(&mut self, units: &[Sighting]) {
         self.looks += 1;
-        let mut now: HashMap<&str, (u64, u64)> = HashMap::new();
+        let mut now: HashMap<&str, u64> = HashMap::new();
         for unit in units {
             let Some(first) = unit.frames.iter().find(|frame| frame.name.contains('.')) else { continue };
-            let (count, at_work) = now.entry(&first.name).or_default();
-            *count += 1;
-            // A unit that waits in its first function waits for work.
-            let is_idle = unit.waiting == Waiting::Idle
-                || unit.waiting != Waiting::Not && unit.frames.last().is_some_and(|last| last.name == first.name)
-                || unit.waiting != Waiting::Not && unit.waiting != Waiting::Network && unit.frames.len() <= 2;
-            *at_work += u64::from(!is_idle);
+            *now.entry(&first.name).or_default() += 1;
+            let group = self.all.entry(first.name.to_string()).or_default();
+            group.units += 1;
+            if unit.waiting != Waiting::Not {
+                *group.waiting.entry(unit.frames.len()).or_default() += 1;
+            }
         }
-        for (name, (count, at_work)) in now {
-            let group = self.all.entry(name.to_owned()).or_insert(Group { least: u64::MAX, ..Group::default() });
-            group.looks += 1;
-            group.units += count;
-            group.least = group.least.min(count);
-            group.most = group.most.max(count);
-            group.at_work += at_work;
+        for (name, count) in now {
+            *self.all.entry(name.to_owned()).or_default().sizes.entry(count).or_default() += 1;
         }
     }
 
-    /// Returns groups whose size never changed: name, units, and units at work on average.
-    fn workers(&self) -> Vec<(&str, usize, f64)> {
-        let mut found: Vec<(&str, usize, f64)> = self
-            .all
-            .iter()
-            .filter(|(_, group)| group.looks == self.looks && group.least == group.most)
-            .map(|(name, group)| (&**name, group.most as usize, group.at_work as f64 / self.looks.max(1) as f64))
-            .filter(|(_, units, at_work)| (2..GROUP_MAX).contains(units) && *at_work > WORKS_MIN)
-            .collect();
-        found.sort_by(|a, b| a.0.cmp(b.0));
-        found
+    /// Returns all groups, these with most units at work first.
+    pub fn facts(&self) -> Vec<GroupFacts> {
+        let looks = self.looks.max(1) as f64;
+        let of = |(name, group): (&String, &Group)| {
+            let (units, times) = group.sizes.iter().max_by_key(|(_, times)| **times).map_or((0, 0), |(u, t)| (*u, *t));
+            let is_fixed = times as f64 >= looks * FIXED;
+            GroupFacts { name: name.clone(), units, is_fixed, at_work: group.at_work() as f64 / looks }
+        };
+        let mut all: Vec<GroupFacts> = self.all.iter().map(of).collect();
+        all.sort_by(|a, b| b.at_work.total_cmp(&a.at_work).then_with(|| a.name.cmp(&b.name)));
+        all
+    }
+
+    /// Returns groups of fixed size that work for requests.
+    fn workers(&self) -> Vec<GroupFacts> {
+        let serves = |group: &GroupFacts| group.is_fixed && (2..GROUP_MAX).contains(&group.units);
+        self.facts().into_iter().filter(|group| serves(group) && group.at_work > WORKS_MIN).collect()
     }
 }
 
@@ -91,8 +113,9 @@ pub fn add_objects(evidence: &mut Evidence) {
     if let Some((identity, name)) = runtime_lock(evidence.runtime) {
         evidence.places.add_object(&format!("{identity}|0|{name}|1"));
     }
-    for (at, (name, units, _)) in evidence.groups.workers().into_iter().enumerate() {
-        evidence.places.add_object(&format!("{}|0|goroutines of {name}|{units}", GROUPS_FROM + at as u32));
+    for (at, group) in evidence.groups.workers().into_iter().enumerate() {
+        let identity = GROUPS_FROM + at as u32;
+        evidence.places.add_object(&format!("{identity}|0|goroutines of {}|{}", group.name, group.units));
     }
 }
 
@@ -132,7 +155,7 @@ pub fn mean_request(evidence: &mut Evidence) -> Option<Vec<Step>> {
     let is_at_once = calls.len() > 1 && covered > requests.all_outbound.covered * AT_ONCE;
     let groups: Vec<(u32, f64)> = (GROUPS_FROM..)
         .zip(evidence.groups.workers())
-        .map(|(identity, (_, _, at_work))| (identity, at_work * seconds * 1e3 / count))
+        .map(|(identity, group)| (identity, group.at_work * seconds * 1e3 / count))
         .collect();
     let mut steps = vec![Step::Cpu(cpu_ms / 2.0)];
     let mut elapsed_ms = 0.0;
@@ -164,6 +187,31 @@ pub fn mean_request(evidence: &mut Evidence) -> Option<Vec<Step>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use yunti_probe::stack::{Frame, Kind};
+
+    #[test]
+    fn groups_of_workers() {
+        let unit = |stack: &str, waiting| Sighting {
+            unit: 1,
+            name: "g".into(),
+            waiting,
+            frames: stack
+                .split(' ')
+                .map(|name| Frame { name: name.into(), kind: Kind::Native })
+                .collect::<Vec<_>>()
+                .into(),
+        };
+        let mut groups = Groups::default();
+        for look in 0..10 {
+            let busy = unit("main.worker http.Get net.Read", Waiting::Network);
+            let handlers = vec![unit("http.serve", Waiting::Network); look];
+            let workers = vec![unit("main.worker", Waiting::Result), busy, unit("main.worker sum", Waiting::Not)];
+            groups.add(&[workers, handlers].concat());
+        }
+        let found = groups.workers();
+        assert_eq!(found.len(), 1);
+        assert_eq!((&*found[0].name, found[0].units, found[0].at_work), ("main.worker", 3, 2.0));
+    }
 
     #[test]
     fn processor_time_under_the_lock() {

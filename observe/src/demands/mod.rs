@@ -1,6 +1,7 @@
 //! Demands of requests on resources, for the model of `yunti capacity`: `docs/formats/demands.md`.
 //!
 //! ```text
+//!   baseline.rs     processor time of a request that nothing measures
 //!   candidates.rs   classes at which requests wait
 //!   measure.rs      events of the JVM, waits of the kernel, pauses, connections and processor time, side by side
 //!     native.rs       requests and locks of a process that is no JVM
@@ -17,6 +18,7 @@
 //!   document.rs     the answer
 //! ```
 
+mod baseline;
 mod candidates;
 mod collections;
 mod document;
@@ -32,6 +34,7 @@ mod steps;
 mod timeline;
 mod work;
 
+pub use baseline::Baseline;
 pub use candidates::Candidates;
 pub use document::document;
 pub use measure::{measure_jvm, measure_other};

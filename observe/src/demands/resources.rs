@@ -119,6 +119,7 @@ fn resource(used: Used, sizes: &HashMap<u32, u32>, evidence: &Evidence) -> Resou
         Used::Disk => of("disk", "files"),
         Used::Sleep => of("sleep", "sleep"),
         Used::OtherThread => of("other", "another thread, or sleep"),
+        Used::Parked => of("other", "waits of virtual threads"),
     }
 }
 

@@ -29,6 +29,8 @@ pub enum Used {
     Disk,
     Sleep,
     OtherThread,
+    /// Whatever a virtual thread waits for.
+    Parked,
 }
 
 /// Step of a request.
@@ -316,6 +318,24 @@ fn drop_unreleased(steps: &mut Vec<Step>, held: &HashMap<u32, u32>) {
         if let Some(at) = steps.iter().rposition(|step| *step == Step::Acquire(object)) {
             steps.remove(at);
         }
+    }
+}
+
+/// Divides the time of requests on virtual threads, whose waits the kernel does not show: a part of each stretch is
+/// processor time, so that the mean is the measured one.
+pub fn divide(requests: &mut [Vec<Step>], cpu_ms_measured: f64) {
+    let all: f64 = requests.iter().map(|steps| cpu_ms(steps)).sum::<f64>() / requests.len().max(1) as f64;
+    let part = (cpu_ms_measured / all.max(1e-9)).min(1.0);
+    for steps in requests {
+        let divided = steps.drain(..).flat_map(|step| match step {
+            Step::Cpu(ms) => vec![
+                Step::Cpu(ms * part / 2.0),
+                Step::Wait(Used::Parked, ms * (1.0 - part)),
+                Step::Cpu(ms * part / 2.0),
+            ],
+            step => vec![step],
+        });
+        *steps = divided.collect();
     }
 }
 

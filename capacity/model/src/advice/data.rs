@@ -29,7 +29,7 @@ pub fn data(demands: &Demands, relative_error: f64) -> Data {
     let by_error = requests * (relative_error / ERROR_MAX).powi(2);
     let (needed, reason) = if requests < REQUESTS_MIN {
         (REQUESTS_MIN, format!("only {requests} requests were measured"))
-    } else if templates < TEMPLATES_MIN {
+    } else if templates < TEMPLATES_MIN && !demands.requests.is_mean {
         let share = TEMPLATES_MIN as f64 / templates.max(1) as f64;
         (requests * share, format!("only {templates} requests were measured step by step"))
     } else if relative_error > ERROR_MAX {
@@ -61,5 +61,8 @@ mod tests {
             assert_eq!((found.wait_seconds, found.is_enough), (expect, expect == Some(0.0)), "{count} {templates}");
             assert_eq!(found.reason.is_none(), found.is_enough);
         }
+        let mut mean = Demands { templates: vec![Template::default()], ..Demands::default() };
+        (mean.requests.count, mean.requests.per_second, mean.requests.is_mean) = (1000, 100.0, true);
+        assert!(data(&mean, 0.05).is_enough);
     }
 }

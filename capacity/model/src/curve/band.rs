@@ -13,6 +13,8 @@ const MODEL_ERROR: f64 = 0.025;
 const WIDTH: f64 = 1.96;
 /// Requests simulated for a sample of the templates.
 const SAMPLE_REQUESTS: u32 = 3_000;
+/// Relative error of times that are known as means of all requests only.
+const MEAN_ERROR: f64 = 0.05;
 /// Relative error of a sample of one request, which has no spread of its own.
 const ONE_REQUEST: f64 = 0.5;
 
@@ -39,7 +41,7 @@ pub fn relative_error(demands: &Demands, network: &Network, at: &Point, options:
     let more = (at.busy - ProcessorTime::busy_measured(demands)).max(0.0);
     // Processor time matters as far as processors are what is full.
     let by_load = demands.cpu.scaling_estimate().se * more * (at.busy / processors + at.stopped).min(1.0);
-    let few = ONE_REQUEST / demands.templates.len() as f64;
+    let few = if demands.requests.is_mean { MEAN_ERROR } else { ONE_REQUEST / demands.templates.len() as f64 };
     Ok((sample.powi(2) + by_load.powi(2) + few.powi(2) + MODEL_ERROR.powi(2)).sqrt())
 }
 

@@ -64,6 +64,9 @@ pub struct Requests {
     pub per_second: f64,
     #[serde(default)]
     pub kinds: Vec<Kind>,
+    /// True if the templates are the mean of all requests, because single ones were not seen.
+    #[serde(default)]
+    pub is_mean: bool,
 }
 
 /// Kind of requests, as a path.
