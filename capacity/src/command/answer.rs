@@ -1,26 +1,36 @@
 //! `yunti capacity -p PID`: the answer from the traffic that is there.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use yunti_base::{Code, Error, Result, whole_file};
+use yunti_load::curve::sweep;
 use yunti_model::advice::{Advice, Known, advice};
 use yunti_model::curve::{Curve, Options, curve};
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::stdout;
 
+use super::own_load::{OwnLoad, OwnLoadFlags, SHARE, clients_around};
 use super::process::ProcessFlags;
 use crate::measured::Measured;
-use crate::report::{Report, page, text};
+use crate::report::{Report, Tried, page, predicted, text};
 
 /// Name of the page in errors.
 const PAGE: &str = "the page";
+
+/// Seconds of a first measurement, whose peak gives the rate of the second.
+const FIRST_SECONDS: f64 = 5.0;
+/// Seconds that a measurement needs besides, at most.
+const BESIDE_SECONDS: f64 = 60.0;
 
 /// Process and output.
 #[derive(Debug, Args)]
 pub struct AnswerFlags {
     #[command(flatten)]
     process: ProcessFlags,
+    #[command(flatten)]
+    own_load: OwnLoadFlags,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -39,13 +49,49 @@ pub fn answer(flags: &AnswerFlags) -> Outcome {
         }
         whole_file::check(path, PAGE)?;
     }
-    let measured = flags.process.measured()?;
+    let load = flags.own_load.load()?;
+    let measured = match &load {
+        Some(load) => under_load(&flags.process, load)?,
+        None => flags.process.measured()?,
+    };
     let (curve, advice) = answered(&measured, &Known::default(), &Options::default())?;
-    let report = Report { demands: &measured.demands, curve: &curve, advice: &advice, skips: &measured.skips };
+    let tried = match &load {
+        Some(load) => tried(load, &curve)?,
+        None => Vec::new(),
+    };
+    let report =
+        Report { demands: &measured.demands, curve: &curve, advice: &advice, skips: &measured.skips, tried: &tried };
     let written = flags.output.as_deref().map_or(Ok(()), |path| whole_file::write(path, &page(&report), PAGE));
     // Without its page, the answer of a measurement is still worth printing.
     if flags.json { stdout::print_json(&report.json()) } else { stdout::print(&text(&report)) }?;
     Ok(written?)
+}
+
+/// Measures a process under load of our own: first at the rate of one client, then at a share of the peak that follows.
+fn under_load(process: &ProcessFlags, load: &OwnLoad) -> Result<Measured> {
+    let options = Options::default().quick();
+    let lasting = |seconds: f64| Duration::from_secs_f64(seconds + BESIDE_SECONDS);
+    let first = load.begin(load.of_one_client()?, lasting(FIRST_SECONDS));
+    let measured = process.measured_for(FIRST_SECONDS)?;
+    first.end()?;
+    let peak = curve(&measured.demands, &options)?.peak_now.value;
+    let second = load.begin(peak * SHARE, lasting(process.seconds()));
+    let measured = process.measured()?;
+    second.end()?;
+    Ok(measured)
+}
+
+/// Tries numbers of clients around the one that reaches the peak.
+fn tried(load: &OwnLoad, curve: &Curve) -> Result<Vec<Tried>> {
+    let points = load.try_clients(&clients_around(curve.threads.value))?;
+    let of = |point: sweep::Point| Tried {
+        clients: point.clients,
+        per_second: point.report.done_per_second,
+        mean_ms: point.report.service.mean_ms,
+        errors: point.report.errors,
+        predicted: predicted(curve, point.clients as f64),
+    };
+    Ok(points.into_iter().map(of).collect())
 }
 
 /// Returns the curve and the advice. Without enough data there is no answer, but an error that says how long to wait.

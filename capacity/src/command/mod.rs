@@ -3,6 +3,7 @@
 mod answer;
 mod load;
 mod messages;
+mod own_load;
 mod process;
 mod what_if;
 

@@ -41,8 +41,18 @@ impl ProcessFlags {
         [&self.save, &self.demands].into_iter().flatten().any(|used| used == path)
     }
 
+    /// Returns the seconds to measure.
+    pub fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
     /// Returns the demands: measured, or read.
     pub fn measured(&self) -> Result<Measured> {
+        self.measured_for(self.seconds)
+    }
+
+    /// Returns the demands, measured for another time.
+    pub fn measured_for(&self, seconds: f64) -> Result<Measured> {
         if let Some(path) = &self.demands {
             return read(path);
         }
@@ -54,7 +64,7 @@ impl ProcessFlags {
             whole_file::check(path, "demands")?;
         }
         let (name, method) = (self.name.as_deref(), self.method.as_deref());
-        let measured = measure(&Measurement { pid: self.pid, name, seconds: self.seconds, method })?;
+        let measured = measure(&Measurement { pid: self.pid, name, seconds, method })?;
         if let Some(path) = &self.save {
             whole_file::write(path, &measured.document, "demands")?;
         }

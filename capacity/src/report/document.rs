@@ -18,6 +18,7 @@ impl Report<'_> {
             "curve": self.curve,
             "advice": self.advice,
             "skips": self.skips,
+            "tried": self.tried,
         })
     }
 }
@@ -83,7 +84,7 @@ pub(super) mod tests {
 
         pub fn report(&self) -> Report<'_> {
             let Example { demands, curve, advice, skips } = self;
-            Report { demands, curve, advice, skips }
+            Report { demands, curve, advice, skips, tried: &[] }
         }
     }
 

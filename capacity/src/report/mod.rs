@@ -11,6 +11,7 @@ mod names;
 mod page;
 mod resources;
 mod text;
+mod tried;
 
 use yunti_model::advice::Advice;
 use yunti_model::curve::Curve;
@@ -18,6 +19,7 @@ use yunti_model::demands::Demands;
 
 pub use page::page;
 pub use text::text;
+pub use tried::{Tried, predicted};
 
 /// Answer: what was measured, and what follows from it.
 pub struct Report<'a> {
@@ -25,4 +27,6 @@ pub struct Report<'a> {
     pub curve: &'a Curve,
     pub advice: &'a Advice,
     pub skips: &'a [String],
+    /// Numbers of clients that were tried with load of our own.
+    pub tried: &'a [Tried],
 }

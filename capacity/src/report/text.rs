@@ -10,6 +10,7 @@ use super::Report;
 use super::marks::rate;
 use super::names::short;
 use super::resources::label;
+use super::tried::table as table_of_tries;
 
 /// Resources in the table.
 const RESOURCES_SHOWN: usize = 10;
@@ -44,6 +45,9 @@ fn lines(report: &Report<'_>, width: usize, paint: Paint) -> String {
         text += &wrap("SKIP ", &skip, width);
     }
     let _ = write!(text, "\n{}\n{}", resources(report, width, paint), points(report, paint));
+    if !report.tried.is_empty() {
+        let _ = write!(text, "\n{}", table_of_tries(report.tried, paint));
+    }
     text
 }
 

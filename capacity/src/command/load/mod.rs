@@ -17,12 +17,13 @@ use yunti_program::terminal::signals::cancel_on_signals;
 use yunti_program::terminal::stdout;
 
 pub use flags::LoadFlags;
+pub use prepare::prepare;
 use prepare::{LogNotes, Prepared};
 use progress::Progress;
 
 /// Runs the command.
 pub fn load(flags: &LoadFlags) -> Outcome {
-    let prepared = prepare::prepare(flags)?;
+    let prepared = prepare(flags)?;
     let cancel = Cancel::default();
     cancel_on_signals(&cancel);
     match (flags.steps, flags.sweep.is_empty()) {
