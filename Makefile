@@ -16,7 +16,7 @@ place = cmp -s $(1) $(2) || install -D $(1) $(2)
 
 .DEFAULT_GOAL := help
 .PHONY: help run yunti test test-engine test-api test-formats test-house test-conformance test-benches test-hadoop test-observe \
-        test-machine test-namenode test-python test-sql test-stores test-warmup test-web test-full-engine test-full-hadoop test-full-namenode \
+        test-machine test-namenode test-capacity test-python test-sql test-stores test-warmup test-web test-full-engine test-full-hadoop test-full-namenode \
         test-full-observe test-full-web soak soak-files bench bench-quick dist install lint clean
 
 help:
@@ -35,6 +35,7 @@ help:
 	@echo 'make test-sql            test yunti sql against DuckDB, SQLite and DataFusion, and its licences (pip)'
 	@echo 'make test-python         install the wheel in a fresh environment; test it on every CPython found (pip)'
 	@echo 'make test-warmup         test yunti warmup on services and programs (JDK 17 and 25)'
+	@echo 'make test-capacity       test yunti capacity and watch on services with known costs (JDK 17 and 25)'
 	@echo 'make test-web            compare compiled Velocity templates with stock Velocity (JDK 17, Maven)'
 	@echo 'make soak                simulate random jobs from a seed (JOBS=, SECONDS= or HOURS=; SEED=N [TRACE=1] repeats one)'
 	@echo 'make soak-files          run random jobs on real files and threads (the same variables)'
@@ -52,6 +53,7 @@ help:
 	@echo 'make bench-web           compare pages: Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17, 25)'
 	@echo 'make bench-namenode      compare NameNodes with and without plug-ins, in turn (ARGS=--quick; JDK 17; 30 min)'
 	@echo 'make bench-observe       measure the overhead of yunti observe (ARGS=--quick; JDK 17 or 25, Maven)'
+	@echo 'make bench-capacity      compare the load client with wrk (ARGS=--delays: with known latencies)'
 	@echo 'make bench-warmup        compare first seconds of a Spring Boot service: plain, archive, replay (JDK 17 and 25, Maven)'
 	@echo 'make dist                build dist/, a tar.gz and a .deb, optimised across crates'
 	@echo 'make install PREFIX=DIR  copy dist/ (default /usr/local)'
@@ -120,7 +122,7 @@ test:
 	@$(PYTHON) tools/tests/run.py
 
 test-engine test-api test-formats test-conformance test-benches test-house test-hadoop test-observe test-machine test-namenode \
-    test-python test-sql test-stores test-warmup test-web: test-%:
+    test-capacity test-python test-sql test-stores test-warmup test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
@@ -278,13 +280,26 @@ bench-warmup: warmup
 
 # ---- capacity ----
 
-.PHONY: capacity
-# `yunti capacity` and `yunti watch`: a workspace of their own.
+.PHONY: capacity bench-capacity
+# `yunti capacity` and `yunti watch`: a workspace of their own. Processes are measured by `yunti observe`.
 CAPACITY := $(TARGET)/capacity
-capacity: yunti
+MESSAGES_JAR := build/capacity/yunti-messages/yunti-messages.jar
+# The agent, and the libraries that `yunti capacity messages` tries.
+$(MESSAGES_JAR): capacity/messages/pom.xml LICENSE NOTICE $(shell find capacity/messages/src)
+	@rm -rf $(@D)/lib
+	mvn -q -B -f $< package
+	@touch $@
+
+capacity: observe $(MESSAGES_JAR)
 	$(CARGO) build --profile $(OUTER_PROFILE) --locked --manifest-path capacity/Cargo.toml --target-dir $(CAPACITY) --workspace
 	@$(call place,$(CAPACITY)/$(OUTER_PROFILE)/yunti-capacity,$(DIST)/libexec/yunti-capacity)
 	@$(call place,$(CAPACITY)/$(OUTER_PROFILE)/yunti-watch,$(DIST)/libexec/yunti-watch)
+	@rm -rf $(DIST)/lib/yunti/messages
+	@install -D -m 644 -t $(DIST)/lib/yunti/messages $(MESSAGES_JAR) $(dir $(MESSAGES_JAR))lib/*.jar
+
+# The load client beside wrk, and its latencies beside true ones: capacity/benches/load.py
+bench-capacity: capacity
+	$(PYTHON) capacity/benches/load.py $(ARGS)
 
 # ---- web ----
 

@@ -52,6 +52,9 @@ class JavaLicences(unittest.TestCase):
             # These projects have one module and no children.
             self.allowed(f"{project}/pom.xml", goal="add-third-party")
 
+    def test_messages(self):
+        self.allowed("capacity/messages/pom.xml", goal="add-third-party")
+
     def test_web(self):
         self.allowed("web/pom.xml", "-Pbench")
 

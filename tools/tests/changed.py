@@ -23,6 +23,7 @@ INPUTS = {
     "sql": (*CORE, "api/rust/", "formats/", "sql/"),
     "namenode": (*CORE, "namenode/", "hadoop/cluster/"),
     "warmup": (*CORE, "warmup/"),
+    "capacity": (*CORE, "probe/", "observe/", "capacity/"),
     "python": (*CORE, "python/", "docs/guide/python.md"),
     "web": ("web/",),
 }

@@ -45,7 +45,7 @@ PRECONDITIONS = [
     (r"GNU parallel is not installed", lambda: _has("parallel")),
     (r"there is no Go\b", lambda: _has("go")),
     *((rf"there is no {program}$", lambda program=program: _has(program))
-      for program in ("cargo", "memcached", "nginx", "node", "php", "redis-server", "ruby",
+      for program in ("cargo", "memcached", "nginx", "node", "openssl", "cc", "php", "redis-server", "ruby",
                       *(f"python3.{minor}" for minor in range(8, 14)))),
     (r"there is no postgres$", lambda: bool(glob.glob("/usr/lib/postgresql/*/bin/initdb")) or _has("initdb")),
     (r"node is not installed", lambda: _has("node")),

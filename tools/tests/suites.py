@@ -19,9 +19,9 @@ BUILD = os.path.join(ROOT, "build")
 YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
 # Parts whose suites measure times.
-MEASURING = ("benches", "observe", "machine", "namenode")
+MEASURING = ("benches", "observe", "machine", "namenode", "capacity")
 # Beginnings of the names of their suites that measure nothing: benches of tiny data have no figures that count.
-COUNTING = ("unit tests", "classes of", "comparison", "units", "engine/benches/", "limit programs", "make bench, ",
+COUNTING = ("unit tests", "licences of", "load, histories, pages", "classes of", "comparison", "units", "engine/benches/", "limit programs", "make bench, ",
             "make bench-columns", "make bench-observe")
 # Suites of these parts that use one processor and measure counts, or times of waiting: one of another part may run
 # beside them.
@@ -35,7 +35,7 @@ IN_PAIRS = (
     "a dozen Hadoop tests with the lock plug-in",
 )
 PARTS = ("engine", "api", "formats", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode",
-         "python", "stores", "sql", "warmup", "web")
+         "python", "stores", "sql", "warmup", "capacity", "web")
 
 
 @dataclass
@@ -215,7 +215,7 @@ def engine_bench(name):
 
 
 # The guides, packages and licences cover all parts.
-EVERY_PART = [["make", "-s", part] for part in ("formats", "observe", "hadoop", "namenode", "warmup")]
+EVERY_PART = [["make", "-s", part] for part in ("formats", "observe", "hadoop", "namenode", "warmup", "capacity")]
 
 SUITES = [
     Suite("engine", "counting of test results", [unittest("tools/tests/units")], counts.read_unittest),
@@ -368,6 +368,20 @@ SUITES = [
                                     "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
     Suite("warmup", "services that start warm", [["make", "-s", "warmup"], [PYTHON, "warmup/tests/warmup_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("capacity", "licences of capacity",
+          [["cargo", "deny", "--manifest-path", "capacity/Cargo.toml", "--workspace", "--locked", "check", "licenses", "bans",
+            "sources"]]),
+    Suite("capacity", "unit tests of capacity",
+          [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "capacity/Cargo.toml", "--workspace",
+            "--target-dir", "target/capacity", "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
+    Suite("capacity", "load, histories, pages",
+          [["make", "-s", "capacity"],
+           [PYTHON, "-m", "unittest", "discover", "-v", "-s", "capacity/tests", "-p", "[lpw]*_test.py"]], counts.read_unittest,
+          {"YUNTI": YUNTI}, shares=("observe",)),
+    Suite("capacity", "services with known costs",
+          [["make", "-s", "capacity"],
+           [PYTHON, "-m", "unittest", "discover", "-v", "-s", "capacity/tests", "-p", "capacity_test.py"]],
+          counts.read_unittest, {"YUNTI": YUNTI}, shares=("observe",)),
     Suite("web", "templates: compiled against stock Velocity",
           [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.read_surefire),
     Suite("web", "templates on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")],

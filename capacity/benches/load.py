@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares `yunti capacity load` with wrk: requests per second of the client's processor time, at the same server.
 
-    python3 benches/capacity/load.py [--seconds 3] [--rounds 5]
-    python3 benches/capacity/load.py --delays          # reported against true latencies, at a server of known delays
+    python3 capacity/benches/load.py [--seconds 3] [--rounds 5]
+    python3 capacity/benches/load.py --delays          # reported against true latencies, at a server of known delays
 
 The server is fast_server.c, one thread. wrk (Debian: wrk) has only a closed loop; the open loop is offered more than
 the server can answer, so that both clients send as fast as they can. Each round runs each client once, in turn.

@@ -1,0 +1,111 @@
+"""Tests of `yunti capacity` on services with known costs: what bounds them, and what they carry when it is tried.
+
+    python3 capacity/tests/capacity_test.py          # about 4 minutes
+
+The truth of each service is measured in the same test: a closed loop with more clients than it needs. The sweep of all
+24 services is no test of `make test`: capacity/tests/services/sweep.py.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "services"))
+import services  # noqa: E402
+
+YUNTI = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))
+SECONDS = 8
+# Seconds of load beside a measurement, which begins, samples and settles before it counts.
+BESIDE = SECONDS + 25
+LOW = 0.3
+# Tries of a service: a machine that tests have is shared.
+TRIES = 2
+# Difference of the predicted peak from the measured one.
+PEAK = 0.2
+
+
+def capacity(*words, code=0):
+    """Runs the command and returns its output; standard error if it must fail."""
+    done = subprocess.run([YUNTI, "capacity", *map(str, words)], capture_output=True, text=True, timeout=180, check=False)
+    assert done.returncode == code, f"{words}: exit {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout if code == 0 else done.stderr
+
+
+def bottleneck(answer):
+    first = answer["curve"]["bottleneck"]["first"]
+    return f"{first['kind']} {first['name']}" if first else "none"
+
+
+@unittest.skipUnless(os.geteuid() == 0, "programs in the kernel are not allowed")
+class Services(unittest.TestCase):
+    """Services whose bottlenecks are of different kinds."""
+
+    @classmethod
+    def setUpClass(cls):
+        services.build()
+
+    def answered(self, name, clients):
+        """Returns the measured peak, and the answer from traffic of 30 % of it."""
+        with services.running(name) as service:
+            service.warm_up(4)
+            peak = service.load(clients, 3)["rate"]
+            load = service.load_beside(64, BESIDE, rate=LOW * peak)
+            try:
+                answer = json.loads(capacity("-p", service.pid, "-s", SECONDS, "--json"))
+                self.leaves_nothing(service)
+            finally:
+                load.terminate()
+                load.communicate()
+        return peak, answer
+
+    def leaves_nothing(self, service):
+        """The agent's thread has ended, and its files are gone."""
+        threads = [open(f"/proc/{service.pid}/task/{tid}/comm", encoding="utf-8").read()
+                   for tid in os.listdir(f"/proc/{service.pid}/task")]
+        self.assertFalse([thread for thread in threads if "yunti" in thread])
+        self.assertFalse([file for file in os.listdir("/tmp") if file.startswith(f".yunti-observe-{service.pid}-")])
+
+    def check(self, name, clients, expected):
+        for left in reversed(range(TRIES)):
+            peak, answer = self.answered(name, clients)
+            found, predicted = bottleneck(answer), answer["curve"]["peak_now"]["value"]
+            told = f"{name}: bounded by {found}, {predicted:.0f} requests a second predicted, {peak:.0f} measured"
+            print(told, flush=True)
+            if abs(predicted / peak - 1) <= PEAK and expected in found:
+                return
+            self.assertTrue(left, told)
+
+    def test_a_monitor(self):
+        self.check("stock", 12, "lock com.acme.locks.Stock")
+
+    def test_a_pool_of_connections(self):
+        self.check("warehouse", 24, "pool ArrayBlockingQueue in com.acme.pools.Connections")
+
+    def test_a_mutex_of_a_c_program(self):
+        self.check("count", 12, "lock table_mutex")
+
+
+class WrongInput(unittest.TestCase):
+    def test_a_missing_process(self):
+        self.assertIn("there is no process", capacity("-p", 4_000_000, code=3))
+
+    def test_no_process(self):
+        self.assertIn("no process is named", capacity(code=2))
+
+    def test_a_change_that_is_none(self):
+        self.assertIn("turbo", capacity("what-if", "-p", os.getpid(), "turbo x9", code=2))
+
+    @unittest.skipUnless(os.geteuid() == 0, "programs in the kernel are not allowed")
+    def test_no_traffic(self):
+        error = capacity("-p", os.getpid(), "-s", 1, code=3)
+        self.assertRegex(error, "no answer|requests")
+
+    def test_damaged_demands(self):
+        self.assertIn("demands", capacity("--demands", os.path.abspath(__file__), code=3))
+
+
+if __name__ == "__main__":
+    unittest.main()
