@@ -72,11 +72,11 @@ class Services(unittest.TestCase):
         for left in reversed(range(TRIES)):
             peak, answer = self.answered(name, clients)
             found, predicted = bottleneck(answer), answer["curve"]["peak_now"]["value"]
-            told = f"{name}: bounded by {found}, {predicted:.0f} requests a second predicted, {peak:.0f} measured"
-            print(told, flush=True)
+            text = f"{name}: bounded by {found}, {predicted:.0f} requests a second predicted, {peak:.0f} measured"
+            print(text, flush=True)
             if abs(predicted / peak - 1) <= PEAK and expected in found:
                 return
-            self.assertTrue(left, told)
+            self.assertTrue(left, text)
 
     def test_a_monitor(self):
         self.check("stock", 12, "lock com.acme.locks.Stock")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Waits of one process's threads: the time off the processor, its reason, the wakeup, and the return to a processor.
- * Also spans, from a call of one function to its end or to the call of another; and locks that are taken and given back.
+ * Also spans, from a call of one function to its end or to the call of another; and locks, taken and given back.
  *
  *   running | off           woken        on | running
  *           |  waiting       | run queue    |
@@ -93,8 +93,8 @@ static __always_inline __u32 system_call_of_current(void)
 }
 
 /*
- * The file that a system call is about: its first argument. poll of one file has a pointer to it. The reader knows which
- * calls have a file.
+ * The file that a system call is about: its first argument. poll of one file has a pointer to it. The reader knows
+ * which calls have a file.
  */
 static __always_inline __u32 file_of_current(__u32 call)
 {

@@ -1,7 +1,6 @@
 //! The subcommands, one file each, and the type that they share.
 
 pub mod changes;
-pub mod demands;
 pub mod faults;
 pub mod flame;
 pub mod gc;
@@ -22,6 +21,7 @@ use yunti_base::whole_file;
 use yunti_probe::options::AnswerFlags;
 use yunti_program::failure::Outcome;
 
+use crate::demands::{DemandsFlags, demands};
 use crate::jvm::release::{self, Cleanup};
 use crate::runtime::node;
 use yunti_probe::answer::PAGE;
@@ -45,7 +45,7 @@ pub struct Flags {
 #[derive(Debug, Subcommand)]
 enum Command {
     Changes(changes::ChangesFlags),
-    Demands(demands::DemandsFlags),
+    Demands(DemandsFlags),
     Faults(faults::FaultsFlags),
     Flame(flame::FlameFlags),
     Gc(gc::GcFlags),
@@ -101,7 +101,7 @@ pub fn act(flags: Flags) -> Outcome {
     }
     match flags.command {
         Command::Changes(flags) => changes::changes(&flags),
-        Command::Demands(flags) => demands::demands(&flags),
+        Command::Demands(flags) => demands(&flags),
         Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),
         Command::Gc(flags) => gc::gc(&flags),

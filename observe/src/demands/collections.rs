@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use yunti_gc::Summary;
 use yunti_gc::young::YoungModel;
 
-use super::measure::Evidence;
+use super::evidence::Evidence;
 
 /// Pauses that the model gets one by one.
 const PAUSES_MAX: usize = 500;

@@ -1,16 +1,17 @@
-//! The document of demands.
+//! Document of demands.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use yunti_probe::target::Process;
 
-use super::baseline::Baseline;
-use super::measure::{Evidence, Runtime};
+use super::collections;
+use super::evidence::{Evidence, Runtime};
+use super::measure::baseline::Baseline;
+use super::request::steps::{Builder, Step, Used, cpu_ms};
+use super::request::work::{Span, Work};
+use super::request::{means, scaling, steps};
 use super::resources::{Resource, Resources};
-use super::steps::{Builder, Step, Used, cpu_ms};
-use super::work::{Span, Work};
-use super::{collections, means, scaling, steps};
 
 /// Requests of the document, each with its steps.
 const TEMPLATES_MAX: usize = 3000;
@@ -20,7 +21,8 @@ const GROUPS_MAX: usize = 12;
 /// Share of the requests on connections that threads must show for a request to be known step by step.
 const SHOWN_MIN: f64 = 0.7;
 
-/// Requests on connections from which on they are a count to compare with, and calls relative to them that are too many.
+/// Requests on connections from which on they are a count to compare with; and calls relative to them that are too
+/// many.
 const COUNT_MIN: f64 = 50.0;
 const TOO_MANY: f64 = 1.4;
 
@@ -102,7 +104,7 @@ pub fn document(evidence: &mut Evidence, process: &Process, baseline: Baseline) 
     }))
 }
 
-/// Removes calls that only hand a request over to another thread, where the same method is called again: an I/O thread's.
+/// Removes calls that only hand a request over to another thread, where the same method is called again.
 ///
 /// If there are more calls than requests on connections, the threads with the longest calls have the requests.
 fn drop_hand_overs(work: &mut Work, evidence: &Evidence, on_connections: f64) {
@@ -110,7 +112,7 @@ fn drop_hand_overs(work: &mut Work, evidence: &Evidence, on_connections: f64) {
     if on_connections < COUNT_MIN || (work.requests.iter().filter(within).count() as f64) < on_connections * TOO_MANY {
         return;
     }
-    let group = |span: &Span| super::processors::group(&evidence.timelines[span.thread].name);
+    let group = |span: &Span| super::measure::processors::group(&evidence.timelines[span.thread].name);
     let mut groups: BTreeMap<String, (f64, u64)> = BTreeMap::new();
     for span in work.requests.iter().filter(within) {
         let (count, ns) = groups.entry(group(span)).or_default();
@@ -174,7 +176,7 @@ fn workers(requests: &[Span], evidence: &Evidence, resources: &Resources) -> Val
     let mut pools: BTreeMap<Option<u32>, usize> = BTreeMap::new();
     requests.iter().for_each(|span| *pools.entry(span.pool).or_default() += 1);
     let most = pools.into_iter().max_by_key(|(_, count)| *count).and_then(|(pool, _)| pool);
-    let thread = requests.first().map(|span| super::processors::group(&evidence.timelines[span.thread].name));
+    let thread = requests.first().map(|span| super::measure::processors::group(&evidence.timelines[span.thread].name));
     let limit = most.and_then(|pool| evidence.places.object(pool)).and_then(|object| object.size);
     let _ = resources;
     json!({"name": thread, "limit": limit.filter(|limit| *limit < 1_000_000)})

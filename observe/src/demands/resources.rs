@@ -1,11 +1,11 @@
-//! What requests take, wait for and use: kinds, names and parallelism.
+//! Resources that requests take, wait for and use: kinds, names and parallelism.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::measure::Evidence;
-use super::places::{Object, Role};
-use super::processors::group;
-use super::steps::{Builder, Step, Used, tidy};
+use super::evidence::Evidence;
+use super::measure::processors::group;
+use super::request::places::{Object, Role};
+use super::request::steps::{Builder, Step, Used, tidy};
 
 /// Time a request that something must be held to count, relative to the largest of all.
 const COUNTS: f64 = 0.02;
@@ -32,7 +32,7 @@ impl Resources {
     pub fn of(requests: &mut [Vec<Step>], builder: &Builder<'_>, evidence: &Evidence, processors: f64) -> Resources {
         let holds = held_ms(requests);
         let count = requests.len().max(1) as f64;
-        let cpu: f64 = requests.iter().map(|steps| super::steps::cpu_ms(steps)).sum::<f64>() / count;
+        let cpu: f64 = requests.iter().map(|steps| super::request::steps::cpu_ms(steps)).sum::<f64>() / count;
         let sizes: HashMap<u32, u32> =
             holds.keys().map(|object| (*object, parallelism(*object, builder, evidence))).collect();
         let need = |object: u32| holds[&object] / count / f64::from(sizes[&object].max(1));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   attach.rs     commands over its attach socket
-//!   classes.rs    its loaded classes
+//!   classes/      its loaded classes, and methods of HTTP servers that handle a request
 //!   folder.rs     a folder that both processes reach
 //!   installed.rs  paths of the agents
 //!   perf_data.rs  the JVM's own counters
@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 use yunti_base::Result;
 
 pub use attach::{diagnose, java_release};
-pub use classes::loaded_classes;
+pub use classes::{loaded_classes, servers};
 pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
 pub use log::{CollectionLog, Pause, PauseLog};
 pub use memory::{Counted, Histogram, OldObject, OldObjects, areas};

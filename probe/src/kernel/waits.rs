@@ -73,7 +73,7 @@ pub struct LockEvent {
     pub at_ns: u64,
     /// Address of the lock.
     pub address: u64,
-    /// What happens.
+    /// Role of the event.
     pub role: LockRole,
 }
 

@@ -116,7 +116,7 @@ impl Processors {
         if !self.stopped {
             for one in &mut self.running {
                 one.left_ms -= ms * self.rate;
-                // Whoever comes later waits for what is left of the slice, or for the next tick.
+                // A task that comes later waits for what is left of the slice, or for the next tick.
                 one.slice_ms -= ms * self.rate;
                 if one.slice_ms < 0.0 && self.waiting.is_empty() {
                     one.slice_ms += TICK_MS * (-one.slice_ms / TICK_MS).ceil();

@@ -1,7 +1,6 @@
 //! `yunti observe slow`: the difference between slow and fast requests.
 //!
 //! ```text
-//!   servers.rs      methods that handle HTTP requests
 //!   class_names.rs  classes by the user's names
 //!   measure.rs      requests, stacks, waits and pauses of a process, by thread and time
 //!   evidence.rs     breakdown of one request's time
@@ -18,7 +17,6 @@ mod measure;
 mod place;
 mod report;
 mod request;
-pub mod servers;
 mod split;
 
 use std::time::Duration;
@@ -29,7 +27,7 @@ use yunti_program::failure::Outcome;
 
 use super::pattern::pattern;
 use crate::jvm;
-use crate::jvm::HELD;
+use crate::jvm::{HELD, servers};
 use measure::RequestDefinition;
 use report::Findings;
 use yunti_probe::answer::Answer;

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
- * What is recorded of one thread. It has one owner at a time; when the owner has ended, another thread may claim it.
+ * Records of one thread. They have one owner at a time; when the owner has ended, another thread may claim it.
  *
  * <pre>
  *   chunk    length in words (low half), bytes of the name, highest bit: virtual thread | own number | name | records

@@ -26,7 +26,7 @@ final class PlaceChange extends MethodVisitor {
   private static final int STACK = 6;
 
   /**
-   * What a method reports.
+   * Report of a method.
    *
    * @param role null: the monitor of a synchronized method, from {@code first} to {@code second}
    */

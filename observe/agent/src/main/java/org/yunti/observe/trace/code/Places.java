@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Methods at which something is taken, given back, submitted, begun or ended: in the JDK, and in libraries with pools of
- * their own.
+ * Methods at which something is taken, given back, submitted, begun or ended: in the JDK, and in libraries with pools
+ * of their own.
  *
  * <pre>
  *   want, acquired, release   of the object itself; acquired is reported only if the method's result says so
@@ -14,7 +14,7 @@ import java.util.Map;
  * </pre>
  */
 final class Places {
-  /** What a method does. */
+  /** Role of a method. */
   enum Role {
     /** Waits for the object if it must, and has it at its return, unless it returns false or null. */
     ACQUIRE,

@@ -1,8 +1,10 @@
 //! Names of the classes that a JVM has loaded.
 
+pub mod servers;
+
 use yunti_base::Result;
 
-use super::attach::diagnose;
+use crate::jvm::attach::diagnose;
 use yunti_probe::target::Process;
 
 /// Returns the sorted names, without interfaces. A class of several class loaders appears once.

@@ -2,81 +2,47 @@
 //!
 //! In a JVM an agent reports requests, tasks, locks and pools. Elsewhere a request of a thread is the time between two
 //! waits for its client, and the kernel reports mutexes of the C library.
+//!
+//! ```text
+//!   baseline.rs     processor time of a request that nothing measures
+//!   candidates.rs   classes at which requests wait
+//!   native.rs       requests and locks of a process that is no JVM
+//!   peers.rs        remote ends of descriptors
+//!   processors.rs   processor time by thread, by process and of the machine
+//! ```
+
+pub mod baseline;
+pub mod candidates;
+mod native;
+mod peers;
+pub mod processors;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use yunti_base::Result;
-use yunti_gc::Log;
 use yunti_probe::answer::{Answer, or_skip};
 use yunti_probe::kernel::{LockEvent, LockFunctions, Wait, Waits};
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
 use yunti_probe::target::Process;
 
-use super::candidates::Candidates;
-use super::means::Groups;
-use super::native;
-use super::peers::{Peer, Peers};
-use super::places::Places;
-use super::processors::{ProcessorClock, ProcessorUse};
-use super::timeline::{Sleep, Timeline};
-use crate::jvm::{CollectionLog, Message, Pause, PauseLog, Request, Tracer};
+use self::candidates::Candidates;
+use self::peers::{Peer, Peers};
+use self::processors::{ProcessorClock, ProcessorUse};
+use super::evidence::{Evidence, Runtime};
+use super::request::groups::Groups;
+use super::request::places::Places;
+use super::request::timeline::{Sleep, Timeline};
+use crate::jvm::{CollectionLog, Message, PauseLog, Request, Tracer};
 use crate::runtime;
 use crate::time_kind::TimeKind;
-use crate::why::requests::{RequestSampler, Requests};
+use crate::why::requests::RequestSampler;
 
 /// Time after a change of methods in which the JVM compiles them again.
 const SETTLE: Duration = Duration::from_millis(2500);
 /// Events and waits that are kept.
 const EVENTS_MAX: usize = 20_000_000;
 const WAITS_MAX: usize = 4_000_000;
-
-/// Runtime of a process, as far as it matters here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Runtime {
-    Jvm,
-    /// One thread runs the program's code.
-    Node,
-    /// One thread at a time runs the program's code.
-    Python,
-    Go,
-    #[default]
-    Native,
-}
-
-impl Runtime {
-    pub fn name(self) -> &'static str {
-        match self {
-            Runtime::Jvm => "jvm",
-            Runtime::Node => "node",
-            Runtime::Python => "python",
-            Runtime::Go => "go",
-            Runtime::Native => "native",
-        }
-    }
-}
-
-/// Everything measured of a process.
-#[derive(Default)]
-pub struct Evidence {
-    pub places: Places,
-    pub timelines: Vec<Timeline>,
-    pub pauses: Vec<Pause>,
-    /// Log of the collections.
-    pub collections: Option<Log>,
-    pub requests: Option<Requests>,
-    pub processors: ProcessorUse,
-    /// Processor seconds of processes that this one is connected to on this machine.
-    pub peers_seconds: f64,
-    /// Begin and end of the measured time, on CLOCK_MONOTONIC.
-    pub begin_ns: u64,
-    pub end_ns: u64,
-    pub runtime: Runtime,
-    /// Units of work of the runtime, by their first function.
-    pub groups: Groups,
-    /// Names of remote ends, by their numbers in [`Sleep`].
-    pub peers: Vec<String>,
-}
 
 /// Collector of everything that comes while the measurement runs.
 #[derive(Default)]

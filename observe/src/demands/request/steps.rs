@@ -8,10 +8,10 @@
 
 use std::collections::HashMap;
 
-use super::measure::Evidence;
 use super::places::Role;
 use super::timeline::{Sleep, Timeline};
 use super::work::{Span, Work};
+use crate::demands::evidence::Evidence;
 use crate::time_kind::TimeKind;
 
 /// Thing that a step uses.
@@ -272,7 +272,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns true for a wait for the monitor of a synchronized method: the next event says that the thread has it, and
+    /// Returns true for a wait for the monitor of a synchronized method: by the next event the thread has it, and
     /// another thread had it when the wait began.
     fn is_monitor_wait(&self, sleep: &Sleep, thread: usize, coming: Option<(u64, u32)>) -> bool {
         let Some((at, object)) = coming.filter(|(at, object)| *object != 0 && *at < sleep.on_ns + ENTER_NS) else {

@@ -11,8 +11,8 @@ use yunti_probe::code::{find, is_go, name_at};
 use yunti_probe::kernel::{LockEvent, LockFunctions, LockRole};
 use yunti_probe::target::Process;
 
-use super::measure::{Evidence, Runtime};
-use super::timeline::Timeline;
+use crate::demands::evidence::{Evidence, Runtime};
+use crate::demands::request::timeline::Timeline;
 use crate::jvm::PlaceEvent;
 
 /// Numbers of places.
@@ -102,7 +102,7 @@ fn requests(timeline: &Timeline, client: Option<usize>) -> Vec<PlaceEvent> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demands::timeline::Sleep;
+    use crate::demands::request::timeline::Sleep;
     use crate::time_kind::TimeKind;
 
     #[test]

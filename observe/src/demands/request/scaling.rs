@@ -1,13 +1,13 @@
 //! Change of a request's processor time with the number of processors that work beside it.
 //!
 //! Idle processors must be woken, and their caches are cold; busy ones share caches, memory and often a core. So the
-//! same request needs another time under load. Traffic varies, and with it what runs beside each request: a line through
-//! these points shows the change.
+//! same request needs another time under load. Traffic varies, and with it what runs beside each request: a line
+//! through these points shows the change.
 
 use serde_json::{Value, json};
 
-use super::measure::Evidence;
 use super::work::{Span, Work};
+use crate::demands::evidence::Evidence;
 
 /// Requests from which on a line is drawn.
 const REQUESTS_MIN: usize = 100;

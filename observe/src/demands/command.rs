@@ -7,8 +7,11 @@ use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::stdout;
 
-use super::slow::servers;
-use crate::{demands, jvm};
+use super::document::document;
+use super::measure::baseline::Baseline;
+use super::measure::candidates::Candidates;
+use super::measure::{measure_jvm, measure_other};
+use crate::jvm::{self, servers};
 use yunti_probe::answer::{Answer, or_skip};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stopping::Stopping;
@@ -38,21 +41,21 @@ pub fn demands(flags: &DemandsFlags) -> Outcome {
     let process = &target.process;
     let mut answer = Answer::new("demands", process);
     let seconds = flags.output.seconds;
-    let baseline = demands::Baseline::measure(process, BASELINE, &mut stopping);
+    let baseline = Baseline::measure(process, BASELINE, &mut stopping);
     let baseline = or_skip(&mut answer.skips, "processor time without the measurement", baseline).unwrap_or_default();
     let (mut evidence, _) = if jvm::recognise(&target)? {
         let method = method(flags, process)?;
-        let candidates = demands::Candidates::sample(process, &method, CANDIDATES, &mut stopping)?;
-        demands::measure_jvm(process, &method, candidates, seconds, &mut stopping, &mut answer)?
+        let candidates = Candidates::sample(process, &method, CANDIDATES, &mut stopping)?;
+        measure_jvm(process, &method, candidates, seconds, &mut stopping, &mut answer)?
     } else if flags.method.is_some() {
         let error = Error::new(Code::Usage, format!("process {} is not a JVM, so it has no Java methods", process.pid));
         return Err(error.hint("leave out --method: requests are found by the connections").into());
     } else {
-        demands::measure_other(process, seconds, &mut stopping, &mut answer)?
+        measure_other(process, seconds, &mut stopping, &mut answer)?
     };
-    let mut document = demands::document(&mut evidence, process, baseline);
-    document["skips"] = answer.skips.clone().into();
-    stdout::print(&format!("{document}\n"))
+    let mut answered = document(&mut evidence, process, baseline);
+    answered["skips"] = answer.skips.clone().into();
+    stdout::print(&format!("{answered}\n"))
 }
 
 /// Returns the method whose calls are requests.

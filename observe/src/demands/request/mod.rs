@@ -1,0 +1,19 @@
+//! Requests, and the steps that each needs.
+//!
+//! ```text
+//!   places.rs    places and objects of events, by their numbers
+//!   timeline.rs  events and waits of each thread, by time
+//!   work.rs      requests and tasks: which thread did what, and when
+//!   steps.rs     necessary steps of a request: waits for locks, pools and processors left out
+//!   scaling.rs   processor time of a request, by what runs beside it
+//!   groups.rs    units of work of a runtime, by their first function
+//!   means.rs     one request of mean times, where single ones are not seen
+//! ```
+
+pub mod groups;
+pub mod means;
+pub mod places;
+pub mod scaling;
+pub mod steps;
+pub mod timeline;
+pub mod work;
