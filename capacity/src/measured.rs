@@ -46,7 +46,9 @@ pub fn measure(measurement: &Measurement<'_>) -> Result<Measured> {
     let failed = |e: std::io::Error| Error::io(Code::Input, "cannot run yunti observe", &e);
     let done = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).output().map_err(failed)?;
     if !done.status.success() {
-        return Err(reported(&done.stderr, done.status.code()));
+        // With --json, an error is a document on standard output or the last line of standard error.
+        let said = if done.stdout.is_empty() { &done.stderr } else { &done.stdout };
+        return Err(reported(said, done.status.code()));
     }
     of_text(String::from_utf8_lossy(&done.stdout).into_owned())
 }
@@ -72,10 +74,10 @@ fn of_text(document: String) -> Result<Measured> {
 }
 
 /// Returns the error that another program of Yunti has printed as JSON or as a line.
-fn reported(stderr: &[u8], code: Option<i32>) -> Error {
-    let text = String::from_utf8_lossy(stderr);
-    let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
-    let error: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+fn reported(said: &[u8], code: Option<i32>) -> Error {
+    let text = String::from_utf8_lossy(said);
+    let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("yunti observe printed nothing");
+    let error: serde_json::Value = serde_json::from_str(&text).or(serde_json::from_str(line)).unwrap_or_default();
     let error = error.get("error").unwrap_or(&error);
     let code = match code {
         Some(2) => Code::Usage,

@@ -28,10 +28,10 @@ public final class Objects {
   private static final int SIZED_MAX = 200;
   private static final int CALLERS = 24;
   /** Methods without parameters that return how many can be taken at once, in libraries' pools. */
-  private static final List<String> SIZES = List.of("availablePermits", "getMaxThreads", "getMaximumPoolSize",
-      "getMaxTotal", "getMaxActive", "getPoolSize", "size");
+  private static final List<String> SIZES = List.of("availablePermits", "getDefaultMaxPerRoute",
+      "getMaxThreads", "getMaximumPoolSize", "getMaxTotal", "getMaxActive", "getPoolSize", "size");
   /** Ways to the configuration of a pool. */
-  private static final List<String> CONFIGURATIONS = List.of("config", "getPoolProperties", "getTotalStats");
+  private static final List<String> CONFIGURATIONS = List.of("config", "poolProperties", "pool");
 
   private final AtomicIntegerArray known = new AtomicIntegerArray(CAPACITY);
   private final AtomicInteger count = new AtomicInteger();

@@ -29,8 +29,13 @@ final class PlaceChange extends MethodVisitor {
    * Report of a method.
    *
    * @param role null: the monitor of a synchronized method, from {@code first} to {@code second}
+   * @param field field with the object that it is about, and its descriptor; null: the object itself
    */
-  record Report(Role role, int first, int second) {
+  record Report(Role role, int first, int second, String field) {
+    Report(Role role, int first, int second) {
+      this(role, first, second, null);
+    }
+
     /** Returns true if an exception ends it too. */
     boolean isSpan() {
       return role == null || role == Role.RUN || role == Role.REQUEST;
@@ -65,12 +70,12 @@ final class PlaceChange extends MethodVisitor {
       isSpan |= report.isSpan();
       Role role = report.role;
       if (role == null || role == Role.ACQUIRE || role == Role.RELEASE || role == Role.RUN) {
-        about(report.first);
+        about(report.first, report.field);
       } else if (role == Role.REQUEST) {
         push(report.first);
         hook(Hook.PLAIN);
       } else if (role == Role.BEFORE) {
-        about(report.first);
+        about(report.first, null);
         argument(2, report.second);
       } else {
         argument(1, report.first);
@@ -89,7 +94,7 @@ final class PlaceChange extends MethodVisitor {
         if (report.isSpan()) {
           end(report);
         } else if (report.role == Role.ACQUIRE) {
-          acquired(report.second, opcode);
+          acquired(report.second, report.field, opcode);
         }
       }
     } else if ((opcode == MONITORENTER || opcode == MONITOREXIT) && monitors >= 0) {
@@ -115,12 +120,12 @@ final class PlaceChange extends MethodVisitor {
       push(report.second);
       hook(Hook.PLAIN);
     } else {
-      about(report.second);
+      about(report.second, null);
     }
   }
 
   /** Reports acquired or failed, by the result on the stack. */
-  private void acquired(int failed, int opcode) {
+  private void acquired(int failed, String field, int opcode) {
     if (opcode == IRETURN && result.getSort() == Type.BOOLEAN || opcode == ARETURN) {
       super.visitInsn(DUP);
       if (opcode == ARETURN) {
@@ -128,11 +133,11 @@ final class PlaceChange extends MethodVisitor {
       }
       push(failed);
       super.visitInsn(IADD);
-      own();
+      own(field);
       super.visitInsn(SWAP);
       hook(Hook.WITH_OBJECT);
     } else {
-      about(failed + 1);
+      about(failed + 1, field);
     }
   }
 
@@ -157,17 +162,21 @@ final class PlaceChange extends MethodVisitor {
     super.visitMaxs(maxStack + STACK, maxLocals);
   }
 
-  /** Pushes the object that a method belongs to: {@code this}, or its class. */
-  private void own() {
+  /** Pushes the object that a method belongs to, its class, or what a field of it has. */
+  private void own(String field) {
     if (isStatic) {
       super.visitLdcInsn(Type.getObjectType(type.internalName));
     } else {
       super.visitVarInsn(ALOAD, 0);
     }
+    if (field != null) {
+      int space = field.indexOf(' ');
+      super.visitFieldInsn(GETFIELD, type.internalName, field.substring(0, space), field.substring(space + 1));
+    }
   }
 
-  private void about(int number) {
-    own();
+  private void about(int number, String field) {
+    own(field);
     push(number);
     hook(Hook.WITH_OBJECT);
   }

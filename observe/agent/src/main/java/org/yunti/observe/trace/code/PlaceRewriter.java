@@ -88,7 +88,7 @@ public final class PlaceRewriter extends ClassChanges {
       }
       for (Place place : places(name)) {
         if (place.matches(method, descriptor) && (access & ACC_STATIC) == 0) {
-          reports.add(report(place.role(), whole));
+          reports.add(report(place, whole));
         }
       }
       int monitors = -1;
@@ -109,11 +109,12 @@ public final class PlaceRewriter extends ClassChanges {
       return change;
     }
 
-    private PlaceChange.Report report(Role role, String whole) {
+    private PlaceChange.Report report(Place place, String whole) {
+      Role role = place.role();
       return switch (role) {
         case ACQUIRE -> {
           int want = number("w " + whole);
-          yield new PlaceChange.Report(role, want, numbers("f " + whole, "a " + whole));
+          yield new PlaceChange.Report(role, want, numbers("f " + whole, "a " + whole), place.field());
         }
         case RELEASE -> new PlaceChange.Report(role, number("r " + whole), -1);
         case SUBMIT -> new PlaceChange.Report(role, number("s " + whole), -1);

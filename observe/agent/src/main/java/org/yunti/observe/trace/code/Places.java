@@ -32,8 +32,16 @@ final class Places {
     REQUEST
   }
 
-  /** Method of a class, by name and descriptor. A descriptor that ends with ')' stands for any result. */
-  record Place(String method, String descriptor, Role role) {
+  /**
+   * Method of a class, by name and descriptor. A descriptor that ends with ')' stands for any result.
+   *
+   * @param field field with the object that it is about, and its descriptor; null: the object itself
+   */
+  record Place(String method, String descriptor, Role role, String field) {
+    Place(String method, String descriptor, Role role) {
+      this(method, descriptor, role, null);
+    }
+
     boolean matches(String name, String signature) {
       return method.equals(name) && (descriptor.isEmpty() || signature.startsWith(descriptor));
     }
@@ -41,9 +49,17 @@ final class Places {
 
   private static final Map<String, List<Place>> KNOWN = new HashMap<>();
 
+  private static final String HTTP_CLIENT_5 = "org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager";
+  /** A lease is an object of an anonymous class, which leads to its manager. */
+  private static final List<Place> LEASE = List.of(new Place("get", "(Lorg/apache/hc/core5/util/Timeout;)",
+      Role.ACQUIRE, "this$0 L" + HTTP_CLIENT_5.replace('.', '/') + ";"));
+
   private Places() {}
 
   static List<Place> of(String className) {
+    if (className.startsWith(HTTP_CLIENT_5) && className.matches(".*[$][0-9]+")) {
+      return LEASE;
+    }
     return KNOWN.getOrDefault(className, List.of());
   }
 
@@ -102,6 +118,7 @@ final class Places {
     add("com.mchange.v2.resourcepool.BasicResourcePool", acquire("checkoutResource", "(J)"),
         release("checkinResource", ""));
     add("com.alibaba.druid.pool.DruidDataSource", acquire("getConnectionDirect", "(J)"), release("recycle", ""));
+    add(HTTP_CLIENT_5, release("release", ""));
     add("org.apache.http.impl.conn.PoolingHttpClientConnectionManager", acquire("leaseConnection", ""),
         release("releaseConnection", ""));
   }
