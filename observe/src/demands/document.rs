@@ -46,7 +46,8 @@ pub fn document(evidence: &mut Evidence, process: &Process, baseline: Baseline) 
     let ended = work.requests.iter().filter(|span| span.end_ns > evidence.begin_ns && span.end_ns <= evidence.end_ns);
     let count = ended.count();
     let mean = mean.filter(|_| (count as f64) < on_connections * SHOWN_MIN);
-    let requests = if mean.is_some() { on_connections } else { count as f64 }.max(1.0);
+    let counted = if mean.is_some() { on_connections } else { count as f64 };
+    let requests = counted.max(1.0);
     let chosen = if mean.is_some() { Vec::new() } else { evenly(&whole, TEMPLATES_MAX) };
     let mut steps: Vec<Vec<Step>> = chosen.iter().map(|span| builder.steps(span)).chain(mean).collect();
     if let Some((lock, _)) = means::runtime_lock(evidence.runtime) {
@@ -71,7 +72,7 @@ pub fn document(evidence: &mut Evidence, process: &Process, baseline: Baseline) 
         "version": 1,
         "seconds": seconds,
         "process": {"pid": process.pid, "name": process.name, "runtime": evidence.runtime.name()},
-        "requests": {"count": requests.round() as u64, "per_second": requests / seconds, "is_mean": chosen.is_empty(),
+        "requests": {"count": counted.round() as u64, "per_second": counted / seconds, "is_mean": chosen.is_empty(),
             "mean_ms": durations_ms.iter().sum::<f64>() / durations_ms.len().max(1) as f64,
             "by_connections": evidence.requests.as_ref().map(|requests| json!({
                 "count": requests.inbound.requests, "mean_ms": requests.inbound.mean_seconds * 1e3,

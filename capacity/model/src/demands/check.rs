@@ -61,7 +61,7 @@ pub(super) fn check(demands: &Demands) -> Result<()> {
 
 fn sizes(demands: &Demands) -> Result<()> {
     if demands.templates.is_empty() {
-        return Err(wrong("no request was measured".to_string())
+        return Err(Error::new(Code::Input, "demands: no request was measured")
             .hint("measure while there is traffic, or send some: --load URL"));
     }
     if demands.templates.len() > TEMPLATES_MAX {
