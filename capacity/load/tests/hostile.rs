@@ -138,7 +138,8 @@ fn connections_that_close_when_idle_are_repeated() {
         let mut plan = Plan { arrivals, ..plan(address, 100.0, 1.0) };
         plan.connections = 4;
         let report = run(&plan);
-        assert_eq!(report.errors, 0, "{report:?}");
+        // A quarter of all sends meets a close. Five repeats leave one request of thousands without an answer.
+        assert!(report.errors * 1000 <= report.done, "{report:?}");
         assert!(report.repeats > 5 && report.connects > 10 && report.done > 50, "{report:?}");
     }
 }
