@@ -10,10 +10,12 @@
 //!   system/        measurements of the whole machine
 //!   waits.rs       times at which threads were off the processor
 //!   wakes.rs       which thread woke which
+//!   clock.rs       clock of all records
 //!   stacks.rs      stacks that the programs request, of processes that are no JVM
 //! ```
 
 mod allocations;
+mod clock;
 mod faults;
 mod functions;
 mod gates;
@@ -24,6 +26,7 @@ mod waits;
 mod wakes;
 
 pub use allocations::Allocations;
+pub use clock::monotonic_ns;
 pub use faults::{Fault, Faults, Home};
 pub use functions::KernelTypes;
 pub use gates::ARGUMENTS;

@@ -12,6 +12,7 @@ use crate::jvm::attach::call_library;
 use crate::jvm::log::SilencedWarnings;
 use crate::jvm::release::{Agent, LoadedAgent};
 use yunti_probe::code;
+use yunti_probe::kernel::monotonic_ns;
 use yunti_probe::target::{Process, mappings};
 
 const LIBRARY: &str = "libyunti-locks.so";
@@ -275,12 +276,6 @@ impl LockAgent {
         self.stopped_ns.get_or_insert_with(monotonic_ns);
         self.loaded.stop()
     }
-}
-
-/// Returns CLOCK_MONOTONIC, the agent's clock.
-fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// A copy of a record in the memory.

@@ -36,6 +36,7 @@ use self::threads::Thread;
 use self::waiting::Waits;
 use super::event_loop::EventLoop;
 use super::{Runtime, Sighting, Waiting};
+use yunti_probe::kernel::monotonic_ns;
 use yunti_probe::native::NativeSample;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::target::Process;
@@ -240,9 +241,7 @@ impl Moments {
             moments.clear();
         }
         if (runs || moments.is_empty()) && moments.len() < MOMENTS_MAX && !frames.is_empty() {
-            let now = clock_gettime(ClockId::Monotonic);
-            let now = now.tv_sec.max(0) as u64 * 1_000_000_000 + now.tv_nsec as u64;
-            moments.push((if runs { now } else { 0 }, frames.clone()));
+            moments.push((if runs { monotonic_ns() } else { 0 }, frames.clone()));
         }
     }
 
