@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import org.yunti.observe.trace.calls.Calls;
 import org.yunti.observe.trace.calls.Events;
 import org.yunti.observe.trace.calls.Objects;
+import org.yunti.observe.trace.calls.Recording;
+import org.yunti.observe.trace.code.ClassChanges;
 import org.yunti.observe.trace.code.Hook;
 import org.yunti.observe.trace.code.Patterns;
 import org.yunti.observe.trace.code.PlaceRewriter;
@@ -36,12 +38,7 @@ public final class Session implements Runnable {
   public void run() {
     try (loader; Wire wire = new Wire(socket)) {
       try {
-        Request request = wire.request();
-        if (request.isOfEvents) {
-          events(wire, request);
-        } else {
-          trace(wire, request);
-        }
+        record(wire, wire.request());
       } catch (Throwable e) {
         wire.send('F', e.toString());
       }
@@ -51,106 +48,132 @@ public final class Session implements Runnable {
     }
   }
 
-  private void trace(Wire wire, Request request) throws Exception {
-    Hook hook = Hook.in(instrumentation);
-    Calls calls = new Calls(request.withTexts, request.overNanos, request.callsMax);
-    calls.warmUp();
-    if (!hook.acquire(calls)) {
-      wire.send('B', "");
-      return;
-    }
-    Patterns patterns = new Patterns(request.methods);
-    Rewriter rewriter = new Rewriter(instrumentation, patterns, hook, calls, request.withTexts);
-    try {
-      rewriter.begin();
-      if (request.waits || patterns.areAllMatched()) {
-        untilEnd(wire, request, new Source() {
-          @Override
-          public void send() {
-            Session.send(wire, rewriter, calls);
-          }
+  /** Recorder with the changes that feed it, and its messages. */
+  private abstract static class Source {
+    final Wire wire;
+    final Patterns patterns;
 
-          @Override
-          public void tick() {
-            calls.tick();
-          }
-
-          @Override
-          public long lost() {
-            return calls.lost();
-          }
-        });
-      } else {
-        patterns.missing(instrumentation, (pattern, hint) -> wire.send('N', pattern + '\0' + hint));
-      }
-    } finally {
-      hook.release();
-      rewriter.end(LOAD_MILLIS);
+    Source(Wire wire, Patterns patterns) {
+      this.wire = wire;
+      this.patterns = patterns;
     }
-    Thread.sleep(LEAVE_MILLIS);
-    send(wire, rewriter, calls);
-    calls.running(wire::calls);
-    wire.lost(calls.lost());
-    patterns.missing(instrumentation, (pattern, hint) -> wire.send('S', pattern + ": no method matched; " + hint));
-    wire.send('Z', "");
+
+    abstract Recording<?> recording();
+
+    abstract ClassChanges changes();
+
+    /** Sends names and records. Records are taken before the names, so none is sent before its name. */
+    abstract void send();
+
+    abstract void tick();
+
+    /** Sends what threads have kept. Recording has ended. */
+    abstract void rest();
   }
 
-  private void events(Wire wire, Request request) throws Exception {
-    Hook hook = Hook.in(instrumentation);
+  private Source calls(Wire wire, Request request, Hook hook) {
+    Calls calls = new Calls(request.withTexts, request.overNanos, request.callsMax);
+    calls.warmUp();
+    Patterns patterns = new Patterns(request.methods);
+    Rewriter rewriter = new Rewriter(instrumentation, patterns, hook, calls, request.withTexts);
+    return new Source(wire, patterns) {
+      @Override
+      Recording<?> recording() {
+        return calls;
+      }
+
+      @Override
+      ClassChanges changes() {
+        return rewriter;
+      }
+
+      @Override
+      void send() {
+        long[] words = calls.take();
+        rewriter.news(wire::method, wire::send);
+        Calls.chunks(words, wire::calls);
+      }
+
+      @Override
+      void tick() {
+        calls.tick();
+      }
+
+      @Override
+      void rest() {
+        calls.running(wire::calls);
+        patterns.missing(instrumentation, (pattern, hint) -> wire.send('S', pattern + ": no method matched; " + hint));
+      }
+    };
+  }
+
+  private Source events(Wire wire, Request request, Hook hook) {
     Objects objects = new Objects();
     Events events = new Events(objects);
     events.warmUp();
-    if (!hook.acquire(events)) {
+    Patterns patterns = new Patterns(request.methods);
+    PlaceRewriter rewriter = new PlaceRewriter(instrumentation, patterns, request, hook, events);
+    return new Source(wire, patterns) {
+      private int ticks;
+
+      @Override
+      Recording<?> recording() {
+        return events;
+      }
+
+      @Override
+      ClassChanges changes() {
+        return rewriter;
+      }
+
+      @Override
+      void send() {
+        long[] words = events.take();
+        rewriter.news(wire::method, wire::send);
+        for (String object; (object = objects.next()) != null; ) {
+          wire.send('O', object);
+        }
+        Calls.chunks(words, wire::events);
+      }
+
+      @Override
+      void tick() {
+        events.tick(number -> wire.send('S', "place " + number + ": it is passed too often"));
+        if (++ticks % TICKS_PER_COUNT == 0) {
+          objects.count((identity, at, units) -> wire.send('P', identity + "|" + at + '|' + units));
+        }
+      }
+
+      @Override
+      void rest() {
+        events.rest(wire::events);
+      }
+    };
+  }
+
+  private void record(Wire wire, Request request) throws Exception {
+    Hook hook = Hook.in(instrumentation);
+    Source source = request.isOfEvents ? events(wire, request, hook) : calls(wire, request, hook);
+    if (!hook.acquire(source.recording())) {
       wire.send('B', "");
       return;
     }
-    Patterns patterns = new Patterns(request.methods);
-    PlaceRewriter rewriter = new PlaceRewriter(instrumentation, patterns, request, hook, events);
     try {
-      rewriter.begin();
-      if (request.waits || patterns.areAllMatched()) {
-        untilEnd(wire, request, new Source() {
-          @Override
-          public void send() {
-            Session.send(wire, rewriter, objects, events);
-          }
-
-          private int ticks;
-
-          @Override
-          public void tick() {
-            events.tick(number -> wire.send('S', "place " + number + ": it is passed too often"));
-            if (++ticks % TICKS_PER_COUNT == 0) {
-              objects.count((identity, at, units) -> wire.send('P', identity + "|" + at + '|' + units));
-            }
-          }
-
-          @Override
-          public long lost() {
-            return events.lost();
-          }
-        });
+      source.changes().begin();
+      if (request.waits || source.patterns.areAllMatched()) {
+        untilEnd(wire, request, source);
       } else {
-        patterns.missing(instrumentation, (pattern, hint) -> wire.send('N', pattern + '\0' + hint));
+        source.patterns.missing(instrumentation, (pattern, hint) -> wire.send('N', pattern + '\0' + hint));
       }
     } finally {
       hook.release();
-      rewriter.end(LOAD_MILLIS);
+      source.changes().end(LOAD_MILLIS);
     }
     Thread.sleep(LEAVE_MILLIS);
-    send(wire, rewriter, objects, events);
-    events.rest(wire::events);
-    wire.lost(events.lost());
+    source.send();
+    source.rest();
+    wire.lost(source.recording().lost());
     wire.send('Z', "");
-  }
-
-  /** Recorder with its messages. */
-  private interface Source {
-    void send();
-
-    void tick();
-
-    long lost();
   }
 
   private static void untilEnd(Wire wire, Request request, Source source) throws InterruptedException {
@@ -165,8 +188,8 @@ public final class Session implements Runnable {
         if (!wire.isBehind()) {
           source.send();
         }
-        if (source.lost() != lost) {
-          lost = source.lost();
+        if (source.recording().lost() != lost) {
+          lost = source.recording().lost();
           wire.lost(lost);
         }
         wire.flush();
@@ -178,22 +201,5 @@ public final class Session implements Runnable {
     } catch (IOException e) {
       // The observer is gone.
     }
-  }
-
-  /** Sends calls and names of methods. Calls are taken before the names, so no call is sent before its name. */
-  private static void send(Wire wire, Rewriter rewriter, Calls calls) {
-    long[] words = calls.take();
-    rewriter.news(wire::method, wire::send);
-    Calls.chunks(words, wire::calls);
-  }
-
-  /** Sends events, names of places, and objects. */
-  private static void send(Wire wire, PlaceRewriter rewriter, Objects objects, Events events) {
-    long[] words = events.take();
-    rewriter.news(wire::method, wire::send);
-    for (String object; (object = objects.next()) != null; ) {
-      wire.send('O', object);
-    }
-    Calls.chunks(words, wire::events);
   }
 }

@@ -7,35 +7,25 @@ import java.util.concurrent.atomic.AtomicLong;
  * Recorder of calls. Changed methods call it through {@link org.yunti.observe.trace.code.Hook} when they begin and end,
  * on any thread. It throws nothing and never blocks.
  */
-public final class Calls implements Recorder {
-  /** First method number of this trace. Numbers outside its range belong to another trace. */
-  private int base;
+public final class Calls extends Recording<ThreadCalls> {
   private final boolean withTexts;
   final long overNanos;
   private final long callsMax;
-  private final Threads<ThreadCalls> threads = new Threads<>(new Threads.Maker<>() {
-    @Override
-    public ThreadCalls make(Thread thread, MemoryBudget budget) {
-      return new ThreadCalls(thread, budget);
-    }
-  });
-  final Ring ring = new Ring();
   /** Calls that may still be reported, up to one second's worth. */
   private final AtomicLong allowed;
-  private final AtomicLong withoutPlace = new AtomicLong();
   private long tickedAt = System.nanoTime();
-  private long sweptAt = tickedAt;
 
   public Calls(boolean withTexts, long overNanos, long callsMax) {
+    super(new Threads.Maker<>() {
+      @Override
+      public ThreadCalls make(Thread thread, MemoryBudget budget) {
+        return new ThreadCalls(thread, budget);
+      }
+    });
     this.withTexts = withTexts;
     this.overNanos = overNanos;
     this.callsMax = callsMax;
     this.allowed = new AtomicLong(callsMax);
-  }
-
-  @Override
-  public void setBase(int base) {
-    this.base = base;
   }
 
   /**
@@ -57,31 +47,6 @@ public final class Calls implements Recorder {
     ring.take();
     allowed.set(callsMax);
     mine.setBusy(true);
-  }
-
-  /**
-   * Stops the recording of this thread's calls while it does the agent's work.
-   *
-   * @return the argument for {@link #setBusy}
-   */
-  @Override
-  public boolean markBusy() {
-    ThreadCalls mine = threads.findOrMake();
-    boolean wasBusy = mine != null && mine.isBusy();
-    if (mine != null) {
-      mine.setBusy(true);
-    }
-    return wasBusy;
-  }
-
-  /** Restores the state before {@link #markBusy}. */
-  @Override
-  public void setBusy(boolean wasBusy) {
-    ThreadCalls mine = threads.find();
-    if (mine != null) {
-      mine.setBusy(wasBusy);
-      mine.leaveIfIdle();
-    }
   }
 
   // ---- from changed methods ----
@@ -112,7 +77,7 @@ public final class Calls implements Recorder {
   }
 
   private void begin(int id, Object[] arguments) {
-    int method = id - base;
+    int method = number(id);
     if (method < 0 || method >= ThreadCalls.METHODS) {
       return;
     }
@@ -130,7 +95,7 @@ public final class Calls implements Recorder {
 
   /** @param value the result, or {@code this} for none */
   private void end(int id, long now, int flags, Object value) {
-    int method = id - base;
+    int method = number(id);
     if (method < 0 || method >= ThreadCalls.METHODS) {
       return;
     }
@@ -178,15 +143,7 @@ public final class Calls implements Recorder {
       long before = allowed.get();
       allowed.addAndGet(Math.min(more, callsMax - before));
     }
-    if (now - sweptAt > 1_000_000_000L) {
-      sweptAt = now;
-      threads.forEach(ThreadCalls::leaveIfDead);
-    }
-  }
-
-  /** Takes the chunks from the ring, one after the other. */
-  public long[] take() {
-    return ring.take();
+    sweep(now);
   }
 
   /** Receiver of chunks: an array, and a chunk's begin and end in it. */
@@ -210,11 +167,5 @@ public final class Calls implements Recorder {
         each.accept(chunk, 0, chunk.length);
       }
     });
-  }
-
-  public long lost() {
-    long[] sum = {withoutPlace.get()};
-    threads.forEach(it -> sum[0] += it.lost());
-    return sum[0];
   }
 }

@@ -1,7 +1,5 @@
 package org.yunti.observe.trace.calls;
 
-import java.util.concurrent.atomic.AtomicLong;
-
 /**
  * Recorder of events at places: requests and tasks that begin and end, locks and pools that are taken and given back.
  * A changed method reports each through {@link Recorder#enter}, with the object that it is about. It throws nothing and
@@ -9,37 +7,28 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>A place that is passed too often is turned off, because its events would cost the service more than they say.
  */
-public final class Events implements Recorder {
+public final class Events extends Recording<ThreadEvents> {
   private static final int NUMBERS = 1 << 16;
   /** Events of one place in a second from which on it is turned off. */
   private static final int OFTEN = 50_000;
   private static final int NANOS_PER_CHECK = 200_000_000;
 
-  private int base;
-  private final Threads<ThreadEvents> threads = new Threads<>(new Threads.Maker<>() {
-    @Override
-    public ThreadEvents make(Thread thread, MemoryBudget budget) {
-      return new ThreadEvents(thread, budget);
-    }
-  });
-  final Ring ring = new Ring();
   private final Objects objects;
   /** Events of each place since the last check. Lost increments do not matter. */
   private final int[] counts = new int[NUMBERS];
   private final boolean[] isOff = new boolean[NUMBERS];
   /** Places after which a thread sends its events: ends of requests and tasks. */
   private final boolean[] isEnd = new boolean[NUMBERS];
-  private final AtomicLong withoutPlace = new AtomicLong();
   private long checkedAt = System.nanoTime();
-  private long sweptAt = checkedAt;
 
   public Events(Objects objects) {
+    super(new Threads.Maker<>() {
+      @Override
+      public ThreadEvents make(Thread thread, MemoryBudget budget) {
+        return new ThreadEvents(thread, budget);
+      }
+    });
     this.objects = objects;
-  }
-
-  @Override
-  public void setBase(int base) {
-    this.base = base;
   }
 
   /** Marks a place as the end of a request or a task. */
@@ -65,24 +54,6 @@ public final class Events implements Recorder {
     mine.setBusy(true);
   }
 
-  @Override
-  public boolean markBusy() {
-    ThreadEvents mine = threads.findOrMake();
-    boolean wasBusy = mine != null && mine.isBusy();
-    if (mine != null) {
-      mine.setBusy(true);
-    }
-    return wasBusy;
-  }
-
-  @Override
-  public void setBusy(boolean wasBusy) {
-    ThreadEvents mine = threads.find();
-    if (mine != null) {
-      mine.setBusy(wasBusy);
-    }
-  }
-
   // ---- from changed methods ----
 
   @Override
@@ -105,7 +76,7 @@ public final class Events implements Recorder {
   public void thrown(Object error, int id) {}
 
   private void event(Object object, int id) {
-    int number = id - base;
+    int number = number(id);
     if (number < 0 || number >= NUMBERS || isOff[number]) {
       return;
     }
@@ -160,15 +131,7 @@ public final class Events implements Recorder {
         counts[i] = 0;
       }
     }
-    if (now - sweptAt > 1_000_000_000L) {
-      sweptAt = now;
-      threads.forEach(ThreadEvents::leaveIfDead);
-    }
-  }
-
-  /** Takes the chunks from the ring, one after the other. */
-  public long[] take() {
-    return ring.take();
+    sweep(now);
   }
 
   /** Sends the events that threads have kept. Call it when recording has ended. */
@@ -179,11 +142,5 @@ public final class Events implements Recorder {
         each.accept(chunk, 0, chunk.length);
       }
     });
-  }
-
-  public long lost() {
-    long[] sum = {withoutPlace.get()};
-    threads.forEach(it -> sum[0] += it.lost());
-    return sum[0];
   }
 }

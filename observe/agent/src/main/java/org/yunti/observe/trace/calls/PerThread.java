@@ -69,6 +69,9 @@ abstract class PerThread {
   /** Forgets what is under way in a thread that has ended. */
   abstract void forget();
 
+  /** Frees the object of a thread that records nothing now, if it would be one of very many. */
+  void leaveIfIdle() {}
+
   /** Returns the thread's name in its first chunk. */
   abstract byte[] title();
 

@@ -43,6 +43,7 @@ final class ThreadCalls extends PerThread {
   }
 
   /** Frees the object if its virtual thread is in no call, because there may be millions of virtual threads. */
+  @Override
   void leaveIfIdle() {
     if (isVirtual && depth == 0 && !isBusy) {
       thread = null;
