@@ -11,6 +11,8 @@ const RUNTIME_LOCK: u32 = 1;
 const GROUPS_FROM: u32 = 2;
 /// Sum of the times of calls relative to the time with at least one under way, from which on they are made at once.
 const AT_ONCE: f64 = 1.2;
+/// Difference between the time of a group and of a call, as share of the call, up to which they are the same.
+const SAME_TIME: f64 = 0.25;
 /// Share of the time that nothing else explains from which on it is a wait of its own.
 const UNEXPLAINED_MIN: f64 = 0.3;
 
@@ -45,6 +47,12 @@ pub fn under_lock(steps: Vec<Step>, identity: u32) -> Vec<Step> {
         }
     }
     all
+}
+
+/// Returns the call at which a group of workers works: its time is nearest to the group's own.
+fn nearest(held_ms: f64, calls: &[(Used, f64)]) -> Option<usize> {
+    let off = |at: usize| (held_ms - calls[at].1).abs();
+    (0..calls.len()).min_by(|a, b| off(*a).total_cmp(&off(*b))).filter(|at| off(*at) < calls[*at].1 * SAME_TIME)
 }
 
 /// Returns the steps of the mean request; `None` without requests on connections.
@@ -82,9 +90,8 @@ pub fn mean_request(evidence: &mut Evidence) -> Option<Vec<Step>> {
         steps.push(Step::Join((1..=calls.len() as u32).collect()));
     } else {
         elapsed_ms = sum_ms;
-        // A group of workers works at the calls whose time is nearest to its own.
-        for (used, ms) in &calls {
-            let group = groups.iter().find(|(_, held)| (held - ms).abs() < ms * 0.25);
+        for (at, (used, ms)) in calls.iter().enumerate() {
+            let group = groups.iter().find(|(_, held)| nearest(*held, &calls) == Some(at));
             steps.extend(group.map(|(identity, _)| Step::Acquire(*identity)));
             steps.push(Step::Wait(*used, *ms));
             steps.extend(group.map(|(identity, _)| Step::Release(*identity)));
@@ -102,6 +109,13 @@ pub fn mean_request(evidence: &mut Evidence) -> Option<Vec<Step>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_group_works_at_one_call() {
+        let calls = [(Used::Peer(0), 15.9), (Used::Peer(1), 12.9)];
+        assert_eq!([12.3, 15.0, 40.0].map(|held| nearest(held, &calls)), [Some(1), Some(0), None]);
+        assert_eq!(nearest(1.0, &[]), None);
+    }
 
     #[test]
     fn processor_time_under_the_lock() {
