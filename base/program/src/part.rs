@@ -25,11 +25,7 @@ pub const PARTS: [Part; 8] = [
     Part { name: "machine", about: "Check, measure and tune the machine under a process", make: "observe" },
     Part { name: "warmup", about: "Start a JVM service warm: archived classes, replayed requests", make: "warmup" },
     Part { name: "capacity", about: "Find out what a service can carry and what bounds it", make: "capacity" },
-    Part {
-        name: "watch",
-        about: "Compare a service by day and release: what costs more",
-        make: "capacity",
-    },
+    Part { name: "watch", about: "Compare a service by day and release: what costs more", make: "capacity" },
     Part { name: "sql", about: "Query files with SQL: Parquet, CSV, JSON, in directories and stores", make: "sql" },
     Part { name: "nn", about: "Load, measure and advise an HDFS NameNode", make: "namenode" },
 ];

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use yunti_heap::model::name::is_of_the_jdk;
+
 use super::evidence::Evidence;
 use super::measure::processors::group;
 use super::request::places::{Object, Role};
-use super::request::steps::{Builder, Step, Used, tidy};
+use super::request::steps::{Builder, Step, Used, cpu_ms, tidy};
 
 /// Time a request that something must be held to count, relative to the largest of all.
 const COUNTS: f64 = 0.02;
@@ -32,7 +34,7 @@ impl Resources {
     pub fn of(requests: &mut [Vec<Step>], builder: &Builder<'_>, evidence: &Evidence, processors: f64) -> Resources {
         let holds = held_ms(requests);
         let count = requests.len().max(1) as f64;
-        let cpu: f64 = requests.iter().map(|steps| super::request::steps::cpu_ms(steps)).sum::<f64>() / count;
+        let cpu: f64 = requests.iter().map(|steps| cpu_ms(steps)).sum::<f64>() / count;
         let sizes: HashMap<u32, u32> =
             holds.keys().map(|object| (*object, parallelism(*object, builder, evidence))).collect();
         let need = |object: u32| holds[&object] / count / f64::from(sizes[&object].max(1));
@@ -125,13 +127,12 @@ fn resource(used: Used, sizes: &HashMap<u32, u32>, evidence: &Evidence) -> Resou
 
 /// Returns the name of a lock or pool: its class, and for a class of the JDK the method of the program that uses it.
 fn name(object: &Object) -> String {
-    let of_library = |class: &str| ["java.", "javax.", "jdk.", "sun."].iter().any(|package| class.starts_with(package));
     let class = object.class.strip_prefix("Class of ").unwrap_or(&object.class);
-    if !of_library(class) {
+    if !is_of_the_jdk(class) {
         return object.class.clone();
     }
     let short = class.rsplit_once('.').map_or(class, |(_, short)| short);
-    match object.callers.iter().find(|caller| !of_library(caller)) {
+    match object.callers.iter().find(|caller| !is_of_the_jdk(caller)) {
         Some(caller) => format!("{short} in {caller}"),
         None => class.to_owned(),
     }

@@ -37,7 +37,7 @@ use yunti_base::Result;
 pub use attach::{diagnose, java_release};
 pub use classes::{loaded_classes, servers};
 pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
-pub use log::{CollectionLog, Pause, PauseLog};
+pub use log::{CollectionLog, Pause, PauseLog, overlaps};
 pub use memory::{Counted, Histogram, OldObject, OldObjects, areas};
 pub use perf_data::{PerfData, perf_data, perf_data_file};
 pub use profiler::{Profiler, Rates, Sampling};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::request::Request;
-use super::split::{Part, StackSample, of_pause, overlaps, waits_of, within};
-use crate::jvm::Pause;
+use super::split::{Part, StackSample, of_pause, waits_of, within};
+use crate::jvm::{Pause, overlaps};
 use crate::time_kind::{KINDS, TimeKind, is_page_fault};
 use yunti_probe::kernel::Wait;
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::comparison::{Comparison, Group, Stack, kinds, main_place, stacks};
 use super::evidence::{Breakdown, Evidence, Times};
 use super::request::{Request, quantile, slow_from, sorted_durations};
-use super::split::overlaps;
+use crate::jvm::overlaps;
 use crate::time_kind::{KINDS, TimeKind};
 use yunti_probe::answer::{self, Answer, Graph, Listing, Table};
 use yunti_probe::stack::{Frame, Kind, Tree};

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::request::Request;
-use crate::jvm::Pause;
+use crate::jvm::{Pause, overlaps};
 use crate::time_kind::TimeKind;
 use yunti_probe::kernel::Wait;
 use yunti_probe::stack::{Frame, Kind};
@@ -95,16 +95,6 @@ pub fn waits_of(request: &Request, waits: &[Wait], pauses: &[Pause], samples: &[
 
 pub fn of_pause(pause: &Pause) -> TimeKind {
     if pause.is_gc() { TimeKind::Gc } else { TimeKind::Safepoint }
-}
-
-/// Returns the pauses within a range, with the nanoseconds of overlap. Pauses do not overlap each other.
-pub fn overlaps(pauses: &[Pause], from: u64, to: u64) -> impl Iterator<Item = (&Pause, u64)> {
-    let first = pauses.partition_point(|pause| pause.end_ns <= from);
-    pauses[first..]
-        .iter()
-        .take_while(move |pause| pause.begin_ns < to)
-        .map(move |pause| (pause, pause.end_ns.min(to).saturating_sub(pause.begin_ns.max(from))))
-        .filter(|(_, ns)| *ns > 0)
 }
 
 #[cfg(test)]

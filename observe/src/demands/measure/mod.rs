@@ -22,12 +22,12 @@ use std::time::{Duration, Instant};
 
 use yunti_base::Result;
 use yunti_probe::answer::{Answer, or_skip};
-use yunti_probe::kernel::{LockEvent, LockFunctions, Wait, Waits};
+use yunti_probe::kernel::{LockEvent, LockFunctions, Wait, Waits, monotonic_ns};
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
 use yunti_probe::target::Process;
 
 use self::candidates::Candidates;
-use self::peers::{Peer, Peers};
+use self::peers::Peers;
 use self::processors::{ProcessorClock, ProcessorUse};
 use super::evidence::{Evidence, Runtime};
 use super::request::groups::Groups;
@@ -35,7 +35,6 @@ use super::request::places::Places;
 use super::request::timeline::{Sleep, Timeline};
 use crate::jvm::{CollectionLog, Message, PauseLog, Request, Tracer};
 use crate::runtime;
-use crate::time_kind::TimeKind;
 use crate::why::requests::RequestSampler;
 
 /// Time after a change of methods in which the JVM compiles them again.
@@ -53,10 +52,9 @@ struct Collector {
     events: usize,
     lost: u64,
     skips: Vec<String>,
-    waits: Vec<Wait>,
-    /// Remote ends of waits, by their place in `waits`; `u16::MAX` for none.
-    ends: Vec<u16>,
-    peers: Vec<String>,
+    waits: usize,
+    /// Waits by thread ID of this process's own namespace.
+    sleeps: HashMap<u32, Vec<Sleep>>,
     locks: Vec<LockEvent>,
 }
 
@@ -82,22 +80,14 @@ impl Collector {
         }
     }
 
-    fn add_wait(&mut self, wait: Wait, peers: &mut Peers) {
-        if self.waits.len() >= WAITS_MAX {
+    fn add_wait(&mut self, wait: &Wait, peers: Option<&mut Peers>) {
+        if self.waits >= WAITS_MAX {
             self.lost += 1;
             return;
         }
-        let is_network = TimeKind::of_wait(&wait, None) == TimeKind::Network;
-        let end = wait.file.filter(|_| is_network).and_then(|file| peers.of(file)).map(|peer| peer.to_string());
-        let number = end.map_or(u16::MAX, |end| {
-            let known = self.peers.iter().position(|peer| *peer == end).unwrap_or_else(|| {
-                self.peers.push(end);
-                self.peers.len() - 1
-            });
-            u16::try_from(known).unwrap_or(u16::MAX - 1)
-        });
-        self.waits.push(wait);
-        self.ends.push(number);
+        self.waits += 1;
+        let sleep = Sleep::of(wait, |descriptor| peers?.of(descriptor));
+        self.sleeps.entry(wait.tid).or_default().push(sleep);
     }
 
     fn add_locks(&mut self, locks: Vec<LockEvent>) {
@@ -106,24 +96,17 @@ impl Collector {
         self.locks.extend(locks.into_iter().take(room));
     }
 
-    /// Returns the waits of each thread, with thread IDs of the process's own namespace.
-    fn sleeps(&self, process: &Process) -> HashMap<u32, Vec<Sleep>> {
-        let mut by_tid: HashMap<u32, Vec<Sleep>> = HashMap::new();
-        for (wait, end) in self.waits.iter().zip(&self.ends) {
-            by_tid.entry(inside(process, wait.tid)).or_default().push(Sleep::of(wait, *end));
-        }
-        by_tid.values_mut().for_each(|sleeps| sleeps.sort_by_key(|sleep| sleep.off_ns));
-        by_tid
+    /// Takes the waits of each thread, by time.
+    fn take_sleeps(&mut self) -> HashMap<u32, Vec<Sleep>> {
+        let mut sleeps = std::mem::take(&mut self.sleeps);
+        sleeps.values_mut().for_each(|all| all.sort_by_key(|sleep| sleep.off_ns));
+        sleeps
     }
-}
-
-fn inside(process: &Process, tid: u32) -> u32 {
-    if process.pid == process.pid_inside { tid } else { process.tid_inside(tid) }
 }
 
 /// Sources that every process has.
 struct Sources {
-    peers: Peers,
+    peers: Option<Peers>,
     waits: Option<Waits>,
     sampler: Option<RequestSampler>,
     clock: Option<ProcessorClock>,
@@ -135,7 +118,8 @@ impl Sources {
         let waits = Waits::with_locks(process, locks);
         let waits = or_skip(&mut answer.skips, "waits of threads", waits);
         let sampler = or_skip(&mut answer.skips, "connections", RequestSampler::start(process));
-        let (peers, clock) = (Peers::new(process), Some(ProcessorClock::start(process)));
+        let peers = or_skip(&mut answer.skips, "remote ends of connections", Peers::new(process));
+        let clock = Some(ProcessorClock::start(process));
         Sources { peers, waits, sampler, clock, begin_ns: monotonic_ns() }
     }
 
@@ -145,10 +129,12 @@ impl Sources {
 
     fn collect(&mut self, collector: &mut Collector) {
         if let Some(waits) = self.waits.as_mut() {
-            waits.collect(|wait| collector.add_wait(wait, &mut self.peers), |_| ());
+            waits.collect(|wait| collector.add_wait(&wait, self.peers.as_mut()), |_| ());
             collector.add_locks(waits.take_locks());
         }
-        self.peers.keep_fresh();
+        if let Some(peers) = self.peers.as_mut() {
+            peers.keep_fresh();
+        }
         if let Some(sampler) = self.sampler.as_mut() {
             sampler.keep_up();
         }
@@ -172,7 +158,8 @@ impl Sources {
         answer.skips.append(&mut collector.skips);
         Evidence {
             requests: self.sampler.map(RequestSampler::finish),
-            peers_seconds: self.peers.seconds(&processors.by_process),
+            peers_seconds: self.peers.as_ref().map_or(0.0, |peers| peers.seconds(&processors.by_process)),
+            peers: self.peers.map(Peers::into_names).unwrap_or_default(),
             processors,
             begin_ns: self.begin_ns,
             end_ns,
@@ -234,14 +221,17 @@ pub fn measure_jvm(
     evidence.pauses.sort_by_key(|pause| pause.begin_ns);
     evidence.collections =
         collections.and_then(|log| or_skip(&mut answer.skips, "collections", log.stop(begin.elapsed())));
-    let mut sleeps = collector.sleeps(process);
+    // The agent has thread IDs of the JVM's own namespace.
+    let inside = |tid: u32| if process.pid == process.pid_inside { tid } else { process.tid_inside(tid) };
+    let mut sleeps: HashMap<u32, Vec<Sleep>> =
+        collector.take_sleeps().into_iter().map(|(tid, sleeps)| (inside(tid), sleeps)).collect();
     evidence.timelines = collector.timelines.into_values().collect();
     for timeline in &mut evidence.timelines {
         timeline.events.sort_by_key(|event| event.at_ns);
         timeline.sleeps = timeline.tid.and_then(|tid| sleeps.remove(&tid)).unwrap_or_default();
     }
     evidence.timelines.sort_by(|a, b| (&a.name, a.tid).cmp(&(&b.name, b.tid)));
-    (evidence.places, evidence.peers) = (collector.places, collector.peers);
+    evidence.places = collector.places;
     Ok((evidence, watched))
 }
 
@@ -275,19 +265,11 @@ pub fn measure_other(
     let (end_ns, processors) = (monotonic_ns(), sources.stop_clock());
     let mut evidence = sources.finish(&mut collector, processors, end_ns, answer);
     (evidence.runtime, evidence.groups) = (kind, groups);
-    let client = collector.peers.iter().position(|peer| *peer == Peer::Client.to_string());
-    for (tid, sleeps) in collector.sleeps(process) {
+    for (tid, sleeps) in collector.take_sleeps() {
         let name = process.thread_name(tid).unwrap_or_default();
         evidence.timelines.push(Timeline { name, tid: Some(tid), sleeps, ..Timeline::default() });
     }
     evidence.timelines.sort_by(|a, b| (&a.name, a.tid).cmp(&(&b.name, b.tid)));
-    native::add_events(&mut evidence, process, &collector.locks, client);
-    evidence.peers = collector.peers;
+    native::add_events(&mut evidence, process, &collector.locks);
     Ok((evidence, watched))
-}
-
-/// Returns the time of CLOCK_MONOTONIC, which is also the JVM's `System.nanoTime`.
-fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

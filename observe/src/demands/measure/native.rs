@@ -11,9 +11,11 @@ use yunti_probe::code::{find, is_go, name_at};
 use yunti_probe::kernel::{LockEvent, LockFunctions, LockRole};
 use yunti_probe::target::Process;
 
+use super::peers::Peers;
 use crate::demands::evidence::{Evidence, Runtime};
 use crate::demands::request::timeline::Timeline;
 use crate::jvm::PlaceEvent;
+use crate::runtime::node;
 
 /// Numbers of places.
 const WANTS: u32 = 0;
@@ -31,7 +33,7 @@ pub fn runtime(process: &Process) -> Runtime {
     let name = file.as_deref().and_then(|path| path.file_name()?.to_str()).unwrap_or_default();
     match name {
         _ if is_go(process) => Runtime::Go,
-        _ if name.starts_with("node") => Runtime::Node,
+        _ if node::is_node(process) => Runtime::Node,
         _ if name.starts_with("python") && !name.ends_with('t') => Runtime::Python,
         _ => Runtime::Native,
     }
@@ -48,9 +50,7 @@ pub fn lock_functions(process: &Process) -> LockFunctions {
 }
 
 /// Adds the events of requests and locks to the timelines.
-///
-/// @param client number of the remote end that is a client
-pub fn add_events(evidence: &mut Evidence, process: &Process, locks: &[LockEvent], client: Option<usize>) {
+pub fn add_events(evidence: &mut Evidence, process: &Process, locks: &[LockEvent]) {
     let roles = [(WANTS, "w"), (HAS, "a"), (FAILED, "f"), (RELEASES, "r"), (REQUEST_BEGINS, "q"), (REQUEST_ENDS, "Q")];
     roles.iter().for_each(|(number, letter)| evidence.places.add(*number, letter));
     let mut by_tid: HashMap<u32, Vec<PlaceEvent>> = HashMap::new();
@@ -71,7 +71,7 @@ pub fn add_events(evidence: &mut Evidence, process: &Process, locks: &[LockEvent
     }
     for timeline in &mut evidence.timelines {
         let mut events = timeline.tid.and_then(|tid| by_tid.remove(&tid)).unwrap_or_default();
-        events.extend(requests(timeline, client));
+        events.extend(requests(timeline));
         // A request begins before what it takes, and ends after what it gives back.
         events.sort_by_key(|event| (event.at_ns, event.place != REQUEST_BEGINS));
         timeline.events = events;
@@ -84,12 +84,11 @@ fn identity(address: u64) -> u32 {
 }
 
 /// Returns begins and ends of the requests of a thread that waits for its client between them.
-fn requests(timeline: &Timeline, client: Option<usize>) -> Vec<PlaceEvent> {
-    let Some(client) = client.and_then(|number| u16::try_from(number).ok()) else { return Vec::new() };
+fn requests(timeline: &Timeline) -> Vec<PlaceEvent> {
     let mut events = Vec::new();
     let mut begin = None;
     let event = |at: u64, place| PlaceEvent { at_ns: at as i64, place, object: 0 };
-    for sleep in timeline.sleeps.iter().filter(|sleep| sleep.peer == Some(client) && !sleep.is_queueing()) {
+    for sleep in timeline.sleeps.iter().filter(|sleep| sleep.peer == Some(Peers::CLIENTS) && !sleep.is_queueing()) {
         if let Some(from) = begin.filter(|from| sleep.off_ns > from + REQUEST_NS_MIN) {
             events.push(event(from, REQUEST_BEGINS));
             events.push(event(sleep.off_ns, REQUEST_ENDS));
@@ -121,8 +120,8 @@ mod tests {
             sleep(510_000, 600_000, 0),
         ];
         let timeline = Timeline { sleeps, ..Timeline::default() };
-        let found: Vec<_> = requests(&timeline, Some(0)).iter().map(|event| (event.at_ns, event.place)).collect();
+        let found: Vec<_> = requests(&timeline).iter().map(|event| (event.at_ns, event.place)).collect();
         assert_eq!(found, [(100_000, REQUEST_BEGINS), (400_000, REQUEST_ENDS)]);
-        assert!(requests(&timeline, None).is_empty());
+        assert!(requests(&Timeline::default()).is_empty());
     }
 }

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::Instant;
 
-use yunti_probe::target::cgroup::folders;
+use yunti_probe::target::cgroup::throttling;
 use yunti_probe::target::schedule::{ThreadTime, processors_of, thread_times};
 use yunti_probe::target::{Process, processes};
+
+use crate::why::facts::COMPILERS;
 
 /// Kind of a JVM's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ impl ThreadKind {
             "ConcGC",
             "GC task thread",
         ];
-        if name.contains("CompilerThre") || name.starts_with("C1 Comp") || name.starts_with("C2 Comp") {
+        if COMPILERS.iter().any(|begin| name.starts_with(begin)) {
             ThreadKind::Compiler
         } else if COLLECTORS.iter().any(|begin| name.starts_with(begin)) {
             ThreadKind::Collector
@@ -89,7 +91,7 @@ fn machine() -> [f64; 2] {
 #[derive(Clone, Debug, Default)]
 pub struct ProcessorUse {
     pub seconds: f64,
-    /// Processors that the process may use.
+    /// Processors that the process may use: its affinity, and the quotas of its control groups.
     pub processors: f64,
     pub program: f64,
     pub compiler: f64,
@@ -115,9 +117,10 @@ impl ProcessorClock {
 
     pub fn finish(self) -> ProcessorUse {
         let (first, last) = (self.first, Clocks::read(&self.process));
+        let allowed = processors_of(&self.process) as f64;
         let mut used = ProcessorUse {
             seconds: (last.at - first.at).as_secs_f64(),
-            processors: processors(&self.process),
+            processors: throttling(&self.process).processors.map_or(allowed, |quota| quota.min(allowed)),
             busy: last.busy_seconds - first.busy_seconds,
             steal: last.steal_seconds - first.steal_seconds,
             ..ProcessorUse::default()
@@ -146,17 +149,6 @@ impl ProcessorClock {
             .collect();
         used
     }
-}
-
-/// Returns the processors that a process may use: its affinity, and the quota of its control group.
-fn processors(process: &Process) -> f64 {
-    let allowed = processors_of(process) as f64;
-    let quotas = folders(process, "cpu").into_iter().filter_map(|folder| {
-        let text = fs::read_to_string(folder.join("cpu.max")).ok()?;
-        let (quota, period) = text.trim().split_once(' ')?;
-        Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)
-    });
-    quotas.fold(allowed, f64::min)
 }
 
 /// Returns the name of a thread's group: its name without numbers.

@@ -5,6 +5,7 @@
 //!   timeline.rs  events and waits of each thread, by time
 //!   work.rs      requests and tasks: which thread did what, and when
 //!   steps.rs     necessary steps of a request: waits for locks, pools and processors left out
+//!   under_way.rs requests under way over the time
 //!   scaling.rs   processor time of a request, by what runs beside it
 //!   groups.rs    units of work of a runtime, by their first function
 //!   means.rs     one request of mean times, where single ones are not seen
@@ -16,4 +17,5 @@ pub mod places;
 pub mod scaling;
 pub mod steps;
 pub mod timeline;
+pub mod under_way;
 pub mod work;

@@ -12,6 +12,7 @@ use super::places::Role;
 use super::timeline::{Sleep, Timeline};
 use super::work::{Span, Work};
 use crate::demands::evidence::Evidence;
+use crate::jvm::{PlaceEvent, overlaps};
 use crate::time_kind::TimeKind;
 
 /// Thing that a step uses.
@@ -29,7 +30,7 @@ pub enum Used {
     Disk,
     Sleep,
     OtherThread,
-    /// Whatever a virtual thread waits for.
+    /// Any wait of a virtual thread.
     Parked,
 }
 
@@ -179,8 +180,7 @@ impl<'a> Builder<'a> {
                 let Some(sleep) = sleeps.next() else { break };
                 cpu(&mut steps, at, next_sleep.min(span.end_ns));
                 if !wanted && !sleep.is_queueing() {
-                    let coming = events.peek().map(|event| (event.at_ns as u64, event.object));
-                    self.add_sleep(&mut steps, sleep, span, coming, &mut spawned);
+                    self.add_sleep(&mut steps, sleep, span, events.peek().copied(), &mut spawned);
                 }
                 at = at.max(sleep.on_ns.min(span.end_ns));
                 continue;
@@ -231,19 +231,14 @@ impl<'a> Builder<'a> {
         steps: &mut Vec<Step>,
         sleep: &Sleep,
         span: &Span,
-        coming: Option<(u64, u32)>,
+        coming: Option<&PlaceEvent>,
         spawned: &mut [Task],
     ) {
         let from = sleep.off_ns.max(span.begin_ns);
         let to = sleep.woken_ns.min(span.end_ns);
         let mut ns = to.saturating_sub(from);
         if !sleep.kind.goes_on_in_pauses() {
-            for pause in &self.evidence.pauses[self.evidence.pauses.partition_point(|pause| pause.end_ns <= from)..] {
-                if pause.begin_ns >= to {
-                    break;
-                }
-                ns = ns.saturating_sub(pause.end_ns.min(to) - pause.begin_ns.max(from));
-            }
+            ns -= overlaps(&self.evidence.pauses, from, to).map(|(_, paused)| paused).sum::<u64>().min(ns);
         }
         let used = match sleep.kind {
             TimeKind::Network => sleep.peer.map_or(Used::Network, Used::Peer),
@@ -253,15 +248,14 @@ impl<'a> Builder<'a> {
                 if self.is_monitor_wait(sleep, span.thread, coming) {
                     return;
                 }
-                let ended = |task: &Task| !task.is_joined && task.end_ns <= sleep.on_ns + WAKE_NS;
-                let waited = |task: &&mut Task| ended(task) && task.end_ns + WAKE_NS >= from;
-                if spawned.iter().any(|task| ended(task) && task.end_ns + WAKE_NS >= from) {
-                    let mut numbers = Vec::new();
-                    for task in spawned.iter_mut().filter(waited) {
-                        task.is_joined = true;
-                        numbers.push(task.number);
-                    }
-                    steps.push(Step::Join(numbers));
+                let ended = |task: &&mut Task| task.end_ns + WAKE_NS >= from && task.end_ns <= sleep.on_ns + WAKE_NS;
+                let mut joined = Vec::new();
+                for task in spawned.iter_mut().filter(|task| !task.is_joined).filter(ended) {
+                    task.is_joined = true;
+                    joined.push(task.number);
+                }
+                if !joined.is_empty() {
+                    steps.push(Step::Join(joined));
                     return;
                 }
                 Used::OtherThread
@@ -274,13 +268,10 @@ impl<'a> Builder<'a> {
 
     /// Returns true for a wait for the monitor of a synchronized method: by the next event the thread has it, and
     /// another thread had it when the wait began.
-    fn is_monitor_wait(&self, sleep: &Sleep, thread: usize, coming: Option<(u64, u32)>) -> bool {
-        let Some((at, object)) = coming.filter(|(at, object)| *object != 0 && *at < sleep.on_ns + ENTER_NS) else {
-            return false;
-        };
-        let Some(holds) = self.holds.get(&object) else { return false };
+    fn is_monitor_wait(&self, sleep: &Sleep, thread: usize, coming: Option<&PlaceEvent>) -> bool {
+        let is_next = |event: &&PlaceEvent| event.object != 0 && (event.at_ns as u64) < sleep.on_ns + ENTER_NS;
+        let Some(holds) = coming.filter(is_next).and_then(|event| self.holds.get(&event.object)) else { return false };
         let before = holds.partition_point(|(begin, ..)| *begin <= sleep.off_ns + ENTER_NS);
-        let _ = at;
         holds[..before].iter().rev().take(64).any(|(_, end, by)| *by != thread && *end >= sleep.off_ns)
     }
 }

@@ -18,15 +18,13 @@ pub struct Sleep {
 }
 
 impl Sleep {
-    /// Returns the time of a wait. `end` is the number of the remote end, or `u16::MAX`.
-    pub fn of(wait: &Wait, end: u16) -> Sleep {
-        Sleep {
-            off_ns: wait.off_ns,
-            woken_ns: wait.woken_ns,
-            on_ns: wait.on_ns,
-            kind: TimeKind::of_wait(wait, None),
-            peer: Some(end).filter(|end| *end != u16::MAX),
-        }
+    /// Returns the time of a wait.
+    ///
+    /// @param peer remote end of a descriptor by its number
+    pub fn of(wait: &Wait, peer: impl FnOnce(u32) -> Option<u16>) -> Sleep {
+        let kind = TimeKind::of_wait(wait, None);
+        let peer = wait.file.filter(|_| kind == TimeKind::Network).and_then(peer);
+        Sleep { off_ns: wait.off_ns, woken_ns: wait.woken_ns, on_ns: wait.on_ns, kind, peer }
     }
 
     /// Returns true if the thread was ready all the time.

@@ -1,9 +1,18 @@
 //! Requests and tasks: which thread did what, and when.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 
 use super::places::{Places, Role};
 use super::timeline::Timeline;
+use crate::demands::measure::processors::group;
+
+/// Share of the requests on connections that threads must show for a request to be known step by step.
+pub const SHOWN_MIN: f64 = 0.7;
+/// Requests on connections from which on they are a count to compare with; and calls relative to them that are too
+/// many.
+const COUNT_MIN: f64 = 50.0;
+const TOO_MANY: f64 = 1.4;
 
 /// Work of one thread from a begin to an end.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,6 +89,39 @@ impl Work {
                 _ => {}
             }
         }
+    }
+
+    /// Returns the requests that ended within a time.
+    pub fn ended_within(&self, time: &RangeInclusive<u64>) -> impl Iterator<Item = &Span> {
+        self.requests.iter().filter(|span| span.end_ns > *time.start() && span.end_ns <= *time.end())
+    }
+
+    /// Removes calls that only hand a request over to another thread, where the same method is called again.
+    ///
+    /// If there are more calls than requests on connections, the threads with the longest calls have the requests.
+    pub fn drop_hand_overs(&mut self, timelines: &[Timeline], time: &RangeInclusive<u64>, on_connections: f64) {
+        if on_connections < COUNT_MIN || (self.ended_within(time).count() as f64) < on_connections * TOO_MANY {
+            return;
+        }
+        let group = |span: &Span| group(&timelines[span.thread].name);
+        let mut sums: BTreeMap<String, (f64, u64)> = BTreeMap::new();
+        for span in self.ended_within(time) {
+            let (count, ns) = sums.entry(group(span)).or_default();
+            *count += 1.0;
+            *ns += span.end_ns - span.begin_ns;
+        }
+        let mut groups: Vec<(String, f64, f64)> =
+            sums.into_iter().map(|(name, (count, ns))| (name, count, ns as f64 / count)).collect();
+        groups.sort_by(|a, b| b.2.total_cmp(&a.2));
+        let mut kept: Vec<String> = Vec::new();
+        let mut count = 0.0;
+        for (name, calls, _) in groups {
+            if count < on_connections * SHOWN_MIN {
+                count += calls;
+                kept.push(name);
+            }
+        }
+        self.requests.retain(|span| kept.contains(&group(span)));
     }
 
     /// Returns the first run of a task that began after a time.

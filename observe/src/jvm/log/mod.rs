@@ -7,5 +7,5 @@ mod warnings;
 
 pub use collections::CollectionLog;
 pub use file::LogFile;
-pub use pauses::{Pause, PauseLog};
+pub use pauses::{Pause, PauseLog, overlaps};
 pub use warnings::{SilencedWarnings, restore_warnings};

@@ -43,6 +43,16 @@ impl PauseLog {
     }
 }
 
+/// Returns the pauses within a range, with the nanoseconds of overlap. Pauses do not overlap each other.
+pub fn overlaps(pauses: &[Pause], from: u64, to: u64) -> impl Iterator<Item = (&Pause, u64)> {
+    let first = pauses.partition_point(|pause| pause.end_ns <= from);
+    pauses[first..]
+        .iter()
+        .take_while(move |pause| pause.begin_ns < to)
+        .map(move |pause| (pause, pause.end_ns.min(to).saturating_sub(pause.begin_ns.max(from))))
+        .filter(|(_, ns)| *ns > 0)
+}
+
 /// Parses a line, which the JVM writes at the end of the pause:
 /// `[4394ns] Safepoint "G1CollectFull", Time since last: 21957770 ns,
 /// Reaching safepoint: 4957 ns, .., Total: 4352972 ns`

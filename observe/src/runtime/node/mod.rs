@@ -81,7 +81,7 @@ const STACKS: &str = "stacks of JavaScript";
 
 /// Returns true for a process of Node.js, by its executable or library. Programs that carry V8 for other uses have
 /// neither.
-fn is_node(process: &Process) -> bool {
+pub fn is_node(process: &Process) -> bool {
     let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let is_named = |name: &str| name == "node" || name == "nodejs" || name.starts_with("node-v");
     let program = process.executable().map(|path| file(&path.to_string_lossy()));

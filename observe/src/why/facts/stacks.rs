@@ -34,7 +34,8 @@ const DIRECT: &str = "java.nio.Bits.reserveMemory";
 const STALLS: [&str; 4] =
     ["alloc_page_stall", "ZPageAllocator::alloc_page_or_stall", "pace_for_alloc", "handle_alloc_failure"];
 const NO_WORK: [&str; 2] = ["ReferenceQueue.remove", "waitForReferencePendingList"];
-const COMPILERS: [&str; 3] = ["C1 Compiler", "C2 Compiler", "JVMCI"];
+/// Beginnings of the names of compilers' threads.
+pub const COMPILERS: [&str; 3] = ["C1 Compiler", "C2 Compiler", "JVMCI"];
 
 impl JvmStacks {
     pub fn of(recording: &Recording) -> JvmStacks {

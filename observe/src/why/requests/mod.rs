@@ -16,7 +16,7 @@ mod rules;
 mod sampler;
 mod turns;
 
-pub use peers::owners;
+pub use peers::{address_text, owners};
 pub use rules::{connection_per_request, is_idle, outstanding, unanswered_connects};
 pub use sampler::{Pace, RequestSampler};
 

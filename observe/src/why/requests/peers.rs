@@ -1,6 +1,7 @@
 //! Processes on this machine that own given sockets.
 
 use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::ffi::OsStrExt;
 
 use yunti_probe::target::{Process, each_descriptor, label};
@@ -18,6 +19,11 @@ pub fn owners(inodes: &[u32]) -> HashMap<u32, u32> {
         found.len() < inodes.len()
     });
     found
+}
+
+/// Returns an address and port as text: `127.0.0.1:5432`.
+pub fn address_text((address, port): (IpAddr, u16)) -> String {
+    SocketAddr::new(address, port).to_string()
 }
 
 /// Returns a process as text: `postgres 4711`.

@@ -419,7 +419,7 @@ impl RequestSampler {
             .peers
             .iter()
             .map(|(peer, group)| PeerRequests {
-                peer: text(*peer),
+                peer: peers::address_text(*peer),
                 process: names.get(peer).cloned(),
                 ..self.peer_requests(&self.groups[*group], &self.groups[*group].timeline, seconds)
             })
@@ -531,7 +531,7 @@ impl RequestSampler {
     }
 
     fn wire(&self, seconds: f64) -> Wire {
-        let names = self.peers.iter().map(|(peer, group)| (text(*peer), *group));
+        let names = self.peers.iter().map(|(peer, group)| (peers::address_text(*peer), *group));
         let groups: Vec<(String, usize)> =
             names.chain([("clients".to_owned(), INBOUND), ("peers".to_owned(), OTHERS)]).collect();
         let mut wire = Wire::default();
@@ -656,11 +656,4 @@ impl RequestSampler {
 /// Returns true if a listener on any address of this namespace may serve the address.
 fn is_here(address: IpAddr) -> bool {
     address.is_loopback()
-}
-
-fn text((address, port): Address) -> String {
-    match address {
-        IpAddr::V4(_) => format!("{address}:{port}"),
-        IpAddr::V6(_) => format!("[{address}]:{port}"),
-    }
 }
