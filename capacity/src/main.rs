@@ -4,13 +4,15 @@
 //!   flags -> command/  flags and run of each command
 //!              |-> messages/ shares of messages, and other libraries tried on them
 //!              |-> report/   the answer as text, JSON and page
-//!              `-> measured  demands of a process, by `yunti observe demands`
+//!              |-> measured  demands of a process
+//!              `-> observe   `yunti observe`, run as a process
 //!   load/, model/: crates; each is useful alone
 //! ```
 
 mod command;
 mod measured;
 mod messages;
+mod observe;
 mod report;
 
 use std::process::ExitCode;

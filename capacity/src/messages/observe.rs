@@ -1,14 +1,11 @@
-//! Measurements of the service by `yunti observe`, which runs as a process beside this one.
-
-use std::ffi::OsStr;
-use std::process::{Command, Stdio};
+//! Measurements of the service by `yunti observe`.
 
 use serde::Serialize;
 use serde_json::Value;
 use yunti_base::{Code, Error, Result};
-use yunti_program::part::Part;
 
 use super::flame::Profile;
+use crate::observe;
 
 /// Requests of the service, and their processor time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -34,34 +31,9 @@ pub fn requests(pid: u32, seconds: f64) -> Result<Option<Requests>> {
 }
 
 fn run(words: &[&str], pid: u32, seconds: f64) -> Result<Value> {
-    let observe = Part::named("observe").ok_or_else(|| Error::new(Code::Internal, "there is no part 'observe'"))?;
-    let program = observe.installed()?;
-    let words = words.iter().map(OsStr::new);
-    let output = Command::new(&program)
-        .args(words)
-        .args(["--json", "--pid", &pid.to_string(), "--seconds", &seconds.to_string()])
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| Error::io(Code::Internal, "cannot start", &e).at_path(program.to_string_lossy()))?;
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    if let Some(message) = document["error"]["message"].as_str() {
-        let code = match document["error"]["exit_code"].as_u64() {
-            Some(2) => Code::Usage,
-            Some(130) => Code::Cancelled,
-            _ => Code::Input,
-        };
-        let error = Error::new(code, message);
-        return Err(match document["error"]["hint"].as_str() {
-            Some(hint) => error.hint(hint),
-            None => error,
-        });
-    }
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        let line = text.lines().last().unwrap_or("it printed nothing").to_owned();
-        return Err(Error::new(Code::Input, format!("yunti observe failed: {line}")));
-    }
-    Ok(document)
+    let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    words.extend(["--pid".to_owned(), pid.to_string(), "--seconds".to_owned(), seconds.to_string()]);
+    Ok(serde_json::from_str(&observe::run(&words)?).unwrap_or_default())
 }
 
 fn unknown(command: &str) -> Error {
