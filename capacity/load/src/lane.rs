@@ -6,6 +6,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
@@ -25,6 +26,10 @@ pub const SECOND_NS: u64 = 1_000_000_000;
 const STOPPED_DRAIN_NS: u64 = SECOND_NS;
 /// Time after the end in which requests that were due before it are sent: they are the slowest ones.
 const GRACE_NS: u64 = SECOND_NS;
+/// Time between two attempts of a client in a closed loop to connect.
+pub const RETRY_NS: u64 = SECOND_NS / 10;
+/// Times that a request is sent again, at most.
+const REPEATS_MAX: u8 = 5;
 
 /// State that the threads of a run share.
 pub struct Control {
@@ -43,9 +48,6 @@ pub struct Report {
     pub second: usize,
     pub batch: Batch,
 }
-
-/// Times that a request is sent again, at most.
-const REPEATS_MAX: u8 = 5;
 
 /// Request to send.
 #[derive(Clone, Copy, Debug)]
@@ -240,6 +242,14 @@ impl<'a> Lane<'a> {
         }
     }
 
+    /// Returns the address of the next connection, and counts this connection.
+    pub fn next_address(&mut self) -> SocketAddr {
+        let addresses = &self.plan.addresses;
+        let address = addresses[(self.record.connects % addresses.len() as u64) as usize];
+        self.record.connects += 1;
+        address
+    }
+
     /// Returns true if a request may be sent again after its connection closed without an answer.
     pub fn may_repeat(&self, job: &Job) -> bool {
         job.repeats < REPEATS_MAX && self.plan.script.request(job.request).is_repeatable
@@ -251,9 +261,9 @@ impl<'a> Lane<'a> {
         self.queue.push_front(Job { repeats: job.repeats + 1, ..job });
     }
 
-    /// Fails the request that has waited longest, if one waits.
+    /// Fails the next request, if there is one: no connection could be opened, or became free, for it.
     pub fn fail_next(&mut self, failure: Failure, text: impl FnOnce() -> String) {
-        if let Some(job) = self.queue.pop_front() {
+        if let Some(job) = self.next_job() {
             self.fail(&job, failure, text);
         }
     }

@@ -4,7 +4,6 @@
 //! wakes a thread of the server, which may take the processor: answers that wait would look late.
 
 use std::io;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use mio::event::Event;
@@ -16,7 +15,7 @@ use yunti_base::{Code, Error, Result};
 use super::slot::{Input, READ_BYTES, Slot, State};
 use super::stream::{Stream, StreamError};
 use crate::http::timer::Timer;
-use crate::lane::{Job, Lane, SECOND_NS};
+use crate::lane::{Job, Lane, RETRY_NS, SECOND_NS};
 use crate::server::trust::Tls;
 use crate::tally::failure::Failure;
 use crate::tally::record::{Moments, Record};
@@ -24,8 +23,6 @@ use crate::tally::record::{Moments, Record};
 const EVENTS: usize = 1024;
 /// Connections that open at once, at most: the backlog of a server may be short.
 const OPENING_MAX: usize = 128;
-/// Time between two attempts of a client in a closed loop.
-const RETRY_NS: u64 = SECOND_NS / 10;
 /// Longest sleep, after which flags and time limits are checked.
 const ROUND: Duration = Duration::from_millis(50);
 /// Period of the check of time limits.
@@ -53,7 +50,6 @@ pub struct Driver<'a> {
     clients: usize,
     buffer: Vec<u8>,
     checked_ns: u64,
-    address: usize,
 }
 
 /// Runs a thread's part to its end.
@@ -75,7 +71,6 @@ pub fn run(lane: Lane, tls: Option<Tls>) -> Result<Record> {
         clients: 0,
         buffer: vec![0; READ_BYTES],
         checked_ns: 0,
-        address: 0,
     };
     let file = driver.timer.as_raw_fd();
     driver.poll.registry().register(&mut SourceFd(&file), TIMER, Interest::READABLE).map_err(failed)?;
@@ -223,20 +218,11 @@ impl Driver<'_> {
         match self.slots[n].write(wire) {
             Ok(()) => {}
             // The server may have answered before it closed: the answer is read yet.
-            Err(e) => self.read_after(n, &e),
-        }
-    }
-
-    fn read_after(&mut self, n: usize, error: &StreamError) {
-        match error {
-            StreamError::Io(_) => {
+            Err(StreamError::Io(_)) => {
                 self.slots[n].is_ended = true;
                 self.read(n);
             }
-            StreamError::Tls(e) => {
-                let text = e.to_string();
-                self.end_request(n, Failure::Tls, text);
-            }
+            Err(StreamError::Tls(e)) => self.end_request(n, Failure::Tls, e.to_string()),
         }
     }
 
@@ -300,13 +286,10 @@ impl Driver<'_> {
     }
 
     fn connect(&mut self, n: usize) {
-        let addresses = &self.lane.plan.addresses;
-        let address: SocketAddr = addresses[self.address % addresses.len()];
-        self.address += 1;
+        let address = self.lane.next_address();
         let slot = &mut self.slots[n];
         slot.generation = slot.generation.wrapping_add(1);
         let token = Token((slot.generation as usize) << SLOT_BITS | n);
-        self.lane.record.connects += 1;
         match Stream::open(address, self.poll.registry(), token, self.tls.as_ref()) {
             Ok(stream) => {
                 slot.stream = Some(stream);
@@ -349,14 +332,8 @@ impl Driver<'_> {
 
     /// Fails the request that a connection was opened for.
     fn fail_connect(&mut self, n: usize, failure: Failure, text: String) {
-        if self.lane.plan.is_open() {
-            self.lane.fail_next(failure, || text);
-            return;
-        }
         self.slots[n].retry_ns = self.lane.now_ns() + RETRY_NS;
-        if let Some(job) = self.lane.next_job() {
-            self.lane.fail(&job, failure, || text);
-        }
+        self.lane.fail_next(failure, || text);
     }
 
     fn close(&mut self, n: usize) {

@@ -14,15 +14,13 @@ use yunti_base::{Code, Error, Result};
 use super::exchange::{Exchange, Fault, exchange};
 use super::opening::{Opened, open, requests};
 use crate::http::timer::Timer;
-use crate::lane::{Job, Lane, SECOND_NS};
+use crate::lane::{Job, Lane, RETRY_NS};
 use crate::server::trust::Tls;
 use crate::tally::failure::Failure;
 use crate::tally::record::{Moments, Record};
 
 /// Period of the check of flags and seconds.
 const ROUND: Duration = Duration::from_millis(20);
-/// Time between two attempts of a client in a closed loop.
-const RETRY_NS: u64 = SECOND_NS / 10;
 /// Connections that open at once, at most.
 const OPENING_MAX: usize = 32;
 
@@ -43,6 +41,7 @@ struct Slot {
     used: usize,
     /// Since when the connection takes requests without a wait.
     since_ns: u64,
+    /// Moment before which a closed loop does not connect again.
     retry_ns: u64,
 }
 
@@ -56,7 +55,6 @@ struct Driver<'a> {
     events: UnboundedSender<Event>,
     opening: usize,
     busy: usize,
-    address: usize,
 }
 
 /// Runs a thread's part to its end.
@@ -81,7 +79,6 @@ pub fn run(lane: Lane, tls: Option<Tls>, streams: usize) -> Result<Record> {
         events,
         opening: 0,
         busy: 0,
-        address: 0,
     };
     runtime.block_on(driver.work(inbox)).map_err(failed)
 }
@@ -141,7 +138,8 @@ impl Driver<'_> {
             false => clients.div_ceil(self.streams).saturating_sub(self.open()),
         };
         for _ in self.opening..wanted.min(OPENING_MAX) {
-            let is_free = |slot: &Slot| slot.sender.is_none() && !slot.is_opening && slot.retry_ns <= now_ns;
+            let may_connect = |slot: &Slot| is_open || slot.retry_ns <= now_ns;
+            let is_free = |slot: &Slot| slot.sender.is_none() && !slot.is_opening && may_connect(slot);
             let Some(n) = self.slots.iter().position(is_free) else { break };
             self.connect(n);
         }
@@ -173,10 +171,7 @@ impl Driver<'_> {
     }
 
     fn connect(&mut self, n: usize) {
-        let addresses = &self.lane.plan.addresses;
-        let address = addresses[self.address % addresses.len()];
-        self.address += 1;
-        self.lane.record.connects += 1;
+        let address = self.lane.next_address();
         let slot = &mut self.slots[n];
         slot.is_opening = true;
         slot.generation += 1;
@@ -211,12 +206,8 @@ impl Driver<'_> {
                 match result {
                     Ok(sender) => slot.sender = Some(sender),
                     Err((failure, text)) => {
-                        slot.retry_ns = if self.lane.plan.is_open() { 0 } else { now_ns + RETRY_NS };
-                        if self.lane.plan.is_open() {
-                            self.lane.fail_next(failure, || text);
-                        } else if let Some(job) = self.lane.next_job() {
-                            self.lane.fail(&job, failure, || text);
-                        }
+                        slot.retry_ns = now_ns + RETRY_NS;
+                        self.lane.fail_next(failure, || text);
                     }
                 }
             }
@@ -236,7 +227,7 @@ impl Driver<'_> {
                 let is_broken = matches!(&exchange.result, Err(fault) if fault.failure != Failure::Timeout);
                 if is_broken && self.slots[n].generation == generation {
                     self.slots[n].sender = None;
-                    self.slots[n].retry_ns = if self.lane.plan.is_open() { 0 } else { now_ns + RETRY_NS };
+                    self.slots[n].retry_ns = now_ns + RETRY_NS;
                 }
             }
         }
