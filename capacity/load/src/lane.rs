@@ -90,8 +90,7 @@ impl<'a> Lane<'a> {
         let source = match plan.arrivals {
             Kind::Rate { per_second, spacing } => Some(Source::Rate { per_second, spacing }),
             Kind::Log { speed } => {
-                let times = plan.script.times_ns().map(|times| times.iter().map(|&ns| (ns as f64 / speed) as u64));
-                Some(Source::Log(times.map(|times| times.collect()).unwrap_or_else(|| [].into())))
+                Some(Source::Log { times_ns: plan.script.times_ns().cloned().unwrap_or_default(), speed })
             }
             Kind::Closed => None,
         };

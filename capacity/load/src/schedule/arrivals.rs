@@ -18,8 +18,8 @@ pub enum Spacing {
 pub enum Source {
     /// A rate per second, over all threads.
     Rate { per_second: f64, spacing: Spacing },
-    /// Times of a log in nanoseconds since its start, in order, of all threads.
-    Log(Arc<[u64]>),
+    /// Times of a log in nanoseconds since its start, in order, of all threads; each is divided by the speed.
+    Log { times_ns: Arc<[u64]>, speed: f64 },
 }
 
 /// A request that is due.
@@ -57,7 +57,7 @@ impl Arrivals {
         arrivals.nominal_ns = match &arrivals.source {
             Source::Rate { per_second, spacing: Spacing::Even } => thread as f64 * 1e9 / per_second,
             Source::Rate { spacing: Spacing::Poisson, .. } => arrivals.gap_ns(),
-            Source::Log(_) => 0.0,
+            Source::Log { .. } => 0.0,
         };
         arrivals.set_next();
         arrivals
@@ -73,14 +73,14 @@ impl Arrivals {
                     Spacing::Poisson => -(1.0 - self.rng.f64()).ln() * mean_ns,
                 }
             }
-            Source::Log(_) => 0.0,
+            Source::Log { .. } => 0.0,
         }
     }
 
     fn set_next(&mut self) {
         let nominal_ns = match &self.source {
             Source::Rate { .. } => Some(self.nominal_ns),
-            Source::Log(times) => times.get(self.number as usize).map(|&ns| ns as f64),
+            Source::Log { times_ns, speed } => times_ns.get(self.number as usize).map(|&ns| ns as f64 / speed),
         };
         self.next_ns = nominal_ns.map(|ns| self.pace.real_ns(ns) as u64);
     }
@@ -142,11 +142,13 @@ mod tests {
 
     #[test]
     fn a_log_ends() {
-        let times: Arc<[u64]> = [0, 5, 5, 9].into();
-        let mut arrivals = Arrivals::new(Source::Log(times), Pace::new(0), 1, 2, 1);
+        let log = |speed| Source::Log { times_ns: [0, 5, 5, 9].into(), speed };
+        let mut arrivals = Arrivals::new(log(1.0), Pace::new(0), 1, 2, 1);
         assert_eq!(arrivals.take(4), None);
         assert_eq!(all(&mut arrivals, 100), [Due { ns: 5, number: 1 }, Due { ns: 9, number: 3 }]);
         assert_eq!(arrivals.next_ns(), None);
+        let mut arrivals = Arrivals::new(log(0.5), Pace::new(0), 1, 2, 1);
+        assert_eq!(all(&mut arrivals, 100), [Due { ns: 10, number: 1 }, Due { ns: 18, number: 3 }]);
     }
 
     #[test]
