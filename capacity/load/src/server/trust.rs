@@ -45,17 +45,18 @@ impl Trust {
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
             .map_err(|e| Error::new(Code::Internal, format!("cannot set up TLS: {e}")))?;
-        let mut config = match self.accepts_all {
-            true => builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAll(provider))),
+        let accepts = match self.accepts_all {
+            true => Accepts::All,
             false => {
                 let (store, pinned) = self.root_store()?;
-                let ordinary = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider)
+                let ordinary = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone())
                     .build()
                     .map_err(|e| Error::new(Code::Internal, format!("cannot set up TLS: {e}")))?;
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(OrPinned { ordinary, pinned }))
+                Accepts::Trusted { ordinary, pinned }
             }
-        }
-        .with_no_client_auth();
+        };
+        let verifier = Arc::new(Verifier { provider, accepts });
+        let mut config = builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         Ok(Arc::new(config))
     }
@@ -87,16 +88,27 @@ impl Trust {
     }
 }
 
-/// Verifier that also accepts the certificates of the user's file as they are.
-///
-/// `openssl req -x509` makes certificates that are their own authority, which the ordinary check refuses.
+/// Verifier of the server's certificate. It always checks that the server has the key of its certificate.
 #[derive(Debug)]
-struct OrPinned {
-    ordinary: Arc<WebPkiServerVerifier>,
-    pinned: Vec<CertificateDer<'static>>,
+struct Verifier {
+    provider: Arc<CryptoProvider>,
+    accepts: Accepts,
 }
 
-impl ServerCertVerifier for OrPinned {
+/// Certificates that a verifier accepts.
+#[derive(Debug)]
+enum Accepts {
+    All,
+    /// Certificates of the roots, and the ones of the user's file as they are.
+    ///
+    /// `openssl req -x509` makes certificates that are their own authority, which the ordinary check refuses.
+    Trusted {
+        ordinary: Arc<WebPkiServerVerifier>,
+        pinned: Vec<CertificateDer<'static>>,
+    },
+}
+
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         own: &CertificateDer<'_>,
@@ -105,11 +117,14 @@ impl ServerCertVerifier for OrPinned {
         stapled: &[u8],
         now: UnixTime,
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-        if self.pinned.iter().any(|pinned| pinned == own) {
-            verify_server_name(&ParsedCertificate::try_from(own)?, name)?;
-            return Ok(ServerCertVerified::assertion());
+        match &self.accepts {
+            Accepts::All => Ok(ServerCertVerified::assertion()),
+            Accepts::Trusted { pinned, .. } if pinned.iter().any(|pinned| pinned == own) => {
+                verify_server_name(&ParsedCertificate::try_from(own)?, name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            Accepts::Trusted { ordinary, .. } => ordinary.verify_server_cert(own, between, name, stapled, now),
         }
-        self.ordinary.verify_server_cert(own, between, name, stapled, now)
     }
 
     fn verify_tls12_signature(
@@ -118,7 +133,7 @@ impl ServerCertVerifier for OrPinned {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.ordinary.verify_tls12_signature(message, certificate, signature)
+        verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -127,50 +142,11 @@ impl ServerCertVerifier for OrPinned {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.ordinary.verify_tls13_signature(message, certificate, signature)
+        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.ordinary.supported_verify_schemes()
-    }
-}
-
-/// Verifier that accepts any certificate, yet checks that the server has its key.
-#[derive(Debug)]
-struct AcceptAll(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AcceptAll {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
