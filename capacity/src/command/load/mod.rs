@@ -34,7 +34,7 @@ pub fn load(flags: &LoadFlags) -> Outcome {
 }
 
 fn run(flags: &LoadFlags, prepared: &Prepared, cancel: &Cancel) -> Outcome {
-    let mut progress = Progress::new(flags.json);
+    let progress = Progress::new(flags.json);
     let report = yunti_load::run(&prepared.plan, cancel, &mut |second: &Second| progress.show(second))?;
     progress.clear();
     print(flags, prepared, "run", &report, || text::report(&report) + &log_notes(prepared))?;
@@ -43,12 +43,11 @@ fn run(flags: &LoadFlags, prepared: &Prepared, cancel: &Cancel) -> Outcome {
 
 fn climb(flags: &LoadFlags, prepared: &Prepared, cancel: &Cancel) -> Outcome {
     let ladder = Ladder { from: flags.from, factor: flags.factor, spacing: flags.arrivals.into() };
-    let progress = std::cell::RefCell::new(Progress::new(flags.json));
-    let climb =
-        steps::run(&prepared.plan, &ladder, cancel, &mut |second| progress.borrow_mut().show(second), &mut |step| {
-            progress.borrow_mut().keep(&text::step_line(step))
-        })?;
-    progress.borrow_mut().clear();
+    let progress = Progress::new(flags.json);
+    let climb = steps::run(&prepared.plan, &ladder, cancel, &mut |second| progress.show(second), &mut |step| {
+        progress.keep(&text::step_line(step))
+    })?;
+    progress.clear();
     print(flags, prepared, "steps", &climb, || text::climb(&prepared.plan, &climb) + &log_notes(prepared))?;
     if cancel.is_set() {
         return Err(Failure::Reported(Code::Cancelled));
@@ -58,12 +57,11 @@ fn climb(flags: &LoadFlags, prepared: &Prepared, cancel: &Cancel) -> Outcome {
 
 fn sweep(flags: &LoadFlags, prepared: &Prepared, cancel: &Cancel) -> Outcome {
     let clients: Vec<usize> = flags.sweep.iter().map(|&n| n as usize).collect();
-    let progress = std::cell::RefCell::new(Progress::new(flags.json));
-    let points =
-        sweep::run(&prepared.plan, &clients, cancel, &mut |second| progress.borrow_mut().show(second), &mut |point| {
-            progress.borrow_mut().keep(&text::point_line(point))
-        })?;
-    progress.borrow_mut().clear();
+    let progress = Progress::new(flags.json);
+    let points = sweep::run(&prepared.plan, &clients, cancel, &mut |second| progress.show(second), &mut |point| {
+        progress.keep(&text::point_line(point))
+    })?;
+    progress.clear();
     print(flags, prepared, "sweep", &points, || text::sweep(&prepared.plan, &points) + &log_notes(prepared))?;
     points.last().map_or(Ok(()), |point| outcome(&point.report))
 }

@@ -17,23 +17,23 @@ impl Progress {
     }
 
     /// Shows the last second.
-    pub fn show(&mut self, second: &Second) {
+    pub fn show(&self, second: &Second) {
         let (p50, p99) = (numbers::milliseconds(second.p50_ms), numbers::milliseconds(second.p99_ms));
         let at = second.at_s + 1;
         self.write(&format!("{at} s: {} requests/s, p50 {p50}, p99 {p99}, {} errors", second.done, second.errors));
     }
 
     /// Shows a line that stays.
-    pub fn keep(&mut self, line: &str) {
+    pub fn keep(&self, line: &str) {
         self.write(&format!("{line}\n"));
     }
 
     /// Removes the line.
-    pub fn clear(&mut self) {
+    pub fn clear(&self) {
         self.write("");
     }
 
-    fn write(&mut self, text: &str) {
+    fn write(&self, text: &str) {
         if self.is_on {
             // Progress that cannot be written does not matter.
             let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
