@@ -12,7 +12,7 @@ pub struct Template {
     /// Value of the `Host` header.
     pub authority: String,
     /// Headers of the user, `Name: value`.
-    pub headers: Vec<(String, String)>,
+    pub own_headers: Vec<(String, String)>,
     pub body: Vec<u8>,
     /// True if a connection takes several requests.
     pub keeps_alive: bool,
@@ -51,21 +51,23 @@ impl Template {
         if name.eq_ignore_ascii_case("host") {
             self.authority = value.into();
         } else {
-            self.headers.push((name.into(), value.into()));
+            self.own_headers.push((name.into(), value.into()));
         }
         Ok(())
+    }
+
+    /// Returns the headers beside `Host`: defaults that the user does not set, and the user's.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_absent = |name: &str| self.own_headers.iter().all(|(own, _)| !own.eq_ignore_ascii_case(name));
+        let defaults = [("User-Agent", "yunti-load"), ("Accept", "*/*")].into_iter();
+        let own = self.own_headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        defaults.filter(move |(name, _)| is_absent(name)).chain(own)
     }
 
     /// Returns a request.
     pub fn request(&self, method: &str, path: &str, pattern: u16) -> Request {
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.authority);
-        let has = |name: &str| self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
-        for (name, value) in [("User-Agent", "yunti-load"), ("Accept", "*/*")] {
-            if !has(name) {
-                head += &format!("{name}: {value}\r\n");
-            }
-        }
-        for (name, value) in &self.headers {
+        for (name, value) in self.headers() {
             head += &format!("{name}: {value}\r\n");
         }
         if !self.keeps_alive {

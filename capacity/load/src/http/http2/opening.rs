@@ -62,14 +62,8 @@ pub fn requests(script: &Script, target: &Target) -> Result<Vec<http::Request<()
             .parse()
             .map_err(|e| format!("'{}' is no path: {e}", request.path))?;
         let mut builder = http::Request::builder().method(request.method.as_str()).uri(uri);
-        let has = |name: &str| template.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
-        for (name, value) in [("user-agent", "yunti-load"), ("accept", "*/*")] {
-            if !has(name) {
-                builder = builder.header(name, value);
-            }
-        }
-        for (name, value) in &template.headers {
-            builder = builder.header(name.to_ascii_lowercase(), value);
+        for (name, value) in template.headers() {
+            builder = builder.header(name, value);
         }
         if !template.body.is_empty() {
             builder = builder.header("content-length", template.body.len());
