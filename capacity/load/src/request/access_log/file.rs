@@ -87,14 +87,7 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let n = io::Read::take(&mut *input, LINE_BYTES_MAX).read_until(b'\n', line)?;
     if n as u64 == LINE_BYTES_MAX && line.last() != Some(&b'\n') {
-        let mut is_over = false;
-        while !is_over {
-            let rest = input.fill_buf()?;
-            let end = rest.iter().position(|&b| b == b'\n');
-            is_over = end.is_some() || rest.is_empty();
-            let used = end.map_or(rest.len(), |at| at + 1);
-            input.consume(used);
-        }
+        input.skip_until(b'\n')?;
         // A cut path would be another request.
         line.truncate(20);
         line.insert(0, b'?');
