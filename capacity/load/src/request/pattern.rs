@@ -21,7 +21,10 @@ pub struct Patterns {
 impl Patterns {
     /// Returns the number of a path's pattern; a new one if it is unknown.
     pub fn number(&mut self, path: &str) -> u16 {
-        let name = if self.names.len() < PATTERNS_MAX { pattern(path) } else { self.known_or_others(path) };
+        let mut name = pattern(path);
+        if self.names.len() >= PATTERNS_MAX && !self.numbers.contains_key(&name) {
+            name = OTHERS.into();
+        }
         if let Some(&number) = self.numbers.get(&name) {
             return number;
         }
@@ -29,11 +32,6 @@ impl Patterns {
         self.names.push(name.clone());
         self.numbers.insert(name, number);
         number
-    }
-
-    fn known_or_others(&self, path: &str) -> String {
-        let name = pattern(path);
-        if self.numbers.contains_key(&name) { name } else { OTHERS.into() }
     }
 
     /// Returns all names in the order of their numbers.
