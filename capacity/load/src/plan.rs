@@ -46,7 +46,6 @@ pub struct Plan {
     /// Connections: at most in an open loop, exactly in a closed one.
     pub connections: usize,
     pub threads: usize,
-    pub keeps_alive: bool,
     /// Longest wait for a connection, and for an answer.
     pub timeout: Duration,
     /// Share of errors over a second that halves the rate first, and then stops the run.

@@ -59,7 +59,6 @@ pub fn plan(address: SocketAddr, per_second: f64, seconds: f64) -> Plan {
         ramp: Duration::ZERO,
         connections: 64,
         threads: 1,
-        keeps_alive: true,
         timeout: Duration::from_secs(1),
         stop_errors: 1.0,
         trust: Trust::default(),

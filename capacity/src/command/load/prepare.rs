@@ -96,7 +96,6 @@ pub fn prepare(flags: &LoadFlags) -> Result<Prepared> {
         ramp: flags.ramp.unwrap_or_default(),
         connections,
         threads: usize::from(flags.threads).min(connections),
-        keeps_alive: !flags.no_keep_alive,
         timeout: flags.timeout,
         stop_errors: flags.stop_errors / 100.0,
         trust: Trust { accepts_all: flags.insecure, roots: flags.ca.clone() },

@@ -196,7 +196,7 @@ impl Driver<'_> {
             self.idle.push(n);
             return;
         };
-        if !self.lane.plan.is_open() && !self.lane.plan.keeps_alive {
+        if !self.lane.plan.is_open() && !self.lane.plan.script.template().keeps_alive {
             // The connection is a part of the request.
             job.due_ns = self.slots[n].opened_ns;
         }
@@ -260,7 +260,8 @@ impl Driver<'_> {
         self.lane.record.answer(slot.answer.status(), request.pattern, &moments);
         slot.answers = slot.answers.saturating_add(1);
         // An answer before the whole request is out leaves the connection in an unknown state.
-        if is_reusable && self.lane.plan.keeps_alive && slot.written == request.wire.len() {
+        let keeps_alive = self.lane.plan.script.template().keeps_alive;
+        if is_reusable && keeps_alive && slot.written == request.wire.len() {
             slot.state = State::Idle;
             slot.since_ns = now_ns;
             self.busy -= 1;
