@@ -53,17 +53,21 @@ impl Target {
             return Err(format!("'{url}' names no valid host"));
         }
         let port = match port {
-            None => 80 + u16::from(is_tls) * 363,
+            None => default_port(is_tls),
             Some(port) => port.parse().ok().filter(|&n| n != 0).ok_or(format!("'{port}' is no port: '{url}'"))?,
         };
         Ok(Target { is_tls, host: host.into(), port, path })
     }
 
+    /// Returns the scheme of the URL: `http` or `https`.
+    pub fn scheme(&self) -> &'static str {
+        if self.is_tls { "https" } else { "http" }
+    }
+
     /// Returns host and port as the `Host` header has them.
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
-        let is_default = self.port == if self.is_tls { 443 } else { 80 };
-        if is_default { host } else { format!("{host}:{}", self.port) }
+        if self.port == default_port(self.is_tls) { host } else { format!("{host}:{}", self.port) }
     }
 
     /// Returns all addresses of the host.
@@ -90,6 +94,10 @@ impl Target {
     }
 }
 
+fn default_port(is_tls: bool) -> u16 {
+    if is_tls { 443 } else { 80 }
+}
+
 fn is_loopback(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => ip.is_loopback(),
@@ -99,7 +107,7 @@ fn is_loopback(ip: IpAddr) -> bool {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http{}://{}{}", if self.is_tls { "s" } else { "" }, self.authority(), self.path)
+        write!(f, "{}://{}{}", self.scheme(), self.authority(), self.path)
     }
 }
 

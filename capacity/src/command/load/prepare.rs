@@ -49,7 +49,7 @@ pub fn prepare(flags: &LoadFlags) -> Result<Prepared> {
         Some(path) => {
             if target.path != "/" {
                 return Err(Error::new(Code::Usage, format!("'{}' has a path, yet --urls names the paths", flags.url))
-                    .hint(format!("write http{}://{}", if target.is_tls { "s" } else { "" }, target.authority())));
+                    .hint(format!("write {}://{}", target.scheme(), target.authority())));
             }
             let log = read_log(path, template)?;
             let notes = LogNotes { requests: log.script.len(), left_out: log.left_out, seconds: log.seconds };

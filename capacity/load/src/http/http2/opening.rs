@@ -56,9 +56,8 @@ async fn greet<T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(io: T) -> Res
 /// Returns the requests of a script for HTTP/2, by their numbers.
 pub fn requests(script: &Script, target: &Target) -> Result<Vec<http::Request<()>>, String> {
     let template: &Template = script.template();
-    let scheme = if target.is_tls { "https" } else { "http" };
     let of = |request: &crate::request::Request| {
-        let uri: Uri = format!("{scheme}://{}{}", template.authority, request.path)
+        let uri: Uri = format!("{}://{}{}", target.scheme(), template.authority, request.path)
             .parse()
             .map_err(|e| format!("'{}' is no path: {e}", request.path))?;
         let mut builder = http::Request::builder().method(request.method.as_str()).uri(uri);
