@@ -1,6 +1,7 @@
 //! Opening of a connection: TCP, TLS with ALPN, and the preface of HTTP/2.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 
 use bytes::Bytes;
 use h2::client::{Builder, Connection, SendRequest};
@@ -20,11 +21,11 @@ const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
 const HEADER_BYTES_MAX: u32 = 64 << 10;
 
-/// Connection that can send requests, and its end.
+/// Connection that can send requests.
 pub struct Opened {
     pub sender: SendRequest<Bytes>,
-    /// Work of the connection, to be driven by a task; returns the reason of its end.
-    pub work: std::pin::Pin<Box<dyn Future<Output = Option<String>> + Send>>,
+    /// Work of the connection until its end, to be driven by a task.
+    pub work: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 /// Opens a connection.
@@ -50,7 +51,8 @@ async fn greet<T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(io: T) -> Res
         .enable_push(false);
     let (sender, connection): (SendRequest<Bytes>, Connection<T, Bytes>) =
         builder.handshake(io).await.map_err(|e| (Failure::Protocol, e.to_string()))?;
-    Ok(Opened { sender, work: Box::pin(async move { connection.await.err().map(|e| e.to_string()) }) })
+    // Each request under way gets the reason of the end too.
+    Ok(Opened { sender, work: Box::pin(async move { drop(connection.await) }) })
 }
 
 /// Returns the requests of a script for HTTP/2, by their numbers.
