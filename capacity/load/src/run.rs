@@ -13,13 +13,11 @@ use rustls::ClientConnection;
 use yunti_base::{Cancel, Code, Error, Result};
 
 use crate::guard::{End, Guard, Verdict};
-use crate::http::http1;
-use crate::http::http2;
+use crate::http::{http1, http2};
 use crate::lane::{self, Control, Lane};
 use crate::plan::{Plan, Protocol};
 use crate::report::{Report, Second};
-use crate::server::trust;
-use crate::server::trust::Tls;
+use crate::server::trust::{self, Tls};
 use crate::tally::batch::Batch;
 use crate::tally::record::Record;
 
@@ -40,8 +38,8 @@ pub fn run(plan: &Plan, cancel: &Cancel, on_second: &mut dyn FnMut(&Second)) -> 
     allow_descriptors(plan.connections)?;
     let tls = match plan.target.is_tls {
         true => {
-            let protocols: &[&str] = if plan.protocol == Protocol::Http1 { &["http/1.1"] } else { &["h2"] };
-            Some(Tls { config: plan.trust.config(protocols)?, name: trust::server_name(&plan.target.host)? })
+            let protocol = if plan.protocol == Protocol::Http1 { "http/1.1" } else { "h2" };
+            Some(Tls { config: plan.trust.config(protocol)?, name: trust::server_name(&plan.target.host)? })
         }
         false => None,
     };

@@ -39,8 +39,8 @@ pub struct Trust {
 impl Trust {
     /// Returns the settings of TLS connections.
     ///
-    /// @param protocols names of ALPN, the preferred first
-    pub fn config(&self, protocols: &[&str]) -> Result<Arc<ClientConfig>> {
+    /// @param protocol name of the protocol for ALPN
+    pub fn config(&self, protocol: &str) -> Result<Arc<ClientConfig>> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
@@ -57,7 +57,7 @@ impl Trust {
         };
         let verifier = Arc::new(Verifier { provider, accepts });
         let mut config = builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
-        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        config.alpn_protocols = vec![protocol.into()];
         Ok(Arc::new(config))
     }
 
