@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
@@ -37,8 +37,8 @@ pub struct Control {
     pub cancel: Cancel,
     /// Set to stop because the server suffers.
     pub stop: AtomicBool,
-    /// Number of times that the rate was halved.
-    pub halvings: AtomicU64,
+    /// Set to halve the rate, which the guard does once at most.
+    pub halve: AtomicBool,
     /// Start of the run.
     pub begun: Instant,
 }
@@ -76,7 +76,7 @@ pub struct Lane<'a> {
     queue: VecDeque<Job>,
     /// Requests that a closed loop has begun.
     begun_jobs: u64,
-    halvings: u64,
+    is_halved: bool,
     second: usize,
     end_ns: u64,
     /// Set at the end: until when requests that are due are sent, and answers awaited.
@@ -104,7 +104,7 @@ impl<'a> Lane<'a> {
             arrivals: source.map(|source| Arrivals::new(source, pace, thread, plan.threads, plan.seed)),
             queue: VecDeque::new(),
             begun_jobs: 0,
-            halvings: 0,
+            is_halved: false,
             second: 0,
             end_ns: plan.duration.as_nanos() as u64,
             ending: None,
@@ -132,16 +132,15 @@ impl<'a> Lane<'a> {
         let all = self.connections();
         let ramp_ns = self.plan.ramp.as_nanos() as u64;
         let share = if now_ns < ramp_ns { now_ns as f64 / ramp_ns as f64 } else { 1.0 };
-        let share = share * 0.5f64.powi(self.halvings as i32);
+        let share = if self.is_halved { share / 2.0 } else { share };
         ((all as f64 * share).ceil() as usize).clamp(1, all.max(1)).min(all)
     }
 
     /// Moves requests that are due into the queue, fails the ones that waited too long, and hands on a second that is
     /// over. Call this often: at each wake-up.
     pub fn advance(&mut self, now_ns: u64) {
-        let halvings = self.control.halvings.load(Relaxed);
-        while self.halvings < halvings {
-            self.halvings += 1;
+        if !self.is_halved && self.control.halve.load(Relaxed) {
+            self.is_halved = true;
             if let Some(arrivals) = &mut self.arrivals {
                 arrivals.slow(now_ns, 0.5);
             }

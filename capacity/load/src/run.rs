@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,7 +48,7 @@ pub fn run(plan: &Plan, cancel: &Cancel, on_second: &mut dyn FnMut(&Second)) -> 
     let control = Control {
         cancel: cancel.clone(),
         stop: AtomicBool::new(false),
-        halvings: AtomicU64::new(0),
+        halve: AtomicBool::new(false),
         begun: Instant::now(),
     };
     let (sender, receiver) = channel();
@@ -71,7 +71,7 @@ pub fn run(plan: &Plan, cancel: &Cancel, on_second: &mut dyn FnMut(&Second)) -> 
         true if watched.end == End::Complete => End::Cancelled,
         _ => watched.end,
     };
-    Ok(Report::new(plan, &all, watched.series, end, control.halvings.load(Relaxed) > 0))
+    Ok(Report::new(plan, &all, watched.series, end, control.halve.load(Relaxed)))
 }
 
 fn drive(lane: Lane, tls: Option<Tls>) -> Result<Record> {
@@ -167,9 +167,7 @@ fn watch(
         }
         match guard.judge(batch, in_flight) {
             Verdict::Continue => {}
-            Verdict::Halve => {
-                control.halvings.fetch_add(1, Relaxed);
-            }
+            Verdict::Halve => control.halve.store(true, Relaxed),
             Verdict::Stop(end) => {
                 watched.end = end;
                 control.stop.store(true, Relaxed);
