@@ -45,7 +45,7 @@ pub struct Control {
 
 /// Figures of one second of one thread.
 pub struct Report {
-    pub second: usize,
+    pub second: u64,
     pub batch: Batch,
 }
 
@@ -77,7 +77,7 @@ pub struct Lane<'a> {
     /// Requests that a closed loop has begun.
     begun_jobs: u64,
     is_halved: bool,
-    second: usize,
+    second: u64,
     end_ns: u64,
     /// Set at the end: until when requests that are due are sent, and answers awaited.
     ending: Option<Ending>,
@@ -190,13 +190,16 @@ impl<'a> Lane<'a> {
 
     /// Hands the figures on up to this time's second.
     fn hand_on(&mut self, now_ns: u64) {
-        let present = (now_ns / SECOND_NS) as usize;
-        while self.second < present {
-            let batch = std::mem::take(&mut self.record.batch);
-            // The other side is gone only after the threads.
-            let _ = self.reports.send(Report { second: self.second, batch });
-            self.second += 1;
+        while self.second < now_ns / SECOND_NS {
+            self.send_second();
         }
+    }
+
+    fn send_second(&mut self) {
+        let batch = std::mem::take(&mut self.record.batch);
+        // The other side is gone only after the threads.
+        let _ = self.reports.send(Report { second: self.second, batch });
+        self.second += 1;
     }
 
     /// Returns true once no further request is sent: only answers are due.
@@ -217,7 +220,7 @@ impl<'a> Lane<'a> {
 
     /// Returns the time at which the present second or the run ends.
     pub fn next_change_ns(&self) -> u64 {
-        let second_ns = (self.second as u64 + 1) * SECOND_NS;
+        let second_ns = (self.second + 1) * SECOND_NS;
         if self.ending.is_some() { second_ns } else { second_ns.min(self.end_ns) }
     }
 
@@ -275,8 +278,7 @@ impl<'a> Lane<'a> {
     ///
     /// @param unanswered requests without an answer
     pub fn finish(mut self, unanswered: u64) -> Record {
-        let batch = std::mem::take(&mut self.record.batch);
-        let _ = self.reports.send(Report { second: self.second, batch });
+        self.send_second();
         self.record.unanswered = unanswered;
         self.record.cpu_ns = cpu_ns() - self.cpu_from_ns;
         self.record

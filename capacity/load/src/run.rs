@@ -154,15 +154,15 @@ fn watch(
     on_second: &mut dyn FnMut(&Second),
 ) -> Watched {
     let mut guard = Guard::new(plan.stop_errors, plan.timeout.as_secs_f64());
-    let mut open: BTreeMap<usize, (usize, Batch)> = BTreeMap::new();
+    let mut open: BTreeMap<u64, (usize, Batch)> = BTreeMap::new();
     let mut watched = Watched { series: Vec::new(), end: End::Complete };
     let mut in_flight = 0u64;
-    let mut take = |second: usize, batch: &Batch, watched: &mut Watched| {
+    let mut take = |second: u64, batch: &Batch, watched: &mut Watched| {
         in_flight = (in_flight + batch.sent).saturating_sub(batch.done + batch.errors);
-        let figures = Second::of(second as u64, batch);
+        let figures = Second::of(second, batch);
         watched.series.push(figures);
         on_second(&figures);
-        if watched.end != End::Complete || (second as u64 + 1) * lane::SECOND_NS >= plan.duration.as_nanos() as u64 {
+        if watched.end != End::Complete || (second + 1) * lane::SECOND_NS >= plan.duration.as_nanos() as u64 {
             return;
         }
         match guard.judge(batch, in_flight) {
