@@ -137,6 +137,11 @@ impl Record {
         if self.patterns.len() > 1 {
             self.patterns[usize::from(pattern)].errors += 1;
         }
+        self.keep_example(failure, text);
+    }
+
+    /// Keeps the text of the first failure of a kind.
+    fn keep_example(&mut self, failure: Failure, text: impl FnOnce() -> String) {
         if self.examples.len() < EXAMPLES_MAX && self.examples.iter().all(|(known, _)| *known != failure) {
             self.examples.push((failure, text()));
         }
@@ -160,9 +165,7 @@ impl Record {
         self.done += other.done;
         self.failures.iter_mut().zip(other.failures).for_each(|(own, other)| *own += other);
         for (failure, text) in &other.examples {
-            if self.examples.len() < EXAMPLES_MAX && self.examples.iter().all(|(known, _)| known != failure) {
-                self.examples.push((*failure, text.clone()));
-            }
+            self.keep_example(*failure, || text.clone());
         }
         self.statuses.iter_mut().zip(&other.statuses).for_each(|(own, other)| *own += other);
         self.latency.join(&other.latency);
