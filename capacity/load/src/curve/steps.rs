@@ -29,8 +29,9 @@ const SERVED_MIN: f64 = 0.95;
 const ERRORS_MAX: f64 = 0.01;
 /// Steps at most.
 const STEPS_MAX: usize = 60;
-/// Length of the run of a single client that finds the first rate.
-const PROBE: Duration = Duration::from_secs(1);
+/// Shortest and longest run of a single client that finds the first rate; between them it is as long as a step.
+const PROBE_MIN: Duration = Duration::from_secs(1);
+const PROBE_MAX: Duration = Duration::from_secs(2);
 
 /// Plan of the steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,7 +141,7 @@ fn first_rate(plan: &Plan, cancel: &Cancel) -> Result<f64> {
         arrivals: Arrivals::Closed,
         connections: 1,
         threads: 1,
-        duration: PROBE.max(plan.duration.min(PROBE * 2)),
+        duration: plan.duration.clamp(PROBE_MIN, PROBE_MAX),
         ramp: Duration::ZERO,
         ..plan.clone()
     };

@@ -80,12 +80,11 @@ pub fn prepare(flags: &LoadFlags) -> Result<Prepared> {
     };
     let connections = flags.connections.map_or(default, |n| n as usize);
     let streams = flags.streams.map_or(if is_closed { 1 } else { STREAMS }, |n| n as usize);
-    let duration = match (arrivals, seconds) {
-        _ if flags.seconds.is_some() => flags.seconds.unwrap_or(SECONDS),
+    let duration = flags.seconds.unwrap_or_else(|| match (arrivals, seconds) {
         (Arrivals::Log { speed }, Some(seconds)) => LOG_MAX.min(Duration::from_secs_f64(seconds as f64 / speed)),
         _ if flags.steps || !flags.sweep.is_empty() => STEP,
         _ => SECONDS,
-    };
+    });
     let plan = Plan {
         target,
         addresses,
