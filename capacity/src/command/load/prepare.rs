@@ -1,6 +1,7 @@
 //! Plan of the flags.
 
-use std::io::BufReader;
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -106,7 +107,7 @@ pub fn prepare(flags: &LoadFlags) -> Result<Prepared> {
 fn read_log(path: &Path, template: Template) -> Result<Log> {
     let name = path.to_string_lossy();
     let failed = |e: std::io::Error| Error::io(Code::Input, "cannot read the log", &e).at_path(name.clone());
-    let file = std::fs::File::open(path).map_err(failed)?;
+    let file = File::open(path).map_err(failed)?;
     file::read(BufReader::new(file), template).map_err(|e| e.at_path(name.clone()))
 }
 
@@ -117,13 +118,31 @@ fn template(flags: &LoadFlags, target: &Target) -> Result<Template> {
         template.add_header(header)?;
     }
     if let Some(path) = &flags.body {
-        let name = path.to_string_lossy();
-        let failed = |e: std::io::Error| Error::io(Code::Input, "cannot read the body", &e).at_path(name.clone());
-        let length = std::fs::metadata(path).map_err(failed)?.len();
-        if length > BODY_BYTES_MAX {
-            return Err(Error::new(Code::Usage, "the body has more than 64 MiB").at_path(name));
-        }
-        template.body = std::fs::read(path).map_err(failed)?;
+        template.body = read_body(path)?;
     }
     Ok(template)
+}
+
+fn read_body(path: &Path) -> Result<Vec<u8>> {
+    let name = path.to_string_lossy();
+    let failed = |e: std::io::Error| Error::io(Code::Input, "cannot read the body", &e).at_path(name.clone());
+    let mut body = Vec::new();
+    // Pipes and devices do not say their length before.
+    File::open(path).and_then(|file| file.take(BODY_BYTES_MAX + 1).read_to_end(&mut body)).map_err(failed)?;
+    match body.len() as u64 > BODY_BYTES_MAX {
+        true => Err(Error::new(Code::Usage, "the body has more than 64 MiB").at_path(name)),
+        false => Ok(body),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_have_a_limit() {
+        assert!(read_body(Path::new("/dev/null")).unwrap().is_empty());
+        assert_eq!(read_body(Path::new("/dev/zero")).unwrap_err().code(), Code::Usage);
+        assert_eq!(read_body(Path::new("/none")).unwrap_err().code(), Code::Input);
+    }
 }
