@@ -54,12 +54,12 @@ pub fn report(report: &Report) -> String {
 fn times(report: &Report) -> String {
     let mut table = Table::new(&[
         ("", Side::Left),
-        ("mean", Side::Right),
-        ("p50", Side::Right),
-        ("p90", Side::Right),
-        ("p99", Side::Right),
-        ("p99.9", Side::Right),
-        ("max", Side::Right),
+        right("mean"),
+        right("p50"),
+        right("p90"),
+        right("p99"),
+        right("p99.9"),
+        right("max"),
     ]);
     let mut row = |name: &str, times: &Percentiles| {
         let all = [times.mean_ms, times.p50_ms, times.p90_ms, times.p99_ms, times.p999_ms, times.max_ms];
@@ -78,7 +78,6 @@ fn patterns(patterns: &[PatternReport]) -> String {
     if patterns.is_empty() {
         return String::new();
     }
-    let right = |name| (name, Side::Right);
     let columns = [("path", Side::Left), right("requests"), right("errors"), right("mean"), right("p50"), right("p99")];
     let mut table = Table::new(&columns).with_all_columns();
     for row in patterns.iter().take(PATTERNS) {
@@ -131,6 +130,10 @@ fn notes(report: &Report) -> String {
     text
 }
 
+fn right(name: &str) -> (&str, Side) {
+    (name, Side::Right)
+}
+
 /// Returns the line of a finished step.
 pub fn step_line(step: &Step) -> String {
     format!(
@@ -144,7 +147,6 @@ pub fn step_line(step: &Step) -> String {
 
 /// Returns the report of steps.
 pub fn climb(plan: &Plan, climb: &Climb) -> String {
-    let right = |name| (name, Side::Right);
     let columns =
         [right("offered/s"), right("answered/s"), right("p50"), right("p99"), right("errors"), ("", Side::Left)];
     let mut table = Table::new(&columns);
@@ -184,7 +186,6 @@ pub fn point_line(point: &Point) -> String {
 
 /// Returns the report of a sweep.
 pub fn sweep(plan: &Plan, points: &[Point]) -> String {
-    let right = |name| (name, Side::Right);
     let names = ["clients", "requests/s", "mean", "p50", "p90", "p99", "max", "errors", "client CPU"];
     let mut table = Table::new(&names.map(right));
     for point in points {
