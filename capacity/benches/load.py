@@ -17,7 +17,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "../..")
@@ -25,7 +24,7 @@ TESTS = os.path.join(ROOT, "capacity/tests")
 sys.dont_write_bytecode = True
 sys.path.insert(0, TESTS)
 
-from servers import PROGRAM, free_port, wait_for  # noqa: E402
+from servers import DELAYS, PROGRAM, QUANTILES, compiled, running, true_latency  # noqa: E402
 
 
 def arguments():
@@ -41,10 +40,8 @@ def arguments():
     return a
 
 
-def build(source, folder):
-    program = os.path.join(folder, "server")
-    subprocess.run(["cc", "-O2", "-o", program, source], check=True)
-    return program
+def built(name, folder):
+    return compiled(name, folder) or sys.exit("there is no compiler of C")
 
 
 def measured(command):
@@ -68,20 +65,14 @@ def clients(url, a):
     }
 
 
-def rates(a, folder):
-    program, port = build(os.path.join(HERE, "fast_server.c"), folder), free_port()
-    server = subprocess.Popen([program, str(port)])
+def rates(a):
     found = {}
-    try:
-        wait_for(port)
+    with running(built("fast_server", HERE)) as url:
         for _ in range(a.rounds):
-            for name, (command, answers) in clients(f"http://127.0.0.1:{port}/", a).items():
+            for name, (command, answers) in clients(url, a).items():
                 if shutil.which(command[0]) or os.path.exists(command[0]):
                     out, cpu = measured(command)
                     found.setdefault(name, []).append((answers(out) / a.seconds, answers(out) / cpu))
-    finally:
-        server.kill()
-        server.wait()
     print(f"{'client':32}{'requests/s':>14}{'per CPU second: median':>26}{'least':>12}{'most':>12}{'to wrk':>10}")
     peer = found.get("wrk, closed loop")
     for name, rows in found.items():
@@ -91,29 +82,13 @@ def rates(a, folder):
               f"{min(per_cpu):12,.0f}{max(per_cpu):12,.0f}{ratio:10.2f}")
 
 
-DELAYS = [5] * 80 + [20] * 17 + [50] * 3
 STALL_AT_MS, STALL_MS = 2000, 500
-QUANTILES = {"p50_ms": 0.5, "p90_ms": 0.9, "p99_ms": 0.99, "p999_ms": 0.999, "max_ms": 1}
-
-
-def truth(rate, seconds, stall_ms):
-    """Returns the quantiles of even arrivals at the server of known delays."""
-    times = []
-    for n in range(rate * seconds):
-        due, delay, end = n / rate * 1000, DELAYS[n % len(DELAYS)], STALL_AT_MS + stall_ms
-        answered = due + delay
-        if STALL_AT_MS <= due < end:
-            answered = end + delay
-        elif STALL_AT_MS <= answered < end:
-            answered = end
-        times.append(answered - due)
-    times.sort()
-    return {name: times[math.ceil(len(times) * share) - 1] for name, share in QUANTILES.items()}
 
 
 def wrk_latency(url, seconds):
     """Returns what wrk reports: a closed loop with the eight connections that carry about 1000 requests a second."""
-    out = subprocess.run(["wrk", "-t1", "-c8", f"-d{seconds}s", "--latency", url], capture_output=True, text=True).stdout
+    command = ["wrk", "-t1", "-c8", f"-d{seconds}s", "--latency", url]
+    out = subprocess.run(command, capture_output=True, text=True).stdout
     units = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 
     def ms(text):
@@ -126,20 +101,13 @@ def wrk_latency(url, seconds):
     return found
 
 
-def latencies(a, folder):
-    program, seconds = build(os.path.join(TESTS, "delays.c"), folder), 6
+def latencies(a):
+    program, seconds = built("delays", TESTS), 6
     print(f"{'client':20}{'stall ms':>10}{'rate':>8}" + "".join(f"{name[:-3] + ' (error)':>20}" for name in QUANTILES))
 
     def served(stall_ms, work):
-        port = free_port()
-        command = [program, str(port), str(STALL_AT_MS), str(stall_ms), *map(str, DELAYS)]
-        server = subprocess.Popen(command)
-        try:
-            wait_for(port)
-            return work(f"http://127.0.0.1:{port}/")
-        finally:
-            server.kill()
-            server.wait()
+        with running(program, STALL_AT_MS, stall_ms, *DELAYS) as url:
+            return work(url)
 
     def row(client, stall_ms, rate, rounds, true):
         found = {name: statistics.median(r[name] for r in rounds) for name in QUANTILES if name in rounds[0]}
@@ -154,16 +122,15 @@ def latencies(a, folder):
     for stall_ms in (0, STALL_MS):
         for rate in (200, 1000, 5000):
             rounds = [served(stall_ms, ours(rate)) for _ in range(a.rounds)]
-            row("yunti, open loop", stall_ms, rate, rounds, truth(rate, seconds, stall_ms))
+            row("yunti, open loop", stall_ms, rate, rounds, true_latency(rate, seconds, STALL_AT_MS, stall_ms))
         if shutil.which("wrk"):
             rounds = [served(stall_ms, lambda url: wrk_latency(url, seconds)) for _ in range(a.rounds)]
-            row("wrk, closed loop", stall_ms, "~1000", rounds, truth(1000, seconds, stall_ms))
+            row("wrk, closed loop", stall_ms, "~1000", rounds, true_latency(1000, seconds, STALL_AT_MS, stall_ms))
 
 
 def main():
     a = arguments()
-    with tempfile.TemporaryDirectory() as folder:
-        (latencies if a.delays else rates)(a, folder)
+    (latencies if a.delays else rates)(a)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@
 """
 
 import json
-import math
 import os
 import shutil
 import signal
@@ -17,7 +16,8 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from servers import LIMIT, PROGRAM, Server, compiled, free_port, load, report, wait_for  # noqa: E402
+from servers import (DELAYS, LIMIT, PROGRAM, Server, compiled, free_port, load, report, running,  # noqa: E402
+                     true_latency, wait_for)
 
 OK = (200, b"hello")
 
@@ -180,29 +180,14 @@ class Trouble(Case):
         program = compiled("delays")
         if not program:
             self.skipTest("there is no compiler of C")
-        delays = [5] * 80 + [20] * 17 + [50] * 3
         rate, seconds, at_ms, stall_ms = 200, 4, 1500, 500
-        true = []
-        for n in range(rate * seconds):
-            due_ms, delay_ms = n / rate * 1000, delays[n % len(delays)]
-            in_stall = [at_ms <= moment < at_ms + stall_ms for moment in (due_ms, due_ms + delay_ms)]
-            end_ms = at_ms + stall_ms + (delay_ms if in_stall[0] else 0) if any(in_stall) else due_ms + delay_ms
-            true.append(end_ms - due_ms)
-        true.sort()
-        quantiles = {"p50_ms": 0.5, "p90_ms": 0.9, "p99_ms": 0.99, "max_ms": 1}
-        true = {name: true[math.ceil(len(true) * share) - 1] for name, share in quantiles.items()}
+        latency = true_latency(rate, seconds, at_ms, stall_ms)
+        true = {name: latency[name] for name in ("p50_ms", "p90_ms", "p99_ms", "max_ms")}
 
         def matches(connections):
-            port = free_port()
-            server = subprocess.Popen([program, str(port), str(at_ms), str(stall_ms), *map(str, delays)])
-            try:
-                # The connection of the wait sends no request, so the stall counts from the first of the run.
-                wait_for(port)
-                run = report(f"http://127.0.0.1:{port}", "-r", rate, "-s", seconds, "--arrivals", "even", "-c",
-                             connections)["run"]
-            finally:
-                server.kill()
-                server.wait()
+            # Nothing sends a request before, so the stall counts from the first of the run.
+            with running(program, at_ms, stall_ms, *DELAYS) as url:
+                run = report(url, "-r", rate, "-s", seconds, "--arrivals", "even", "-c", connections)["run"]
             self.assertEqual((run["done"], run["errors"]), (rate * seconds, 0))
             for name, value in true.items():
                 if connections < 100 and name == "p90_ms":

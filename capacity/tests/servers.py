@@ -1,7 +1,9 @@
 """Servers and runs of `yunti-capacity load` for the tests of this folder."""
 
 import atexit
+import contextlib
 import json
+import math
 import os
 import random
 import shutil
@@ -143,15 +145,15 @@ class Server:
             self.connections.discard(connection)
 
 
-def compiled(name):
-    """Returns the path of a server of this folder in C, built; None without a compiler."""
+def compiled(name, source_folder=HERE):
+    """Returns the path of a server in C, built; None without a compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:
         return None
     folder = tempfile.mkdtemp(prefix="yunti-load-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     program = os.path.join(folder, name)
-    subprocess.run([compiler, "-O2", "-o", program, os.path.join(HERE, name + ".c")], check=True)
+    subprocess.run([compiler, "-O2", "-o", program, os.path.join(source_folder, name + ".c")], check=True)
     return program
 
 
@@ -165,3 +167,35 @@ def wait_for(port):
         except OSError:
             time.sleep(0.02)
     raise AssertionError(f"port {port} did not open")
+
+
+@contextlib.contextmanager
+def running(program, *arguments):
+    """Runs a server that takes its port and these arguments, and yields its URL."""
+    port = free_port()
+    server = subprocess.Popen([program, str(port), *map(str, arguments)])
+    try:
+        wait_for(port)
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        server.kill()
+        server.wait()
+
+
+DELAYS = [5] * 80 + [20] * 17 + [50] * 3  # milliseconds that delays.c takes for a request
+QUANTILES = {"p50_ms": 0.5, "p90_ms": 0.9, "p99_ms": 0.99, "p999_ms": 0.999, "max_ms": 1}
+
+
+def true_latency(rate, seconds, stall_at_ms, stall_ms):
+    """Returns the quantiles of the latency of even arrivals at delays.c with DELAYS."""
+    times = []
+    for n in range(rate * seconds):
+        due, delay, end = n / rate * 1000, DELAYS[n % len(DELAYS)], stall_at_ms + stall_ms
+        answered = due + delay
+        if stall_at_ms <= due < end:
+            answered = end + delay
+        elif stall_at_ms <= answered < end:
+            answered = end
+        times.append(answered - due)
+    times.sort()
+    return {name: times[math.ceil(len(times) * share) - 1] for name, share in QUANTILES.items()}
