@@ -22,47 +22,38 @@ pub struct Draft {
     template: Template,
     known: HashMap<(String, String), u32>,
     requests: Vec<Request>,
-    order: Vec<u32>,
     patterns: Patterns,
 }
 
 impl Draft {
     /// Returns a script without requests.
     pub fn new(template: Template) -> Draft {
-        Draft {
-            template,
-            known: HashMap::new(),
-            requests: Vec::new(),
-            order: Vec::new(),
-            patterns: Patterns::default(),
-        }
+        Draft { template, known: HashMap::new(), requests: Vec::new(), patterns: Patterns::default() }
     }
 
-    /// Adds the next request of the order.
-    pub fn add(&mut self, method: &str, path: &str) {
+    /// Returns the number of a request; a new one if it is unknown.
+    pub fn number(&mut self, method: &str, path: &str) -> u32 {
         let key = (method.to_string(), path.to_string());
-        let number = match self.known.get(&key) {
-            Some(&number) => number,
-            None => {
-                let number = self.requests.len() as u32;
-                self.requests.push(self.template.request(method, path, self.patterns.number(path)));
-                self.known.insert(key, number);
-                number
-            }
-        };
-        self.order.push(number);
+        if let Some(&number) = self.known.get(&key) {
+            return number;
+        }
+        let number = self.requests.len() as u32;
+        self.requests.push(self.template.request(method, path, self.patterns.number(path)));
+        self.known.insert(key, number);
+        number
     }
 
     /// Returns the script. Panics if it has no request.
     ///
+    /// @param order numbers of its requests
     /// @param times_ns time of each request of the order
-    pub fn finish(self, times_ns: Option<Vec<u64>>) -> Script {
-        assert!(!self.order.is_empty(), "a script has a request");
-        assert!(times_ns.as_ref().is_none_or(|times| times.len() == self.order.len() && times.is_sorted()));
+    pub fn finish(self, order: Vec<u32>, times_ns: Option<Vec<u64>>) -> Script {
+        assert!(!order.is_empty(), "a script has a request");
+        assert!(times_ns.as_ref().is_none_or(|times| times.len() == order.len() && times.is_sorted()));
         Script {
             template: self.template,
             requests: self.requests,
-            order: self.order,
+            order,
             patterns: self.patterns.into_names(),
             times_ns: times_ns.map(Arc::from),
         }
@@ -73,8 +64,8 @@ impl Script {
     /// Returns the script of one request that repeats.
     pub fn of_one(template: Template, method: &str, path: &str) -> Script {
         let mut draft = Draft::new(template);
-        draft.add(method, path);
-        draft.finish(None)
+        let number = draft.number(method, path);
+        draft.finish(vec![number], None)
     }
 
     /// Returns the number of a request by its place in the order, which repeats.
@@ -125,10 +116,8 @@ mod tests {
     #[test]
     fn repeats_its_order() {
         let mut draft = Draft::new(Template::default());
-        for path in ["/a", "/b/1", "/a", "/b/2"] {
-            draft.add("GET", path);
-        }
-        let script = draft.finish(Some(vec![0, 1, 1, 2]));
+        let order = ["/a", "/b/1", "/a", "/b/2"].map(|path| draft.number("GET", path));
+        let script = draft.finish(order.into(), Some(vec![0, 1, 1, 2]));
         let order: Vec<u32> = (0..6).map(|place| script.at(place)).collect();
         assert_eq!(order, [0, 1, 0, 2, 0, 1]);
         assert_eq!(script.patterns(), ["/a", "/b/*"]);

@@ -38,7 +38,9 @@ pub struct Log {
 /// Only GET, HEAD and OPTIONS are replayed: a log has no bodies, and the rest changes data.
 pub fn read(mut input: impl BufRead, template: Template) -> Result<Log> {
     let mut left_out = LeftOut::default();
-    let mut entries: Vec<(i64, String, String)> = Vec::new();
+    let mut draft = Draft::new(template);
+    // Time and number of each request.
+    let mut entries: Vec<(i64, u32)> = Vec::new();
     let (mut timed, mut number) = (0usize, 0);
     let mut bytes = Vec::new();
     while next_line(&mut input, &mut bytes).map_err(|e| Error::io(Code::Input, "cannot read the log", &e))? {
@@ -55,7 +57,7 @@ pub fn read(mut input: impl BufRead, template: Template) -> Result<Log> {
                         .hint("replay a part of it"));
                 }
                 timed += usize::from(entry.time_s.is_some());
-                entries.push((entry.time_s.unwrap_or(0), entry.method.into(), entry.path.into()));
+                entries.push((entry.time_s.unwrap_or(0), draft.number(entry.method, entry.path)));
             }
             Err(why) => {
                 left_out.unreadable += 1;
@@ -71,15 +73,11 @@ pub fn read(mut input: impl BufRead, template: Template) -> Result<Log> {
     let has_times = timed == entries.len();
     if has_times {
         // Servers write a line when a request ends, so times are not in order.
-        entries.sort_by_key(|(time_s, _, _)| *time_s);
+        entries.sort_by_key(|(time_s, _)| *time_s);
     }
-    let mut draft = Draft::new(template);
-    for (_, method, path) in &entries {
-        draft.add(method, path);
-    }
-    let times: Vec<i64> = entries.iter().map(|(time_s, _, _)| *time_s).collect();
+    let (times, order): (Vec<i64>, Vec<u32>) = entries.into_iter().unzip();
     let seconds = has_times.then(|| (times[times.len() - 1] - times[0]) as u64 + 1);
-    Ok(Log { script: draft.finish(has_times.then(|| spread(&times))), left_out, seconds })
+    Ok(Log { script: draft.finish(order, has_times.then(|| spread(&times))), left_out, seconds })
 }
 
 /// Reads a line without its end, at most the longest length of it. Returns false at the end.
