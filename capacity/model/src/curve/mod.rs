@@ -18,7 +18,7 @@ pub use bottleneck::{Bottleneck, Share};
 pub use consistency::{Consistency, Level, calibrated};
 
 use crate::demands::Demands;
-use crate::formulas::{Formulas, Place, mva};
+use crate::formulas::{Formulas, mva};
 use crate::simulate::{Network, Point, Run};
 use shape::Shape;
 
@@ -111,9 +111,7 @@ pub fn curve(demands: &Demands, options: &Options) -> Result<Curve> {
     };
     let grid = grid::simulate(&formulas, limit, demands.gc.is_some(), options.threads, &simulate)?;
     // Tasks that nobody joins may be queued for ever: what their executor carries is the limit all the same.
-    let items = formulas.necessary.items.iter().filter(|item| matches!(item.place, Place::Resource(_)));
-    let most = items.map(|item| 1000.0 / item.ms_of_one()).fold(f64::INFINITY, f64::min);
-    let shape = Shape::of(&grid.points, most);
+    let shape = Shape::of(&grid.points, formulas.necessary.resources_per_second());
     let at = shape.peak_at(&grid.points);
     let now = limit.map_or(at, |limit| shape.peak_within(&grid.points, limit));
     let relative_error = band::relative_error(demands, &free, &grid.points[now], options)?;

@@ -42,9 +42,7 @@ impl Formulas {
     /// Returns the answers for demands that `parse` has checked.
     pub fn of(demands: &crate::demands::Demands) -> Formulas {
         let necessary = Necessary::of(demands);
-        // The number of workers is the answer, so their limit is no bottleneck here.
-        let can_bound = |item: &&Item| item.is_candidate() && item.place != Place::Workers && item.ms_of_one() > 0.0;
-        let limited = necessary.items.iter().filter(can_bound);
+        let limited = necessary.items.iter().filter(|item| item.can_bound());
         let bottleneck = limited.max_by(|a, b| a.ms_of_one().total_cmp(&b.ms_of_one())).cloned();
         let (rate, threads) = match &bottleneck {
             Some(item) => {

@@ -4,16 +4,12 @@
 //! 1/m of the time and a delay of the rest (Seidmann). Resources that are held together count as visited in
 //! turn, which makes the result too low where a lock is held on a processor.
 
-use super::{Necessary, Place};
+use super::Necessary;
 
 /// Returns the requests a second with 1, 2, .. clients.
 pub fn mva(necessary: &Necessary, clients: u32) -> Vec<f64> {
-    let stations: Vec<f64> = necessary
-        .items
-        .iter()
-        .filter(|item| item.is_candidate() && item.place != Place::Workers && item.ms_of_one() > 0.0)
-        .map(|item| item.ms_of_one())
-        .collect();
+    let stations: Vec<f64> =
+        necessary.items.iter().filter(|item| item.can_bound()).map(|item| item.ms_of_one()).collect();
     let delay = (necessary.ms - stations.iter().sum::<f64>()).max(0.0);
     let mut queues = vec![0.0; stations.len()];
     (1..=clients)

@@ -35,9 +35,10 @@ impl Item {
         self.units.map_or(0.0, |units| self.ms / units)
     }
 
-    /// Returns whether the resource can be the bottleneck by itself. Collections are in the time of processors.
-    pub fn is_candidate(&self) -> bool {
-        self.place != Place::Collections
+    /// Returns whether the resource can be the bottleneck by itself. Collections are in the time of processors, and the
+    /// number of workers is the answer.
+    pub fn can_bound(&self) -> bool {
+        !matches!(self.place, Place::Collections | Place::Workers) && self.ms_of_one() > 0.0
     }
 }
 
@@ -125,6 +126,12 @@ impl Necessary {
             units: demands.workers.limit.map(f64::from),
         });
         Necessary { ms, items, calls }
+    }
+
+    /// Returns the requests a second that the resources in the list carry; infinite if none has a limit.
+    pub fn resources_per_second(&self) -> f64 {
+        let resources = self.items.iter().filter(|item| matches!(item.place, Place::Resource(_)));
+        resources.map(|item| 1000.0 / item.ms_of_one()).fold(f64::INFINITY, f64::min)
     }
 }
 

@@ -106,10 +106,6 @@ impl Effect {
             false => collections.pause_ms * collections.allocated_bytes / collections.eden_bytes,
         };
         let cpu = items.iter().find(|item| item.place == Place::Processors).map_or(0.0, |item| item.ms);
-        let others = items
-            .iter()
-            .filter(|item| matches!(item.place, Place::Resource(_)) && item.ms_of_one() > 0.0)
-            .map(|item| 1000.0 / item.ms_of_one());
         let eden = gc.and_then(|gc| gc.eden_bytes).filter(|eden| *eden > 0.0).unwrap_or(collections.eden_bytes);
         Effect {
             eden,
@@ -117,7 +113,7 @@ impl Effect {
             pause_ms,
             processors,
             cpu_ms: (cpu - processors * measured).max(1e-6),
-            others: others.fold(f64::INFINITY, f64::min),
+            others: formulas.necessary.resources_per_second(),
             held_bytes: collections.held_bytes,
             survivor_per_eden: collections.survivor_bytes / eden,
         }
