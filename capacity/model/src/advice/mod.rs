@@ -12,7 +12,6 @@ pub use data::{Data, data};
 
 use crate::curve::{Curve, Options, parallel};
 use crate::demands::Demands;
-use crate::simulate::Run;
 use crate::what_if::{Answer, Conversion, Prospect, prospect, what_if};
 use crate::young::{Young, young};
 
@@ -64,7 +63,7 @@ pub struct Advice {
 pub fn advice(demands: &Demands, curve: &Curve, known: &Known, options: &Options) -> Result<Advice> {
     let now = prospect(demands, curve, options)?;
     let clients = curve.threads.value as u32;
-    let run = Run { requests: options.quick().requests, seed: options.seed, handoff_ms: options.handoff_ms };
+    let run = options.run(options.quick().requests);
     let young = young(demands, &curve.formulas, clients, &run)?;
     let candidates = candidates::list(demands, curve, young.as_ref(), &known.conversions);
     // Each candidate uses one thread: there are more of them than threads.

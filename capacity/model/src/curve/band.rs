@@ -54,7 +54,7 @@ fn sample_error(network: &Network, templates: usize, clients: u32, options: &Opt
     let rates = parallel::map(options.threads, &seeds, |seed| {
         let mut random = fastrand::Rng::with_seed(*seed);
         let places: Vec<usize> = (0..templates).map(|_| random.usize(..network.templates())).collect();
-        let run = Run { requests: SAMPLE_REQUESTS.max(10 * clients), seed: *seed, handoff_ms: options.handoff_ms };
+        let run = Run { seed: *seed, ..options.run(SAMPLE_REQUESTS.max(10 * clients)) };
         network.with_templates(&places).closed(clients, &run).map(|point| point.per_second)
     });
     // A sample may hang where the whole does not: it says nothing about the rate.

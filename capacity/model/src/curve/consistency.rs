@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Options, parallel};
 use crate::demands::{Demands, Resource, ResourceKind, Step};
-use crate::simulate::{Network, Point, Run};
+use crate::simulate::{Network, Point};
 
 /// Departures that a level needs.
 const DEPARTURES_MIN: f64 = 50.0;
@@ -56,10 +56,7 @@ pub fn compare(demands: &Demands, network: &Network, points: &[Point], peak: f64
     let levels = parallel::map(options.threads, &counted, |(n, seconds, departures)| {
         let simulated = match points.iter().find(|point| point.clients == *n) {
             Some(point) => point.per_second,
-            None => {
-                let run = Run { requests: REQUESTS.max(10 * n), seed: options.seed, handoff_ms: options.handoff_ms };
-                network.closed(*n, &run).ok()?.per_second
-            }
+            None => network.closed(*n, &options.run(REQUESTS.max(10 * n))).ok()?.per_second,
         };
         let measured = departures / seconds;
         Some(Level { in_process: *n, measured, measured_se: measured / departures.sqrt(), simulated })

@@ -48,9 +48,9 @@ impl Options {
         Options { requests: self.requests / 3, resamples: 0, ..*self }
     }
 
-    /// Returns a run with this many clients.
-    fn run(&self, clients: u32) -> Run {
-        Run { requests: self.requests.max(10 * clients), seed: self.seed, handoff_ms: self.handoff_ms }
+    /// Returns a run of this many requests.
+    pub(crate) fn run(&self, requests: u32) -> Run {
+        Run { requests, seed: self.seed, handoff_ms: self.handoff_ms }
     }
 }
 
@@ -107,7 +107,9 @@ pub fn curve(demands: &Demands, options: &Options) -> Result<Curve> {
     let free = network.without_worker_limit();
     let formulas = Formulas::of(demands);
     let simulate = |clients: &[u32]| -> Vec<Result<Point>> {
-        parallel::map(options.threads, clients, |clients| free.closed(*clients, &options.run(*clients)))
+        parallel::map(options.threads, clients, |clients| {
+            free.closed(*clients, &options.run(options.requests.max(10 * clients)))
+        })
     };
     let grid = grid::simulate(&formulas, limit, demands.gc.is_some(), options.threads, &simulate)?;
     // Tasks that nobody joins may be queued for ever: what their executor carries is the limit all the same.

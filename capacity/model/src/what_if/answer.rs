@@ -7,7 +7,7 @@ use super::apply::apply;
 use super::change::{Change, Conversion};
 use crate::curve::{Curve, Estimate, Options, Share, curve};
 use crate::demands::Demands;
-use crate::simulate::{Network, Run};
+use crate::simulate::Network;
 
 /// Requests simulated for the response time.
 const REQUESTS: u32 = 10_000;
@@ -74,7 +74,7 @@ pub fn prospect(demands: &Demands, curve: &Curve, options: &Options) -> Result<P
 /// Returns the response time at a rate.
 fn response(demands: &Demands, rate: f64, relative_error: f64, options: &Options) -> Result<Response> {
     let network = Network::new(demands);
-    let run = Run { requests: REQUESTS, seed: options.seed, handoff_ms: options.handoff_ms };
+    let run = options.run(REQUESTS);
     let band = Estimate::around(rate, relative_error);
     let mean = |rate: f64| -> Result<f64> {
         let point = network.open(rate, &run)?;
