@@ -28,6 +28,7 @@ const ARRIVAL: u32 = u32::MAX;
 pub(super) const RESUME: u32 = u32::MAX - 1;
 /// Work on the processors that belongs to no task.
 const SIDE: u32 = u32::MAX;
+
 /// Way in which requests come.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Load {
@@ -102,7 +103,6 @@ pub(super) struct Engine<'n> {
     pub(super) eden_filled: f64,
     pub(super) old_filled: f64,
     pub(super) resume_ms: f64,
-    pub(super) is_stopped: bool,
 }
 
 impl<'n> Engine<'n> {
@@ -133,7 +133,6 @@ impl<'n> Engine<'n> {
             eden_filled: 0.0,
             old_filled: 0.0,
             resume_ms: 0.0,
-            is_stopped: false,
         }
     }
 
@@ -202,10 +201,7 @@ impl<'n> Engine<'n> {
                 self.to_begin += 1;
                 self.arrive_later();
             }
-            RESUME if self.now >= self.resume_ms => {
-                self.is_stopped = false;
-                self.processors.set_stopped(false);
-            }
+            RESUME if self.now >= self.resume_ms => self.processors.set_stopped(false),
             RESUME => self.timers.push(Reverse((self.resume_ms.to_bits(), RESUME))),
             task => {
                 self.tasks[task as usize].phase = Phase::Waited;
@@ -217,7 +213,7 @@ impl<'n> Engine<'n> {
     fn advance(&mut self, ms: f64) {
         self.tally.in_process_area += f64::from(self.in_process) * ms;
         self.tally.busy_area += self.processors.busy() * ms;
-        if self.is_stopped {
+        if self.processors.is_stopped() {
             self.tally.stopped_area += ms;
         }
         self.processors.advance(ms);

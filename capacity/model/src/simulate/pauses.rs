@@ -23,14 +23,14 @@ impl Engine<'_> {
             pause_ms += gc.full_pause_ms(in_process);
             self.tally.full_collections += 1;
             // Requests in process survive it.
-            self.old_filled =
-                (in_process * gc.held_bytes).min(self.old_filled) * f64::from(u8::from(gc.held_bytes > 0.0));
+            self.old_filled = (in_process * gc.held_bytes).min(self.old_filled);
         }
         if pause_ms > 0.0 {
-            let begin = if self.is_stopped { self.resume_ms } else { self.now };
-            self.resume_ms = begin + pause_ms;
-            if !self.is_stopped {
-                self.is_stopped = true;
+            // The timer of the first pause waits for the end of all.
+            if self.processors.is_stopped() {
+                self.resume_ms += pause_ms;
+            } else {
+                self.resume_ms = self.now + pause_ms;
                 self.processors.set_stopped(true);
                 self.timers.push(Reverse((self.resume_ms.to_bits(), RESUME)));
             }

@@ -129,6 +129,10 @@ impl Processors {
         }
     }
 
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
     /// Stops all tasks, or lets them go on.
     pub fn set_stopped(&mut self, stopped: bool) {
         self.stopped = stopped;
