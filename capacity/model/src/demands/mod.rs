@@ -5,6 +5,7 @@
 //! removed by the measurement. The simulation adds it again, for any number of requests in process.
 
 mod check;
+mod collector;
 mod processor_time;
 mod step;
 mod text;
@@ -13,6 +14,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use collector::Collector;
 pub use processor_time::ProcessorTime;
 pub use step::{Step, cpu_ms};
 pub use text::parse;

@@ -1,6 +1,6 @@
 //! Collections of the simulation: when they come, how long they stop the process, and what they promote.
 
-use crate::demands::{Demands, Gc};
+use crate::demands::{Collector, Demands, Gc};
 
 /// Collections seen below which the measured interval is no estimate of the size of Eden.
 const COLLECTIONS_MIN: f64 = 5.0;
@@ -63,7 +63,9 @@ impl Collections {
             held_bytes: held,
             survivor_bytes: survivor,
             promoted_bytes: (promoted - (in_process * held - survivor).max(0.0)).max(0.0),
-            old_free_bytes: gc.old_free_bytes.filter(|free| *free > 0.0 && stops_for_old(&gc.collector)),
+            old_free_bytes: gc
+                .old_free_bytes
+                .filter(|free| *free > 0.0 && Collector::of(&gc.collector).stops_for_old()),
             full_pause_ms: gc.full_pause_ms_mean.filter(|pause| *pause > 0.0),
             old_live_bytes: gc.live_bytes_after_old.unwrap_or(0.0),
         })
@@ -97,12 +99,6 @@ impl Collections {
         let live_mb = (self.old_live_bytes + in_process * self.held_bytes) / 1e6;
         self.full_pause_ms.unwrap_or((live_mb * FULL_MS_PER_MB).max(FULL_MS_MIN))
     }
-}
-
-/// Returns whether a collector stops the process to free the old generation.
-fn stops_for_old(collector: &str) -> bool {
-    let name = collector.to_ascii_lowercase();
-    !["g1", "z", "shenandoah"].iter().any(|concurrent| name.starts_with(concurrent))
 }
 
 fn held_bytes(gc: &Gc, promoted: f64, survivor: f64, in_process: f64, eden: f64) -> f64 {

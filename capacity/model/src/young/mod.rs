@@ -13,7 +13,7 @@ use yunti_base::Result;
 
 pub use promotion::Promotion;
 pub use resize::{resize, scale_allocation, scale_pauses};
-pub use settings::{Collector, Settings};
+pub use settings::Settings;
 
 use crate::demands::Demands;
 use crate::formulas::{Formulas, Place, bytes_per_request};

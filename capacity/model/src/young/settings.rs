@@ -2,39 +2,11 @@
 
 use serde::Serialize;
 
-use crate::demands::Gc;
+use crate::demands::{Collector, Gc};
 
 const MEGABYTE: f64 = 1048576.0;
 /// Heap that the old generation needs, by its live bytes.
 const OLD_PER_LIVE: f64 = 1.5;
-
-/// Collectors that are set in different ways.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Collector {
-    Parallel,
-    Serial,
-    G1,
-    Z,
-    Shenandoah,
-    Other,
-}
-
-impl Collector {
-    /// Returns the collector with a name such as `G1` or `ParallelGC`.
-    pub fn of(name: &str) -> Collector {
-        let name = name.to_ascii_lowercase();
-        let known = [
-            ("parallel", Collector::Parallel),
-            ("ps ", Collector::Parallel),
-            ("serial", Collector::Serial),
-            ("g1", Collector::G1),
-            ("z", Collector::Z),
-            ("shenandoah", Collector::Shenandoah),
-        ];
-        known.iter().find(|(start, _)| name.starts_with(start)).map_or(Collector::Other, |(_, collector)| *collector)
-    }
-}
 
 /// Options of the JVM, and what to know about them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
