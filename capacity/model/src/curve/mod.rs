@@ -122,12 +122,10 @@ pub fn curve(demands: &Demands, options: &Options) -> Result<Curve> {
         .points
         .iter()
         .zip(&shape.rates)
-        .map(|(point, rate)| CurvePoint {
-            low: Estimate::around(*rate, relative_error).low,
-            high: Estimate::around(*rate, relative_error).high,
-            bound: formulas.bound(f64::from(point.clients)),
-            mva: mva[point.clients as usize - 1],
-            simulated: point.clone(),
+        .map(|(point, rate)| {
+            let Estimate { low, high, .. } = Estimate::around(*rate, relative_error);
+            let (bound, mva) = (formulas.bound(f64::from(point.clients)), mva[point.clients as usize - 1]);
+            CurvePoint { simulated: point.clone(), low, high, bound, mva }
         })
         .collect();
     let peak_now = shape.rates[now];

@@ -101,16 +101,13 @@ fn at_least_one(number: f64) -> u32 {
 
 fn convert(demands: &mut Demands, from: &str, to: &str, factor: Option<f64>, table: &[Conversion]) -> Result<()> {
     let is = |label: &str, wanted: &str| label.eq_ignore_ascii_case(wanted);
-    let known = table.iter().filter(|entry| is(&entry.from, from));
-    let entry = match (known.clone().find(|entry| is(&entry.to, to)), factor) {
-        (Some(entry), _) => entry,
-        // A speed-up of the user's own needs the share alone.
-        (None, Some(_)) if known.clone().next().is_some() => known.clone().next().unwrap_or(&table[0]),
-        _ => {
-            let names: Vec<String> = table.iter().map(|entry| format!("{} -> {}", entry.from, entry.to)).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            return Err(missing("no such pair of formats was measured", &names));
-        }
+    let mut known = table.iter().filter(|entry| is(&entry.from, from));
+    let measured = known.clone().find(|entry| is(&entry.to, to));
+    // A speed-up of the user's own needs the share alone.
+    let Some(entry) = measured.or_else(|| known.next().filter(|_| factor.is_some())) else {
+        let names: Vec<String> = table.iter().map(|entry| format!("{} -> {}", entry.from, entry.to)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        return Err(missing("no such pair of formats was measured", &names));
     };
     let speed = factor.unwrap_or(entry.speed_up).max(1e-3);
     let share = entry.cpu_share.clamp(0.0, 1.0);
