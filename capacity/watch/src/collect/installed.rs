@@ -6,7 +6,7 @@
 //! ```
 
 use std::process::Command;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use yunti_base::{Cancel, Code, Error, Result};
@@ -18,6 +18,7 @@ use super::child::{Child, Work};
 use super::load_run;
 use super::slices;
 use super::subject::Subject;
+use crate::clock::{now_ms, wait};
 use crate::record::{Head, Record, State};
 use crate::store::Settings;
 
@@ -45,7 +46,7 @@ pub struct Installed;
 
 impl Collector for Installed {
     fn collect(&self, settings: &Settings, label: Option<&str>, cancel: &Cancel) -> Result<Record> {
-        let mut record = Record { head: Head { time_ms: unix_ms(), ..Head::default() }, ..Record::default() };
+        let mut record = Record { head: Head { time_ms: now_ms(), ..Head::default() }, ..Record::default() };
         let work = Work::begin()?;
         record.head.label = match (label, &settings.label_cmd) {
             (Some(label), _) => label.to_owned(),
@@ -100,7 +101,7 @@ fn start_load(url: &str, settings: &Settings, work: &Work) -> Result<Load> {
         command.args(["--urls", urls]);
     }
     let time = Duration::from_secs(u64::from(settings.load_seconds)) + LOAD_TIME_MORE;
-    Ok(Load { started_ms: unix_ms(), child: Child::start(&command, "load", time, work)? })
+    Ok(Load { started_ms: now_ms(), child: Child::start(&command, "load", time, work)? })
 }
 
 /// Profiles the process in windows. Returns their beginnings as Unix times in milliseconds.
@@ -134,7 +135,7 @@ fn profile(
         std::thread::sleep(POLL);
         if calibrated.elapsed() >= CALIBRATE_EVERY.min(Duration::from_secs_f64(seconds / 2.0)) {
             calibrated = Instant::now();
-            calibrations.push((unix_ms(), calibration.run()));
+            calibrations.push((now_ms(), calibration.run()));
         }
     }
     let is_gone = !subject.is_alive();
@@ -239,18 +240,4 @@ fn part(name: &str) -> Result<std::path::PathBuf> {
         Some(part) => missing().hint(part.how_to_install()),
         None => missing(),
     })
-}
-
-fn wait(time: Duration, cancel: &Cancel) -> Result<()> {
-    let begin = Instant::now();
-    while begin.elapsed() < time {
-        cancel.check()?;
-        std::thread::sleep(POLL);
-    }
-    Ok(())
-}
-
-/// Returns the Unix time in milliseconds.
-fn unix_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }

@@ -1,7 +1,6 @@
 //! `yunti watch add`: names a service to measure.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use yunti_base::{Code, Error, Result};
@@ -9,6 +8,7 @@ use yunti_program::failure::Outcome;
 use yunti_program::terminal::stdout;
 
 use super::store;
+use crate::clock::now_ms;
 use crate::collect::check_pattern;
 use crate::hook;
 use crate::schedule::parse_daily;
@@ -133,6 +133,6 @@ fn settings(flags: &AddFlags) -> Result<Settings> {
         hook: flags.hook.clone(),
         windows: flags.windows,
         window_seconds: flags.window_seconds,
-        created_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64),
+        created_ms: now_ms(),
     })
 }

@@ -1,12 +1,13 @@
 //! Loop of `yunti watch daemon`: measures what is due, one after another, until a signal.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Zoned;
 use yunti_base::{Cancel, Code, Result};
 
 use super::due::due_date;
 use super::measure::{Measured, measure};
+use crate::clock::wait;
 use crate::collect::Collector;
 use crate::store::Store;
 
@@ -14,7 +15,6 @@ use crate::store::Store;
 const EVERY: Duration = Duration::from_secs(5);
 /// Last records that are searched for a date.
 const SEARCHED: usize = 60;
-const POLL: Duration = Duration::from_millis(100);
 
 /// Measures what is due until cancellation, or once. `report` gets the name of each watch and its result. An error of
 /// one watch does not end the loop.
@@ -48,10 +48,6 @@ pub fn run(
         if is_once {
             return Ok(());
         }
-        let begin = Instant::now();
-        while begin.elapsed() < EVERY {
-            cancel.check()?;
-            std::thread::sleep(POLL);
-        }
+        wait(EVERY, cancel)?;
     }
 }

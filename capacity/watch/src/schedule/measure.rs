@@ -1,9 +1,8 @@
 //! One measurement: under the lock of the machine, stored, compared, and sent to the hook.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use yunti_base::{Cancel, Code, Error, Result};
 
+use crate::clock::now_ms;
 use crate::collect::Collector;
 use crate::compare::{Against, Comparison, Day, compare};
 use crate::hook;
@@ -65,9 +64,8 @@ pub fn measure(
 }
 
 fn failed(error: &Error, label: Option<&str>) -> Record {
-    let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64);
     let head = Head {
-        time_ms,
+        time_ms: now_ms(),
         label: label.unwrap_or_default().to_owned(),
         state: State::Missing,
         notes: vec![error.to_string()],
