@@ -5,12 +5,13 @@
 //!                   `-> profile in windows + calibration +-> model -> record
 //! ```
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use yunti_base::{Cancel, Code, Error, Result};
-use yunti_program::part::{Part, program};
+use yunti_program::part::Part;
 
 use super::Collector;
 use super::calibration::Calibration;
@@ -234,10 +235,6 @@ fn label_of(text: &str, work: &Work, cancel: &Cancel, notes: &mut Vec<String>) -
     Ok(label)
 }
 
-fn part(name: &str) -> Result<std::path::PathBuf> {
-    let missing = || Error::new(Code::Usage, format!("'yunti {name}' is not installed"));
-    program(name).ok_or_else(|| match Part::named(name) {
-        Some(part) => missing().hint(part.how_to_install()),
-        None => missing(),
-    })
+fn part(name: &str) -> Result<PathBuf> {
+    Part::named(name).ok_or_else(|| Error::new(Code::Internal, format!("there is no part '{name}'")))?.installed()
 }
