@@ -51,13 +51,13 @@ pub fn report(flags: &ReportFlags) -> Outcome {
     let heads = history.heads()?;
     let subject = subject(flags, &heads)?;
     let against = against(flags.against.as_deref(), &heads)?;
-    let until: Vec<u64> = heads.iter().map(|head| head.sequence).filter(|n| *n <= subject.sequence).collect();
+    let until = heads.partition_point(|head| head.sequence <= subject.sequence);
     let is_needed = |head: &Head| match &against {
         Against::History => false,
         Against::Label(label) => head.label == *label,
         Against::Time(from, to) => (*from..=*to).contains(&head.time_ms),
     };
-    let days = days_of(&history, &until, is_needed)?;
+    let days = days_of(&history, &heads[..until], is_needed)?;
     let today = days.last().cloned().unwrap_or_default();
     let comparison = compare(&days, &today, &against);
     let against = flags.against.as_deref().unwrap_or("history");

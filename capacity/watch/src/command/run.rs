@@ -10,7 +10,7 @@ use super::store;
 use crate::collect::Installed;
 use crate::record::State;
 use crate::report::{document, text};
-use crate::schedule::{measure, recent_days};
+use crate::schedule::measure;
 
 /// Measure now, and compare with the measurements before
 #[derive(Debug, Args)]
@@ -54,11 +54,11 @@ pub fn run(flags: &RunFlags) -> Outcome {
         let what = head.notes.last().cloned().unwrap_or_else(|| "nothing was measured".into());
         return Err(Error::new(Code::Input, what).hint("the history has a record that says so").into());
     }
-    let history = recent_days(&store.history(&flags.name)?, head.sequence)?;
+    let (comparison, days) = (&measured.comparison, &measured.days);
     if flags.json {
-        stdout::print_json(&document::report(&flags.name, head, &measured.comparison, &history, "history"))?;
+        stdout::print_json(&document::report(&flags.name, head, comparison, days, "history"))?;
     } else {
-        stdout::print(&text::report(&flags.name, head, &measured.comparison, &history, paint::for_stdout()))?;
+        stdout::print(&text::report(&flags.name, head, comparison, days, paint::for_stdout()))?;
     }
-    if flags.fail && measured.comparison.is_worse() { Err(Failure::Reported(Code::Invalid)) } else { Ok(()) }
+    if flags.fail && comparison.is_worse() { Err(Failure::Reported(Code::Invalid)) } else { Ok(()) }
 }

@@ -17,6 +17,8 @@ const PROFILES: usize = 64;
 pub struct Measured {
     pub record: Record,
     pub comparison: Comparison,
+    /// Days up to this one, oldest first.
+    pub days: Vec<Day>,
     /// Failure of the web hook.
     pub hook_failure: Option<String>,
     /// Error of the collector, which the record has as a note.
@@ -60,7 +62,7 @@ pub fn measure(
         .hook
         .as_deref()
         .and_then(|url| hook::post(url, &document::verdict(name, &record.head, &comparison)).err());
-    Ok(Measured { record, comparison, hook_failure, failure })
+    Ok(Measured { record, comparison, days, hook_failure, failure })
 }
 
 fn failed(error: &Error, label: Option<&str>) -> Record {
@@ -80,20 +82,21 @@ fn last_time(history: &History) -> Option<u64> {
 }
 
 /// Returns the days of a history up to a record: the last ones with functions, older ones without.
-pub fn recent_days(history: &History, until: u64) -> Result<Vec<Day>> {
-    let sequences: Vec<u64> = history.sequences()?.into_iter().filter(|sequence| *sequence <= until).collect();
-    days_of(history, &sequences, |_| false)
+fn recent_days(history: &History, until: u64) -> Result<Vec<Day>> {
+    let mut heads = history.heads()?;
+    heads.retain(|head| head.sequence <= until);
+    days_of(history, &heads, |_| false)
 }
 
-/// Returns days of these records. The last ones have functions, and the ones that `is_needed` names.
-pub fn days_of(history: &History, sequences: &[u64], is_needed: impl Fn(&Head) -> bool) -> Result<Vec<Day>> {
-    let whole_from = sequences.len().saturating_sub(PROFILES);
-    let days = sequences.iter().enumerate().map(|(at, sequence)| {
-        if at >= whole_from {
-            return Ok(Day::of(&history.read(*sequence)?));
-        }
-        let head = history.head(*sequence)?;
-        let record = if is_needed(&head) { history.read(*sequence)? } else { Record { head, ..Record::default() } };
+/// Returns the days of records. The last ones have functions, and the ones that `is_needed` names.
+pub fn days_of(history: &History, heads: &[Head], is_needed: impl Fn(&Head) -> bool) -> Result<Vec<Day>> {
+    let whole_from = heads.len().saturating_sub(PROFILES);
+    let days = heads.iter().enumerate().map(|(at, head)| {
+        let is_whole = at >= whole_from || is_needed(head);
+        let record = match is_whole {
+            true => history.read(head.sequence)?,
+            false => Record { head: head.clone(), ..Record::default() },
+        };
         Ok(Day::of(&record))
     });
     days.collect()

@@ -12,4 +12,4 @@ mod measure;
 
 pub use daemon::run;
 pub use due::parse_daily;
-pub use measure::{Measured, days_of, measure, recent_days};
+pub use measure::{Measured, days_of, measure};
