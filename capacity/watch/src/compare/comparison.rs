@@ -14,7 +14,7 @@ const MOSTLY: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub struct Comparison {
     pub today: Day,
-    /// Numbers, first and last time of the days compared with.
+    /// Numbers of the days compared with.
     pub days: Vec<u64>,
     pub rules: Vec<Rule>,
     /// Functions that grew, largest first.
@@ -49,13 +49,18 @@ impl Comparison {
         }
     }
 
+    /// Returns the days of a history that the measurement is compared with.
+    pub fn compared<'a>(&self, history: &'a [Day]) -> Vec<&'a Day> {
+        history.iter().filter(|day| self.days.contains(&day.sequence)).collect()
+    }
+
     /// Returns the rule of a figure.
     pub fn rule(&self, figure: Figure) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.figure == figure)
     }
 }
 
-/// Compares a day with days before it. `history` may contain the day itself.
+/// Compares a day with days before it. `history` is in order, and may contain the day itself.
 pub fn compare(history: &[Day], today: &Day, against: &Against) -> Comparison {
     let days = baseline(history, today, against);
     // A release or a day that the user names may be a single measurement.
@@ -67,7 +72,7 @@ pub fn compare(history: &[Day], today: &Day, against: &Against) -> Comparison {
     let Causes { causes, moved, common_caller } =
         functions.as_ref().map(|functions| causes(functions, &grown)).unwrap_or_default();
     let common = functions.as_ref().and_then(|functions| functions.common_change());
-    let until: Vec<Day> = history.iter().filter(|day| day.sequence <= today.sequence).cloned().collect();
+    let until = history.partition_point(|day| day.sequence <= today.sequence);
     let mut comparison = Comparison {
         today: today.clone(),
         days: days.iter().map(|day| day.sequence).collect(),
@@ -78,7 +83,7 @@ pub fn compare(history: &[Day], today: &Day, against: &Against) -> Comparison {
         fallen: fallen.into_iter().filter(|change| change.part == Part::Own).collect(),
         moved,
         common,
-        steps: steps(&until),
+        steps: steps(&history[..until]),
         notes: Vec::new(),
     };
     comparison.mostly = mostly(&comparison, functions.as_ref());

@@ -14,7 +14,7 @@ const VERDICT_FUNCTIONS: usize = 5;
 
 /// Returns the document of a report.
 pub fn report(name: &str, head: &Head, comparison: &Comparison, history: &[Day], against: &str) -> Value {
-    let compared: Vec<&Day> = history.iter().filter(|day| comparison.days.contains(&day.sequence)).collect();
+    let compared = comparison.compared(history);
     json!({
         "format": FORMAT,
         "watch": name,

@@ -79,7 +79,7 @@ fn top(name: &str, head: &Head, comparison: &Comparison, history: &[Day]) -> Tag
         let number = tag("dd").class(format!("verdict-{}", rule.verdict.name())).say(number);
         tag("div").add(tag("dt").say(rule.figure.title())).add(number.add(tag("small").say(more)))
     });
-    let compared: Vec<&Day> = history.iter().filter(|day| comparison.days.contains(&day.sequence)).collect();
+    let compared = comparison.compared(history);
     let against = match (compared.first(), compared.last()) {
         (Some(first), Some(last)) => {
             format!("Compared with {} measurements, {} to {}.", compared.len(), day(first.time_ms), day(last.time_ms))

@@ -97,10 +97,10 @@ pub fn report(name: &str, head: &Head, comparison: &Comparison, history: &[Day],
 }
 
 fn compared(comparison: &Comparison, history: &[Day]) -> String {
-    let compared = || history.iter().filter(|day| comparison.days.contains(&day.sequence));
-    match (compared().next(), compared().next_back()) {
+    let compared = comparison.compared(history);
+    match (compared.first(), compared.last()) {
         (Some(first), Some(last)) => {
-            let count = comparison.days.len();
+            let count = compared.len();
             format!(", compared with {count} measurements, {} to {}", day(first.time_ms), day(last.time_ms))
         }
         _ => String::new(),

@@ -30,8 +30,7 @@ pub fn run(
             let due = store.settings(&name).and_then(|settings| {
                 let history = store.history(&name)?;
                 let last = history.sequences()?.into_iter().rev().take(SEARCHED);
-                let heads: Vec<_> = last.filter_map(|n| history.head(n).ok()).collect();
-                Ok(due_date(&settings, &heads, &Zoned::now()))
+                Ok(due_date(&settings, last.filter_map(|n| history.head(n).ok()), &Zoned::now()))
             });
             let result = match due {
                 Ok(None) => continue,

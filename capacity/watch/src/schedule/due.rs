@@ -3,6 +3,8 @@
 //! A date is done once a record names it, so a clock that goes back repeats nothing. A machine that slept through the
 //! time measures once after it wakes up. In a night without 02:30 the time is 03:30; in one with two, the first.
 
+use std::borrow::Borrow;
+
 use jiff::Zoned;
 use jiff::civil::Time;
 
@@ -20,15 +22,17 @@ pub fn parse_daily(text: &str) -> Option<Time> {
     Time::new(number(hour)?, number(minute)?, 0, 0).ok()
 }
 
-/// Returns the date for which a watch is due now; `None` if it is not due, or done already.
-pub fn due_date(settings: &Settings, heads: &[Head], now: &Zoned) -> Option<String> {
+/// Returns the date for which a watch is due now; `None` if it is not due, or done already. Before the time of day, it
+/// takes none of `heads`; after it, the first ones up to the record of the date.
+pub fn due_date(settings: &Settings, heads: impl IntoIterator<Item: Borrow<Head>>, now: &Zoned) -> Option<String> {
     let daily = parse_daily(settings.daily.as_deref()?)?;
     let today = now.date();
     let at = today.to_datetime(daily).to_zoned(now.time_zone().clone()).ok()?;
     let created = zoned(settings.created_ms, now.time_zone())?;
     let date = today.to_string();
-    let is_done = heads.iter().any(|head| head.due.as_deref() == Some(&date));
-    (*now >= at && created < at && !is_done).then_some(date)
+    let mut heads = heads.into_iter();
+    let mut is_done = || heads.any(|head| head.borrow().due.as_deref() == Some(&date));
+    (*now >= at && created < at && !is_done()).then_some(date)
 }
 
 #[cfg(test)]
