@@ -120,7 +120,7 @@ pub fn run(captured: &Captured, path: &ClassPath, service: &Service, plan: &Plan
                     fork.alternatives.into_iter().for_each(|one| merge(&mut merged, one));
                 }
                 Err(error) if error.code() == Code::Cancelled => return Err(error),
-                Err(error) => fail(&mut merged, name, *library, &error, captured),
+                Err(error) => fail(&mut merged, name, *library, &captured.libraries, &error),
             }
         }
     }
@@ -157,18 +157,23 @@ impl Merged {
     }
 }
 
-fn merge(merged: &mut Vec<Merged>, one: ForkAlternative) {
-    let key = |a: &Alternative| (a.library.clone(), a.name.clone(), a.is_baseline);
-    let same = (one.library.clone(), one.name.clone(), one.is_baseline);
-    let at = merged.iter().position(|it| key(&it.alternative) == same).unwrap_or_else(|| {
-        let (library, name, version) = (one.library, one.name, String::new());
-        let (is_baseline, is_json, is_estimate) = (one.is_baseline, false, false);
-        let (results, error) = (Vec::new(), None);
-        let alternative = Alternative { library, name, version, is_baseline, is_json, is_estimate, results, error };
+/// Returns the entry of an alternative to a library, which is new if there is none.
+fn entry<'a>(merged: &'a mut Vec<Merged>, library: &str, name: &str, is_baseline: bool) -> &'a mut Merged {
+    let is_it = |one: &Merged| {
+        let known = &one.alternative;
+        (&*known.library, &*known.name, known.is_baseline) == (library, name, is_baseline)
+    };
+    let at = merged.iter().position(is_it).unwrap_or_else(|| {
+        let (library, name) = (library.to_owned(), name.to_owned());
+        let alternative = Alternative { library, name, is_baseline, ..Alternative::default() };
         merged.push(Merged { alternative, rounds: Vec::new() });
         merged.len() - 1
     });
-    let it = &mut merged[at];
+    &mut merged[at]
+}
+
+fn merge(merged: &mut Vec<Merged>, one: ForkAlternative) {
+    let it = entry(merged, &one.library, &one.name, one.is_baseline);
     if it.alternative.error.is_some() {
         return;
     }
@@ -192,25 +197,14 @@ fn merge(merged: &mut Vec<Merged>, one: ForkAlternative) {
     }
 }
 
-fn fail(merged: &mut Vec<Merged>, name: &str, library: Option<&str>, error: &Error, captured: &Captured) {
-    let libraries = library.map_or_else(|| captured.libraries.clone(), |library| vec![library.to_owned()]);
-    for of in libraries {
-        let one = ForkAlternative {
-            library: of.clone(),
-            name: name.to_owned(),
-            version: String::new(),
-            is_baseline: library.is_some(),
-            is_json: false,
-            is_estimate: false,
-            results: Vec::new(),
-        };
-        merge(merged, one);
-        for it in merged.iter_mut().filter(|it| it.alternative.name == name && it.alternative.library == of) {
-            it.alternative.error = Some(error.what().to_owned());
-            // Rounds of other forks do not count.
-            it.alternative.results.clear();
-            it.rounds.clear();
-        }
+/// Marks a job as failed. `library`: the one of the service that the job ran; `None` for an alternative to `all`.
+fn fail(merged: &mut Vec<Merged>, name: &str, library: Option<&str>, all: &[String], error: &Error) {
+    for of in library.map_or_else(|| all.iter().map(|it| &**it).collect(), |library| vec![library]) {
+        let it = entry(merged, of, name, library.is_some());
+        it.alternative.error = Some(error.what().to_owned());
+        // Rounds of other forks do not count.
+        it.alternative.results.clear();
+        it.rounds.clear();
     }
 }
 
@@ -287,6 +281,35 @@ fn fork(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failed_alternative_leaves_the_services_own_library() {
+        let mut merged = Vec::new();
+        merge(
+            &mut merged,
+            ForkAlternative {
+                library: "jackson".into(),
+                name: "jackson".into(),
+                version: "2.10".into(),
+                is_baseline: true,
+                is_json: true,
+                is_estimate: false,
+                results: vec![ForkResult {
+                    of_type: "A".into(),
+                    write: Some(Rounds { rounds: vec![5.0], allocated_bytes: 8.0 }),
+                    read: None,
+                    bytes: None,
+                    refused: None,
+                    note: None,
+                }],
+            },
+        );
+        let error = Error::new(Code::UserCode, "it took more than 9 s");
+        fail(&mut merged, "jackson", None, &["jackson".into()], &error);
+        let all: Vec<Alternative> = merged.into_iter().map(Merged::end).collect();
+        assert_eq!((all[0].error.as_deref(), all[0].results[0].write.unwrap().ns), (None, 5.0));
+        assert_eq!((all[1].is_baseline, all[1].error.as_deref()), (false, Some("it took more than 9 s")));
+    }
 
     #[test]
     fn times_are_the_median_of_all_forks() {

@@ -43,7 +43,7 @@ pub struct Group {
 }
 
 /// A library on all groups that use one library in the service.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Alternative {
     /// Library of the service.
     pub library: String,
@@ -59,7 +59,7 @@ pub struct Alternative {
 }
 
 /// Cost of a library on one group.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct GroupResult {
     #[serde(rename = "type")]
     pub of_type: String,
@@ -73,7 +73,7 @@ pub struct GroupResult {
 }
 
 /// Time and allocation of one operation on one message.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Timing {
     /// Median over the rounds of all forks.
     pub ns: f64,
