@@ -12,7 +12,7 @@ use yunti_program::terminal::stdout;
 use crate::messages::advice::{self, Bottleneck};
 use crate::messages::capture::{self, Request};
 use crate::messages::class_path::ClassPath;
-use crate::messages::forks::{self, Plan};
+use crate::messages::forks::{self, ALTERNATIVES, Plan};
 use crate::messages::report::Report;
 use crate::messages::service::{self, Service};
 use crate::messages::{observe, text};
@@ -84,12 +84,9 @@ pub fn messages(flags: &MessagesFlags) -> Outcome {
 
 fn measure(flags: &MessagesFlags) -> Result<Report> {
     service::must_be_jvm(flags.pid)?;
-    for name in &flags.tries {
-        let known = || forks::ALTERNATIVES.into_iter().chain([forks::LAST]);
-        if !known().any(|one| one == name) {
-            return Err(Error::new(Code::Usage, format!("there is no library '{name}' to try"))
-                .hint(format!("there are {}", known().collect::<Vec<_>>().join(", "))));
-        }
+    if let Some(name) = flags.tries.iter().find(|name| !ALTERNATIVES.contains(&&***name)) {
+        return Err(Error::new(Code::Usage, format!("there is no library '{name}' to try"))
+            .hint(format!("there are {}", ALTERNATIVES.join(", "))));
     }
     // First, so that a capture that cannot be fails before the measurements.
     let service = flags.capture.map(|count| Ok((Service::find(flags.pid)?, capture::jars()?, count))).transpose()?;

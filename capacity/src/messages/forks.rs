@@ -14,7 +14,7 @@ use super::service::Service;
 use super::trial::{Alternative, Group, GroupResult, Timing, Trial};
 
 /// Names of the alternatives, in the order of the report.
-pub const ALTERNATIVES: [&str; 14] = [
+pub const ALTERNATIVES: [&str; 15] = [
     "jackson",
     "jackson-blackbird",
     "jackson-afterburner",
@@ -29,10 +29,9 @@ pub const ALTERNATIVES: [&str; 14] = [
     "fory",
     "java",
     "protobuf-derived",
+    // Last, because its schema refuses most classes.
+    "avro",
 ];
-
-/// Alternative that comes last, because its schema refuses most classes.
-pub const LAST: &str = "avro";
 
 /// Plan of the trials.
 pub struct Plan {
@@ -91,7 +90,7 @@ struct Rounds {
 /// Runs the service's libraries and the alternatives on the captured messages.
 pub fn run(captured: &Captured, path: &ClassPath, service: &Service, plan: &Plan, cancel: &Cancel) -> Result<Trial> {
     let wanted = |name: &&str| plan.names.is_empty() || plan.names.iter().any(|one| one == name);
-    let names: Vec<&str> = ALTERNATIVES.into_iter().chain([LAST]).filter(wanted).collect();
+    let names: Vec<&str> = ALTERNATIVES.into_iter().filter(wanted).collect();
     let baselines = captured.libraries.iter().map(|library| (&**library, Some(&**library)));
     let jobs: Vec<(&str, Option<&str>)> = baselines.chain(names.into_iter().map(|name| (name, None))).collect();
     let runs = jobs.len() as f64 * f64::from(plan.forks);
@@ -124,17 +123,13 @@ pub fn run(captured: &Captured, path: &ClassPath, service: &Service, plan: &Plan
             }
         }
     }
-    trial.alternatives = merged.into_iter().map(Merged::end).collect();
+    let (baselines, mut others): (Vec<_>, Vec<_>) =
+        merged.into_iter().map(Merged::end).partition(|one| one.is_baseline);
     // The service's own library is not an alternative to itself.
-    let baselines: Vec<(String, String)> = trial
-        .alternatives
-        .iter()
-        .filter(|one| one.is_baseline)
-        .map(|one| (one.name.clone(), one.version.clone()))
-        .collect();
-    trial.alternatives.retain(|one| {
-        one.is_baseline || one.name != one.library || !baselines.contains(&(one.name.clone(), one.version.clone()))
-    });
+    let is_baseline =
+        |one: &Alternative| baselines.iter().any(|now| (&now.name, &now.version) == (&one.name, &one.version));
+    others.retain(|one| one.name != one.library || !is_baseline(one));
+    trial.alternatives = baselines.into_iter().chain(others).collect();
     trial.gaps.extend(path.missing.iter().cloned());
     trial.gaps.extend(captured.facts.refused.iter().map(|text| format!("the JVM does not let {text} be captured")));
     Ok(trial)
@@ -239,7 +234,7 @@ fn fork(
         Ok((path, file))
     };
     let ((out_path, out), (errors_path, errors)) = (file("trial.out")?, file("trial.err")?);
-    // This process's end closes the standard input, and with it the trial.
+    // The end of this process closes the standard input, and with it the trial.
     let mut child = service
         .java()
         .args(service.trial_options())
@@ -251,7 +246,6 @@ fn fork(
         .stderr(errors)
         .spawn()
         .map_err(|e| Error::io(Code::Input, "cannot start the service's Java", &e))?;
-    let input = child.stdin.take();
     let end = Instant::now() + limit;
     let status = loop {
         match child.try_wait() {
@@ -268,7 +262,6 @@ fn fork(
         let _ = child.kill();
         let _ = child.wait();
     }
-    drop(input);
     status?;
     let text = fs::read_to_string(out_path).unwrap_or_default();
     serde_json::from_str(&text).map_err(|_| {

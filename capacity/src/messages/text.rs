@@ -132,7 +132,7 @@ fn trial_text(trial: &Trial, paint: Paint) -> String {
         ]);
         let mut refused = Vec::new();
         for one in trial.alternatives.iter().filter(|one| one.library == *library) {
-            let Some(result) = one.results.iter().find(|result| result.of_type == group.of_type) else { continue };
+            let Some(result) = one.result(group) else { continue };
             if let Some(reason) = &result.refused {
                 refused.push((label(one), reason));
                 continue;

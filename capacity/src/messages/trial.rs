@@ -58,6 +58,13 @@ pub struct Alternative {
     pub error: Option<String>,
 }
 
+impl Alternative {
+    /// Returns the result for a group.
+    pub fn result(&self, group: &Group) -> Option<&GroupResult> {
+        self.results.iter().find(|result| result.of_type == group.of_type)
+    }
+}
+
 /// Cost of a library on one group.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct GroupResult {
@@ -104,13 +111,12 @@ impl Trial {
         let mut sums = [Range { low: 0.0, value: 0.0, high: 0.0 }; 2];
         let mut is_compared = false;
         for group in self.groups.iter().filter(|group| group.library == alternative.library) {
-            let of = |one: &Alternative| one.results.iter().find(|result| result.of_type == group.of_type).cloned();
-            let Some(now) = of(baseline).filter(|result| result.refused.is_none()) else { continue };
-            let then = of(alternative).filter(|result| result.refused.is_none());
+            let Some(now) = baseline.result(group).filter(|result| result.refused.is_none()) else { continue };
+            let then = alternative.result(group).filter(|result| result.refused.is_none());
             for (messages, is_write) in [(group.calls_written, true), (group.calls_read, false)] {
                 let timing = |result: &GroupResult| if is_write { result.write } else { result.read };
-                let Some(now) = timing(&now) else { continue };
-                let other = then.as_ref().and_then(timing);
+                let Some(now) = timing(now) else { continue };
+                let other = then.and_then(timing);
                 is_compared |= other.is_some() && messages > 0;
                 for (sum, timing) in sums.iter_mut().zip([now, other.unwrap_or(now)]) {
                     let (range, weight) = (timing.range(), messages as f64);
