@@ -107,7 +107,7 @@ fn measure(flags: &MessagesFlags) -> Result<Report> {
         time: Duration::from_secs_f64(flags.capture_seconds.min(CAPTURE_SECONDS_MAX)),
         is_redacted: !flags.no_redact,
     };
-    let captured = capture::capture(&service, &request, &cancel)?;
+    let captured = capture::capture(&service, &jars, &request, &cancel)?;
     if captured.libraries.is_empty() {
         report.notes.push(
             "No message was captured: the service called none of the libraries that a capture knows in this time."

@@ -73,14 +73,13 @@ pub fn jars() -> Result<PathBuf> {
         .hint("run 'make capacity' in the sources, with a JDK and Maven"))
 }
 
-/// Captures messages of the service. Returns when all of its methods are restored.
-pub fn capture(service: &Service, request: &Request, cancel: &Cancel) -> Result<Captured> {
-    let jar = jars()?.join(JAR);
+/// Captures messages of the service by the agent in the folder `jars`. Returns when all methods are restored.
+pub fn capture(service: &Service, jars: &Path, request: &Request, cancel: &Cancel) -> Result<Captured> {
     let folder = Folder::make(service)?;
     let copy = folder.path(JAR);
     let failed =
         |e: std::io::Error| Error::io(Code::Output, "cannot prepare the capture", &e).at_path(copy.to_string_lossy());
-    fs::copy(&jar, &copy).map_err(failed)?;
+    fs::copy(jars.join(JAR), &copy).map_err(failed)?;
     folder.give(JAR, service)?;
     let listener = UnixListener::bind(folder.path(SOCKET)).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;

@@ -18,25 +18,24 @@ pub struct Service {
     pub home: PathBuf,
     pub user: u32,
     pub group: u32,
+    /// True if this process runs as the same user.
+    is_own: bool,
     /// Options of its command line that open modules.
     opens: Vec<String>,
 }
 
 impl Service {
-    /// Reads what `/proc` says about a process, and refuses one that is no JVM or belongs to somebody else.
+    /// Reads what `/proc` says about a JVM, and refuses one that belongs to somebody else.
     pub fn find(pid: u32) -> Result<Service> {
-        must_be_jvm(pid)?;
-        let unreadable = |e: &std::io::Error| {
-            Error::io(Code::Input, &format!("process {pid} cannot be read"), e).hint("run as its owner, or as root")
-        };
-        let program = fs::read_link(format!("/proc/{pid}/exe")).map_err(|e| unreadable(&e))?;
-        let owner = fs::metadata(format!("/proc/{pid}")).map_err(|e| unreadable(&e))?;
-        let words = fs::read(format!("/proc/{pid}/cmdline")).map_err(|e| unreadable(&e))?;
+        let failed = |e: std::io::Error| unreadable(pid, &e);
+        let program = fs::read_link(format!("/proc/{pid}/exe")).map_err(failed)?;
+        let owner = fs::metadata(format!("/proc/{pid}")).map_err(failed)?;
+        let words = fs::read(format!("/proc/{pid}/cmdline")).map_err(failed)?;
         if fs::read_link(format!("/proc/{pid}/ns/mnt")).ok() != fs::read_link("/proc/self/ns/mnt").ok() {
             return Err(Error::new(Code::Input, format!("process {pid} runs in a container"))
                 .hint("run yunti inside the container, or without --capture"));
         }
-        let me = fs::metadata("/proc/self").map_err(|e| unreadable(&e))?.uid();
+        let me = fs::metadata("/proc/self").map_err(failed)?.uid();
         if me != 0 && me != owner.uid() {
             return Err(Error::new(Code::Input, format!("process {pid} belongs to another user"))
                 .hint("run as its owner, or as root"));
@@ -44,7 +43,8 @@ impl Service {
         let home = program.parent().and_then(Path::parent).unwrap_or(Path::new("/")).to_owned();
         let words: Vec<String> =
             words.split(|b| *b == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-        Ok(Service { pid, home, user: owner.uid(), group: owner.gid(), opens: opens(&words) })
+        let (user, group) = (owner.uid(), owner.gid());
+        Ok(Service { pid, home, user, group, is_own: me == user, opens: opens(&words) })
     }
 
     /// Returns a command that runs this JDK's `java` as the service's user.
@@ -60,7 +60,7 @@ impl Service {
     /// Returns a command that runs a program as the service's user, without standard streams.
     pub fn as_owner(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        if fs::metadata("/proc/self").is_ok_and(|me| me.uid() != self.user) {
+        if !self.is_own {
             command.uid(self.user).gid(self.group);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -90,19 +90,19 @@ impl Service {
 
 /// Returns an error unless a process has loaded a JVM.
 pub fn must_be_jvm(pid: u32) -> Result<()> {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps"));
-    match maps {
+    match fs::read_to_string(format!("/proc/{pid}/maps")) {
         Ok(maps) if maps.contains("/libjvm.so") => Ok(()),
         Ok(_) => Err(Error::new(Code::Input, format!("process {pid} is no JVM"))
             .hint("yunti observe flame shows the costs of other programs")),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             Err(Error::new(Code::Input, format!("there is no process {pid}")).hint("`ps -e` lists what there is"))
         }
-        Err(e) => {
-            Err(Error::io(Code::Input, &format!("process {pid} cannot be read"), &e)
-                .hint("run as its owner, or as root"))
-        }
+        Err(e) => Err(unreadable(pid, &e)),
     }
+}
+
+fn unreadable(pid: u32, e: &std::io::Error) -> Error {
+    Error::io(Code::Input, &format!("process {pid} cannot be read"), e).hint("run as its owner, or as root")
 }
 
 /// Returns the words of a command line that open modules, each as one word.
