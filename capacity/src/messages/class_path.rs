@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use super::capture::Captured;
+use super::capture::{Captured, Facts};
 use super::folder::JAR;
 use super::service::Service;
 
@@ -23,20 +23,7 @@ pub struct ClassPath {
 impl ClassPath {
     /// Finds the service's jars, and unpacks jars that hold others into the folder.
     pub fn of(captured: &Captured, jars: &Path, service: &Service) -> ClassPath {
-        let facts = &captured.facts;
-        let folder = Path::new(&facts.folder);
-        let words = facts.class_path.split(':').filter(|word| !word.is_empty());
-        let mut all: Vec<PathBuf> = words.map(|word| folder.join(word)).collect();
-        let mut missing = Vec::new();
-        for source in &facts.sources {
-            match source.strip_prefix("file:") {
-                Some(path) if !all.contains(&PathBuf::from(path)) => all.push(PathBuf::from(plain(path))),
-                Some(_) => {}
-                // Jars inside a jar of the class path, which is unpacked below.
-                None if source.starts_with("jar:") => {}
-                None => missing.push(format!("classes from {source} are not on the class path of the trials")),
-            }
-        }
+        let (all, mut missing) = named(&captured.facts);
         let mut of_service = Vec::new();
         for path in all {
             match path.extension().and_then(|extension| extension.to_str()) {
@@ -62,12 +49,26 @@ impl ClassPath {
     /// Returns the class path of a library as the service has it.
     pub fn of_baseline(&self, library: &str) -> String {
         // Versions of one library do not mix.
-        let is_other = |path: &&PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            !(name.starts_with(library) || library == "protobuf" && name.starts_with("protobuf"))
-        };
+        let is_other = |path: &&PathBuf| !path.file_name().unwrap_or_default().to_string_lossy().starts_with(library);
         joined([&self.jar].into_iter().chain(&self.service).chain(self.tried.iter().filter(is_other)))
     }
+}
+
+/// Returns the jars and folders that the JVM names, each once, and its other sources of classes.
+fn named(facts: &Facts) -> (Vec<PathBuf>, Vec<String>) {
+    let folder = Path::new(&facts.folder);
+    let words = facts.class_path.split(':').filter(|word| !word.is_empty());
+    let (mut all, mut missing): (Vec<PathBuf>, _) = (words.map(|word| folder.join(word)).collect(), Vec::new());
+    for source in &facts.sources {
+        match source.strip_prefix("file:").map(|address| PathBuf::from(plain(address))) {
+            Some(path) if !all.contains(&path) => all.push(path),
+            Some(_) => {}
+            // Jars inside a jar of the class path, which is unpacked.
+            None if source.starts_with("jar:") => {}
+            None => missing.push(format!("classes from {source} are not on the class path of the trials")),
+        }
+    }
+    (all, missing)
 }
 
 fn joined<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> String {
@@ -131,6 +132,20 @@ fn unpack(path: &Path, captured: &Captured, service: &Service) -> Option<Vec<Pat
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_jar_is_named_once() {
+        let sources =
+            ["file:/a%20b.jar", "file:/srv/lib/", "file:/srv/lib/", "jar:file:/a%20b.jar!/x", "http://h/c.jar"];
+        let (all, missing) = named(&Facts {
+            class_path: "/a b.jar:classes:".into(),
+            folder: "/srv".into(),
+            sources: sources.map(str::to_owned).to_vec(),
+            refused: Vec::new(),
+        });
+        assert_eq!(all, ["/a b.jar", "/srv/classes", "/srv/lib/"].map(PathBuf::from));
+        assert_eq!(missing, ["classes from http://h/c.jar are not on the class path of the trials"]);
+    }
 
     #[test]
     fn addresses_become_paths() {
