@@ -1,12 +1,12 @@
 //! Folder with the captured messages: its owner is the service's user, and nobody else may read it.
 
 use std::fs;
-use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use yunti_base::process::unique_token;
 use yunti_base::{Code, Error, Result};
 
 use super::service::Service;
@@ -30,8 +30,7 @@ impl Folder {
     pub fn make(service: &Service) -> Result<Folder> {
         let all = std::env::temp_dir();
         remove_stale(&all, service.user);
-        let name = format!("{PREFIX}{}-{:016x}", std::process::id(), RandomState::new().hash_one(service.pid));
-        let path = all.join(name);
+        let path = all.join(format!("{PREFIX}{}-{}", std::process::id(), unique_token()));
         let failed = |e: std::io::Error| {
             Error::io(Code::Output, "cannot make a folder for the messages", &e).at_path(path.to_string_lossy())
         };
