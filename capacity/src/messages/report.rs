@@ -1,5 +1,7 @@
 //! Report about the messages of a service: the document of `--json` (docs/formats/messages.schema.json).
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::advice::{Advice, Bottleneck};
@@ -93,9 +95,8 @@ impl Report {
                 bytes_per_request: bytes_per_request.map(|bytes| bytes * alloc.share),
             }
         };
-        let mut libraries = [time.libraries(), bytes.libraries()].concat();
-        libraries.sort();
-        libraries.dedup();
+        let places: BTreeSet<&Place> = time.places().chain(bytes.places()).collect();
+        let libraries: BTreeSet<_> = places.iter().map(|place| (place.serialiser, place.direction)).collect();
         let mut libraries: Vec<LibraryCost> = libraries
             .into_iter()
             .map(|(serialiser, direction)| LibraryCost {
@@ -105,21 +106,13 @@ impl Report {
             })
             .collect();
         libraries.sort_by(|a, b| b.cost.cpu.share.total_cmp(&a.cost.cpu.share));
-        let mut places: Vec<&Place> = time.places().chain(bytes.places()).collect();
-        places.sort();
-        places.dedup();
         let mut places: Vec<PlaceCost> = places
             .into_iter()
             .map(|wanted| {
-                let mut types = [time.types(wanted), bytes.types(wanted)].concat();
-                let mut seen = Vec::new();
-                types.retain(|name| {
-                    !seen.contains(name) && {
-                        seen.push(*name);
-                        true
-                    }
-                });
-                let types = types.into_iter().take(TYPES).map(str::to_owned).collect();
+                let mut seen = BTreeSet::new();
+                let types = [time.types(wanted), bytes.types(wanted)].concat();
+                let types =
+                    types.into_iter().filter(|name| seen.insert(*name)).take(TYPES).map(str::to_owned).collect();
                 PlaceCost { place: wanted.clone(), types, cost: cost(&|place| place == wanted) }
             })
             .collect();
@@ -128,8 +121,8 @@ impl Report {
             format: FORMAT,
             pid,
             seconds: cpu.seconds,
-            cpu_samples: time.samples(),
-            alloc_samples: bytes.samples(),
+            cpu_samples: cpu.samples,
+            alloc_samples: alloc.samples,
             requests,
             alloc_bytes_per_request: bytes_per_request,
             compiling: time.compiling(),

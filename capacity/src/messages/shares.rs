@@ -84,14 +84,6 @@ impl Shares {
         Share::of(self.compiling, self.total, self.samples)
     }
 
-    /// Returns the libraries with their directions.
-    pub fn libraries(&self) -> Vec<(Serialiser, Direction)> {
-        let mut all: Vec<_> = self.by_place.keys().map(|place| (place.serialiser, place.direction)).collect();
-        all.sort();
-        all.dedup();
-        all
-    }
-
     /// Returns the places.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         self.by_place.keys()
@@ -104,11 +96,6 @@ impl Shares {
         });
         types.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         types.into_iter().map(|(name, _)| name).collect()
-    }
-
-    /// Returns the samples behind the shares.
-    pub fn samples(&self) -> u64 {
-        self.samples
     }
 }
 
