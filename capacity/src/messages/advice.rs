@@ -1,6 +1,6 @@
 //! Advice: the gain in requests per second by another library, and what speaks against it.
 //!
-//! By Amdahl's law the processor time of a request falls from D to D - share * D * (1 - 1 / speed-up). Requests per
+//! The processor time of a request falls, by Amdahl's law, from D to D - share * D * (1 - 1 / speed-up). Requests per
 //! second grow by the inverse, if the processors are the bottleneck.
 
 use serde::Serialize;
@@ -108,34 +108,25 @@ fn sentence(
 const JSON: &[&str] = &["jackson", "gson", "fastjson", "fastjson2"];
 
 fn warnings(library: &str, alternative: &Alternative) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if JSON.contains(&library) && !alternative.is_json {
-        warnings.push("Other clients that read JSON cannot read it: use it between services of your own.".to_owned());
-    }
-    if JSON.contains(&library) && alternative.is_json {
-        warnings.push("Compare its JSON for all types: only captured messages were compared.".to_owned());
-    }
-    if !JSON.contains(&library) {
-        warnings
-            .push("Both sides must change at once, and stored bytes of the old format must stay readable.".to_owned());
-    }
-    match &*alternative.name {
-        "java" => warnings.push(
-            "Java serialisation runs code of classes that a sender names: filter them (JEP 290), or leave it."
-                .to_owned(),
-        ),
-        "kryo" | "fory" => warnings.push(
+    let format = match (JSON.contains(&library), alternative.is_json) {
+        (true, false) => "Other clients that read JSON cannot read it: use it between services of your own.",
+        (true, true) => "Compare its JSON for all types: only captured messages were compared.",
+        (false, _) => "Both sides must change at once, and stored bytes of the old format must stay readable.",
+    };
+    let safety = match &*alternative.name {
+        "java" => {
+            Some("Java serialisation runs code of classes that a sender names: filter them (JEP 290), or leave it.")
+        }
+        "kryo" | "fory" => Some(
             "Without class registration, a sender chooses the classes that are made: register them, or trust all \
-             senders."
-                .to_owned(),
+             senders.",
         ),
-        "fastjson2" => warnings.push("Leave its AutoType off: with it, a sender chooses classes.".to_owned()),
-        _ => {}
-    }
-    if alternative.is_estimate {
-        warnings.push("A schema and generated classes are work that this estimate leaves out.".to_owned());
-    }
-    warnings
+        "fastjson2" => Some("Leave its AutoType off: with it, a sender chooses classes."),
+        _ => None,
+    };
+    let work = "A schema and generated classes are work that this estimate leaves out.";
+    let all = [Some(format), safety, alternative.is_estimate.then_some(work)];
+    all.into_iter().flatten().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
