@@ -156,7 +156,7 @@ fn around(now: f64, factors: &[f64], is_whole: bool) -> (Vec<f64>, usize) {
     let mut values: Vec<f64> =
         factors.iter().map(|factor| if is_whole { (now * factor).round() } else { now * factor }).collect();
     if is_whole {
-        // Next to a small number, each number is worth a look.
+        // Next to a small number, each number matters.
         values.extend((1..=4).map(|more| now.round() + f64::from(more)));
         values.retain(|value| *value >= 1.0);
     }
