@@ -1,6 +1,7 @@
 //! Marks of a curve: numbers of requests in process that a reader looks for.
 
-use yunti_model::curve::CurvePoint;
+use yunti_model::curve::{Curve, CurvePoint};
+use yunti_model::what_if::Response;
 use yunti_program::text::numbers;
 
 use super::Report;
@@ -8,6 +9,19 @@ use super::Report;
 /// Returns the requests a second at a point without the noise of the simulation: the middle of its band.
 pub fn rate(point: &CurvePoint) -> f64 {
     (point.low + point.high) / 2.0
+}
+
+/// Returns a value of a curve at a number of requests in process: 0 at none, and on the line between two points.
+pub fn between(curve: &Curve, clients: f64, value: fn(&CurvePoint) -> f64) -> f64 {
+    let (mut before, mut value_before) = (0.0, 0.0);
+    for point in &curve.points {
+        let (at, value) = (f64::from(point.simulated.clients), value(point));
+        if at >= clients {
+            return value_before + (value - value_before) * (clients - before) / (at - before);
+        }
+        (before, value_before) = (at, value);
+    }
+    value_before
 }
 
 /// Number of requests in process with its meaning.
@@ -21,23 +35,21 @@ pub struct Mark {
 }
 
 impl Report<'_> {
+    /// Returns the response times at the present rate; absent without traffic, or if more arrives than the service
+    /// carries.
+    pub fn response(&self) -> Option<Response> {
+        self.advice.prospect.response.filter(|response| !response.saturated)
+    }
+
     /// Returns the mean number of requests in process during the measurement; absent without traffic.
     pub fn present(&self) -> Option<f64> {
-        let response = self.advice.prospect.response.filter(|response| !response.saturated)?;
+        let response = self.response()?;
         Some(response.per_second * response.mean_ms / 1000.0)
     }
 
     /// Returns the requests a second at a number of requests in process, on the line between two points.
     pub fn rate_at(&self, clients: f64) -> f64 {
-        let (mut before, mut rate_before) = (0.0, 0.0);
-        for point in &self.curve.points {
-            let (at, rate) = (f64::from(point.simulated.clients), rate(point));
-            if at >= clients {
-                return rate_before + (rate - rate_before) * (clients - before) / (at - before);
-            }
-            (before, rate_before) = (at, rate);
-        }
-        rate_before
+        between(self.curve, clients, rate)
     }
 
     /// Returns the marks, the present load first.

@@ -6,6 +6,8 @@ use yunti_program::terminal::paint::Paint;
 use yunti_program::text::numbers;
 use yunti_program::text::table::{Side, Table};
 
+use super::marks::between;
+
 /// Result of a closed loop with a number of clients.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tried {
@@ -17,17 +19,9 @@ pub struct Tried {
     pub predicted: f64,
 }
 
-/// Returns the rate of a curve at a number of clients, between two points by a straight line.
+/// Returns the simulated requests a second at a number of clients.
 pub fn predicted(curve: &Curve, clients: f64) -> f64 {
-    let mut before = (0.0, 0.0);
-    for point in &curve.points {
-        let (at, rate) = (f64::from(point.simulated.clients), point.simulated.per_second);
-        if at >= clients {
-            return before.1 + (rate - before.1) * (clients - before.0) / (at - before.0).max(1e-9);
-        }
-        before = (at, rate);
-    }
-    before.1
+    between(curve, clients, |point| point.simulated.per_second)
 }
 
 /// Returns the tries as a table; empty without any.

@@ -37,7 +37,8 @@ pub fn section_of(report: &Report<'_>) -> Tag {
         ])))
 }
 
-fn key(class: &str, words: &str) -> Tag {
+/// Returns an entry of a legend.
+pub fn key(class: &str, words: &str) -> Tag {
     tag("li").add(tag("i").class(format!("key {class}"))).say(words)
 }
 
@@ -111,7 +112,7 @@ fn responses(report: &Report<'_>) -> Tag {
     let present = report.demands.requests.per_second;
     let (x, y) = (Axis::linear(highest.max(present.min(2.0 * highest)) * 1.05), Axis::linear(latest * 1.05));
     let title = "response time in milliseconds by requests a second";
-    let description = match report.advice.prospect.response.filter(|response| !response.saturated) {
+    let description = match report.response() {
         Some(now) => {
             format!("at {} a second: mean {} ms, p99 {} ms", three(present), three(now.mean_ms), three(now.p99_ms))
         }

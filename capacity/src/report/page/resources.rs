@@ -78,7 +78,7 @@ fn stack(kinds: &[(&'static str, f64)], total: f64) -> Tag {
         part.add(tag("title").say(format!("{kind}: {}", milliseconds(*ms))))
     });
     let words: Vec<String> = kinds.iter().map(|(kind, ms)| format!("{kind} {}", milliseconds(*ms))).collect();
-    drawing(1000.0, 10.0, "time of a request by kind", &words.join(", ")).class("stack").all(parts.collect::<Vec<_>>())
+    drawing(1000.0, 10.0, "time of a request by kind", &words.join(", ")).class("stack").all(parts)
 }
 
 fn meter(share: f64, class: &str, words: &str) -> Tag {

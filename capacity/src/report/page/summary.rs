@@ -59,7 +59,7 @@ fn figures(report: &Report<'_>) -> Tag {
         let more = format!("{}, {} in use at the peak", first.kind, percent(first.utilisation));
         list = list.add(figure("bottleneck", short(&first.name, NAME_SHOWN), more).class("words"));
     }
-    if let Some(response) = now.response.filter(|response| !response.saturated) {
+    if let Some(response) = report.response() {
         let high = if response.mean_ms_high.is_finite() { three(response.mean_ms_high) } else { "no limit".into() };
         let range = format!("{} to {high}", three(response.mean_ms_low));
         let more = format!("{range}; p99 {}, at {}/s", milliseconds(response.p99_ms), three(response.per_second));

@@ -4,7 +4,7 @@ use serde_json::json;
 use yunti_model::formulas::Place;
 use yunti_program::page::markup::{Tag, note, section, tag};
 
-use super::curve::clients_axis;
+use super::curve::{clients_axis, key};
 use super::sliders::{self, Slider};
 use crate::report::Report;
 use crate::report::marks::rate;
@@ -29,8 +29,7 @@ pub fn section_of(report: &Report<'_>) -> Tag {
         result("if-response", "response time at the present rate"),
     ];
     let reset = tag("button").set("id", "if-reset").set("type", "button").say("Reset");
-    let keys = [("simulated", "as it is"), ("changed", "changed")]
-        .map(|(class, words)| tag("li").add(tag("i").class(format!("key {class}"))).say(words));
+    let keys = [key("simulated", "as it is"), key("changed", "changed")];
     section("what-if", "What if?")
         .add(note(
             "The sliders are an approximation: mean value analysis, scaled to the simulated curve, computed in this \
@@ -84,7 +83,6 @@ fn data(report: &Report<'_>, sliders: &[Slider]) -> String {
     });
     let points = curve.points.iter().map(|point| (point.simulated.clients, rate(point)));
     let axis = clients_axis(report);
-    let response = report.advice.prospect.response.filter(|response| !response.saturated);
     let data = json!({
         "pid": demands.process.pid,
         "ms": curve.formulas.necessary.ms,
@@ -101,7 +99,7 @@ fn data(report: &Report<'_>, sliders: &[Slider]) -> String {
         })),
         "workers": demands.workers.limit,
         "present": demands.requests.per_second,
-        "response": response.map(|response| response.mean_ms),
+        "response": report.response().map(|response| response.mean_ms),
         "young": report.advice.young.as_ref().map(|young| young.now.young_bytes),
         "end": axis.end,
         "power": axis.power,

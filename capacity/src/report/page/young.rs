@@ -13,8 +13,7 @@ pub fn section_of(report: &Report<'_>) -> Option<Tag> {
     if !young.settings.options.is_empty() {
         section = section.add(tag("p").say("Options: ").add(tag("code").say(young.settings.options.join(" "))));
     }
-    let notes = young.settings.notes.iter().map(note);
-    let section = section.all(notes.collect::<Vec<_>>());
+    section = section.all(young.settings.notes.iter().map(note));
     let Some(promotion) = young.promotion else { return Some(section) };
     let rows = [
         ("held by a request", memory(promotion.held_bytes_per_request as u64)),
@@ -49,12 +48,9 @@ fn sizes(young: &Young) -> Tag {
     let columns =
         [("young generation", true), ("Eden", true), ("pause ms a request", true), ("requests/s", true), ("", false)];
     let mut all: Vec<(Size, &str)> = young.table.iter().map(|size| (*size, "")).collect();
-    let is_listed = |all: &[(Size, &str)], size: &Size| {
-        all.iter().position(|(listed, _)| (listed.young_bytes / size.young_bytes - 1.0).abs() < 0.001)
-    };
     for (size, word) in [(young.now, "now"), (young.enough, "enough")] {
-        match is_listed(&all, &size) {
-            Some(place) => all[place].1 = word,
+        match all.iter_mut().find(|(listed, _)| (listed.young_bytes / size.young_bytes - 1.0).abs() < 0.001) {
+            Some(listed) => listed.1 = word,
             None => all.push((size, word)),
         }
     }
