@@ -105,7 +105,7 @@ final class Captures implements ObjIntConsumer<Object> {
   /** Loads all classes that a capture needs, before a thread of the service does. */
   void warmUp() {
     isOutermost();
-    capture("", new Object[] {List.of(1, "a", java.time.Instant.EPOCH), null}, 2, true);
+    capture(new Object[] {List.of(1, "a", java.time.Instant.EPOCH), null}, 2, true);
     messages.clear();
   }
 
@@ -137,7 +137,7 @@ final class Captures implements ObjIntConsumer<Object> {
       if (!isNew) {
         gate.pass(begun, nanosMax / Math.max(1, countMax / PARTS));
       }
-      capture(null, (Object[]) parts, target, isNew);
+      capture((Object[]) parts, target, isNew);
     } catch (Throwable e) {
       // A capture must not harm the service's call. A StackOverflowError may come here.
     }
@@ -159,12 +159,12 @@ final class Captures implements ObjIntConsumer<Object> {
     });
   }
 
-  private void capture(String name, Object[] parts, int target, boolean isFirst) {
+  private void capture(Object[] parts, int target, boolean isFirst) {
     boolean isWrite = Targets.ALL.get(target).isWrite();
     Object message = isWrite ? parts[1] : parts[0];
     long bytes = length(isWrite ? parts[0] : parts[1]);
     Walker walker = new Walker(instrumentation, redactor);
-    String type = name == null ? Types.name(message) : name;
+    String type = Types.name(message);
     try {
       messages.add(new Message(target, isFirst, type, walker.walk(message), bytes, walker.gaps(), null));
     } catch (Walker.Refusal e) {

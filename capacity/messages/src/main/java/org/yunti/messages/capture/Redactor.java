@@ -22,12 +22,6 @@ public final class Redactor {
     second = random.nextLong() | 1;
   }
 
-  /** Returns a redactor with a known key, for tests. */
-  Redactor(long first, long second) {
-    this.first = first;
-    this.second = second | 1;
-  }
-
   private long mix(long state, int next) {
     long z = (state ^ next) * second + first;
     z = (z ^ z >>> 32) * 0xd6e8feb86659fd93L;

@@ -84,20 +84,21 @@ final class Rewriter implements ClassFileTransformer {
   @Override
   public byte[] transform(Module module, ClassLoader loader, String name, Class<?> redefined,
       ProtectionDomain domain, byte[] bytes) {
-    if (name == null || !Targets.isTarget(name.replace('/', '.'))) {
+    String type = name == null ? "" : name.replace('/', '.');
+    if (!Targets.isTarget(type)) {
       return null;
     }
     try {
       ClassReader reader = new ClassReader(bytes);
-      Change change = new Change(new ClassWriter(reader, 0), name.replace('/', '.'));
+      Change change = new Change(new ClassWriter(reader, 0), type);
       reader.accept(change, 0);
       if (!change.isChange) {
         return null;
       }
-      changed.add(name.replace('/', '.'));
+      changed.add(type);
       return change.writer.toByteArray();
     } catch (Throwable e) {
-      refused.add(name.replace('/', '.') + ": " + e);
+      refused.add(type + ": " + e);
       return null;
     }
   }

@@ -159,7 +159,7 @@ public final class Session implements Runnable {
       line.put("gaps", new ArrayList<>(each.gaps()));
       line.put("refusal", each.refusal());
       line.put("message", each.tree());
-      String text = redactor == null ? Json.of(line) : Json.of(line, redactor::text, redactor::digits);
+      String text = redactor == null ? Json.of(line) : Json.of(line, redactor::text);
       out.write(text);
       out.write('\n');
       written += text.length();

@@ -16,7 +16,6 @@ import java.time.Year;
 import java.time.YearMonth;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
-import java.util.Base64;
 import java.util.Currency;
 import java.util.Date;
 import java.util.Locale;
@@ -51,10 +50,8 @@ final class Values {
       return Walker.map("f", redactor == null || !Float.isFinite(f) ? f.toString() : redactor.digits(f.toString()));
     } else if (it instanceof Character c) {
       return Walker.map("x", redactor == null ? c.toString() : redactor.text(c.toString()));
-    } else if (it instanceof BigDecimal || it instanceof BigInteger) {
-      return Walker.map("t", it.getClass().getName(),
-          "v", redactor == null ? it.toString() : redactor.digits(it.toString()));
-    } else if (it instanceof AtomicInteger || it instanceof AtomicLong) {
+    } else if (it instanceof BigDecimal || it instanceof BigInteger || it instanceof AtomicInteger
+        || it instanceof AtomicLong) {
       return Walker.map("t", it.getClass().getName(),
           "v", redactor == null ? it.toString() : redactor.digits(it.toString()));
     }
@@ -133,9 +130,5 @@ final class Values {
       out = out * 0x9e3779b97f4a7c15L + each;
     }
     return out;
-  }
-
-  static String base64(byte[] bytes) {
-    return Base64.getEncoder().encodeToString(bytes);
   }
 }

@@ -7,6 +7,7 @@ import java.lang.reflect.InaccessibleObjectException;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -192,7 +193,7 @@ final class Walker {
     Map<String, Object> tree = numbered(it, "a", type.getComponentType().getName());
     if (it instanceof byte[] bytes) {
       byte[] copy = redactor == null || !mayRedact ? bytes : redactor.bytes(bytes);
-      tree.put("v", Values.base64(copy));
+      tree.put("v", Base64.getEncoder().encodeToString(copy));
       return tree;
     }
     int length = Array.getLength(it);

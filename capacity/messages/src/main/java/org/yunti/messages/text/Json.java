@@ -22,29 +22,25 @@ public final class Json {
   /** A text of the message itself, which is redacted when it is written. */
   public record Text(String of) {}
 
-  /** A number of the message itself, which is redacted when it is written. */
-  public record Digits(String of) {}
-
-  /** Returns the JSON of a tree. {@code texts} and {@code digits} replace what belongs to the message. */
-  public static String of(Object tree, UnaryOperator<String> texts, UnaryOperator<String> digits) {
+  /** Returns the JSON of a tree. {@code texts} replaces texts of the message. */
+  public static String of(Object tree, UnaryOperator<String> texts) {
     StringBuilder out = new StringBuilder();
-    write(out, tree, texts, digits);
+    write(out, tree, texts);
     return out.toString();
   }
 
   public static String of(Object tree) {
-    return of(tree, UnaryOperator.identity(), UnaryOperator.identity());
+    return of(tree, UnaryOperator.identity());
   }
 
-  private static void write(StringBuilder out, Object value, UnaryOperator<String> texts,
-      UnaryOperator<String> digits) {
+  private static void write(StringBuilder out, Object value, UnaryOperator<String> texts) {
     if (value instanceof Map<?, ?> map) {
       char before = '{';
       for (Map.Entry<?, ?> entry : map.entrySet()) {
         out.append(before);
         quote(out, entry.getKey().toString());
         out.append(':');
-        write(out, entry.getValue(), texts, digits);
+        write(out, entry.getValue(), texts);
         before = ',';
       }
       out.append(before == '{' ? "{}" : "}");
@@ -52,14 +48,12 @@ public final class Json {
       char before = '[';
       for (Object each : list) {
         out.append(before);
-        write(out, each, texts, digits);
+        write(out, each, texts);
         before = ',';
       }
       out.append(before == '[' ? "[]" : "]");
     } else if (value instanceof Text it) {
       quote(out, texts.apply(it.of));
-    } else if (value instanceof Digits it) {
-      out.append(digits.apply(it.of));
     } else if (value instanceof Double it && !Double.isFinite(it)) {
       out.append("null");
     } else if (value == null || value instanceof Number || value instanceof Boolean) {

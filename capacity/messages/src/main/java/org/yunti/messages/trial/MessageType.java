@@ -99,9 +99,4 @@ final class MessageType {
     }
     return common == null ? Object.class : common;
   }
-
-  /** Returns the class of a type. */
-  static Class<?> raw(Type type) {
-    return type instanceof Class<?> it ? it : type instanceof ParameterizedType it ? raw(it.getRawType()) : Object.class;
-  }
 }

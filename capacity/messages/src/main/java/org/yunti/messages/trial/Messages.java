@@ -45,18 +45,16 @@ final class Messages {
     }
   }
 
-  final List<Group> groups;
+  final List<Group> groups = new ArrayList<>();
   final Set<String> gaps = new LinkedHashSet<>();
   int count;
 
-  private Messages(List<Group> groups) {
-    this.groups = groups;
-  }
+  private Messages() {}
 
   /** Reads a file of the agent. Keeps the groups with the most messages. */
   static Messages read(Path file, int groupsMax) throws IOException {
     Map<String, Group> groups = new LinkedHashMap<>();
-    Messages messages = new Messages(new ArrayList<>());
+    Messages messages = new Messages();
     try (BufferedReader in = Files.newBufferedReader(file)) {
       for (String line; (line = in.readLine()) != null; ) {
         Map<?, ?> parts = (Map<?, ?>) Json.parse(line);
@@ -69,13 +67,12 @@ final class Messages {
     }
     messages.groups.addAll(groups.values());
     messages.groups.sort(Comparator.comparingLong((Group group) -> -group.callsWritten - group.callsRead));
-    for (int i = groupsMax; i < messages.groups.size(); i++) {
-      Group group = messages.groups.get(i);
+    int count = messages.groups.size();
+    List<Group> rest = messages.groups.subList(Math.min(groupsMax, count), count);
+    for (Group group : rest) {
       messages.gaps.add(group.type + ": not tried, because other types were read and written more often");
     }
-    if (messages.groups.size() > groupsMax) {
-      messages.groups.subList(groupsMax, messages.groups.size()).clear();
-    }
+    rest.clear();
     return messages;
   }
 

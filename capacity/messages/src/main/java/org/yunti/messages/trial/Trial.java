@@ -91,7 +91,6 @@ public final class Trial {
     map.put("is_estimate", false);
     List<Object> results = new ArrayList<>();
     map.put("results", results);
-    map.put("error", null);
     for (Messages.Group group : groups) {
       if (group.library.equals(library)) {
         results.add(result(name, isBaseline, group, millis, map));

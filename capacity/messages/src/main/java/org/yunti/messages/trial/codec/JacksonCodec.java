@@ -12,6 +12,8 @@ import java.util.List;
 
 /** Jackson, alone or with a module, for JSON or another format. */
 public final class JacksonCodec implements Codec {
+  private static final ObjectMapper TREES = new ObjectMapper();
+
   private final ObjectMapper mapper;
   private final boolean isJson;
   private JavaType type;
@@ -56,7 +58,7 @@ public final class JacksonCodec implements Codec {
 
   /** Returns the tree of JSON, for comparisons. */
   public static JsonNode tree(byte[] json) throws Exception {
-    return new ObjectMapper().readTree(json);
+    return TREES.readTree(json);
   }
 
   @Override
