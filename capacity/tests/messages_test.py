@@ -9,10 +9,8 @@ import glob
 import http.client
 import json
 import os
-import random
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -24,9 +22,10 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tools/tests"))
-sys.path.insert(0, os.path.join(HERE, "messages"))
+sys.path[:0] = [HERE, os.path.join(HERE, "messages")]
 import jdks  # noqa: E402
 import schema  # noqa: E402
+from servers import free_port  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 DIST = os.path.dirname(os.path.dirname(os.path.abspath(YUNTI)))
@@ -48,18 +47,6 @@ def until(what, holds):
             return value
         time.sleep(0.05)
     raise AssertionError(f"{what} did not happen within {PATIENCE} s")
-
-
-def free_port():
-    """Returns a port below the range for clients."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
 
 
 class Service:

@@ -15,21 +15,21 @@ import ctypes
 import json
 import os
 import platform
-import random
 import re
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+TESTS = os.path.dirname(HERE)
+ROOT = os.path.dirname(os.path.dirname(TESTS))
 BUILD = os.path.join(ROOT, "build/capacity/services")
-sys.path.insert(0, os.path.join(ROOT, "tools/tests"))
+sys.path[:0] = [os.path.join(ROOT, "tools/tests"), TESTS]
 import jdks  # noqa: E402
+from servers import free_port  # noqa: E402
 
 JDKS = {version: home for version, (_, home) in jdks.find(["17", "25"]).items()}
 PATIENCE = 60  # seconds until a service must be ready
@@ -44,18 +44,6 @@ with open(os.path.join(HERE, "services.json"), encoding="utf-8") as _file:
 
 class Skip(Exception):
     """Program that a service needs and this machine lacks."""
-
-
-def free_port():
-    """Returns a port below the range for clients: a client that tries a port of that range may connect to itself."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
 
 
 def is_stale(target, *sources):
