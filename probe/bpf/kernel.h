@@ -61,9 +61,17 @@ struct sched_info {
 	unsigned long long last_arrival, last_queued;
 } CORE;
 
+/* Begin of the present run up to now, or end of the last one. */
+struct sched_entity {
+	__u64 exec_start;
+} CORE;
+
 struct task_struct {
 	unsigned int __state;
 	int on_cpu;
+	/* Processor on which it is or was last, or will be woken. */
+	int wake_cpu;
+	struct sched_entity se;
 	struct sched_info sched_info;
 	int pid;
 	int tgid;

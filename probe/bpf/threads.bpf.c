@@ -37,14 +37,24 @@ struct {
 } reported SEC(".maps");
 
 /* Threads of the kernel may run between the switch and the reader: nanoseconds. */
-#define BETWEEN 500000
+#define BETWEEN 100000
+/* Two clocks of the scheduler, read at one switch, differ by this much more at most: nanoseconds. */
+#define AT_ONCE 50000
 
-/* Returns true for the thread that left the processor to this reader a moment ago; without the reader it would run. */
+/*
+ * Returns true for the thread that left the processor to this reader a moment ago; without the reader it would run.
+ * A thread that was woken in this moment has not run: it left its processor when it fell asleep.
+ */
 static __always_inline bool made_room_for_us(struct task_struct *task)
 {
 	struct task_struct *us = bpf_get_current_task_btf();
+	__u64 queued = task->sched_info.last_queued, arrival = us->sched_info.last_arrival;
+	/* exec_start is the end of the last run, by a clock that leaves out interrupts and other virtual machines. */
+	__s64 left_out = arrival - us->se.exec_start, since_run = queued - task->se.exec_start;
 
-	return task->sched_info.last_queued && task->sched_info.last_queued + BETWEEN >= us->sched_info.last_arrival;
+	if (!queued || task->wake_cpu != us->wake_cpu || queued > arrival || queued + BETWEEN < arrival)
+		return false;
+	return queued == arrival || since_run <= left_out + AT_ONCE;
 }
 
 SEC("iter/task")

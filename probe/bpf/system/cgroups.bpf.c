@@ -40,7 +40,7 @@ struct sched_info___delays {
 	unsigned long long run_delay;
 } CORE;
 
-struct sched_entity {
+struct sched_entity___counted {
 	unsigned long long sum_exec_runtime;
 } CORE;
 
@@ -51,7 +51,7 @@ struct task_struct___counted {
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 	struct sched_info___delays sched_info;
-	struct sched_entity se;
+	struct sched_entity___counted se;
 	struct css_set *cgroups;
 } CORE;
 

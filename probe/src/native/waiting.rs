@@ -152,8 +152,9 @@ impl WaitSampler {
         let (registers, kernel) = match at {
             At::Processor => {
                 // The samples of processor time have its position.
-                if let Some(known) = self.known.remove(&tid) {
+                if let Some(known) = self.known.get_mut(&tid) {
                     known.report(take);
+                    known.value = 0;
                 }
                 return None;
             }
