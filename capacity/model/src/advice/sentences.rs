@@ -122,9 +122,16 @@ impl List {
         }
         self.add(Topic::Threads, text + ".");
         if let Some(falls) = curve.falls_at {
-            let mut text = format!("From {falls} requests in process on, it carries less, because of collections");
+            let cause = match demands.cpu.growth() {
+                Some(growth) => format!(
+                    "each further request in process adds {} to the processor time of all",
+                    percent(growth.per_request)
+                ),
+                None => "because of collections".into(),
+            };
+            let mut text = format!("From {falls} requests in process on, it carries less: {cause}");
             if let Some(rate) = curve.at_limit.filter(|rate| *rate < 0.95 * curve.peak.value) {
-                text += &format!(": with all its threads busy, {} a second", short(rate));
+                text += &format!("; with all its threads busy, {} a second", short(rate));
             }
             self.add(Topic::Fall, text + ".");
         }

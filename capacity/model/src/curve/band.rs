@@ -40,7 +40,9 @@ pub fn relative_error(demands: &Demands, network: &Network, at: &Point, options:
     let processors = demands.processors.available();
     let more = (at.busy - ProcessorTime::busy_measured(demands)).max(0.0);
     // Processor time matters as far as processors are what is full.
-    let by_load = demands.cpu.scaling_estimate().se * more * (at.busy / processors + at.stopped).min(1.0);
+    let scaling = demands.cpu.scaling_estimate();
+    let grown = scaling.requests.map_or(0.0, |growth| growth.se * (f64::from(at.clients) - growth.at_requests));
+    let by_load = (scaling.se * more).hypot(grown) * (at.busy / processors + at.stopped).min(1.0);
     let few = if demands.requests.is_mean { MEAN_ERROR } else { ONE_REQUEST / demands.templates.len() as f64 };
     Ok((sample.powi(2) + by_load.powi(2) + few.powi(2) + MODEL_ERROR.powi(2)).sqrt())
 }

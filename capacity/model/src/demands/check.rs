@@ -104,6 +104,10 @@ fn numbers(demands: &Demands) -> Result<()> {
         within(scaling.per_busy.abs(), 10.0, "cpu.scaling.per_busy")?;
         within(scaling.se, 1e6, "cpu.scaling.se")?;
         within(scaling.at_busy.unwrap_or(0.0), PROCESSORS_MAX, "cpu.scaling.at_busy")?;
+        let growth = scaling.requests.unwrap_or_default();
+        within(growth.per_request.abs(), 10.0, "cpu.scaling.requests.per_request")?;
+        within(growth.se, 1e6, "cpu.scaling.requests.se")?;
+        within(growth.at_requests, 1e7, "cpu.scaling.requests.at_requests")?;
     }
     for (n, seconds, departures) in &demands.in_process {
         within(f64::from(*n), 1e7, "in_process")?;

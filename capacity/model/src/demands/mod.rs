@@ -141,6 +141,20 @@ pub struct Scaling {
     /// Busy processors at which `measured_ms` was measured. Absent: from the rate of requests.
     #[serde(default)]
     pub at_busy: Option<f64>,
+    #[serde(default)]
+    pub requests: Option<Growth>,
+}
+
+/// Change of processor time with the requests in process: work for each of them, or a list that each of them lengthens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Relative change for each additional request in process.
+    pub per_request: f64,
+    /// Standard error of `per_request`.
+    #[serde(default)]
+    pub se: f64,
+    /// Mean requests in process during a request.
+    pub at_requests: f64,
 }
 
 /// Collections during the measurement, and the spaces that they work on.
@@ -246,6 +260,11 @@ pub struct Template {
 
 /// Standard deviation of the change among services, around none: what is known without a measurement.
 const SCALING_SPREAD: f64 = 0.05;
+/// Standard errors from which on a growth with the requests in process is one. Few services have it, and a false one
+/// would change the peak by much.
+const CLEAR: f64 = 5.0;
+/// Growth for each request that matters.
+const GROWTH_MIN: f64 = 0.01;
 
 impl Cpu {
     /// Returns the change of processor time for each busy processor more, and its standard error.
@@ -254,12 +273,18 @@ impl Cpu {
     /// would add more error than it removes.
     pub fn scaling_estimate(&self) -> Scaling {
         match self.scaling {
-            Some(Scaling { per_busy, se, at_busy }) => {
+            Some(Scaling { per_busy, se, at_busy, .. }) => {
                 let weight = SCALING_SPREAD.powi(2) / (SCALING_SPREAD.powi(2) + se.powi(2));
-                Scaling { per_busy: per_busy * weight, se: se * weight.sqrt(), at_busy }
+                Scaling { per_busy: per_busy * weight, se: se * weight.sqrt(), at_busy, requests: self.growth() }
             }
-            None => Scaling { per_busy: 0.0, se: SCALING_SPREAD, at_busy: None },
+            None => Scaling { per_busy: 0.0, se: SCALING_SPREAD, at_busy: None, requests: None },
         }
+    }
+
+    /// Returns the growth of processor time with the requests in process, if it is clear.
+    pub fn growth(&self) -> Option<Growth> {
+        let growth = self.scaling?.requests?;
+        (growth.per_request >= GROWTH_MIN.max(CLEAR * growth.se)).then_some(growth)
     }
 }
 

@@ -251,6 +251,7 @@ impl<'n> Engine<'n> {
         of.done.clear();
         of.done.resize(tasks as usize, false);
         self.in_process += 1;
+        self.processors.set_requests(self.in_process);
         if self.network.side_ms > 0.0 {
             self.processors.push(SIDE, self.network.side_ms);
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::collections::Collections;
 use super::processors::Stretch;
-use crate::demands::{Demands, ProcessorTime, ResourceKind, Step};
+use crate::demands::{Demands, ProcessorTime, ResourceKind, Scaling, Step};
 
 /// Operation of a task. Stations are numbers: those of the resources in their order, then the workers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,9 +76,7 @@ impl Network {
             templates: Vec::new(),
             stations,
             processors: demands.processors.available(),
-            stretch: Some(demands.cpu.scaling_estimate().per_busy)
-                .filter(|per_busy| *per_busy != 0.0)
-                .map(|per_busy| Stretch { per_busy, measured_at: ProcessorTime::busy_measured(demands) }),
+            stretch: stretch(demands),
             side_ms: processor_time.side_ms,
             collections: Collections::of(demands),
             template_cpu_ms: processor_time.template_ms,
@@ -135,6 +133,14 @@ impl Network {
     pub fn templates(&self) -> usize {
         self.templates.len()
     }
+}
+
+/// Returns the change of work with load, if there is one.
+fn stretch(demands: &Demands) -> Option<Stretch> {
+    let Scaling { per_busy, requests, .. } = demands.cpu.scaling_estimate();
+    let measured_at = ProcessorTime::busy_measured(demands);
+    let stretch = Stretch { per_busy, measured_at, growth: requests.unwrap_or_default() };
+    (per_busy != 0.0 || requests.is_some()).then_some(stretch)
 }
 
 /// Templates in a list that repeats them by their weights, at least.

@@ -6,6 +6,8 @@
 
 use std::collections::VecDeque;
 
+use crate::demands::Growth;
+
 /// Milliseconds that a task may run at least before another one gets its processor: the base slice of few processors.
 const SLICE_MS: f64 = 1.4;
 /// Milliseconds between two ticks, at which a slice ends: most kernels have 250 a second.
@@ -15,12 +17,16 @@ const AVERAGE_MS: f64 = 500.0;
 /// Limits of that change: a measurement at low load supports no more.
 const STRETCH: (f64, f64) = (0.5, 2.0);
 
-/// Work that changes with the number of busy processors.
+/// Limits of the change with the requests in process, which is clear if there is one.
+const GROWTH: (f64, f64) = (0.1, 20.0);
+
+/// Work that changes with the number of busy processors, and with the requests in process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
     pub per_busy: f64,
     /// Busy processors at which the demands were measured.
     pub measured_at: f64,
+    pub growth: Growth,
 }
 
 /// Task on a processor.
@@ -36,6 +42,7 @@ pub struct Processors {
     count: f64,
     stretch: Option<Stretch>,
     busy_mean: f64,
+    requests: u32,
     /// Work that a processor does in a millisecond.
     rate: f64,
     running: Vec<Running>,
@@ -51,7 +58,9 @@ impl Processors {
         let busy_mean = stretch.map_or(0.0, |stretch| stretch.measured_at);
         let (running, waiting) = (Vec::new(), VecDeque::new());
         let random = fastrand::Rng::with_seed(1);
-        let mut new = Processors { count, stretch, busy_mean, rate: 1.0, running, waiting, random, stopped: false };
+        let requests = stretch.map_or(0.0, |stretch| stretch.growth.at_requests).round() as u32;
+        let mut new =
+            Processors { count, stretch, busy_mean, requests, rate: 1.0, running, waiting, random, stopped: false };
         new.set_rate();
         new
     }
@@ -129,6 +138,14 @@ impl Processors {
         }
     }
 
+    /// Sets the number of requests in process.
+    pub fn set_requests(&mut self, requests: u32) {
+        self.requests = requests;
+        if self.stretch.is_some() {
+            self.set_rate();
+        }
+    }
+
     pub fn is_stopped(&self) -> bool {
         self.stopped
     }
@@ -149,7 +166,9 @@ impl Processors {
             None => share,
             Some(stretch) => {
                 let by = 1.0 + stretch.per_busy * (self.busy_mean - stretch.measured_at);
-                share / by.clamp(STRETCH.0, STRETCH.1)
+                let Growth { per_request, at_requests, .. } = stretch.growth;
+                let grown = 1.0 + per_request * (f64::from(self.requests) - at_requests);
+                share / by.clamp(STRETCH.0, STRETCH.1) / grown.clamp(GROWTH.0, GROWTH.1)
             }
         };
     }
@@ -191,7 +210,7 @@ mod tests {
 
     #[test]
     fn work_stretches_with_busy_processors_within_limits() {
-        let stretch = Stretch { per_busy: -0.1, measured_at: 0.0 };
+        let stretch = Stretch { per_busy: -0.1, measured_at: 0.0, growth: Growth::default() };
         let mut processors = Processors::new(4.0, Some(stretch));
         (0..4).for_each(|task| processors.push(task, 1e9));
         (0..10_000).for_each(|_| processors.advance(1.0));
@@ -200,5 +219,15 @@ mod tests {
         (0..1000).for_each(|task| processors.push(task, 1e9));
         (0..10_000).for_each(|_| processors.advance(1.0));
         assert_eq!(processors.rate, 2.0);
+    }
+
+    #[test]
+    fn work_grows_with_requests_in_process() {
+        let growth = Growth { per_request: 0.1, se: 0.0, at_requests: 2.0 };
+        let mut processors = Processors::new(2.0, Some(Stretch { per_busy: 0.0, measured_at: 1.0, growth }));
+        processors.push(0, 10.0);
+        assert_eq!(processors.next_end(), 10.0);
+        processors.set_requests(12);
+        assert!((processors.next_end() - 20.0).abs() < 1e-9);
     }
 }

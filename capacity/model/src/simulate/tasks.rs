@@ -146,6 +146,7 @@ impl Engine<'_> {
             None => {
                 let response_ms = self.now - of.begin_ms;
                 self.in_process -= 1;
+                self.processors.set_requests(self.in_process);
                 self.ended += 1;
                 if self.ended > self.warm_up {
                     self.tally.end(response_ms, self.now);

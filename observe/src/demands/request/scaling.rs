@@ -1,8 +1,9 @@
-//! Change of a request's processor time with the number of processors that work beside it.
+//! Change of a request's processor time with what happens beside it: processors that work, and requests under way.
 //!
 //! Idle processors must be woken, and their caches are cold; busy ones share caches, memory and often a core. So the
-//! same request needs another time under load. Traffic varies, and with it what runs beside each request: a line
-//! through these points shows the change.
+//! same request needs another time under load. Other services work more with each request under way: they walk a list
+//! of all sessions, or a queue. Traffic varies, and with it what runs beside each request: a plane through these points
+//! (linear regression) shows both changes.
 
 use serde_json::{Value, json};
 
@@ -14,14 +15,19 @@ const REQUESTS_MIN: usize = 100;
 /// Spread of the processors that work, below which the points say nothing.
 const SPREAD_MIN: f64 = 0.05;
 
-/// Threads of the process that run, over time.
-struct Running {
-    /// Times, and the integral of running threads up to each, and the number from each on.
+/// Standard error of a slope that the points say nothing of.
+const UNKNOWN: f64 = 1.0;
+/// Correlation of both numbers beside a request, squared, above which the points cannot tell their changes apart.
+const ONE_LINE: f64 = 0.95;
+
+/// Number of intervals that cover each time.
+struct Covering {
+    /// Times, and the integral of the number up to each, and the number from each on.
     steps: Vec<(u64, f64, i64)>,
 }
 
-impl Running {
-    fn of(intervals: impl Iterator<Item = (u64, u64)>) -> Running {
+impl Covering {
+    fn of(intervals: impl Iterator<Item = (u64, u64)>) -> Covering {
         let mut edges: Vec<(u64, i64)> = intervals.flat_map(|(from, to)| [(from, 1), (to, -1)]).collect();
         edges.sort_unstable();
         let (mut steps, mut at, mut sum, mut now) = (Vec::with_capacity(edges.len()), 0, 0.0, 0);
@@ -30,7 +36,7 @@ impl Running {
             (at, now) = (time, now + change);
             steps.push((at, sum, now));
         }
-        Running { steps }
+        Covering { steps }
     }
 
     fn integral(&self, to: u64) -> f64 {
@@ -39,6 +45,11 @@ impl Running {
             let (time, sum, now) = self.steps[last];
             sum + (to - time) as f64 * now as f64
         })
+    }
+
+    /// Returns the mean number over intervals that last this long in total.
+    fn mean(&self, intervals: &[(u64, u64)], ns: f64) -> f64 {
+        intervals.iter().map(|(from, to)| self.integral(*to) - self.integral(*from)).sum::<f64>() / ns
     }
 }
 
@@ -58,40 +69,83 @@ fn on_processor(span: &Span, evidence: &Evidence) -> Vec<(u64, u64)> {
     found
 }
 
-/// Returns the relative change for each further processor that works, with its standard error; null without enough
-/// requests.
+/// Returns the relative changes for each further processor that works and each further request under way, with their
+/// standard errors; null without enough requests.
 pub fn scaling(requests: &[Span], work: &Work, evidence: &Evidence) -> Value {
     let all = work.requests.iter().chain(work.tasks.values().flatten());
-    let running = Running::of(all.flat_map(|span| on_processor(span, evidence)));
-    let points: Vec<(f64, f64)> = requests
+    let running = Covering::of(all.flat_map(|span| on_processor(span, evidence)));
+    let under_way = Covering::of(work.requests.iter().map(|span| (span.begin_ns, span.end_ns)));
+    let points: Vec<Point> = requests
         .iter()
         .filter_map(|span| {
             let own = on_processor(span, evidence);
             let ns: f64 = own.iter().map(|(from, to)| (to - from) as f64).sum();
-            let beside: f64 =
-                own.iter().map(|(from, to)| running.integral(*to) - running.integral(*from)).sum::<f64>() - ns;
-            (ns > 0.0).then(|| (beside / ns, ns.ln()))
+            let beside = [running.mean(&own, ns) - 1.0, under_way.mean(&own, ns) - 1.0];
+            (ns > 0.0).then(|| Point { beside, log_ns: ns.ln() })
         })
         .collect();
-    line(&points).map_or(Value::Null, |(slope, se)| json!({"per_busy": slope, "se": se}))
+    let Some(plane) = Plane::through(&points) else { return Value::Null };
+    let [busy, requests] = plane.slopes;
+    let busy = busy.unwrap_or(Slope { value: 0.0, error: UNKNOWN });
+    let mut scaling = json!({"per_busy": busy.value, "se": busy.error});
+    if let Some(Slope { value, error }) = requests {
+        let at = plane.means[1] + 1.0;
+        scaling["requests"] = json!({"per_request": value, "se": error, "at_requests": at});
+    }
+    scaling
 }
 
-/// Returns the slope of a least-squares line, and its standard error.
-fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let n = points.len() as f64;
-    if points.len() < REQUESTS_MIN {
-        return None;
+/// Request: processors and requests beside it, and the logarithm of its processor time.
+struct Point {
+    beside: [f64; 2],
+    log_ns: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slope {
+    value: f64,
+    error: f64,
+}
+
+/// Plane through points by least squares.
+struct Plane {
+    /// Absent where the points say nothing.
+    slopes: [Option<Slope>; 2],
+    means: [f64; 2],
+}
+
+impl Plane {
+    /// Returns nothing if no slope is known.
+    fn through(points: &[Point]) -> Option<Plane> {
+        if points.len() < REQUESTS_MIN {
+            return None;
+        }
+        let n = points.len() as f64;
+        let mean = |of: &dyn Fn(&Point) -> f64| points.iter().map(of).sum::<f64>() / n;
+        let means = [0, 1].map(|axis| mean(&|point| point.beside[axis]));
+        let level = mean(&|point| point.log_ns);
+        let x = |point: &Point, axis: usize| point.beside[axis] - means[axis];
+        let product = |a: usize, b: usize| mean(&|point| x(point, a) * x(point, b));
+        let with_time = [0, 1].map(|axis| mean(&|point| x(point, axis) * (point.log_ns - level)));
+        let (squares, mixed) = ([product(0, 0), product(1, 1)], product(0, 1));
+        let [has_busy, mut has_requests] = squares.map(|square| square.sqrt() >= SPREAD_MIN);
+        has_requests &= !has_busy || mixed.powi(2) <= ONE_LINE * squares[0] * squares[1];
+        // Variances of the slopes, per variance of what the plane leaves open in one point.
+        let (slopes, shares) = match (has_busy, has_requests) {
+            (false, false) => return None,
+            (true, true) => {
+                let determinant = squares[0] * squares[1] - mixed.powi(2);
+                let slope = |a: usize| (squares[1 - a] * with_time[a] - mixed * with_time[1 - a]) / determinant;
+                ([slope(0), slope(1)], [squares[1] / determinant, squares[0] / determinant])
+            }
+            (true, false) => ([with_time[0] / squares[0], 0.0], [1.0 / squares[0], 0.0]),
+            (false, true) => ([0.0, with_time[1] / squares[1]], [0.0, 1.0 / squares[1]]),
+        };
+        let rest = |point: &Point| point.log_ns - level - slopes[0] * x(point, 0) - slopes[1] * x(point, 1);
+        let variance = mean(&|point| rest(point).powi(2)) * n / (n - 3.0);
+        let slope = |axis: usize| Slope { value: slopes[axis], error: (variance * shares[axis] / n).sqrt() };
+        Some(Plane { slopes: [has_busy.then(|| slope(0)), has_requests.then(|| slope(1))], means })
     }
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let sxx: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
-    let sxy: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
-    if (sxx / n).sqrt() < SPREAD_MIN {
-        return None;
-    }
-    let slope = sxy / sxx;
-    let rest: f64 = points.iter().map(|point| (point.1 - y - slope * (point.0 - x)).powi(2)).sum();
-    Some((slope, (rest / (n - 2.0) / sxx).sqrt()))
 }
 
 #[cfg(test)]
@@ -99,17 +153,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_that_run() {
-        let running = Running::of([(0, 10), (5, 10), (20, 30)].into_iter());
+    fn numbers_over_time() {
+        let running = Covering::of([(0, 10), (5, 10), (20, 30)].into_iter());
         assert_eq!([0, 5, 10, 15, 25].map(|at| running.integral(at)), [0.0, 5.0, 15.0, 15.0, 20.0]);
+        assert_eq!(running.mean(&[(0, 5), (20, 25)], 10.0), 1.0);
+    }
+
+    fn points(count: usize, busy: f64, requests: f64) -> Vec<Point> {
+        let point = |i: usize| {
+            let beside = [(i % 3) as f64, (i % 3 + i % 7) as f64];
+            Point { beside, log_ns: 1.0 + busy * beside[0] + requests * beside[1] }
+        };
+        (0..count).map(point).collect()
     }
 
     #[test]
     fn slopes_with_errors() {
-        let points: Vec<(f64, f64)> = (0..200).map(|i| (f64::from(i % 3), 1.0 - 0.1 * f64::from(i % 3))).collect();
-        let (slope, se) = line(&points).unwrap();
-        assert!((slope + 0.1).abs() < 1e-9 && se < 1e-6);
-        assert!(line(&points[..50]).is_none());
-        assert!(line(&vec![(1.0, 1.0); 200]).is_none());
+        let plane = Plane::through(&points(210, -0.1, 0.05)).unwrap();
+        let [busy, requests] = plane.slopes.map(Option::unwrap);
+        assert!((busy.value + 0.1).abs() < 1e-9 && busy.error < 1e-6, "{busy:?}");
+        assert!((requests.value - 0.05).abs() < 1e-9 && requests.error < 1e-6, "{requests:?}");
+        assert!((plane.means[1] - 4.0).abs() < 1e-9);
+        assert!(Plane::through(&points(50, -0.1, 0.05)).is_none());
+    }
+
+    #[test]
+    fn slopes_that_the_points_do_not_show() {
+        let mut alone = points(200, -0.1, 0.0);
+        alone.iter_mut().for_each(|point| point.beside[1] = 2.0 * point.beside[0]);
+        let [busy, requests] = Plane::through(&alone).unwrap().slopes;
+        assert!((busy.unwrap().value + 0.1).abs() < 1e-9 && requests.is_none());
+        alone.iter_mut().for_each(|point| point.beside = [1.0, 1.0]);
+        assert!(Plane::through(&alone).is_none());
+    }
+
+    #[test]
+    fn errors_shrink_with_points() {
+        let noisy = |count: usize| {
+            let mut points = points(count, 0.0, 0.0);
+            points.iter_mut().enumerate().for_each(|(i, point)| point.log_ns += ((i * 7919) % 101) as f64 / 500.0);
+            Plane::through(&points).unwrap().slopes[1].unwrap()
+        };
+        let (few, many) = (noisy(200), noisy(3200));
+        assert!((few.error / many.error - 4.0).abs() < 0.5, "{few:?} {many:?}");
+        assert!(few.value.abs() < 3.0 * few.error && many.value.abs() < 3.0 * many.error);
     }
 }
