@@ -30,6 +30,7 @@ pub(super) mod tests {
     use yunti_model::demands::{Demands, parse};
 
     use super::*;
+    use crate::report::Tried;
 
     const SCHEMA: &str = include_str!("../../../docs/formats/capacity.schema.json");
     /// Demands with each kind of resource and with collections.
@@ -46,6 +47,7 @@ pub(super) mod tests {
         pub curve: Curve,
         pub advice: Advice,
         pub skips: Vec<String>,
+        pub tried: Vec<Tried>,
     }
 
     impl Example {
@@ -57,16 +59,23 @@ pub(super) mod tests {
             let options = Options { requests: 1_000, resamples: 2, ..Options::default() };
             let curve = curve(&demands, &options).unwrap();
             let advice = advice(&demands, &curve, &Known::default(), &options).unwrap();
-            Example { demands, curve, advice, skips: vec!["locks: no agent".into()] }
+            Example { demands, curve, advice, skips: vec!["locks: no agent".into()], tried: Vec::new() }
         }
 
         /// Returns answers that differ in their optional parts.
         pub fn all() -> Vec<Example> {
-            vec![Example::shop(), Example::of(LEAST), Example::of(UNLIMITED), Example::hostile()]
+            vec![Example::shop(), Example::of_least(), Example::of(UNLIMITED), Example::hostile()]
+        }
+
+        pub fn of_least() -> Example {
+            Example::of(LEAST)
         }
 
         pub fn shop() -> Example {
-            Example::of(SHOP)
+            let tried = |clients, per_second, errors| {
+                Tried { clients, per_second, mean_ms: 20.0, errors, predicted: 1.1 * per_second }
+            };
+            Example { tried: vec![tried(1, 40.0, 0), tried(4, 90.0, 2), tried(60, 5000.0, 0)], ..Example::of(SHOP) }
         }
 
         /// Returns an answer whose names try to be markup, commands of a terminal, and far too long.
@@ -83,8 +92,8 @@ pub(super) mod tests {
         }
 
         pub fn report(&self) -> Report<'_> {
-            let Example { demands, curve, advice, skips } = self;
-            Report { demands, curve, advice, skips, tried: &[] }
+            let Example { demands, curve, advice, skips, tried } = self;
+            Report { demands, curve, advice, skips, tried }
         }
     }
 

@@ -18,8 +18,9 @@ pub fn clients_axis(report: &Report<'_>) -> Axis {
     let curve = report.curve;
     let last = curve.points.last().map_or(1.0, |point| f64::from(point.simulated.clients));
     let levels = curve.consistency.levels.iter().map(|level| f64::from(level.in_process));
+    let tried = report.tried.iter().map(|tried| tried.clients as f64 * 1.05);
     let marks = report.marks().into_iter().map(|mark| mark.clients * 1.15);
-    let end = levels.chain(marks).fold(2.0 * curve.threads.high, f64::max).min(last).max(1.0);
+    let end = levels.chain(tried).chain(marks).fold(2.0 * curve.threads.high, f64::max).min(last).max(1.0);
     Axis { power: if end > WIDE * curve.threads.value { 0.5 } else { 1.0 }, ..Axis::linear(end) }
 }
 
@@ -52,6 +53,9 @@ fn legend(report: &Report<'_>) -> Tag {
     if !levels.is_empty() {
         keys.push(key("measured", "measured, with the range of 95 %"));
     }
+    if !report.tried.is_empty() {
+        keys.push(key("tried", "tried with load of our own"));
+    }
     tag("ul").class("legend").all(keys)
 }
 
@@ -65,6 +69,8 @@ fn rates(report: &Report<'_>) -> Tag {
     let levels: Vec<_> = curve.consistency.levels.iter().filter(|level| f64::from(level.in_process) <= x.end).collect();
     let highest = shown.iter().map(|point| point.high).fold(at_end + spread, f64::max);
     let highest = levels.iter().map(|level| level.measured + BAR * level.measured_se).fold(highest, f64::max);
+    let tried: Vec<_> = report.tried.iter().filter(|tried| tried.clients as f64 <= x.end).collect();
+    let highest = tried.iter().map(|tried| tried.per_second).fold(highest, f64::max);
     let y = Axis::linear(highest * 1.05);
     let description = report.marks().iter().map(|mark| mark.words.clone()).collect::<Vec<_>>().join("; ");
     let title = "requests a second by requests in process";
@@ -94,6 +100,12 @@ fn rates(report: &Report<'_>) -> Tag {
         );
         let range = ((level.measured - by).max(0.0), level.measured, level.measured + by);
         chart.dot("measured", f64::from(level.in_process), range, &words);
+    }
+    for tried in tried {
+        let rate = tried.per_second;
+        let words =
+            format!("{} clients tried: {} a second, {} simulated", tried.clients, three(rate), three(tried.predicted));
+        chart.dot("tried", tried.clients as f64, (rate, rate, rate), &words);
     }
     chart.draw()
 }
@@ -169,6 +181,14 @@ pub fn numbers(report: &Report<'_>) -> Tag {
         });
         all = all.add(details("measured departures", table("Departures by requests in process", &columns, rows)));
     }
+    if !report.tried.is_empty() {
+        let columns = [("clients", true), ("tried/s", true), ("simulated/s", true), ("mean ms", true), ("errors", true)];
+        let rows = report.tried.iter().map(|tried| {
+            let figures = [tried.per_second, tried.predicted, tried.mean_ms].map(three);
+            [tried.clients.to_string()].into_iter().chain(figures).chain([tried.errors.to_string()]).collect()
+        });
+        all = all.add(details("numbers of clients tried", table("Closed loops of our own load", &columns, rows)));
+    }
     if let Some(ratio) = report.curve.consistency.ratio {
         let error = BAR * report.curve.consistency.ratio_se;
         all = all.add(note(format!("Measured by simulated, over all levels: {ratio:.2} \u{b1} {error:.2}.")));
@@ -180,6 +200,15 @@ pub fn numbers(report: &Report<'_>) -> Tag {
 mod tests {
     use super::*;
     use crate::report::document::tests::Example;
+
+    #[test]
+    fn tries_are_drawn_and_listed() {
+        let (drawn, listed) = (rates(&Example::shop().report()).print(), numbers(&Example::shop().report()).print());
+        assert_eq!(drawn.matches("class=\"tried\"").count(), 3, "{drawn}");
+        assert!(drawn.contains("4 clients tried: 90 a second, 99 simulated"), "{drawn}");
+        assert!(listed.contains("numbers of clients tried"), "{listed}");
+        assert!(!rates(&Example::of_least().report()).print().contains("tried"));
+    }
 
     #[test]
     fn every_shape_is_inside_its_chart() {
