@@ -116,7 +116,7 @@ def wrk_latency(command):
     found = {shares[words[0]]: ms(words[1]) for words in lines if len(words) == 2 and words[0] in shares}
     # wrk2 does not keep to one longest value in both of its tables; 100 % is the histogram's.
     whole = [ms(words[1]) for words in lines if len(words) == 2 and words[0] == "100.000%"]
-    line = [ms(words[3]) for words in lines if words and words[0] == "Latency" and len(words) > 4]
+    line = [ms(words[3]) for words in lines if len(words) == 5 and words[0] == "Latency"]
     found["max_ms"] = (whole + line)[0]
     return found
 
