@@ -6,13 +6,13 @@ use std::time::Duration;
 use clap::Args;
 use yunti_base::{Code, Error, Result, whole_file};
 use yunti_load::curve::sweep;
-use yunti_model::advice::{Advice, Known, advice};
+use yunti_model::advice::{Advice, Known, REQUESTS_MIN, advice};
 use yunti_model::curve::{Curve, Options, curve};
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::stdout;
 
 use super::own_load::{OwnLoad, OwnLoadFlags, SHARE, clients_around};
-use super::process::ProcessFlags;
+use super::process::{ProcessFlags, SECONDS_MAX};
 use crate::measured::Measured;
 use crate::report::{Report, Tried, page, predicted, text};
 
@@ -67,7 +67,8 @@ pub fn answer(flags: &AnswerFlags) -> Outcome {
     Ok(written?)
 }
 
-/// Measures a process under load of our own: first at the rate of one client, then at a share of the peak that follows.
+/// Measures a process under load of our own: first at the rate of one client, then at a share of the peak that follows,
+/// for as long as an answer needs.
 fn under_load(process: &ProcessFlags, load: &OwnLoad) -> Result<Measured> {
     let options = Options::default().quick();
     let lasting = |seconds: f64| Duration::from_secs_f64(seconds + BESIDE_SECONDS);
@@ -75,8 +76,11 @@ fn under_load(process: &ProcessFlags, load: &OwnLoad) -> Result<Measured> {
     let measured = process.measured_for(FIRST_SECONDS)?;
     first.end()?;
     let peak = curve(&measured.demands, &options)?.peak_now.value;
-    let second = load.begin(peak * SHARE, lasting(process.seconds()));
-    let measured = process.measured()?;
+    let rate = peak * SHARE;
+    // A slow service needs longer for the requests of an answer; some of them come at the edges.
+    let seconds = process.seconds().max((1.5 * REQUESTS_MIN / rate).ceil()).min(SECONDS_MAX);
+    let second = load.begin(rate, lasting(seconds));
+    let measured = process.measured_for(seconds)?;
     second.end()?;
     Ok(measured)
 }
@@ -104,7 +108,10 @@ fn answered(measured: &Measured, known: &Known, options: &Options) -> Result<(Cu
     let reason = advice.data.reason.unwrap_or_else(|| "the data are too few".to_owned());
     let error = Error::new(Code::Input, format!("no answer: {reason}"));
     Err(match advice.data.wait_seconds {
-        Some(seconds) if seconds <= 600.0 => error.hint(format!("measure {seconds:.0} seconds: -s {seconds:.0}")),
+        Some(further) if further + measured.demands.seconds <= SECONDS_MAX => {
+            let seconds = (further + measured.demands.seconds).ceil();
+            error.hint(format!("measure {further:.0} seconds longer: -s {seconds:.0}"))
+        }
         _ => error.hint("measure when there is more traffic, or send some: yunti capacity load"),
     })
 }

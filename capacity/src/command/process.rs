@@ -7,6 +7,9 @@ use yunti_base::{Code, Error, Result, whole_file};
 
 use crate::measured::{Measured, Measurement, measure, read};
 
+/// Longest measurement.
+pub const SECONDS_MAX: f64 = 600.0;
+
 /// Process to measure.
 #[derive(Debug, Args)]
 pub struct ProcessFlags {
@@ -31,8 +34,8 @@ pub struct ProcessFlags {
 }
 
 fn seconds(text: &str) -> std::result::Result<f64, String> {
-    let is_fit = |s: &f64| (1.0..=600.0).contains(s);
-    text.parse().ok().filter(is_fit).ok_or_else(|| format!("'{text}' is no time: 1 to 600 seconds"))
+    let is_fit = |s: &f64| (1.0..=SECONDS_MAX).contains(s);
+    text.parse().ok().filter(is_fit).ok_or_else(|| format!("'{text}' is no time: 1 to {SECONDS_MAX} seconds"))
 }
 
 impl ProcessFlags {

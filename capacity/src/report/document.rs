@@ -72,8 +72,12 @@ pub(super) mod tests {
         }
 
         pub fn shop() -> Example {
-            let tried = |clients, per_second, errors| {
-                Tried { clients, per_second, mean_ms: 20.0, errors, predicted: 1.1 * per_second }
+            let tried = |clients, per_second, errors| Tried {
+                clients,
+                per_second,
+                mean_ms: 20.0,
+                errors,
+                predicted: 1.1 * per_second,
             };
             Example { tried: vec![tried(1, 40.0, 0), tried(4, 90.0, 2), tried(60, 5000.0, 0)], ..Example::of(SHOP) }
         }

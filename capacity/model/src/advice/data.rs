@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::demands::Demands;
 
 /// Requests that an answer needs.
-const REQUESTS_MIN: f64 = 200.0;
+pub const REQUESTS_MIN: f64 = 200.0;
 /// Templates that an answer needs: fewer hold too little of what varies.
 const TEMPLATES_MIN: usize = 50;
 /// Relative standard error of the peak from which on more data is needed.

@@ -8,7 +8,7 @@ mod sentences;
 use serde::Serialize;
 use yunti_base::Result;
 
-pub use data::{Data, data};
+pub use data::{Data, REQUESTS_MIN, data};
 
 use crate::curve::{Curve, Options, parallel};
 use crate::demands::Demands;

@@ -182,7 +182,8 @@ pub fn numbers(report: &Report<'_>) -> Tag {
         all = all.add(details("measured departures", table("Departures by requests in process", &columns, rows)));
     }
     if !report.tried.is_empty() {
-        let columns = [("clients", true), ("tried/s", true), ("simulated/s", true), ("mean ms", true), ("errors", true)];
+        let columns =
+            [("clients", true), ("tried/s", true), ("simulated/s", true), ("mean ms", true), ("errors", true)];
         let rows = report.tried.iter().map(|tried| {
             let figures = [tried.per_second, tried.predicted, tried.mean_ms].map(three);
             [tried.clients.to_string()].into_iter().chain(figures).chain([tried.errors.to_string()]).collect()
