@@ -3,6 +3,7 @@
 //! ```text
 //!   flags -> command/  flags and run of each command
 //!              |-> messages/ shares of messages, and other libraries tried on them
+//!              |-> prove/    changes tried on copies of the service
 //!              |-> report/   the answer as text, JSON and page
 //!              |-> measured  demands of a process
 //!              `-> observe   `yunti observe`, run as a process
@@ -13,6 +14,7 @@ mod command;
 mod measured;
 mod messages;
 mod observe;
+mod prove;
 mod report;
 
 use std::process::ExitCode;

@@ -70,7 +70,7 @@ def check(value, schema, defs, place):
         raise AssertionError(f"{place}: {value!r} is no {types}")
     if "enum" in schema and value not in schema["enum"] or "const" in schema and value != schema["const"]:
         raise AssertionError(f"{place}: {value!r} is not allowed")
-    if "minimum" in schema and value < schema["minimum"]:
+    if "minimum" in schema and value is not None and value < schema["minimum"]:
         raise AssertionError(f"{place}: {value!r} is too small")
     if isinstance(value, dict):
         absent = [name for name in schema.get("required", []) if name not in value]

@@ -5,10 +5,13 @@ mod load;
 mod messages;
 mod own_load;
 mod process;
+mod prove;
 mod what_if;
 
 use clap::{Parser, Subcommand};
 use yunti_program::failure::Outcome;
+
+use crate::prove::keeper::{self, KeepFlags, LaunchFlags};
 
 /// Find out what a service can carry: its bottleneck, threads, requests per second
 ///
@@ -33,6 +36,10 @@ enum Command {
     Load(load::LoadFlags),
     WhatIf(what_if::WhatIfFlags),
     Messages(messages::MessagesFlags),
+    #[command(hide = true)]
+    Keep(KeepFlags),
+    #[command(hide = true)]
+    Launch(LaunchFlags),
 }
 
 /// Runs the command that the flags name.
@@ -42,5 +49,7 @@ pub fn act(flags: Flags) -> Outcome {
         Some(Command::Load(flags)) => load::load(&flags),
         Some(Command::WhatIf(flags)) => what_if::run(&flags),
         Some(Command::Messages(flags)) => messages::messages(&flags),
+        Some(Command::Keep(flags)) => keeper::keep(&flags),
+        Some(Command::Launch(flags)) => keeper::launch(&flags),
     }
 }

@@ -11,6 +11,7 @@ use yunti_load::guard::End;
 use yunti_load::plan::{Arrivals, Plan};
 use yunti_load::report::Report;
 use yunti_load::schedule::arrivals::Spacing;
+use yunti_load::server::target::Target;
 use yunti_program::terminal::signals::cancel_on_signals;
 
 use super::load::{LoadFlags, prepare};
@@ -58,6 +59,23 @@ impl OwnLoadFlags {
     /// Returns the load; `None` without one.
     pub fn load(&self) -> Result<Option<OwnLoad>> {
         let Some(url) = &self.load else { return Ok(None) };
+        let cancel = Cancel::default();
+        cancel_on_signals(&cancel);
+        self.of_url(url, &cancel).map(Some)
+    }
+
+    /// Returns the address of the load; `None` without one.
+    pub fn target(&self) -> Result<Option<Target>> {
+        self.load.as_deref().map(Target::of_url).transpose()
+    }
+
+    /// Returns the same load for another port.
+    pub fn at_port(&self, target: &Target, port: u16, cancel: &Cancel) -> Result<OwnLoad> {
+        let target = Target { port, ..target.clone() };
+        self.of_url(&format!("{}://{}{}", target.scheme(), target.authority(), target.path), cancel)
+    }
+
+    fn of_url(&self, url: &str, cancel: &Cancel) -> Result<OwnLoad> {
         let mut words = vec!["load".into(), url.into(), "--rate".into(), "1".into()];
         if let Some(path) = &self.urls {
             words.extend(["--urls".into(), path.clone().into_os_string()]);
@@ -70,9 +88,7 @@ impl OwnLoadFlags {
         }
         let words = Words::try_parse_from(words)
             .map_err(|e| Error::new(Code::Usage, format!("--load: {}", e.to_string().lines().next().unwrap_or(""))))?;
-        let cancel = Cancel::default();
-        cancel_on_signals(&cancel);
-        Ok(Some(OwnLoad { plan: prepare(&words.flags)?.plan, cancel }))
+        Ok(OwnLoad { plan: prepare(&words.flags)?.plan, cancel: cancel.clone() })
     }
 }
 
@@ -86,8 +102,7 @@ impl OwnLoad {
     /// Returns the requests per second of one client, which sends one request after the other.
     pub fn of_one_client(&self) -> Result<f64> {
         let duration = Duration::from_secs(FIRST_SECONDS);
-        let plan = Plan { arrivals: Arrivals::Closed, connections: 1, duration, ..self.plan.clone() };
-        let report = yunti_load::run(&plan, &self.cancel, &mut |_| ())?;
+        let report = self.closed(1, duration)?;
         match report.end {
             End::Complete if report.done > 0 => Ok(report.done_per_second),
             _ => Err(failed(&report)),
@@ -101,6 +116,12 @@ impl OwnLoad {
         let cancel = Cancel::default();
         let of_run = cancel.clone();
         UnderWay { cancel, run: Some(thread::spawn(move || yunti_load::run(&plan, &of_run, &mut |_| ()))) }
+    }
+
+    /// Sends requests from some clients, each one after the other, for a time.
+    pub fn closed(&self, clients: usize, duration: Duration) -> Result<Report> {
+        let plan = Plan { arrivals: Arrivals::Closed, connections: clients, duration, ..self.plan.clone() };
+        yunti_load::run(&plan, &self.cancel, &mut |_| ())
     }
 
     /// Tries numbers of clients one after the other. Ends early if the service suffers.

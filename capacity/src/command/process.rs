@@ -49,6 +49,21 @@ impl ProcessFlags {
         self.seconds
     }
 
+    /// Returns the number of the process, if it is named by its number.
+    pub fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    /// Returns the Java method whose calls are requests.
+    pub fn method(&self) -> Option<&str> {
+        self.method.as_deref()
+    }
+
+    /// Returns whether a process is measured, and no file is read.
+    pub fn is_process(&self) -> bool {
+        self.demands.is_none()
+    }
+
     /// Returns the demands: measured, or read.
     pub fn measured(&self) -> Result<Measured> {
         self.measured_for(self.seconds)

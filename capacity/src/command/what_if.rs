@@ -1,14 +1,17 @@
 //! `yunti capacity what-if`: what changes would bring, one by one and together.
 
 use clap::Args;
-use yunti_model::curve::{Options, curve};
-use yunti_model::what_if::{Answer, Change, parse, prospect, what_if};
+use yunti_base::Result;
+use yunti_model::curve::Share;
+use yunti_model::what_if::{Answer, Change, parse};
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::{paint, stdout};
 use yunti_program::text::numbers;
 use yunti_program::text::table::{Side, Table};
 
 use super::process::ProcessFlags;
+use super::prove::{Answers, ProveFlags};
+use crate::prove::text;
 
 /// Compute what changes would bring: each one, and all together
 ///
@@ -21,6 +24,8 @@ pub struct WhatIfFlags {
     /// Changes, each a word or in quotes
     #[arg(required = true, value_name = "CHANGE")]
     changes: Vec<String>,
+    #[command(flatten)]
+    prove: ProveFlags,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -28,20 +33,28 @@ pub struct WhatIfFlags {
 
 /// Runs the command.
 pub fn run(flags: &WhatIfFlags) -> Outcome {
-    // A change that nobody understands must not cost a measurement.
-    let changes = flags.changes.iter().map(|text| parse(text)).collect::<yunti_base::Result<Vec<Change>>>()?;
-    let measured = flags.process.measured()?;
-    let (demands, options) = (&measured.demands, Options::default());
-    let curve = curve(demands, &options)?;
-    let now = prospect(demands, &curve, &options)?;
-    let mut answers = Vec::new();
-    let all = (changes.len() > 1).then_some(&changes[..]);
-    for some in changes.chunks(1).chain(all) {
-        answers.push(what_if(demands, some, &[], &now, curve.relative_error, &options)?);
-    }
+    // A change that nobody understands, or that cannot be tried, must not cost a measurement.
+    let changes = flags.changes.iter().map(|text| parse(text)).collect::<Result<Vec<Change>>>()?;
+    let (answers, proof) = match flags.prove.trials(&flags.process, &changes)? {
+        Some(trials) => {
+            let (answers, proof) = trials.run()?;
+            (answers, Some(proof))
+        }
+        None => (Answers::of(&flags.process.measured()?, &changes)?, None),
+    };
     if flags.json {
-        return stdout::print_json(&serde_json::json!({"version": 1, "now": now, "answers": answers}));
+        let mut document = serde_json::json!({"version": 1, "now": answers.now, "answers": answers.each});
+        if let Some(proof) = &proof {
+            document["proof"] = serde_json::json!(proof);
+        }
+        return stdout::print_json(&document);
     }
+    let proof = proof.map_or_else(String::new, |proof| format!("\n{}", text::render(&proof, paint::for_stdout())));
+    stdout::print(&(table(&answers) + &proof))
+}
+
+/// Returns the answers as a table.
+fn table(answers: &Answers) -> String {
     let mut table = Table::new(&[
         ("requests/s", Side::Right),
         ("gain", Side::Right),
@@ -49,7 +62,8 @@ pub fn run(flags: &WhatIfFlags) -> Outcome {
         ("bounded by", Side::Left),
         ("change", Side::Left),
     ]);
-    let bound = |share: Option<&yunti_model::curve::Share>| share.map_or_else(String::new, |share| share.name.clone());
+    let bound = |share: Option<&Share>| share.map_or_else(String::new, |share| share.name.clone());
+    let now = &answers.now;
     table.row(vec![
         numbers::three(now.peak.value),
         String::new(),
@@ -57,7 +71,7 @@ pub fn run(flags: &WhatIfFlags) -> Outcome {
         bound(now.bottleneck.as_ref()),
         "none".to_owned(),
     ]);
-    for Answer { changes, after, gain, .. } in &answers {
+    for Answer { changes, after, gain, .. } in &answers.each {
         table.row(vec![
             numbers::three(after.peak.value),
             format!("{:+.0} % ({:+.0} to {:+.0})", gain.value * 100.0, gain.low * 100.0, gain.high * 100.0),
@@ -66,5 +80,5 @@ pub fn run(flags: &WhatIfFlags) -> Outcome {
             changes.join(", "),
         ]);
     }
-    stdout::print(&table.print(paint::for_stdout()))
+    table.print(paint::for_stdout())
 }

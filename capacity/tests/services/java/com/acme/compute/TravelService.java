@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Travel offers: asks for flights, hotels and cars at once and ranks the offers. */
+/** Travel offers: asks for flights, hotels and cars at once ({@code --at-once 1}) or in turn, and ranks the offers. */
 public final class TravelService {
     private TravelService() {}
 
@@ -21,7 +21,11 @@ public final class TravelService {
         Remote hotels = new Remote(options.number("hotels"));
         Remote cars = new Remote(options.number("cars"));
         ExecutorService searches = Executors.newFixedThreadPool(options.number("searches"));
+        boolean atOnce = options.number("at-once") == 1;
         JdkWeb.start(options, path -> {
+            if (!atOnce) {
+                return search(flights) + search(hotels) + search(cars) + Work.sort(rounds);
+            }
             CompletableFuture<String> flight = CompletableFuture.supplyAsync(() -> search(flights), searches);
             CompletableFuture<String> hotel = CompletableFuture.supplyAsync(() -> search(hotels), searches);
             CompletableFuture<String> car = CompletableFuture.supplyAsync(() -> search(cars), searches);
