@@ -72,6 +72,11 @@ const SHORT_SECONDS: f64 = 5.0;
 /// Longest capture.
 const CAPTURE_SECONDS_MAX: f64 = 60.0;
 
+/// Measurement for a what-if, which tries few libraries.
+const PROFILE_SECONDS: f64 = 10.0;
+const TRIAL_SECONDS: f64 = 30.0;
+const CAPTURED: u32 = 100;
+
 /// Runs the command.
 pub fn messages(flags: &MessagesFlags) -> Outcome {
     let report = measure(flags)?;
@@ -80,6 +85,26 @@ pub fn messages(flags: &MessagesFlags) -> Outcome {
         return stdout::print_json(&document);
     }
     stdout::print(&text::render(&report, paint::for_stdout()))
+}
+
+/// Measures the messages of a process for a what-if.
+///
+/// @param tries libraries that are tried on captured and redacted messages; empty: only shares are measured
+pub fn measured(pid: u32, tries: Vec<String>) -> Result<Report> {
+    measure(&MessagesFlags {
+        pid,
+        seconds: PROFILE_SECONDS,
+        bottleneck: None,
+        capture: (!tries.is_empty()).then_some(CAPTURED),
+        capture_seconds: PROFILE_SECONDS,
+        no_redact: false,
+        keep: false,
+        trial_seconds: TRIAL_SECONDS,
+        forks: 2,
+        types: 4,
+        tries,
+        json: true,
+    })
 }
 
 fn measure(flags: &MessagesFlags) -> Result<Report> {

@@ -9,7 +9,7 @@ use yunti_load::report::Report;
 use yunti_load::server::target::Target;
 use yunti_model::curve::{Curve, Options, curve};
 use yunti_model::demands::Processors;
-use yunti_model::what_if::{Answer, Change, Prospect, prospect, what_if};
+use yunti_model::what_if::{Answer, Change, Conversion, Prospect, prospect, what_if};
 use yunti_program::terminal::signals::cancel_on_signals;
 
 use super::own_load::{OwnLoad, OwnLoadFlags, SHARE};
@@ -43,7 +43,7 @@ pub struct ProveFlags {
     /// Command of the copy with the changes, with {port} for its port; it runs in a shell
     #[arg(long, value_name = "COMMAND", requires = "prove")]
     copy: Option<String>,
-    /// Command of the copy without the changes [default: that of the process]
+    /// Command of the copy without the changes [default: the command of the process]
     #[arg(long, value_name = "COMMAND", requires = "prove")]
     unchanged: Option<String>,
     /// Seconds of load with each number of clients
@@ -67,12 +67,12 @@ pub struct Answers {
 
 impl Answers {
     /// Returns what changes bring: each one, and then all together.
-    pub fn of(measured: &Measured, changes: &[Change]) -> Result<Answers> {
+    pub fn of(measured: &Measured, changes: &[Change], conversions: &[Conversion]) -> Result<Answers> {
         let (demands, options) = (&measured.demands, Options::default());
         let curve = curve(demands, &options)?;
         let now = prospect(demands, &curve, &options)?;
         let all = (changes.len() > 1).then_some(changes);
-        let answer = |some: &[Change]| what_if(demands, some, &[], &now, curve.relative_error, &options);
+        let answer = |some: &[Change]| what_if(demands, some, conversions, &now, curve.relative_error, &options);
         let each = changes.chunks(1).chain(all).map(answer).collect::<Result<Vec<Answer>>>()?;
         Ok(Answers { now, each, curve })
     }
@@ -87,6 +87,13 @@ pub struct Trials<'a> {
     cancel: Cancel,
     /// Recipes, known before the measurement if the process is named by its number or not at all.
     plan: Option<Plan>,
+}
+
+/// Copy that was tried.
+struct Tried {
+    addresses: Vec<String>,
+    trial: Trial,
+    measured: Option<Measured>,
 }
 
 impl ProveFlags {
@@ -128,7 +135,8 @@ impl Trials<'_> {
     }
 
     /// Measures the process, or reads its demands, and tries the changes.
-    pub fn run(mut self) -> Result<(Answers, Proof)> {
+    pub fn run(mut self, conversions: &[Conversion]) -> Result<(Answers, Proof)> {
+        let answered = |measured: &Measured| Answers::of(measured, self.changes, conversions);
         let measured = match self.process.measured() {
             Ok(measured) if !self.may_measure_copy() || measured.demands.requests.count >= REQUESTS_MIN => {
                 Some(measured)
@@ -138,7 +146,7 @@ impl Trials<'_> {
             Err(error) if self.may_measure_copy() && error.what().contains("request") => None,
             Err(error) => return Err(error),
         };
-        let mut answers = measured.as_ref().map(|measured| Answers::of(measured, self.changes)).transpose()?;
+        let mut answers = measured.as_ref().map(answered).transpose()?;
         let plan = match self.plan.take() {
             Some(plan) => plan,
             None => {
@@ -148,39 +156,33 @@ impl Trials<'_> {
         };
         let threads = answers.as_ref().map_or(THREADS, |answers| answers.curve.threads.value);
         let is_needed = answers.is_none();
-        let (unchanged, on_copy) = self.tried(&plan.unchanged, "unchanged", threads, is_needed)?;
-        let measured = on_copy.or(measured);
-        if let (None, Some(measured)) = (&answers, &measured) {
-            answers = Some(Answers::of(measured, self.changes)?);
+        let unchanged = self.tried(&plan.unchanged, "unchanged", threads, is_needed)?;
+        let measured = unchanged.measured.as_ref().or(measured.as_ref());
+        if let (None, Some(measured)) = (&answers, measured) {
+            answers = Some(answered(measured)?);
         }
         let answers = answers.ok_or_else(|| Error::new(Code::Internal, "the copy was not measured"))?;
         let all = answers.each.last().ok_or_else(|| Error::new(Code::Internal, "there is no answer"))?;
-        let (changed, _) = self.tried(&plan.changed, "changed", all.after.threads.value, false)?;
-        let report = |(addresses, trial): (Vec<String>, Trial), recipe: &Recipe, prospect: &Prospect| CopyReport {
+        let changed = self.tried(&plan.changed, "changed", all.after.threads.value, false)?;
+        let report = |tried: &Tried, recipe: &Recipe, prospect: &Prospect| CopyReport {
             processors: (!recipe.processors.is_empty()).then_some(recipe.processors.len()),
-            addresses,
+            addresses: tried.addresses.clone(),
             predicted: prospect.peak,
-            trial,
+            trial: tried.trial.clone(),
         };
-        let unchanged = report(unchanged, &plan.unchanged, &all.before);
-        let changed = report(changed, &plan.changed, &all.after);
+        let unchanged = report(&unchanged, &plan.unchanged, &all.before);
+        let changed = report(&changed, &plan.changed, &all.after);
         let source = if is_needed { Source::Copy } else { Source::Traffic };
         let mut proof = Proof::of(all, plan.by_user, source, unchanged, changed);
         proof.notes.extend(plan.notes);
-        if let (Some(measured), Some(has)) = (&measured, proof.unchanged.processors) {
+        if let (Some(measured), Some(has)) = (measured, proof.unchanged.processors) {
             proof.notes.extend(differences(&measured.demands.processors, has));
         }
         Ok((answers, proof))
     }
 
-    /// Runs a copy, and returns its addresses and its peak; on request, also its demands at a share of the peak.
-    fn tried(
-        &self,
-        recipe: &Recipe,
-        name: &str,
-        threads: f64,
-        is_measured: bool,
-    ) -> Result<((Vec<String>, Trial), Option<Measured>)> {
+    /// Runs a copy, and finds its peak; on request, also its demands at a share of the peak.
+    fn tried(&self, recipe: &Recipe, name: &str, threads: f64, is_measured: bool) -> Result<Tried> {
         let of_copy = |error: Error| error.within(&format!("{name} copy"));
         let mut running = Running::start(recipe).map_err(of_copy)?;
         let addresses = running.listens(&self.cancel).map_err(of_copy)?;
@@ -199,7 +201,7 @@ impl Trials<'_> {
         let mut addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
         addresses.sort();
         addresses.dedup();
-        Ok(((addresses, trial), measured))
+        Ok(Tried { addresses, trial, measured })
     }
 }
 

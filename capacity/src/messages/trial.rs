@@ -11,7 +11,7 @@ pub struct Range {
 }
 
 /// Results of all trials.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trial {
     /// Messages that were captured.
     pub captured: usize,
@@ -43,7 +43,7 @@ pub struct Group {
 }
 
 /// A library on all groups that use one library in the service.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Alternative {
     /// Library of the service.
     pub library: String,
@@ -66,7 +66,7 @@ impl Alternative {
 }
 
 /// Cost of a library on one group.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct GroupResult {
     #[serde(rename = "type")]
     pub of_type: String,
@@ -80,7 +80,7 @@ pub struct GroupResult {
 }
 
 /// Time and allocation of one operation on one message.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Median over the rounds of all forks.
     pub ns: f64,
@@ -107,6 +107,23 @@ impl Trial {
     /// Returns the times that an alternative is as fast as the service's library. A group that refuses the alternative
     /// counts as unchanged. `None`: nothing can be compared.
     pub fn speed_up(&self, alternative: &Alternative) -> Option<Range> {
+        let [now, then] = self.sums(alternative, Timing::range)?;
+        (then.value > 0.0 && then.low > 0.0).then(|| Range {
+            low: now.low / then.high,
+            value: now.value / then.value,
+            high: now.high / then.low,
+        })
+    }
+
+    /// Returns the bytes that an alternative allocates divided by those of the service's library, for the same messages.
+    pub fn allocation(&self, alternative: &Alternative) -> Option<f64> {
+        let exact = |bytes: f64| Range { low: bytes, value: bytes, high: bytes };
+        let [now, then] = self.sums(alternative, |timing| exact(timing.allocated_bytes))?;
+        (now.value > 0.0).then(|| then.value / now.value)
+    }
+
+    /// Returns the cost of all messages with the service's library, and with an alternative.
+    fn sums(&self, alternative: &Alternative, cost: impl Fn(Timing) -> Range) -> Option<[Range; 2]> {
         let baseline = self.alternatives.iter().find(|one| one.is_baseline && one.library == alternative.library)?;
         let mut sums = [Range { low: 0.0, value: 0.0, high: 0.0 }; 2];
         let mut is_compared = false;
@@ -119,19 +136,14 @@ impl Trial {
                 let other = then.and_then(timing);
                 is_compared |= other.is_some() && messages > 0;
                 for (sum, timing) in sums.iter_mut().zip([now, other.unwrap_or(now)]) {
-                    let (range, weight) = (timing.range(), messages as f64);
+                    let (range, weight) = (cost(timing), messages as f64);
                     sum.low += range.low * weight;
                     sum.value += range.value * weight;
                     sum.high += range.high * weight;
                 }
             }
         }
-        let [now, then] = sums;
-        (is_compared && then.value > 0.0 && then.low > 0.0).then(|| Range {
-            low: now.low / then.high,
-            value: now.value / then.value,
-            high: now.high / then.low,
-        })
+        is_compared.then_some(sums)
     }
 }
 

@@ -22,7 +22,7 @@ const YOUNG: [&str; 4] = ["-Xmn", "-XX:NewSize=", "-XX:MaxNewSize=", "-XX:NewRat
 /// Options of a JVM that would write to files of the original, or wait for a debugger.
 const LEFT_OUT: [&str; 5] = ["-Xloggc:", "-XX:StartFlightRecording", "-agentlib:jdwp", "-Xrunjdwp", "-XX:LogFile="];
 
-/// What the user asks for.
+/// Wishes of the user.
 #[derive(Clone, Copy, Debug)]
 pub struct Wishes<'a> {
     pub changes: &'a [Change],
@@ -81,7 +81,7 @@ impl Plan {
             return Err(Error::new(Code::Usage, format!("Yunti cannot make the change '{change}' on a copy"))
                 .hint("give the command of a copy that has it: --copy 'COMMAND --port {port}'"));
         }
-        // With changes of Yunti alone, the user's command is that of both copies.
+        // With changes of Yunti alone, both copies run the user's command.
         let of_unchanged = wishes.unchanged.or(wishes.copy.filter(|_| by_user.is_empty()));
         let mut unchanged = match of_unchanged {
             Some(command) => Recipe::of_command(command, wishes.original),
@@ -349,7 +349,7 @@ mod tests {
     fn commands_of_the_user() {
         let shop = shop(&["shop", "8080"], &[]);
         let plan = |changes: &[&str], copy, unchanged| plan(Some(&shop), changes, copy, unchanged).unwrap();
-        // With a change of Yunti alone, the command is that of both.
+        // With a change of Yunti alone, both run the command.
         let both = plan(&["cpu 1"], Some("run {port}"), None);
         assert_eq!((&texts(&both.unchanged)[..], both.by_user.len()), ("sh -c run 21000", 0));
         let one = plan(&["lock x0.5", "cpu 1"], Some("run {port}"), None);
