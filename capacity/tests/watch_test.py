@@ -233,8 +233,8 @@ class Measurements(Case):
         self.script("observe", "exec sleep 600")
         self.script("capacity", f"cat {self.folder}/answer.json; exit 0")
         with open(f"{self.folder}/answer.json", "w") as f:
-            json.dump({"run": {"done_per_second": 50, "latency": {"p50_ms": 5, "p99_ms": 20}},
-                       "peak": {"per_second": 371.5}}, f)
+            json.dump({"run": {"done": 500, "errors": 0, "done_per_second": 50,
+                               "latency": {"p50_ms": 5, "p99_ms": 20}}}, f)
         self.subject = subprocess.Popen(["sleep", f"3{random.randrange(10**6)}.5"])
         self.addCleanup(lambda: (self.subject.kill(), self.subject.wait()))
         self.pattern = "^" + " ".join(self.subject.args) + "$"
@@ -299,6 +299,40 @@ class Measurements(Case):
         [record] = self.records()
         self.assertEqual((record["load"]["p99_ms"], record["load_run"]["run"]["done_per_second"]), (20, 50), record)
         self.assertIn("0 of 3 windows", " ".join(record["notes"]))
+
+    def test_a_service_that_fails_is_worse_and_not_compared(self):
+        with open(f"{self.folder}/answer.json", "w") as f:
+            json.dump({"run": {"done": 300, "errors": 100, "done_per_second": 5, "latency": {"p99_ms": 1}}}, f)
+        self.history(histories.days(14))
+        self.add("--replace", "--url", "http://127.0.0.1:1/", "--windows", "3", "--window-seconds", "1",
+                 pid_of=self.pattern)
+        self.script("observe", "exit 3")
+        self.assertIn("25.0 % of the requests fail", self.watch("run", "shop", "--fail", code=9).stdout)
+        junit = os.path.join(self.folder, "junit.xml")
+        found = self.report("--of", "15", "--fail", "--junit", junit, code=9)
+        self.assertEqual((found["verdict"], found["failing"]["now"]), ("worse", 0.25), found["failing"])
+        self.assertEqual({rule["verdict"] for rule in found["rules"]}, {"unknown"})
+        with open(junit) as f:
+            self.assertIn("25.0 % of the requests fail", f.read())
+        # A server that answers nothing at all.
+        self.script("capacity", "echo '{\"error\": {\"message\": \"refused\"}}'; exit 3")
+        self.assertIn("the load run failed: refused", self.watch("run", "shop").stdout)
+        self.assertEqual(self.report("--of", "16", "--fail", code=9)["failing"]["now"], 1.0)
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounting a small disk needs root")
+    def test_a_full_disk_for_files_is_one_line(self):
+        small = os.path.join(self.folder, "small")
+        os.mkdir(small)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], check=False)
+        if mounted.returncode:
+            self.skipTest("no right to mount")
+        self.addCleanup(subprocess.run, ["umount", small], check=False)
+        self.add(pid_of=self.pattern)
+        self.env["TMPDIR"] = small
+        failed = self.watch("run", "shop", code=5)
+        self.assertRegex(failed.stderr.splitlines()[-1], r"^yunti: a measurement needs 16 MiB .*set TMPDIR")
+        self.assertEqual(os.listdir(small), [])
+        self.assertEqual([record["state"] for record in self.records()], ["missing"])
 
     def test_the_daemon_measures_once_a_day(self):
         self.script("observe", "exit 3")
@@ -365,6 +399,19 @@ class Services(Case):
         self.assertGreater(sum(spin["self_ms"]), 0.1 * sum(record["sampled_ms"]))
         self.assertTrue(all(0.2 < w["cpu_ms"] / w["requests"] < 200 for w in record["windows"]), record["windows"])
         self.assertTrue(all(w["calibration_ms"] > 0 for w in record["windows"]))
+        # What the JVM compiles is no cost of a request.
+        self.assertTrue(all("compiler_ms" in w and "others_ms" in w for w in record["windows"]), record["windows"])
+        self.assertEqual([name for name in functions if "compiler_thread" in name.lower()], [])
+
+    def test_the_model_is_measured_under_load_of_our_own(self):
+        with service.Shop(self.folder, steps=50) as shop:
+            self.add("--url", f"http://127.0.0.1:{shop.port}/", "--windows", "3", "--window-seconds", "2",
+                     pid_of=f"java .*Shop {shop.port} ")
+            self.watch("run", "shop")
+        [record] = self.records()
+        self.assertEqual((record["state"], record["load"]["failed"]), ("complete", 0), record["notes"])
+        self.assertGreater(record["model"]["requests"]["per_second"], 20, record["notes"])
+        self.assertGreater(record["model"]["curve"]["peak"]["value"], 50)
 
 
 if __name__ == "__main__":

@@ -1,45 +1,86 @@
 //! Child: another program under a supervisor, with its output in files. It ends in time, or it is ended.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child as Process, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{FlockOperation, OFlags, flock, statvfs};
 use serde_json::Value;
 use yunti_base::process::unique_token;
 use yunti_base::{Cancel, Code, Error, Result};
 
 use super::supervisor::{GRACE, LATE};
 
+/// Free bytes for slices, output and errors.
+const SPACE_MIN: u64 = 16 << 20;
+const LOCK: FlockOperation = FlockOperation::NonBlockingLockExclusive;
 const POLL: Duration = Duration::from_millis(20);
 /// Bytes of output that are read at most.
 const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
-/// Folder for files of one measurement, which goes with it.
-pub struct Work(PathBuf);
+/// Begin of the names of folders, and the file that a running measurement has locked.
+const FOLDER: &str = "yunti-watch-";
+const ALIVE: &str = "alive";
+
+/// Folder for files of one measurement, which goes with it. The next measurement removes what a killed one left.
+pub struct Work {
+    folder: PathBuf,
+    _alive: Option<File>,
+}
 
 impl Work {
     /// Creates the folder, for this user alone.
     pub fn begin() -> Result<Work> {
-        let folder = std::env::temp_dir().join(format!("yunti-watch-{}", unique_token()));
+        remove_leftovers(&std::env::temp_dir());
+        let folder = std::env::temp_dir().join(format!("{FOLDER}{}", unique_token()));
         let made = DirBuilder::new().mode(0o700).create(&folder);
         made.map_err(|e| {
             Error::io(Code::Output, "cannot make a folder", &e).at_path(folder.to_string_lossy()).hint("set TMPDIR")
         })?;
-        Ok(Work(folder))
+        check_space(&folder)?;
+        let alive = File::create(folder.join(ALIVE)).ok().filter(|file| flock(file, LOCK).is_ok());
+        Ok(Work { folder, _alive: alive })
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.folder.join(name)
     }
 }
 
 impl Drop for Work {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Checks that a measurement has space for its files: without it, programs fail and cannot say why.
+fn check_space(folder: &Path) -> Result<()> {
+    let Ok(found) = statvfs(folder) else { return Ok(()) };
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    if free >= SPACE_MIN {
+        return Ok(());
+    }
+    let _ = fs::remove_dir_all(folder);
+    let what = format!("a measurement needs {} MiB for its files, {} MiB are free", SPACE_MIN >> 20, free >> 20);
+    let parent = folder.parent().unwrap_or(folder).to_string_lossy().into_owned();
+    Err(Error::new(Code::Output, what).at_path(parent).hint("free some space, or set TMPDIR"))
+}
+
+/// Removes folders of measurements of this user that run no more: nobody holds their lock.
+fn remove_leftovers(parent: &Path) {
+    let user = rustix::process::geteuid().as_raw();
+    let is_ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.is_dir() && file.uid() == user);
+    let folders = fs::read_dir(parent).into_iter().flatten().flatten();
+    for folder in folders.filter(|entry| entry.file_name().to_string_lossy().starts_with(FOLDER)) {
+        let path = folder.path();
+        let alive = OpenOptions::new().read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path.join(ALIVE));
+        if is_ours(&path) && alive.is_ok_and(|file| flock(&file, LOCK).is_ok()) {
+            let _ = fs::remove_dir_all(path);
+        }
     }
 }
 
@@ -129,6 +170,11 @@ impl Drop for Child {
 }
 
 impl Answer {
+    /// Returns true if the program says that its input failed: for a load run, the server.
+    pub fn has_bad_input(&self) -> bool {
+        self.code == Some(i32::from(Code::Input as u8))
+    }
+
     /// Returns the reason of a failure in one line; `None` if the program succeeded.
     pub fn failure(&self) -> Option<String> {
         match self.code {
@@ -148,6 +194,27 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_of_killed_measurements_go() {
+        let parent = std::env::temp_dir().join(format!("yunti-leftovers-{}", unique_token()));
+        for name in ["yunti-watch-killed", "yunti-watch-alive", "yunti-watch-other", "else"] {
+            fs::create_dir_all(parent.join(name)).unwrap();
+        }
+        let file = |name: &str| File::create(parent.join(name).join(ALIVE)).unwrap();
+        drop(file("yunti-watch-killed"));
+        let alive = file("yunti-watch-alive");
+        flock(&alive, LOCK).unwrap();
+        file("else");
+        remove_leftovers(&parent);
+        let mut left: Vec<String> = fs::read_dir(&parent)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["else", "yunti-watch-alive", "yunti-watch-other"]);
+        fs::remove_dir_all(parent).unwrap();
+    }
 
     #[test]
     fn failures_have_a_reason() {

@@ -1,8 +1,8 @@
 //! Collector of the installed programs of Yunti.
 //!
 //! ```text
-//!   process -> label -> load run (--url) ---------------.
-//!                   `-> profile in windows + calibration +-> model -> record
+//!   process -> label -> warm up -> load run (--url) --------------------.
+//!                              `-> profile in windows, clocks, yardstick +-> model (under load) -> record
 //! ```
 
 use std::path::PathBuf;
@@ -15,7 +15,8 @@ use yunti_program::part::Part;
 
 use super::Collector;
 use super::calibration::Calibration;
-use super::child::{Child, Work};
+use super::child::{Answer, Child, Work};
+use super::clocks::Clocks;
 use super::load_run;
 use super::slices;
 use super::subject::Subject;
@@ -32,13 +33,19 @@ const PROFILE_TIME_MORE: Duration = Duration::from_secs(90);
 const LOAD_TIME_MORE: Duration = Duration::from_secs(60);
 const MODEL_TIME: Duration = Duration::from_secs(180);
 const PEAK_TIME: Duration = Duration::from_secs(600);
-/// Time that load warms the service up before the profile begins.
+/// Time that load warms the service up at least, and at most while compilers are busy.
 const WARM: Duration = Duration::from_secs(2);
+const WARM_MAX: Duration = Duration::from_secs(60);
+/// Processors that compilers use at most, in this time, for a service that is warm.
+const COMPILING_MAX: f64 = 0.03;
+const COMPILING_SPAN_MS: u64 = 5000;
 const POLL: Duration = Duration::from_millis(100);
 /// Time between two runs of the calibration loop: below half a percent of a processor.
 const CALIBRATE_EVERY: Duration = Duration::from_secs(2);
-/// Age below which code of a JVM is often not compiled yet.
-const YOUNG_SECONDS: f64 = 120.0;
+/// Part of the load's requests that may fail in a measurement that is compared.
+const FAILED_MAX: f64 = 0.05;
+/// Processors that others use at most while the model measures: its peak is what they leave.
+const OTHERS_MAX: f64 = 0.1;
 /// Samples a second of processor time.
 const RATE_HZ: &str = "99";
 
@@ -60,22 +67,15 @@ impl Collector for Installed {
             return Ok(record);
         };
         record.head.host = subject.host();
-        if record.head.host.age_seconds < YOUNG_SECONDS && record.head.host.runtime.starts_with("Java") {
-            let age = record.head.host.age_seconds;
-            record.head.notes.push(format!("the JVM is {age:.0} s old: its code may not be compiled yet"));
-        }
-        let load = settings.url.as_deref().map(|url| start_load(url, settings, &work)).transpose();
-        let mut load = load.unwrap_or_else(|e| {
+        let mut clocks = Clocks::of(subject.pid);
+        warm_up(settings, &subject, &mut clocks, &work, cancel, &mut record.head.notes)?;
+        let load = Load::begin(settings, "load", settings.load_seconds, &work).unwrap_or_else(|e| {
             record.head.notes.push(format!("no load run: {e}"));
             None
         });
-        let begins = profile(settings, &subject, load.as_mut(), &work, cancel, &mut record)?;
-        if let Some(Load { child, started_ms }) = load
-            && let Some(document) = document(child, "load run", cancel, &mut record.head.notes)?
-        {
-            record.head.load = load_run::figures(&document);
-            load_run::spread(&document, started_ms, &begins, &mut record.head.windows);
-            record.load_run = Some(document);
+        let begins = profile(settings, &subject, load.is_some(), &mut clocks, &work, cancel, &mut record)?;
+        if let Some(load) = load {
+            take_load(load, &begins, cancel, &mut record)?;
         }
         if record.head.state == State::Complete {
             model(settings, &subject, &work, cancel, &mut record)?;
@@ -88,34 +88,98 @@ impl Collector for Installed {
     }
 }
 
+/// Adds the figures of a load run that has ended, or ends now. Costs of failed requests are no costs.
+fn take_load(load: Load, begins: &[u64], cancel: &Cancel, record: &mut Record) -> Result<()> {
+    let answer = answer(load.child, cancel)?;
+    let failure = answer.as_ref().map_or_else(|e| Some(e.to_string()), Answer::failure);
+    let output = answer.as_ref().map_or("", |answer| &*answer.output);
+    let document: Option<Value> = serde_json::from_str(output).ok();
+    let document = document.filter(|document| document["error"].is_null());
+    if let Some(document) = document {
+        record.head.load = load_run::figures(&document);
+        load_run::spread(&document, load.started_ms, begins, &mut record.head.windows);
+        record.load_run = Some(document);
+    } else if answer.is_ok_and(|answer| answer.has_bad_input()) {
+        // The server did not answer at all.
+        record.head.load.failed = Some(1.0);
+    }
+    record.head.notes.extend(failure.map(|reason| format!("the load run failed: {reason}")));
+    if let Some(failed) = record.head.load.failed.filter(|failed| *failed > FAILED_MAX) {
+        record.head.state = State::Partial;
+        let part = failed * 100.0;
+        record.head.notes.push(format!("{part:.0} % of the load's requests failed, so costs are not compared"));
+    }
+    Ok(())
+}
+
 /// Load run that is under way.
 struct Load {
     child: Child,
     started_ms: u64,
 }
 
-fn start_load(url: &str, settings: &Settings, work: &Work) -> Result<Load> {
-    let mut command = Command::new(part("capacity")?);
-    let (rate, seconds) = (settings.load_rate.to_string(), settings.load_seconds.to_string());
-    command.args(["load", url, "--json", "--rate", &rate, "--seconds", &seconds]);
-    if let Some(urls) = &settings.urls {
-        command.args(["--urls", urls]);
+impl Load {
+    /// Starts load at the usual rate; `None` without an address. `name` names its files.
+    fn begin(settings: &Settings, name: &str, seconds: u32, work: &Work) -> Result<Option<Load>> {
+        let Some(url) = &settings.url else { return Ok(None) };
+        let mut command = Command::new(part("capacity")?);
+        let rate = settings.load_rate.to_string();
+        command.args(["load", url, "--json", "--rate", &rate, "--seconds", &seconds.to_string()]);
+        if let Some(urls) = &settings.urls {
+            command.args(["--urls", urls]);
+        }
+        let time = Duration::from_secs(u64::from(seconds)) + LOAD_TIME_MORE;
+        Ok(Some(Load { started_ms: now_ms(), child: Child::start(&command, name, time, work)? }))
     }
-    let time = Duration::from_secs(u64::from(settings.load_seconds)) + LOAD_TIME_MORE;
-    Ok(Load { started_ms: now_ms(), child: Child::start(&command, "load", time, work)? })
+}
+
+/// Waits until the compilers of the process are quiet, under load if there is an address. Code that is not compiled yet
+/// costs more: without this, a measurement after a restart measures the restart.
+fn warm_up(
+    settings: &Settings,
+    subject: &Subject,
+    clocks: &mut Clocks,
+    work: &Work,
+    cancel: &Cancel,
+    notes: &mut Vec<String>,
+) -> Result<()> {
+    let begin = Instant::now();
+    clocks.read(now_ms());
+    if settings.url.is_none() && !clocks.has_compilers() {
+        return Ok(());
+    }
+    // The load goes with this function. Its failure is the matter of the load run that counts.
+    let mut load = Load::begin(settings, "warm", WARM_MAX.as_secs() as u32 * 2, work).ok().flatten();
+    while subject.is_alive() {
+        wait(POLL, cancel)?;
+        clocks.read(now_ms());
+        let is_quiet = !clocks.has_compilers()
+            || clocks.compiling(COMPILING_SPAN_MS).is_some_and(|processors| processors <= COMPILING_MAX);
+        let has_failed = load.as_mut().is_some_and(|load| !load.child.is_running());
+        if has_failed || is_quiet && begin.elapsed() >= WARM {
+            return Ok(());
+        }
+        if begin.elapsed() >= WARM_MAX {
+            let share = clocks.compiling(COMPILING_SPAN_MS).unwrap_or_default() * 100.0;
+            notes.push(format!("the compilers still use {share:.0} % of a processor: code is not compiled yet"));
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 /// Profiles the process in windows. Returns their beginnings as Unix times in milliseconds.
 fn profile(
     settings: &Settings,
     subject: &Subject,
-    load: Option<&mut Load>,
+    has_load: bool,
+    clocks: &mut Clocks,
     work: &Work,
     cancel: &Cancel,
     record: &mut Record,
 ) -> Result<Vec<u64>> {
     let (count, seconds) = (settings.windows as usize, f64::from(settings.window_seconds));
-    if load.is_some() {
+    if has_load {
         wait(WARM, cancel)?;
     }
     let folder = work.path("slices");
@@ -132,8 +196,8 @@ fn profile(
     let mut calibrations: Vec<(u64, f64)> = Vec::new();
     let mut calibrated = Instant::now();
     while recorder.is_running() && subject.is_alive() && !slices::has_whole(&folder, seconds, count) {
-        cancel.check()?;
-        std::thread::sleep(POLL);
+        wait(POLL, cancel)?;
+        clocks.read(now_ms());
         if calibrated.elapsed() >= CALIBRATE_EVERY.min(Duration::from_secs_f64(seconds / 2.0)) {
             calibrated = Instant::now();
             calibrations.push((now_ms(), calibration.run()));
@@ -158,6 +222,7 @@ fn profile(
         record.head.notes.push("no requests were counted: no traffic, or no right to see connections (root)".into());
     }
     calibrate(&begins, &calibrations, record);
+    clocks.add_to(&begins, &mut record.head.windows);
     Ok(begins)
 }
 
@@ -180,9 +245,17 @@ fn model(settings: &Settings, subject: &Subject, work: &Work, cancel: &Cancel, r
     };
     let mut command = Command::new(&capacity);
     command.args(["-p", &subject.pid.to_string(), "--json"]);
+    // The load goes with this function; without requests there is no model.
+    let _load = Load::begin(settings, "beside", MODEL_TIME.as_secs() as u32, work).ok().flatten();
     let child = Child::start(&command, "model", MODEL_TIME, work)?;
     if let Some(document) = document(child, "model", cancel, &mut record.head.notes)? {
-        record.head.load.peak_per_second = record.head.load.peak_per_second.or_else(|| load_run::peak(&document));
+        let others = document.pointer("/processors/used_by_others").and_then(Value::as_f64).unwrap_or(0.0);
+        if others <= OTHERS_MAX {
+            record.head.load.peak_per_second = load_run::peak(&document);
+        } else {
+            let notes = &mut record.head.notes;
+            notes.push(format!("other programs used {others:.1} processors: the model's peak is not compared"));
+        }
         record.model = Some(document);
     }
     if let Some(url) = settings.url.as_deref().filter(|_| settings.peak) {
@@ -199,12 +272,17 @@ fn model(settings: &Settings, subject: &Subject, work: &Work, cancel: &Cancel, r
     Ok(())
 }
 
+/// Waits for a program. Cancellation is an error, and a failure of the program an answer.
+fn answer(child: Child, cancel: &Cancel) -> Result<Result<Answer>> {
+    match child.wait(cancel) {
+        Err(e) if e.code() == Code::Cancelled => Err(e),
+        answer => Ok(answer),
+    }
+}
+
 /// Waits for a program and returns its document. A failure is a note; cancellation is an error.
 fn document(child: Child, what: &str, cancel: &Cancel, notes: &mut Vec<String>) -> Result<Option<Value>> {
-    let answer = match child.wait(cancel) {
-        Err(e) if e.code() == Code::Cancelled => return Err(e),
-        answer => answer,
-    };
+    let answer = answer(child, cancel)?;
     let reason = match &answer {
         Err(e) => e.to_string(),
         Ok(answer) => match (answer.failure(), serde_json::from_str(&answer.output)) {

@@ -15,21 +15,22 @@ pub fn figures(document: &Value) -> LoadFigures {
     let number = |value: &Value| value.as_f64().filter(|n| n.is_finite() && *n > 0.0);
     LoadFigures {
         requests_per_second: number(&run["done_per_second"]),
+        failed: failed(run),
         peak_per_second: peak(document),
         p50_ms: number(&run["latency"]["p50_ms"]),
         p99_ms: number(&run["latency"]["p99_ms"]),
     }
 }
 
+/// Returns the part of the requests that failed.
+fn failed(run: &Value) -> Option<f64> {
+    let (done, errors) = (run["done"].as_f64()?, run["errors"].as_f64()?);
+    Some(errors / (done + errors)).filter(|part| part.is_finite())
+}
+
 /// Returns the peak of a run in steps, or of a model.
 pub fn peak(document: &Value) -> Option<f64> {
-    let places = [
-        "/steps/peak_per_second",
-        "/peak/per_second",
-        "/peak_per_second",
-        "/model/peak/per_second",
-        "/model/peak_per_second",
-    ];
+    let places = ["/steps/peak_per_second", "/curve/peak/value"];
     places.into_iter().find_map(|place| document.pointer(place)?.as_f64()).filter(|n| n.is_finite() && *n > 0.0)
 }
 
@@ -96,8 +97,10 @@ mod tests {
         let requests: Vec<Option<f64>> = windows.iter().map(|window| window.requests).collect();
         assert_eq!(requests, [Some(300.0), Some(300.0), Some(900.0), None]);
         assert!(windows[0].p99_ms.is_some_and(|p99| (22.0..29.0).contains(&p99)) && windows[3].p99_ms.is_none());
-        assert_eq!(peak(&json!({"peak": {"per_second": 371.5}})), Some(371.5));
+        assert_eq!(peak(&json!({"curve": {"peak": {"low": 1, "value": 371.5, "high": 400}}})), Some(371.5));
         assert_eq!(peak(&json!({"mode": "steps", "steps": {"peak_per_second": 402.0}})), Some(402.0));
+        let failing = json!({"run": {"done": 30, "errors": 10, "done_per_second": 5.0}});
+        assert_eq!((figures(&failing).failed, figures(&json!({"run": {"done": 0, "errors": 0}})).failed), (Some(0.25), None));
         for odd in [json!(null), json!([1]), json!({"run": 3, "peak": "x"})] {
             assert_eq!(figures(&odd), LoadFigures::default());
         }

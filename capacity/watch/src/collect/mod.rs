@@ -7,12 +7,14 @@
 //!   slices.rs       windows and functions, from slices of `yunti observe record`
 //!   load_run.rs     figures of `yunti capacity load`
 //!   calibration.rs  the speed of the host's processors
+//!   clocks.rs       what other programs and the compilers of the process took
 //! ```
 //!
 //! Statistics see records alone, so tests and other collectors bring theirs by `yunti watch import`.
 
 mod calibration;
 mod child;
+mod clocks;
 mod installed;
 mod load_run;
 mod slices;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use yunti_base::Result;
-use yunti_record::{Facts, FrameKind, Measure, Query, Slice, Store};
+use yunti_record::{Facts, Frame, FrameKind, Measure, Query, Slice, Store};
 
 use crate::record::{Function, Record, Window};
 
@@ -16,6 +16,8 @@ const DOMINANT: f64 = 0.6;
 /// Part of a window's length that a slice has at least: the first and the last one are cut.
 const LENGTH_MIN: f64 = 0.8;
 const NANOS_A_MS: f64 = 1e6;
+/// Part of the name of the function below which threads of HotSpot and Graal compile. A window has their time apart.
+const COMPILER: &str = "compiler_thread_loop";
 
 /// Returns true if a folder has `count` slices of full length.
 pub fn has_whole(folder: &Path, seconds: f64, count: usize) -> bool {
@@ -44,7 +46,7 @@ pub fn take(folder: &Path, seconds: f64, count: usize, record: &mut Record) -> R
     }
     let slices = slices.split_off(slices.len().saturating_sub(count));
     record.head.windows = slices.iter().map(window).collect();
-    record.sampled_ms = slices.iter().map(|slice| ms(slice.stacks.total(Measure::Cpu))).collect();
+    record.sampled_ms = slices.iter().map(|slice| ms(sampled(slice))).collect();
     let periods: Vec<f64> =
         slices.iter().filter_map(|slice| slice.facts.periods.get(&Measure::Cpu)).map(|p| ms(*p)).collect();
     record.head.sample_ms = if periods.is_empty() { 0.0 } else { periods.iter().sum::<f64>() / periods.len() as f64 };
@@ -76,6 +78,17 @@ fn window(slice: &Slice) -> Window {
     }
 }
 
+/// Returns the sampled time of all stacks of the program.
+fn sampled(slice: &Slice) -> u64 {
+    program_stacks(slice).map(|(_, cost)| cost).sum()
+}
+
+/// Yields the frames and the sampled time of all stacks but those of compilers.
+fn program_stacks(slice: &Slice) -> impl Iterator<Item = (Vec<&Frame>, u64)> {
+    let stacks = slice.stacks.of(Measure::Cpu).map(|(frames, cost)| (frames.collect::<Vec<_>>(), cost));
+    stacks.filter(|(frames, _)| !frames.iter().any(|frame| frame.name.contains(COMPILER)))
+}
+
 /// Sums of a function over the slices.
 #[derive(Default)]
 struct Sums {
@@ -90,9 +103,9 @@ fn functions(slices: &[Slice]) -> Vec<Function> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut sums: Vec<Sums> = Vec::new();
     for (at, slice) in slices.iter().enumerate() {
-        for (frames, cost) in slice.stacks.of(Measure::Cpu) {
+        for (frames, cost) in program_stacks(slice) {
             let mut stack: Vec<usize> = Vec::new();
-            for frame in frames.filter(|frame| frame.kind != FrameKind::Group) {
+            for frame in frames.into_iter().filter(|frame| frame.kind != FrameKind::Group) {
                 let place = places.len();
                 let place = *places.entry(frame.name.to_string()).or_insert(place);
                 if place == sums.len() {
@@ -139,7 +152,7 @@ fn functions(slices: &[Slice]) -> Vec<Function> {
 mod tests {
     use super::*;
     use yunti_base::process::unique_token;
-    use yunti_record::{Counter, Frame, Stacks};
+    use yunti_record::{Counter, Stacks};
 
     fn slice(at: u64, seconds: u64, stacks: &[(&str, u64)]) -> Slice {
         let mut slice = Slice {
@@ -168,7 +181,7 @@ mod tests {
         for one in [
             slice(0, 2, &[("run a", 50)]),
             slice(2, 6, &[("run a b", 100), ("run a", 50), ("run c a", 10)]),
-            slice(8, 6, &[("run a b", 200), ("run a b a", 40), ("run", 60)]),
+            slice(8, 6, &[("run a b", 200), ("run a b a", 40), ("run", 60), ("x::compiler_thread_loop c2", 900)]),
         ] {
             store.put(&one).unwrap();
         }

@@ -51,7 +51,7 @@ pub fn run(flags: &RunFlags) -> Outcome {
         return Err(error.into());
     }
     if head.state == State::Missing {
-        let what = head.notes.last().cloned().unwrap_or_else(|| "nothing was measured".into());
+        let what = if head.notes.is_empty() { "nothing was measured".into() } else { head.notes.join("; ") };
         return Err(Error::new(Code::Input, what).hint("the history has a record that says so").into());
     }
     let (comparison, days) = (&measured.comparison, &measured.days);

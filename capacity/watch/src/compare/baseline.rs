@@ -5,6 +5,7 @@
 
 use super::day::Day;
 use super::levels::levels;
+use super::service::DAYS_MIN;
 
 /// Days that are searched for a change of level.
 const SEARCHED: usize = 60;
@@ -25,17 +26,34 @@ pub enum Against {
     Time(u64, u64),
 }
 
-/// Returns the days before `today` to compare with, oldest first.
-pub fn baseline<'a>(history: &'a [Day], today: &Day, against: &Against) -> Vec<&'a Day> {
-    let before = history.iter().filter(|day| day.sequence < today.sequence && day.is_usable());
+/// Returns the days before `today` that statistics can compare, oldest first.
+pub fn searched<'a>(history: &'a [Day], today: &Day) -> Vec<&'a Day> {
+    history.iter().filter(|day| day.sequence < today.sequence && day.is_usable()).collect()
+}
+
+/// Returns the days to compare with, among the ones that are searched, oldest first.
+pub fn baseline<'a>(searched: &[&'a Day], today: &Day, against: &Against) -> Vec<&'a Day> {
+    let before = searched.iter().copied();
     match against {
         Against::Label(label) => last(before.filter(|day| day.label == *label).collect(), DAYS_MAX),
         Against::Time(from, to) => last(before.filter(|day| (*from..=*to).contains(&day.time_ms)).collect(), DAYS_MAX),
         Against::History => {
             let days = last(before.collect(), SEARCHED);
-            last(present_level(days), DAYS_MAX)
+            last(without_fresh(present_level(days), today), DAYS_MAX)
         }
     }
+}
+
+/// Returns the days without the last ones of today's process, if that is a few days old and its release is new or
+/// unknown: a regression would explain itself by its first day.
+fn without_fresh<'a>(mut days: Vec<&'a Day>, today: &Day) -> Vec<&'a Day> {
+    let fresh = days.iter().rev().take_while(|day| day.is_of_process(today)).count();
+    let Some(older) = days.len().checked_sub(fresh + 1) else { return days };
+    let is_same_release = !today.label.is_empty() && days[older].label == today.label;
+    if fresh < SETTLED && older + 1 >= DAYS_MIN && !is_same_release {
+        days.truncate(older + 1);
+    }
+    days
 }
 
 fn last<T>(mut days: Vec<T>, count: usize) -> Vec<T> {
@@ -76,7 +94,8 @@ mod tests {
 
     fn chosen(costs: &[f64], against: &Against) -> (u64, u64) {
         let history = history(costs);
-        let days = baseline(&history, history.last().unwrap(), against);
+        let today = history.last().unwrap();
+        let days = baseline(&searched(&history, today), today, against);
         (days.first().map_or(0, |day| day.sequence), days.last().map_or(0, |day| day.sequence))
     }
 
@@ -88,6 +107,22 @@ mod tests {
         assert_eq!(chosen(&levels(14, 5), &Against::History), (1, 14));
         assert_eq!(chosen(&levels(14, 7), &Against::History), (15, 20));
         assert_eq!(chosen(&levels(50, 0), &Against::History), (22, 49));
+    }
+
+    #[test]
+    fn a_fresh_release_is_not_compared_with_itself() {
+        let mut history = history(&[4.0; 16]);
+        for (at, day) in history.iter_mut().enumerate() {
+            day.process = Some(if at < 12 { (7, 1_000_000) } else { (9, 900_000_000) });
+            day.label = if at < 12 { "v1".into() } else { "v2".into() };
+        }
+        let last = |history: &[Day]| {
+            let today = history.last().unwrap();
+            baseline(&searched(history, today), today, &Against::History).last().map(|day| day.sequence)
+        };
+        assert_eq!(last(&history), Some(12));
+        history.iter_mut().for_each(|day| day.label = "v1".into());
+        assert_eq!(last(&history), Some(15), "a restart of the same release");
     }
 
     #[test]

@@ -1,14 +1,31 @@
 //! Comparison of one measurement with its history: rules, functions, steps.
 
-use super::baseline::{Against, baseline};
+use serde::Serialize;
+use yunti_record::statistics::median::median;
+
+use super::baseline::{Against, baseline, searched};
 use super::causes::{Cause, Causes, causes};
 use super::day::Day;
 use super::functions::{Change, Functions, Part};
-use super::service::{DAYS_MIN, Figure, Rule, Verdict, rule};
+use super::service::{Compared, DAYS_MIN, Figure, Rule, Verdict, rule};
 use super::steps::{Step, steps};
+use crate::record::State;
 
 /// Part of the service's growth that makes a function the one that has most of it.
 const MOSTLY: f64 = 0.5;
+
+/// Part of the load's requests that fails at least in a service that is worse, and the multiple of what usually fails.
+const FAILED_MIN: f64 = 0.01;
+const FAILED_TIMES: f64 = 2.0;
+
+/// Parts of the load's requests that fail.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Failing {
+    pub now: f64,
+    /// Median of the days compared with; absent without any.
+    pub usual: Option<f64>,
+    pub verdict: Verdict,
+}
 
 /// Result of a comparison.
 #[derive(Clone, Debug)]
@@ -17,6 +34,8 @@ pub struct Comparison {
     /// Numbers of the days compared with.
     pub days: Vec<u64>,
     pub rules: Vec<Rule>,
+    /// Failed requests, if there was a load run.
+    pub failing: Option<Failing>,
     /// Functions that grew, largest first.
     pub causes: Vec<Cause>,
     pub common_caller: Option<String>,
@@ -35,7 +54,8 @@ pub struct Comparison {
 impl Comparison {
     /// Returns true if a rule or a function is worse.
     pub fn is_worse(&self) -> bool {
-        !self.causes.is_empty() || self.rules.iter().any(|rule| rule.verdict == Verdict::Worse)
+        let is_failing = self.failing.is_some_and(|failing| failing.verdict == Verdict::Worse);
+        is_failing || !self.causes.is_empty() || self.rules.iter().any(|rule| rule.verdict == Verdict::Worse)
     }
 
     /// Returns the verdict of all rules and functions.
@@ -62,12 +82,18 @@ impl Comparison {
 
 /// Compares a day with days before it. `history` is in order, and may contain the day itself.
 pub fn compare(history: &[Day], today: &Day, against: &Against) -> Comparison {
-    let days = baseline(history, today, against);
+    let searched = searched(history, today);
+    let mut days = baseline(&searched, today, against);
+    let failing = failing(&days, today);
+    if today.state != State::Complete {
+        days.clear();
+    }
     // A release or a day that the user names may be a single measurement.
     let days_min = if *against == Against::History { DAYS_MIN } else { 1 };
-    let functions = if days.len() >= days_min { Functions::of(&days, today) } else { None };
-    let figures = Figure::ALL.into_iter();
-    let rules: Vec<Rule> = figures.map(|figure| rule(figure, &days, today, functions.as_ref(), days_min)).collect();
+    let start = Figure::CpuPerRequest.start_deviation(&searched);
+    let functions = if days.len() >= days_min { Functions::of(&days, today, start) } else { None };
+    let compared = Compared { searched: &searched, days: &days, today, days_min };
+    let rules: Vec<Rule> = Figure::ALL.into_iter().map(|figure| rule(figure, &compared, functions.as_ref())).collect();
     let (grown, fallen) = functions.as_ref().map(Functions::changes).unwrap_or_default();
     let Causes { causes, moved, common_caller } =
         functions.as_ref().map(|functions| causes(functions, &grown)).unwrap_or_default();
@@ -77,6 +103,7 @@ pub fn compare(history: &[Day], today: &Day, against: &Against) -> Comparison {
         today: today.clone(),
         days: days.iter().map(|day| day.sequence).collect(),
         rules,
+        failing,
         causes,
         common_caller,
         mostly: None,
@@ -91,6 +118,14 @@ pub fn compare(history: &[Day], today: &Day, against: &Against) -> Comparison {
     comparison
 }
 
+fn failing(days: &[&Day], today: &Day) -> Option<Failing> {
+    let now = today.failed?;
+    let known: Vec<f64> = days.iter().filter_map(|day| day.failed).collect();
+    let usual = (!known.is_empty()).then(|| median(&known));
+    let is_worse = now >= FAILED_MIN && now >= FAILED_TIMES * usual.unwrap_or(0.0);
+    Some(Failing { now, usual, verdict: if is_worse { Verdict::Worse } else { Verdict::Same } })
+}
+
 fn mostly(comparison: &Comparison, functions: Option<&Functions>) -> Option<Change> {
     let rule = comparison.rule(Figure::CpuPerRequest).filter(|rule| rule.verdict == Verdict::Worse)?;
     let change = functions.filter(|_| comparison.causes.is_empty())?.largest_growth()?;
@@ -100,7 +135,9 @@ fn mostly(comparison: &Comparison, functions: Option<&Functions>) -> Option<Chan
 fn notes(comparison: &Comparison, days: &[&Day], days_min: usize, functions: Option<&Functions>) -> Vec<String> {
     let today = &comparison.today;
     let mut notes = Vec::new();
-    if days.len() < days_min {
+    if today.state != State::Complete {
+        notes.push(format!("the measurement is {}, so nothing is compared", today.state.name()));
+    } else if days.len() < days_min {
         notes.push(format!("{} earlier measurements; {days_min} are needed to compare", days.len()));
     } else if days.len() < 7 {
         notes.push(format!("only {} earlier measurements: small changes are not sure yet", days.len()));
@@ -120,7 +157,7 @@ fn notes(comparison: &Comparison, days: &[&Day], days_min: usize, functions: Opt
         notes.push(format!("{samples:.0} samples are few: give more --windows, or measure under more traffic"));
     }
     let calibrations: Vec<f64> = days.iter().filter_map(|day| day.calibration_ms).collect();
-    let usual = yunti_record::statistics::median::median(&calibrations);
+    let usual = median(&calibrations);
     if let Some(now) = today.calibration_ms.filter(|_| usual > 0.0)
         && (now / usual - 1.0).abs() > 0.05
     {

@@ -2,7 +2,7 @@
 
 use yunti_record::statistics::median::median;
 
-use crate::record::{Record, State, Window};
+use crate::record::{Head, Record, State, Window};
 
 /// Robust deviations beyond which a window is left out.
 const OUTLIER: f64 = 4.0;
@@ -10,6 +10,8 @@ const OUTLIER: f64 = 4.0;
 const DEVIATION_MIN: f64 = 0.02;
 /// Factor from the median absolute deviation to the standard deviation of a normal distribution.
 const MAD_TO_DEVIATION: f64 = 1.4826;
+/// Difference of two readings of one start: the clock is set a little again and again.
+const START_MS: u64 = 120_000;
 /// Days before 1970-01-01 back to a Monday.
 const MONDAY_SHIFT: u64 = 3;
 const DAY_MS: u64 = 86_400_000;
@@ -30,6 +32,8 @@ pub struct Day {
     pub time_ms: u64,
     pub label: String,
     pub state: State,
+    /// Number of the process, and the Unix time of its start in milliseconds.
+    pub process: Option<(u32, u64)>,
     /// Day of the week, from 0 for Monday (UTC).
     pub weekday: usize,
     /// Requests a second.
@@ -42,6 +46,8 @@ pub struct Day {
     pub bytes_error: f64,
     pub p99_ms: Option<f64>,
     pub peak: Option<f64>,
+    /// Part of the load's requests that failed.
+    pub failed: Option<f64>,
     pub calibration_ms: Option<f64>,
     pub windows: usize,
     pub left_out: usize,
@@ -66,7 +72,7 @@ impl Day {
         };
         let requests = sum(|w| w.requests).filter(|requests| *requests > 0.0);
         let by_request = |whole: Option<f64>| Some(whole? / requests?);
-        let cpu_ms = by_request(sum(|w| w.cpu_ms)).filter(|cpu| *cpu > 0.0);
+        let cpu_ms = by_request(sum(Window::own_cpu_ms)).filter(|cpu| *cpu > 0.0);
         let bytes = sum(|w| w.allocated_bytes).filter(|bytes| *bytes > 0.0);
         let seconds: f64 = good.iter().map(|at| windows[*at].seconds).sum();
         let mut day = Day {
@@ -74,6 +80,7 @@ impl Day {
             time_ms: head.time_ms,
             label: head.label.clone(),
             state: head.state,
+            process: process(head),
             weekday: ((head.time_ms / DAY_MS + MONDAY_SHIFT) % 7) as usize,
             rate: requests.filter(|_| seconds > 0.0).map(|requests| requests / seconds),
             cpu_ms,
@@ -81,6 +88,7 @@ impl Day {
             bytes: by_request(bytes),
             bytes_error: bytes.map_or(0.0, |bytes| (head.sample_bytes / bytes).sqrt()),
             p99_ms: head.load.p99_ms.or_else(|| middle(|w| w.p99_ms)).filter(|p99| *p99 > 0.0),
+            failed: head.load.failed,
             peak: head.load.peak_per_second.filter(|peak| *peak > 0.0),
             calibration_ms: middle(|w| w.calibration_ms).filter(|ms| *ms > 0.0),
             windows: windows.len(),
@@ -89,6 +97,12 @@ impl Day {
         };
         day.take_functions(record, &good);
         day
+    }
+
+    /// Returns true if both days measured the same process.
+    pub fn is_of_process(&self, other: &Day) -> bool {
+        let (Some((pid, start)), Some((other_pid, other_start))) = (self.process, other.process) else { return false };
+        pid == other_pid && start.abs_diff(other_start) <= START_MS
     }
 
     /// Returns true if the statistics can compare the day.
@@ -113,9 +127,14 @@ impl Day {
     }
 }
 
+fn process(head: &Head) -> Option<(u32, u64)> {
+    let age_ms = (head.host.age_seconds * 1000.0) as u64;
+    (head.host.pid > 0).then(|| (head.host.pid, head.time_ms.saturating_sub(age_ms)))
+}
+
 fn ratio(window: &Window) -> Option<f64> {
     let requests = window.requests.filter(|requests| *requests >= 1.0)?;
-    window.cpu_ms.map(|cpu| cpu / requests)
+    window.own_cpu_ms().map(|cpu| cpu / requests)
 }
 
 /// Returns the places of the windows whose cost by request is near the median. Without counts, all are good.
@@ -147,7 +166,7 @@ fn spread(windows: &[Window], good: &[usize]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Function, Head};
+    use crate::record::Function;
 
     fn record(cpu: &[f64]) -> Record {
         let window =

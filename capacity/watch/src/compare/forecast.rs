@@ -1,13 +1,13 @@
 //! Forecast: what a figure should be today by its history, and how sure that is.
 //!
-//! A linear model of the logarithm: level + slope x load + slope x speed of the host + weekday, with weak beliefs about
-//! each (ridge), Huber's weights against odd days, and a scale of the noise that begins with a belief and moves to what
+//! A linear model of the logarithm: level + slope x load + slope x speed of the host + weekday + process, with weak beliefs
+//! about each (ridge), Huber's weights against odd days, and a scale of the noise that begins with a belief and moves to what
 //! days show. With few days the answer is wide; it never claims more than Student's t allows.
 
 use yunti_record::statistics::distribution::student_tail;
-use yunti_record::statistics::linear::solve;
+use yunti_record::statistics::linear::Factored;
 
-/// Terms: level, load, host, seven weekdays.
+/// Terms: level, load, host, seven weekdays; a term for each process follows.
 const TERMS: usize = 10;
 /// Deviation of the level: any.
 const LEVEL: f64 = 100.0;
@@ -27,6 +27,8 @@ pub struct Point {
     /// Logarithm of the calibration time.
     pub calibration: Option<f64>,
     pub weekday: Option<usize>,
+    /// Number of the process that served the day.
+    pub process: Option<usize>,
 }
 
 /// Beliefs before any day is seen.
@@ -38,6 +40,8 @@ pub struct Belief {
     pub calibration: (f64, f64),
     /// Deviation of a weekday.
     pub weekday: f64,
+    /// Deviation between processes of equal code.
+    pub start: f64,
     /// Number of days that the belief in the scale of the noise is worth.
     pub days: f64,
 }
@@ -83,65 +87,124 @@ pub fn forecast(days: &[Point], today: &Point, belief: &Belief) -> Option<Foreca
     if days.is_empty() {
         return None;
     }
-    let center = |condition: fn(&Point) -> Option<f64>| {
-        let values: Vec<f64> = days.iter().filter_map(condition).collect();
-        if values.is_empty() { f64::NAN } else { values.iter().sum::<f64>() / values.len() as f64 }
+    let fit = Fit::of(days, today.process, belief);
+    let row = fit.row(today);
+    let mean = dot(&row, &fit.fitted) + belief.calibration.0 * fit.host(today);
+    let variance = fit.scale * today.variance + dot(&row, &fit.factored.solve(&row));
+    Some(Forecast { mean, error: variance.sqrt(), degrees: fit.degrees })
+}
+
+/// Returns what each process costs beyond what load, host and weekdays explain, and the variance that the noise of its
+/// days leaves. The belief in the deviation of starts must be wide.
+pub fn process_effects(days: &[Point], belief: &Belief) -> Vec<(f64, f64)> {
+    let fit = Fit::of(days, None, belief);
+    let noise = |process: usize| {
+        let of_it = days.iter().filter(|day| day.process == Some(process));
+        fit.scale / of_it.map(|day| 1.0 / day.variance).sum::<f64>()
     };
-    let (rate, calibration) = (center(|p| p.rate), center(|p| p.calibration));
-    let from = |value: Option<f64>, center: f64| value.map(|v| v - center).filter(|v| v.is_finite()).unwrap_or(0.0);
-    let host = |point: &Point| from(point.calibration, calibration);
-    let row = |point: &Point| {
-        let mut row = [0.0; TERMS];
-        (row[0], row[1], row[2]) = (1.0, from(point.rate, rate), host(point));
+    fit.fitted[TERMS..].iter().enumerate().map(|(process, effect)| (*effect, noise(process))).collect()
+}
+
+/// Model that is fitted to days.
+struct Fit<'a> {
+    belief: &'a Belief,
+    terms: usize,
+    /// Means of the logarithms of load and calibration, which the terms count from.
+    rate: f64,
+    calibration: f64,
+    fitted: Vec<f64>,
+    factored: Factored,
+    /// Variance of the noise as a multiple of the belief.
+    scale: f64,
+    degrees: f64,
+}
+
+impl Fit<'_> {
+    fn of<'a>(days: &[Point], process: Option<usize>, belief: &'a Belief) -> Fit<'a> {
+        let center = |condition: fn(&Point) -> Option<f64>| {
+            let values: Vec<f64> = days.iter().filter_map(condition).collect();
+            if values.is_empty() { f64::NAN } else { values.iter().sum::<f64>() / values.len() as f64 }
+        };
+        let processes = days.iter().map(|day| day.process).chain([process]).flatten();
+        let terms = TERMS + processes.max().map_or(0, |last| last + 1);
+        let mut fit = Fit {
+            belief,
+            terms,
+            rate: center(|p| p.rate),
+            calibration: center(|p| p.calibration),
+            fitted: Vec::new(),
+            factored: Factored::of(&[], 0),
+            scale: 1.0,
+            degrees: belief.days,
+        };
+        let rows: Vec<Vec<f64>> = days.iter().map(|day| fit.row(day)).collect();
+        // The belief about the host's slope is not zero, so its part is taken off first.
+        let values: Vec<f64> = days.iter().map(|day| day.value - belief.calibration.0 * fit.host(day)).collect();
+        let mut weights = vec![1.0; days.len()];
+        for _ in 0..ROUNDS {
+            fit.improve(days, &rows, &values, &mut weights);
+        }
+        fit
+    }
+
+    fn improve(&mut self, days: &[Point], rows: &[Vec<f64>], values: &[f64], weights: &mut [f64]) {
+        let terms = self.terms;
+        let (mut matrix, mut right) = (vec![0.0; terms * terms], vec![0.0; terms]);
+        for ((row, value), (weight, day)) in rows.iter().zip(values).zip(weights.iter().zip(days)) {
+            let weight = weight / (self.scale * day.variance);
+            for i in (0..terms).filter(|i| row[*i] != 0.0) {
+                right[i] += weight * row[i] * value;
+                (0..terms).for_each(|j| matrix[i * terms + j] += weight * row[i] * row[j]);
+            }
+        }
+        for term in 0..terms {
+            // A term that no belief allows stays at zero.
+            matrix[term * terms + term] += self.deviation(term).max(1e-6).powi(-2);
+        }
+        self.factored = Factored::of(&matrix, terms);
+        self.fitted = self.factored.solve(&right);
+        let (mut squares, mut used) = (0.0, 0.0);
+        for (((row, value), day), weight) in rows.iter().zip(values).zip(days).zip(weights) {
+            let residual = value - dot(row, &self.fitted);
+            let distance = residual.abs() / (self.scale * day.variance).sqrt();
+            *weight = if distance > HUBER { HUBER / distance } else { 1.0 };
+            squares += *weight * residual * residual / day.variance;
+            used += *weight * dot(row, &self.factored.solve(row)) / (self.scale * day.variance);
+        }
+        self.degrees = (self.belief.days + days.len() as f64 - used).max(1.0);
+        self.scale = ((self.belief.days + squares) / self.degrees).max(1e-3);
+    }
+
+    fn deviation(&self, term: usize) -> f64 {
+        match term {
+            0 => LEVEL,
+            1 => self.belief.rate,
+            2 => self.belief.calibration.1,
+            3..TERMS => self.belief.weekday,
+            _ => self.belief.start,
+        }
+    }
+
+    fn row(&self, point: &Point) -> Vec<f64> {
+        let mut row = vec![0.0; self.terms];
+        (row[0], row[1], row[2]) = (1.0, from(point.rate, self.rate), self.host(point));
         if let Some(weekday) = point.weekday {
             row[3 + weekday % 7] = 1.0;
         }
+        if let Some(process) = point.process {
+            row[TERMS + process] = 1.0;
+        }
         row
-    };
-    let rows: Vec<[f64; TERMS]> = days.iter().map(row).collect();
-    // The belief about the host's slope is not zero, so its part is taken off first.
-    let values: Vec<f64> = days.iter().map(|day| day.value - belief.calibration.0 * host(day)).collect();
-    let deviation = |term: usize| match term {
-        0 => LEVEL,
-        1 => belief.rate,
-        2 => belief.calibration.1,
-        _ => belief.weekday,
-    };
-    let mut weights = vec![1.0; days.len()];
-    let mut scale = 1.0;
-    let mut fitted = Vec::new();
-    let mut matrix = vec![0.0; TERMS * TERMS];
-    let mut degrees = belief.days;
-    for _ in 0..ROUNDS {
-        matrix.fill(0.0);
-        let mut right = vec![0.0; TERMS];
-        for ((row, value), (weight, day)) in rows.iter().zip(&values).zip(weights.iter().zip(days)) {
-            let weight = weight / (scale * day.variance);
-            for i in 0..TERMS {
-                right[i] += weight * row[i] * value;
-                (0..TERMS).for_each(|j| matrix[i * TERMS + j] += weight * row[i] * row[j]);
-            }
-        }
-        for term in 0..TERMS {
-            // A term that no belief allows stays at zero.
-            matrix[term * TERMS + term] += deviation(term).max(1e-6).powi(-2);
-        }
-        fitted = solve(&matrix, &right);
-        let (mut squares, mut used) = (0.0, 0.0);
-        for (((row, value), day), weight) in rows.iter().zip(&values).zip(days).zip(&mut weights) {
-            let residual = value - dot(row, &fitted);
-            let distance = residual.abs() / (scale * day.variance).sqrt();
-            *weight = if distance > HUBER { HUBER / distance } else { 1.0 };
-            squares += *weight * residual * residual / day.variance;
-            used += *weight * dot(row, &solve(&matrix, row)) / (scale * day.variance);
-        }
-        degrees = (belief.days + days.len() as f64 - used).max(1.0);
-        scale = ((belief.days + squares) / degrees).max(1e-3);
     }
-    let row = row(today);
-    let mean = dot(&row, &fitted) + belief.calibration.0 * host(today);
-    let variance = scale * today.variance + dot(&row, &solve(&matrix, &row));
-    Some(Forecast { mean, error: variance.sqrt(), degrees })
+
+    fn host(&self, point: &Point) -> f64 {
+        from(point.calibration, self.calibration)
+    }
+}
+
+/// Returns the distance of a condition from its mean; 0 if one of them is unknown.
+fn from(value: Option<f64>, center: f64) -> f64 {
+    value.map(|v| v - center).filter(|v| v.is_finite()).unwrap_or(0.0)
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -153,7 +216,7 @@ mod tests {
     use super::*;
     use yunti_record::statistics::random::Random;
 
-    const BELIEF: Belief = Belief { rate: 0.1, calibration: (0.5, 0.5), weekday: 0.007, days: 4.0 };
+    const BELIEF: Belief = Belief { rate: 0.1, calibration: (0.5, 0.5), weekday: 0.007, start: 0.01, days: 4.0 };
 
     /// Values of variance 1 that are normal enough.
     fn noise(random: &mut Random) -> f64 {
@@ -205,6 +268,19 @@ mod tests {
         let found = forecast(&days, &point(0.0), &BELIEF).unwrap();
         assert!(found.mean.abs() < 0.02 && found.error < 0.08, "{found:?}");
         assert!(forecast(&[], &point(0.0), &BELIEF).is_none());
+    }
+
+    #[test]
+    fn a_new_process_is_less_sure() {
+        let day = |process: usize, value: f64| Point { process: Some(process), ..point(value) };
+        let days: Vec<Point> = (0..14).map(|at| day(at / 7, 0.002 * f64::from(at as u8 % 3))).collect();
+        let known = forecast(&days, &day(1, 0.0), &BELIEF).unwrap();
+        let fresh = forecast(&days, &day(2, 0.0), &BELIEF).unwrap();
+        assert!(fresh.error > 1.5 * known.error, "{known:?} {fresh:?}");
+        // The days of a process move its own forecast.
+        let moved: Vec<Point> = days.iter().map(|d| day(d.process.unwrap(), d.value + 0.02 * d.process.unwrap() as f64)).collect();
+        let (old, new) = (forecast(&moved, &day(0, 0.0), &BELIEF).unwrap(), forecast(&moved, &day(1, 0.0), &BELIEF).unwrap());
+        assert!(new.mean - old.mean > 0.012, "{old:?} {new:?}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use yunti_record::statistics::median::{chi_squared_median, median};
 
 use super::day::Day;
 use super::factor::{Common, common};
+use super::starts;
 
 /// Share of false findings among findings.
 pub const Q_MAX: f64 = 0.005;
@@ -64,6 +65,10 @@ pub struct Functions {
     /// Cost of the service and samples by day.
     wholes: Vec<f64>,
     samples: Vec<f64>,
+    /// Process of each day.
+    processes: Vec<Option<usize>>,
+    /// Deviation of a function between starts of the process, where today's process is new.
+    start: f64,
     /// Usual cost of the service in milliseconds.
     pub usual_ms: f64,
     /// Factor of each day; the last one is today's.
@@ -96,8 +101,9 @@ impl Part {
 }
 
 impl Functions {
-    /// Returns the costs of days with a profile; `None` if today has none, or no day before.
-    pub fn of(days: &[&Day], today: &Day) -> Option<Functions> {
+    /// Returns the costs of days with a profile; `None` if today has none, or no day before. `start` is the deviation
+    /// of the service's cost between starts of its process.
+    pub fn of(days: &[&Day], today: &Day, start: f64) -> Option<Functions> {
         let mut with_profile: Vec<&Day> = days.iter().copied().filter(|day| !day.functions.is_empty()).collect();
         if with_profile.is_empty() || today.functions.is_empty() {
             return None;
@@ -126,7 +132,12 @@ impl Functions {
         }
         let samples: Vec<f64> = with_profile.iter().map(|day| day.samples).collect();
         let wholes = costs.iter().map(|cost| cost / usual_ms).collect();
-        let mut functions = Functions { names, callers, own, total, wholes, samples, usual_ms, factors: Vec::new() };
+        let processes = starts::numbers(&with_profile);
+        let is_new = processes[count - 1].is_some_and(|today| !processes[..count - 1].contains(&Some(today)));
+        let start = if is_new { start } else { 0.0 };
+        let factors = Vec::new();
+        let mut functions =
+            Functions { names, callers, own, total, wholes, samples, processes, start, usual_ms, factors };
         functions.take_factors();
         Some(functions)
     }
@@ -179,6 +190,11 @@ impl Functions {
         Some(today / median(days) - 1.0)
     }
 
+    /// Returns the number of each day's process; today last.
+    pub fn processes(&self) -> &[Option<usize>] {
+        &self.processes
+    }
+
     /// Returns the number of days before today.
     pub fn days(&self) -> usize {
         self.samples.len() - 1
@@ -211,7 +227,8 @@ impl Functions {
         let scale = ((BELIEF_DAYS * scale + squares) / degrees).max(scale * 0.5);
         let information: f64 = (0..days).map(|at| 1.0 / self.variance(mean, at)).sum();
         let factor = self.factors[days].map_or(0.0, |factor| factor.variance * mean * mean);
-        let variance = scale * (self.variance(mean, days) + 1.0 / information) + factor;
+        let start = (self.start * mean).powi(2);
+        let variance = scale * (self.variance(mean, days) + 1.0 / information) + factor + start;
         Shift { mean, now: costs[days], error: variance.sqrt(), degrees }
     }
 

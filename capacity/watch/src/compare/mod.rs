@@ -5,6 +5,7 @@
 //!             baseline.rs  the days to compare with
 //!             forecast.rs  what a figure should be today, and how sure that is
 //!             factor.rs    the factor that all functions share: the host, not the program
+//!             starts.rs    how much two starts of equal code differ
 //!             service.rs   rules: processor time, bytes, 99th percentile, peak
 //!             functions.rs tests of all functions
 //!             causes.rs    the functions that grew, without cost that only moved
@@ -29,11 +30,12 @@ mod service;
 mod simulation;
 #[cfg(test)]
 mod simulation_test;
+mod starts;
 mod steps;
 
 pub use baseline::Against;
 pub use causes::Cause;
-pub use comparison::{Comparison, compare};
+pub use comparison::{Comparison, Failing, compare};
 pub use day::Day;
 pub use functions::Change;
 pub use service::{Figure, Rule, Verdict};

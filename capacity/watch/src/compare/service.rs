@@ -5,9 +5,12 @@ use serde::Serialize;
 use super::day::Day;
 use super::forecast::{Belief, Forecast, Point, forecast};
 use super::functions::Functions;
+use super::starts;
 
 /// Days before without which nothing is said.
 pub const DAYS_MIN: usize = 3;
+/// Last days that show how starts of the process differ.
+const STARTS_SEARCHED: usize = 60;
 
 /// Figure of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -110,31 +113,53 @@ impl Figure {
         }
     }
 
+    /// Returns the deviation between starts of the process, as far as earlier days show it.
+    pub fn start_deviation(self, days: &[&Day]) -> f64 {
+        let known: Vec<&Day> = days.iter().copied().filter(|day| self.of(day).is_some()).collect();
+        let known = &known[known.len().saturating_sub(STARTS_SEARCHED)..];
+        let terms = self.terms();
+        let labels: Vec<&str> = known.iter().map(|day| &*day.label).collect();
+        starts::deviation(&points(self, known, &terms), &labels, &terms.belief)
+    }
+
     fn terms(self) -> Terms {
-        let belief = |deviation: f64, rate: f64, calibration: (f64, f64)| Belief {
+        let belief = |deviation: f64, rate: f64, calibration: (f64, f64), start: f64| Belief {
             rate,
             calibration,
             weekday: 0.7 * deviation,
+            start,
             days: 3.0,
         };
-        let (deviation, least, alpha, worse) = match self {
-            Figure::CpuPerRequest => (0.010, 0.03, 0.003, 1.0),
-            Figure::BytesPerRequest => (0.005, 0.03, 0.0003, 1.0),
-            Figure::P99 => (0.10, 0.15, 0.0003, 1.0),
-            Figure::Peak => (0.02, 0.05, 0.0003, -1.0),
+        let (deviation, start, least, alpha, worse) = match self {
+            Figure::CpuPerRequest => (0.010, 0.005, 0.03, 0.003, 1.0),
+            Figure::BytesPerRequest => (0.005, 0.002, 0.03, 0.0003, 1.0),
+            Figure::P99 => (0.10, 0.0, 0.15, 0.0003, 1.0),
+            Figure::Peak => (0.02, 0.005, 0.05, 0.0003, -1.0),
         };
         let belief = match self {
-            Figure::CpuPerRequest => belief(deviation, 0.1, (0.5, 0.5)),
-            Figure::BytesPerRequest => belief(deviation, 0.05, (0.0, 0.0)),
-            Figure::P99 => belief(deviation, 0.5, (0.5, 0.5)),
-            Figure::Peak => belief(deviation, 0.0, (-0.5, 0.5)),
+            Figure::CpuPerRequest => belief(deviation, 0.1, (0.5, 0.5), start),
+            Figure::BytesPerRequest => belief(deviation, 0.05, (0.0, 0.0), start),
+            Figure::P99 => belief(deviation, 0.5, (0.5, 0.5), start),
+            Figure::Peak => belief(deviation, 0.0, (-0.5, 0.5), start),
         };
         Terms { deviation, least, alpha, belief, worse }
     }
 }
 
+/// Days of a comparison.
+pub struct Compared<'a> {
+    /// All earlier days that are searched.
+    pub searched: &'a [&'a Day],
+    /// Days to compare with.
+    pub days: &'a [&'a Day],
+    pub today: &'a Day,
+    /// Days without which nothing is said.
+    pub days_min: usize,
+}
+
 /// Applies a rule to today and the days before.
-pub fn rule(figure: Figure, days: &[&Day], today: &Day, functions: Option<&Functions>, days_min: usize) -> Rule {
+pub fn rule(figure: Figure, compared: &Compared, functions: Option<&Functions>) -> Rule {
+    let Compared { searched, days, today, days_min } = *compared;
     let known: Vec<&Day> = days.iter().copied().filter(|day| figure.of(day).is_some()).collect();
     let mut rule = Rule {
         figure,
@@ -149,9 +174,11 @@ pub fn rule(figure: Figure, days: &[&Day], today: &Day, functions: Option<&Funct
         days: known.len(),
     };
     let Some(now) = rule.now.filter(|_| known.len() >= days_min) else { return rule };
-    let terms = figure.terms();
-    let points: Vec<Point> = known.iter().map(|day| point(figure, day, &terms)).collect();
-    let Some(level) = forecast(&points, &point(figure, today, &terms), &terms.belief) else { return rule };
+    let mut terms = figure.terms();
+    terms.belief.start = figure.start_deviation(searched);
+    let with_today: Vec<&Day> = known.iter().copied().chain([today]).collect();
+    let mut points = points(figure, &with_today, &terms);
+    let Some(level) = points.pop().and_then(|now| forecast(&points, &now, &terms.belief)) else { return rule };
     let change = now.ln() - level.mean;
     rule.expected = Some(level.mean.exp());
     rule.change = Some(change.exp_m1());
@@ -195,6 +222,11 @@ impl Decision<'_> {
     }
 }
 
+fn points(figure: Figure, days: &[&Day], terms: &Terms) -> Vec<Point> {
+    let numbers = starts::numbers(days);
+    days.iter().zip(numbers).map(|(day, process)| Point { process, ..point(figure, day, terms) }).collect()
+}
+
 fn point(figure: Figure, day: &Day, terms: &Terms) -> Point {
     let within = match figure {
         Figure::CpuPerRequest => day.cpu_error,
@@ -207,6 +239,7 @@ fn point(figure: Figure, day: &Day, terms: &Terms) -> Point {
         rate: day.rate.map(f64::ln),
         calibration: day.calibration_ms.map(f64::ln),
         weekday: Some(day.weekday),
+        process: None,
     }
 }
 
@@ -215,13 +248,15 @@ fn beyond_common(functions: &Functions, terms: &Terms) -> Option<(f64, Forecast)
     let beyond = functions.beyond()?;
     let points: Vec<Point> = beyond
         .iter()
-        .map(|(value, variance)| Point {
+        .zip(functions.processes())
+        .map(|((value, variance), process)| Point {
             value: *value,
             variance: (terms.deviation * 0.5).powi(2) + variance,
+            process: *process,
             ..Point::default()
         })
         .collect();
     let (today, days) = points.split_last()?;
-    let belief = Belief { rate: 0.0, calibration: (0.0, 0.0), weekday: 0.0, days: 4.0 };
+    let belief = Belief { rate: 0.0, calibration: (0.0, 0.0), weekday: 0.0, days: 4.0, ..terms.belief };
     Some((today.value, forecast(days, today, &belief)?))
 }

@@ -3,7 +3,7 @@
 use yunti_record::statistics::random::Random;
 
 use super::day::Day;
-use crate::record::{Function, Head, Record, Window};
+use crate::record::{Function, Head, Host, Record, Window};
 
 const FUNCTIONS: usize = 300;
 const CPU_MS: f64 = 4.0;
@@ -24,14 +24,24 @@ pub struct Setting {
     pub windows: usize,
     /// Probability of a restart before a day.
     pub restarts: f64,
+    /// Deviation of the service's cost between starts.
+    pub starts: f64,
     /// Deviation of each function between days.
     pub functions: f64,
     /// Share of the function that a regression is planted in; 0 takes one of 1 to 4 %.
     pub hot: f64,
 }
 
-pub const USUAL: Setting =
-    Setting { host: 0.015, seen: 0.7, samples: 12_000.0, windows: 20, restarts: 0.3, functions: 0.005, hot: 0.0 };
+pub const USUAL: Setting = Setting {
+    host: 0.015,
+    seen: 0.7,
+    samples: 12_000.0,
+    windows: 20,
+    restarts: 0.3,
+    starts: 0.005,
+    functions: 0.005,
+    hot: 0.0,
+};
 
 /// Regression that is planted on the last day.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +63,10 @@ pub struct World {
     shares: Vec<f64>,
     /// Part of the own cost that moves to the caller since the last start.
     inlined: Vec<f64>,
+    /// Cost of this start, its process, and its first day.
+    start: f64,
+    pid: u32,
+    started: u64,
     /// Function that a regression is planted in.
     pub planted: usize,
     next: u64,
@@ -73,7 +87,7 @@ impl World {
             shares.iter_mut().for_each(|share| *share *= 1.0 - setting.hot);
             shares[planted] = setting.hot;
         }
-        let mut world = World { setting, random, parents, shares, inlined: vec![0.0; FUNCTIONS], planted, next: 0 };
+        let mut world = World { setting, random, parents, shares, inlined: vec![0.0; FUNCTIONS], start: 1.0, pid: 0, started: 0, planted, next: 0 };
         world.restart();
         world
     }
@@ -83,6 +97,9 @@ impl World {
     }
 
     fn restart(&mut self) {
+        self.start = (self.setting.starts * self.normal()).exp();
+        self.pid += 1;
+        self.started = self.next;
         self.inlined.fill(0.0);
         for _ in 0..6 {
             let at = 1 + self.random.below(FUNCTIONS - 1);
@@ -143,17 +160,17 @@ impl World {
     pub fn record(&mut self, plant: Plant, label: &str) -> Record {
         let setting = self.setting;
         let day = self.next;
-        self.next += 1;
         if plant != Plant::Nothing || self.uniform() < setting.restarts {
             self.restart();
         }
+        self.next += 1;
         let costs = self.costs(plant);
         // Half of the variance is of the host, as far as the loop sees it.
         let seen = setting.host * setting.seen.sqrt() * self.normal();
         let unseen = setting.host * (1.0 - setting.seen).sqrt() * self.normal();
         let weekend = if day % 7 >= 5 { 0.6 } else { 1.0 };
         let rate = weekend * (1.0 + 0.1 * self.normal()).max(0.5);
-        let host = (seen + unseen - 0.08 * rate.ln()).exp();
+        let host = (seen + unseen - 0.08 * rate.ln()).exp() * self.start;
         let bytes = 50_000.0 * (1.0 + 0.003 * self.normal());
         let p99 = 30.0 * (0.08 * self.normal() + 0.3 * rate.ln()).exp();
         let peak = 400.0 * (0.015 * self.normal() - seen - unseen).exp();
@@ -165,6 +182,11 @@ impl World {
                 sequence: day + 1,
                 time_ms: BEGIN_MS + day * DAY_MS,
                 label: label.into(),
+                host: Host {
+                    pid: self.pid,
+                    age_seconds: 60.0 + ((day - self.started) * DAY_MS / 1000) as f64,
+                    ..Host::default()
+                },
                 sample_ms: SAMPLE_MS,
                 ..Head::default()
             },
@@ -189,6 +211,7 @@ impl World {
                 p50_ms: None,
                 p99_ms: Some(p99 * (1.0 + 0.05 * self.normal())),
                 calibration_ms: Some(20.0 * (seen + 0.01 * self.normal()).exp()),
+                ..Window::default()
             });
             record.sampled_ms.push(counts.iter().sum());
             let mut totals = counts.clone();

@@ -106,11 +106,17 @@ fn power() {
         (7, USUAL),
         (28, USUAL),
         (14, Setting { samples: 3_000.0, ..USUAL }),
+        (14, Setting { host: 0.005, ..USUAL }),
         (14, Setting { host: 0.01, ..USUAL }),
         (14, Setting { host: 0.02, ..USUAL }),
         (14, Setting { seen: 0.0, ..USUAL }),
+        (14, Setting { starts: 0.02, ..USUAL }),
+        (14, Setting { restarts: 0.0, ..USUAL }),
+        (14, Setting { host: 0.005, restarts: 1.0, ..USUAL }),
         (14, Setting { hot: 0.7, ..USUAL }),
-        (14, Setting { hot: 0.7, host: 0.01, windows: 40, ..USUAL }),
+        (14, Setting { hot: 0.7, host: 0.005, ..USUAL }),
+        (14, Setting { hot: 0.7, host: 0.005, restarts: 0.0, ..USUAL }),
+        (14, Setting { hot: 0.95, host: 0.005, ..USUAL }),
     ];
     let plants = [0.01, 0.02, 0.03, 0.05].map(Plant::Function).into_iter();
     let plants: Vec<Plant> = plants.chain([Plant::Subtree(0.05), Plant::All(0.05), Plant::All(0.1)]).collect();
@@ -120,16 +126,24 @@ fn power() {
         let cells: Vec<String> = found.map(|(found, named)| format!("{found} ({named})")).collect();
         println!("| {days} days, {setting:?} | {} |", cells.join(" | "));
     }
-    for (host, seen, restarts) in
-        [(0.01, 0.7, 0.3), (0.015, 0.7, 0.3), (0.02, 0.7, 0.3), (0.015, 0.0, 0.3), (0.015, 0.7, 1.0), (0.015, 0.7, 0.0)]
-    {
-        let setting = Setting { host, seen, restarts, ..USUAL };
+    let settings = [
+        Setting { host: 0.003, ..USUAL },
+        Setting { host: 0.01, ..USUAL },
+        USUAL,
+        Setting { host: 0.02, ..USUAL },
+        Setting { seen: 0.0, ..USUAL },
+        Setting { restarts: 1.0, ..USUAL },
+        Setting { restarts: 0.0, ..USUAL },
+        Setting { restarts: 0.1, host: 0.003, starts: 0.01, ..USUAL },
+        Setting { restarts: 0.1, host: 0.003, starts: 0.03, ..USUAL },
+        Setting { restarts: 0.5, host: 0.003, starts: 0.03, ..USUAL },
+        Setting { hot: 0.7, host: 0.005, ..USUAL },
+    ];
+    for setting in settings {
         let all: Vec<Vec<String>> = (0..60).map(|seed| alarms(setting, 7, seed + 500)).collect();
         let total: usize = all.iter().map(Vec::len).sum();
         let bad = all.iter().filter(|one| one.len() > 1).count();
-        println!(
-            "equal: host {host} seen {seen} restarts {restarts}: {total} alarms in 60 x 30 days, {bad} months with more than one"
-        );
-        all.iter().flatten().take(12).for_each(|alarm| println!("   {alarm}"));
+        println!("equal: {setting:?}: {total} alarms in 60 x 30 days, {bad} months with more than one");
+        all.iter().flatten().take(8).for_each(|alarm| println!("   {alarm}"));
     }
 }

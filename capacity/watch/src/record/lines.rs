@@ -113,12 +113,16 @@ fn check(record: &Record) -> Result<()> {
             window.p50_ms,
             window.p99_ms,
             window.calibration_ms,
+            window.compiler_ms,
+            window.others_ms,
+            window.stolen_ms,
         ];
         figures.iter().flatten().all(is_amount)
     });
+    let failed_fits = record.head.load.failed.is_none_or(|part| (0.0..=1.0).contains(&part));
     let sampled_fit = record.sampled_ms.is_empty() && functions.is_empty() || has_amounts(&record.sampled_ms);
-    if is_fit && windows_fit && sampled_fit && is_amount(&record.head.sample_ms) && is_amount(&record.head.sample_bytes)
-    {
+    let sizes_fit = is_amount(&record.head.sample_ms) && is_amount(&record.head.sample_bytes);
+    if is_fit && windows_fit && failed_fits && sampled_fit && sizes_fit {
         return Ok(());
     }
     Err(Error::new(Code::Corrupt, "the record contradicts itself: a list is too short, or an amount is negative"))
@@ -168,12 +172,13 @@ mod tests {
             change(&mut record);
             from_lines(&to_lines(&record)).map(drop).unwrap_err().code()
         };
-        let cases: [fn(&mut Record); 5] = [
+        let cases: [fn(&mut Record); 6] = [
             |r| r.functions[0].own_ms.truncate(1),
             |r| r.functions[0].caller = Some(1),
             |r| r.functions[0].total_ms[0] = -1.0,
             |r| r.head.windows[0].requests = Some(-2.0),
             |r| r.sampled_ms.clear(),
+            |r| r.head.load.failed = Some(1.5),
         ];
         for (at, case) in cases.into_iter().enumerate() {
             assert_eq!(broken(case), Code::Corrupt, "case {at}");

@@ -70,6 +70,22 @@ pub struct Window {
     /// Processor time of the calibration loop in milliseconds: the speed of the host in this window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration_ms: Option<f64>,
+    /// Processor time of the process's compilers, which is in `cpu_ms` and no cost of a request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiler_ms: Option<f64>,
+    /// Processor time of all other programs of the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others_ms: Option<f64>,
+    /// Processor time that the hypervisor gave to other machines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stolen_ms: Option<f64>,
+}
+
+impl Window {
+    /// Returns the processor time of the process without its compilers.
+    pub fn own_cpu_ms(&self) -> Option<f64> {
+        self.cpu_ms.map(|cpu| (cpu - self.compiler_ms.unwrap_or(0.0)).max(0.0))
+    }
 }
 
 /// Figures of the bounded load run. Unknown figures are absent.
@@ -78,6 +94,9 @@ pub struct Window {
 pub struct LoadFigures {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_second: Option<f64>,
+    /// Part of the requests that failed: no answer, or a status that is an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<f64>,
     /// Largest rate that the service carried, if the run searched for it or the model predicts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_per_second: Option<f64>,

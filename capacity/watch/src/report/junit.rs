@@ -1,6 +1,7 @@
 //! JUnit XML: one test case a rule, and one for each function that costs more.
 
 use super::figure::{change, ms, value};
+use super::text::failed;
 use crate::compare::{Comparison, Figure, Rule, Verdict};
 use crate::record::Head;
 
@@ -9,6 +10,13 @@ pub fn report(name: &str, head: &Head, comparison: &Comparison) -> String {
     let mut cases = Vec::new();
     for rule in &comparison.rules {
         cases.push(case(name, rule.figure.name(), rule_result(rule)));
+    }
+    if let Some(failing) = &comparison.failing {
+        let result = match failing.verdict {
+            Verdict::Worse => Result::Failed(failed(failing), String::new()),
+            _ => Result::Passed,
+        };
+        cases.push(case(name, "failed_requests", result));
     }
     for cause in &comparison.causes {
         let grown = &cause.change;

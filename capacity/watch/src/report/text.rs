@@ -5,8 +5,8 @@ use yunti_program::text::table::{Side, Table};
 
 use super::figure::{change, ms, value};
 use crate::clock::{day, minute};
-use crate::compare::{Change, Comparison, Day, Figure, Rule, Verdict};
-use crate::record::Head;
+use crate::compare::{Change, Comparison, Day, Failing, Figure, Rule, Verdict};
+use crate::record::{Head, State};
 
 /// Functions and measurements shown.
 const FUNCTIONS: usize = 10;
@@ -28,6 +28,9 @@ pub fn headline(name: &str, comparison: &Comparison) -> String {
             .filter(|rule| rule.verdict == Verdict::Worse)
             .map(|rule| format!("{} {}", rule.figure.title(), change(rule.change.unwrap_or(0.0))))
             .collect();
+        if let Some(failing) = comparison.failing.filter(|failing| failing.verdict == Verdict::Worse) {
+            parts.insert(0, failed(&failing));
+        }
         if let Some(cause) = comparison.causes.first() {
             let grown = &cause.change;
             let times = format!("{} -> {} a request", ms(grown.before_ms), ms(grown.now_ms));
@@ -37,7 +40,9 @@ pub fn headline(name: &str, comparison: &Comparison) -> String {
         }
         return format!("{subject} is worse: {}", parts.join("; "));
     }
+    let state = comparison.today.state;
     match comparison.verdict() {
+        Verdict::Unknown if state != State::Complete => format!("{subject} is not compared: {} measurement", state.name()),
         Verdict::Unknown => format!("{subject}: nothing to compare yet"),
         Verdict::Better => {
             let better = comparison.rules.iter().filter(|rule| rule.verdict == Verdict::Better);
@@ -46,6 +51,13 @@ pub fn headline(name: &str, comparison: &Comparison) -> String {
         }
         _ => format!("{subject} is as before"),
     }
+}
+
+/// Returns the failed requests in words.
+pub fn failed(failing: &Failing) -> String {
+    let percent = |part: f64| format!("{:.1} %", part * 100.0);
+    let usual = failing.usual.map_or(String::new(), |usual| format!(" (usually {})", percent(usual)));
+    format!("{} of the requests fail{usual}", percent(failing.now))
 }
 
 /// Returns the text of a report.

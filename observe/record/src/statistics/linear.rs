@@ -1,32 +1,49 @@
 //! Linear least squares of a few unknowns.
 
-/// Solves the symmetric positive system `matrix * x = right` of `right.len()` unknowns, rows one after another, by
-/// Cholesky. Unknowns that nothing determines are 0.
-pub fn solve(matrix: &[f64], right: &[f64]) -> Vec<f64> {
-    let count = right.len();
-    let mut lower = vec![0.0; count * count];
-    let largest = (0..count).map(|i| matrix[i * count + i]).fold(0.0, f64::max);
-    for i in 0..count {
-        for j in 0..=i {
-            let sum: f64 = (0..j).map(|k| lower[i * count + k] * lower[j * count + k]).sum();
-            let rest = matrix[i * count + j] - sum;
-            lower[i * count + j] = match i == j {
-                true if rest > largest * 1e-12 => rest.sqrt(),
-                true => f64::INFINITY,
-                false => rest / lower[j * count + j],
-            };
+/// Symmetric positive matrix that is ready to solve many systems (Cholesky).
+pub struct Factored {
+    lower: Vec<f64>,
+    count: usize,
+}
+
+impl Factored {
+    /// Factors the matrix of `count` rows, which `matrix` has one after another.
+    pub fn of(matrix: &[f64], count: usize) -> Factored {
+        let mut lower = vec![0.0; count * count];
+        let largest = (0..count).map(|i| matrix[i * count + i]).fold(0.0, f64::max);
+        for i in 0..count {
+            for j in 0..=i {
+                let sum: f64 = (0..j).map(|k| lower[i * count + k] * lower[j * count + k]).sum();
+                let rest = matrix[i * count + j] - sum;
+                lower[i * count + j] = match i == j {
+                    true if rest > largest * 1e-12 => rest.sqrt(),
+                    true => f64::INFINITY,
+                    false => rest / lower[j * count + j],
+                };
+            }
         }
+        Factored { lower, count }
     }
-    let mut x = right.to_vec();
-    for i in 0..count {
-        let sum: f64 = (0..i).map(|k| lower[i * count + k] * x[k]).sum();
-        x[i] = (x[i] - sum) / lower[i * count + i];
+
+    /// Solves `matrix * x = right`. Unknowns that nothing determines are 0.
+    pub fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let (count, lower) = (self.count, &self.lower);
+        let mut x = right.to_vec();
+        for i in 0..count {
+            let sum: f64 = (0..i).map(|k| lower[i * count + k] * x[k]).sum();
+            x[i] = (x[i] - sum) / lower[i * count + i];
+        }
+        for i in (0..count).rev() {
+            let sum: f64 = (i + 1..count).map(|k| lower[k * count + i] * x[k]).sum();
+            x[i] = (x[i] - sum) / lower[i * count + i];
+        }
+        x
     }
-    for i in (0..count).rev() {
-        let sum: f64 = (i + 1..count).map(|k| lower[k * count + i] * x[k]).sum();
-        x[i] = (x[i] - sum) / lower[i * count + i];
-    }
-    x
+}
+
+/// Solves one system of [`Factored`].
+pub fn solve(matrix: &[f64], right: &[f64]) -> Vec<f64> {
+    Factored::of(matrix, right.len()).solve(right)
 }
 
 /// Returns the coefficients that minimise the sum of `weight * (y - row * coefficients)^2`. `ridge` is added to the
