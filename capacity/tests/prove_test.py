@@ -1,4 +1,4 @@
-"""Tests of `yunti capacity what-if --prove`: changes tried on copies of a service, and copies that always end.
+"""Tests of `yunti capacity what-if`: changes tried on copies of a service, copies that always end, costs of formats.
 
     python3 capacity/tests/prove_test.py        # 40 s
 
@@ -222,6 +222,70 @@ class Prove(unittest.TestCase):
                 self.assertIn(expect, error)
         self.assertIn("--load needs --prove", self.refused(
             2, YUNTI, "capacity", "what-if", "--demands", self.demands, "cpu 1", "--load", "http://127.0.0.1:9/"))
+
+
+def messages():
+    """Returns an answer of `yunti capacity messages`: half of the time is Jackson's, and protobuf takes a quarter."""
+    def share(value):
+        return {"share": value, "error": 0.01}
+
+    def alternative(name, ns):
+        timing = {"ns": ns, "ns_min": ns, "ns_max": ns, "allocated_bytes": ns}
+        result = {"type": "Order", "write": timing, "read": timing, "bytes": 1, "refused": None, "note": None}
+        return {"library": "jackson", "name": name, "version": "2", "is_baseline": name == "jackson", "is_json": True,
+                "is_estimate": False, "results": [result], "error": None}
+
+    return {"format": "yunti-messages/1",
+            "libraries": [{"kind": "json", "library": "jackson", "direction": way, "cpu": share(0.25), "alloc": share(0.2)}
+                          for way in ("read", "write")],
+            "trial": {"captured": 9, "capture_seconds": 1, "is_redacted": True, "folder": None, "gaps": [],
+                      "groups": [{"library": "jackson", "type": "Order", "written": 5, "read": 4, "calls_written": 50,
+                                  "calls_read": 40, "bytes": 1}],
+                      "alternatives": [alternative("jackson", 400), alternative("protobuf-derived", 100)]}}
+
+
+class Formats(unittest.TestCase):
+    """Changes of formats: their costs come from an answer of `yunti capacity messages`."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="yunti-what-if-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def write(self, name, document):
+        path = os.path.join(self.folder, name)
+        pathlib.Path(path).write_text(json.dumps(document), encoding="utf-8")
+        return path
+
+    def what_if(self, *words, code=0):
+        by_cpu = {"version": 1, "processors": {"count": 2}, "requests": {"count": 1000, "per_second": 5},
+                  "templates": [{"kind": 0, "ms": 10, "steps": [["cpu", 10]]}] * 200}
+        done = subprocess.run([YUNTI, "capacity", "what-if", "--demands", self.write("demands.json", by_cpu), "--json",
+                               *words], capture_output=True, text=True, timeout=LIMIT, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def test_the_gain_of_another_format(self):
+        saved = self.write("messages.json", messages())
+        changes = ["json -> protobuf", "Jackson -> protobuf-derived", "json -> fory x2"]
+        answers = self.what_if("--messages", saved, *changes)["answers"]
+        # Amdahl's law: 1 / (1 - 0.5 x 3/4) with the measured speed, 1 / (1 - 0.5 x 1/2) with the user's.
+        for answer, gain in zip(answers, (0.6, 0.6, 1 / 3)):
+            self.assertAlmostEqual(answer["gain"]["value"], gain, delta=0.03, msg=answer["changes"])
+
+    def test_what_is_missing_is_one_line(self):
+        other = self.write("other.json", {"format": "x"})
+        shares = self.write("shares.json", messages() | {"trial": None})
+        for code, words, expect in [
+            (2, ["json -> protobuf"], "--messages FILE"),
+            (2, ["json -> turbo"], "protobuf-derived"),
+            (4, ["json -> protobuf", "--messages", other], "yunti capacity messages -p PID"),
+            (3, ["json -> protobuf", "--messages", "/none"], "cannot read"),
+            (2, ["json -> protobuf", "--messages", shares], "json -> ANY xN"),
+            (2, ["xml -> protobuf", "--messages", shares], "no such pair of formats"),
+        ]:
+            with self.subTest(words):
+                error = self.what_if(*words, code=code)["error"]
+                self.assertIn(expect, f"{error['message']} {error['hint']}")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use rustix::process::geteuid;
 use yunti_base::{Cancel, Code, Error, Result};
 use yunti_load::guard::End;
 use yunti_load::report::Report;
@@ -142,8 +143,8 @@ impl Trials<'_> {
                 Some(measured)
             }
             Ok(_) => None,
-            // The error of a service without traffic.
-            Err(error) if self.may_measure_copy() && error.what().contains("request") => None,
+            // Without traffic, a JVM has not even loaded the classes of its server. Other reasons hold for the copy too.
+            Err(error) if self.may_measure_copy() && error.code() == Code::Input && geteuid().is_root() => None,
             Err(error) => return Err(error),
         };
         let mut answers = measured.as_ref().map(answered).transpose()?;

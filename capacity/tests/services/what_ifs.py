@@ -221,11 +221,13 @@ def kept_for_others():
 def rows(name, original):
     """Yields a row of the table for each change, from saved results."""
     found, demands = read(name, "tried"), read(name, "demands")
-    if found.get("realtime"):
-        # The sweeps ran ahead of all other programs, which then get the share that the kernel keeps for them alone.
-        demands["processors"]["used_by_others"] = kept_for_others() * demands["processors"]["count"]
-    write(demands, name, "alone")
     for what_if in original.what_ifs:
+        if found["realtime"]:
+            # The sweeps ran ahead of all other programs, which then get the share that the kernel keeps for them alone.
+            # On one of the processors, a service borrows that share from the other.
+            kept = 0 if what_if.processors else kept_for_others()
+            demands["processors"]["used_by_others"] = kept * demands["processors"]["count"]
+        write(demands, name, "alone")
         words = what_if.words.format(**found["ports"])
         answer = yunti("capacity", "what-if", "--demands", path(name, "alone"), words)["answers"][0]
         gain, after = answer["gain"], found["tried"][what_if.words]["peak"]
