@@ -143,7 +143,7 @@ impl Trials<'_> {
                 Some(measured)
             }
             Ok(_) => None,
-            // Without traffic, a JVM has not even loaded the classes of its server. Other reasons hold for the copy too.
+            // Without traffic, a JVM has not even loaded the classes of its server.
             Err(error) if self.may_measure_copy() && error.code() == Code::Input && geteuid().is_root() => None,
             Err(error) => return Err(error),
         };

@@ -14,13 +14,14 @@ use yunti_program::text::table::{Side, Table};
 use super::messages;
 use super::process::ProcessFlags;
 use super::prove::{Answers, ProveFlags};
-use crate::messages::conversions::{self, alternatives};
+use crate::messages::trial::conversions::{self, alternatives};
 use crate::prove::text;
 
 /// Compute what changes would bring: each one, and all together
 ///
 /// A change names a resource and what happens to it: 'cpu +2', 'lock x0.5', 'pool NAME 8', 'remote NAME x0.5',
-/// 'threads 100', 'parallel: a,b,c' (calls in turn become calls at once), 'young 600m', 'memory x0.5', 'gc off', 'json -> protobuf'.
+/// 'threads 100', 'parallel: a,b,c' (calls in turn become calls at once), 'young 600m', 'memory x0.5', 'gc off',
+/// 'json -> protobuf'.
 #[derive(Debug, Args)]
 pub struct WhatIfFlags {
     #[command(flatten)]

@@ -3,7 +3,6 @@
 pub mod advice;
 pub mod capture;
 pub mod class_path;
-pub mod conversions;
 mod flame;
 mod folder;
 pub mod forks;

@@ -6,8 +6,8 @@ use serde::Serialize;
 use yunti_base::{Code, Error, Result};
 use yunti_model::curve::Estimate;
 
-/// Length of a round of the warm-up.
-const WARM: Duration = Duration::from_secs(2);
+/// Longest round of the warm-up.
+const WARM_ROUND: Duration = Duration::from_secs(2);
 /// Rounds of the warm-up at most.
 const WARM_MAX: usize = 15;
 /// Rounds in a row that do not exceed the best one before by this share: the copy is warm. Differences would not do, as
@@ -70,7 +70,8 @@ pub type Load<'a> = dyn FnMut(usize, Duration) -> Result<Round> + 'a;
 /// @param threads clients with which the model expects the peak
 /// @param step length of the run of each number of clients
 pub fn measure(load: &mut Load<'_>, threads: f64, step: Duration) -> Result<Trial> {
-    let (warm_up_seconds, is_warm) = warm_up(load, (threads.round() as usize).clamp(1, WARM_CLIENTS_MAX))?;
+    let clients = (threads.round() as usize).clamp(1, WARM_CLIENTS_MAX);
+    let (warm_up_seconds, is_warm) = warm_up(load, clients, WARM_ROUND.min(step))?;
     let mut all: Vec<(usize, Round)> = Vec::new();
     let mut suffered = None;
     let mut next: Vec<usize> = around(threads);
@@ -126,20 +127,20 @@ pub fn measure(load: &mut Load<'_>, threads: f64, step: Duration) -> Result<Tria
 }
 
 /// Loads a copy until its rate no longer grows. Returns the seconds, and whether that was reached.
-fn warm_up(load: &mut Load<'_>, clients: usize) -> Result<(f64, bool)> {
+fn warm_up(load: &mut Load<'_>, clients: usize, time: Duration) -> Result<(f64, bool)> {
     let (mut best, mut flat) = (0.0_f64, 0);
     for rounds in 1..=WARM_MAX {
-        let round = load(clients, WARM)?;
+        let round = load(clients, time)?;
         if let Some(reason) = round.suffered.filter(|_| round.per_second <= 0.0) {
             return Err(Error::new(Code::Input, format!("the copy gives no good answer: {reason}")));
         }
         flat = if round.per_second > best * (1.0 + GROWS_BY) { 0 } else { flat + 1 };
         best = best.max(round.per_second);
         if flat == FLAT {
-            return Ok((rounds as f64 * WARM.as_secs_f64(), true));
+            return Ok((rounds as f64 * time.as_secs_f64(), true));
         }
     }
-    Ok((WARM_MAX as f64 * WARM.as_secs_f64(), false))
+    Ok((WARM_MAX as f64 * time.as_secs_f64(), false))
 }
 
 /// Returns numbers of clients around the predicted one.
@@ -198,13 +199,13 @@ mod tests {
             rate = f64::min(rate * 1.2, 60.0);
             Ok(Round { per_second: rate, ..Round::default() })
         };
-        assert_eq!(warm_up(&mut load, 4).unwrap(), (24.0, true));
+        assert_eq!(warm_up(&mut load, 4, WARM_ROUND).unwrap(), (24.0, true));
         let mut rate = 10.0;
         let mut endless = |_: usize, _: Duration| {
             rate *= 1.2;
             Ok(Round { per_second: rate, ..Round::default() })
         };
-        assert_eq!(warm_up(&mut endless, 4).unwrap(), (30.0, false));
+        assert_eq!(warm_up(&mut endless, 4, WARM_ROUND).unwrap(), (30.0, false));
     }
 
     #[test]

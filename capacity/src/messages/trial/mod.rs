@@ -1,5 +1,7 @@
 //! Results of trials: what the service's library and each alternative cost on the captured messages.
 
+pub mod conversions;
+
 use serde::{Deserialize, Serialize};
 
 /// Value with the interval that it lies in.
@@ -115,7 +117,7 @@ impl Trial {
         })
     }
 
-    /// Returns the bytes that an alternative allocates divided by those of the service's library, for the same messages.
+    /// Returns the bytes that an alternative allocates as a share of the bytes of the service's library.
     pub fn allocation(&self, alternative: &Alternative) -> Option<f64> {
         let exact = |bytes: f64| Range { low: bytes, value: bytes, high: bytes };
         let [now, then] = self.sums(alternative, |timing| exact(timing.allocated_bytes))?;

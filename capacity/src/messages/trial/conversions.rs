@@ -11,8 +11,8 @@ use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 use yunti_model::what_if::Conversion;
 
-use super::forks::ALTERNATIVES;
-use super::trial::Trial;
+use super::{Alternative, Trial};
+use crate::messages::forks::ALTERNATIVES;
 
 const FORMAT: &str = "yunti-messages/1";
 /// Largest document that is read.
@@ -105,7 +105,7 @@ fn conversion(from: &str, name: &str, libraries: &[(String, Cost)], trial: Optio
     let trial = trial?;
     let (mut before, mut after, mut is_tried) = (Cost::default(), Cost::default(), false);
     for (library, cost) in libraries {
-        let is_it = |one: &&super::trial::Alternative| one.library == *library && one.name == name && !one.is_baseline;
+        let is_it = |one: &&Alternative| one.library == *library && one.name == name && !one.is_baseline;
         let one = trial.alternatives.iter().find(is_it);
         let speed_up = one.and_then(|one| trial.speed_up(one)).map(|range| range.value.max(1e-3));
         let memory = one.and_then(|one| trial.allocation(one)).filter(|_| speed_up.is_some());
