@@ -77,7 +77,8 @@ fn remove_leftovers(parent: &Path) {
     let folders = fs::read_dir(parent).into_iter().flatten().flatten();
     for folder in folders.filter(|entry| entry.file_name().to_string_lossy().starts_with(FOLDER)) {
         let path = folder.path();
-        let alive = OpenOptions::new().read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path.join(ALIVE));
+        let alive =
+            OpenOptions::new().read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path.join(ALIVE));
         if is_ours(&path) && alive.is_ok_and(|file| flock(&file, LOCK).is_ok()) {
             let _ = fs::remove_dir_all(path);
         }
@@ -207,10 +208,8 @@ mod tests {
         flock(&alive, LOCK).unwrap();
         file("else");
         remove_leftovers(&parent);
-        let mut left: Vec<String> = fs::read_dir(&parent)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut left: Vec<String> =
+            fs::read_dir(&parent).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         left.sort();
         assert_eq!(left, ["else", "yunti-watch-alive", "yunti-watch-other"]);
         fs::remove_dir_all(parent).unwrap();

@@ -63,9 +63,8 @@ impl Clocks {
         for (window, begin_ms) in windows.iter_mut().zip(begins_ms) {
             let begin = *begin_ms as f64;
             let end = begin + window.seconds * 1000.0;
-            let during = |clock: fn(&Reading) -> f64| {
-                Some(rounded((self.at(end, clock)? - self.at(begin, clock)?).max(0.0)))
-            };
+            let during =
+                |clock: fn(&Reading) -> f64| Some(rounded((self.at(end, clock)? - self.at(begin, clock)?).max(0.0)));
             window.compiler_ms = during(|reading| reading.compilers).filter(|_| self.has_compilers());
             window.others_ms = during(|reading| reading.others);
             window.stolen_ms = during(|reading| reading.stolen);

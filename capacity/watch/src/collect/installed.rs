@@ -40,8 +40,8 @@ const WARM_MAX: Duration = Duration::from_secs(60);
 const COMPILING_MAX: f64 = 0.03;
 const COMPILING_SPAN_MS: u64 = 5000;
 const POLL: Duration = Duration::from_millis(100);
-/// Time between two runs of the calibration loop: below half a percent of a processor.
-const CALIBRATE_EVERY: Duration = Duration::from_secs(2);
+/// Time between two runs of the calibration loop: one percent of a processor.
+const CALIBRATE_EVERY: Duration = Duration::from_millis(500);
 /// Part of the load's requests that may fail in a measurement that is compared.
 const FAILED_MAX: f64 = 0.05;
 /// Processors that others use at most while the model measures: its peak is what they leave.
@@ -198,7 +198,7 @@ fn profile(
     while recorder.is_running() && subject.is_alive() && !slices::has_whole(&folder, seconds, count) {
         wait(POLL, cancel)?;
         clocks.read(now_ms());
-        if calibrated.elapsed() >= CALIBRATE_EVERY.min(Duration::from_secs_f64(seconds / 2.0)) {
+        if calibrated.elapsed() >= CALIBRATE_EVERY {
             calibrated = Instant::now();
             calibrations.push((now_ms(), calibration.run()));
         }
@@ -226,14 +226,15 @@ fn profile(
     Ok(begins)
 }
 
-/// Adds the median time of the calibration loop to each window.
+/// Adds the mean time of the calibration loop to each window. A mean, as the service's cost is one: neighbours that slow
+/// some requests down slow some loops down.
 fn calibrate(begins: &[u64], calibrations: &[(u64, f64)], record: &mut Record) {
     for (begin, window) in begins.iter().zip(&mut record.head.windows) {
         let end = begin + (window.seconds * 1000.0) as u64;
         let inside: Vec<f64> =
             calibrations.iter().filter(|(at, _)| (*begin..end).contains(at)).map(|(_, ms)| *ms).collect();
-        let median = yunti_record::statistics::median::median(&inside);
-        window.calibration_ms = (median > 0.0).then(|| (median * 1000.0).round() / 1000.0);
+        let mean = inside.iter().sum::<f64>() / inside.len() as f64;
+        window.calibration_ms = (mean > 0.0).then(|| (mean * 1000.0).round() / 1000.0);
     }
 }
 

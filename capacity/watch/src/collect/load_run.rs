@@ -100,7 +100,10 @@ mod tests {
         assert_eq!(peak(&json!({"curve": {"peak": {"low": 1, "value": 371.5, "high": 400}}})), Some(371.5));
         assert_eq!(peak(&json!({"mode": "steps", "steps": {"peak_per_second": 402.0}})), Some(402.0));
         let failing = json!({"run": {"done": 30, "errors": 10, "done_per_second": 5.0}});
-        assert_eq!((figures(&failing).failed, figures(&json!({"run": {"done": 0, "errors": 0}})).failed), (Some(0.25), None));
+        assert_eq!(
+            (figures(&failing).failed, figures(&json!({"run": {"done": 0, "errors": 0}})).failed),
+            (Some(0.25), None)
+        );
         for odd in [json!(null), json!([1]), json!({"run": 3, "peak": "x"})] {
             assert_eq!(figures(&odd), LoadFigures::default());
         }

@@ -1,8 +1,8 @@
 //! Forecast: what a figure should be today by its history, and how sure that is.
 //!
-//! A linear model of the logarithm: level + slope x load + slope x speed of the host + weekday + process, with weak beliefs
-//! about each (ridge), Huber's weights against odd days, and a scale of the noise that begins with a belief and moves to what
-//! days show. With few days the answer is wide; it never claims more than Student's t allows.
+//! A linear model of the logarithm: level + slope x load + slope x speed of the host + weekday + process, with weak
+//! beliefs about each (ridge), Huber's weights against odd days, and a scale of the noise that begins with a belief and
+//! moves to what days show. With few days the answer is wide; it never claims more than Student's t allows.
 
 use yunti_record::statistics::distribution::student_tail;
 use yunti_record::statistics::linear::Factored;
@@ -278,8 +278,10 @@ mod tests {
         let fresh = forecast(&days, &day(2, 0.0), &BELIEF).unwrap();
         assert!(fresh.error > 1.5 * known.error, "{known:?} {fresh:?}");
         // The days of a process move its own forecast.
-        let moved: Vec<Point> = days.iter().map(|d| day(d.process.unwrap(), d.value + 0.02 * d.process.unwrap() as f64)).collect();
-        let (old, new) = (forecast(&moved, &day(0, 0.0), &BELIEF).unwrap(), forecast(&moved, &day(1, 0.0), &BELIEF).unwrap());
+        let moved: Vec<Point> =
+            days.iter().map(|d| day(d.process.unwrap(), d.value + 0.02 * d.process.unwrap() as f64)).collect();
+        let (old, new) =
+            (forecast(&moved, &day(0, 0.0), &BELIEF).unwrap(), forecast(&moved, &day(1, 0.0), &BELIEF).unwrap());
         assert!(new.mean - old.mean > 0.012, "{old:?} {new:?}");
     }
 

@@ -131,16 +131,16 @@ impl Figure {
             days: 3.0,
         };
         let (deviation, start, least, alpha, worse) = match self {
-            Figure::CpuPerRequest => (0.010, 0.005, 0.03, 0.003, 1.0),
+            Figure::CpuPerRequest => (0.010, 0.005, 0.03, 0.005, 1.0),
             Figure::BytesPerRequest => (0.005, 0.002, 0.03, 0.0003, 1.0),
             Figure::P99 => (0.10, 0.0, 0.15, 0.0003, 1.0),
             Figure::Peak => (0.02, 0.005, 0.05, 0.0003, -1.0),
         };
         let belief = match self {
-            Figure::CpuPerRequest => belief(deviation, 0.1, (0.5, 0.5), start),
+            Figure::CpuPerRequest => belief(deviation, 0.1, (1.0, 0.4), start),
             Figure::BytesPerRequest => belief(deviation, 0.05, (0.0, 0.0), start),
             Figure::P99 => belief(deviation, 0.5, (0.5, 0.5), start),
-            Figure::Peak => belief(deviation, 0.0, (-0.5, 0.5), start),
+            Figure::Peak => belief(deviation, 0.0, (-1.0, 0.4), start),
         };
         Terms { deviation, least, alpha, belief, worse }
     }

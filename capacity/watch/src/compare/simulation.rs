@@ -22,6 +22,8 @@ pub struct Setting {
     /// Samples of the profile a day.
     pub samples: f64,
     pub windows: usize,
+    /// Deviation of windows.
+    pub spread: f64,
     /// Probability of a restart before a day.
     pub restarts: f64,
     /// Deviation of the service's cost between starts.
@@ -37,6 +39,7 @@ pub const USUAL: Setting = Setting {
     seen: 0.7,
     samples: 12_000.0,
     windows: 20,
+    spread: 0.03,
     restarts: 0.3,
     starts: 0.005,
     functions: 0.005,
@@ -87,7 +90,18 @@ impl World {
             shares.iter_mut().for_each(|share| *share *= 1.0 - setting.hot);
             shares[planted] = setting.hot;
         }
-        let mut world = World { setting, random, parents, shares, inlined: vec![0.0; FUNCTIONS], start: 1.0, pid: 0, started: 0, planted, next: 0 };
+        let mut world = World {
+            setting,
+            random,
+            parents,
+            shares,
+            inlined: vec![0.0; FUNCTIONS],
+            start: 1.0,
+            pid: 0,
+            started: 0,
+            planted,
+            next: 0,
+        };
         world.restart();
         world
     }
@@ -197,7 +211,7 @@ impl World {
         };
         record.head.load.peak_per_second = Some(peak);
         for at in 0..setting.windows {
-            let level = host * (1.0 + 0.03 * self.normal()) * if at == bad { 2.0 } else { 1.0 };
+            let level = host * (1.0 + setting.spread * self.normal()) * if at == bad { 2.0 } else { 1.0 };
             let mut counts: Vec<f64> = Vec::with_capacity(FUNCTIONS);
             for cost in &costs {
                 counts.push(self.poisson(cost * level * rate * scale) * SAMPLE_MS);

@@ -101,22 +101,22 @@ fn power() {
         return;
     }
     let rounds = 60;
+    let quiet = Setting { host: 0.005, spread: 0.01, starts: 0.002, ..USUAL };
     let settings = [
         (14, USUAL),
         (7, USUAL),
         (28, USUAL),
         (14, Setting { samples: 3_000.0, ..USUAL }),
-        (14, Setting { host: 0.005, ..USUAL }),
-        (14, Setting { host: 0.01, ..USUAL }),
-        (14, Setting { host: 0.02, ..USUAL }),
         (14, Setting { seen: 0.0, ..USUAL }),
         (14, Setting { starts: 0.02, ..USUAL }),
-        (14, Setting { restarts: 0.0, ..USUAL }),
-        (14, Setting { host: 0.005, restarts: 1.0, ..USUAL }),
+        (7, quiet),
+        (14, quiet),
+        (14, Setting { restarts: 1.0, ..quiet }),
         (14, Setting { hot: 0.7, ..USUAL }),
-        (14, Setting { hot: 0.7, host: 0.005, ..USUAL }),
-        (14, Setting { hot: 0.7, host: 0.005, restarts: 0.0, ..USUAL }),
-        (14, Setting { hot: 0.95, host: 0.005, ..USUAL }),
+        (7, Setting { hot: 0.7, ..quiet }),
+        (14, Setting { hot: 0.7, ..quiet }),
+        (14, Setting { hot: 0.95, ..quiet }),
+        (14, Setting { hot: 0.95, restarts: 1.0, ..quiet }),
     ];
     let plants = [0.01, 0.02, 0.03, 0.05].map(Plant::Function).into_iter();
     let plants: Vec<Plant> = plants.chain([Plant::Subtree(0.05), Plant::All(0.05), Plant::All(0.1)]).collect();
@@ -127,17 +127,16 @@ fn power() {
         println!("| {days} days, {setting:?} | {} |", cells.join(" | "));
     }
     let settings = [
-        Setting { host: 0.003, ..USUAL },
-        Setting { host: 0.01, ..USUAL },
+        quiet,
         USUAL,
         Setting { host: 0.02, ..USUAL },
         Setting { seen: 0.0, ..USUAL },
         Setting { restarts: 1.0, ..USUAL },
         Setting { restarts: 0.0, ..USUAL },
-        Setting { restarts: 0.1, host: 0.003, starts: 0.01, ..USUAL },
-        Setting { restarts: 0.1, host: 0.003, starts: 0.03, ..USUAL },
-        Setting { restarts: 0.5, host: 0.003, starts: 0.03, ..USUAL },
-        Setting { hot: 0.7, host: 0.005, ..USUAL },
+        Setting { restarts: 0.1, starts: 0.01, ..quiet },
+        Setting { restarts: 0.1, starts: 0.03, ..quiet },
+        Setting { restarts: 0.5, starts: 0.03, ..quiet },
+        Setting { hot: 0.7, ..quiet },
     ];
     for setting in settings {
         let all: Vec<Vec<String>> = (0..60).map(|seed| alarms(setting, 7, seed + 500)).collect();

@@ -42,7 +42,10 @@ pub fn headline(name: &str, comparison: &Comparison) -> String {
     }
     let state = comparison.today.state;
     match comparison.verdict() {
-        Verdict::Unknown if state != State::Complete => format!("{subject} is not compared: {} measurement", state.name()),
+        Verdict::Unknown if state == State::Missing => format!("{subject}: nothing was measured"),
+        Verdict::Unknown if state == State::Partial => {
+            format!("{subject} is not compared: the measurement is partial")
+        }
         Verdict::Unknown => format!("{subject}: nothing to compare yet"),
         Verdict::Better => {
             let better = comparison.rules.iter().filter(|rule| rule.verdict == Verdict::Better);
