@@ -226,8 +226,8 @@ fn profile(
     Ok(begins)
 }
 
-/// Adds the mean time of the calibration loop to each window. A mean, as the service's cost is one: neighbours that slow
-/// some requests down slow some loops down.
+/// Adds the mean time of the calibration loop to each window. A mean, as the service's cost is one: neighbours that
+/// slow some requests down slow some loops down.
 fn calibrate(begins: &[u64], calibrations: &[(u64, f64)], record: &mut Record) {
     for (begin, window) in begins.iter().zip(&mut record.head.windows) {
         let end = begin + (window.seconds * 1000.0) as u64;

@@ -1,7 +1,8 @@
 //! Causes: functions that grew, each once, with the callers that grew by them. Cost that only moved is none.
 //!
 //! A JIT compiler that inlines otherwise after a restart moves samples from a function to its caller. Then the caller's
-//! cost with callees is the same, or a neighbour fell by as much. Only growth that reaches the callers is a cause.
+//! cost with callees is the same, or a neighbour fell by as much. Or frames appear between a caller and what it calls.
+//! Only growth that reaches all callers is a cause.
 
 use super::functions::{Change, Functions, Part};
 
@@ -11,7 +12,7 @@ const REACHES: f64 = 0.5;
 const ERRORS: f64 = 2.0;
 /// Standard errors from which on a neighbour has fallen.
 const FALLEN: f64 = 2.5;
-/// Callers that are checked, and named at most.
+/// Callers that a cause names, and that are followed at most.
 const CALLERS: usize = 4;
 const NAMED: usize = 40;
 
@@ -86,9 +87,9 @@ fn callers(functions: &Functions, place: usize) -> impl Iterator<Item = usize> +
 fn has_moved(functions: &Functions, change: &Change, scale: f64) -> bool {
     let needed = REACHES * change.share;
     let itself = (change.part == Part::Own).then_some(change.place);
-    let above: Vec<usize> = callers(functions, change.place).take(CALLERS).collect();
-    let stopped = itself.iter().chain(&above).any(|place| {
-        let shift = functions.shift(*place, Part::Total, scale);
+    // All callers: several frames that a compiler showed for the first time are all new, up to one that is not.
+    let stopped = itself.into_iter().chain(callers(functions, change.place)).any(|place| {
+        let shift = functions.shift(place, Part::Total, scale);
         shift.difference() + ERRORS * shift.error < needed
     });
     let parent = functions.callers[change.place];
@@ -123,4 +124,50 @@ fn common_caller(causes: &[Cause]) -> Option<String> {
     let shared = all.filter(|(_, name)| below(name) * 2 > causes.len());
     let nearest = shared.max_by(|a, b| below(a.1).cmp(&below(b.1)).then(b.0.cmp(&a.0)));
     nearest.map(|(_, name)| name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::day::{Cost, Day};
+
+    /// Day of a service that spends 80 % of 4 ms in one stub. `frames` are between it and its caller.
+    fn day(at: u64, samples: f64, frames: &[&str], more: &[(&str, f64)]) -> Day {
+        let wobble = 1.0 + 0.004 * (at % 3) as f64;
+        let cost = |name: &str, caller: Option<usize>, own: f64, total: f64| Cost {
+            name: name.into(),
+            caller,
+            own: own * wobble,
+            total: total * wobble,
+        };
+        let grown: f64 = more.iter().map(|(_, ms)| ms).sum();
+        let mut functions = vec![cost("run", None, 0.4, 4.0 + grown), cost("hash", Some(0), 0.4, 3.6)];
+        for frame in frames {
+            functions.push(cost(frame, Some(functions.len() - 1), 0.0, 3.2));
+        }
+        functions.push(cost("stub", Some(functions.len() - 1), 3.2, 3.2));
+        functions.extend(more.iter().map(|(name, ms)| cost(name, Some(0), *ms, *ms)));
+        Day { sequence: at, cpu_ms: Some((4.0 + grown) * wobble), samples, functions, ..Day::default() }
+    }
+
+    fn found(samples: f64, today: Day) -> (Vec<String>, usize) {
+        let days: Vec<Day> = (0..12).map(|at| day(at, samples, &[], &[])).collect();
+        let functions = Functions::of(&days.iter().collect::<Vec<_>>(), &today, 0.0).unwrap();
+        let found = causes(&functions, &functions.changes().0);
+        (found.causes.into_iter().map(|cause| cause.change.name).collect(), found.moved.len())
+    }
+
+    #[test]
+    fn frames_that_appear_are_no_cause() {
+        let frames = ["f1", "f2", "f3", "f4", "f5", "f6"];
+        let (causes, moved) = found(6000.0, day(12, 6000.0, &frames, &[]));
+        assert!(causes.is_empty() && moved > 0, "{causes:?} {moved}");
+        assert_eq!(found(6000.0, day(12, 6000.0, &frames, &[("new", 0.2)])).0, ["new"]);
+    }
+
+    #[test]
+    fn a_handful_of_samples_is_no_cause() {
+        assert_eq!(found(500.0, day(12, 500.0, &[], &[("new", 0.05)])).0, [""; 0]);
+        assert_eq!(found(500.0, day(12, 500.0, &[], &[("new", 0.3)])).0, ["new"]);
+    }
 }

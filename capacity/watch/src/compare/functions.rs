@@ -19,6 +19,8 @@ pub const Q_MAX: f64 = 0.005;
 /// Growth of a function that counts: of its own cost, and of all processor time.
 pub const OWN_MIN: f64 = 0.05;
 pub const SHARE_MIN: f64 = 0.005;
+/// Samples of a growth at least. Fewer are frames that a compiler showed or hid after a start.
+const SAMPLES_MIN: f64 = 12.0;
 /// Change of a function that is no change.
 const NULL: f64 = 0.01;
 /// Deviation of a function between days by belief.
@@ -279,6 +281,7 @@ impl Functions {
             .map(|(place, part)| (place, part, self.shift(place, part, scale)))
             .filter(|(_, _, shift)| shift.mean.max(shift.now) >= SHARE_MIN)
             .collect();
+        let least = SHARE_MIN.max(SAMPLES_MIN / self.samples_today().max(1.0));
         let one_way = |sign: f64| {
             let p_values: Vec<f64> = tested
                 .iter()
@@ -290,7 +293,7 @@ impl Functions {
             let q_values = q_values(&p_values);
             let found = tested.iter().zip(p_values.iter().zip(q_values)).filter(|((_, _, shift), (_, q))| {
                 let size = sign * shift.difference();
-                *q <= Q_MAX && size >= OWN_MIN * shift.mean && size >= SHARE_MIN
+                *q <= Q_MAX && size >= OWN_MIN * shift.mean && size >= least
             });
             found.map(|((place, part, shift), (p, q))| self.change(*place, *part, shift, *p, q)).collect()
         };
