@@ -1,5 +1,5 @@
 //! Base of the engine and of every program: errors with stable codes, cancellation, directory health, atomic files,
-//! mounts and lists of the kernel.
+//! mounts, lists of the kernel, and patterns of URLs.
 //!
 //! This crate contains nothing about records or jobs, so a program that only reads counters is not rebuilt when a sort
 //! changes. The crate `yunti-program`, in the folder `program/`, adds arguments, terminals and pages for command-line
@@ -11,6 +11,7 @@ pub mod directory_health;
 pub mod error;
 pub mod kernel_list;
 pub mod mounts;
+pub mod path_pattern;
 pub mod process;
 pub mod store_protocol;
 pub mod whole_file;

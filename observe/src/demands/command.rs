@@ -3,19 +3,20 @@
 use std::time::Duration;
 
 use clap::Args;
-use yunti_base::{Code, Error, Result};
+use yunti_base::{Code, Error};
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::stdout;
 
 use super::document::document;
 use super::measure::baseline::Baseline;
 use super::measure::candidates::Candidates;
+use super::measure::entry::Entry;
 use super::measure::{measure_jvm, measure_other};
-use crate::jvm::{self, servers};
+use crate::jvm;
 use yunti_probe::answer::{Answer, or_skip};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stopping::Stopping;
-use yunti_probe::target::{Process, Start};
+use yunti_probe::target::Start;
 
 /// Time in which nothing but processor time and connections is measured.
 const BASELINE: Duration = Duration::from_secs(4);
@@ -44,9 +45,9 @@ pub fn demands(flags: &DemandsFlags) -> Outcome {
     let baseline = Baseline::measure(process, BASELINE, &mut stopping);
     let baseline = or_skip(&mut answer.skips, "processor time without the measurement", baseline).unwrap_or_default();
     let (mut evidence, _) = if jvm::recognise(&target)? {
-        let method = method(flags, process)?;
-        let candidates = Candidates::sample(process, &method, CANDIDATES, &mut stopping)?;
-        measure_jvm(process, &method, candidates, seconds, &mut stopping, &mut answer)?
+        let entry = Entry::of(flags.method.as_deref(), process)?;
+        let candidates = Candidates::sample(process, &entry.around, CANDIDATES, &mut stopping)?;
+        measure_jvm(process, &entry, candidates, seconds, &mut stopping, &mut answer)?
     } else if flags.method.is_some() {
         let error = Error::new(Code::Usage, format!("process {} is not a JVM, so it has no Java methods", process.pid));
         return Err(error.hint("leave out --method: requests are found by the connections").into());
@@ -56,15 +57,4 @@ pub fn demands(flags: &DemandsFlags) -> Outcome {
     let mut answered = document(&mut evidence, process, baseline);
     answered["skips"] = answer.skips.clone().into();
     stdout::print(&format!("{answered}\n"))
-}
-
-/// Returns the method whose calls are requests.
-fn method(flags: &DemandsFlags, process: &Process) -> Result<String> {
-    if let Some(method) = &flags.method {
-        return Ok(method.clone());
-    }
-    servers::server(&jvm::loaded_classes(process)?).map(|(_, method)| method).ok_or_else(|| {
-        let text = format!("process {} has none of these HTTP servers: {}", process.pid, servers::known());
-        Error::new(Code::Input, text).hint("name the method of a request: --method Class.method")
-    })
 }

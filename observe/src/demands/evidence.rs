@@ -4,6 +4,7 @@ use yunti_gc::Log;
 
 use super::measure::processors::ProcessorUse;
 use super::request::groups::Groups;
+use super::request::kinds::Names;
 use super::request::places::Places;
 use super::request::timeline::Timeline;
 use crate::jvm::Pause;
@@ -38,6 +39,8 @@ impl Runtime {
 #[derive(Default)]
 pub struct Evidence {
     pub places: Places,
+    /// Names of requests.
+    pub names: Names,
     pub timelines: Vec<Timeline>,
     pub pauses: Vec<Pause>,
     /// Log of the collections.

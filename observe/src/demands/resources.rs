@@ -27,6 +27,8 @@ pub struct Resource {
 pub struct Resources {
     pub all: Vec<Resource>,
     numbers: BTreeMap<Used, usize>,
+    /// Threads that are event loops.
+    loops: HashSet<usize>,
 }
 
 impl Resources {
@@ -45,7 +47,7 @@ impl Resources {
         kept.sort_by(|a, b| need(*b).total_cmp(&need(*a)).then(a.cmp(b)));
         kept.truncate(OBJECTS_MAX);
         let kept: HashSet<u32> = kept.into_iter().collect();
-        let mut resources = Resources::default();
+        let mut resources = Resources { loops: builder.loops().clone(), ..Resources::default() };
         for steps in requests.iter_mut() {
             keep_only(steps, &kept);
             tidy(steps);
@@ -54,9 +56,16 @@ impl Resources {
         resources
     }
 
-    /// Returns the number of a resource.
-    pub fn number(&self, used: Used) -> usize {
-        self.numbers.get(&used).copied().unwrap_or_default()
+    /// Returns the number of a resource; `None` for what needs none.
+    pub fn number(&self, used: Used) -> Option<usize> {
+        let number = self.numbers.get(&used).copied().unwrap_or_default();
+        Some(number).filter(|_| used != Used::Timer)
+    }
+
+    /// Returns the number of event loops in the group of one.
+    fn loops_like(&self, thread: usize, evidence: &Evidence) -> usize {
+        let name = |thread: usize| group(&evidence.timelines[thread].name);
+        self.loops.iter().filter(|other| name(**other) == name(thread)).count()
     }
 
     fn add_all(&mut self, steps: &[Step], sizes: &HashMap<u32, u32>, evidence: &Evidence) {
@@ -74,12 +83,20 @@ impl Resources {
     }
 
     fn add(&mut self, used: Used, sizes: &HashMap<u32, u32>, evidence: &Evidence) {
-        if self.numbers.contains_key(&used) {
+        if used == Used::Timer || self.numbers.contains_key(&used) {
             return;
         }
-        let resource = resource(used, sizes, evidence);
+        let resource = match used {
+            Used::Loops(thread) => Resource {
+                kind: "threads",
+                name: group(&evidence.timelines[thread].name),
+                parallelism: u32::try_from(self.loops_like(thread, evidence)).ok(),
+            },
+            used => resource(used, sizes, evidence),
+        };
         // Threads of one group are one pool.
-        let same = self.all.iter().position(|one| matches!(used, Used::Threads(_)) && *one == resource);
+        let is_group = matches!(used, Used::Threads(_) | Used::Loops(_));
+        let same = self.all.iter().position(|one| is_group && *one == resource);
         let number = same.unwrap_or_else(|| {
             self.all.push(resource);
             self.all.len() - 1
@@ -116,7 +133,8 @@ fn resource(used: Used, sizes: &HashMap<u32, u32>, evidence: &Evidence) -> Resou
                 parallelism: object.and_then(|object| object.size).filter(|size| *size < 1_000_000),
             }
         }
-        Used::Threads(thread) => of("threads", &group(&evidence.timelines[thread].name)),
+        Used::Threads(thread) | Used::Loops(thread) => of("threads", &group(&evidence.timelines[thread].name)),
+        Used::Timer => of("other", "timer"),
         Used::Network => of("remote", "network"),
         Used::Disk => of("disk", "files"),
         Used::Sleep => of("sleep", "sleep"),

@@ -99,17 +99,18 @@ fn definition(flags: &SlowFlags, target: &Target, is_jvm: bool, answer: &mut Ans
     match &flags.method {
         Some(method) => java_method(&target.process, target.is_ours(), method, answer).map(RequestDefinition::Method),
         None => {
-            let Some((server, method)) = servers::server(&jvm::loaded_classes(process)?) else {
+            let Some(server) = servers::whole_server(&jvm::loaded_classes(process)?) else {
                 let error = Error::new(
                     Code::Input,
-                    format!("process {} has none of these HTTP servers: {}", process.pid, servers::known()),
+                    format!("process {} has none of these HTTP servers: {}", process.pid, servers::known_whole()),
                 );
                 return Err(error.hint(
                     "name the method that handles a request: --method Class.method; or send a request first, because \
                      servers load their classes then",
                 ));
             };
-            answer.notes.push(format!("A request is a call of {method}: {server}."));
+            let method = server.method();
+            answer.notes.push(format!("A request is a call of {method}: {}.", server.name));
             Ok(RequestDefinition::Method(method))
         }
     }

@@ -6,6 +6,7 @@
 //! ```text
 //!   baseline.rs     processor time of a request that nothing measures
 //!   candidates.rs   classes at which requests wait
+//!   entry.rs        Java method at which requests begin
 //!   native.rs       requests and locks of a process that is no JVM
 //!   peers.rs        remote ends of descriptors
 //!   processors.rs   processor time by thread, by process and of the machine
@@ -13,6 +14,7 @@
 
 pub mod baseline;
 pub mod candidates;
+pub mod entry;
 mod native;
 mod peers;
 pub mod processors;
@@ -27,10 +29,12 @@ use yunti_probe::stopping::{PULSE, Stopping, Watched};
 use yunti_probe::target::Process;
 
 use self::candidates::Candidates;
+use self::entry::Entry;
 use self::peers::Peers;
 use self::processors::{ProcessorClock, ProcessorUse};
 use super::evidence::{Evidence, Runtime};
 use super::request::groups::Groups;
+use super::request::kinds::Names;
 use super::request::places::Places;
 use super::request::timeline::{Sleep, Timeline};
 use crate::jvm::{CollectionLog, Message, PauseLog, Request, Tracer};
@@ -47,6 +51,7 @@ const WAITS_MAX: usize = 4_000_000;
 #[derive(Default)]
 struct Collector {
     places: Places,
+    names: Names,
     /// Timelines by the agent's number of the thread.
     timelines: HashMap<u64, Timeline>,
     events: usize,
@@ -66,14 +71,19 @@ impl Collector {
             Message::Free(text) => self.places.add_free(&text),
             Message::Skip(text) => self.skips.push(text),
             Message::Lost(lost) => self.lost = lost,
-            Message::Events(chunk) if self.events < EVENTS_MAX => {
+            Message::Events(mut chunk) if self.events < EVENTS_MAX => {
                 self.events += chunk.events.len();
+                for (at, text) in &chunk.texts {
+                    // Numbers count from 1 on, because 0 is no object.
+                    chunk.events[*at].object = self.names.number(text).map_or(0, |number| number + 1);
+                }
                 let timeline = self.timelines.entry(chunk.thread).or_default();
                 timeline.is_virtual |= chunk.is_virtual;
                 if let Some(name) = chunk.name {
                     timeline.set_name(&name);
                 }
                 timeline.events.extend(chunk.events);
+                timeline.allocated.extend(chunk.allocated);
             }
             Message::Events(chunk) => self.lost += chunk.events.len() as u64,
             _ => {}
@@ -170,18 +180,17 @@ impl Sources {
 
 /// Measures requests of a JVM until the time is over.
 ///
-/// @param method method that handles a request
 /// @param candidates classes at which requests wait
 pub fn measure_jvm(
     process: &Process,
-    method: &str,
+    entry: &Entry,
     candidates: Candidates,
     time: Duration,
     stopping: &mut Stopping,
     answer: &mut Answer,
 ) -> Result<(Evidence, Watched)> {
     let request = Request {
-        methods: vec![method.to_owned()],
+        methods: vec![entry.method.clone()],
         time: SETTLE + time,
         is_of_events: true,
         monitors: candidates.monitors,
@@ -228,10 +237,14 @@ pub fn measure_jvm(
     evidence.timelines = collector.timelines.into_values().collect();
     for timeline in &mut evidence.timelines {
         timeline.events.sort_by_key(|event| event.at_ns);
+        timeline.allocated.sort_unstable();
         timeline.sleeps = timeline.tid.and_then(|tid| sleeps.remove(&tid)).unwrap_or_default();
     }
     evidence.timelines.sort_by(|a, b| (&a.name, a.tid).cmp(&(&b.name, b.tid)));
-    evidence.places = collector.places;
+    (evidence.places, evidence.names) = (collector.places, collector.names);
+    if entry.is_of_user {
+        evidence.places.name_requests(|method| evidence.names.number(method));
+    }
     Ok((evidence, watched))
 }
 

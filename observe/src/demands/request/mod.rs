@@ -3,7 +3,10 @@
 //! ```text
 //!   places.rs    places and objects of events, by their numbers
 //!   timeline.rs  events and waits of each thread, by time
+//!   kinds.rs     kinds of requests: method and path, without values
+//!   requests.rs  requests put together from their parts on several threads
 //!   work.rs      requests and tasks: which thread did what, and when
+//!   elsewhere.rs steps of a request that ends on another thread than it began on
 //!   steps.rs     necessary steps of a request: waits for locks, pools and processors left out
 //!   under_way.rs requests under way over the time
 //!   scaling.rs   processor time of a request, by what runs beside it
@@ -11,9 +14,12 @@
 //!   means.rs     one request of mean times, where single ones are not seen
 //! ```
 
+mod elsewhere;
 pub mod groups;
+pub mod kinds;
 pub mod means;
 pub mod places;
+pub mod requests;
 pub mod scaling;
 pub mod steps;
 pub mod timeline;

@@ -22,8 +22,19 @@ pub enum Role {
     Pool,
     TaskBegins,
     TaskEnds,
+    /// A task is handed over that runs after a delay.
+    Scheduled,
     RequestBegins,
+    /// A request begins, or goes on if one of its object has begun.
+    RequestGoesOn,
     RequestEnds,
+    PartBegins,
+    PartEnds,
+    /// A request of the part's object begins here.
+    RequestBeginsInPart,
+    RequestDone,
+    /// The kind of the request is known. The event's object is its number.
+    Named,
 }
 
 impl Role {
@@ -39,7 +50,14 @@ impl Role {
             "b" => Role::TaskBegins,
             "e" => Role::TaskEnds,
             "q" => Role::RequestBegins,
+            "l" => Role::Scheduled,
+            "p" => Role::RequestGoesOn,
             "Q" => Role::RequestEnds,
+            "g" => Role::PartBegins,
+            "G" => Role::PartEnds,
+            "i" => Role::RequestBeginsInPart,
+            "d" => Role::RequestDone,
+            "k" => Role::Named,
             _ => return None,
         })
     }
@@ -60,6 +78,10 @@ pub struct Object {
 pub struct Places {
     /// Roles of places by number.
     roles: HashMap<u32, Role>,
+    /// Methods of places at which requests begin.
+    methods: HashMap<u32, String>,
+    /// Numbers of names of the requests that begin at places.
+    names: HashMap<u32, u32>,
     objects: HashMap<u32, Object>,
     /// Free units of pools at times of CLOCK_MONOTONIC.
     free: HashMap<u32, Vec<(u64, u32)>>,
@@ -68,10 +90,24 @@ pub struct Places {
 impl Places {
     /// Adds a place by its letter and method: `w java.util.concurrent.Semaphore.acquire`.
     pub fn add(&mut self, number: u32, text: &str) {
-        let letter = text.split(' ').next().unwrap_or_default();
+        let (letter, method) = text.split_once(' ').unwrap_or((text, ""));
         if let Some(role) = Role::of(letter) {
             self.roles.insert(number, role);
+            if role == Role::RequestBegins {
+                self.methods.insert(number, method.to_owned());
+            }
         }
+    }
+
+    /// Names requests after the methods at which they begin.
+    pub fn name_requests(&mut self, mut number: impl FnMut(&str) -> Option<u32>) {
+        let named = self.methods.iter().filter_map(|(place, method)| Some((*place, number(method)?)));
+        self.names = named.collect();
+    }
+
+    /// Returns the number of the name of the requests that begin at a place.
+    pub fn name(&self, place: u32) -> Option<u32> {
+        self.names.get(&place).copied()
     }
 
     /// Adds an object by its description: `Objects.java`.

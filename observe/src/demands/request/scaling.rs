@@ -7,6 +7,7 @@
 
 use serde_json::{Value, json};
 
+use super::requests::Request;
 use super::work::{Span, Work};
 use crate::demands::evidence::Evidence;
 
@@ -71,14 +72,15 @@ fn on_processor(span: &Span, evidence: &Evidence) -> Vec<(u64, u64)> {
 
 /// Returns the relative changes for each further processor that works and each further request under way, with their
 /// standard errors; null without enough requests.
-pub fn scaling(requests: &[Span], work: &Work, evidence: &Evidence) -> Value {
-    let all = work.requests.iter().chain(work.tasks.values().flatten());
+pub fn scaling(requests: &[&Request], work: &Work, evidence: &Evidence) -> Value {
+    let parts = work.requests.iter().flat_map(|request| &request.parts);
+    let all = parts.chain(work.tasks.values().flatten());
     let running = Covering::of(all.flat_map(|span| on_processor(span, evidence)));
-    let under_way = Covering::of(work.requests.iter().map(|span| (span.begin_ns, span.end_ns)));
+    let under_way = Covering::of(work.requests.iter().map(|request| (request.begin_ns, request.end_ns)));
     let points: Vec<Point> = requests
         .iter()
-        .filter_map(|span| {
-            let own = on_processor(span, evidence);
+        .filter_map(|request| {
+            let own: Vec<(u64, u64)> = request.parts.iter().flat_map(|span| on_processor(span, evidence)).collect();
             let ns: f64 = own.iter().map(|(from, to)| (to - from) as f64).sum();
             let beside = [running.mean(&own, ns) - 1.0, under_way.mean(&own, ns) - 1.0];
             (ns > 0.0).then(|| Point { beside, log_ns: ns.ln() })

@@ -6,9 +6,11 @@
 //!   steps        cpu   wait (remote)      cpu   (left out) acquire   cpu   wait        release    cpu
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use super::elsewhere;
 use super::places::Role;
+use super::requests::Request;
 use super::timeline::{Sleep, Timeline};
 use super::work::{Span, Work};
 use crate::demands::evidence::Evidence;
@@ -26,6 +28,10 @@ pub enum Used {
     Pool(u32),
     /// Threads that belong to no pool that is known, by the thread that ran the task.
     Threads(usize),
+    /// Event loops, by the thread of one.
+    Loops(usize),
+    /// No thread: a timer.
+    Timer,
     Network,
     Disk,
     Sleep,
@@ -81,6 +87,28 @@ struct Task {
     is_joined: bool,
 }
 
+/// Tasks of one request that were followed so far.
+pub(super) struct Followed {
+    /// Number of the last one.
+    pub tasks: u32,
+    /// Runs with their numbers.
+    pub runs: Vec<(Span, u32)>,
+    /// End of the request.
+    end_ns: u64,
+}
+
+impl Followed {
+    pub fn new(end_ns: u64) -> Followed {
+        Followed { tasks: 0, runs: Vec::new(), end_ns }
+    }
+
+    /// Returns the number of the next task.
+    pub fn next(&mut self) -> u32 {
+        self.tasks += 1;
+        self.tasks
+    }
+}
+
 impl<'a> Builder<'a> {
     pub fn new(evidence: &'a Evidence, work: &'a Work) -> Builder<'a> {
         let mut holds = Holds::new();
@@ -93,6 +121,11 @@ impl<'a> Builder<'a> {
         }
         holds.values_mut().for_each(|all| all.sort_unstable());
         Builder { evidence, work, holds, wants }
+    }
+
+    /// Returns the threads that are event loops.
+    pub fn loops(&self) -> &HashSet<usize> {
+        &self.work.loops
     }
 
     /// Returns the times at which each object was held: begin, end, thread.
@@ -149,14 +182,43 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns the steps of a request.
-    pub fn steps(&self, request: &Span) -> Vec<Step> {
-        let mut tasks = 0;
-        let mut steps = self.of_span(request, &mut tasks, 0);
+    ///
+    /// @param is_elsewhere true in a service whose requests do not hold the thread that they began on
+    pub fn steps(&self, request: &Request, is_elsewhere: bool) -> Vec<Step> {
+        let mut steps = if is_elsewhere {
+            elsewhere::steps(self, request)
+        } else {
+            self.of_span(request.first(), &mut Followed::new(request.end_ns), 0)
+        };
         tidy(&mut steps);
         steps
     }
 
-    fn of_span(&self, span: &Span, tasks: &mut u32, depth: usize) -> Vec<Step> {
+    /// Returns the bytes that a request allocates in its parts and in the tasks that it hands over; `None` if they are
+    /// not known.
+    pub fn allocated(&self, request: &Request) -> Option<u64> {
+        let mut followed = Followed::new(request.end_ns);
+        for part in &request.parts {
+            if !followed.runs.iter().any(|(run, _)| run.holds(part.thread, part.begin_ns)) {
+                followed.runs.push((*part, 0));
+                self.of_span(part, &mut followed, 0);
+            }
+        }
+        let of =
+            |(run, _): &(Span, u32)| self.evidence.timelines[run.thread].allocated_within(run.begin_ns, run.end_ns);
+        followed.runs.iter().map(of).sum()
+    }
+
+    /// Returns the threads that run a task or a part.
+    pub(super) fn threads(&self, run: &Span) -> Used {
+        match run.pool {
+            Some(pool) => Used::Pool(pool),
+            None if self.work.loops.contains(&run.thread) => Used::Loops(run.thread),
+            None => Used::Threads(run.thread),
+        }
+    }
+
+    pub(super) fn of_span(&self, span: &Span, followed: &mut Followed, depth: usize) -> Vec<Step> {
         let timeline = &self.evidence.timelines[span.thread];
         let mut events = timeline.events_within(span.begin_ns, span.end_ns).iter().peekable();
         let mut sleeps = timeline.sleeps_within(span.begin_ns, span.end_ns).iter().peekable();
@@ -208,13 +270,27 @@ impl<'a> Builder<'a> {
                         }
                     }
                 }
-                Role::Submitted if depth < DEPTH_MAX && *tasks < TASKS_MAX => {
-                    let run = self.work.run_after(event.object, next_event).filter(|run| run.thread != span.thread);
-                    let Some(run) = run else { continue };
-                    *tasks += 1;
-                    let number = *tasks;
-                    let threads = run.pool.map_or(Used::Threads(run.thread), Used::Pool);
-                    steps.push(Step::Spawn(number, threads, self.of_span(&run, tasks, depth + 1)));
+                Role::Submitted | Role::Scheduled if depth < DEPTH_MAX && followed.tasks < TASKS_MAX => {
+                    let is_later = role == Role::Scheduled;
+                    let run = if is_later {
+                        self.work.last_run(event.object, next_event, followed.end_ns)
+                    } else {
+                        self.work.run_after(event.object, next_event)
+                    };
+                    // A task may run within the call that hands it over.
+                    let is_beside = |run: &Span| run.thread != span.thread || run.begin_ns >= span.end_ns;
+                    let Some(run) = run.filter(is_beside) else { continue };
+                    let number = followed.next();
+                    followed.runs.push((run, number));
+                    let mut task = self.of_span(&run, followed, depth + 1);
+                    let mut threads = self.threads(&run);
+                    if is_later {
+                        let delay = Step::Wait(Used::Sleep, (run.begin_ns - next_event) as f64 / 1e6);
+                        let inner = followed.next();
+                        task = vec![delay, Step::Spawn(inner, threads, task), Step::Join(vec![inner])];
+                        threads = Used::Timer;
+                    }
+                    steps.push(Step::Spawn(number, threads, task));
                     spawned.push(Task { number, end_ns: run.end_ns, is_joined: false });
                 }
                 _ => {}

@@ -42,6 +42,8 @@ pub struct Timeline {
     pub is_virtual: bool,
     pub events: Vec<PlaceEvent>,
     pub sleeps: Vec<Sleep>,
+    /// Bytes that the thread has allocated up to the begins and ends of requests and tasks.
+    pub allocated: Vec<(i64, u64)>,
 }
 
 impl Timeline {
@@ -50,6 +52,15 @@ impl Timeline {
         let (name, tid) = text.rsplit_once('|').unwrap_or((text, ""));
         self.name = name.to_owned();
         self.tid = tid.parse().ok().or(self.tid);
+    }
+
+    /// Returns the bytes that the thread allocated between two of its begins and ends; `None` if they are not known.
+    pub fn allocated_within(&self, from: u64, to: u64) -> Option<u64> {
+        let at = |time: u64| {
+            let place = self.allocated.partition_point(|(at, _)| (*at as u64) < time);
+            self.allocated.get(place).filter(|(at, _)| *at as u64 == time).map(|(_, bytes)| *bytes)
+        };
+        at(to)?.checked_sub(at(from)?)
     }
 
     /// Returns the waits that overlap a range of time.
@@ -70,6 +81,12 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn allocation_between_two_times() {
+        let timeline = Timeline { allocated: vec![(10, 100), (20, 350)], ..Timeline::default() };
+        assert_eq!((timeline.allocated_within(10, 20), timeline.allocated_within(10, 15)), (Some(250), None));
+    }
 
     #[test]
     fn names_with_numbers() {

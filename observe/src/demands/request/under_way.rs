@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::work::Span;
+use super::requests::Request;
 
 /// Requests under way over the time.
 pub struct UnderWay {
@@ -13,11 +13,11 @@ pub struct UnderWay {
 }
 
 impl UnderWay {
-    pub fn of(requests: &[Span], from: u64, to: u64) -> UnderWay {
+    pub fn of(requests: &[Request], from: u64, to: u64) -> UnderWay {
         let mut edges: Vec<(u64, bool)> = Vec::with_capacity(requests.len() * 2);
-        for span in requests {
-            edges.push((span.begin_ns, true));
-            edges.push((span.end_ns, false));
+        for request in requests {
+            edges.push((request.begin_ns, true));
+            edges.push((request.end_ns, false));
         }
         edges.sort_unstable();
         let mut under_way = UnderWay { changes: vec![(0, 0)], by_number: BTreeMap::new() };
@@ -49,10 +49,11 @@ impl UnderWay {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demands::request::work::Span;
 
     #[test]
     fn requests_under_way() {
-        let span = |begin_ns, end_ns| Span { thread: 0, begin_ns, end_ns, pool: None };
+        let span = |begin_ns, end_ns| Request::on_one_thread(Span { thread: 0, begin_ns, end_ns, pool: None }, None);
         let under_way = UnderWay::of(&[span(0, 4_000_000_000), span(1_000_000_000, 3_000_000_000)], 0, 10_000_000_000);
         assert_eq!((under_way.at(500_000_000), under_way.at(2_000_000_000), under_way.at(5_000_000_000)), (1, 2, 0));
         assert_eq!(under_way.by_number[&1], (2.0, 1));

@@ -1,9 +1,10 @@
 //! Requests and tasks: which thread did what, and when.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use super::places::{Places, Role};
+use super::requests::{Begin, Changes, Request};
 use super::timeline::Timeline;
 use crate::demands::measure::processors::group;
 
@@ -25,12 +26,36 @@ pub struct Span {
     pub pool: Option<u32>,
 }
 
+impl Span {
+    /// Returns true if a thread was at this work at a time.
+    pub fn holds(&self, thread: usize, at_ns: u64) -> bool {
+        self.thread == thread && (self.begin_ns..=self.end_ns).contains(&at_ns)
+    }
+}
+
 /// Requests, and runs of tasks by the tasks' identities.
 #[derive(Debug, Default)]
 pub struct Work {
     /// Complete requests, by begin.
-    pub requests: Vec<Span>,
+    pub requests: Vec<Request>,
     pub tasks: HashMap<u32, Vec<Span>>,
+    /// Threads that have parts of requests outside of any task, although these go on elsewhere: event loops.
+    pub loops: HashSet<usize>,
+    changes: Changes,
+}
+
+/// Part of a request, or a method within it, that has begun.
+struct Frame {
+    /// Object of its request; 0 for a request of this thread alone.
+    object: u32,
+    begin_ns: u64,
+    begin: Begin,
+    /// True within another frame of the same request.
+    is_inner: bool,
+    is_request: bool,
+    name: Option<u32>,
+    pool: Option<u32>,
+    is_in_task: bool,
 }
 
 /// Task that has begun.
@@ -46,7 +71,11 @@ impl Work {
         for (thread, timeline) in timelines.iter().enumerate() {
             work.add(thread, timeline, places);
         }
-        work.requests.sort_by_key(|span| span.begin_ns);
+        let of_objects = std::mem::take(&mut work.changes).into_requests();
+        work.requests.extend(of_objects);
+        work.requests.sort_by_key(|request| request.begin_ns);
+        let is_elsewhere = work.requests.iter().any(Request::goes_on);
+        work.loops.retain(|_| is_elsewhere);
         work.tasks.values_mut().for_each(|spans| spans.sort_by_key(|span| span.begin_ns));
         work
     }
@@ -54,7 +83,7 @@ impl Work {
     fn add(&mut self, thread: usize, timeline: &Timeline, places: &Places) {
         let mut pool = None;
         let mut open: Vec<Open> = Vec::new();
-        let (mut depth, mut request_begin) = (0, 0);
+        let mut frames: Vec<Frame> = Vec::new();
         for event in &timeline.events {
             let Some(role) = places.role(event) else { continue };
             let at = event.at_ns as u64;
@@ -73,27 +102,69 @@ impl Work {
                         self.tasks.entry(one.task).or_default().push(span);
                     }
                 }
-                Role::RequestBegins => {
-                    depth += 1;
-                    if depth == 1 {
-                        request_begin = at;
+                Role::RequestBegins | Role::RequestGoesOn | Role::PartBegins => {
+                    let begin = match role {
+                        Role::RequestBegins => Begin::Request,
+                        Role::RequestGoesOn => Begin::RequestOrPart,
+                        _ => Begin::None,
+                    };
+                    let outer = frames.iter_mut().find(|frame| frame.object == event.object && !frame.is_inner);
+                    let is_inner = outer.is_some();
+                    if let Some(outer) = outer.filter(|outer| outer.begin == Begin::None && begin != Begin::None) {
+                        // What the thread did before in this part was no request's.
+                        (outer.begin, outer.begin_ns) = (begin, at);
+                    }
+                    frames.push(Frame {
+                        object: event.object,
+                        begin_ns: at,
+                        begin,
+                        is_inner,
+                        is_request: role != Role::PartBegins,
+                        name: places.name(event.place),
+                        pool: open.last().and_then(|one| one.pool),
+                        is_in_task: !open.is_empty(),
+                    });
+                }
+                Role::RequestBeginsInPart => {
+                    let Some(frame) = frames.iter_mut().rev().find(|frame| !frame.is_inner) else { continue };
+                    self.end_part(thread, frame, at);
+                    (frame.begin, frame.begin_ns, frame.name) = (Begin::Beside, at, None);
+                }
+                Role::Named => {
+                    let frame = frames.iter_mut().rev().find(|frame| !frame.is_inner && frame.begin != Begin::None);
+                    frame.into_iter().for_each(|frame| frame.name = frame.name.or(event.object.checked_sub(1)));
+                }
+                Role::RequestEnds | Role::PartEnds => {
+                    let is_request = role == Role::RequestEnds;
+                    let Some(from) = frames.iter().rposition(|frame| frame.is_request == is_request) else { continue };
+                    for frame in frames.drain(from..).collect::<Vec<_>>() {
+                        self.end_part(thread, &frame, at);
                     }
                 }
-                Role::RequestEnds if depth > 0 => {
-                    depth -= 1;
-                    if depth == 0 {
-                        let pool = open.last().and_then(|one| one.pool);
-                        self.requests.push(Span { thread, begin_ns: request_begin, end_ns: at, pool });
-                    }
-                }
+                Role::RequestDone => self.changes.add_answer(event.object, at, thread),
                 _ => {}
             }
         }
     }
 
+    fn end_part(&mut self, thread: usize, frame: &Frame, at_ns: u64) {
+        if frame.is_inner || at_ns <= frame.begin_ns {
+            return;
+        }
+        let span = Span { thread, begin_ns: frame.begin_ns, end_ns: at_ns, pool: frame.pool };
+        if frame.object == 0 {
+            self.requests.push(Request::on_one_thread(span, frame.name));
+            return;
+        }
+        self.changes.add_part(frame.object, span, frame.begin, frame.name);
+        if !frame.is_in_task {
+            self.loops.insert(thread);
+        }
+    }
+
     /// Returns the requests that ended within a time.
-    pub fn ended_within(&self, time: &RangeInclusive<u64>) -> impl Iterator<Item = &Span> {
-        self.requests.iter().filter(|span| span.end_ns > *time.start() && span.end_ns <= *time.end())
+    pub fn ended_within(&self, time: &RangeInclusive<u64>) -> impl Iterator<Item = &Request> {
+        self.requests.iter().filter(|one| one.end_ns > *time.start() && one.end_ns <= *time.end())
     }
 
     /// Removes calls that only hand a request over to another thread, where the same method is called again.
@@ -103,12 +174,12 @@ impl Work {
         if on_connections < COUNT_MIN || (self.ended_within(time).count() as f64) < on_connections * TOO_MANY {
             return;
         }
-        let group = |span: &Span| group(&timelines[span.thread].name);
+        let group = |request: &Request| group(&timelines[request.first().thread].name);
         let mut sums: BTreeMap<String, (f64, u64)> = BTreeMap::new();
-        for span in self.ended_within(time) {
-            let (count, ns) = sums.entry(group(span)).or_default();
+        for request in self.ended_within(time) {
+            let (count, ns) = sums.entry(group(request)).or_default();
             *count += 1.0;
-            *ns += span.end_ns - span.begin_ns;
+            *ns += request.end_ns - request.begin_ns;
         }
         let mut groups: Vec<(String, f64, f64)> =
             sums.into_iter().map(|(name, (count, ns))| (name, count, ns as f64 / count)).collect();
@@ -121,12 +192,18 @@ impl Work {
                 kept.push(name);
             }
         }
-        self.requests.retain(|span| kept.contains(&group(span)));
+        self.requests.retain(|request| kept.contains(&group(request)));
     }
 
     /// Returns the first run of a task that began after a time.
     pub fn run_after(&self, task: u32, at_ns: u64) -> Option<Span> {
         self.tasks.get(&task)?.iter().find(|span| span.begin_ns >= at_ns).copied()
+    }
+
+    /// Returns the last run of a task that began within a time: a timer may first run to enter itself into a queue.
+    pub fn last_run(&self, task: u32, from_ns: u64, to_ns: u64) -> Option<Span> {
+        let runs = self.tasks.get(&task)?;
+        runs.iter().rfind(|span| (from_ns..=to_ns).contains(&span.begin_ns)).copied()
     }
 }
 
@@ -156,8 +233,33 @@ mod tests {
         ];
         let timeline = Timeline { events, ..Timeline::default() };
         let work = Work::of(&[timeline], &places);
-        assert_eq!(work.requests, [Span { thread: 0, begin_ns: 13, end_ns: 20, pool: Some(9) }]);
+        let span = Span { thread: 0, begin_ns: 13, end_ns: 20, pool: Some(9) };
+        assert_eq!(work.requests, [Request::on_one_thread(span, None)]);
         assert_eq!(work.tasks[&5], [Span { thread: 0, begin_ns: 11, end_ns: 21, pool: Some(9) }]);
         assert!(work.run_after(5, 12).is_none() && work.run_after(5, 11).is_some());
+    }
+
+    #[test]
+    fn an_event_loop_reads_heads_and_writes_ends_of_answers() {
+        let mut places = Places::default();
+        for (number, text) in ["g a", "i a", "k a", "G a", "d a"].iter().enumerate() {
+            places.add(number as u32, text);
+        }
+        let event = |at_ns, place, object| PlaceEvent { at_ns, place, object };
+        // Two heads in one read of channel 7; the first request is answered at once, the second one later.
+        let events = vec![
+            event(10, 0, 7),
+            event(11, 1, 0),
+            event(11, 2, 1),
+            event(14, 4, 7),
+            event(15, 1, 0),
+            event(15, 2, 2),
+            event(18, 3, 0),
+            event(40, 4, 7),
+        ];
+        let work = Work::of(&[Timeline { events, ..Timeline::default() }], &places);
+        let found: Vec<_> = work.requests.iter().map(|one| (one.begin_ns, one.end_ns, one.name)).collect();
+        assert_eq!(found, [(11, 15, Some(0)), (15, 40, Some(1))]);
+        assert_eq!((work.requests[1].goes_on(), work.loops.len()), (true, 1));
     }
 }

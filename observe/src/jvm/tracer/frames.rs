@@ -65,6 +65,10 @@ pub struct EventChunk {
     /// Name of the thread and its thread ID in the JVM's PID namespace, `http-3|4711`, in its first chunk only.
     pub name: Option<String>,
     pub events: Vec<Event>,
+    /// Texts of events, by their places in the list.
+    pub texts: Vec<(usize, String)>,
+    /// Bytes that the thread has allocated up to a time.
+    pub allocated: Vec<(i64, u64)>,
 }
 
 /// Event at a place.
@@ -81,6 +85,11 @@ const HAS_THROWN: u64 = 1;
 const IS_RUNNING: u64 = 2;
 const HAS_TEXTS: u64 = 4;
 const HEAD_BYTES: usize = 5;
+/// Numbers of places that say more about the event before: `ThreadEvents.java`.
+const ALLOCATED: u32 = 1 << 30;
+const TEXT: u32 = ALLOCATED + 1;
+/// Bytes of the records that follow a text are whole records.
+const RECORD_BYTES: usize = 16;
 
 /// Decoder of frames.
 #[derive(Default)]
@@ -167,10 +176,20 @@ fn head(words: &mut Words<'_>) -> Option<(bool, u64, Option<String>)> {
 fn event_chunk(body: &[u8]) -> Option<EventChunk> {
     let mut words = Words(body);
     let (is_virtual, thread, name) = head(&mut words)?;
-    let mut chunk = EventChunk { thread, is_virtual, name, events: Vec::new() };
-    while let Some(at) = words.next() {
+    let mut chunk = EventChunk { thread, is_virtual, name, ..EventChunk::default() };
+    while let Some(first) = words.next() {
         let what = words.next()?;
-        chunk.events.push(Event { at_ns: at as i64, place: (what >> 32) as u32, object: what as u32 });
+        let before = chunk.events.len().checked_sub(1);
+        match (what >> 32) as u32 {
+            ALLOCATED => chunk.allocated.push((chunk.events.get(before?)?.at_ns, first)),
+            TEXT => {
+                let (bytes, length) = (words.0, usize::try_from(first).ok()?);
+                let (padded, rest) = bytes.split_at_checked(length.checked_next_multiple_of(RECORD_BYTES)?)?;
+                words.0 = rest;
+                chunk.texts.push((before?, String::from_utf8_lossy(&padded[..length]).into_owned()));
+            }
+            place => chunk.events.push(Event { at_ns: first as i64, place, object: what as u32 }),
+        }
     }
     Some(chunk)
 }
@@ -254,6 +273,33 @@ mod tests {
         assert_eq!((inner.method, inner.depth, inner.nanos), (3, 1, 7));
         assert_eq!(inner.texts, Some(("1, 2".into(), "ok".into())));
         assert!(outer.has_thrown && outer.texts.is_none() && outer.begin_ns == 90);
+    }
+
+    #[test]
+    fn events_with_texts_and_allocation() {
+        let text = |bytes: &[u8; 8]| u64::from_be_bytes(*bytes);
+        let more = |place: u32| u64::from(place) << 32;
+        let body = words(&[
+            13,
+            5,
+            100,
+            3 << 32 | 77,
+            4096,
+            more(ALLOCATED),
+            101,
+            4 << 32,
+            9,
+            more(TEXT),
+            text(b"GET /sea"),
+            text(b"r\0\0\0\0\0\0\0"),
+            102,
+            5 << 32,
+        ]);
+        let chunk = event_chunk(&body).unwrap();
+        assert_eq!(chunk.events.iter().map(|event| event.place).collect::<Vec<_>>(), [3, 4, 5]);
+        assert_eq!((chunk.texts, chunk.allocated), (vec![(1, "GET /sear".to_owned())], vec![(100, 4096)]));
+        assert!(event_chunk(&words(&[4, 5, 9, more(TEXT)])).is_none(), "a text of no event");
+        assert!(event_chunk(&words(&[4, 5, 100, 1 << 32, u64::MAX, more(TEXT)])).is_none(), "a text without end");
     }
 
     #[test]

@@ -19,6 +19,14 @@ public final class Events extends Recording<ThreadEvents> {
   private final boolean[] isOff = new boolean[NUMBERS];
   /** Places after which a thread sends its events: ends of requests and tasks. */
   private final boolean[] isEnd = new boolean[NUMBERS];
+  /** Places whose object has a request's name. */
+  private final boolean[] isName = new boolean[NUMBERS];
+  /** Places at which a thread's allocation is counted: begins and ends of requests and tasks. */
+  private final boolean[] isCounted = new boolean[NUMBERS];
+  /** Places whose objects need no description: tasks and requests. */
+  private final boolean[] isPlain = new boolean[NUMBERS];
+  private final RequestNames names = new RequestNames();
+  private final Allocation allocation = Allocation.find();
   private long checkedAt = System.nanoTime();
 
   public Events(Objects objects) {
@@ -36,13 +44,29 @@ public final class Events extends Recording<ThreadEvents> {
     isEnd[number] = true;
   }
 
+  /** Marks a place as one whose object has a request's name. */
+  public void markName(int number) {
+    isName[number] = true;
+  }
+
+  /** Marks a place as one at which a thread's allocation is counted. */
+  public void markCounted(int number) {
+    isCounted[number] = isPlain[number] = true;
+  }
+
+  /** Marks a place whose objects need no description. */
+  public void markPlain(int number) {
+    isPlain[number] = true;
+  }
+
   /** Calls everything here once, on the agent's thread, which records nothing from now on. */
   public void warmUp() {
     ThreadEvents mine = threads.findOrMake();
-    isEnd[0] = true;
+    isEnd[0] = isCounted[0] = isName[0] = true;
     enter(0);
     enter(new Object(), 0);
-    isEnd[0] = false;
+    enter("name", 0);
+    isEnd[0] = isCounted[0] = isName[0] = false;
     exit(0);
     exit(this, 0);
     thrown(this, 0);
@@ -91,8 +115,12 @@ public final class Events extends Recording<ThreadEvents> {
         return;
       }
       long now = System.nanoTime();
+      if (isName[number]) {
+        addName(mine, now, object, number);
+        return;
+      }
       int identity = object == null ? 0 : System.identityHashCode(object);
-      if (object != null && objects.isNew(identity)) {
+      if (object != null && !isPlain[number] && objects.isNew(identity)) {
         mine.setBusy(true);
         try {
           objects.add(object, identity, number);
@@ -101,12 +129,25 @@ public final class Events extends Recording<ThreadEvents> {
         }
       }
       mine.add(this, now, (long) number << 32 | identity);
+      if (isCounted[number] && allocation != null) {
+        mine.add(this, allocation.ofThisThread(), (long) ThreadEvents.ALLOCATED << 32);
+      }
       if (isEnd[number]) {
         mine.flush(ring);
         mine.leaveIfVirtual();
       }
     } catch (Throwable e) {
       // Without memory or stack, the event is not recorded.
+    }
+  }
+
+  private void addName(ThreadEvents mine, long now, Object object, int number) {
+    mine.setBusy(true);
+    try {
+      byte[] name = names.of(object);
+      mine.addText(this, now, (long) number << 32, name);
+    } finally {
+      mine.setBusy(false);
     }
   }
 

@@ -9,10 +9,17 @@ import java.nio.file.Path;
  * Events of one thread, in their order.
  *
  * <pre>
- *   record   nanoTime | number of the place (32 bits), identity of the object (32)
+ *   record   nanoTime        | number of the place (32 bits), identity of the object (32)
+ *   then     allocated bytes | ALLOCATED (32), 0 (32)             of the thread, at the event before
+ *   or       length          | TEXT (32), 0 (32) | bytes ..       of the event before, padded to whole records
  * </pre>
  */
 final class ThreadEvents extends PerThread {
+  /** Numbers of places that say more about the event before. */
+  static final int ALLOCATED = 1 << 30;
+  static final int TEXT = ALLOCATED + 1;
+  /** Bytes of a text that fit into the initial buffer with its event. */
+  static final int TEXT_MAX = 200;
   private static final int RECORD = 2;
   private static final int WORDS_MAX = 1 << 10;
   private static final Path SELF = Path.of("/proc/thread-self");
@@ -39,9 +46,24 @@ final class ThreadEvents extends PerThread {
     }
   }
 
+  /** Adds an event with a text. */
+  void addText(Events events, long now, long what, byte[] text) {
+    int length = (text.length + 15) / 16 * RECORD;
+    if (used + 2 * RECORD + length > words.length && !widen(2 * RECORD + length, WORDS_MAX)) {
+      flush(events.ring, true);
+    }
+    add(events, now, what);
+    add(events, text.length, (long) TEXT << 32);
+    for (int i = 0; i < length; i++) {
+      words[used + i] = 0;
+    }
+    pack(text, 0, words, used);
+    used += length;
+  }
+
   void add(Events events, long now, long what) {
     if (used + RECORD > words.length && !widen(RECORD, WORDS_MAX)) {
-      flush(events.ring);
+      flush(events.ring, isBusy);
     }
     words[used] = now;
     words[used + 1] = what;
@@ -51,6 +73,10 @@ final class ThreadEvents extends PerThread {
 
   /** Sends the events so far. */
   void flush(Ring ring) {
+    flush(ring, false);
+  }
+
+  private void flush(Ring ring, boolean wasBusy) {
     isBusy = true;
     try {
       if (records > 0 && !offer(ring)) {
@@ -60,7 +86,7 @@ final class ThreadEvents extends PerThread {
       lost += records;
     } finally {
       used = records = 0;
-      isBusy = false;
+      isBusy = wasBusy;
     }
   }
 

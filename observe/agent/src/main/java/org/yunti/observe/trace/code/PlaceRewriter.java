@@ -6,11 +6,13 @@ import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.yunti.observe.trace.Request;
 import org.yunti.observe.trace.calls.Events;
+import org.yunti.observe.trace.code.Places.About;
 import org.yunti.observe.trace.code.Places.Place;
 import org.yunti.observe.trace.code.Places.Role;
 
@@ -20,6 +22,8 @@ public final class PlaceRewriter extends ClassChanges {
   private final Set<String> withMonitors;
   private final Set<String> waitsAt;
   private final Events events;
+  /** Places of the HTTP server whose method is a request, by class. */
+  private final Map<String, List<Place>> server;
 
   /**
    * @param requests methods whose calls are requests
@@ -31,11 +35,12 @@ public final class PlaceRewriter extends ClassChanges {
     this.withMonitors = new HashSet<>(request.monitors);
     this.waitsAt = new HashSet<>(request.waitsAt);
     this.events = events;
+    this.server = Servers.of(request.methods);
   }
 
   @Override
   boolean matches(String name, boolean isOfJdk) {
-    return !places(name).isEmpty() || withMonitors.contains(name) || !requests.of(name, isOfJdk).isEmpty();
+    return !places(name).isEmpty() || server.containsKey(name) || withMonitors.contains(name) || !requests.of(name, isOfJdk).isEmpty();
   }
 
   private List<Place> places(String name) {
@@ -48,11 +53,38 @@ public final class PlaceRewriter extends ClassChanges {
     return new Methods(writer, name, isOfJdk, tooLong);
   }
 
-  /** Returns the number of an end, at which a thread sends its events. */
-  private int end(String text) {
+  /** Returns the number of a begin, at which a thread counts what it has allocated. */
+  private int begin(String text) {
     int number = number(text);
     if (number >= 0) {
+      events.markCounted(number);
+    }
+    return number;
+  }
+
+  /** Returns the number of an end, at which a thread counts what it has allocated and sends its events. */
+  private int end(String text) {
+    int number = begin(text);
+    if (number >= 0) {
       events.markEnd(number);
+    }
+    return number;
+  }
+
+  /** Returns the number of a place whose objects need no description. */
+  private int plain(String text) {
+    int number = number(text);
+    if (number >= 0) {
+      events.markPlain(number);
+    }
+    return number;
+  }
+
+  /** Returns the number of a place with a request's name. */
+  private int name(String text) {
+    int number = number(text);
+    if (number >= 0) {
+      events.markName(number);
     }
     return number;
   }
@@ -83,11 +115,19 @@ public final class PlaceRewriter extends ClassChanges {
       for (MethodPattern pattern : patterns) {
         if (pattern.matchesMethod(method, (access & ACC_SYNTHETIC) != 0)) {
           pattern.isMatched = true;
-          reports.add(new PlaceChange.Report(Role.REQUEST, number("q " + whole), end("Q " + whole)));
+          if (server.isEmpty()) {
+            reports.add(new PlaceChange.Report(Role.REQUEST, begin("q " + whole), end("Q " + whole), About.NONE,
+                null));
+          }
+        }
+      }
+      for (Place place : server.getOrDefault(name, List.of())) {
+        if (place.matches(method, descriptor)) {
+          reports.add(report(place, whole));
         }
       }
       for (Place place : places(name)) {
-        if (place.matches(method, descriptor) && (access & ACC_STATIC) == 0) {
+        if (place.matches(method, descriptor)) {
           reports.add(report(place, whole));
         }
       }
@@ -111,18 +151,39 @@ public final class PlaceRewriter extends ClassChanges {
 
     private PlaceChange.Report report(Place place, String whole) {
       Role role = place.role();
-      return switch (role) {
-        case ACQUIRE -> {
-          int want = number("w " + whole);
-          yield new PlaceChange.Report(role, want, numbers("f " + whole, "a " + whole), place.field());
+      int first = switch (role) {
+        case ACQUIRE -> number("w " + whole);
+        case RELEASE -> number("r " + whole);
+        case SUBMIT -> plain("s " + whole);
+        case SCHEDULE -> plain("l " + whole);
+        case BEFORE -> number("x " + whole);
+        case AFTER -> end("e " + whole);
+        case RUN -> begin("b " + whole);
+        case REQUEST -> begin("q " + whole);
+        case REQUEST_OR_PART -> begin("p " + whole);
+        case PART -> begin("g " + whole);
+        case BEGIN -> begin("i " + whole);
+        case DONE -> end("d " + whole);
+        case DONE_IF -> {
+          int not = numbers("- " + whole, "d " + whole);
+          if (not >= 0) {
+            events.markPlain(not);
+            events.markCounted(not + 1);
+            events.markEnd(not + 1);
+          }
+          yield not;
         }
-        case RELEASE -> new PlaceChange.Report(role, number("r " + whole), -1);
-        case SUBMIT -> new PlaceChange.Report(role, number("s " + whole), -1);
-        case BEFORE -> new PlaceChange.Report(role, number("x " + whole), number("b " + whole));
-        case AFTER -> new PlaceChange.Report(role, end("e " + whole), -1);
-        case RUN -> new PlaceChange.Report(role, number("b " + whole), end("e " + whole));
-        case REQUEST -> throw new IllegalStateException(whole);
+        case NAME -> name("k " + whole);
       };
+      int second = switch (role) {
+        case ACQUIRE -> numbers("f " + whole, "a " + whole);
+        case BEFORE -> begin("b " + whole);
+        case RUN -> end("e " + whole);
+        case REQUEST, REQUEST_OR_PART -> end("Q " + whole);
+        case PART -> end("G " + whole);
+        default -> -1;
+      };
+      return new PlaceChange.Report(role, first, second, place.about(), place.last());
     }
   }
 }

@@ -26,20 +26,64 @@ final class Places {
     BEFORE,
     /** Is called after a task, its first argument. */
     AFTER,
+    /** Hands over a task, its first argument, that runs after a delay. */
+    SCHEDULE,
     /** Is the task. */
     RUN,
-    /** Is a request. */
-    REQUEST
+    /** Is a request, or its first part. */
+    REQUEST,
+    /** Is a request, or a further part of the one that its object has begun. */
+    REQUEST_OR_PART,
+    /** Is a further part of a request, or a stretch of work that may have some. */
+    PART,
+    /** Begins a request within a part. */
+    BEGIN,
+    /** The request is answered. */
+    DONE,
+    /** As {@link #DONE}, if the second argument is of a class. */
+    DONE_IF,
+    /** The method and path of the request are known. */
+    NAME
+  }
+
+  /**
+   * Way to the object that an event is about.
+   *
+   * @param argument number of the argument; 0: the object itself, or the class of a static method
+   * @param owner class of the member, by its internal name; null: the changed class
+   * @param member field or method of an interface; null: none
+   * @param type descriptor of the member, which begins with '(' for a method
+   */
+  record About(int argument, String owner, String member, String type) {
+    /** No object: the event is about what the thread does. */
+    static final About NONE = argument(-1);
+
+    static About field(String name, String type) {
+      return new About(0, null, name, type);
+    }
+
+    static About argument(int number) {
+      return new About(number, null, null, null);
+    }
+
+    boolean isMethod() {
+      return type != null && type.startsWith("(");
+    }
   }
 
   /**
    * Method of a class, by name and descriptor. A descriptor that ends with ')' stands for any result.
    *
-   * @param field field with the object that it is about, and its descriptor; null: the object itself
+   * @param about null: the object itself
+   * @param last class of the second argument for {@link Role#DONE_IF}, by its internal name
    */
-  record Place(String method, String descriptor, Role role, String field) {
+  record Place(String method, String descriptor, Role role, About about, String last) {
     Place(String method, String descriptor, Role role) {
-      this(method, descriptor, role, null);
+      this(method, descriptor, role, null, null);
+    }
+
+    Place(String method, String descriptor, Role role, About about) {
+      this(method, descriptor, role, about, null);
     }
 
     boolean matches(String name, String signature) {
@@ -52,7 +96,7 @@ final class Places {
   private static final String HTTP_CLIENT_5 = "org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager";
   /** A lease is an object of an anonymous class, which leads to its manager. */
   private static final List<Place> LEASE = List.of(new Place("get", "(Lorg/apache/hc/core5/util/Timeout;)",
-      Role.ACQUIRE, "this$0 L" + HTTP_CLIENT_5.replace('.', '/') + ";"));
+      Role.ACQUIRE, About.field("this$0", "L" + HTTP_CLIENT_5.replace('.', '/') + ";")));
 
   private Places() {}
 
@@ -106,8 +150,23 @@ final class Places {
     add("java.util.concurrent.FutureTask", new Place("run", "()", Role.RUN));
     add("java.util.concurrent.CompletableFuture$AsyncSupply", new Place("run", "()", Role.RUN));
     add("java.util.concurrent.CompletableFuture$AsyncRun", new Place("run", "()", Role.RUN));
+    add("java.util.concurrent.CompletableFuture$Completion", new Place("run", "()", Role.RUN));
+    add("java.util.concurrent.ScheduledThreadPoolExecutor",
+        new Place("delayedExecute", "(Ljava/util/concurrent/RunnableScheduledFuture;)", Role.SCHEDULE));
+    About first = About.argument(1);
     add("org.eclipse.jetty.util.thread.QueuedThreadPool",
-        new Place("execute", "(Ljava/lang/Runnable;)", Role.SUBMIT));
+        new Place("execute", "(Ljava/lang/Runnable;)", Role.SUBMIT),
+        new Place("runJob", "(Ljava/lang/Runnable;)", Role.RUN, first));
+    add("org.jboss.threads.EnhancedQueueExecutor",
+        new Place("tryExecute", "(Lorg/jboss/threads/EnhancedQueueExecutor$Task;)", Role.SUBMIT));
+    add("org.jboss.threads.EnhancedQueueExecutor$Task", new Place("run", "()", Role.RUN));
+    String netty = "io.netty.util.concurrent.";
+    add(netty + "SingleThreadEventExecutor", new Place("execute", "(Ljava/lang/Runnable;)", Role.SUBMIT),
+        new Place("lazyExecute", "(Ljava/lang/Runnable;)", Role.SUBMIT));
+    add(netty + "AbstractEventExecutor", new Place("safeExecute", "(Ljava/lang/Runnable;)", Role.RUN, first),
+        new Place("runTask", "(Ljava/lang/Runnable;)", Role.RUN, first));
+    add(netty + "AbstractScheduledEventExecutor",
+        new Place("schedule", "(Lio/netty/util/concurrent/ScheduledFutureTask;)", Role.SCHEDULE));
 
     add("com.zaxxer.hikari.pool.HikariPool", acquire("getConnection", "(J)"), release("recycle", ""));
     for (String pool : new String[] {"org.apache.commons.pool2.impl", "org.apache.tomcat.dbcp.pool2.impl"}) {
