@@ -89,6 +89,27 @@ class Output(Page):
             self.assertIn(sentence["text"], html.unescape(page))
         self.assertEqual(self.json["process"]["pid"], 4711)
 
+    def test_another_mix_of_requests(self):
+        slow = [{**one, "kind": 1, "steps": [*one["steps"], ["acquire", 0], ["cpu", 5], ["release", 0]]}
+                for one in demands()["templates"]]
+        mixed = demands(templates=demands()["templates"] + slow, requests={
+            "count": 1500, "per_second": 100,
+            "kinds": [{"name": "GET /search", "count": 1200}, {"name": "GET /report", "count": 300}]})
+        path = self.file("mixed.json", mixed)
+        kinds = json.loads(run("--demands", path, "--json"))["kinds"]
+        self.assertEqual([(kind["name"], kind["share"]) for kind in kinds], [("GET /search", 0.8), ("GET /report", 0.2)])
+        self.assertAlmostEqual(kinds[1]["necessary_ms"] - kinds[0]["necessary_ms"], 5, delta=0.01)
+        self.assertRegex(run("--demands", path), r"20 % .* GET /report")
+        self.assertRegex(run("--demands", path, "-o", f"{self.folder.name}/mixed.html"), r"GET /search")
+        self.assertIn("GET /report", self.read(f"{self.folder.name}/mixed.html"))
+        changes = ["share GET /report x2", "without GET /report"]
+        answers = json.loads(run("what-if", "--demands", path, "--json", *changes))["answers"]
+        more, none = (answer["after"]["response"] for answer in answers[:2])
+        self.assertEqual((more["per_second"], none["per_second"]), (100, 80))
+        self.assertGreater(more["mean_ms"], none["mean_ms"] + 1)
+        for wrong in ("share /nowhere x2", "share GET /report x6", "without /", "share GET /report +2"):
+            self.assertIn("GET /report" if "nowhere" in wrong else wrong, run("what-if", "--demands", path, wrong, expect=2))
+
     def test_an_output_that_cannot_be_written_fails_first(self):
         # A measurement of this process would fail with another code.
         for flags in (["-p", str(os.getpid()), "-o", "/nowhere/page.html"],

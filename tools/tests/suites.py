@@ -380,7 +380,7 @@ SUITES = [
           {"YUNTI": YUNTI}, shares=("observe",)),
     Suite("capacity", "services with known costs",
           [["make", "-s", "capacity"],
-           [PYTHON, "-m", "unittest", "discover", "-v", "-s", "capacity/tests", "-p", "capacity_test.py"]],
+           [PYTHON, "-m", "unittest", "discover", "-v", "-s", "capacity/tests", "-p", "[cd]*_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI}, shares=("observe",)),
     Suite("web", "templates: compiled against stock Velocity",
           [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.read_surefire),

@@ -21,7 +21,7 @@ use crate::prove::text;
 ///
 /// A change names a resource and what happens to it: 'cpu +2', 'lock x0.5', 'pool NAME 8', 'remote NAME x0.5',
 /// 'threads 100', 'parallel: a,b,c' (calls in turn become calls at once), 'young 600m', 'memory x0.5', 'gc off',
-/// 'json -> protobuf'.
+/// 'share GET /search x2' (of all requests), 'without GET /report', 'json -> protobuf'.
 #[derive(Debug, Args)]
 pub struct WhatIfFlags {
     #[command(flatten)]

@@ -14,6 +14,7 @@ impl Report<'_> {
             "requests": self.demands.requests,
             "processors": self.demands.processors,
             "workers": self.demands.workers,
+            "kinds": self.kinds(),
             "necessary": self.curve.formulas.necessary,
             "curve": self.curve,
             "advice": self.advice,

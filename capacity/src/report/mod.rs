@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!   text (terminal)   page/ (HTML)   document (JSON)
-//!        `-- marks, resources, names --'
+//!        `-- marks, resources, kinds, names --'
 //! ```
 
 mod document;
+mod kinds;
 mod marks;
 mod names;
 mod page;

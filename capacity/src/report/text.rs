@@ -7,6 +7,7 @@ use yunti_program::text::numbers::{percent, three};
 use yunti_program::text::table::{Side, Table, wrap};
 
 use super::Report;
+use super::kinds;
 use super::marks::rate;
 use super::names::short;
 use super::resources::label;
@@ -44,7 +45,8 @@ fn lines(report: &Report<'_>, width: usize, paint: Paint) -> String {
     for skip in report.skipped() {
         text += &wrap("SKIP ", &skip, width);
     }
-    let _ = write!(text, "\n{}\n{}", resources(report, width, paint), points(report, paint));
+    let kinds = kinds::text(report, width, paint).map_or(String::new(), |table| table + "\n");
+    let _ = write!(text, "\n{}\n{kinds}{}", resources(report, width, paint), points(report, paint));
     if !report.tried.is_empty() {
         let _ = write!(text, "\n{}", table_of_tries(report.tried, paint));
     }

@@ -87,6 +87,9 @@ fn numbers(demands: &Demands) -> Result<()> {
     within(processors.steal, PROCESSORS_MAX, "processors.steal")?;
     within(demands.seconds, 1e9, "seconds")?;
     within(demands.requests.per_second, 1e9, "requests.per_second")?;
+    for bytes in demands.requests.kinds.iter().filter_map(|kind| kind.allocated_bytes) {
+        within(bytes, BYTES_MAX, "requests.kinds.allocated_bytes")?;
+    }
     if demands.workers.limit.is_some_and(|limit| limit == 0 || limit > UNITS_MAX) {
         return Err(wrong("workers.limit is out of range".to_string()));
     }

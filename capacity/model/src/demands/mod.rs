@@ -71,12 +71,25 @@ pub struct Requests {
     pub is_mean: bool,
 }
 
-/// Kind of requests, as a path.
+/// Kind of requests, as `GET /item/*`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kind {
     pub name: String,
     #[serde(default)]
     pub count: u64,
+    /// Mean bytes that a request allocates; absent if unknown.
+    #[serde(default)]
+    pub allocated_bytes: Option<f64>,
+    /// Requests relative to other kinds after a change of the mix; absent: the count.
+    #[serde(skip)]
+    pub weight: Option<f64>,
+}
+
+impl Kind {
+    /// Returns the requests of this kind relative to those of other kinds.
+    pub fn weight(&self) -> f64 {
+        self.weight.unwrap_or_else(|| (self.count as f64).max(1.0))
+    }
 }
 
 /// Processors that the process may use.
@@ -305,10 +318,10 @@ impl Demands {
                 None => return vec![1.0; self.templates.len()],
             }
         }
-        let count = |at: usize| (kinds[at].count as f64).max(1.0);
+        let count = |at: usize| kinds[at].weight();
         let requests: f64 = (0..kinds.len()).filter(|at| templates[*at] > 0.0).map(count).sum();
         let all = self.templates.len() as f64;
-        let weight = |at: usize| count(at) / requests * all / templates[at];
+        let weight = |at: usize| count(at) / requests.max(f64::MIN_POSITIVE) * all / templates[at];
         self.templates.iter().map(|template| weight(template.kind as usize)).collect()
     }
 

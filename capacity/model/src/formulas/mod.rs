@@ -4,11 +4,13 @@
 //! requests a second = 1000 / milliseconds on the bottleneck x parallelism. They hold at the peak if demands are
 //! measured, and are a lower end for the threads (docs/decisions/capacity.md).
 
+mod kinds;
 mod mva;
 mod necessary;
 
 use serde::Serialize;
 
+pub use kinds::{KindNeed, kinds};
 pub use mva::mva;
 pub use necessary::{Calls, Item, Necessary, Place};
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::demands::{Demands, ProcessorTime, ResourceKind, Step};
+use crate::demands::{Demands, ProcessorTime, ResourceKind, Step, cpu_ms};
 
 /// Place of a resource in a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -65,6 +65,11 @@ pub struct Necessary {
 impl Necessary {
     /// Returns the mean over the templates.
     pub fn of(demands: &Demands) -> Necessary {
+        Necessary::with(demands, &demands.weights())
+    }
+
+    /// Returns the mean over the templates with weights of their own, 1 on average.
+    pub fn with(demands: &Demands, weights: &[f64]) -> Necessary {
         let (time, index) = (ProcessorTime::of(demands), demands.index());
         let mut walk = Walk {
             demands,
@@ -76,14 +81,15 @@ impl Necessary {
             tasks: HashMap::new(),
             calls: Vec::new(),
         };
-        let (mut ms, mut calls) = (0.0, Calls::default());
+        let (mut ms, mut cpu, mut calls) = (0.0, 0.0, Calls::default());
         let count = demands.templates.len().max(1) as f64;
-        for (template, weight) in demands.templates.iter().zip(demands.weights()) {
+        for (template, weight) in demands.templates.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
             let share = weight / count;
             walk.share = share;
             let end = walk.steps(&template.steps, 0.0);
             walk.finish(end);
             ms += end * share;
+            cpu += cpu_ms(&template.steps) * time.factor * share;
             calls.count += walk.calls.len() as f64 * share;
             calls.ms += walk.calls.iter().map(|(begin, end)| end - begin).sum::<f64>() * share;
             calls.elapsed_ms += union(&mut walk.calls) * share;
@@ -96,7 +102,7 @@ impl Necessary {
             kind: "processors",
             name: "processors".into(),
             // A collection that stops the process takes all processors.
-            ms: time.ms() + processors * pause,
+            ms: cpu + time.side_ms + processors * pause,
             units: Some(processors),
         }];
         if pause > 0.0 {

@@ -3,6 +3,7 @@
 use yunti_base::{Code, Error, Result};
 
 use super::change::{Amount, Change, Conversion};
+use super::mix;
 use super::names::{find, missing};
 use super::overlap::at_once;
 use crate::demands::{Cpu, Demands, ProcessorTime, ResourceKind, Scaling, Step};
@@ -78,6 +79,8 @@ fn one(demands: &mut Demands, change: &Change, conversions: &[Conversion]) -> Re
         Change::NoCollections => demands.gc = None,
         Change::Young(bytes) => young::resize(demands, *bytes)?,
         Change::Memory(factor) => young::scale_allocation(demands, *factor),
+        Change::Share { kind, share } => mix::share(demands, kind, *share)?,
+        Change::Without(kind) => mix::without(demands, kind)?,
         Change::Convert { from, to, factor } => convert(demands, from, to, *factor, conversions)?,
     }
     Ok(())

@@ -25,6 +25,13 @@ impl Amount {
     }
 }
 
+/// New share of something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Part {
+    Times(f64),
+    Percent(f64),
+}
+
 /// Change of a service. `Display` writes it as `parse` reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
@@ -46,6 +53,10 @@ pub enum Change {
     Young(f64),
     /// Allocation of a request.
     Memory(f64),
+    /// Share of a kind of requests among all, by a part of its name; the number of all stays.
+    Share { kind: String, share: Part },
+    /// No more requests of a kind, by a part of its name.
+    Without(String),
     /// Another format of messages. The factor is the speed of the new one; absent: from the table.
     Convert { from: String, to: String, factor: Option<f64> },
 }
@@ -90,6 +101,9 @@ impl fmt::Display for Change {
             Change::NoCollections => f.write_str("gc off"),
             Change::Young(bytes) => write!(f, "young {}m", (bytes / f64::from(1 << 20)).round()),
             Change::Memory(factor) => write!(f, "memory x{factor}"),
+            Change::Share { kind, share: Part::Times(factor) } => write!(f, "share {kind} x{factor}"),
+            Change::Share { kind, share: Part::Percent(percent) } => write!(f, "share {kind} {percent}%"),
+            Change::Without(kind) => write!(f, "without {kind}"),
             Change::Convert { from, to, factor: None } => write!(f, "{from} -> {to}"),
             Change::Convert { from, to, factor: Some(factor) } => write!(f, "{from} -> {to} x{factor}"),
         }

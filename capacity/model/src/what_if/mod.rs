@@ -3,6 +3,7 @@
 mod answer;
 mod apply;
 mod change;
+mod mix;
 mod names;
 mod overlap;
 mod words;

@@ -2,7 +2,7 @@
 
 use yunti_base::{Code, Error, Result};
 
-use super::change::{Amount, Change};
+use super::change::{Amount, Change, Part};
 use crate::demands::ResourceKind;
 
 const TEXT_BYTES_MAX: usize = 4_000;
@@ -25,6 +25,12 @@ pub fn parse(text: &str) -> Result<Change> {
     }
     if let Some((from, to)) = text.split_once("->") {
         return convert(text, from.trim(), to.trim());
+    }
+    if let Some(kind) = text.strip_prefix("without ") {
+        return Ok(Change::Without(kind.trim().to_string()));
+    }
+    if let Some(rest) = text.strip_prefix("share ") {
+        return share(text, rest.trim());
     }
     let words: Vec<&str> = text.split_whitespace().collect();
     let [keyword, .., last] = words[..] else { return Err(unknown(text)) };
@@ -58,6 +64,22 @@ pub fn parse(text: &str) -> Result<Change> {
         Amount::Times(factor) if kind != ResourceKind::Threads => Ok(Change::Hold { kind, name, factor }),
         amount => Ok(Change::Units { kind, name, amount: whole(text, amount)? }),
     }
+}
+
+fn share(text: &str, rest: &str) -> Result<Change> {
+    let Some((kind, last)) = rest.rsplit_once(char::is_whitespace) else {
+        return Err(wrong(text, "name a kind of requests and its share: share GET /search x2"));
+    };
+    let percent = last.strip_suffix('%').map(|digits| digits.parse::<f64>().ok());
+    let share = match percent {
+        Some(Some(percent)) if percent > 0.0 && percent <= 100.0 => Part::Percent(percent),
+        Some(_) => return Err(wrong(text, "a share is above 0 % and at most 100 %")),
+        None => match amount(text, last)? {
+            Amount::Times(factor) => Part::Times(factor),
+            _ => return Err(wrong(text, "it ends in x2 or 40%")),
+        },
+    };
+    Ok(Change::Share { kind: kind.trim().to_string(), share })
 }
 
 fn convert(text: &str, from: &str, to: &str) -> Result<Change> {
@@ -111,7 +133,10 @@ fn bytes(text: &str, word: &str) -> Result<f64> {
 }
 
 fn unknown(text: &str) -> Error {
-    wrong(text, "use cpu, lock, pool, threads, remote, disk, sleep, parallel:, gc off, young, memory or A -> B")
+    wrong(
+        text,
+        "use cpu, lock, pool, threads, remote, disk, sleep, parallel:, gc off, young, memory, share, without or A -> B",
+    )
 }
 
 fn wrong(text: &str, hint: &str) -> Error {
@@ -147,6 +172,9 @@ mod tests {
             "Java serialisation -> fory x2.5",
             "disk x0.5",
             "sleep x0.1",
+            "share GET /search x2",
+            "share GET /item/* 40%",
+            "without GET /report",
         ] {
             assert_eq!(parse(text).unwrap().to_string(), text);
         }
@@ -177,6 +205,11 @@ mod tests {
             "a ->",
             "a -> b 3",
             "turbo x2",
+            "share x2",
+            "share GET /a +2",
+            "share GET /a 0%",
+            "share GET /a 101%",
+            "without",
             "cpu core +2",
             "young 99999999g",
             "é x0.5",

@@ -1,9 +1,9 @@
 //! The answer as a page: one HTML file that fetches nothing. All but the sliders works without scripts.
 //!
 //! ```text
-//!   header, figures, advice -> curve -> resources -> what if -> young generation -> numbers
-//!   summary.rs                 curve.rs resources.rs what_if.rs  young.rs            curve.rs
-//!                              chart.rs              sliders.rs, model.js, page.js
+//!   header, figures, advice -> curve -> resources -> kinds -> what if -> young generation -> numbers
+//!   summary.rs                 curve.rs resources.rs ../kinds.rs what_if.rs young.rs         curve.rs
+//!                              chart.rs                          sliders.rs, model.js, page.js
 //! ```
 
 mod chart;
@@ -16,7 +16,7 @@ mod young;
 
 use yunti_program::page::Page;
 
-use super::Report;
+use super::{Report, kinds};
 
 const STYLE: &str = include_str!("page.css");
 /// Computation of the sliders, then their elements.
@@ -28,7 +28,9 @@ pub fn page(report: &Report<'_>) -> String {
     let foot = format!("Yunti {}. docs/guide/capacity.md explains the terms.", env!("CARGO_PKG_VERSION"));
     let main = summary::sections(report)
         .into_iter()
-        .chain([curve::section_of(report), resources::section_of(report), what_if::section_of(report)])
+        .chain([curve::section_of(report), resources::section_of(report)])
+        .chain(kinds::section_of(report))
+        .chain([what_if::section_of(report)])
         .chain(young::section_of(report))
         .chain([curve::numbers(report)]);
     Page { title: &title, style: STYLE, script: Some(SCRIPT), foot: &foot }.of(main)

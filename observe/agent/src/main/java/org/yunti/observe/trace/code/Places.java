@@ -160,13 +160,15 @@ final class Places {
     add("org.jboss.threads.EnhancedQueueExecutor",
         new Place("tryExecute", "(Lorg/jboss/threads/EnhancedQueueExecutor$Task;)", Role.SUBMIT));
     add("org.jboss.threads.EnhancedQueueExecutor$Task", new Place("run", "()", Role.RUN));
-    String netty = "io.netty.util.concurrent.";
-    add(netty + "SingleThreadEventExecutor", new Place("execute", "(Ljava/lang/Runnable;)", Role.SUBMIT),
-        new Place("lazyExecute", "(Ljava/lang/Runnable;)", Role.SUBMIT));
-    add(netty + "AbstractEventExecutor", new Place("safeExecute", "(Ljava/lang/Runnable;)", Role.RUN, first),
-        new Place("runTask", "(Ljava/lang/Runnable;)", Role.RUN, first));
-    add(netty + "AbstractScheduledEventExecutor",
-        new Place("schedule", "(Lio/netty/util/concurrent/ScheduledFutureTask;)", Role.SCHEDULE));
+    // gRPC has a copy of Netty under another name.
+    for (String netty : new String[] {"io.netty.util.concurrent.", "io.grpc.netty.shaded.io.netty.util.concurrent."}) {
+      add(netty + "SingleThreadEventExecutor", new Place("execute", "(Ljava/lang/Runnable;)", Role.SUBMIT),
+          new Place("lazyExecute", "(Ljava/lang/Runnable;)", Role.SUBMIT));
+      add(netty + "AbstractEventExecutor", new Place("safeExecute", "(Ljava/lang/Runnable;)", Role.RUN, first),
+          new Place("runTask", "(Ljava/lang/Runnable;)", Role.RUN, first));
+      add(netty + "AbstractScheduledEventExecutor",
+          new Place("schedule", "(L" + netty.replace('.', '/') + "ScheduledFutureTask;)", Role.SCHEDULE));
+    }
 
     add("com.zaxxer.hikari.pool.HikariPool", acquire("getConnection", "(J)"), release("recycle", ""));
     for (String pool : new String[] {"org.apache.commons.pool2.impl", "org.apache.tomcat.dbcp.pool2.impl"}) {
