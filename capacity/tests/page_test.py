@@ -97,7 +97,8 @@ class Output(Page):
             "kinds": [{"name": "GET /search", "count": 1200}, {"name": "GET /report", "count": 300}]})
         path = self.file("mixed.json", mixed)
         kinds = json.loads(run("--demands", path, "--json"))["kinds"]
-        self.assertEqual([(kind["name"], kind["share"]) for kind in kinds], [("GET /search", 0.8), ("GET /report", 0.2)])
+        shares = [(kind["name"], kind["share"]) for kind in kinds]
+        self.assertEqual(shares, [("GET /search", 0.8), ("GET /report", 0.2)])
         self.assertAlmostEqual(kinds[1]["necessary_ms"] - kinds[0]["necessary_ms"], 5, delta=0.01)
         self.assertRegex(run("--demands", path), r"20 % .* GET /report")
         self.assertRegex(run("--demands", path, "-o", f"{self.folder.name}/mixed.html"), r"GET /search")
@@ -108,7 +109,8 @@ class Output(Page):
         self.assertEqual((more["per_second"], none["per_second"]), (100, 80))
         self.assertGreater(more["mean_ms"], none["mean_ms"] + 1)
         for wrong in ("share /nowhere x2", "share GET /report x6", "without /", "share GET /report +2"):
-            self.assertIn("GET /report" if "nowhere" in wrong else wrong, run("what-if", "--demands", path, wrong, expect=2))
+            errors = run("what-if", "--demands", path, wrong, expect=2)
+            self.assertIn("GET /report" if "nowhere" in wrong else wrong, errors)
 
     def test_an_output_that_cannot_be_written_fails_first(self):
         # A measurement of this process would fail with another code.

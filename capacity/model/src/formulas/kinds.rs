@@ -56,8 +56,9 @@ mod tests {
     #[test]
     fn each_kind_has_its_own_need() {
         let text = r#"{"version":1,"processors":{"count":2},"requests":{"kinds":[
-            {"name":"GET /a","count":30,"allocated_bytes":500},{"name":"GET /b","count":10},{"name":"GET /c","count":1}]},
-            "templates":[{"kind":0,"steps":[["cpu",2]]},{"kind":0,"steps":[["cpu",4]]},{"kind":1,"steps":[["cpu",8]]}]}"#;
+            {"name":"GET /a","count":30,"allocated_bytes":500},
+            {"name":"GET /b","count":10},{"name":"GET /c","count":1}]},"templates":[
+            {"kind":0,"steps":[["cpu",2]]},{"kind":0,"steps":[["cpu",4]]},{"kind":1,"steps":[["cpu",8]]}]}"#;
         let demands = parse(text).unwrap();
         let found = kinds(&demands, Some(Place::Processors));
         let near = |need: &KindNeed| (need.share * 41.0).round() as u32;

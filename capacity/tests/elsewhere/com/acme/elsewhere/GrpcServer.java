@@ -20,7 +20,7 @@ import java.util.concurrent.Executors;
 /**
  * gRPC server whose messages are texts.
  *
- * <p>With the words {@code client PORT RATE SECONDS} it calls one instead, this many times a second, each kind in turn.
+ * <p>With the words {@code client PORT RATE} it calls one instead, this many times a second, each kind in turn.
  */
 public final class GrpcServer {
     private static final String[] KINDS = {"Here", "Pool", "Timer"};
@@ -51,7 +51,7 @@ public final class GrpcServer {
 
     public static void main(String[] words) throws Exception {
         if (words.length > 0) {
-            call(Integer.parseInt(words[1]), Double.parseDouble(words[2]), Double.parseDouble(words[3]));
+            call(Integer.parseInt(words[1]), Double.parseDouble(words[2]));
             return;
         }
         ServerServiceDefinition.Builder service = ServerServiceDefinition.builder("acme.Answers");
@@ -68,16 +68,17 @@ public final class GrpcServer {
         server.awaitTermination();
     }
 
-    private static void call(int port, double rate, double seconds) throws Exception {
+    private static void call(int port, double rate) throws Exception {
         ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+        ClientCalls.blockingUnaryCall(channel, method(KINDS[0]), CallOptions.DEFAULT, "ask");
+        System.out.println("ready");
         long begin = System.nanoTime();
-        for (int i = 0; System.nanoTime() - begin < seconds * 1e9; i++) {
+        for (int i = 0;; i++) {
             long wait = begin + (long) (i / rate * 1e9) - System.nanoTime();
             if (wait > 0) {
                 Thread.sleep(wait / 1_000_000, (int) (wait % 1_000_000));
             }
             ClientCalls.futureUnaryCall(channel.newCall(method(KINDS[i % KINDS.length]), CallOptions.DEFAULT), "ask");
         }
-        channel.shutdownNow();
     }
 }

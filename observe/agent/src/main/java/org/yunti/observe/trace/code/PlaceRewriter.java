@@ -40,7 +40,8 @@ public final class PlaceRewriter extends ClassChanges {
 
   @Override
   boolean matches(String name, boolean isOfJdk) {
-    return !places(name).isEmpty() || server.containsKey(name) || withMonitors.contains(name) || !requests.of(name, isOfJdk).isEmpty();
+    return !places(name).isEmpty() || server.containsKey(name) || withMonitors.contains(name)
+        || !requests.of(name, isOfJdk).isEmpty();
   }
 
   private List<Place> places(String name) {

@@ -75,7 +75,8 @@ final class Servers {
       String servlet = servlets + ".servlet.http.HttpServlet";
       String descriptor = "(L" + servlets + "/servlet/http/HttpServletRequest;";
       add(servlet, "service", Map.of(servlet, List.of(
-          new Place("service", descriptor, Role.REQUEST, About.NONE), new Place("service", descriptor, Role.NAME, first))));
+          new Place("service", descriptor, Role.REQUEST, About.NONE),
+          new Place("service", descriptor, Role.NAME, first))));
     }
 
     // One channel has one request after the other. Its event loop reads a head, and writes the end of an answer.
