@@ -3,6 +3,7 @@
 mod service;
 
 use service::{Service, exponential};
+use yunti_model::formulas::Necessary;
 use yunti_model::simulate::{Network, Point, Run};
 
 fn run(requests: u32) -> Run {
@@ -146,6 +147,26 @@ fn a_lock_may_be_acquired_again_by_its_holder() {
         .resource("lock", "Stock", Some(1))
         .template(r#"[["acquire",0],["acquire",0],["cpu",5],["release",0],["cpu",5],["release",0]]"#);
     close(Network::new(&service.demands()).closed(4, &run(2000)).unwrap().per_second, 100.0, 0.01, "again");
+}
+
+#[test]
+fn readers_share_a_lock_and_writers_are_alone() {
+    let service = |templates: &[&str]| {
+        let service = Service::new(2.0).resource("lock", "Prices", Some(1)).resource("sleep", "sleep", None);
+        service.templates(templates.iter().map(|steps| (*steps).to_owned())).demands()
+    };
+    let (read, write) =
+        (r#"[["acquire",0,"shared"],["wait",1,10],["release",0]]"#, r#"[["acquire",0],["wait",1,10],["release",0]]"#);
+    let peak = |templates: &[&str]| Network::new(&service(templates)).closed(8, &run(4000)).unwrap().per_second;
+    close(peak(&[read]), 800.0, 0.01, "readers");
+    close(peak(&[write]), 100.0, 0.01, "writers");
+    // Readers between two writers go on together, at most 7 of 8 clients: both turns take 20 ms.
+    let mixed = peak(&[read, read, read, read, read, read, read, write]);
+    assert!(mixed > 200.0 && mixed < 450.0, "{mixed}");
+    // Only writers keep others out for their time.
+    let necessary = Necessary::of(&service(&[read, write]));
+    let lock = necessary.items.iter().find(|item| item.name == "Prices").unwrap();
+    close(lock.ms, 5.0, 0.001, "a writer in two requests");
 }
 
 #[test]

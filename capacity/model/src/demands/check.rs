@@ -199,7 +199,7 @@ impl<'a> Walk<'a> {
                     self.resource(*resource)?;
                     self.ms(*ms)?;
                 }
-                Step::Acquire(resource) => {
+                Step::Acquire(resource) | Step::Share(resource) => {
                     self.resource(*resource)?;
                     *self.held.entry(*resource).or_default() += 1;
                 }

@@ -6,6 +6,9 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// Third element of an acquisition that others may share.
+const SHARED: &str = "shared";
+
 /// Step of a request or of one of its tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -15,6 +18,8 @@ pub enum Step {
     Wait { resource: u32, ms: f64 },
     /// Begin of holding one unit of a resource.
     Acquire(u32),
+    /// Begin of holding a resource that others may hold in the same way, as readers do.
+    Share(u32),
     /// End of holding one unit.
     Release(u32),
     /// Begin of a task that runs beside, on a thread of an executor. Absent executor: no thread is needed.
@@ -51,6 +56,11 @@ impl Serialize for Step {
             Step::Acquire(resource) => {
                 array.serialize_element("acquire")?;
                 array.serialize_element(resource)?;
+            }
+            Step::Share(resource) => {
+                array.serialize_element("acquire")?;
+                array.serialize_element(resource)?;
+                array.serialize_element(SHARED)?;
             }
             Step::Release(resource) => {
                 array.serialize_element("release")?;
@@ -91,7 +101,13 @@ impl<'de> Visitor<'de> for StepVisitor {
         let step = match name.as_str() {
             "cpu" => Step::Cpu(next(&mut array, "milliseconds")?),
             "wait" => Step::Wait { resource: next(&mut array, "a resource")?, ms: next(&mut array, "milliseconds")? },
-            "acquire" => Step::Acquire(next(&mut array, "a resource")?),
+            "acquire" => {
+                let resource = next(&mut array, "a resource")?;
+                match array.next_element::<serde_json::Value>()? {
+                    Some(way) if way == SHARED => Step::Share(resource),
+                    _ => Step::Acquire(resource),
+                }
+            }
             "release" => Step::Release(next(&mut array, "a resource")?),
             "spawn" => Step::Spawn {
                 task: next(&mut array, "a number of the task")?,

@@ -150,8 +150,8 @@ struct Walk<'a> {
     occupied_ms: Vec<f64>,
     /// Share of the template among all requests.
     share: f64,
-    /// Held resources and the begin of each hold.
-    held: Vec<(usize, f64)>,
+    /// Held resources, and the begin of each hold; readers share theirs, so that none keeps others out for its time.
+    held: Vec<(usize, Option<f64>)>,
     /// End of each task by its number.
     tasks: HashMap<u32, f64>,
     /// Begin and end of each call to another machine.
@@ -173,12 +173,13 @@ impl Walk<'_> {
                     }
                     now += ms;
                 }
-                Step::Acquire(resource) => self.held.push((self.index[resource], now)),
+                Step::Acquire(resource) => self.held.push((self.index[resource], Some(now))),
+                Step::Share(resource) => self.held.push((self.index[resource], None)),
                 Step::Release(resource) => {
                     let place = self.index[resource];
                     if let Some(at) = self.held.iter().rposition(|(held, _)| *held == place) {
                         let (_, begin) = self.held.remove(at);
-                        self.hold(place, now - begin);
+                        self.hold(place, begin.map_or(0.0, |begin| now - begin));
                     }
                 }
                 Step::Spawn { task, on, steps } => {
@@ -207,7 +208,7 @@ impl Walk<'_> {
     /// Ends the holds that a template has not released.
     fn finish(&mut self, end: f64) {
         while let Some((place, begin)) = self.held.pop() {
-            self.hold(place, end - begin);
+            self.hold(place, begin.map_or(0.0, |begin| end - begin));
         }
         self.tasks.clear();
     }

@@ -73,6 +73,7 @@ pub(super) struct Hold {
     pub(super) station: u32,
     pub(super) task: u32,
     pub(super) depth: u32,
+    pub(super) is_shared: bool,
 }
 
 /// Run of a network under a load.

@@ -15,6 +15,8 @@ pub(super) enum Operation {
         ms: f64,
     },
     Acquire(u32),
+    /// Like an acquisition, beside others of this kind.
+    Share(u32),
     Release(u32),
     /// Begin of the task with this number within the request, at this place.
     Spawn {
@@ -192,6 +194,7 @@ impl Build<'_> {
                     Operation::Wait { station: self.station(*resource), ms: *ms }
                 }
                 Step::Acquire(resource) => Operation::Acquire(self.station(*resource)),
+                Step::Share(resource) => Operation::Share(self.station(*resource)),
                 Step::Release(resource) => Operation::Release(self.station(*resource)),
                 Step::Spawn { task, on, steps } => {
                     let number = self.number(*task);

@@ -7,7 +7,10 @@ pub struct Station {
     /// Absent: no limit.
     units: Option<u32>,
     in_use: u32,
-    queue: VecDeque<u32>,
+    /// Tasks that share the station. Nobody else has it then.
+    sharing: u32,
+    /// Tasks that wait, and whether they share.
+    queue: VecDeque<(u32, bool)>,
     /// Task that holds the only unit, to find circles of waiting tasks.
     pub holder: Option<u32>,
     changed_ms: f64,
@@ -20,6 +23,7 @@ impl Station {
         Station {
             units,
             in_use: 0,
+            sharing: 0,
             queue: VecDeque::new(),
             holder: None,
             changed_ms: 0.0,
@@ -29,25 +33,54 @@ impl Station {
     }
 
     /// Takes a unit for a task, or queues the task and returns false.
-    pub fn take(&mut self, task: u32, now: f64) -> bool {
+    pub fn take(&mut self, task: u32, is_shared: bool, now: f64) -> bool {
         self.sum(now);
-        if self.units.is_some_and(|units| self.in_use >= units) {
-            self.queue.push_back(task);
+        // A reader behind a waiting writer waits too.
+        if is_shared && !self.queue.is_empty() || !self.is_free(is_shared) {
+            self.queue.push_back((task, is_shared));
             return false;
         }
-        self.in_use += 1;
-        self.holder = Some(task);
+        self.add(task, is_shared);
         true
     }
 
-    /// Gives a unit back. Returns the task that receives it.
-    pub fn give(&mut self, now: f64) -> Option<u32> {
-        self.sum(now);
-        self.holder = self.queue.pop_front();
-        if self.holder.is_none() {
-            self.in_use -= 1;
+    fn is_free(&self, is_shared: bool) -> bool {
+        if is_shared {
+            self.in_use == 0
+        } else {
+            self.sharing == 0 && self.units.is_none_or(|units| self.in_use < units)
         }
-        self.holder
+    }
+
+    fn add(&mut self, task: u32, is_shared: bool) {
+        if is_shared {
+            self.sharing += 1;
+        } else {
+            self.in_use += 1;
+            self.holder = Some(task);
+        }
+    }
+
+    /// Gives a unit back.
+    pub fn give(&mut self, is_shared: bool, now: f64) {
+        self.sum(now);
+        if is_shared {
+            self.sharing -= 1;
+        } else {
+            self.in_use -= 1;
+            self.holder = None;
+        }
+    }
+
+    /// Returns the next task of the queue if it can have the station now, and has it.
+    pub fn grant(&mut self) -> Option<u32> {
+        let (task, is_shared) = *self.queue.front()?;
+        if !self.is_free(is_shared) {
+            return None;
+        }
+        self.queue.pop_front();
+        self.add(task, is_shared);
+        Some(task)
     }
 
     /// Returns whether one task at most can hold the station.
@@ -77,7 +110,7 @@ impl Station {
 
     fn sum(&mut self, now: f64) {
         let ms = now - self.changed_ms;
-        self.in_use_area += f64::from(self.in_use) * ms;
+        self.in_use_area += f64::from(self.in_use + self.sharing.min(1)) * ms;
         self.queue_area += self.queue.len() as f64 * ms;
         self.changed_ms = now;
     }
@@ -90,14 +123,33 @@ mod tests {
     #[test]
     fn units_go_to_waiters_in_order() {
         let mut station = Station::new(Some(1));
-        assert!(station.take(7, 0.0));
-        assert!(!station.take(8, 1.0) && !station.take(9, 2.0));
-        assert_eq!((station.give(4.0), station.holder, station.queued()), (Some(8), Some(8), 1));
-        assert_eq!((station.give(5.0), station.give(6.0)), (Some(9), None));
+        let give = |station: &mut Station, now| {
+            station.give(false, now);
+            station.grant()
+        };
+        assert!(station.take(7, false, 0.0));
+        assert!(!station.take(8, false, 1.0) && !station.take(9, false, 2.0));
+        assert_eq!((give(&mut station, 4.0), station.holder, station.queued()), (Some(8), Some(8), 1));
+        assert_eq!((give(&mut station, 5.0), give(&mut station, 6.0)), (Some(9), None));
         assert_eq!(station.areas(10.0), (6.0, 1.0 + 2.0 * 2.0 + 1.0));
         station.reset(10.0);
         assert_eq!(station.areas(20.0), (0.0, 0.0));
         let mut free = Station::new(None);
-        assert!((0..1000).all(|task| free.take(task, 0.0)));
+        assert!((0..1000).all(|task| free.take(task, false, 0.0)));
+    }
+
+    #[test]
+    fn readers_share_and_writers_are_alone() {
+        let mut station = Station::new(Some(1));
+        assert!(station.take(1, true, 0.0) && station.take(2, true, 1.0));
+        // A writer waits for both, and a reader behind it.
+        assert!(!station.take(3, false, 2.0) && !station.take(4, true, 3.0) && !station.take(5, true, 3.0));
+        station.give(true, 4.0);
+        assert_eq!(station.grant(), None);
+        station.give(true, 5.0);
+        assert_eq!((station.grant(), station.grant(), station.holder), (Some(3), None, Some(3)));
+        station.give(false, 7.0);
+        assert_eq!((station.grant(), station.grant(), station.grant()), (Some(4), Some(5), None));
+        assert_eq!(station.areas(8.0).0, 8.0);
     }
 }

@@ -25,9 +25,9 @@ impl Engine<'_> {
                     return Ok(());
                 }
                 Operation::Wait { station, ms } => match task.phase {
-                    Phase::Begin if !self.take(station, place)? => return Ok(()),
+                    Phase::Begin if !self.take(station, place, false)? => return Ok(()),
                     Phase::Waited => {
-                        self.give(station);
+                        self.give(station, false);
                         self.next(place);
                     }
                     _ => {
@@ -35,16 +35,17 @@ impl Engine<'_> {
                         return Ok(());
                     }
                 },
-                Operation::Acquire(station) => {
+                operation @ (Operation::Acquire(station) | Operation::Share(station)) => {
+                    let is_shared = matches!(operation, Operation::Share(_));
                     let is_granted = task.phase == Phase::Granted;
                     if !is_granted && self.holds_again(station, place) {
                         self.next(place);
                         continue;
                     }
-                    if !is_granted && !self.take(station, place)? {
+                    if !is_granted && !self.take(station, place, is_shared)? {
                         return Ok(());
                     }
-                    self.requests[task.request as usize].held.push(Hold { station, task: place, depth: 1 });
+                    self.requests[task.request as usize].held.push(Hold { station, task: place, depth: 1, is_shared });
                     self.next(place);
                     if is_granted && self.run.handoff_ms > 0.0 {
                         self.processors.push(place, self.run.handoff_ms);
@@ -83,8 +84,8 @@ impl Engine<'_> {
     }
 
     /// Takes a unit, or queues the task and returns false.
-    fn take(&mut self, station: u32, place: u32) -> Result<bool> {
-        let is_taken = self.stations[station as usize].take(place, self.now);
+    fn take(&mut self, station: u32, place: u32, is_shared: bool) -> Result<bool> {
+        let is_taken = self.stations[station as usize].take(place, is_shared, self.now);
         if !is_taken {
             self.tasks[place as usize].phase = Phase::Queued(station);
             if self.is_circle(station, place) {
@@ -94,8 +95,9 @@ impl Engine<'_> {
         Ok(is_taken)
     }
 
-    fn give(&mut self, station: u32) {
-        if let Some(next) = self.stations[station as usize].give(self.now) {
+    fn give(&mut self, station: u32, is_shared: bool) {
+        self.stations[station as usize].give(is_shared, self.now);
+        while let Some(next) = self.stations[station as usize].grant() {
             self.tasks[next as usize].phase = Phase::Granted;
             self.ready.push(next);
         }
@@ -124,8 +126,8 @@ impl Engine<'_> {
         let Some(at) = own.or_else(|| held.iter().rposition(|hold| hold.station == station)) else { return };
         held[at].depth -= 1;
         if held[at].depth == 0 {
-            held.remove(at);
-            self.give(station);
+            let is_shared = held.remove(at).is_shared;
+            self.give(station, is_shared);
         }
     }
 
@@ -161,7 +163,7 @@ impl Engine<'_> {
         if self.requests[request as usize].live == 0 {
             // What a request has not released goes back with its end.
             while let Some(hold) = self.requests[request as usize].held.pop() {
-                self.give(hold.station);
+                self.give(hold.station, hold.is_shared);
             }
             self.free_requests.push(request);
         }

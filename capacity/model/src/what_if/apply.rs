@@ -141,7 +141,7 @@ fn scale_holds(steps: &mut [Step], ids: &[u32], factor: f64) {
     let mut held = 0;
     for step in steps {
         match step {
-            Step::Acquire(of) if ids.contains(of) => held += 1,
+            Step::Acquire(of) | Step::Share(of) if ids.contains(of) => held += 1,
             Step::Release(of) if ids.contains(of) => held -= 1,
             Step::Wait { resource, ms } if held > 0 || ids.contains(resource) => *ms *= factor,
             Step::Cpu(ms) if held > 0 => *ms *= factor,

@@ -27,7 +27,10 @@ fn overlap(steps: &[Step], is_call: &dyn Fn(u32) -> bool, next_task: &mut u32, h
                 for other in &calls[1..] {
                     let mut own = inside(&steps[units[*other].clone()], is_call, next_task, held);
                     // The task is another thread, but what surrounds it is held already.
-                    own.retain(|step| !matches!(step, Step::Acquire(of) | Step::Release(of) if held.contains(of)));
+                    let is_of = |of: &u32| held.contains(of);
+                    own.retain(|step| {
+                        !matches!(step, Step::Acquire(of) | Step::Share(of) | Step::Release(of) if is_of(of))
+                    });
                     made.push(Step::Spawn { task: *next_task, on: None, steps: own });
                     tasks.push(*next_task);
                     *next_task = next_task.saturating_add(1);
@@ -46,9 +49,9 @@ fn overlap(steps: &[Step], is_call: &dyn Fn(u32) -> bool, next_task: &mut u32, h
 /// Returns a unit with the calls inside of its hold at once.
 fn inside(part: &[Step], is_call: &dyn Fn(u32) -> bool, next_task: &mut u32, held: &[u32]) -> Vec<Step> {
     match part {
-        [Step::Acquire(of), between @ .., last] => {
+        [first @ (Step::Acquire(of) | Step::Share(of)), between @ .., last] => {
             let held: Vec<u32> = held.iter().copied().chain([*of]).collect();
-            let mut made = vec![Step::Acquire(*of)];
+            let mut made = vec![first.clone()];
             made.extend(overlap(between, is_call, next_task, &held));
             made.push(last.clone());
             made
@@ -82,7 +85,7 @@ fn hold_end(steps: &[Step], at: usize) -> Option<usize> {
     let mut open: Vec<u32> = Vec::new();
     for (place, step) in steps.iter().enumerate().skip(at) {
         match step {
-            Step::Acquire(of) => open.push(*of),
+            Step::Acquire(of) | Step::Share(of) => open.push(*of),
             Step::Release(of) if open.pop() != Some(*of) => return None,
             _ => {}
         }
