@@ -20,7 +20,7 @@ use yunti_probe::target::Start;
 
 /// Time in which nothing but processor time and connections is measured.
 const BASELINE: Duration = Duration::from_secs(4);
-/// Time in which the classes at which requests wait are found.
+/// Time in which the classes whose monitors requests enter are found.
 const CANDIDATES: Duration = Duration::from_secs(4);
 
 /// Measure what a request needs of processors, locks, pools, remotes: a document for `yunti capacity`

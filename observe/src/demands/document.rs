@@ -161,12 +161,13 @@ fn of_step(step: &Step, resources: &Resources) -> Value {
         Step::Cpu(ms) => json!(["cpu", rounded(*ms)]),
         Step::Wait(used, ms) => json!(["wait", resources.number(*used), rounded(*ms)]),
         Step::Acquire(object) => json!(["acquire", resources.number(Used::Object(*object))]),
+        Step::Share(object) => json!(["acquire", resources.number(Used::Object(*object)), "shared"]),
         Step::Release(object) => json!(["release", resources.number(Used::Object(*object))]),
         // A task without a resource needs no thread.
         Step::Spawn(task, threads, steps) => json!([
             "spawn",
             task,
-            resources.number(*threads),
+            (*threads != Used::OtherThread).then(|| resources.number(*threads)),
             steps.iter().map(|step| of_step(step, resources)).collect::<Vec<_>>()
         ]),
         Step::Join(tasks) => json!(["join", tasks]),

@@ -41,8 +41,12 @@ impl Resources {
             holds.keys().map(|object| (*object, parallelism(*object, builder, evidence))).collect();
         let need = |object: u32| holds[&object] / count / f64::from(sizes[&object].max(1));
         let most = holds.keys().map(|object| need(*object)).fold(cpu / processors.max(0.1), f64::max);
-        let private = private(&holds, builder, evidence);
-        let counts = |object: &u32| need(*object) > most * COUNTS && !private.contains(object);
+        let private = private(&sizes, builder, evidence);
+        let mut alone = HashSet::new();
+        requests.iter().for_each(|steps| add_alone(steps, &mut alone));
+        // Without a writer, readers wait for nobody.
+        let counts =
+            |object: &u32| need(*object) > most * COUNTS && !private.contains(object) && alone.contains(object);
         let mut kept: Vec<u32> = holds.keys().copied().filter(counts).collect();
         kept.sort_by(|a, b| need(*b).total_cmp(&need(*a)).then(a.cmp(b)));
         kept.truncate(OBJECTS_MAX);
@@ -72,9 +76,11 @@ impl Resources {
         for step in steps {
             match step {
                 Step::Wait(used, _) => self.add(*used, sizes, evidence),
-                Step::Acquire(object) => self.add(Used::Object(*object), sizes, evidence),
+                Step::Acquire(object) | Step::Share(object) => self.add(Used::Object(*object), sizes, evidence),
                 Step::Spawn(_, threads, of_task) => {
-                    self.add(*threads, sizes, evidence);
+                    if *threads != Used::OtherThread {
+                        self.add(*threads, sizes, evidence);
+                    }
                     self.add_all(of_task, sizes, evidence);
                 }
                 Step::Cpu(_) | Step::Release(_) | Step::Join(_) => {}
@@ -157,13 +163,15 @@ fn name(object: &Object) -> String {
 }
 
 /// Returns the objects that no two threads ever share.
-fn private(holds: &HashMap<u32, f64>, builder: &Builder<'_>, evidence: &Evidence) -> HashSet<u32> {
+///
+/// @param sizes units of each object: several units are for several threads
+fn private(sizes: &HashMap<u32, u32>, builder: &Builder<'_>, evidence: &Evidence) -> HashSet<u32> {
     let mut by_user: HashMap<String, Vec<u32>> = HashMap::new();
-    for object in holds.keys() {
+    for (object, _) in sizes.iter().filter(|(_, units)| **units == 1) {
         by_user.entry(evidence.places.object(*object).map(user).unwrap_or_default()).or_default().push(*object);
     }
-    let is_of_one = |object: &u32| builder.holds().contains_key(object) && builder.is_of_one_thread(*object);
-    let mut private: HashSet<u32> = holds.keys().copied().filter(is_of_one).collect();
+    let is_of_one = |object: &u32| !builder.holds().get(*object).is_empty() && builder.is_of_one_thread(*object);
+    let mut private: HashSet<u32> = sizes.keys().copied().filter(is_of_one).collect();
     for objects in by_user.into_values().filter(|objects| objects.len() > 1) {
         private.extend(builder.private(&objects));
     }
@@ -184,7 +192,7 @@ fn parallelism(identity: u32, builder: &Builder<'_>, evidence: &Evidence) -> u32
         return 1;
     }
     let said = said.and_then(|object| object.size);
-    let holds = builder.holds().get(&identity).map_or(&[][..], Vec::as_slice);
+    let holds = builder.holds().get(identity);
     let mut changes: Vec<(u64, i32)> = Vec::new();
     for (begin, end, _) in holds {
         changes.push((*begin, 1));
@@ -198,53 +206,87 @@ fn parallelism(identity: u32, builder: &Builder<'_>, evidence: &Evidence) -> u32
     }
     most = most.max(1);
     // What is free and what is held at one moment are all. A change between both counts makes one of them wrong.
+    let weight = builder.holds().weight(identity);
     let mut sums: HashMap<u32, usize> = HashMap::new();
     for (at, free) in evidence.places.free(identity) {
-        let held = holds.iter().filter(|(begin, end, _)| begin <= at && at < end).count() as u32;
-        *sums.entry(free.saturating_add(held)).or_default() += 1;
+        let held = holds.iter().filter(|(begin, end, _)| begin <= at && at < end).count();
+        *sums.entry(free.saturating_add((held as f64 * weight).round() as u32)).or_default() += 1;
     }
     let all = sums.into_iter().max_by_key(|(sum, times)| (*times, *sum)).map(|(sum, _)| sum);
-    (most as u32).max(all.or(said).unwrap_or(1))
+    let all = all.or(said).map(|all| (f64::from(all) / weight) as u32);
+    (most as u32).max(all.unwrap_or(1))
+}
+
+/// Adds the objects that are held by one alone, at least now and then.
+fn add_alone(steps: &[Step], alone: &mut HashSet<u32>) {
+    for step in steps {
+        match step {
+            Step::Acquire(object) => {
+                alone.insert(*object);
+            }
+            Step::Spawn(_, _, of_task) => add_alone(of_task, alone),
+            _ => {}
+        }
+    }
 }
 
 /// Returns the milliseconds for which each object is held, over all requests.
 fn held_ms(requests: &[Vec<Step>]) -> HashMap<u32, f64> {
     let mut held = HashMap::new();
-    requests.iter().for_each(|steps| {
-        add_held(steps, &mut held);
-    });
+    for steps in requests {
+        let mut walk = Walk { held: &mut held, open: Vec::new(), ends: HashMap::new() };
+        let end = walk.steps(steps, 0.0);
+        walk.finish(end);
+    }
     held
 }
 
-fn add_held(steps: &[Step], held: &mut HashMap<u32, f64>) {
-    let mut open: Vec<u32> = Vec::new();
-    for step in steps {
-        let ms = match step {
-            Step::Cpu(ms) | Step::Wait(_, ms) => *ms,
-            Step::Acquire(object) => {
-                held.entry(*object).or_default();
-                open.push(*object);
-                0.0
+/// Walk over a request without any queue.
+struct Walk<'a> {
+    held: &'a mut HashMap<u32, f64>,
+    /// Held objects, and the begin of each hold.
+    open: Vec<(u32, f64)>,
+    /// Ends of tasks.
+    ends: HashMap<u32, f64>,
+}
+
+impl Walk<'_> {
+    /// Returns the end of steps that begin at a time.
+    fn steps(&mut self, steps: &[Step], begin: f64) -> f64 {
+        let mut now = begin;
+        for step in steps {
+            match step {
+                Step::Cpu(ms) | Step::Wait(_, ms) => now += ms,
+                Step::Acquire(object) | Step::Share(object) => self.open.push((*object, now)),
+                Step::Release(object) => {
+                    if let Some(at) = self.open.iter().rposition(|(open, _)| open == object) {
+                        let (_, begin) = self.open.remove(at);
+                        *self.held.entry(*object).or_default() += (now - begin).max(0.0);
+                    }
+                }
+                Step::Spawn(task, _, of_task) => {
+                    let end = self.steps(of_task, now);
+                    self.ends.insert(*task, end);
+                }
+                Step::Join(tasks) => {
+                    now = tasks.iter().filter_map(|task| self.ends.get(task)).fold(now, |now, end| now.max(*end));
+                }
             }
-            Step::Release(object) => {
-                open.retain(|one| one != object);
-                0.0
-            }
-            Step::Spawn(_, _, of_task) => {
-                add_held(of_task, held);
-                0.0
-            }
-            Step::Join(_) => 0.0,
-        };
-        for object in &open {
-            *held.entry(*object).or_default() += ms;
+        }
+        now
+    }
+
+    /// Ends the holds that nothing has ended.
+    fn finish(self, end: f64) {
+        for (object, begin) in self.open {
+            *self.held.entry(object).or_default() += (end - begin).max(0.0);
         }
     }
 }
 
 fn keep_only(steps: &mut Vec<Step>, kept: &HashSet<u32>) {
     steps.retain_mut(|step| match step {
-        Step::Acquire(object) | Step::Release(object) => kept.contains(object),
+        Step::Acquire(object) | Step::Share(object) | Step::Release(object) => kept.contains(object),
         Step::Spawn(_, _, of_task) => {
             keep_only(of_task, kept);
             true

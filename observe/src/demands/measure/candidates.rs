@@ -1,12 +1,14 @@
-//! Classes at which requests wait: only they are changed, because each change makes the JVM compile code again.
+//! Classes whose monitors requests may wait for: only they are changed for it, because each change makes the JVM
+//! compile code again.
 //!
-//! A lock or pool that can bound the service is in use for a part of the time, so that now and then a request waits for
-//! it. Then a sample shows the wait.
+//! A monitor that can bound the service is held for a part of each request, so that samples show its holder within its
+//! class, also while nobody waits. Pools and locks of libraries are known by their classes: `Places.java`.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use yunti_base::Result;
+use yunti_heap::model::name::is_of_the_jdk;
 use yunti_probe::stack::{Frame, Kind};
 use yunti_probe::stopping::{PULSE, Stopping};
 use yunti_probe::target::Process;
@@ -17,27 +19,16 @@ use crate::jvm::{Event, Profiler, Recording, Sampling};
 const INTERVAL: Duration = Duration::from_millis(2);
 /// Classes of each kind.
 const CLASSES_MAX: usize = 50;
-/// Java frames from the innermost on in which a class of locks or pools is expected.
-const DEPTH: usize = 12;
+/// Share of the samples of requests from which on a class counts.
+const SHARE_MIN: f64 = 0.002;
+const SAMPLES_MIN: u64 = 3;
 const POOL_LOOP: &str = "java.util.concurrent.ThreadPoolExecutor.runWorker";
 const POOL_QUEUE: &str = "java.util.concurrent.ThreadPoolExecutor.getTask";
 
-const VIRTUAL: &str = "java.lang.VirtualThread.run";
-/// Classes at which virtual threads may wait.
-const OF_VIRTUAL: [&str; 4] = [
-    "java.util.concurrent.Semaphore",
-    "java.util.concurrent.locks.ReentrantLock",
-    "java.util.concurrent.ArrayBlockingQueue",
-    "java.util.concurrent.LinkedBlockingQueue",
-];
-
-/// Classes at which requests wait, the most frequent first.
+/// Classes whose monitors requests may wait for, the most frequent first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candidates {
-    /// Classes whose methods wait for monitors.
     pub monitors: Vec<String>,
-    /// Classes on the stacks of other waits.
-    pub waits: Vec<String>,
 }
 
 impl Candidates {
@@ -51,46 +42,46 @@ impl Candidates {
     }
 
     fn of(recording: &Recording, method: &str) -> Candidates {
-        let (mut monitors, mut waits) = (HashMap::new(), HashMap::new());
+        let (mut waited_for, mut entered, mut all) = (HashMap::new(), HashMap::new(), 0);
         for sample in &recording.samples {
             let has = |name: &str| sample.frames.iter().any(|frame| &*frame.name == name);
-            if !sample.state.contains("SLEEPING") || !(has(method) || has(POOL_LOOP) && !has(POOL_QUEUE)) {
+            let Some(begin) =
+                sample.frames.iter().position(|frame| &*frame.name == method || &*frame.name == POOL_LOOP)
+            else {
+                continue;
+            };
+            if has(POOL_QUEUE) {
                 continue;
             }
-            let classes = classes(&sample.frames);
+            all += sample.value;
+            let classes = classes(&sample.frames[begin..]);
             if is_for_monitor(&sample.frames) {
-                if let Some(class) = classes.first() {
-                    *monitors.entry((*class).to_owned()).or_default() += sample.value;
+                // Object.wait needs the monitor of its caller's object again.
+                if let Some(class) = classes.iter().find(|class| **class != "java.lang.Object") {
+                    *waited_for.entry((*class).to_owned()).or_default() += sample.value;
                 }
-                continue;
             }
             for (at, class) in classes.iter().enumerate() {
-                if !classes[..at].contains(class) {
-                    *waits.entry((*class).to_owned()).or_default() += sample.value;
+                if !classes[..at].contains(class) && !is_of_the_jdk(class) {
+                    *entered.entry((*class).to_owned()).or_default() += sample.value;
                 }
             }
         }
-        let mut found = Candidates { monitors: dearest(monitors), waits: dearest(waits) };
-        let is_virtual = |frames: &[Frame]| frames.iter().any(|frame| &*frame.name == VIRTUAL);
-        if recording.samples.iter().any(|sample| is_virtual(&sample.frames)) {
-            // They wait off all threads, where no sample shows them.
-            found.waits.extend(OF_VIRTUAL.iter().map(|class| (*class).to_owned()));
-        }
-        found
+        let least = SAMPLES_MIN.max((all as f64 * SHARE_MIN) as u64);
+        entered.retain(|_, samples| *samples >= least);
+        let mut monitors = dearest(waited_for);
+        let others: Vec<String> = dearest(entered).into_iter().filter(|class| !monitors.contains(class)).collect();
+        monitors.extend(others);
+        Candidates { monitors }
     }
 }
 
-/// Returns the classes of the innermost Java frames, the innermost first.
+/// Returns the classes of Java frames, the innermost first.
 fn classes(frames: &[Frame]) -> Vec<&str> {
     let is_java = |frame: &&Frame| !matches!(frame.kind, Kind::Native | Kind::Kernel | Kind::Jvm);
     let class = |frame: &'_ Frame| -> Option<usize> { frame.name.rfind('.') };
-    frames
-        .iter()
-        .rev()
-        .filter(is_java)
-        .take(DEPTH)
-        .filter_map(|frame| class(frame).map(|dot| &frame.name[..dot]))
-        .collect()
+    let named = frames.iter().rev().filter(is_java);
+    named.filter_map(|frame| class(frame).map(|dot| &frame.name[..dot])).collect()
 }
 
 /// Returns true if a thread waits for a monitor.
@@ -129,11 +120,16 @@ mod tests {
     }
 
     #[test]
-    fn classes_at_which_requests_wait() {
+    fn classes_with_monitors() {
+        let times = |count: u64, sample: Sample| Sample { value: count, ..sample };
         let samples = vec![
-            sample("STATE_SLEEPING", "a.Server.run a.Stock.take", "ObjectMonitor::enter"),
-            sample("STATE_SLEEPING", "a.Server.run a.Pool.take java.util.concurrent.Semaphore.acquire", ""),
-            sample("STATE_RUNNABLE", "a.Server.run a.Busy.sum", ""),
+            sample("STATE_SLEEPING", "a.Main.main a.Server.run a.Stock.take", "ObjectMonitor::enter"),
+            sample("STATE_SLEEPING", "a.Server.run java.util.Hashtable.get", "ObjectMonitor::enter"),
+            // Nobody waits for this one.
+            times(5, sample("STATE_SLEEPING", "a.Server.run a.Till.pay java.lang.Thread.sleep", "")),
+            times(5, sample("STATE_RUNNABLE", "a.Server.run a.Till.pay a.Busy.sum", "")),
+            times(2, sample("STATE_RUNNABLE", "a.Server.run a.Rare.sum", "")),
+            sample("STATE_RUNNABLE", "a.Timer.run a.Clock.tick", ""),
             // An idle thread of a pool.
             sample(
                 "STATE_SLEEPING",
@@ -142,7 +138,6 @@ mod tests {
             ),
         ];
         let found = Candidates::of(&Recording { samples, ..Recording::default() }, "a.Server.run");
-        assert_eq!(found.monitors, ["a.Stock"]);
-        assert_eq!(found.waits, ["a.Pool", "a.Server", "java.util.concurrent.Semaphore"]);
+        assert_eq!(found.monitors, ["a.Stock", "java.util.Hashtable", "a.Server", "a.Till", "a.Busy"]);
     }
 }

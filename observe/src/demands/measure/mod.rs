@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   baseline.rs     processor time of a request that nothing measures
-//!   candidates.rs   classes at which requests wait
+//!   candidates.rs   classes whose monitors requests may wait for
 //!   entry.rs        Java method at which requests begin
 //!   native.rs       requests and locks of a process that is no JVM
 //!   peers.rs        remote ends of descriptors
@@ -35,6 +35,7 @@ use self::processors::{ProcessorClock, ProcessorUse};
 use super::evidence::{Evidence, Runtime};
 use super::request::groups::Groups;
 use super::request::kinds::Names;
+use super::request::nesting::outermost;
 use super::request::places::Places;
 use super::request::timeline::{Sleep, Timeline};
 use crate::jvm::{CollectionLog, Message, PauseLog, Request, Tracer};
@@ -180,7 +181,7 @@ impl Sources {
 
 /// Measures requests of a JVM until the time is over.
 ///
-/// @param candidates classes at which requests wait
+/// @param candidates classes whose monitors requests may wait for
 pub fn measure_jvm(
     process: &Process,
     entry: &Entry,
@@ -194,7 +195,6 @@ pub fn measure_jvm(
         time: SETTLE + time,
         is_of_events: true,
         monitors: candidates.monitors,
-        waits_at: candidates.waits,
         ..Request::default()
     };
     let mut tracer = Tracer::start(process, &request)?;
@@ -238,6 +238,7 @@ pub fn measure_jvm(
     for timeline in &mut evidence.timelines {
         timeline.events.sort_by_key(|event| event.at_ns);
         timeline.allocated.sort_unstable();
+        timeline.events = outermost(&timeline.events, &collector.places);
         timeline.sleeps = timeline.tid.and_then(|tid| sleeps.remove(&tid)).unwrap_or_default();
     }
     evidence.timelines.sort_by(|a, b| (&a.name, a.tid).cmp(&(&b.name, b.tid)));

@@ -18,8 +18,7 @@ use super::work::Span;
 const AT_ONCE_NS: u64 = 50_000;
 
 /// Returns the steps of a request.
-pub fn steps(builder: &Builder<'_>, request: &Request) -> Vec<Step> {
-    let mut followed = Followed::new(request.end_ns);
+pub fn steps(builder: &Builder<'_>, request: &Request, followed: &mut Followed) -> Vec<Step> {
     let mut steps = Vec::new();
     for (at, part) in request.parts.iter().enumerate() {
         let is_known = |(run, _): &(Span, u32)| run.holds(part.thread, part.begin_ns);
@@ -27,17 +26,17 @@ pub fn steps(builder: &Builder<'_>, request: &Request) -> Vec<Step> {
             continue;
         }
         if at > 0 {
-            wait(&mut steps, &followed, part.begin_ns);
+            wait(&mut steps, followed, part.begin_ns);
         }
         let number = followed.next();
         followed.runs.push((*part, number));
-        let of_part = builder.of_span(part, &mut followed, 0);
+        let (of_part, _) = builder.of_span(part, followed, 0);
         steps.push(Step::Spawn(number, builder.threads(part), of_part));
     }
     let last = followed.runs.iter().rev().find(|(run, _)| run.holds(request.end_thread, request.end_ns));
     match last {
         Some((_, number)) => steps.push(Step::Join(vec![*number])),
-        None => wait(&mut steps, &followed, request.end_ns),
+        None => wait(&mut steps, followed, request.end_ns),
     }
     steps
 }

@@ -5,6 +5,8 @@
 //!   timeline.rs  events and waits of each thread, by time
 //!   kinds.rs     kinds of requests: method and path, without values
 //!   requests.rs  requests put together from their parts on several threads
+//!   nesting.rs   events within what is taken outside
+//!   holds.rs     times at which objects were held, by any thread
 //!   work.rs      requests and tasks: which thread did what, and when
 //!   elsewhere.rs steps of a request that ends on another thread than it began on
 //!   steps.rs     necessary steps of a request: waits for locks, pools and processors left out
@@ -16,8 +18,10 @@
 
 mod elsewhere;
 pub mod groups;
+pub mod holds;
 pub mod kinds;
 pub mod means;
+pub mod nesting;
 pub mod places;
 pub mod requests;
 pub mod scaling;

@@ -13,9 +13,15 @@ pub enum Role {
     Failed,
     /// It has it.
     Acquired,
+    /// It has it as one of many that share it.
+    Shared,
+    /// It has it again, after it gave it back to be woken.
+    Regained,
     /// It has a monitor that nothing announced.
     Entered,
     Released,
+    /// The next one that it has are this many units: the object is their number.
+    Weight,
     /// A task is handed over.
     Submitted,
     /// The next task runs on this pool.
@@ -43,8 +49,11 @@ impl Role {
             "w" | "m" => Role::Want,
             "f" => Role::Failed,
             "a" | "n" => Role::Acquired,
+            "A" => Role::Shared,
+            "c" => Role::Regained,
             "y" => Role::Entered,
             "r" | "o" => Role::Released,
+            "u" => Role::Weight,
             "s" => Role::Submitted,
             "x" => Role::Pool,
             "b" => Role::TaskBegins,
@@ -79,9 +88,12 @@ pub struct Places {
     /// Roles of places by number.
     roles: HashMap<u32, Role>,
     /// Methods of places at which requests begin.
-    methods: HashMap<u32, String>,
+    request_methods: HashMap<u32, String>,
     /// Numbers of names of the requests that begin at places.
     names: HashMap<u32, u32>,
+    /// Number of the first place of the same method.
+    methods: HashMap<u32, u32>,
+    numbers: HashMap<String, u32>,
     objects: HashMap<u32, Object>,
     /// Free units of pools at times of CLOCK_MONOTONIC.
     free: HashMap<u32, Vec<(u64, u32)>>,
@@ -94,14 +106,16 @@ impl Places {
         if let Some(role) = Role::of(letter) {
             self.roles.insert(number, role);
             if role == Role::RequestBegins {
-                self.methods.insert(number, method.to_owned());
+                self.request_methods.insert(number, method.to_owned());
             }
+            let first = *self.numbers.entry(method.to_owned()).or_insert(number);
+            self.methods.insert(number, first);
         }
     }
 
     /// Names requests after the methods at which they begin.
     pub fn name_requests(&mut self, mut number: impl FnMut(&str) -> Option<u32>) {
-        let named = self.methods.iter().filter_map(|(place, method)| Some((*place, number(method)?)));
+        let named = self.request_methods.iter().filter_map(|(place, method)| Some((*place, number(method)?)));
         self.names = named.collect();
     }
 
@@ -138,6 +152,11 @@ impl Places {
     /// Returns the role of an event's place.
     pub fn role(&self, event: &PlaceEvent) -> Option<Role> {
         self.roles.get(&event.place).copied()
+    }
+
+    /// Returns true if two events come from one method.
+    pub fn is_same_method(&self, one: &PlaceEvent, other: &PlaceEvent) -> bool {
+        self.methods.get(&one.place) == self.methods.get(&other.place)
     }
 
     pub fn object(&self, identity: u32) -> Option<&Object> {

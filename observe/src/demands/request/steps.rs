@@ -9,9 +9,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::elsewhere;
+use super::holds::Holds;
 use super::places::Role;
 use super::requests::Request;
-use super::timeline::{Sleep, Timeline};
+use super::timeline::Sleep;
 use super::work::{Span, Work};
 use crate::demands::evidence::Evidence;
 use crate::jvm::{PlaceEvent, overlaps};
@@ -48,6 +49,8 @@ pub enum Step {
     /// Milliseconds off the processor, of this request's own.
     Wait(Used, f64),
     Acquire(u32),
+    /// Begin of holding an object that others may hold in the same way.
+    Share(u32),
     Release(u32),
     /// Task by its number in the request, the threads that run it, and its steps.
     Spawn(u32, Used, Vec<Step>),
@@ -56,7 +59,7 @@ pub enum Step {
 }
 
 /// Tasks within tasks that are followed.
-const DEPTH_MAX: usize = 4;
+const DEPTH_MAX: usize = 12;
 /// Tasks of one request that are followed.
 const TASKS_MAX: u32 = 256;
 /// Time after the end of a task within which its waiter wakes.
@@ -68,9 +71,6 @@ const ENTER_NS: u64 = 1_000_000;
 const CONFLICTS_MIN: f64 = 4.0;
 const CONFLICTS_SHARE: f64 = 0.2;
 
-/// Times at which an object was held, by any thread: begin, end, thread.
-type Holds = HashMap<u32, Vec<(u64, u64, usize)>>;
-
 /// Builder of steps.
 pub struct Builder<'a> {
     evidence: &'a Evidence,
@@ -81,45 +81,43 @@ pub struct Builder<'a> {
 }
 
 /// Task that a request waits for at some time.
-struct Task {
+pub(super) struct Task {
     number: u32,
     end_ns: u64,
     is_joined: bool,
 }
 
-/// Tasks of one request that were followed so far.
+/// What is known so far of a request that is being built.
 pub(super) struct Followed {
-    /// Number of the last one.
+    /// Number of the last task.
     pub tasks: u32,
-    /// Runs with their numbers.
+    /// Runs of tasks with their numbers.
     pub runs: Vec<(Span, u32)>,
     /// End of the request.
     end_ns: u64,
+    /// Objects that another thread gives back, with the tasks that stand for it.
+    handed_over: Vec<(u32, u32)>,
+    /// These tasks whose object a step of the request gives back.
+    given_back: Vec<u32>,
 }
 
-impl Followed {
-    pub fn new(end_ns: u64) -> Followed {
-        Followed { tasks: 0, runs: Vec::new(), end_ns }
-    }
-
-    /// Returns the number of the next task.
-    pub fn next(&mut self) -> u32 {
-        self.tasks += 1;
-        self.tasks
-    }
+/// Want of an object that a thread waits for.
+struct Want {
+    event: PlaceEvent,
+    /// Step before which the object was taken: a wait for the network within the call that takes it, as a test of a
+    /// connection is, is no wait for the object.
+    taken_at: Option<usize>,
 }
 
 impl<'a> Builder<'a> {
     pub fn new(evidence: &'a Evidence, work: &'a Work) -> Builder<'a> {
-        let mut holds = Holds::new();
         let mut wants: HashMap<u32, Vec<(u64, usize)>> = HashMap::new();
         for (thread, timeline) in evidence.timelines.iter().enumerate() {
-            add_holds(&mut holds, thread, timeline, evidence);
             for event in timeline.events.iter().filter(|event| evidence.places.role(event) == Some(Role::Want)) {
                 wants.entry(event.object).or_default().push((event.at_ns as u64, thread));
             }
         }
-        holds.values_mut().for_each(|all| all.sort_unstable());
+        let holds = Holds::of(&evidence.timelines, &evidence.places);
         Builder { evidence, work, holds, wants }
     }
 
@@ -128,7 +126,7 @@ impl<'a> Builder<'a> {
         &self.work.loops
     }
 
-    /// Returns the times at which each object was held: begin, end, thread.
+    /// Returns the times at which objects were held.
     pub fn holds(&self) -> &Holds {
         &self.holds
     }
@@ -140,7 +138,7 @@ impl<'a> Builder<'a> {
     pub fn private(&self, objects: &[u32]) -> Vec<u32> {
         let mut edges: Vec<(u64, i64, u32)> = Vec::new();
         for object in objects {
-            for (begin, end, _) in self.holds.get(object).into_iter().flatten() {
+            for (begin, end, _) in self.holds.get(*object) {
                 edges.push((*begin, 1, *object));
                 edges.push((*end, -1, *object));
             }
@@ -167,7 +165,7 @@ impl<'a> Builder<'a> {
 
     /// Returns how often a thread wanted an object that another thread had.
     fn conflicts(&self, object: u32) -> u64 {
-        let (Some(holds), Some(wants)) = (self.holds.get(&object), self.wants.get(&object)) else { return 0 };
+        let (holds, Some(wants)) = (self.holds.get(object), self.wants.get(&object)) else { return 0 };
         let met = wants.iter().filter(|(at, thread)| {
             let before = holds.partition_point(|(begin, ..)| begin < at);
             holds[..before].last().is_some_and(|(_, end, by)| end > at && by != thread)
@@ -177,19 +175,20 @@ impl<'a> Builder<'a> {
 
     /// Returns true if one thread alone takes an object.
     pub fn is_of_one_thread(&self, object: u32) -> bool {
-        let holds = self.holds.get(&object).map_or(&[][..], Vec::as_slice);
-        holds.windows(2).all(|pair| pair[0].2 == pair[1].2)
+        self.holds.get(object).windows(2).all(|pair| pair[0].2 == pair[1].2)
     }
 
     /// Returns the steps of a request.
     ///
     /// @param is_elsewhere true in a service whose requests do not hold the thread that they began on
     pub fn steps(&self, request: &Request, is_elsewhere: bool) -> Vec<Step> {
+        let mut followed = Followed::new(request.end_ns);
         let mut steps = if is_elsewhere {
-            elsewhere::steps(self, request)
+            elsewhere::steps(self, request, &mut followed)
         } else {
-            self.of_span(request.first(), &mut Followed::new(request.end_ns), 0)
+            self.of_span(request.first(), &mut followed, 0).0
         };
+        drop_tasks(&mut steps, &followed.given_back);
         tidy(&mut steps);
         steps
     }
@@ -218,13 +217,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    pub(super) fn of_span(&self, span: &Span, followed: &mut Followed, depth: usize) -> Vec<Step> {
+    /// Returns the steps of a span, and the tasks that it and its tasks hand over.
+    pub(super) fn of_span(&self, span: &Span, followed: &mut Followed, depth: usize) -> (Vec<Step>, Vec<Task>) {
         let timeline = &self.evidence.timelines[span.thread];
         let mut events = timeline.events_within(span.begin_ns, span.end_ns).iter().peekable();
         let mut sleeps = timeline.sleeps_within(span.begin_ns, span.end_ns).iter().peekable();
         let mut steps = Vec::new();
         let mut at = span.begin_ns;
-        let mut wanted = false;
+        let mut wants: Vec<Want> = Vec::new();
         let mut spawned: Vec<Task> = Vec::new();
         let mut held: HashMap<u32, u32> = HashMap::new();
         let cpu = |steps: &mut Vec<Step>, from: u64, to: u64| {
@@ -241,10 +241,17 @@ impl<'a> Builder<'a> {
             if next_sleep <= next_event {
                 let Some(sleep) = sleeps.next() else { break };
                 cpu(&mut steps, at, next_sleep.min(span.end_ns));
-                if !wanted && !sleep.is_queueing() {
-                    self.add_sleep(&mut steps, sleep, span, events.peek().copied(), &mut spawned);
-                }
                 at = at.max(sleep.on_ns.min(span.end_ns));
+                if sleep.is_queueing() {
+                    continue;
+                }
+                if !wants.is_empty() && !matches!(sleep.kind, TimeKind::Network | TimeKind::FileIo) {
+                    continue;
+                }
+                for want in &mut wants {
+                    want.taken_at.get_or_insert(steps.len());
+                }
+                self.add_sleep(&mut steps, sleep, span, events.peek().copied(), &mut spawned);
                 continue;
             }
             let Some(event) = events.next() else { break };
@@ -252,14 +259,23 @@ impl<'a> Builder<'a> {
             at = at.max(next_event);
             let Some(role) = self.evidence.places.role(event) else { continue };
             match role {
-                Role::Want => wanted = true,
-                Role::Failed => wanted = false,
-                Role::Acquired | Role::Entered => {
-                    wanted = false;
+                Role::Want => wants.push(Want { event: *event, taken_at: None }),
+                Role::Failed => {
+                    self.answered(&mut wants, event);
+                }
+                Role::Acquired | Role::Shared | Role::Entered | Role::Regained => {
+                    let taken_at = self.answered(&mut wants, event);
                     let times = held.entry(event.object).or_default();
                     *times += 1;
                     if *times == 1 {
-                        steps.push(Step::Acquire(event.object));
+                        let is_shared = role == Role::Shared;
+                        let step = if is_shared { Step::Share(event.object) } else { Step::Acquire(event.object) };
+                        steps.insert(taken_at.unwrap_or(steps.len()), step);
+                        let end = self.holds.end_elsewhere(event.object, span.thread, next_event);
+                        if let Some(end_ns) = end {
+                            steps.push(followed.hand_over(event.object, end_ns - next_event));
+                            held.remove(&event.object);
+                        }
                     }
                 }
                 Role::Released => {
@@ -268,6 +284,8 @@ impl<'a> Builder<'a> {
                         if *times == 0 {
                             steps.push(Step::Release(event.object));
                         }
+                    } else if followed.give_back(event.object) {
+                        steps.push(Step::Release(event.object));
                     }
                 }
                 Role::Submitted | Role::Scheduled if depth < DEPTH_MAX && followed.tasks < TASKS_MAX => {
@@ -282,7 +300,7 @@ impl<'a> Builder<'a> {
                     let Some(run) = run.filter(is_beside) else { continue };
                     let number = followed.next();
                     followed.runs.push((run, number));
-                    let mut task = self.of_span(&run, followed, depth + 1);
+                    let (mut task, of_its_own) = self.of_span(&run, followed, depth + 1);
                     let mut threads = self.threads(&run);
                     if is_later {
                         let delay = Step::Wait(Used::Sleep, (run.begin_ns - next_event) as f64 / 1e6);
@@ -292,13 +310,20 @@ impl<'a> Builder<'a> {
                     }
                     steps.push(Step::Spawn(number, threads, task));
                     spawned.push(Task { number, end_ns: run.end_ns, is_joined: false });
+                    spawned.extend(of_its_own);
                 }
                 _ => {}
             }
         }
         cpu(&mut steps, at, span.end_ns);
         drop_unreleased(&mut steps, &held);
-        steps
+        (steps, spawned)
+    }
+
+    /// Removes the want that an event answers, and these within it. Returns the step before which it was taken.
+    fn answered(&self, wants: &mut Vec<Want>, event: &PlaceEvent) -> Option<usize> {
+        let of = wants.iter().rposition(|want| self.evidence.places.is_same_method(&want.event, event));
+        of.and_then(|of| wants.drain(of..).next()).and_then(|want| want.taken_at)
     }
 
     /// Adds a wait that belongs to the request itself, or the join of its tasks.
@@ -345,47 +370,68 @@ impl<'a> Builder<'a> {
     /// Returns true for a wait for the monitor of a synchronized method: by the next event the thread has it, and
     /// another thread had it when the wait began.
     fn is_monitor_wait(&self, sleep: &Sleep, thread: usize, coming: Option<&PlaceEvent>) -> bool {
-        let is_next = |event: &&PlaceEvent| event.object != 0 && (event.at_ns as u64) < sleep.on_ns + ENTER_NS;
-        let Some(holds) = coming.filter(is_next).and_then(|event| self.holds.get(&event.object)) else { return false };
+        let is_next = |event: &&PlaceEvent| {
+            self.evidence.places.role(event) == Some(Role::Entered) && (event.at_ns as u64) < sleep.on_ns + ENTER_NS
+        };
+        let Some(event) = coming.filter(is_next) else { return false };
+        let holds = self.holds.get(event.object);
         let before = holds.partition_point(|(begin, ..)| *begin <= sleep.off_ns + ENTER_NS);
         holds[..before].iter().rev().take(64).any(|(_, end, by)| *by != thread && *end >= sleep.off_ns)
     }
 }
 
-fn add_holds(holds: &mut Holds, thread: usize, timeline: &Timeline, evidence: &Evidence) {
-    let mut open: HashMap<u32, (u32, u64)> = HashMap::new();
-    for event in &timeline.events {
-        let Some(role) = evidence.places.role(event) else { continue };
-        match role {
-            Role::Acquired | Role::Entered => {
-                let (times, begin) = open.entry(event.object).or_insert((0, event.at_ns as u64));
-                if *times == 0 {
-                    *begin = event.at_ns as u64;
-                }
-                *times += 1;
-            }
-            Role::Released => {
-                let Some((times, begin)) = open.get_mut(&event.object).filter(|(times, _)| *times > 0) else {
-                    continue;
-                };
-                *times -= 1;
-                if *times == 0 {
-                    holds.entry(event.object).or_default().push((*begin, event.at_ns as u64, thread));
-                }
-            }
-            _ => {}
+impl Followed {
+    pub fn new(end_ns: u64) -> Followed {
+        Followed { tasks: 0, runs: Vec::new(), end_ns, handed_over: Vec::new(), given_back: Vec::new() }
+    }
+
+    /// Returns the number of the next task.
+    pub fn next(&mut self) -> u32 {
+        self.tasks += 1;
+        self.tasks
+    }
+
+    /// Returns a task that gives an object back after a time, unless a step of the request does.
+    fn hand_over(&mut self, object: u32, ns: u64) -> Step {
+        let number = self.next();
+        self.handed_over.push((object, number));
+        let steps = vec![Step::Wait(Used::OtherThread, ns as f64 / 1e6), Step::Release(object)];
+        Step::Spawn(number, Used::OtherThread, steps)
+    }
+
+    /// Returns true if the request has handed an object over: now it comes back.
+    fn give_back(&mut self, object: u32) -> bool {
+        let at = self.handed_over.iter().position(|(of, _)| *of == object);
+        at.is_some_and(|at| {
+            self.given_back.push(self.handed_over.remove(at).1);
+            true
+        })
+    }
+}
+
+/// Removes what the work does not give back: items of work queues.
+fn drop_unreleased(steps: &mut Vec<Step>, held: &HashMap<u32, u32>) {
+    let kept: Vec<u32> = held.iter().filter(|(_, times)| **times > 0).map(|(object, _)| *object).collect();
+    for object in kept {
+        let is_begin = |step: &Step| *step == Step::Acquire(object) || *step == Step::Share(object);
+        if let Some(at) = steps.iter().rposition(is_begin) {
+            steps.remove(at);
         }
     }
 }
 
-/// Removes what the work does not give back: items of work queues, and locks that another thread releases.
-fn drop_unreleased(steps: &mut Vec<Step>, held: &HashMap<u32, u32>) {
-    let kept: Vec<u32> = held.iter().filter(|(_, times)| **times > 0).map(|(object, _)| *object).collect();
-    for object in kept {
-        if let Some(at) = steps.iter().rposition(|step| *step == Step::Acquire(object)) {
-            steps.remove(at);
-        }
+/// Removes tasks by their numbers.
+fn drop_tasks(steps: &mut Vec<Step>, numbers: &[u32]) {
+    if numbers.is_empty() {
+        return;
     }
+    steps.retain_mut(|step| match step {
+        Step::Spawn(number, _, of_task) => {
+            drop_tasks(of_task, numbers);
+            !numbers.contains(number)
+        }
+        _ => true,
+    });
 }
 
 /// Divides the time of requests on virtual threads, whose waits the kernel does not show: a part of each stretch is

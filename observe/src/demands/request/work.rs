@@ -42,6 +42,8 @@ pub struct Work {
     /// Threads that have parts of requests outside of any task, although these go on elsewhere: event loops.
     pub loops: HashSet<usize>,
     changes: Changes,
+    /// Times at which tasks were handed over.
+    submitted: HashMap<u32, Vec<u64>>,
 }
 
 /// Part of a request, or a method within it, that has begun.
@@ -77,6 +79,7 @@ impl Work {
         let is_elsewhere = work.requests.iter().any(Request::goes_on);
         work.loops.retain(|_| is_elsewhere);
         work.tasks.values_mut().for_each(|spans| spans.sort_by_key(|span| span.begin_ns));
+        work.submitted.values_mut().for_each(|times| times.sort_unstable());
         work
     }
 
@@ -89,6 +92,7 @@ impl Work {
             let at = event.at_ns as u64;
             match role {
                 Role::Pool => pool = Some(event.object),
+                Role::Submitted => self.submitted.entry(event.object).or_default().push(at),
                 Role::TaskBegins if open.iter().all(|one| one.task != event.object) => {
                     // A task within another one runs on the same pool.
                     let pool = pool.take().or(open.last().and_then(|outer| outer.pool));
@@ -195,9 +199,15 @@ impl Work {
         self.requests.retain(|request| kept.contains(&group(request)));
     }
 
-    /// Returns the first run of a task that began after a time.
+    /// Returns the run of a task that was handed over at a time. A task that is handed on, from a queue to a thread,
+    /// runs for the first hand-over.
     pub fn run_after(&self, task: u32, at_ns: u64) -> Option<Span> {
-        self.tasks.get(&task)?.iter().find(|span| span.begin_ns >= at_ns).copied()
+        let runs = self.tasks.get(&task)?;
+        let at = runs.partition_point(|span| span.begin_ns < at_ns);
+        let before = at.checked_sub(1).map_or(0, |last| runs[last].begin_ns);
+        let times = self.submitted.get(&task).map_or(&[][..], Vec::as_slice);
+        let is_handed_on = times.iter().any(|time| *time > before && *time < at_ns);
+        runs.get(at).filter(|_| !is_handed_on).copied()
     }
 
     /// Returns the last run of a task that began within a time: a timer may first run to enter itself into a queue.

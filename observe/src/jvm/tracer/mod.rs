@@ -53,8 +53,6 @@ pub struct Request {
     pub is_of_events: bool,
     /// Classes whose monitors are places.
     pub monitors: Vec<String>,
-    /// Classes of locks and pools whose methods are places, if they are known for it.
-    pub waits_at: Vec<String>,
 }
 
 impl Request {
@@ -75,9 +73,6 @@ impl Request {
         }
         for class in &self.monitors {
             text += &format!("monitors {class}\n");
-        }
-        for class in &self.waits_at {
-            text += &format!("waits-at {class}\n");
         }
         text + "\n"
     }

@@ -11,8 +11,6 @@ public final class Request {
   public boolean isOfEvents;
   /** Classes whose monitors are places. */
   public final List<String> monitors = new ArrayList<>();
-  /** Classes of locks and pools whose methods are places, if they are known for it. */
-  public final List<String> waitsAt = new ArrayList<>();
   /** Set to report arguments and results as text. */
   public boolean withTexts;
   /** Nanoseconds below which outermost calls are dropped, with their callees. */
@@ -32,7 +30,6 @@ public final class Request {
         case "method" -> request.methods.add(value);
         case "events" -> request.isOfEvents = value.equals("true");
         case "monitors" -> request.monitors.add(value);
-        case "waits-at" -> request.waitsAt.add(value);
         case "texts" -> request.withTexts = value.equals("true");
         case "over" -> request.overNanos = Long.parseLong(value);
         case "calls" -> request.callsMax = Long.parseLong(value);

@@ -138,9 +138,9 @@ public final class Session implements Runnable {
 
       @Override
       void tick() {
-        events.tick(number -> wire.send('S', "place " + number + ": it is passed too often"));
+        events.tick(what -> wire.send('S', what));
         if (++ticks % TICKS_PER_COUNT == 0) {
-          objects.count((identity, at, units) -> wire.send('P', identity + "|" + at + '|' + units));
+          objects.count((identity, at, units) -> wire.send('P', (identity & 0xffff_ffffL) + "|" + at + '|' + units));
         }
       }
 

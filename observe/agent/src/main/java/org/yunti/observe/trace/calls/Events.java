@@ -1,16 +1,19 @@
 package org.yunti.observe.trace.calls;
 
+import java.util.List;
+
 /**
  * Recorder of events at places: requests and tasks that begin and end, locks and pools that are taken and given back.
  * A changed method reports each through {@link Recorder#enter}, with the object that it is about. It throws nothing and
  * never blocks.
  *
- * <p>A place that is passed too often is turned off, because its events would cost the service more than they say.
+ * <p>An object that is taken too often, and a place that is passed too often, is turned off: its events would cost the
+ * service more than they say.
  */
 public final class Events extends Recording<ThreadEvents> {
   private static final int NUMBERS = 1 << 16;
   /** Events of one place in a second from which on it is turned off. */
-  private static final int OFTEN = 50_000;
+  private static final int OFTEN = 200_000;
   private static final int NANOS_PER_CHECK = 200_000_000;
 
   private final Objects objects;
@@ -27,6 +30,13 @@ public final class Events extends Recording<ThreadEvents> {
   private final boolean[] isPlain = new boolean[NUMBERS];
   private final RequestNames names = new RequestNames();
   private final Allocation allocation = Allocation.find();
+  /** Places at which a task begins. */
+  private final boolean[] isBegin = new boolean[NUMBERS];
+  private final boolean[] isUnits = new boolean[NUMBERS];
+  /** Ways from objects to what is taken. */
+  private final Way[] ways = new Way[NUMBERS];
+  /** Place at which the pool of a worker is reported. */
+  private int workerPools;
   private long checkedAt = System.nanoTime();
 
   public Events(Objects objects) {
@@ -59,6 +69,26 @@ public final class Events extends Recording<ThreadEvents> {
     isPlain[number] = true;
   }
 
+  /** Marks a place as the begin of a task. */
+  public void markBegin(int number) {
+    isBegin[number] = true;
+  }
+
+  /** Marks a place whose object is a number of units. */
+  public void markUnits(int number) {
+    isUnits[number] = true;
+  }
+
+  /** Sets the way from the objects of a place to what is taken there. The place reports pairs if it has a key. */
+  public void setWay(int number, Way way) {
+    ways[number] = way;
+  }
+
+  /** Sets the place at which the pool of a worker of a ForkJoinPool is reported. */
+  public void setWorkerPools(int number) {
+    workerPools = number;
+  }
+
   /** Calls everything here once, on the agent's thread, which records nothing from now on. */
   public void warmUp() {
     ThreadEvents mine = threads.findOrMake();
@@ -66,7 +96,15 @@ public final class Events extends Recording<ThreadEvents> {
     enter(0);
     enter(new Object(), 0);
     enter("name", 0);
-    isEnd[0] = isCounted[0] = isName[0] = false;
+    isName[0] = false;
+    Object object = List.of(this);
+    for (int i = 0; i < Objects.KNOWN_FROM; i++) {
+      enter(object, 0);
+    }
+    ways[0] = new Way("iterator", "iterator");
+    enter(new Object[] {object, object}, 0);
+    ways[0] = null;
+    isEnd[0] = isCounted[0] = false;
     exit(0);
     exit(this, 0);
     thrown(this, 0);
@@ -111,7 +149,7 @@ public final class Events extends Recording<ThreadEvents> {
         withoutPlace.incrementAndGet();
         return;
       }
-      if (mine.isBusy()) {
+      if (mine.isBusy() || mine.isCarrier) {
         return;
       }
       long now = System.nanoTime();
@@ -119,16 +157,17 @@ public final class Events extends Recording<ThreadEvents> {
         addName(mine, now, object, number);
         return;
       }
-      int identity = object == null ? 0 : System.identityHashCode(object);
-      if (object != null && !isPlain[number] && objects.isNew(identity)) {
-        mine.setBusy(true);
-        try {
-          objects.add(object, identity, number);
-        } finally {
-          mine.setBusy(false);
-        }
+      if (isBegin[number] && mine.pool != null) {
+        add(mine, now, workerPools, mine.pool, null);
       }
-      mine.add(this, now, (long) number << 32 | identity);
+      Way way = ways[number];
+      if (isUnits[number]) {
+        mine.add(this, now, (long) number << 32 | (int) object & 0xffff_ffffL);
+      } else if (way == null) {
+        add(mine, now, number, object, null);
+      } else {
+        addByWay(mine, now, number, object, way);
+      }
       if (isCounted[number] && allocation != null) {
         mine.add(this, allocation.ofThisThread(), (long) ThreadEvents.ALLOCATED << 32);
       }
@@ -151,14 +190,57 @@ public final class Events extends Recording<ThreadEvents> {
     }
   }
 
-  // ---- from the agent's thread ----
-
-  /** Receiver of a place that was turned off. */
-  public interface Off {
-    void accept(int number);
+  private void addByWay(ThreadEvents mine, long now, int number, Object object, Way way) {
+    mine.setBusy(true);
+    Object owner;
+    Object key;
+    try {
+      Object[] pair = object instanceof Object[] both ? both : new Object[] {object, null};
+      owner = way.owner(pair[0]);
+      key = pair[1] == null ? null : way.key(pair[1]);
+    } finally {
+      mine.setBusy(false);
+    }
+    add(mine, now, number, owner, key);
   }
 
-  /** Turns places off that are passed too often, and forgets threads that have ended. */
+  private void add(ThreadEvents mine, long now, int number, Object object, Object key) {
+    int identity = object == null ? 0 : System.identityHashCode(object);
+    if (key != null) {
+      mine.setBusy(true);
+      try {
+        identity = identity * 31 + key.hashCode() | 1;
+      } finally {
+        mine.setBusy(false);
+      }
+    }
+    if (object != null && !isPlain[number]) {
+      int slot = objects.count(identity);
+      if (slot >= 0) {
+        if (objects.isOff(slot)) {
+          return;
+        }
+        if (objects.isNew(slot)) {
+          mine.setBusy(true);
+          try {
+            objects.add(object, key, identity, slot, number);
+          } finally {
+            mine.setBusy(false);
+          }
+        }
+      }
+    }
+    mine.add(this, now, (long) number << 32 | identity & 0xffff_ffffL);
+  }
+
+  // ---- from the agent's thread ----
+
+  /** Receiver of a place or an object that was turned off. */
+  public interface Off {
+    void accept(String what);
+  }
+
+  /** Turns places and objects off that are passed too often, and forgets threads that have ended. */
   public void tick(Off off) {
     long now = System.nanoTime();
     if (now - checkedAt > NANOS_PER_CHECK) {
@@ -167,10 +249,11 @@ public final class Events extends Recording<ThreadEvents> {
       for (int i = 0; i < NUMBERS; i++) {
         if (counts[i] > OFTEN * seconds && !isOff[i]) {
           isOff[i] = true;
-          off.accept(i);
+          off.accept("place " + i + ": it is passed too often");
         }
         counts[i] = 0;
       }
+      objects.check(seconds, off);
     }
     sweep(now);
   }

@@ -51,6 +51,7 @@ abstract class PerThread {
     number = NUMBERS.incrementAndGet();
     isVirtual = Threads.isVirtual(by);
     isNamed = false;
+    begin(by);
     return true;
   }
 
@@ -65,6 +66,9 @@ abstract class PerThread {
       thread = null;
     }
   }
+
+  /** Learns about the thread that has claimed this object. */
+  void begin(Thread thread) {}
 
   /** Forgets what is under way in a thread that has ended. */
   abstract void forget();

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 
 /**
  * Events of one thread, in their order.
@@ -24,12 +26,36 @@ final class ThreadEvents extends PerThread {
   private static final int WORDS_MAX = 1 << 10;
   private static final Path SELF = Path.of("/proc/thread-self");
 
+  /** Class of threads that run virtual threads; null before Java 21. What they do for them is no event. */
+  private static final Class<?> CARRIER = carrier();
+
+  boolean isCarrier;
+  /** Pool of a worker; null for other threads. */
+  ForkJoinPool pool;
+
   ThreadEvents(Thread thread, MemoryBudget budget) {
     super(thread, budget, 16 * RECORD);
+    begin(thread);
+  }
+
+  private static Class<?> carrier() {
+    try {
+      return Class.forName("jdk.internal.misc.CarrierThread", false, null);
+    } catch (ClassNotFoundException e) {
+      return null;
+    }
   }
 
   @Override
-  void forget() {}
+  void begin(Thread thread) {
+    isCarrier = CARRIER != null && CARRIER.isInstance(thread);
+    pool = thread instanceof ForkJoinWorkerThread worker ? worker.getPool() : null;
+  }
+
+  @Override
+  void forget() {
+    pool = null;
+  }
 
   /** Returns the thread's name and its number in the JVM's PID namespace: {@code http-3|4711}. */
   @Override

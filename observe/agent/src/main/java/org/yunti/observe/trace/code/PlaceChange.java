@@ -8,44 +8,57 @@ import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Type;
 import org.yunti.observe.trace.code.Places.About;
+import org.yunti.observe.trace.code.Places.Place;
 import org.yunti.observe.trace.code.Places.Role;
 
 /**
  * Adds reports of events to a method: at its begin, at its ends, and around its monitors.
  *
  * <pre>
- *   acquire        want(this); .. ; result ? acquired(this) : failed(this); return
+ *   acquire        want(this); try { .. ; result ? acquired(this) : failed(this); return }
+ *                  catch (any e) { failed(this); throw e }
  *   synchronized   acquired(this); try { .. released(this); return } catch (any e) { released(this); throw e }
  *   monitorenter   want(o); monitorenter o; acquired(o)
  *   monitorexit    released(o); monitorexit o
+ *   o.wait()       released(o); o.wait(); acquired(o)
  * </pre>
  *
- * It adds no branches and no local variables, so the method's stack map frames stay valid. A result becomes part of the
- * number: the number of failed, plus 1 for a result that is true or not null.
+ * What begins first ends last. It adds no branches and no local variables, so the method's stack map frames stay valid.
+ * A result becomes part of the number: the number of failed, plus 1 for a result that is true, not null or not 0.
  */
 final class PlaceChange extends MethodVisitor {
   /** Stack slots that are added. */
-  private static final int STACK = 6;
+  private static final int STACK = 10;
 
   /**
    * Report of a method.
    *
    * @param role null: the monitor of a synchronized method, from {@code first} to {@code second}
-   * @param about null: the object itself
-   * @param last class for {@link Role#DONE_IF}
+   * @param place place with the object that it is about; null: the object itself
    */
-  record Report(Role role, int first, int second, About about, String last) {
+  record Report(Role role, int first, int second, Place place) {
     Report(Role role, int first, int second) {
-      this(role, first, second, null, null);
+      this(role, first, second, null);
     }
 
     /** Returns true if an exception ends it too. */
     boolean isSpan() {
-      return role == null || role == Role.RUN || isOfRequest();
+      return role == null || switch (role) {
+        case ACQUIRE, SHARE, AWAIT, HOLD, RUN, REQUEST, REQUEST_OR_PART, PART -> true;
+        case UNITS, RELEASE, SUBMIT, SCHEDULE, BEFORE, AFTER, BEGIN, DONE, DONE_IF, NAME -> false;
+      };
+    }
+
+    boolean acquires() {
+      return role == Role.ACQUIRE || role == Role.SHARE;
     }
 
     boolean isOfRequest() {
       return role == Role.REQUEST || role == Role.REQUEST_OR_PART || role == Role.PART;
+    }
+
+    About about() {
+      return place == null ? null : place.about();
     }
   }
 
@@ -86,37 +99,53 @@ final class PlaceChange extends MethodVisitor {
   }
 
   private void begin(Report report) {
-    if (report.role == null) {
-      about(report.first, report.about);
+    Role role = report.role;
+    if (role == null) {
+      about(report.first, null);
       return;
     }
-    switch (report.role) {
-      case ACQUIRE, RELEASE, RUN, REQUEST, REQUEST_OR_PART, PART, BEGIN, DONE, NAME ->
-          about(report.first, report.about);
+    switch (role) {
+      case ACQUIRE, SHARE, AWAIT, RUN, REQUEST, REQUEST_OR_PART, PART, BEGIN, DONE, NAME ->
+          about(report.first, report.about());
       case DONE_IF -> {
-        own(report.about);
+        own(report.about());
         push(report.first);
         super.visitVarInsn(ALOAD, local(2));
-        super.visitTypeInsn(INSTANCEOF, report.last);
+        super.visitTypeInsn(INSTANCEOF, report.place.last());
         super.visitInsn(IADD);
         hook(Hook.WITH_OBJECT);
       }
-      case BEFORE -> {
-        about(report.first, null);
-        argument(2, report.second);
+      case RELEASE, HOLD -> {
+        if (report.place.hasKey()) {
+          super.visitVarInsn(ALOAD, report.place.slot());
+          pair(report.first, report.about());
+        } else {
+          about(report.first, report.about());
+        }
       }
-      case SUBMIT, AFTER, SCHEDULE -> argument(1, report.first);
+      case UNITS -> {
+        super.visitVarInsn(ILOAD, report.place.slot());
+        super.visitMethodInsn(INVOKESTATIC, "java/lang/Integer", "valueOf", "(I)Ljava/lang/Integer;", false);
+        push(report.first);
+        hook(Hook.WITH_OBJECT);
+      }
+      case SUBMIT, SCHEDULE, AFTER -> task(report.place.slot(), report.first);
+      case BEFORE -> {
+        about(report.first, report.about());
+        task(report.place.slot(), report.second);
+      }
     }
   }
 
   @Override
   public void visitInsn(int opcode) {
     if (opcode >= IRETURN && opcode <= RETURN) {
-      for (Report report : reports) {
-        if (report.isSpan()) {
+      for (int i = reports.size() - 1; i >= 0; i--) {
+        Report report = reports.get(i);
+        if (report.acquires()) {
+          acquired(report, opcode);
+        } else if (report.isSpan()) {
           end(report);
-        } else if (report.role == Role.ACQUIRE) {
-          acquired(report.second, report.about, opcode);
         }
       }
     } else if ((opcode == MONITORENTER || opcode == MONITOREXIT) && monitors >= 0) {
@@ -137,25 +166,75 @@ final class PlaceChange extends MethodVisitor {
     super.visitInsn(opcode);
   }
 
-  private void end(Report report) {
-    about(report.second, report.isOfRequest() ? About.NONE : report.about);
+  /** Reports that the monitor of an object is given back while a thread waits for a notification. */
+  @Override
+  public void visitMethodInsn(int opcode, String owner, String method, String descriptor, boolean isInterface) {
+    boolean isTimed = descriptor.equals("(J)V");
+    if (monitors < 0 || opcode != INVOKEVIRTUAL || !method.equals("wait") || !isTimed && !descriptor.equals("()V")) {
+      super.visitMethodInsn(opcode, owner, method, descriptor, isInterface);
+      return;
+    }
+    type.isChange = true;
+    if (isTimed) {
+      // object, time -> time, object
+      super.visitInsn(DUP2_X1);
+      super.visitInsn(POP2);
+    }
+    super.visitInsn(DUP);
+    super.visitInsn(DUP);
+    push(monitors + 2);
+    hook(Hook.WITH_OBJECT);
+    if (isTimed) {
+      // time, object, object -> object, object, time
+      super.visitInsn(DUP2_X2);
+      super.visitInsn(POP2);
+    }
+    super.visitMethodInsn(opcode, owner, method, descriptor, isInterface);
+    push(monitors + 1);
+    hook(Hook.WITH_OBJECT);
   }
 
-  /** Reports acquired or failed, by the result on the stack. */
-  private void acquired(int failed, About about, int opcode) {
-    if (opcode == IRETURN && result.getSort() == Type.BOOLEAN || opcode == ARETURN) {
-      super.visitInsn(DUP);
-      if (opcode == ARETURN) {
+  /** Reports the end of a span, at a return or by an exception. */
+  private void end(Report report) {
+    if (report.role == Role.HOLD) {
+      super.visitVarInsn(ALOAD, report.place.slot());
+      pair(report.second, report.about());
+    } else {
+      about(report.second, report.isOfRequest() ? About.NONE : report.about());
+    }
+  }
+
+  /** Reports acquired or failed, by the result on the stack: failed is 1 less. */
+  private void acquired(Report report, int opcode) {
+    if (report.place.hasKey()) {
+      if (report.place.slot() == Places.RESULT) {
+        super.visitInsn(DUP);
+      } else {
+        super.visitVarInsn(ALOAD, report.place.slot());
+      }
+      pair(report.second + 1, report.about());
+      return;
+    }
+    switch (opcode) {
+      case ARETURN -> {
+        super.visitInsn(DUP);
         super.visitTypeInsn(INSTANCEOF, "java/lang/Object");
       }
-      push(failed);
-      super.visitInsn(IADD);
-      own(about);
-      super.visitInsn(SWAP);
-      hook(Hook.WITH_OBJECT);
-    } else {
-      about(failed + 1, about);
+      case LRETURN -> {
+        super.visitInsn(DUP2);
+        super.visitInsn(LCONST_0);
+        super.visitInsn(LCMP);
+        super.visitInsn(ICONST_1);
+        super.visitInsn(IAND);
+      }
+      case IRETURN -> super.visitInsn(result.getSort() == Type.BOOLEAN ? DUP : ICONST_1);
+      default -> super.visitInsn(ICONST_1);
     }
+    push(report.second);
+    super.visitInsn(IADD);
+    own(report.about());
+    super.visitInsn(SWAP);
+    hook(Hook.WITH_OBJECT);
   }
 
   @Override
@@ -169,9 +248,9 @@ final class PlaceChange extends MethodVisitor {
         Object[] locals = locals();
         visitFrame(F_FULL, locals.length, locals, 1, new Object[] {"java/lang/Throwable"});
       }
-      for (Report report : reports) {
-        if (report.isSpan()) {
-          end(report);
+      for (int i = reports.size() - 1; i >= 0; i--) {
+        if (reports.get(i).isSpan()) {
+          end(reports.get(i));
         }
       }
       super.visitInsn(ATHROW);
@@ -186,7 +265,7 @@ final class PlaceChange extends MethodVisitor {
       locals.add(type.internalName);
     }
     for (Report report : reports) {
-      if (report.role == Role.RUN && report.about != null) {
+      if (report.role == Role.RUN && report.about() != null && report.about().argument() > 0) {
         // Library methods with a task as argument: all their arguments are objects.
         for (Type parameter : parameters) {
           locals.add(parameter.getInternalName());
@@ -226,9 +305,26 @@ final class PlaceChange extends MethodVisitor {
     hook(Hook.WITH_OBJECT);
   }
 
-  private void argument(int number, int place) {
-    super.visitVarInsn(ALOAD, local(number));
-    push(place);
+  /** Reports an array of the object that it is about and the object on the stack, which has the key. */
+  private void pair(int number, About about) {
+    super.visitInsn(ICONST_2);
+    super.visitTypeInsn(ANEWARRAY, "java/lang/Object");
+    super.visitInsn(DUP_X1);
+    super.visitInsn(SWAP);
+    super.visitInsn(ICONST_1);
+    super.visitInsn(SWAP);
+    super.visitInsn(AASTORE);
+    super.visitInsn(DUP);
+    super.visitInsn(ICONST_0);
+    own(about);
+    super.visitInsn(AASTORE);
+    push(number);
+    hook(Hook.WITH_OBJECT);
+  }
+
+  private void task(int slot, int number) {
+    super.visitVarInsn(ALOAD, slot);
+    push(number);
     hook(Hook.WITH_OBJECT);
   }
 

@@ -12,6 +12,7 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.yunti.observe.trace.Request;
 import org.yunti.observe.trace.calls.Events;
+import org.yunti.observe.trace.calls.Way;
 import org.yunti.observe.trace.code.Places.About;
 import org.yunti.observe.trace.code.Places.Place;
 import org.yunti.observe.trace.code.Places.Role;
@@ -20,33 +21,27 @@ import org.yunti.observe.trace.code.Places.Role;
 public final class PlaceRewriter extends ClassChanges {
   private final Patterns requests;
   private final Set<String> withMonitors;
-  private final Set<String> waitsAt;
   private final Events events;
   /** Places of the HTTP server whose method is a request, by class. */
   private final Map<String, List<Place>> server;
 
   /**
    * @param requests methods whose calls are requests
-   * @param request classes whose monitors, and whose methods that take and give back, are reported
+   * @param request classes whose monitors are reported
    */
   public PlaceRewriter(Instrumentation instrumentation, Patterns requests, Request request, Hook hook, Events events) {
     super(instrumentation, hook, events);
     this.requests = requests;
     this.withMonitors = new HashSet<>(request.monitors);
-    this.waitsAt = new HashSet<>(request.waitsAt);
+    events.setWorkerPools(number("x java.util.concurrent.ForkJoinPool.runWorker"));
     this.events = events;
     this.server = Servers.of(request.methods);
   }
 
   @Override
   boolean matches(String name, boolean isOfJdk) {
-    return !places(name).isEmpty() || server.containsKey(name) || withMonitors.contains(name)
+    return !Places.of(name).isEmpty() || server.containsKey(name) || withMonitors.contains(name)
         || !requests.of(name, isOfJdk).isEmpty();
-  }
-
-  private List<Place> places(String name) {
-    List<Place> places = Places.of(name);
-    return Places.areOfTasks(places) || waitsAt.contains(name) ? places : List.of();
   }
 
   @Override
@@ -68,6 +63,15 @@ public final class PlaceRewriter extends ClassChanges {
     int number = begin(text);
     if (number >= 0) {
       events.markEnd(number);
+    }
+    return number;
+  }
+
+  /** Returns the number of the begin of a task. */
+  private int beginOfTask(String text) {
+    int number = begin(text);
+    if (number >= 0) {
+      events.markBegin(number);
     }
     return number;
   }
@@ -117,8 +121,7 @@ public final class PlaceRewriter extends ClassChanges {
         if (pattern.matchesMethod(method, (access & ACC_SYNTHETIC) != 0)) {
           pattern.isMatched = true;
           if (server.isEmpty()) {
-            reports.add(new PlaceChange.Report(Role.REQUEST, begin("q " + whole), end("Q " + whole), About.NONE,
-                null));
+            reports.add(report(new Place(method, "", Role.REQUEST, About.NONE), whole));
           }
         }
       }
@@ -127,13 +130,19 @@ public final class PlaceRewriter extends ClassChanges {
           reports.add(report(place, whole));
         }
       }
-      for (Place place : places(name)) {
-        if (place.matches(method, descriptor)) {
+      for (Place place : Places.of(name)) {
+        if (place.matches(method, descriptor) && (access & ACC_STATIC) == 0) {
           reports.add(report(place, whole));
+          if (place.isOfSeveral()) {
+            int units = number("u " + whole);
+            events.markUnits(units);
+            reports.add(new PlaceChange.Report(Role.UNITS, units, -1, place));
+          }
         }
       }
       int monitors = -1;
-      if (withMonitors.contains(name)) {
+      // The monitor of a pool, or of a lock, is not the pool: both would be one object.
+      if (withMonitors.contains(name) && Places.of(name).isEmpty()) {
         monitors = numbers("m " + whole, "n " + whole);
         int release = number("o " + whole);
         if (release != monitors + 2) {
@@ -152,19 +161,25 @@ public final class PlaceRewriter extends ClassChanges {
 
     private PlaceChange.Report report(Place place, String whole) {
       Role role = place.role();
-      int first = switch (role) {
-        case ACQUIRE -> number("w " + whole);
-        case RELEASE -> number("r " + whole);
-        case SUBMIT -> plain("s " + whole);
-        case SCHEDULE -> plain("l " + whole);
-        case BEFORE -> number("x " + whole);
-        case AFTER -> end("e " + whole);
-        case RUN -> begin("b " + whole);
-        case REQUEST -> begin("q " + whole);
-        case REQUEST_OR_PART -> begin("p " + whole);
-        case PART -> begin("g " + whole);
-        case BEGIN -> begin("i " + whole);
-        case DONE -> end("d " + whole);
+      return switch (role) {
+        case ACQUIRE, SHARE -> {
+          int want = number("w " + whole);
+          int failed = numbers("f " + whole, (role == Role.SHARE ? "A " : "a ") + whole);
+          yield report(place, want, failed, failed + 1);
+        }
+        case RELEASE -> report(place, number("r " + whole), -1, number("r " + whole));
+        case AWAIT -> report(place, number("r " + whole), number("c " + whole), -1);
+        case HOLD -> report(place, number("a " + whole), number("r " + whole), number("a " + whole));
+        case SUBMIT -> report(place, plain("s " + whole), -1, -1);
+        case SCHEDULE -> report(place, plain("l " + whole), -1, -1);
+        case BEFORE -> report(place, number("x " + whole), beginOfTask("b " + whole), -1);
+        case AFTER -> report(place, end("e " + whole), -1, -1);
+        case RUN -> report(place, beginOfTask("b " + whole), end("e " + whole), -1);
+        case REQUEST -> report(place, begin("q " + whole), end("Q " + whole), -1);
+        case REQUEST_OR_PART -> report(place, begin("p " + whole), end("Q " + whole), -1);
+        case PART -> report(place, begin("g " + whole), end("G " + whole), -1);
+        case BEGIN -> report(place, begin("i " + whole), -1, -1);
+        case DONE -> report(place, end("d " + whole), -1, -1);
         case DONE_IF -> {
           int not = numbers("- " + whole, "d " + whole);
           if (not >= 0) {
@@ -172,19 +187,22 @@ public final class PlaceRewriter extends ClassChanges {
             events.markCounted(not + 1);
             events.markEnd(not + 1);
           }
-          yield not;
+          yield report(place, not, -1, -1);
         }
-        case NAME -> name("k " + whole);
+        case NAME -> report(place, name("k " + whole), -1, -1);
+        case UNITS -> throw new IllegalStateException(whole);
       };
-      int second = switch (role) {
-        case ACQUIRE -> numbers("f " + whole, "a " + whole);
-        case BEFORE -> begin("b " + whole);
-        case RUN -> end("e " + whole);
-        case REQUEST, REQUEST_OR_PART -> end("Q " + whole);
-        case PART -> end("G " + whole);
-        default -> -1;
-      };
-      return new PlaceChange.Report(role, first, second, place.about(), place.last());
+    }
+
+    /** @param keyed number of the first place whose object has a way to its owner and key */
+    private PlaceChange.Report report(Place place, int first, int second, int keyed) {
+      if (keyed >= 0 && (place.owner() != null || place.hasKey())) {
+        events.setWay(keyed, new Way(place.owner(), place.key()));
+        if (place.role() == Role.HOLD && second >= 0) {
+          events.setWay(second, new Way(place.owner(), place.key()));
+        }
+      }
+      return new PlaceChange.Report(place.role(), first, second, place);
     }
   }
 }
