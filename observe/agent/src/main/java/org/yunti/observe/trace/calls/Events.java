@@ -110,7 +110,7 @@ public final class Events extends Recording<ThreadEvents> {
     thrown(this, 0);
     setBusy(markBusy());
     mine.rest();
-    mine.leaveIfDead();
+    mine.leaveIfDead(ring);
     ring.take();
     counts[0] = 0;
     mine.setBusy(true);

@@ -56,10 +56,10 @@ abstract class PerThread {
   }
 
   /** Frees the object if its thread has ended, within a call or not. */
-  final void leaveIfDead() {
+  final void leaveIfDead(Ring ring) {
     Thread owner = thread;
     if (owner != null && !owner.isAlive()) {
-      lost += records;
+      sendRest(ring);
       used = records = 0;
       forget();
       isBusy = false;
@@ -69,6 +69,11 @@ abstract class PerThread {
 
   /** Learns about the thread that has claimed this object. */
   void begin(Thread thread) {}
+
+  /** Sends the records of a thread that has ended, if they say something. */
+  void sendRest(Ring ring) {
+    lost += records;
+  }
 
   /** Forgets what is under way in a thread that has ended. */
   abstract void forget();

@@ -52,7 +52,7 @@ public abstract class Recording<T extends PerThread> implements Recorder {
   final void sweep(long now) {
     if (now - sweptAt > NANOS_PER_SWEEP) {
       sweptAt = now;
-      threads.forEach(PerThread::leaveIfDead);
+      threads.forEach(it -> it.leaveIfDead(ring));
     }
   }
 

@@ -53,7 +53,7 @@ final class ThreadCalls extends PerThread {
   /** Calls the methods that {@link Calls#warmUp} has not reached. */
   void warmUp() {
     ThreadCalls other = new ThreadCalls(thread, budget);
-    other.leaveIfDead();
+    other.leaveIfDead(null);
     other.leaveIfIdle();
     other.thread = null;
     other.claim(thread);

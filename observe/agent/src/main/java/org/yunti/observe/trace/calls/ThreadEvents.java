@@ -116,6 +116,11 @@ final class ThreadEvents extends PerThread {
     }
   }
 
+  @Override
+  void sendRest(Ring ring) {
+    flush(ring);
+  }
+
   /** Frees the object of a virtual thread, because there may be millions of them. */
   void leaveIfVirtual() {
     if (isVirtual && !isBusy) {
