@@ -3,6 +3,7 @@
 use serde::Serialize;
 use yunti_model::curve::Estimate;
 use yunti_model::what_if::Answer;
+use yunti_program::text::numbers;
 
 use super::trial::Trial;
 
@@ -70,6 +71,10 @@ impl Proof {
             }
             if let Some(reason) = &copy.trial.suffered {
                 notes.push(format!("The load on the {name} copy was stopped: {reason}"));
+            }
+            let errors: u64 = copy.trial.levels.iter().map(|level| level.errors).sum();
+            if errors > 0 {
+                notes.push(format!("{} to the {name} copy failed.", numbers::several(errors, "request")));
             }
             if let Some(open) = copy.addresses.iter().find(|address| !is_loopback(address)) {
                 notes.push(format!("The {name} copy listened at {open}: other machines could reach it."));

@@ -77,8 +77,10 @@ impl Running {
         loop {
             cancel.check()?;
             self.check()?;
-            if self.pid().is_some() {
-                return Ok(ports::at(self.port).iter().map(|listener| listener.address).collect());
+            // The port was free, so it is the copy that listens, if by a process elsewhere, as of a container.
+            let found = ports::at(self.port);
+            if !found.is_empty() {
+                return Ok(found.iter().map(|listener| listener.address).collect());
             }
             if Instant::now() > end {
                 let (port, seconds) = (self.port, START.as_secs());
