@@ -91,7 +91,8 @@ mod tests {
         let text = r#"{"version":1,"processors":{"count":2},"requests":{"per_second":100,"kinds":[
             {"name":"GET /a","count":30,"allocated_bytes":100},{"name":"GET /a/b","count":10,"allocated_bytes":500},
             {"name":"POST /c","count":60,"allocated_bytes":100}]},
-            "gc":{"allocated_bytes_per_request":280},"templates":[
+            "gc":{"allocated_bytes_per_request":280,"collections_per_request":0.01,"eden_bytes":28000,
+            "pause_ms_per_request":0.05,"pause_ms_mean":5,"heap_bytes":1000000},"templates":[
             {"kind":0,"steps":[["cpu",2]]},{"kind":1,"steps":[["cpu",9]]},{"kind":2,"steps":[["cpu",1]]}]}"#;
         parse(text).unwrap()
     }
