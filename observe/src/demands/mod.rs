@@ -5,6 +5,7 @@
 //!   measure/        events, waits of the kernel, pauses, connections and processor time, side by side
 //!   evidence.rs     all that was measured
 //!   request/        requests and their necessary steps
+//!   held.rs         what requests hold over their calls, by a heap dump
 //!   resources.rs    what is taken, waited for and used: kinds, names, parallelism
 //!   collections.rs  the collector's part
 //!   document.rs     the answer
@@ -14,6 +15,7 @@ mod collections;
 mod command;
 mod document;
 mod evidence;
+mod held;
 mod measure;
 mod request;
 mod resources;

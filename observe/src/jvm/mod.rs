@@ -38,7 +38,7 @@ pub use attach::{diagnose, java_release};
 pub use classes::{loaded_classes, servers};
 pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
 pub use log::{CollectionLog, Pause, PauseLog, overlaps};
-pub use memory::{Counted, Histogram, OldObject, OldObjects, areas};
+pub use memory::{Counted, HeapDump, Histogram, OldObject, OldObjects, areas};
 pub use perf_data::{PerfData, perf_data, perf_data_file};
 pub use profiler::{Profiler, Rates, Sampling};
 pub use recording::{Call, Event, Recording, Sample};

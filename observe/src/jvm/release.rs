@@ -34,6 +34,8 @@ pub enum Agent {
     Collections,
     /// No agent: the JVM's flight recorder, which is stopped by a command.
     Recorder,
+    /// No agent: a heap dump, which the JVM writes to its end in any case.
+    Dump,
 }
 
 impl Agent {
@@ -48,6 +50,7 @@ impl Agent {
             Agent::Pauses => format!("{name}.pauses"),
             Agent::Collections => format!("{name}.collections"),
             Agent::Recorder => format!("{name}.old.jfr"),
+            Agent::Dump => format!("{name}.hprof"),
         }
     }
 }
@@ -99,6 +102,8 @@ impl Cleanup {
                 diagnose(&Process::of(self.pid)?, &off).map(drop)
             }
             Agent::Recorder => diagnose(&Process::of(self.pid)?, &format!("JFR.stop name={}", self.name)).map(drop),
+            // The answer comes when the dump is written, so that its file is there to be removed.
+            Agent::Dump => diagnose(&Process::of(self.pid)?, "VM.uptime").map(drop),
             Agent::Tracer => Ok(()),
         }
     }
@@ -107,7 +112,7 @@ impl Cleanup {
         let files = match self.agent {
             Agent::Profiler => vec![self.recording(), self.log()],
             Agent::Tracer => vec![self.socket()],
-            Agent::Locks | Agent::Pauses | Agent::Collections | Agent::Recorder => Vec::new(),
+            Agent::Locks | Agent::Pauses | Agent::Collections | Agent::Recorder | Agent::Dump => Vec::new(),
         };
         for file in files.into_iter().chain([self.agent.copy(&self.name)]) {
             let _ = fs::remove_file(folder.path(&file));

@@ -14,7 +14,7 @@ use crate::pass::references::{Receiver, pass};
 /// Objects of a sample.
 pub const SAMPLED: usize = 24;
 /// Referrers of a sampled object that are read.
-const REFERRERS_MAX: usize = 64;
+pub const REFERRERS_MAX: usize = 64;
 /// Share of the sampled objects that a holder must hold to be named, in percent.
 const HOLDER_PERCENT: usize = 25;
 
@@ -112,8 +112,8 @@ fn is_part(class: &str) -> bool {
     is_inner(class) || class == "java.lang.String"
 }
 
-/// Referrers of the sampled objects, by number, at most `REFERRERS_MAX` of each.
-fn all_referrers(heap: &Heap, sampled: &[u32]) -> Result<HashMap<u32, BTreeSet<u32>>> {
+/// Returns the referrers of some objects, whose numbers are sorted: by number, at most `REFERRERS_MAX` of each.
+pub fn all_referrers(heap: &Heap, sampled: &[u32]) -> Result<HashMap<u32, BTreeSet<u32>>> {
     let mut all: HashMap<u32, BTreeSet<u32>> = HashMap::new();
     if sampled.is_empty() {
         return Ok(all);

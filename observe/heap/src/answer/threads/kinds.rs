@@ -71,18 +71,25 @@ fn pattern(name: &str) -> String {
 
 /// Returns the innermost method that is not of the JDK, without its line.
 fn own_method(frames: &[String]) -> Option<String> {
-    let own = frames.iter().find(|frame| !is_of_the_jdk(frame))?;
-    Some(own.rsplit_once(':').map_or(&**own, |(method, _)| method).to_owned())
+    frames.iter().find(|frame| !is_of_the_jdk(frame)).map(|frame| method(frame).to_owned())
 }
 
+/// Returns a frame without its line.
+pub fn method(frame: &str) -> &str {
+    frame.rsplit_once(':').map_or(frame, |(method, _)| method)
+}
+
+/// State of a thread that waits for another machine.
+pub const SOCKET: &str = "waits for a socket";
+
 /// Returns what a thread with these frames does.
-fn state(frames: &[String]) -> &'static str {
+pub fn state(frames: &[String]) -> &'static str {
     let Some(first) = frames.first() else { return "has no Java frame" };
     let is_in = |texts: &[&str]| frames.iter().take(4).any(|frame| texts.iter().any(|text| frame.contains(text)));
     match &**first {
         frame if frame.contains("Object.wait") => "waits for a notification",
         frame if frame.contains("Thread.sleep") => "sleeps",
-        _ if is_in(&["Socket", "sun.nio.ch.Net.", "sun.nio.ch.NioSocketImpl", "EPoll"]) => "waits for a socket",
+        _ if is_in(&["Socket", "sun.nio.ch.Net.", "sun.nio.ch.NioSocketImpl", "EPoll"]) => SOCKET,
         frame if frame.contains("Unsafe.park") || frame.contains("VirtualThread.park") => "is parked",
         _ if is_in(&["FileInputStream.read", "FileDispatcherImpl", "RandomAccessFile"]) => "reads or writes a file",
         _ => "runs, or waits for a monitor",

@@ -1,5 +1,6 @@
 //! Threads: what each holds by its object and its local variables, with its stack.
 
+pub mod held;
 pub mod kinds;
 
 use std::collections::HashMap;
