@@ -19,6 +19,8 @@ pub struct Measurement<'a> {
     pub seconds: f64,
     /// Java method whose calls are requests.
     pub method: Option<&'a str>,
+    /// Also a heap dump, with the seconds for which it may stop the process.
+    pub held: Option<f64>,
 }
 
 /// Demands with the document that they come from.
@@ -37,6 +39,9 @@ pub fn measure(measurement: &Measurement<'_>) -> Result<Measured> {
     }
     if let Some(method) = measurement.method {
         words.extend(["--method".to_owned(), method.to_owned()]);
+    }
+    if let Some(pause_max) = measurement.held {
+        words.extend(["--held".to_owned(), "--pause-max".to_owned(), pause_max.to_string()]);
     }
     words.extend(measurement.name.map(str::to_owned));
     of_text(observe::run(&words)?)

@@ -7,14 +7,17 @@ use yunti_base::{Code, Error, Result};
 use yunti_program::part::Part;
 
 /// Runs a command of `yunti observe` with `--json`, and returns the document that it prints. Its error is returned as
-/// it is.
+/// it is. What it reports while it runs goes to standard error.
 pub fn run(words: &[String]) -> Result<String> {
     let observe = Part::named("observe").ok_or_else(|| Error::new(Code::Internal, "there is no part 'observe'"))?;
     let program = observe.installed()?;
+    // Its last line is part of an error, unless the user must see each line at once.
+    let stderr = if words.iter().any(|word| word == "--held") { Stdio::inherit() } else { Stdio::piped() };
     let done = Command::new(&program)
         .args(words)
         .arg("--json")
         .stdin(Stdio::null())
+        .stderr(stderr)
         .output()
         .map_err(|e| Error::io(Code::Internal, "cannot start", &e).at_path(program.to_string_lossy()))?;
     if done.status.success() {

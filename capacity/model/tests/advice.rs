@@ -120,3 +120,39 @@ fn too_little_data_says_how_long_to_wait() {
     let found = solve(&free, &Known::default());
     assert!(sentence(&found, Topic::Peak).starts_with("No resource with a limit was seen"));
 }
+
+#[test]
+fn a_heap_dump_says_what_to_release() {
+    let service = |objects: &str, waiting: u32| {
+        let gc = r#"{"collector":"Parallel","pause_ms_per_request":0.3,"cpu_ms_per_request":0.6,"pause_ms_mean":8.8,
+            "collections_per_request":0.034,"allocated_bytes_per_request":2.1e6,"eden_bytes":6.2e7,
+            "survivor_bytes":2.0e7,"old_free_bytes":9e7,"live_bytes_after_old":3e7}"#;
+        let held = format!(r#"{{"in_process":10,"waiting":{waiting},"objects":[{objects}]}}"#);
+        let service = Service::new(2.0)
+            .workers(100)
+            .with("gc", gc)
+            .with("held", &held)
+            .with("requests", r#"{"count":3000,"per_second":200}"#)
+            .resource("remote", "labels:1", None)
+            .templates(varied(|a, b| format!(r#"[["cpu",{}],["wait",0,{}],["cpu",1.5]]"#, 0.3 * a, 50.0 * b)));
+        solve(&service, &Known::default())
+    };
+    let picture = r#"{"class":"byte[][]","bytes":2000000,"requests":9,"held_in":"shop.Gallery.show:25",
+        "handed_to":"shop.Gallery.label:36","call":"shop.Remote.call"}"#;
+    let found = service(picture, 9);
+    let [release] = &found.releases[..] else { panic!("{:?}", found.releases) };
+    assert!(release.per_second_released > 1.1 * release.per_second, "{release:?}");
+    assert!(release.pause_ms_per_second_released < 0.8 * release.pause_ms_per_second, "{release:?}");
+    let text = sentence(&found, Topic::Release);
+    for part in [
+        "9 of 9 waiting requests hold 1.91 MB over the call of shop.Remote.call: byte[][] in shop.Gallery.show:25, and",
+        "in shop.Gallery.label:36",
+        "requests a second at the peak instead of",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // Small objects are no advice; a dump that met no waiting request says so.
+    let small = picture.replace("2000000", "4000");
+    assert!(sentence(&service(&small, 9), Topic::Release).contains("held little memory"));
+    assert!(sentence(&service("", 0), Topic::Release).starts_with("None of the 10 requests in process waited"));
+}

@@ -6,7 +6,7 @@ use service::Service;
 use yunti_model::curve::{Options, curve};
 use yunti_model::demands::Demands;
 use yunti_model::formulas::Formulas;
-use yunti_model::simulate::{Network, Run};
+use yunti_model::simulate::{Collections, Network, Run};
 use yunti_model::what_if::{apply, parse};
 use yunti_model::young::{Young, young};
 
@@ -105,6 +105,115 @@ fn both_published_promotion_examples() {
     let (small, big) = (peak(&little, &["young 500m"]), peak(&little, &["young 2560m"]));
     assert!(big / small < 1.07, "{small} {big}");
     assert!(at(&shop(1.0)).promotion.is_none());
+}
+
+/// Sweeps of a service with 3 MB and 1 ms of work a request: demands from one measurement at 30 % of the peak with the
+/// smallest size, and rates tried with others. Rates are for two free processors.
+///
+/// Of each collector: the processor time without collections; the collector's processor time, pauses and cycles of a
+/// request; the rate tried with the smallest size; sizes and rates.
+type Sweep = (&'static str, f64, [f64; 3], f64, &'static [(f64, f64)]);
+const SWEEPS: [Sweep; 3] = [
+    (
+        "G1",
+        1.967,
+        [0.251, 0.528, 0.147],
+        885.0,
+        &[(80.0 / 24.0, 1015.0), (320.0 / 24.0, 1142.0), (1280.0 / 24.0, 1098.0)],
+    ),
+    ("generational ZGC", 1.904, [0.120, 0.025, 0.0207], 1021.0, &[(2048.0 / 256.0, 1183.0)]),
+    ("Shenandoah", 1.836, [0.294, 0.218, 0.0191], 1014.0, &[(512.0 / 192.0, 1053.0), (1536.0 / 192.0, 1167.0)]),
+];
+
+#[test]
+fn sweeps_of_each_collector_are_predicted_from_their_smallest_size() {
+    for (collector, cpu, [collecting, pause, cycles], tried, sizes) in SWEEPS {
+        let gc = format!(
+            r#"{{"collector":"{collector}","cpu_ms_per_request":{collecting},"pause_ms_per_request":{pause},
+            "pause_ms_mean":{},"collections_per_request":{cycles},"allocated_bytes_per_request":3.3e6,
+            "heap_bytes":268435456}}"#,
+            pause / cycles
+        );
+        let demands = Service::new(2.0)
+            .with("gc", &gc)
+            .with("requests", r#"{"count":2500,"per_second":200}"#)
+            .templates([0.8, 1.2, 0.9, 1.1].map(|by| format!(r#"[["cpu",{}]]"#, cpu * by)))
+            .demands();
+        let found = at(&demands);
+        let near = |predicted: f64, tried: f64, share: f64| (predicted / tried - 1.0).abs() < share;
+        assert!(near(found.now.per_second, tried, 0.1), "{collector}: {} instead of {tried}", found.now.per_second);
+        for (times, tried) in sizes {
+            let megabytes = (found.now.young_bytes * times / MB).round();
+            let predicted = peak(&demands, &[&format!("young {megabytes}m")]);
+            assert!(near(predicted, *tried, 0.14), "{collector} x{times}: {predicted} instead of {tried}");
+        }
+        // What to write is a setting that the collector has.
+        assert_eq!(found.is_concurrent, collector != "G1");
+        let options = found.settings.options.join(" ");
+        assert!(found.gain > 0.02 && !options.contains("-Xmn"), "{collector}: {} {options}", found.gain);
+        assert_eq!(options.starts_with("-Xmx"), found.is_concurrent, "{collector}: {options}");
+        assert!(found.enough.collector_ms_per_request < 0.5 * collecting, "{:?}", found.enough);
+    }
+}
+
+#[test]
+fn pauses_of_an_idle_service_are_shortened_to_their_work() {
+    // Measured at 30 % of the peak: 2.7 ms of pause with 2.2 ms of processor time; 654 a second when it is full.
+    let feed = |cpu_ms: f64| {
+        let gc = format!(
+            r#"{{"collector":"Parallel","pause_ms_per_request":1.46,"pause_ms_mean":2.7,"cpu_ms_per_request":{cpu_ms},
+            "collections_per_request":0.54,"allocated_bytes_per_request":3.3e6,"eden_bytes":6.35e6}}"#
+        );
+        Service::new(2.0).with("gc", &gc).template(r#"[["cpu",1.75]]"#).demands()
+    };
+    let (shortened, unknown) = (peak(&feed(1.2), &["cpu x1"]), peak(&feed(0.0), &["cpu x1"]));
+    assert!((shortened / 654.0 - 1.0).abs() < 0.1 && unknown < 0.8 * shortened, "{shortened} {unknown}");
+    // A collector with one thread works as long as its pause lasts.
+    let serial = |cpu_ms: f64| {
+        let gc = format!(
+            r#"{{"collector":"Serial","pause_ms_per_request":1.46,"cpu_ms_per_request":{cpu_ms},
+            "collections_per_request":0.5,"allocated_bytes_per_request":3e6,"eden_bytes":6e6}}"#
+        );
+        Service::new(2.0).with("gc", &gc).template(r#"[["cpu",1.75]]"#).demands().gc.unwrap().pause_ms_per_request
+    };
+    assert_eq!((serial(1.5), serial(1.2)), (1.46, 1.2));
+}
+
+/// Service that holds 2 MB in each of 8 waiting requests, of 10 in process, as a heap dump found.
+fn gallery(waiting: u32) -> Demands {
+    let gc = r#"{"collector":"Parallel","pause_ms_per_request":0.3,"cpu_ms_per_request":0.6,"pause_ms_mean":8.8,
+        "collections_per_request":0.034,"allocated_bytes_per_request":2.1e6,"eden_bytes":6.2e7,"young_bytes":1.6e8,
+        "survivor_bytes":5.3e7,"old_free_bytes":9e7,"live_bytes_after_old":3e7,"heap_bytes":3.2e8}"#;
+    let held = format!(
+        r#"{{"in_process":10,"waiting":{waiting},"stopped_seconds":[0.09],"dump_bytes":2.3e7,"objects":[
+        {{"class":"byte[][]","bytes":2098192,"requests":{waiting},"held_in":"shop.Gallery.label:36","handed_to":null,
+          "call":"shop.Remote.call"}}]}}"#
+    );
+    Service::new(2.0)
+        .with("gc", gc)
+        .with("held", &held)
+        .with("requests", r#"{"count":3000,"per_second":200}"#)
+        .with("in_process", "[[10,10,2000]]")
+        .resource("remote", "labels:1", None)
+        .templates([0.9, 1.1].map(|by| format!(r#"[["cpu",{}],["wait",0,50],["cpu",{}]]"#, 0.3 * by, 1.5 * by)))
+        .demands()
+}
+
+#[test]
+fn a_heap_dump_gives_the_held_bytes() {
+    let held = |demands: &Demands| Collections::of(demands).unwrap().held_bytes;
+    // Eight of ten wait.
+    assert!((held(&gallery(8)) / (0.8 * 2098192.0) - 1.0).abs() < 1e-9);
+    assert_eq!(held(&gallery(0)), 0.0);
+    let found = young(&gallery(8), &Formulas::of(&gallery(8)), 60, &Run::default()).unwrap().unwrap();
+    let promotion = found.promotion.unwrap();
+    assert!(promotion.overflows && promotion.clients_max == 31, "{promotion:?}");
+    assert!(promotion.per_second_released > 1.1 * promotion.per_second, "{promotion:?}");
+    // Survivor spaces are a part of the young generation.
+    assert!((found.now.young_bytes / 1.6e8 - 1.0).abs() < 0.05, "{:?}", found.now);
+    let (held, less) = (peak(&gallery(8), &["held x1"]), peak(&gallery(8), &["held x0.1"]));
+    assert!(less > 1.02 * held, "{less} {held}");
+    assert!((held / peak(&gallery(8), &["cpu x1"]) - 1.0).abs() < 0.01);
 }
 
 #[test]

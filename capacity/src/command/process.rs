@@ -25,8 +25,14 @@ pub struct ProcessFlags {
     /// Define a request as a call of this Java method; by default, an HTTP request of the server in the JVM
     #[arg(short, long, value_name = "Class.method")]
     method: Option<String>,
+    /// JVM: also find what to release before remote calls, by a heap dump, which stops the service
+    #[arg(long)]
+    held: bool,
+    /// Take the heap dump only if it is expected to stop the service for no more than this
+    #[arg(long, value_name = "SECONDS", default_value = "5", requires = "held", value_parser = seconds)]
+    pause_max: f64,
     /// Take the demands that an earlier run saved, and measure nothing
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "name", "method", "save"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "name", "method", "save", "held"])]
     demands: Option<PathBuf>,
     /// Save the measured demands
     #[arg(long, value_name = "FILE")]
@@ -66,11 +72,15 @@ impl ProcessFlags {
 
     /// Returns the demands: measured, or read.
     pub fn measured(&self) -> Result<Measured> {
-        self.measured_for(self.seconds)
+        self.measure(self.seconds, self.held.then_some(self.pause_max))
     }
 
-    /// Returns the demands, measured for another time.
+    /// Returns the demands, measured for another time, without a heap dump.
     pub fn measured_for(&self, seconds: f64) -> Result<Measured> {
+        self.measure(seconds, None)
+    }
+
+    fn measure(&self, seconds: f64, held: Option<f64>) -> Result<Measured> {
         if let Some(path) = &self.demands {
             return read(path);
         }
@@ -82,7 +92,7 @@ impl ProcessFlags {
             whole_file::check(path, "demands")?;
         }
         let (name, method) = (self.name.as_deref(), self.method.as_deref());
-        let measured = measure(&Measurement { pid: self.pid, name, seconds, method })?;
+        let measured = measure(&Measurement { pid: self.pid, name, seconds, method, held })?;
         if let Some(path) = &self.save {
             whole_file::write(path, &measured.document, "demands")?;
         }

@@ -20,8 +20,8 @@ use crate::prove::text;
 /// Compute what changes would bring: each one, and all together
 ///
 /// A change names a resource and what happens to it: 'cpu +2', 'lock x0.5', 'pool NAME 8', 'remote NAME x0.5',
-/// 'threads 100', 'parallel: a,b,c' (calls in turn become calls at once), 'young 600m', 'memory x0.5', 'gc off',
-/// 'share GET /search x2' (of all requests), 'without GET /report', 'json -> protobuf'.
+/// 'threads 100', 'parallel: a,b,c' (calls in turn become calls at once), 'young 600m', 'memory x0.5', 'held x0.1',
+/// 'gc off', 'share GET /search x2' (of all requests), 'without GET /report', 'json -> protobuf'.
 #[derive(Debug, Args)]
 pub struct WhatIfFlags {
     #[command(flatten)]

@@ -3,6 +3,7 @@
 use yunti_gc::Log;
 
 use super::measure::processors::ProcessorUse;
+use super::measure::spaces::Spaces;
 use super::request::groups::Groups;
 use super::request::kinds::Names;
 use super::request::places::Places;
@@ -45,6 +46,7 @@ pub struct Evidence {
     pub pauses: Vec<Pause>,
     /// Log of the collections.
     pub collections: Option<Log>,
+    pub spaces: Spaces,
     pub requests: Option<Requests>,
     pub processors: ProcessorUse,
     /// Processor seconds of processes that this one is connected to on this machine.

@@ -3,12 +3,14 @@
 mod candidates;
 mod data;
 mod numbers;
+mod release;
 mod sentences;
 
 use serde::Serialize;
 use yunti_base::Result;
 
 pub use data::{Data, REQUESTS_MIN, data};
+pub use release::Release;
 
 use crate::curve::{Curve, Options, parallel};
 use crate::demands::Demands;
@@ -28,6 +30,7 @@ pub enum Topic {
     Change,
     Young,
     Promotion,
+    Release,
     Consistency,
     Nagle,
 }
@@ -54,6 +57,8 @@ pub struct Advice {
     pub data: Data,
     pub prospect: Prospect,
     pub young: Option<Young>,
+    /// Objects to release before remote calls, if a heap dump was taken.
+    pub releases: Vec<Release>,
     /// Changes with what they bring, the largest gain first.
     pub changes: Vec<Answer>,
     pub sentences: Vec<Sentence>,
@@ -65,6 +70,7 @@ pub fn advice(demands: &Demands, curve: &Curve, known: &Known, options: &Options
     let clients = curve.threads.value as u32;
     let run = options.run(options.quick().requests);
     let young = young(demands, &curve.formulas, clients, &run)?;
+    let releases = release::releases(demands, curve, options)?;
     let candidates = candidates::list(demands, curve, young.as_ref(), &known.conversions);
     // Each candidate uses one thread: there are more of them than threads.
     let single = Options { threads: 1, ..*options };
@@ -75,6 +81,7 @@ pub fn advice(demands: &Demands, curve: &Curve, known: &Known, options: &Options
     let mut changes: Vec<Answer> = answers.into_iter().filter_map(|answer| answer.ok()).collect();
     changes.sort_by(|a, b| b.gain.value.total_cmp(&a.gain.value));
     let data = data(demands, curve.relative_error);
-    let sentences = sentences::write(demands, curve, &now, young.as_ref(), &changes, known, &data);
-    Ok(Advice { data, prospect: now, young, changes, sentences })
+    let mut advice = Advice { data, prospect: now, young, releases, changes, sentences: Vec::new() };
+    advice.sentences = sentences::write(demands, curve, &advice, known);
+    Ok(advice)
 }

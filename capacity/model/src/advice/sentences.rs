@@ -2,7 +2,8 @@
 
 use super::data::Data;
 use super::numbers::{bytes, percent, range, short};
-use super::{Known, Sentence, Topic};
+use super::release::Release;
+use super::{Advice, Known, Sentence, Topic};
 use crate::curve::{Curve, Share};
 use crate::demands::Demands;
 use crate::formulas::Place;
@@ -12,28 +13,24 @@ use crate::young::Young;
 /// Gain from which on a change is named.
 const GAIN_MIN: f64 = 0.03;
 const CHANGES_MAX: usize = 5;
+/// Milliseconds of a request from which on waits for free memory are named.
+const STALL_MS_MIN: f64 = 0.05;
 /// Use of a resource from which on its holders are in one another's way.
 const CONTENDED: f64 = 0.9;
 /// Milliseconds that an answer waits for a delayed acknowledgement: 40, with some network.
 const NAGLE_MS: (f64, f64) = (33.0, 55.0);
 
 /// Returns the sentences, in the order in which they are read.
-pub fn write(
-    demands: &Demands,
-    curve: &Curve,
-    now: &Prospect,
-    young: Option<&Young>,
-    changes: &[Answer],
-    known: &Known,
-    data: &Data,
-) -> Vec<Sentence> {
+pub fn write(demands: &Demands, curve: &Curve, advice: &Advice, known: &Known) -> Vec<Sentence> {
+    let now = &advice.prospect;
     let mut list = List(Vec::new());
-    list.data(data);
+    list.data(&advice.data);
     list.peak(demands, curve, now);
     list.bottleneck(curve);
     list.threads(demands, curve);
-    list.changes(changes);
-    list.young(young);
+    list.changes(&advice.changes);
+    list.young(advice.young.as_ref());
+    list.held(demands, &advice.releases);
     list.consistency(curve);
     list.nagle(known, now);
     list.0
@@ -175,7 +172,21 @@ impl List {
     fn young(&mut self, young: Option<&Young>) {
         let Some(young) = young else { return };
         let memory = bytes(young.bytes_per_request);
-        let text = if young.gain > 0.0 {
+        let text = if young.gain > 0.0 && young.is_concurrent {
+            format!(
+                "A request allocates {memory}. The collector takes {} ms of processor time from each request, {} with \
+                 {} of free heap between its cycles instead of {}: {}{}{}.",
+                short(young.now.collector_ms_per_request),
+                short(young.enough.collector_ms_per_request),
+                bytes(young.enough.eden_bytes),
+                bytes(young.now.eden_bytes),
+                signed(young.gain),
+                if young.settings.options.is_empty() { "" } else { " with " },
+                young.settings.options.join(" "),
+            )
+        } else if young.is_concurrent {
+            format!("A request allocates {memory}; a larger heap brings less than 2 %.")
+        } else if young.gain > 0.0 {
             let options = young.settings.options.join(" ");
             format!(
                 "A request allocates {memory}. A young generation of {} instead of {} brings {}{}{options}.",
@@ -188,6 +199,14 @@ impl List {
             format!("A request allocates {memory}; a larger young generation brings less than 2 %.")
         };
         self.add(Topic::Young, text);
+        if young.stall_ms_per_request > STALL_MS_MIN {
+            let text = format!(
+                "Requests wait for free memory, {} ms each on average: the collector is late. Raise -Xmx, or \
+                 -XX:ConcGCThreads if processors are free.",
+                short(young.stall_ms_per_request)
+            );
+            self.add(Topic::Young, text);
+        }
         if let Some(promotion) = young.promotion.filter(|promotion| promotion.overflows) {
             let text = format!(
                 "{} requests in process hold {} of live memory, more than the survivor space of {}, so collections \
@@ -200,6 +219,56 @@ impl List {
                 promotion.clients
             );
             self.add(Topic::Promotion, text);
+        }
+    }
+
+    fn held(&mut self, demands: &Demands, releases: &[Release]) {
+        let Some(held) = &demands.held else { return };
+        if held.waiting == 0 {
+            let text = format!(
+                "None of the {} requests in process waited in a remote call during the heap dump.",
+                held.in_process
+            );
+            return self.add(Topic::Release, text);
+        }
+        if releases.is_empty() {
+            let text = format!(
+                "The {} requests that waited in remote calls held little memory from their own frames alone.",
+                held.waiting
+            );
+            return self.add(Topic::Release, text);
+        }
+        for release in releases {
+            let object = &release.object;
+            let handed = match &object.handed_to {
+                Some(inner) => format!(", and in {inner}"),
+                None => String::new(),
+            };
+            let gain = release.per_second_released / release.per_second.max(1e-9) - 1.0;
+            let brings = if gain >= GAIN_MIN {
+                format!(
+                    "{} requests a second at the peak instead of {}",
+                    short(release.per_second_released),
+                    short(release.per_second)
+                )
+            } else {
+                "no more requests a second".to_string()
+            };
+            let text = format!(
+                "{} of {} waiting requests hold {} over the call of {}: {} in {}{handed}, {} for each that waits. \
+                 Released before the call: {} ms of pauses a second instead of {} with {} threads, and {brings}.",
+                object.requests,
+                held.waiting,
+                bytes(object.bytes * f64::from(held.waiting) / f64::from(object.requests.max(1))),
+                object.call,
+                object.class,
+                object.held_in,
+                bytes(object.bytes),
+                short(release.pause_ms_per_second_released),
+                short(release.pause_ms_per_second),
+                release.clients,
+            );
+            self.add(Topic::Release, text);
         }
     }
 

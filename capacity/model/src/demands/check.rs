@@ -14,6 +14,8 @@ const STEPS_MAX: usize = 5_000_000;
 /// Tasks within tasks.
 const DEPTH_MAX: usize = 16;
 const NAME_BYTES_MAX: usize = 2_000;
+/// Objects that requests hold.
+const HELD_MAX: usize = 1_000;
 /// Milliseconds of the longest step: three hours.
 const MS_MAX: f64 = 1e7;
 const BYTES_MAX: f64 = 1e15;
@@ -117,7 +119,24 @@ fn numbers(demands: &Demands) -> Result<()> {
         within(*seconds, 1e9, "in_process")?;
         within(*departures, 1e12, "in_process")?;
     }
-    demands.gc.as_ref().map_or(Ok(()), collections)
+    demands.gc.as_ref().map_or(Ok(()), collections)?;
+    demands.held.as_ref().map_or(Ok(()), held)
+}
+
+fn held(held: &super::Held) -> Result<()> {
+    if held.objects.len() > HELD_MAX || held.in_process > UNITS_MAX || held.waiting > held.in_process {
+        return Err(wrong("held has impossible numbers".to_string()));
+    }
+    within(held.dump_bytes, BYTES_MAX, "held.dump_bytes")?;
+    held.stopped_seconds.iter().try_for_each(|seconds| within(*seconds, 1e6, "held.stopped_seconds"))?;
+    for object in &held.objects {
+        within(object.bytes, BYTES_MAX, "held.objects.bytes")?;
+        let names = [&object.class, &object.held_in, &object.call].into_iter().chain(&object.handed_to);
+        if names.into_iter().any(|name| name.len() > NAME_BYTES_MAX) {
+            return Err(wrong(format!("a name of more than {NAME_BYTES_MAX} bytes")));
+        }
+    }
+    Ok(())
 }
 
 fn collections(gc: &super::Gc) -> Result<()> {
@@ -125,6 +144,7 @@ fn collections(gc: &super::Gc) -> Result<()> {
         ("gc.pause_ms_per_request", gc.pause_ms_per_request),
         ("gc.cpu_ms_per_request", gc.cpu_ms_per_request),
         ("gc.collections_per_request", gc.collections_per_request),
+        ("gc.stall_ms_per_request", gc.stall_ms_per_request.unwrap_or(0.0)),
         ("gc.pause_ms_mean", gc.pause_ms_mean.unwrap_or(0.0)),
         ("gc.full_pause_ms_mean", gc.full_pause_ms_mean.unwrap_or(0.0)),
     ] {
@@ -135,7 +155,9 @@ fn collections(gc: &super::Gc) -> Result<()> {
         ("gc.promoted_bytes_per_request", Some(gc.promoted_bytes_per_request)),
         ("gc.eden_bytes", gc.eden_bytes),
         ("gc.heap_bytes", gc.heap_bytes),
+        ("gc.young_bytes", gc.young_bytes),
         ("gc.survivor_bytes", gc.survivor_bytes),
+        ("gc.survived_bytes", gc.survived_bytes),
         ("gc.old_free_bytes", gc.old_free_bytes),
         ("gc.live_bytes_after_old", gc.live_bytes_after_old),
         ("gc.held_bytes_per_request", gc.held_bytes_per_request),

@@ -27,9 +27,7 @@ impl ProcessorTime {
             Some(measured) => (inside.min(measured), measured - inside.min(measured)),
             None => (inside, given),
         };
-        let concurrent = demands.gc.as_ref().map_or(0.0, |gc| {
-            (gc.cpu_ms_per_request - gc.pause_ms_per_request * demands.processors.count.max(1.0)).max(0.0)
-        });
+        let concurrent = demands.gc.as_ref().map_or(0.0, |gc| gc.concurrent_ms(demands.processors.count));
         let factor = if sampled > 0.0 { inside / sampled } else { 1.0 };
         ProcessorTime {
             factor,

@@ -19,5 +19,9 @@ pub fn parse(text: &str) -> Result<Demands> {
     // A request without a step tells nothing: a measurement that began in the middle of it.
     demands.templates.retain(|template: &Template| !template.steps.is_empty());
     check(&demands)?;
+    let available = demands.processors.available();
+    if let Some(gc) = &mut demands.gc {
+        gc.shorten_pauses(available);
+    }
     Ok(demands)
 }

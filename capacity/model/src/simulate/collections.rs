@@ -51,7 +51,7 @@ impl Collections {
         let in_process = Self::mean_in_process(demands, gc);
         let survivor = gc.survivor_bytes.unwrap_or(0.0);
         let promoted = gc.promoted_bytes_per_request * eden / allocated;
-        let held = held_bytes(gc, promoted, survivor, in_process, eden).min(allocated);
+        let held = held_bytes(demands, gc, promoted, in_process, eden).min(allocated);
         let (pause_ms, pause_ms_per_live) = line(&gc.pauses_by_live).unwrap_or((mean, 0.0));
         let seen = gc.pauses_by_live.iter().map(|(n, _)| *n).fold(0.0, f64::max);
         Some(Collections {
@@ -101,8 +101,11 @@ impl Collections {
     }
 }
 
-fn held_bytes(gc: &Gc, promoted: f64, survivor: f64, in_process: f64, eden: f64) -> f64 {
-    match gc.held_bytes_per_request {
+/// Returns the bytes that a request in process keeps alive: given, of a heap dump, or what collections could not free.
+fn held_bytes(demands: &Demands, gc: &Gc, promoted: f64, in_process: f64, eden: f64) -> f64 {
+    let survivor = gc.survived_bytes.or(gc.survivor_bytes).unwrap_or(0.0);
+    let dumped = demands.held.as_ref().and_then(|held| held.bytes_per_request());
+    match gc.held_bytes_per_request.or(dumped) {
         Some(held) => held,
         None if promoted > PROMOTED_SHARE_MIN * eden && in_process > 0.0 => (promoted + survivor) / in_process,
         None => 0.0,

@@ -81,6 +81,7 @@ fn one(demands: &mut Demands, change: &Change, conversions: &[Conversion]) -> Re
         Change::Memory(factor) => young::scale_allocation(demands, *factor),
         Change::Share { kind, share } => mix::share(demands, kind, *share)?,
         Change::Without(kind) => mix::without(demands, kind)?,
+        Change::Held(factor) => young::scale_held(demands, *factor),
         Change::Convert { from, to, factor } => convert(demands, from, to, *factor, conversions)?,
     }
     Ok(())

@@ -57,6 +57,8 @@ pub enum Change {
     Share { kind: String, share: Part },
     /// No more requests of a kind, by a part of its name.
     Without(String),
+    /// Bytes that a request holds while it waits.
+    Held(f64),
     /// Another format of messages. The factor is the speed of the new one; absent: from the table.
     Convert { from: String, to: String, factor: Option<f64> },
 }
@@ -104,6 +106,7 @@ impl fmt::Display for Change {
             Change::Share { kind, share: Part::Times(factor) } => write!(f, "share {kind} x{factor}"),
             Change::Share { kind, share: Part::Percent(percent) } => write!(f, "share {kind} {percent}%"),
             Change::Without(kind) => write!(f, "without {kind}"),
+            Change::Held(factor) => write!(f, "held x{factor}"),
             Change::Convert { from, to, factor: None } => write!(f, "{from} -> {to}"),
             Change::Convert { from, to, factor: Some(factor) } => write!(f, "{from} -> {to} x{factor}"),
         }

@@ -10,7 +10,7 @@ const FACTOR: (f64, f64) = (0.001, 1000.0);
 const UNITS_MAX: f64 = 1e6;
 
 /// Returns the change in a text such as `cpu +2`, `lock Stock x0.5`, `pool 8`, `parallel: search,goods`,
-/// `gc off`, `young 600m`, `memory x0.5` or `json -> protobuf x3`.
+/// `gc off`, `young 600m`, `memory x0.5`, `held x0.1` or `json -> protobuf x3`.
 ///
 /// An error has the code `Usage`.
 pub fn parse(text: &str) -> Result<Change> {
@@ -49,6 +49,10 @@ pub fn parse(text: &str) -> Result<Change> {
         "memory" if name.is_none() => match amount(text, last)? {
             Amount::Times(factor) => return Ok(Change::Memory(factor)),
             _ => return Err(wrong(text, "it needs a factor: memory x0.5")),
+        },
+        "held" if name.is_none() => match amount(text, last)? {
+            Amount::Times(factor) => return Ok(Change::Held(factor)),
+            _ => return Err(wrong(text, "it needs a factor: held x0.1")),
         },
         "threads" if name.is_none() => return Ok(Change::Workers(whole(text, amount(text, last)?)?)),
         "threads" => ResourceKind::Threads,
@@ -135,7 +139,8 @@ fn bytes(text: &str, word: &str) -> Result<f64> {
 fn unknown(text: &str) -> Error {
     wrong(
         text,
-        "use cpu, lock, pool, threads, remote, disk, sleep, parallel:, gc off, young, memory, share, without or A -> B",
+        "use cpu, lock, pool, threads, remote, disk, sleep, parallel:, gc off, young, memory, held, share, without or \
+         A -> B",
     )
 }
 
@@ -167,6 +172,7 @@ mod tests {
             "gc off",
             "young 600m",
             "memory x0.5",
+            "held x0.1",
             "json -> protobuf",
             "json -> protobuf x3",
             "Java serialisation -> fory x2.5",
@@ -199,6 +205,7 @@ mod tests {
             "young 600",
             "young -1m",
             "memory +5",
+            "held +5",
             "parallel:",
             "parallel: a,,b",
             "-> b",

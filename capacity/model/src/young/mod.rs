@@ -3,6 +3,9 @@
 //! The pause of a collection hardly depends on the size of Eden, so the pause of a request is in proportion to
 //! 1 / Eden. A pause takes all processors: D' = D - processors x pause x (1 - Eden / Eden'). Counting the stopped
 //! time alone predicted 20 % too few requests a second (docs/decisions/capacity.md).
+//!
+//! Collectors beside the requests (ZGC, Shenandoah) have hardly any pauses and no young size. Their cycle costs
+//! processor time, also in proportion to 1 / the bytes allocated between two cycles, which takes the place of Eden.
 
 mod promotion;
 mod resize;
@@ -12,10 +15,10 @@ use serde::Serialize;
 use yunti_base::Result;
 
 pub use promotion::Promotion;
-pub use resize::{resize, scale_allocation, scale_pauses};
+pub use resize::{resize, scale_allocation, scale_held, scale_pauses};
 pub use settings::Settings;
 
-use crate::demands::Demands;
+use crate::demands::{Collector, Demands, Gc};
 use crate::formulas::{Formulas, Place, bytes_per_request};
 use crate::simulate::{Collections, Run};
 
@@ -35,6 +38,8 @@ pub struct Size {
     pub young_bytes: f64,
     pub eden_bytes: f64,
     pub pause_ms_per_request: f64,
+    /// Processor time that collections take from a request, in pauses and beside the requests.
+    pub collector_ms_per_request: f64,
     /// Requests a second at the peak, by the formula.
     pub per_second: f64,
 }
@@ -53,6 +58,10 @@ pub struct Young {
     pub enough: Size,
     /// Relative growth of the peak by that size. 0: the present size is large enough.
     pub gain: f64,
+    /// The collector works beside the requests: sizes are bytes allocated between two cycles.
+    pub is_concurrent: bool,
+    /// Waits of a request for free memory, because the collector was late.
+    pub stall_ms_per_request: f64,
     pub settings: Settings,
     pub promotion: Option<Promotion>,
 }
@@ -77,7 +86,9 @@ pub fn young(demands: &Demands, formulas: &Formulas, clients: u32, run: &Run) ->
         table: MULTIPLES.iter().map(|times| effect.size(effect.eden * times)).collect(),
         enough,
         gain: (enough.per_second / now.per_second - 1.0).max(0.0),
-        settings: Settings::of(gc, enough.young_bytes, enough.eden_bytes > now.eden_bytes),
+        is_concurrent: Collector::of(&gc.collector).is_concurrent(),
+        stall_ms_per_request: gc.stall_ms_per_request.unwrap_or(0.0),
+        settings: Settings::of(gc, now.young_bytes, enough.young_bytes),
         promotion: promotion::find(demands, &collections, clients, run)?,
     }))
 }
@@ -87,7 +98,9 @@ struct Effect {
     eden: f64,
     young_per_eden: f64,
     pause_ms: f64,
+    concurrent_ms: f64,
     processors: f64,
+    /// Processor time of a request without collections.
     cpu_ms: f64,
     /// Requests a second that the other resources carry.
     others: f64,
@@ -106,26 +119,34 @@ impl Effect {
             false => collections.pause_ms * collections.allocated_bytes / collections.eden_bytes,
         };
         let cpu = items.iter().find(|item| item.place == Place::Processors).map_or(0.0, |item| item.ms);
+        let concurrent_ms = gc.map_or(0.0, |gc| gc.concurrent_ms(demands.processors.count));
         let eden = gc.and_then(|gc| gc.eden_bytes).filter(|eden| *eden > 0.0).unwrap_or(collections.eden_bytes);
         Effect {
             eden,
-            young_per_eden: young_per_eden(eden, collections.survivor_bytes),
+            concurrent_ms,
+            young_per_eden: young_per_eden(gc, eden, collections.survivor_bytes),
             pause_ms,
             processors,
-            cpu_ms: (cpu - processors * measured).max(1e-6),
+            cpu_ms: (cpu - processors * measured - concurrent_ms).max(1e-6),
             others: formulas.necessary.resources_per_second(),
             held_bytes: collections.held_bytes,
             survivor_per_eden: collections.survivor_bytes / eden,
         }
     }
 
+    /// Returns the processor time that collections of the present size take from a request.
+    fn cost_ms(&self) -> f64 {
+        self.processors * self.pause_ms + self.concurrent_ms
+    }
+
     fn size(&self, eden: f64) -> Size {
-        let pause = self.pause_ms * self.eden / eden;
-        let by_processors = self.processors * 1000.0 / (self.cpu_ms + self.processors * pause);
+        let rarer = self.eden / eden;
+        let by_processors = self.processors * 1000.0 / (self.cpu_ms + self.cost_ms() * rarer);
         Size {
             young_bytes: eden * self.young_per_eden,
             eden_bytes: eden,
-            pause_ms_per_request: pause,
+            pause_ms_per_request: self.pause_ms * rarer,
+            collector_ms_per_request: self.cost_ms() * rarer,
             per_second: by_processors.min(self.others),
         }
     }
@@ -135,7 +156,7 @@ impl Effect {
         let best = (self.processors * 1000.0 / self.cpu_ms).min(self.others);
         // Time of a request on the processors at which the peak is 2 % below the best.
         let allowed = self.processors * 1000.0 * (1.0 + GAIN_MIN) / best - self.cpu_ms;
-        let by_pauses = self.processors * self.pause_ms * self.eden / allowed.max(1e-9);
+        let by_pauses = self.cost_ms() * self.eden / allowed.max(1e-9);
         let held = f64::from(clients) * self.held_bytes;
         let by_survivors = if self.survivor_per_eden > 0.0 { held / self.survivor_per_eden } else { 0.0 };
         let eden = by_pauses.max(by_survivors);
@@ -146,6 +167,12 @@ impl Effect {
 }
 
 /// Returns the size of the young generation by Eden.
-pub(crate) fn young_per_eden(eden: f64, survivor: f64) -> f64 {
+pub(crate) fn young_per_eden(gc: Option<&Gc>, eden: f64, survivor: f64) -> f64 {
+    if gc.is_some_and(|gc| Collector::of(&gc.collector).is_concurrent()) {
+        return 1.0;
+    }
+    if let Some(young) = gc.and_then(|gc| gc.young_bytes).filter(|young| *young > eden) {
+        return young / eden;
+    }
     if survivor > 0.0 { 1.0 + 2.0 * survivor / eden } else { 1.0 / EDEN_SHARE }
 }

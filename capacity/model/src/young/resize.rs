@@ -16,9 +16,10 @@ pub fn resize(demands: &mut Demands, young_bytes: f64) -> Result<()> {
     };
     change(demands, &before, |gc| {
         let eden_before = gc.eden_bytes.filter(|eden| *eden > 0.0).unwrap_or(before.eden_bytes);
-        let eden = young_bytes / young_per_eden(eden_before, before.survivor_bytes);
+        let eden = young_bytes / young_per_eden(Some(gc), eden_before, before.survivor_bytes);
         let times = eden / eden_before;
         gc.eden_bytes = Some(before.eden_bytes * times);
+        gc.young_bytes = gc.young_bytes.map(|_| young_bytes);
         gc.survivor_bytes = gc.survivor_bytes.map(|survivor| survivor * times);
         gc.collections_per_request /= times;
         gc.pause_ms_per_request /= times;
@@ -37,6 +38,22 @@ pub fn scale_allocation(demands: &mut Demands, factor: f64) {
         gc.collections_per_request *= factor;
         gc.pause_ms_per_request *= factor;
         gc.cpu_ms_per_request *= factor;
+    });
+}
+
+/// Scales what a request holds while it waits: a collection copies that much less, and promotes less of it.
+pub fn scale_held(demands: &mut Demands, factor: f64) {
+    let Some(before) = Collections::of(demands) else { return };
+    change(demands, &before, |gc| {
+        gc.held_bytes_per_request = Some(before.held_bytes * factor);
+        let less = |in_process: f64| before.pause_ms_per_live * in_process.min(before.live_max) * (1.0 - factor);
+        let (mut all, count) = (0.0, gc.pauses_by_live.len().max(1) as f64);
+        for (in_process, pause) in &mut gc.pauses_by_live {
+            let kept = (*pause - less(*in_process)).max(0.0);
+            all += *pause - kept;
+            *pause = kept;
+        }
+        gc.pause_ms_mean = gc.pause_ms_mean.map(|mean| (mean - all / count).max(0.0));
     });
 }
 

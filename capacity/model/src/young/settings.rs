@@ -18,12 +18,18 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns the settings for a young generation of this size. `is_larger`: than the present one.
-    pub fn of(gc: &Gc, young_bytes: f64, is_larger: bool) -> Settings {
+    /// Returns the settings for another size of the young generation, or of the free heap between two cycles of a
+    /// collector that works beside the requests.
+    pub fn of(gc: &Gc, present_bytes: f64, young_bytes: f64) -> Settings {
         let collector = Collector::of(&gc.collector);
         let mut settings = Settings { collector, options: Vec::new(), notes: Vec::new() };
-        if !is_larger {
-            settings.notes.push("The young generation is large enough.".into());
+        if young_bytes <= present_bytes {
+            let what = if collector.is_concurrent() { "heap" } else { "young generation" };
+            settings.notes.push(format!("The {what} is large enough."));
+            return settings;
+        }
+        if collector.is_concurrent() {
+            settings.headroom(gc, young_bytes - present_bytes);
             return settings;
         }
         let young = (young_bytes / MEGABYTE).ceil();
@@ -38,7 +44,7 @@ impl Settings {
         match collector {
             Collector::Parallel | Collector::Serial | Collector::Other => settings.generations(young),
             Collector::G1 => settings.regions(young, heap.map(|heap| heap.max(needed))),
-            Collector::Z | Collector::Shenandoah => settings.headroom(young, heap),
+            Collector::Z | Collector::Shenandoah => {}
         }
         settings
     }
@@ -67,14 +73,24 @@ impl Settings {
         self.notes.push("-Xmn with G1 fixes the size and switches the pause goal off.".into());
     }
 
-    fn headroom(&mut self, young: f64, heap: Option<f64>) {
-        if let Some(heap) = heap
-            && self.options.is_empty()
-        {
-            self.options.push(format!("-Xmx{}m", heap + young));
+    fn headroom(&mut self, gc: &Gc, more_bytes: f64) {
+        let more = (more_bytes / MEGABYTE).ceil();
+        match gc.heap_bytes.map(|heap| (heap / MEGABYTE).floor()) {
+            Some(heap) => self.options.push(format!("-Xmx{}m", heap + more)),
+            None => self.notes.push(format!("Raise -Xmx by {more} MB.")),
         }
-        self.notes.push("This collector has no young size to set: free heap gives it time between collections.".into());
-        self.notes.push("-XX:SoftMaxHeapSize keeps the heap small while the load is low.".into());
+        self.notes.push("This collector has no young size to set: its cycles are rarer with more free heap.".into());
+        self.notes.push(
+            "If -XX:SoftMaxHeapSize is below -Xmx, raise it as well; that needs no restart: jcmd PID VM.set_flag."
+                .into(),
+        );
+        if gc.stall_ms_per_request.unwrap_or(0.0) > 0.0 {
+            self.notes.push(
+                "Requests waited for free memory. If a larger heap does not end it, let the collector use more \
+                 processors: -XX:ConcGCThreads."
+                    .into(),
+            );
+        }
     }
 }
 
@@ -91,9 +107,10 @@ mod tests {
             ("Serial", None, "-Xmn1024m -XX:+AlwaysPreTouch"),
             ("G1", None, ""),
             ("G1", Some(2048.0), "-XX:+UnlockExperimentalVMOptions -XX:G1NewSizePercent=50 -XX:G1MaxNewSizePercent=60"),
-            ("ZGC", Some(2048.0), "-Xmx3072m"),
+            ("ZGC", Some(2048.0), "-Xmx3008m"),
+            ("generational ZGC", Some(2048.0), "-Xmx3008m"),
             ("Shenandoah", None, ""),
-            ("Shenandoah", Some(512.0), "-Xmx1174m"),
+            ("Shenandoah", Some(512.0), "-Xmx1472m"),
         ] {
             let gc = Gc {
                 collector: name.into(),
@@ -101,10 +118,13 @@ mod tests {
                 live_bytes_after_old: Some(100.0 * mb),
                 ..Gc::default()
             };
-            let found = Settings::of(&gc, 1024.0 * mb, true);
+            let found = Settings::of(&gc, 64.0 * mb, 1024.0 * mb);
             assert_eq!(found.options.join(" "), expect, "{name}");
             assert!(!found.notes.is_empty());
-            assert!(Settings::of(&gc, 1024.0 * mb, false).options.is_empty());
+            assert!(Settings::of(&gc, 1024.0 * mb, 1024.0 * mb).options.is_empty());
+            let is_late = Gc { stall_ms_per_request: Some(0.1), ..gc };
+            let late = Settings::of(&is_late, 64.0 * mb, 1024.0 * mb).notes;
+            assert_eq!(late.iter().any(|note| note.contains("ConcGCThreads")), found.collector.is_concurrent());
         }
     }
 }

@@ -14,6 +14,10 @@ pub fn section_of(report: &Report<'_>) -> Option<Tag> {
         section = section.add(tag("p").say("Options: ").add(tag("code").say(young.settings.options.join(" "))));
     }
     section = section.all(young.settings.notes.iter().map(note));
+    let section = match releases(report) {
+        Some(table) => section.add(tag("h3").say("What to release before remote calls")).add(table),
+        None => section,
+    };
     let Some(promotion) = young.promotion else { return Some(section) };
     let rows = [
         ("held by a request", memory(promotion.held_bytes_per_request as u64)),
@@ -32,6 +36,36 @@ pub fn section_of(report: &Report<'_>) -> Option<Tag> {
     )))
 }
 
+/// Returns the objects that waiting requests hold, with what their release brings; absent without any.
+fn releases(report: &Report<'_>) -> Option<Tag> {
+    let releases = &report.advice.releases;
+    let columns = [
+        ("bytes a waiting request", true),
+        ("class", false),
+        ("held in", false),
+        ("over the call of", false),
+        ("pause ms a second", true),
+        ("released", true),
+        ("requests/s", true),
+        ("released", true),
+    ];
+    let rows = releases.iter().map(|release| {
+        let object = &release.object;
+        let handed = object.handed_to.as_ref().map_or_else(String::new, |inner| format!(", {inner}"));
+        vec![
+            memory(object.bytes as u64),
+            object.class.clone(),
+            format!("{}{handed}", object.held_in),
+            object.call.clone(),
+            three(release.pause_ms_per_second),
+            three(release.pause_ms_per_second_released),
+            three(release.per_second),
+            three(release.per_second_released),
+        ]
+    });
+    (!releases.is_empty()).then(|| table("Objects that only the frames of waiting requests hold", &columns, rows))
+}
+
 fn summary(young: &Young) -> String {
     let allocated = memory(young.bytes_per_request as u64);
     match young.bytes_per_request_check.filter(|_| young.differs) {
@@ -45,8 +79,11 @@ fn summary(young: &Young) -> String {
 }
 
 fn sizes(young: &Young) -> Tag {
-    let columns =
-        [("young generation", true), ("Eden", true), ("pause ms a request", true), ("requests/s", true), ("", false)];
+    let (size, cost) = match young.is_concurrent {
+        true => (("heap free between cycles", true), ("collector ms a request", true)),
+        false => (("young generation", true), ("pause ms a request", true)),
+    };
+    let columns = [size, ("Eden", true), cost, ("requests/s", true), ("", false)];
     let mut all: Vec<(Size, &str)> = young.table.iter().map(|size| (*size, "")).collect();
     for (size, word) in [(young.now, "now"), (young.enough, "enough")] {
         match all.iter_mut().find(|(listed, _)| (listed.young_bytes / size.young_bytes - 1.0).abs() < 0.001) {
@@ -59,7 +96,7 @@ fn sizes(young: &Young) -> Tag {
         vec![
             memory(size.young_bytes as u64),
             memory(size.eden_bytes as u64),
-            three(size.pause_ms_per_request),
+            three(if young.is_concurrent { size.collector_ms_per_request } else { size.pause_ms_per_request }),
             three(size.per_second),
             word.to_string(),
         ]

@@ -10,6 +10,7 @@
 //!   native.rs       requests and locks of a process that is no JVM
 //!   peers.rs        remote ends of descriptors
 //!   processors.rs   processor time by thread, by process and of the machine
+//!   spaces.rs       sizes of a JVM's spaces
 //! ```
 
 pub mod baseline;
@@ -18,6 +19,7 @@ pub mod entry;
 mod native;
 mod peers;
 pub mod processors;
+pub mod spaces;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -32,13 +34,14 @@ use self::candidates::Candidates;
 use self::entry::Entry;
 use self::peers::Peers;
 use self::processors::{ProcessorClock, ProcessorUse};
+use self::spaces::Spaces;
 use super::evidence::{Evidence, Runtime};
 use super::request::groups::Groups;
 use super::request::kinds::Names;
 use super::request::nesting::outermost;
 use super::request::places::Places;
 use super::request::timeline::{Sleep, Timeline};
-use crate::jvm::{CollectionLog, Message, PauseLog, Request, Tracer};
+use crate::jvm::{CollectionLog, Message, PauseLog, Request, Tracer, perf_data, perf_data_file};
 use crate::runtime;
 use crate::why::requests::RequestSampler;
 
@@ -226,6 +229,8 @@ pub fn measure_jvm(
     let mut evidence = sources.finish(&mut collector, processors, end_ns, answer);
     let pauses = pauses.and_then(|log| or_skip(&mut answer.skips, "time in GC and safepoints", log.stop()));
     evidence.runtime = Runtime::Jvm;
+    let counters = perf_data_file(process).and_then(|file| perf_data(&file));
+    evidence.spaces = counters.as_ref().map(Spaces::of).unwrap_or_default();
     evidence.pauses = pauses.unwrap_or_default();
     evidence.pauses.sort_by_key(|pause| pause.begin_ns);
     evidence.collections =
