@@ -13,7 +13,10 @@ from looking import YUNTI, InAFolder, Started, answer, compiled, java_versions, 
 
 UNIT = 100_000
 # A remote call: longer than all else of a request, so that a dump meets all of them waiting.
-CALL_MS = 150
+CALL_MS = 250
+# Requests under way, each with its way to hold memory. On a busy machine, one may not be waiting at the dump.
+WAYS = 7
+TRIES = 4
 
 
 # A compiler that inlines the method keeps the object's fields apart, and the JVM writes no local variable for these.
@@ -40,8 +43,11 @@ class Held(InAFolder, unittest.TestCase):
     def held(self, process):
         """Returns the held objects by units of their length, and the whole answer."""
         time.sleep(1)
-        document = answer("demands", "-p", process.pid, "-s", "1", "--method", "Holding.handle", "--held")["held"]
-        self.assertEqual(left(process), [])
+        for _ in range(TRIES):
+            document = answer("demands", "-p", process.pid, "-s", "1", "--method", "Holding.handle", "--held")["held"]
+            self.assertEqual(left(process), [])
+            if document["waiting"] == WAYS:
+                break
         own = {}
         for found in document["objects"]:
             # Bytes are a mean over all waiting requests.
@@ -53,8 +59,7 @@ class Held(InAFolder, unittest.TestCase):
         for home in java_versions().values():
             with self.started(home, "-XX:CompileCommand=quiet", ONE_OBJECT) as process:
                 own, document = self.held(process)
-            self.assertGreaterEqual(document["waiting"], 5, document)
-            self.assertLessEqual(document["waiting"], document["in_process"])
+            self.assertEqual((document["waiting"], document["in_process"]), (WAYS, WAYS), document)
             # Neither what the compiler knows to be dead (1), nor a ThreadLocal (5), a shared field (6), a lambda (7).
             self.assertEqual(set(own), {2, 3, 4}, document)
             self.assertEqual((own[2]["class"], own[2]["call"]), ("byte[]", "Holding$Client.call"))
