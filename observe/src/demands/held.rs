@@ -67,9 +67,12 @@ pub fn measure(process: &Process, method: &str, pause_max: Duration, stopping: &
     }))
 }
 
+/// Class of an object, outermost and innermost method that hold it, and the call.
+type Place<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
+
 /// Returns the objects with their bytes for each waiting request, on average, the largest first.
 fn objects(requests: &Requests) -> Vec<Value> {
-    let mut all: HashMap<(&str, &str, Option<&str>, &str), (u64, usize)> = HashMap::new();
+    let mut all: HashMap<Place<'_>, (u64, usize)> = HashMap::new();
     for request in &requests.waiting {
         let mut seen = Vec::new();
         for HeldObject { class, bytes, held_in, handed_to, call } in &request.held {
