@@ -21,7 +21,7 @@ PYTHON = sys.executable
 # Parts whose suites measure times.
 MEASURING = ("benches", "observe", "machine", "namenode", "capacity")
 # Beginnings of the names of their suites that measure nothing: benches of tiny data have no figures that count.
-COUNTING = ("unit tests", "licences of", "load, histories, pages", "classes of", "comparison", "units", "engine/benches/", "limit programs", "make bench, ",
+COUNTING = ("unit tests", "licences of", "load and histories", "classes of", "comparison", "units", "engine/benches/", "limit programs", "make bench, ",
             "make bench-columns", "make bench-observe")
 # Suites of these parts that use one processor and measure counts, or times of waiting: one of another part may run
 # beside them.
@@ -374,13 +374,17 @@ SUITES = [
     Suite("capacity", "unit tests of capacity",
           [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "capacity/Cargo.toml", "--workspace",
             "--target-dir", "target/capacity", "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
-    Suite("capacity", "load, histories, pages",
+    Suite("capacity", "load and histories",
           [["make", "-s", "capacity"],
-           [PYTHON, "-m", "unittest", "discover", "-v", "-s", "capacity/tests", "-p", "[lpw]*_test.py"]], counts.read_unittest,
+           [PYTHON, "-m", "unittest", "discover", "-v", "-s", "capacity/tests", "-p", "[lw]*_test.py"]], counts.read_unittest,
           {"YUNTI": YUNTI}, shares=("observe",)),
     Suite("capacity", "services with known costs",
           [["make", "-s", "capacity"],
-           [PYTHON, "-m", "unittest", "discover", "-v", "-s", "capacity/tests", "-p", "[cd]*_test.py"]],
+           [PYTHON, "-m", "unittest", "discover", "-v", "-s", "capacity/tests", "-p", "[cp]*_test.py"]],
+          counts.read_unittest, {"YUNTI": YUNTI}, shares=("observe",)),
+    Suite("capacity", "requests and places with known costs",
+          [["make", "-s", "capacity"],
+           [PYTHON, "-m", "unittest", "discover", "-v", "-s", "capacity/tests/demands", "-p", "*_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI}, shares=("observe",)),
     Suite("web", "templates: compiled against stock Velocity",
           [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.read_surefire),

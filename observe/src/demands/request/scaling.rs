@@ -5,6 +5,8 @@
 //! of all sessions, or a queue. Traffic varies, and with it what runs beside each request: a plane through these points
 //! (linear regression) shows both changes.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::requests::Request;
@@ -77,15 +79,18 @@ pub fn scaling(requests: &[&Request], work: &Work, evidence: &Evidence) -> Value
     let all = parts.chain(work.tasks.values().flatten());
     let running = Covering::of(all.flat_map(|span| on_processor(span, evidence)));
     let under_way = Covering::of(work.requests.iter().map(|request| (request.begin_ns, request.end_ns)));
-    let points: Vec<Point> = requests
-        .iter()
-        .filter_map(|request| {
-            let own: Vec<(u64, u64)> = request.parts.iter().flat_map(|span| on_processor(span, evidence)).collect();
-            let ns: f64 = own.iter().map(|(from, to)| (to - from) as f64).sum();
+    let mut points = Vec::new();
+    let mut kinds = Vec::new();
+    for request in requests {
+        let own: Vec<(u64, u64)> = request.parts.iter().flat_map(|span| on_processor(span, evidence)).collect();
+        let ns: f64 = own.iter().map(|(from, to)| (to - from) as f64).sum();
+        if ns > 0.0 {
             let beside = [running.mean(&own, ns) - 1.0, under_way.mean(&own, ns) - 1.0];
-            (ns > 0.0).then(|| Point { beside, log_ns: ns.ln() })
-        })
-        .collect();
+            points.push(Point { beside, log_ns: ns.ln() });
+            kinds.push(request.name);
+        }
+    }
+    compare_within_kinds(&mut points, &kinds);
     let Some(plane) = Plane::through(&points) else { return Value::Null };
     let [busy, requests] = plane.slopes;
     let busy = busy.unwrap_or(Slope { value: 0.0, error: UNKNOWN });
@@ -95,6 +100,19 @@ pub fn scaling(requests: &[&Request], work: &Work, evidence: &Evidence) -> Value
         scaling["requests"] = json!({"per_request": value, "se": error, "at_requests": at});
     }
     scaling
+}
+
+/// Makes times relative to the mean of their kind: that one kind needs more than another one says nothing of load.
+fn compare_within_kinds(points: &mut [Point], kinds: &[Option<u32>]) {
+    let mut sums: HashMap<Option<u32>, (f64, f64)> = HashMap::new();
+    for (point, kind) in points.iter().zip(kinds) {
+        let (count, sum) = sums.entry(*kind).or_default();
+        (*count, *sum) = (*count + 1.0, *sum + point.log_ns);
+    }
+    for (point, kind) in points.iter_mut().zip(kinds) {
+        let (count, sum) = sums[kind];
+        point.log_ns -= sum / count;
+    }
 }
 
 /// Request: processors and requests beside it, and the logarithm of its processor time.
@@ -187,6 +205,16 @@ mod tests {
         assert!((busy.unwrap().value + 0.1).abs() < 1e-9 && requests.is_none());
         alone.iter_mut().for_each(|point| point.beside = [1.0, 1.0]);
         assert!(Plane::through(&alone).is_none());
+    }
+
+    #[test]
+    fn kinds_are_compared_with_themselves() {
+        let mut mixed = points(210, -0.1, 0.05);
+        let kinds: Vec<Option<u32>> = (0..210).map(|i| Some(i % 2)).collect();
+        mixed.iter_mut().zip(&kinds).for_each(|(point, kind)| point.log_ns += f64::from(kind.unwrap()) * 3.0);
+        compare_within_kinds(&mut mixed, &kinds);
+        let slopes = Plane::through(&mixed).unwrap().slopes.map(|slope| slope.unwrap());
+        assert!((slopes[0].value + 0.1).abs() < 0.01 && slopes[0].error < 0.01, "{slopes:?}");
     }
 
     #[test]

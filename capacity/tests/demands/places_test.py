@@ -1,6 +1,6 @@
 """Places at which requests wait, each with known hold times and units, as `yunti observe demands` measures them.
 
-    python3 capacity/tests/places_test.py          # 40 s
+    python3 capacity/tests/demands/places_test.py          # 40 s
 
 The program (places/Desk.java) has requests of many kinds side by side. Few of them wait for one another, so that no
 sample of waits shows the places; in the contended run most of them wait.
@@ -15,7 +15,7 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "services"))
+sys.path.insert(0, os.path.join(HERE, "../services"))
 import services  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))

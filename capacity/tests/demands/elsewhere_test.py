@@ -1,6 +1,6 @@
 """`yunti observe demands` on servers that answer requests on another thread than they began on, with known costs.
 
-    python3 capacity/tests/demands_test.py          # about 35 seconds; all servers at the same time
+    python3 capacity/tests/demands/elsewhere_test.py          # about 35 seconds; all servers at the same time
 
 Each server has three kinds of requests (elsewhere/com/acme/elsewhere/Costs.java). At low load the measured kinds, their
 number and their necessary time must be the known ones.
@@ -20,7 +20,7 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "services"))
+sys.path.insert(0, os.path.join(HERE, "../services"))
 import services  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))
