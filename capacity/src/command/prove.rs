@@ -196,7 +196,7 @@ impl Trials<'_> {
             let seconds = self.process.seconds();
             let under_way = load.begin(trial.peak.value * SHARE, Duration::from_secs_f64(seconds + BESIDE_SECONDS));
             let (pid, method) = (running.pid(), self.process.method());
-            measured = Some(measure(&Measurement { pid, name: None, seconds, method }).map_err(of_copy)?);
+            measured = Some(measure(&Measurement { pid, name: None, seconds, method, held: None }).map_err(of_copy)?);
             under_way.end()?;
         }
         let mut addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();

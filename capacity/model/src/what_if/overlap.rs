@@ -28,9 +28,9 @@ fn overlap(steps: &[Step], is_call: &dyn Fn(u32) -> bool, next_task: &mut u32, h
                     let mut own = inside(&steps[units[*other].clone()], is_call, next_task, held);
                     // The task is another thread, but what surrounds it is held already.
                     let is_of = |of: &u32| held.contains(of);
-                    own.retain(|step| {
-                        !matches!(step, Step::Acquire(of) | Step::Share(of) | Step::Release(of) if is_of(of))
-                    });
+                    own.retain(
+                        |step| !matches!(step, Step::Acquire(of) | Step::Share(of) | Step::Release(of) if is_of(of)),
+                    );
                     made.push(Step::Spawn { task: *next_task, on: None, steps: own });
                     tasks.push(*next_task);
                     *next_task = next_task.saturating_add(1);
