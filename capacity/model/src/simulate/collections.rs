@@ -101,14 +101,19 @@ impl Collections {
     }
 }
 
-/// Returns the bytes that a request in process keeps alive: given, of a heap dump, or what collections could not free.
+/// Returns the bytes that a request in process keeps alive: given, of a heap dump, or what collections could not free
+/// because of it.
 fn held_bytes(demands: &Demands, gc: &Gc, promoted: f64, in_process: f64, eden: f64) -> f64 {
     let survivor = gc.survived_bytes.or(gc.survivor_bytes).unwrap_or(0.0);
     let dumped = demands.held.as_ref().and_then(|held| held.bytes_per_request());
     match gc.held_bytes_per_request.or(dumped) {
         Some(held) => held,
         None if promoted > PROMOTED_SHARE_MIN * eden && in_process > 0.0 => (promoted + survivor) / in_process,
-        None => 0.0,
+        // Below the survivor space nothing is promoted, but pauses grow with the requests whose memory they copy.
+        None => match line(&gc.pauses_by_live) {
+            Some((base, slope)) => survivor * slope / (base + slope * in_process).max(f64::MIN_POSITIVE),
+            None => 0.0,
+        },
     }
 }
 
@@ -149,6 +154,28 @@ mod tests {
         assert_eq!(line(&[(3.0, 1.0); 20]), None);
         let steep: Vec<_> = (10..30).map(|n| (f64::from(n), 3.0 * f64::from(n) - 20.0)).collect();
         assert_eq!(line(&steep).unwrap().0, 0.0);
+    }
+
+    #[test]
+    fn derives_the_held_bytes_from_pauses_that_grow_with_requests() {
+        let mut gc = Gc {
+            collector: "Parallel".into(),
+            allocated_bytes_per_request: 4e6,
+            collections_per_request: 0.05,
+            survivor_bytes: Some(50e6),
+            survived_bytes: Some(24e6),
+            pauses_by_live: (1..20).map(|n| (f64::from(n), 1.0 + 0.5 * f64::from(n))).collect(),
+            ..Gc::default()
+        };
+        let held = |gc: &Gc| {
+            let mut demands = Demands { gc: Some(gc.clone()), ..Demands::default() };
+            demands.requests.count = 1000;
+            Collections::of(&demands).unwrap().held_bytes
+        };
+        // Ten requests in process on average: 5 of 6 ms copy their memory.
+        assert!((held(&gc) - 2e6).abs() < 1e3, "{}", held(&gc));
+        gc.pauses_by_live = (1..20).map(|n| (f64::from(n), 6.0)).collect();
+        assert_eq!(held(&gc), 0.0);
     }
 
     #[test]
