@@ -8,6 +8,8 @@ const COLLECTIONS_MIN: f64 = 5.0;
 const PAUSES_MIN: usize = 8;
 /// Milliseconds that a full collection needs for a megabyte of live objects, unless measured.
 const FULL_MS_PER_MB: f64 = 0.5;
+/// Passes over a live object in a full collection, against its one copy in a young one: it is marked and moved.
+const FULL_PASSES: f64 = 2.0;
 const FULL_MS_MIN: f64 = 5.0;
 /// Share of Eden: promotions below it are long-lived objects, not memory of requests in process.
 const PROMOTED_SHARE_MIN: f64 = 0.01;
@@ -31,6 +33,8 @@ pub struct Collections {
     pub old_free_bytes: Option<f64>,
     pub full_pause_ms: Option<f64>,
     pub old_live_bytes: f64,
+    /// Milliseconds of a full collection for a megabyte of live objects.
+    pub full_ms_per_mb: f64,
 }
 
 impl Collections {
@@ -53,6 +57,7 @@ impl Collections {
         let promoted = gc.promoted_bytes_per_request * eden / allocated;
         let held = held_bytes(demands, gc, promoted, in_process, eden).min(allocated);
         let (pause_ms, pause_ms_per_live) = line(&gc.pauses_by_live).unwrap_or((mean, 0.0));
+        let (old_free, old_live) = old_after_collection(gc);
         let seen = gc.pauses_by_live.iter().map(|(n, _)| *n).fold(0.0, f64::max);
         Some(Collections {
             allocated_bytes: allocated,
@@ -63,11 +68,14 @@ impl Collections {
             held_bytes: held,
             survivor_bytes: survivor,
             promoted_bytes: (promoted - (in_process * held - survivor).max(0.0)).max(0.0),
-            old_free_bytes: gc
-                .old_free_bytes
-                .filter(|free| *free > 0.0 && Collector::of(&gc.collector).stops_for_old()),
+            old_free_bytes: old_free.filter(|free| *free > 0.0 && Collector::of(&gc.collector).stops_for_old()),
             full_pause_ms: gc.full_pause_ms_mean.filter(|pause| *pause > 0.0),
-            old_live_bytes: gc.live_bytes_after_old.unwrap_or(0.0),
+            old_live_bytes: old_live.unwrap_or(0.0),
+            // Large arrays are copied faster than small objects, as the pauses show.
+            full_ms_per_mb: match pause_ms_per_live {
+                ms if ms > 0.0 && held > 0.0 => (FULL_PASSES * ms / (held / 1e6)).min(FULL_MS_PER_MB),
+                _ => FULL_MS_PER_MB,
+            },
         })
     }
 
@@ -97,7 +105,21 @@ impl Collections {
     /// Returns the pause of a full collection.
     pub fn full_pause_ms(&self, in_process: f64) -> f64 {
         let live_mb = (self.old_live_bytes + in_process * self.held_bytes) / 1e6;
-        self.full_pause_ms.unwrap_or((live_mb * FULL_MS_PER_MB).max(FULL_MS_MIN))
+        self.full_pause_ms.unwrap_or((live_mb * self.full_ms_per_mb).max(FULL_MS_MIN))
+    }
+}
+
+/// Returns free and live bytes of the old generation after it was collected.
+///
+/// If no collection of it was seen, what it has now is live memory and garbage, and how much of each is unknown: half.
+fn old_after_collection(gc: &Gc) -> (Option<f64>, Option<f64>) {
+    match (gc.old_free_bytes, gc.heap_bytes, gc.young_bytes) {
+        (Some(free), Some(heap), Some(young)) if gc.full_pause_ms_mean.is_none() && heap > young => {
+            let old = heap - young;
+            let live = (old - free).max(0.0) / 2.0;
+            (Some(old - live), Some(live))
+        }
+        (free, ..) => (free, gc.live_bytes_after_old),
     }
 }
 
