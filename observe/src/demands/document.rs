@@ -14,7 +14,7 @@ use super::request::requests::Request;
 use super::request::steps::{Builder, Step, Used, cpu_ms};
 use super::request::under_way::UnderWay;
 use super::request::work::{SHOWN_MIN, Work};
-use super::request::{means, scaling, steps};
+use super::request::{elsewhere, means, scaling, steps};
 use super::resources::{Resource, Resources};
 
 /// Requests of the document, each with its steps.
@@ -45,7 +45,10 @@ pub fn document(evidence: &mut Evidence, process: &Process, baseline: Baseline) 
     let kinds = Kinds::of(&evidence.names, work.ended_within(&time).map(|request| request.name));
     let chosen = if mean.is_some() { Vec::new() } else { chosen(&whole, &kinds) };
     let is_elsewhere = chosen.iter().any(|request| request.goes_on());
-    let of_chosen = chosen.iter().map(|request| builder.steps(request, is_elsewhere));
+    let of_chosen = chosen.iter().map(|request| match is_elsewhere {
+        true => elsewhere::steps(&builder, request),
+        false => builder.steps(request),
+    });
     let mut steps: Vec<Vec<Step>> = of_chosen.chain(mean).collect();
     if let Some((lock, _)) = means::runtime_lock(evidence.runtime) {
         steps = steps.into_iter().map(|steps| means::under_lock(steps, lock)).collect();
@@ -187,7 +190,7 @@ fn workers(requests: &[&Request], evidence: &Evidence) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demands::request::work::Span;
+    use crate::demands::request::timeline::Span;
 
     #[test]
     fn chooses_evenly() {

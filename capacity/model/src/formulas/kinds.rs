@@ -1,4 +1,4 @@
-//! What a request of each kind needs.
+//! Needs of a request of each kind.
 
 use serde::Serialize;
 

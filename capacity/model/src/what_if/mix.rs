@@ -30,7 +30,7 @@ pub fn share(demands: &mut Demands, name: &str, part: Part) -> Result<()> {
     Ok(())
 }
 
-/// Removes kinds of requests. So many fewer requests come.
+/// Removes kinds of requests. The other requests come as before.
 pub fn without(demands: &mut Demands, name: &str) -> Result<()> {
     let (chosen, before) = (kinds(demands, name)?, shares(demands));
     let rest = 1.0 - chosen.iter().map(|at| before[*at]).sum::<f64>();

@@ -12,13 +12,14 @@
 
 use super::requests::Request;
 use super::steps::{Builder, Followed, Step, Used};
-use super::work::Span;
+use super::timeline::Span;
 
 /// Time between an end and what it causes that is no wait.
 const AT_ONCE_NS: u64 = 50_000;
 
 /// Returns the steps of a request.
-pub fn steps(builder: &Builder<'_>, request: &Request, followed: &mut Followed) -> Vec<Step> {
+pub fn steps(builder: &Builder<'_>, request: &Request) -> Vec<Step> {
+    let mut followed = Followed::new(request.end_ns);
     let mut steps = Vec::new();
     for (at, part) in request.parts.iter().enumerate() {
         let is_known = |(run, _): &(Span, u32)| run.holds(part.thread, part.begin_ns);
@@ -26,19 +27,19 @@ pub fn steps(builder: &Builder<'_>, request: &Request, followed: &mut Followed) 
             continue;
         }
         if at > 0 {
-            wait(&mut steps, followed, part.begin_ns);
+            wait(&mut steps, &followed, part.begin_ns);
         }
         let number = followed.next();
         followed.runs.push((*part, number));
-        let (of_part, _) = builder.of_span(part, followed, 0);
+        let (of_part, _) = builder.of_span(part, &mut followed, 0);
         steps.push(Step::Spawn(number, builder.threads(part), of_part));
     }
     let last = followed.runs.iter().rev().find(|(run, _)| run.holds(request.end_thread, request.end_ns));
     match last {
         Some((_, number)) => steps.push(Step::Join(vec![*number])),
-        None => wait(&mut steps, followed, request.end_ns),
+        None => wait(&mut steps, &followed, request.end_ns),
     }
-    steps
+    followed.finish(steps)
 }
 
 /// Adds the wait for the last known task that ended before a time, and for what is unknown from then on.

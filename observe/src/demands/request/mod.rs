@@ -16,7 +16,7 @@
 //!   means.rs     one request of mean times, where single ones are not seen
 //! ```
 
-mod elsewhere;
+pub mod elsewhere;
 pub mod groups;
 pub mod holds;
 pub mod kinds;

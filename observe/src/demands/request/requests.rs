@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::work::Span;
+use super::timeline::Span;
 
 /// Request with the stretches of work that threads are known to do for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +63,7 @@ pub enum Begin {
     Beside,
 }
 
-/// What happens to an object's requests.
+/// Change of an object's requests.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Part(Span, Begin, Option<u32>),

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::requests::Request;
-use super::work::{Span, Work};
+use super::timeline::Span;
+use super::work::Work;
 use crate::demands::evidence::Evidence;
 
 /// Requests from which on a line is drawn.

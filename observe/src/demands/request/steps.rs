@@ -8,12 +8,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::elsewhere;
 use super::holds::Holds;
 use super::places::Role;
 use super::requests::Request;
-use super::timeline::Sleep;
-use super::work::{Span, Work};
+use super::timeline::{Sleep, Span};
+use super::work::Work;
 use crate::demands::evidence::Evidence;
 use crate::jvm::{PlaceEvent, overlaps};
 use crate::time_kind::TimeKind;
@@ -87,7 +86,7 @@ pub(super) struct Task {
     is_joined: bool,
 }
 
-/// What is known so far of a request that is being built.
+/// Request that is being built, as far as it is known.
 pub(super) struct Followed {
     /// Number of the last task.
     pub tasks: u32,
@@ -179,18 +178,10 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns the steps of a request.
-    ///
-    /// @param is_elsewhere true in a service whose requests do not hold the thread that they began on
-    pub fn steps(&self, request: &Request, is_elsewhere: bool) -> Vec<Step> {
+    pub fn steps(&self, request: &Request) -> Vec<Step> {
         let mut followed = Followed::new(request.end_ns);
-        let mut steps = if is_elsewhere {
-            elsewhere::steps(self, request, &mut followed)
-        } else {
-            self.of_span(request.first(), &mut followed, 0).0
-        };
-        drop_tasks(&mut steps, &followed.given_back);
-        tidy(&mut steps);
-        steps
+        let (steps, _) = self.of_span(request.first(), &mut followed, 0);
+        followed.finish(steps)
     }
 
     /// Returns the bytes that a request allocates in its parts and in the tasks that it hands over; `None` if they are
@@ -389,6 +380,13 @@ impl Followed {
     pub fn next(&mut self) -> u32 {
         self.tasks += 1;
         self.tasks
+    }
+
+    /// Returns the steps of the whole request, from these of its parts.
+    pub fn finish(self, mut steps: Vec<Step>) -> Vec<Step> {
+        drop_tasks(&mut steps, &self.given_back);
+        tidy(&mut steps);
+        steps
     }
 
     /// Returns a task that gives an object back after a time, unless a step of the request does.

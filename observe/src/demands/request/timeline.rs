@@ -46,6 +46,24 @@ pub struct Timeline {
     pub allocated: Vec<(i64, u64)>,
 }
 
+/// Work of one thread from a begin to an end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// Place in the list of timelines.
+    pub thread: usize,
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    /// Identity of the pool that runs it, if one does.
+    pub pool: Option<u32>,
+}
+
+impl Span {
+    /// Returns true if a thread was at this work at a time.
+    pub fn holds(&self, thread: usize, at_ns: u64) -> bool {
+        self.thread == thread && (self.begin_ns..=self.end_ns).contains(&at_ns)
+    }
+}
+
 impl Timeline {
     /// Sets the name and the number that the agent sends: `http-3|4711`.
     pub fn set_name(&mut self, text: &str) {

@@ -49,7 +49,7 @@ impl UnderWay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demands::request::work::Span;
+    use crate::demands::request::timeline::Span;
 
     #[test]
     fn requests_under_way() {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::places::{Places, Role};
 use super::requests::{Begin, Changes, Request};
-use super::timeline::Timeline;
+use super::timeline::{Span, Timeline};
 use crate::demands::measure::processors::group;
 
 /// Share of the requests on connections that threads must show for a request to be known step by step.
@@ -14,24 +14,6 @@ pub const SHOWN_MIN: f64 = 0.7;
 /// many.
 const COUNT_MIN: f64 = 50.0;
 const TOO_MANY: f64 = 1.4;
-
-/// Work of one thread from a begin to an end.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Span {
-    /// Place in the list of timelines.
-    pub thread: usize,
-    pub begin_ns: u64,
-    pub end_ns: u64,
-    /// Identity of the pool that runs it, if one does.
-    pub pool: Option<u32>,
-}
-
-impl Span {
-    /// Returns true if a thread was at this work at a time.
-    pub fn holds(&self, thread: usize, at_ns: u64) -> bool {
-        self.thread == thread && (self.begin_ns..=self.end_ns).contains(&at_ns)
-    }
-}
 
 /// Requests, and runs of tasks by the tasks' identities.
 #[derive(Debug, Default)]
