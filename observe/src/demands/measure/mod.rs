@@ -6,6 +6,7 @@
 //! ```text
 //!   baseline.rs     processor time of a request that nothing measures
 //!   candidates.rs   classes whose monitors requests may wait for
+//!   compilers.rs    compilers of a JVM before its other threads
 //!   entry.rs        Java method at which requests begin
 //!   native.rs       requests and locks of a process that is no JVM
 //!   peers.rs        remote ends of descriptors
@@ -15,6 +16,7 @@
 
 pub mod baseline;
 pub mod candidates;
+mod compilers;
 pub mod entry;
 mod native;
 mod peers;
@@ -31,6 +33,7 @@ use yunti_probe::stopping::{PULSE, Stopping, Watched};
 use yunti_probe::target::Process;
 
 use self::candidates::Candidates;
+use self::compilers::CompilersFirst;
 use self::entry::Entry;
 use self::peers::Peers;
 use self::processors::{ProcessorClock, ProcessorUse};
@@ -200,10 +203,12 @@ pub fn measure_jvm(
         monitors: candidates.monitors,
         ..Request::default()
     };
+    let compilers = CompilersFirst::of(process);
     let mut tracer = Tracer::start(process, &request)?;
     let mut collector = Collector::default();
     tracer.wait_until_ready(|message| collector.take(message))?;
     stopping.wait(process, SETTLE, PULSE, || tracer.read(|message| collector.take(message)).is_ok());
+    drop(compilers);
     let pauses = or_skip(&mut answer.skips, "time in GC and safepoints", PauseLog::start(process));
     let collections = or_skip(&mut answer.skips, "collections", CollectionLog::start(process));
     let mut sources = Sources::start(process, &LockFunctions::default(), answer);
@@ -223,6 +228,7 @@ pub fn measure_jvm(
     if let Some(error) = error {
         return Err(error);
     }
+    let _compilers = CompilersFirst::of(process);
     if process.is_alive() {
         tracer.stop(|message| collector.take(message))?;
     }
