@@ -4,12 +4,10 @@
 //! load, threads of requests then keep the processors busy with interpreted code, and the compilers that would help
 //! get a thread's share of the time: the service answered nothing for 8 seconds (measured: 48 threads, 2 processors).
 
-use std::fs;
-
 use rustix::process::{Pid, getpriority_process, setpriority_process};
 use yunti_probe::target::Process;
 
-use crate::why::facts::COMPILERS;
+use crate::why::facts::is_compiler;
 
 /// Nice value of the compilers.
 const FIRST: i32 = -15;
@@ -23,10 +21,7 @@ pub struct CompilersFirst {
 impl CompilersFirst {
     /// Lets the compilers come first, as far as that is allowed.
     pub fn of(process: &Process) -> CompilersFirst {
-        let is_compiler = |tid: &u32| {
-            let name = fs::read_to_string(format!("/proc/{}/task/{tid}/comm", process.pid)).unwrap_or_default();
-            COMPILERS.iter().any(|begin| name.starts_with(begin))
-        };
+        let is_compiler = |tid: &u32| process.thread_name(*tid).is_some_and(|name| is_compiler(&name));
         let thread = |tid: u32| {
             // Linux has nice values of threads, by their numbers.
             let thread = Pid::from_raw(i32::try_from(tid).ok()?)?;

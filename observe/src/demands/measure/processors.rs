@@ -8,7 +8,7 @@ use yunti_probe::target::cgroup::throttling;
 use yunti_probe::target::schedule::{ThreadTime, processors_of, thread_times};
 use yunti_probe::target::{Process, processes};
 
-use crate::why::facts::COMPILERS;
+use crate::why::facts::is_compiler;
 
 /// Kind of a JVM's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl ThreadKind {
             "ConcGC",
             "GC task thread",
         ];
-        if COMPILERS.iter().any(|begin| name.starts_with(begin)) {
+        if is_compiler(name) {
             ThreadKind::Compiler
         } else if COLLECTORS.iter().any(|begin| name.starts_with(begin)) {
             ThreadKind::Collector

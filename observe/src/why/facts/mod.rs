@@ -21,7 +21,7 @@ pub use growth::{Growth, GrowthWatch};
 pub use heap::{HeapFacts, HeapWatch};
 pub use locks::{Deadlock, Sessions};
 pub use outside::{OutsideFacts, OutsideWatch};
-pub use stacks::{COMPILERS, JvmStacks};
+pub use stacks::{JvmStacks, is_compiler};
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -35,7 +35,12 @@ const STALLS: [&str; 4] =
     ["alloc_page_stall", "ZPageAllocator::alloc_page_or_stall", "pace_for_alloc", "handle_alloc_failure"];
 const NO_WORK: [&str; 2] = ["ReferenceQueue.remove", "waitForReferencePendingList"];
 /// Beginnings of the names of compilers' threads.
-pub const COMPILERS: [&str; 3] = ["C1 Compiler", "C2 Compiler", "JVMCI"];
+const COMPILERS: [&str; 3] = ["C1 Compiler", "C2 Compiler", "JVMCI"];
+
+/// Returns true for the name of a compiler's thread.
+pub fn is_compiler(thread: &str) -> bool {
+    COMPILERS.iter().any(|begin| thread.starts_with(begin))
+}
 
 impl JvmStacks {
     pub fn of(recording: &Recording) -> JvmStacks {
@@ -86,7 +91,7 @@ impl JvmStacks {
         after: &HashMap<u32, (String, ThreadTime)>,
     ) {
         for (tid, (name, now)) in after {
-            if COMPILERS.iter().any(|compiler| name.starts_with(compiler)) {
+            if is_compiler(name) {
                 let was = before.get(tid).map_or(0, |(_, was)| was.ran_ns);
                 self.compiling_seconds += now.ran_ns.saturating_sub(was) as f64 / 1e9;
             }
