@@ -69,7 +69,7 @@ pub fn document(evidence: &mut Evidence, process: &Process, baseline: Baseline) 
     let under_way = UnderWay::of(&work.requests, evidence.begin_ns, evidence.end_ns);
     let workers = if is_elsewhere { Value::Null } else { workers(&whole, evidence) };
     // Without a request that is named, kinds say nothing.
-    let has_kinds = !chosen.is_empty() && chosen.iter().any(|request| request.name.is_some());
+    let has_kinds = chosen.iter().any(|request| request.name.is_some());
     let allocated = allocated(&builder, &whole, &kinds);
     let listed = kinds.list.iter().zip(allocated).filter(|_| has_kinds);
     let named = |(id, resource): (usize, &Resource)| json!({"id": id, "kind": resource.kind, "name": resource.name, "parallelism": resource.parallelism});
@@ -166,11 +166,10 @@ fn of_step(step: &Step, resources: &Resources) -> Value {
         Step::Acquire(object) => json!(["acquire", resources.number(Used::Object(*object))]),
         Step::Share(object) => json!(["acquire", resources.number(Used::Object(*object)), "shared"]),
         Step::Release(object) => json!(["release", resources.number(Used::Object(*object))]),
-        // A task without a resource needs no thread.
         Step::Spawn(task, threads, steps) => json!([
             "spawn",
             task,
-            (*threads != Used::OtherThread).then(|| resources.number(*threads)),
+            resources.number(*threads),
             steps.iter().map(|step| of_step(step, resources)).collect::<Vec<_>>()
         ]),
         Step::Join(tasks) => json!(["join", tasks]),

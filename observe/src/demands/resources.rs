@@ -63,7 +63,7 @@ impl Resources {
     /// Returns the number of a resource; `None` for what needs none.
     pub fn number(&self, used: Used) -> Option<usize> {
         let number = self.numbers.get(&used).copied().unwrap_or_default();
-        Some(number).filter(|_| used != Used::Timer)
+        Some(number).filter(|_| used != Used::NoThread)
     }
 
     /// Returns the number of event loops in the group of one.
@@ -78,9 +78,7 @@ impl Resources {
                 Step::Wait(used, _) => self.add(*used, sizes, evidence),
                 Step::Acquire(object) | Step::Share(object) => self.add(Used::Object(*object), sizes, evidence),
                 Step::Spawn(_, threads, of_task) => {
-                    if *threads != Used::OtherThread {
-                        self.add(*threads, sizes, evidence);
-                    }
+                    self.add(*threads, sizes, evidence);
                     self.add_all(of_task, sizes, evidence);
                 }
                 Step::Cpu(_) | Step::Release(_) | Step::Join(_) => {}
@@ -89,7 +87,7 @@ impl Resources {
     }
 
     fn add(&mut self, used: Used, sizes: &HashMap<u32, u32>, evidence: &Evidence) {
-        if used == Used::Timer || self.numbers.contains_key(&used) {
+        if used == Used::NoThread || self.numbers.contains_key(&used) {
             return;
         }
         let resource = match used {
@@ -140,7 +138,7 @@ fn resource(used: Used, sizes: &HashMap<u32, u32>, evidence: &Evidence) -> Resou
             }
         }
         Used::Threads(thread) | Used::Loops(thread) => of("threads", &group(&evidence.timelines[thread].name)),
-        Used::Timer => of("other", "timer"),
+        Used::NoThread => of("other", "no thread"),
         Used::Network => of("remote", "network"),
         Used::Disk => of("disk", "files"),
         Used::Sleep => of("sleep", "sleep"),

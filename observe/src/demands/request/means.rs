@@ -84,7 +84,7 @@ pub fn mean_request(evidence: &mut Evidence) -> Option<Vec<Step>> {
     let mut elapsed_ms = 0.0;
     if is_at_once {
         for (at, (used, ms)) in calls.iter().enumerate() {
-            steps.push(Step::Spawn(at as u32 + 1, Used::OtherThread, vec![Step::Wait(*used, *ms)]));
+            steps.push(Step::Spawn(at as u32 + 1, Used::NoThread, vec![Step::Wait(*used, *ms)]));
             elapsed_ms = ms.max(elapsed_ms);
         }
         steps.push(Step::Join((1..=calls.len() as u32).collect()));

@@ -30,8 +30,8 @@ pub enum Used {
     Threads(usize),
     /// Event loops, by the thread of one.
     Loops(usize),
-    /// No thread: a timer.
-    Timer,
+    /// No thread: a timer, or what another thread does meanwhile.
+    NoThread,
     Network,
     Disk,
     Sleep,
@@ -297,7 +297,7 @@ impl<'a> Builder<'a> {
                         let delay = Step::Wait(Used::Sleep, (run.begin_ns - next_event) as f64 / 1e6);
                         let inner = followed.next();
                         task = vec![delay, Step::Spawn(inner, threads, task), Step::Join(vec![inner])];
-                        threads = Used::Timer;
+                        threads = Used::NoThread;
                     }
                     steps.push(Step::Spawn(number, threads, task));
                     spawned.push(Task { number, end_ns: run.end_ns, is_joined: false });
@@ -394,7 +394,7 @@ impl Followed {
         let number = self.next();
         self.handed_over.push((object, number));
         let steps = vec![Step::Wait(Used::OtherThread, ns as f64 / 1e6), Step::Release(object)];
-        Step::Spawn(number, Used::OtherThread, steps)
+        Step::Spawn(number, Used::NoThread, steps)
     }
 
     /// Returns true if the request has handed an object over: now it comes back.

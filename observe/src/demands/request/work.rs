@@ -58,8 +58,9 @@ impl Work {
         let of_objects = std::mem::take(&mut work.changes).into_requests();
         work.requests.extend(of_objects);
         work.requests.sort_by_key(|request| request.begin_ns);
-        let is_elsewhere = work.requests.iter().any(Request::goes_on);
-        work.loops.retain(|_| is_elsewhere);
+        if !work.requests.iter().any(Request::goes_on) {
+            work.loops.clear();
+        }
         work.tasks.values_mut().for_each(|spans| spans.sort_by_key(|span| span.begin_ns));
         work.submitted.values_mut().for_each(|times| times.sort_unstable());
         work
@@ -123,7 +124,7 @@ impl Work {
                 Role::RequestEnds | Role::PartEnds => {
                     let is_request = role == Role::RequestEnds;
                     let Some(from) = frames.iter().rposition(|frame| frame.is_request == is_request) else { continue };
-                    for frame in frames.drain(from..).collect::<Vec<_>>() {
+                    for frame in frames.drain(from..) {
                         self.end_part(thread, &frame, at);
                     }
                 }
