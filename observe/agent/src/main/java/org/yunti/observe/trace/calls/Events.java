@@ -11,6 +11,19 @@ import java.util.List;
  * service more than they say.
  */
 public final class Events extends Recording<ThreadEvents> {
+  /** Trait of a place whose objects need no description: tasks and requests. */
+  public static final int PLAIN = 1;
+  /** Trait of a place at which a thread's allocation is counted: begins and ends of requests and tasks. */
+  public static final int COUNTED = 2;
+  /** Trait of a place at which a task begins. */
+  public static final int BEGIN = 4;
+  /** Trait of a place after which a thread sends its events: ends of requests and tasks. */
+  public static final int END = 8;
+  /** Trait of a place whose object has a request's name. */
+  public static final int NAME = 16;
+  /** Trait of a place whose object is a number of units. */
+  public static final int UNITS = 32;
+
   private static final int NUMBERS = 1 << 16;
   /** Events of one place in a second from which on it is turned off. */
   private static final int OFTEN = 200_000;
@@ -20,19 +33,10 @@ public final class Events extends Recording<ThreadEvents> {
   /** Events of each place since the last check. Lost increments do not matter. */
   private final int[] counts = new int[NUMBERS];
   private final boolean[] isOff = new boolean[NUMBERS];
-  /** Places after which a thread sends its events: ends of requests and tasks. */
-  private final boolean[] isEnd = new boolean[NUMBERS];
-  /** Places whose object has a request's name. */
-  private final boolean[] isName = new boolean[NUMBERS];
-  /** Places at which a thread's allocation is counted: begins and ends of requests and tasks. */
-  private final boolean[] isCounted = new boolean[NUMBERS];
-  /** Places whose objects need no description: tasks and requests. */
-  private final boolean[] isPlain = new boolean[NUMBERS];
+  /** Traits of each place, as a sum. */
+  private final byte[] traits = new byte[NUMBERS];
   private final RequestNames names = new RequestNames();
   private final Allocation allocation = Allocation.find();
-  /** Places at which a task begins. */
-  private final boolean[] isBegin = new boolean[NUMBERS];
-  private final boolean[] isUnits = new boolean[NUMBERS];
   /** Ways from objects to what is taken. */
   private final Way[] ways = new Way[NUMBERS];
   /** Place at which the pool of a worker is reported. */
@@ -49,34 +53,9 @@ public final class Events extends Recording<ThreadEvents> {
     this.objects = objects;
   }
 
-  /** Marks a place as the end of a request or a task. */
-  public void markEnd(int number) {
-    isEnd[number] = true;
-  }
-
-  /** Marks a place as one whose object has a request's name. */
-  public void markName(int number) {
-    isName[number] = true;
-  }
-
-  /** Marks a place as one at which a thread's allocation is counted. */
-  public void markCounted(int number) {
-    isCounted[number] = isPlain[number] = true;
-  }
-
-  /** Marks a place whose objects need no description. */
-  public void markPlain(int number) {
-    isPlain[number] = true;
-  }
-
-  /** Marks a place as the begin of a task. */
-  public void markBegin(int number) {
-    isBegin[number] = true;
-  }
-
-  /** Marks a place whose object is a number of units. */
-  public void markUnits(int number) {
-    isUnits[number] = true;
+  /** Adds traits to those of a place. */
+  public void mark(int number, int more) {
+    traits[number] |= (byte) more;
   }
 
   /** Sets the way from the objects of a place to what is taken there. The place reports pairs if it has a key. */
@@ -92,11 +71,11 @@ public final class Events extends Recording<ThreadEvents> {
   /** Calls everything here once, on the agent's thread, which records nothing from now on. */
   public void warmUp() {
     ThreadEvents mine = threads.findOrMake();
-    isEnd[0] = isCounted[0] = isName[0] = true;
+    traits[0] = END | COUNTED | NAME;
     enter(0);
     enter(new Object(), 0);
     enter("name", 0);
-    isName[0] = false;
+    traits[0] = END | COUNTED;
     Object object = List.of(this);
     for (int i = 0; i < Objects.KNOWN_FROM; i++) {
       enter(object, 0);
@@ -104,7 +83,7 @@ public final class Events extends Recording<ThreadEvents> {
     ways[0] = new Way("iterator", "iterator");
     enter(new Object[] {object, object}, 0);
     ways[0] = null;
-    isEnd[0] = isCounted[0] = false;
+    traits[0] = 0;
     exit(0);
     exit(this, 0);
     thrown(this, 0);
@@ -153,25 +132,26 @@ public final class Events extends Recording<ThreadEvents> {
         return;
       }
       long now = System.nanoTime();
-      if (isName[number]) {
+      int traits = this.traits[number];
+      if ((traits & NAME) != 0) {
         addName(mine, now, object, number);
         return;
       }
-      if (isBegin[number] && mine.pool != null) {
+      if ((traits & BEGIN) != 0 && mine.pool != null) {
         add(mine, now, workerPools, mine.pool, null);
       }
       Way way = ways[number];
-      if (isUnits[number]) {
+      if ((traits & UNITS) != 0) {
         mine.add(this, now, (long) number << 32 | (int) object & 0xffff_ffffL);
       } else if (way == null) {
         add(mine, now, number, object, null);
       } else {
         addByWay(mine, now, number, object, way);
       }
-      if (isCounted[number] && allocation != null) {
+      if ((traits & COUNTED) != 0 && allocation != null) {
         mine.add(this, allocation.ofThisThread(), (long) ThreadEvents.ALLOCATED << 32);
       }
-      if (isEnd[number]) {
+      if ((traits & END) != 0) {
         mine.flush(ring);
         mine.leaveIfVirtual();
       }
@@ -214,7 +194,7 @@ public final class Events extends Recording<ThreadEvents> {
         mine.setBusy(false);
       }
     }
-    if (object != null && !isPlain[number]) {
+    if (object != null && (traits[number] & PLAIN) == 0) {
       int slot = objects.count(identity);
       if (slot >= 0) {
         if (objects.isOff(slot)) {

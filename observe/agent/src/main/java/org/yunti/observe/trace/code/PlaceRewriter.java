@@ -19,6 +19,11 @@ import org.yunti.observe.trace.code.Places.Role;
 
 /** Changes methods so that they report events: requests, tasks, and what is taken and given back. */
 public final class PlaceRewriter extends ClassChanges {
+  /** Traits of begins and ends of requests and tasks, at which a thread counts what it has allocated. */
+  private static final int SPAN = Events.COUNTED | Events.PLAIN;
+  private static final int TASK = SPAN | Events.BEGIN;
+  private static final int END = SPAN | Events.END;
+
   private final Patterns requests;
   private final Set<String> withMonitors;
   private final Events events;
@@ -49,47 +54,11 @@ public final class PlaceRewriter extends ClassChanges {
     return new Methods(writer, name, isOfJdk, tooLong);
   }
 
-  /** Returns the number of a begin, at which a thread counts what it has allocated. */
-  private int begin(String text) {
+  /** Returns the number of a place with traits; -1 if no numbers are left. */
+  private int number(String text, int traits) {
     int number = number(text);
     if (number >= 0) {
-      events.markCounted(number);
-    }
-    return number;
-  }
-
-  /** Returns the number of an end, at which a thread counts what it has allocated and sends its events. */
-  private int end(String text) {
-    int number = begin(text);
-    if (number >= 0) {
-      events.markEnd(number);
-    }
-    return number;
-  }
-
-  /** Returns the number of the begin of a task. */
-  private int beginOfTask(String text) {
-    int number = begin(text);
-    if (number >= 0) {
-      events.markBegin(number);
-    }
-    return number;
-  }
-
-  /** Returns the number of a place whose objects need no description. */
-  private int plain(String text) {
-    int number = number(text);
-    if (number >= 0) {
-      events.markPlain(number);
-    }
-    return number;
-  }
-
-  /** Returns the number of a place with a request's name. */
-  private int name(String text) {
-    int number = number(text);
-    if (number >= 0) {
-      events.markName(number);
+      events.mark(number, traits);
     }
     return number;
   }
@@ -134,9 +103,7 @@ public final class PlaceRewriter extends ClassChanges {
         if (place.matches(method, descriptor) && (access & ACC_STATIC) == 0) {
           reports.add(report(place, whole));
           if (place.isOfSeveral()) {
-            int units = number("u " + whole);
-            events.markUnits(units);
-            reports.add(new PlaceChange.Report(Role.UNITS, units, -1, place));
+            reports.add(new PlaceChange.Report(Role.UNITS, number("u " + whole, Events.UNITS), -1, place));
           }
         }
       }
@@ -170,26 +137,25 @@ public final class PlaceRewriter extends ClassChanges {
         case RELEASE -> report(place, number("r " + whole), -1, number("r " + whole));
         case AWAIT -> report(place, number("r " + whole), number("c " + whole), -1);
         case HOLD -> report(place, number("a " + whole), number("r " + whole), number("a " + whole));
-        case SUBMIT -> report(place, plain("s " + whole), -1, -1);
-        case SCHEDULE -> report(place, plain("l " + whole), -1, -1);
-        case BEFORE -> report(place, number("x " + whole), beginOfTask("b " + whole), -1);
-        case AFTER -> report(place, end("e " + whole), -1, -1);
-        case RUN -> report(place, beginOfTask("b " + whole), end("e " + whole), -1);
-        case REQUEST -> report(place, begin("q " + whole), end("Q " + whole), -1);
-        case REQUEST_OR_PART -> report(place, begin("p " + whole), end("Q " + whole), -1);
-        case PART -> report(place, begin("g " + whole), end("G " + whole), -1);
-        case BEGIN -> report(place, begin("i " + whole), -1, -1);
-        case DONE -> report(place, end("d " + whole), -1, -1);
+        case SUBMIT -> report(place, number("s " + whole, Events.PLAIN), -1, -1);
+        case SCHEDULE -> report(place, number("l " + whole, Events.PLAIN), -1, -1);
+        case BEFORE -> report(place, number("x " + whole), number("b " + whole, TASK), -1);
+        case AFTER -> report(place, number("e " + whole, END), -1, -1);
+        case RUN -> report(place, number("b " + whole, TASK), number("e " + whole, END), -1);
+        case REQUEST -> report(place, number("q " + whole, SPAN), number("Q " + whole, END), -1);
+        case REQUEST_OR_PART -> report(place, number("p " + whole, SPAN), number("Q " + whole, END), -1);
+        case PART -> report(place, number("g " + whole, SPAN), number("G " + whole, END), -1);
+        case BEGIN -> report(place, number("i " + whole, SPAN), -1, -1);
+        case DONE -> report(place, number("d " + whole, END), -1, -1);
         case DONE_IF -> {
           int not = numbers("- " + whole, "d " + whole);
           if (not >= 0) {
-            events.markPlain(not);
-            events.markCounted(not + 1);
-            events.markEnd(not + 1);
+            events.mark(not, Events.PLAIN);
+            events.mark(not + 1, END);
           }
           yield report(place, not, -1, -1);
         }
-        case NAME -> report(place, name("k " + whole), -1, -1);
+        case NAME -> report(place, number("k " + whole, Events.NAME), -1, -1);
         case UNITS -> throw new IllegalStateException(whole);
       };
     }
