@@ -34,7 +34,7 @@ final class PlaceChange extends MethodVisitor {
    * Report of a method.
    *
    * @param role null: the monitor of a synchronized method, from {@code first} to {@code second}
-   * @param place place with the object that it is about; null: the object itself
+   * @param place place with the object that it is about; null: the monitor
    */
   record Report(Role role, int first, int second, Place place) {
     Report(Role role, int first, int second) {
@@ -58,7 +58,7 @@ final class PlaceChange extends MethodVisitor {
     }
 
     About about() {
-      return place == null ? null : place.about();
+      return place == null ? About.SELF : place.about();
     }
   }
 
@@ -99,13 +99,12 @@ final class PlaceChange extends MethodVisitor {
   }
 
   private void begin(Report report) {
-    Role role = report.role;
-    if (role == null) {
-      about(report.first, null);
+    if (report.role == null) {
+      about(report.first, report.about());
       return;
     }
-    switch (role) {
-      case ACQUIRE, SHARE, AWAIT, RUN, REQUEST, REQUEST_OR_PART, PART, BEGIN, DONE, NAME ->
+    switch (report.role) {
+      case ACQUIRE, SHARE, AWAIT, SUBMIT, SCHEDULE, AFTER, RUN, REQUEST, REQUEST_OR_PART, PART, BEGIN, DONE, NAME ->
           about(report.first, report.about());
       case DONE_IF -> {
         own(report.about());
@@ -129,10 +128,9 @@ final class PlaceChange extends MethodVisitor {
         push(report.first);
         hook(Hook.WITH_OBJECT);
       }
-      case SUBMIT, SCHEDULE, AFTER -> task(report.place.slot(), report.first);
       case BEFORE -> {
-        about(report.first, report.about());
-        task(report.place.slot(), report.second);
+        about(report.first, About.SELF);
+        about(report.second, report.about());
       }
     }
   }
@@ -265,7 +263,7 @@ final class PlaceChange extends MethodVisitor {
       locals.add(type.internalName);
     }
     for (Report report : reports) {
-      if (report.role == Role.RUN && report.about() != null && report.about().argument() > 0) {
+      if (report.role == Role.RUN && report.about().argument() > 0) {
         // Library methods with a task as argument: all their arguments are objects.
         for (Type parameter : parameters) {
           locals.add(parameter.getInternalName());
@@ -276,19 +274,18 @@ final class PlaceChange extends MethodVisitor {
     return locals.toArray();
   }
 
-  /** Pushes the object that an event is about; null: the object of the method, or its class. */
+  /** Pushes the object that an event is about. */
   private void own(About about) {
-    int argument = about == null ? 0 : about.argument();
-    if (argument > 0) {
-      super.visitVarInsn(ALOAD, local(argument));
+    if (about.argument() > 0) {
+      super.visitVarInsn(ALOAD, local(about.argument()));
     } else if (isStatic) {
       super.visitLdcInsn(Type.getObjectType(type.internalName));
     } else {
       super.visitVarInsn(ALOAD, 0);
     }
-    if (about != null && about.isMethod()) {
+    if (about.isMethod()) {
       super.visitMethodInsn(INVOKEINTERFACE, about.owner(), about.member(), about.type(), true);
-    } else if (about != null && about.member() != null) {
+    } else if (about.member() != null) {
       super.visitFieldInsn(GETFIELD, about.owner() == null ? type.internalName : about.owner(), about.member(),
           about.type());
     }
@@ -318,12 +315,6 @@ final class PlaceChange extends MethodVisitor {
     super.visitInsn(ICONST_0);
     own(about);
     super.visitInsn(AASTORE);
-    push(number);
-    hook(Hook.WITH_OBJECT);
-  }
-
-  private void task(int slot, int number) {
-    super.visitVarInsn(ALOAD, slot);
     push(number);
     hook(Hook.WITH_OBJECT);
   }

@@ -29,13 +29,13 @@ final class Places {
     AWAIT,
     /** Has it from its begin to its end. */
     HOLD,
-    /** Hands over a task. */
+    /** Hands over a task, which is an argument or the object itself. */
     SUBMIT,
-    /** Is called before a task, its second argument, by a thread of the pool. */
+    /** Is called before a task by a thread of its object, the pool. */
     BEFORE,
-    /** Is called after a task, its first argument. */
+    /** Is called after a task. */
     AFTER,
-    /** Hands over a task, its first argument, that runs after a delay. */
+    /** Hands over a task that runs after a delay. */
     SCHEDULE,
     /** Is the task. */
     RUN,
@@ -58,12 +58,14 @@ final class Places {
   /**
    * Way to the object that an event is about.
    *
-   * @param argument number of the argument; 0: the object itself, or the class of a static method
+   * @param argument number of the argument, from 1 on; 0: {@link #SELF}
    * @param owner class of the member, by its internal name; null: the changed class
    * @param member field or method of an interface; null: none
    * @param type descriptor of the member, which begins with '(' for a method
    */
   record About(int argument, String owner, String member, String type) {
+    /** The object itself, or the class of a static method. */
+    static final About SELF = argument(0);
     /** No object: the event is about what the thread does. */
     static final About NONE = argument(-1);
 
@@ -80,39 +82,36 @@ final class Places {
     }
   }
 
-  /** Slot of a key: a pool has units for each value of the key, such as the connections of each route. */
-  static final int NO_KEY = -1;
+  /** Slot of a place that has neither a key nor a number of units. */
+  static final int NO_SLOT = -1;
+  /** Slot of a key that the result of the method has. */
   static final int RESULT = Integer.MAX_VALUE;
 
   /**
    * Method of a class, by name and descriptor. A descriptor that ends with ')' stands for any result.
    *
-   * @param about object that it is about; null: the object itself
+   * @param about object that it is about: a task, a request, or what is taken
    * @param last class of the second argument for {@link Role#DONE_IF}, by its internal name
    * @param owner way from the object to what is taken, as names of methods and fields; null: that object
-   * @param slot local variable of the task, of the key, or of the number of units; RESULT: the result has the key
-   * @param key way from there to the key
+   * @param slot local variable of the key, or of the number of units
+   * @param key way from there to the key: a pool has units for each value of it, such as the connections of each route
    */
   record Place(String method, String descriptor, Role role, About about, String last, String owner, int slot,
       String key) {
     Place(String method, String descriptor, Role role, About about) {
-      this(method, descriptor, role, about, null, null, NO_KEY, null);
+      this(method, descriptor, role, about, null, null, NO_SLOT, null);
     }
 
     Place(String method, String descriptor, Role role) {
-      this(method, descriptor, role, (About) null);
-    }
-
-    Place(String method, String descriptor, Role role, About about, String last) {
-      this(method, descriptor, role, about, last, null, NO_KEY, null);
-    }
-
-    Place(String method, String descriptor, Role role, int slot) {
-      this(method, descriptor, role, null, null, null, slot, null);
+      this(method, descriptor, role, About.SELF);
     }
 
     Place about(About of) {
       return new Place(method, descriptor, role, of, last, owner, slot, key);
+    }
+
+    Place ifSecondIs(String type) {
+      return new Place(method, descriptor, role, about, type, owner, slot, key);
     }
 
     Place of(String way) {
@@ -123,8 +122,12 @@ final class Places {
       return new Place(method, descriptor, role, about, last, owner, ofKey, way);
     }
 
+    Place withUnits(int ofUnits) {
+      return new Place(method, descriptor, role, about, last, owner, ofUnits, null);
+    }
+
     boolean isOfSeveral() {
-      return role == Role.ACQUIRE && key == null && slot != NO_KEY;
+      return key == null && slot != NO_SLOT;
     }
 
     boolean hasKey() {
@@ -154,24 +157,24 @@ final class Places {
   }
 
   private static Place acquire(String method, String descriptor) {
-    return new Place(method, descriptor, Role.ACQUIRE, NO_KEY);
+    return new Place(method, descriptor, Role.ACQUIRE);
   }
 
   private static Place share(String method, String descriptor) {
-    return new Place(method, descriptor, Role.SHARE, NO_KEY);
+    return new Place(method, descriptor, Role.SHARE);
   }
 
   /** Returns a place at which the first argument is the number of units. */
   private static Place several(String method, String descriptor) {
-    return new Place(method, descriptor, Role.ACQUIRE, 1);
+    return new Place(method, descriptor, Role.ACQUIRE).withUnits(1);
   }
 
   private static Place release(String method, String descriptor) {
-    return new Place(method, descriptor, Role.RELEASE, NO_KEY);
+    return new Place(method, descriptor, Role.RELEASE);
   }
 
-  private static Place submit(String method, String descriptor, int slot) {
-    return new Place(method, descriptor, Role.SUBMIT, slot);
+  private static Place submit(String method, String descriptor, int task) {
+    return new Place(method, descriptor, Role.SUBMIT, About.argument(task));
   }
 
   private static void add(String className, Place... places) {
@@ -210,7 +213,7 @@ final class Places {
   }
 
   private static Place await(String method) {
-    return new Place(method, "", Role.AWAIT, NO_KEY);
+    return new Place(method, "", Role.AWAIT);
   }
 
   /** Returns the places about an object in a field: {@code name Ldescriptor;}. */
@@ -236,11 +239,12 @@ final class Places {
   }
 
   private static void addTasks() {
+    About first = About.argument(1);
     String task = "(Ljava/util/concurrent/ForkJoinTask;)";
     for (String pool : new String[] {"java.util.concurrent", "org.apache.tomcat.util.threads"}) {
       add(pool + ".ThreadPoolExecutor", submit("execute", "(Ljava/lang/Runnable;)", 1),
-          new Place("beforeExecute", "(Ljava/lang/Thread;Ljava/lang/Runnable;)", Role.BEFORE, 2),
-          new Place("afterExecute", "(Ljava/lang/Runnable;", Role.AFTER, 1));
+          new Place("beforeExecute", "(Ljava/lang/Thread;Ljava/lang/Runnable;)", Role.BEFORE, About.argument(2)),
+          new Place("afterExecute", "(Ljava/lang/Runnable;", Role.AFTER, first));
     }
     add("java.util.concurrent.ForkJoinPool", submit("execute", "(Ljava/lang/Runnable;)", 1), submit("execute", task, 1),
         submit("externalSubmit", task, 1), submit("externalPush", task, 1), submit("invoke", task, 1),
@@ -251,8 +255,7 @@ final class Places {
     add("java.util.concurrent.CompletableFuture$AsyncRun", run("run"));
     add("java.util.concurrent.CompletableFuture$Completion", run("run"));
     add("java.util.concurrent.ScheduledThreadPoolExecutor",
-        new Place("delayedExecute", "(Ljava/util/concurrent/RunnableScheduledFuture;)", Role.SCHEDULE, 1));
-    About first = About.argument(1);
+        new Place("delayedExecute", "(Ljava/util/concurrent/RunnableScheduledFuture;)", Role.SCHEDULE, first));
     add("org.eclipse.jetty.util.thread.QueuedThreadPool", submit("execute", "(Ljava/lang/Runnable;)", 1),
         new Place("runJob", "(Ljava/lang/Runnable;)", Role.RUN, first));
     add("org.jboss.threads.EnhancedQueueExecutor",
@@ -265,12 +268,12 @@ final class Places {
       add(netty + "AbstractEventExecutor", new Place("safeExecute", "(Ljava/lang/Runnable;)", Role.RUN, first),
           new Place("runTask", "(Ljava/lang/Runnable;)", Role.RUN, first));
       add(netty + "AbstractScheduledEventExecutor",
-          new Place("schedule", "(L" + netty.replace('.', '/') + "ScheduledFutureTask;)", Role.SCHEDULE, 1));
+          new Place("schedule", "(L" + netty.replace('.', '/') + "ScheduledFutureTask;)", Role.SCHEDULE, first));
     }
   }
 
   private static Place run(String method) {
-    return new Place(method, "()", Role.RUN, 0);
+    return new Place(method, "()", Role.RUN);
   }
 
   private static void addPools() {
@@ -296,6 +299,6 @@ final class Places {
     add("okhttp3.Dispatcher", submit("enqueue$okhttp", "", 1),
         release("finished$okhttp", "(Lokhttp3/internal/connection/RealCall$AsyncCall;)").by(1, "getHost"));
     add("okhttp3.internal.connection.RealCall$AsyncCall", run("run"),
-        new Place("run", "()", Role.HOLD, 0).of("this$0.getClient.dispatcher").by(0, "getHost"));
+        new Place("run", "()", Role.HOLD).of("this$0.getClient.dispatcher").by(0, "getHost"));
   }
 }

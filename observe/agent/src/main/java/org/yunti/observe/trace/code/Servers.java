@@ -91,8 +91,8 @@ final class Servers {
         http + "HttpRequestDecoder", List.of(head, name),
         "io.vertx.core.http.impl.VertxHttpRequestDecoder", List.of(head, name),
         http + "HttpObjectEncoder", List.of(new Place("encode",
-            "(Lio/netty/channel/ChannelHandlerContext;Ljava/lang/Object;Ljava/util/List;)", Role.DONE_IF, channelOf,
-            "io/netty/handler/codec/http/LastHttpContent"))));
+            "(Lio/netty/channel/ChannelHandlerContext;Ljava/lang/Object;Ljava/util/List;)", Role.DONE_IF, channelOf)
+                .ifSecondIs("io/netty/handler/codec/http/LastHttpContent"))));
 
     String grpc = "io.grpc.internal.";
     About stream = About.field("stream", "Lio/grpc/internal/ServerStream;");
