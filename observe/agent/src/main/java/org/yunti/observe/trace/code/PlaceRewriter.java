@@ -13,6 +13,7 @@ import org.objectweb.asm.MethodVisitor;
 import org.yunti.observe.trace.Request;
 import org.yunti.observe.trace.calls.Events;
 import org.yunti.observe.trace.calls.Way;
+import org.yunti.observe.trace.code.PlaceChange.Report;
 import org.yunti.observe.trace.code.Places.About;
 import org.yunti.observe.trace.code.Places.Place;
 import org.yunti.observe.trace.code.Places.Role;
@@ -85,7 +86,7 @@ public final class PlaceRewriter extends ClassChanges {
         return visitor;
       }
       String whole = name + "." + method;
-      List<PlaceChange.Report> reports = new ArrayList<>();
+      List<Report> reports = new ArrayList<>();
       for (MethodPattern pattern : patterns) {
         if (pattern.matchesMethod(method, (access & ACC_SYNTHETIC) != 0)) {
           pattern.isMatched = true;
@@ -103,7 +104,7 @@ public final class PlaceRewriter extends ClassChanges {
         if (place.matches(method, descriptor) && (access & ACC_STATIC) == 0) {
           reports.add(report(place, whole));
           if (place.isOfSeveral()) {
-            reports.add(new PlaceChange.Report(Role.UNITS, number("u " + whole, Events.UNITS), -1, place));
+            reports.add(new Report(Role.UNITS, number("u " + whole, Events.UNITS), -1, place));
           }
         }
       }
@@ -115,7 +116,7 @@ public final class PlaceRewriter extends ClassChanges {
         if (release != monitors + 2) {
           monitors = -1;
         } else if ((access & ACC_SYNCHRONIZED) != 0) {
-          reports.add(new PlaceChange.Report(null, number("y " + whole), release));
+          reports.add(new Report(null, number("y " + whole), release));
         }
       }
       if (reports.isEmpty() && monitors < 0) {
@@ -126,49 +127,57 @@ public final class PlaceRewriter extends ClassChanges {
       return change;
     }
 
-    private PlaceChange.Report report(Place place, String whole) {
+    private Report report(Place place, String whole) {
       Role role = place.role();
       return switch (role) {
         case ACQUIRE, SHARE -> {
           int want = number("w " + whole);
           int failed = numbers("f " + whole, (role == Role.SHARE ? "A " : "a ") + whole);
-          yield report(place, want, failed, failed + 1);
+          if (failed >= 0) {
+            setWay(failed + 1, place);
+          }
+          yield report(place, want, failed);
         }
-        case RELEASE -> report(place, number("r " + whole), -1, number("r " + whole));
-        case AWAIT -> report(place, number("r " + whole), number("c " + whole), -1);
-        case HOLD -> report(place, number("a " + whole), number("r " + whole), number("a " + whole));
-        case SUBMIT -> report(place, number("s " + whole, Events.PLAIN), -1, -1);
-        case SCHEDULE -> report(place, number("l " + whole, Events.PLAIN), -1, -1);
-        case BEFORE -> report(place, number("x " + whole), number("b " + whole, TASK), -1);
-        case AFTER -> report(place, number("e " + whole, END), -1, -1);
-        case RUN -> report(place, number("b " + whole, TASK), number("e " + whole, END), -1);
-        case REQUEST -> report(place, number("q " + whole, SPAN), number("Q " + whole, END), -1);
-        case REQUEST_OR_PART -> report(place, number("p " + whole, SPAN), number("Q " + whole, END), -1);
-        case PART -> report(place, number("g " + whole, SPAN), number("G " + whole, END), -1);
-        case BEGIN -> report(place, number("i " + whole, SPAN), -1, -1);
-        case DONE -> report(place, number("d " + whole, END), -1, -1);
+        case RELEASE -> report(place, setWay(number("r " + whole), place));
+        case AWAIT -> report(place, number("r " + whole), number("c " + whole));
+        case HOLD -> report(place, setWay(number("a " + whole), place), setWay(number("r " + whole), place));
+        case SUBMIT -> report(place, number("s " + whole, Events.PLAIN));
+        case SCHEDULE -> report(place, number("l " + whole, Events.PLAIN));
+        case BEFORE -> report(place, number("x " + whole), number("b " + whole, TASK));
+        case AFTER -> report(place, number("e " + whole, END));
+        case RUN -> report(place, number("b " + whole, TASK), number("e " + whole, END));
+        case REQUEST -> report(place, number("q " + whole, SPAN), number("Q " + whole, END));
+        case REQUEST_OR_PART -> report(place, number("p " + whole, SPAN), number("Q " + whole, END));
+        case PART -> report(place, number("g " + whole, SPAN), number("G " + whole, END));
+        case BEGIN -> report(place, number("i " + whole, SPAN));
+        case DONE -> report(place, number("d " + whole, END));
         case DONE_IF -> {
           int not = numbers("- " + whole, "d " + whole);
           if (not >= 0) {
             events.mark(not, Events.PLAIN);
             events.mark(not + 1, END);
           }
-          yield report(place, not, -1, -1);
+          yield report(place, not);
         }
-        case NAME -> report(place, number("k " + whole, Events.NAME), -1, -1);
+        case NAME -> report(place, number("k " + whole, Events.NAME));
         case UNITS -> throw new IllegalStateException(whole);
       };
     }
 
-    /** @param keyed number of the first place whose object has a way to its owner and key */
-    private PlaceChange.Report report(Place place, int first, int second, int keyed) {
-      if (keyed >= 0 && (place.owner() != null || place.hasKey())) {
-        events.setWay(keyed, new Way(place.owner(), place.key()));
-        if (place.role() == Role.HOLD && second >= 0) {
-          events.setWay(second, new Way(place.owner(), place.key()));
-        }
+    private Report report(Place place, int only) {
+      return report(place, only, -1);
+    }
+
+    private Report report(Place place, int first, int second) {
+      return new Report(place.role(), first, second, place);
+    }
+
+    /** Sets the way from the objects of a number to what is taken at its place. Returns the number. */
+    private int setWay(int number, Place place) {
+      if (number >= 0 && (place.owner() != null || place.hasKey())) {
+        events.setWay(number, new Way(place.owner(), place.key()));
       }
-      return new PlaceChange.Report(place.role(), first, second, place);
+      return number;
     }
   }
 }
