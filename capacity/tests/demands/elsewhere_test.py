@@ -22,6 +22,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../services"))
 import services  # noqa: E402
+from holds import Holds  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))
 SOURCE = os.path.join(HERE, "elsewhere")
@@ -118,31 +119,11 @@ class Server:
 
     def stop(self):
         if isinstance(self.load, subprocess.Popen):
-            self.load.kill()
-            self.load.wait()
-            self.load.stdout.close()
+            services.end(self.load)
         elif self.load:
             self.load.ended.set()
             self.load.join()
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-
-
-def milliseconds(steps, begin=0, ends=None):
-    """Returns the end of steps that begin at a time and wait for nothing that others use."""
-    ends = {} if ends is None else ends
-    now = begin
-    for step in steps:
-        if step[0] == "cpu":
-            now += step[1]
-        elif step[0] == "wait":
-            now += step[2]
-        elif step[0] == "spawn":
-            ends[step[1]] = milliseconds(step[3], now, ends)
-        elif step[0] == "join":
-            now = max([now, *(ends[task] for task in step[1])])
-    return now
+        services.end(self.process)
 
 
 @unittest.skipUnless(os.geteuid() == 0, "programs in the kernel are not allowed")
@@ -183,11 +164,9 @@ class Elsewhere(unittest.TestCase):
         self.assertIsInstance(demands, dict, demands)
         found = demands["requests"]["kinds"]
         print(name, demands["requests"]["count"], found, flush=True)
-        times = {}
-        for at, kind in enumerate(found):
-            times[kind["name"]] = [milliseconds(one["steps"]) for one in demands["templates"] if one["kind"] == at]
         # A thread that a busy machine stops for a while counts as one outlier.
-        middle = {kind: statistics.median(ms) for kind, ms in times.items() if ms}
+        times = Holds(demands).kinds
+        middle = {kind["name"]: statistics.median(times[at]) for at, kind in enumerate(found) if at in times}
         print(name, middle, [resource["name"] for resource in demands["resources"]], flush=True)
         self.assertEqual(sorted(kind["name"] for kind in found), sorted(kinds.values()))
         self.assertAlmostEqual(demands["requests"]["per_second"] / RATE, 1, delta=0.1)
