@@ -6,13 +6,13 @@ import java.lang.instrument.Instrumentation;
 import java.nio.file.Path;
 import org.yunti.observe.trace.calls.Calls;
 import org.yunti.observe.trace.calls.Events;
-import org.yunti.observe.trace.calls.Objects;
 import org.yunti.observe.trace.calls.Recording;
 import org.yunti.observe.trace.code.ClassChanges;
 import org.yunti.observe.trace.code.Hook;
 import org.yunti.observe.trace.code.Patterns;
 import org.yunti.observe.trace.code.PlaceRewriter;
 import org.yunti.observe.trace.code.Rewriter;
+import org.yunti.observe.trace.objects.Objects;
 
 /** One trace of a JVM, from the request until all methods are restored. It runs on the agent's only thread. */
 public final class Session implements Runnable {

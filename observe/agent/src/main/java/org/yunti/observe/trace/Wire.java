@@ -22,7 +22,7 @@ import java.nio.file.Path;
  *     R                         calls are recorded from now on
  *     C  chunk                  calls of a thread: {@link org.yunti.observe.trace.calls.ThreadCalls}
  *     E  chunk                  events of a thread: {@link org.yunti.observe.trace.calls.ThreadEvents}
- *     O  text                   an object of events: {@link org.yunti.observe.trace.calls.Objects}
+ *     O  text                   an object of events: {@link org.yunti.observe.trace.objects.Objects}
  *     P  text                   free units of a pool: identity, nanoTime, units, separated by '|'
  *     L  number (8)             calls or events lost so far
  *     N  text, 0, text          a pattern without a method; a hint

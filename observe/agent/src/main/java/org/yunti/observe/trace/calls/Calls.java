@@ -2,6 +2,7 @@ package org.yunti.observe.trace.calls;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.yunti.observe.trace.objects.Texts;
 
 /**
  * Recorder of calls. Changed methods call it through {@link org.yunti.observe.trace.code.Hook} when they begin and end,

@@ -1,6 +1,9 @@
 package org.yunti.observe.trace.calls;
 
 import java.util.List;
+import org.yunti.observe.trace.objects.Objects;
+import org.yunti.observe.trace.objects.RequestNames;
+import org.yunti.observe.trace.objects.Way;
 
 /**
  * Recorder of events at places: requests and tasks that begin and end, locks and pools that are taken and given back.
@@ -35,7 +38,7 @@ public final class Events extends Recording<ThreadEvents> {
   private final boolean[] isOff = new boolean[NUMBERS];
   /** Traits of each place, as a sum. */
   private final byte[] traits = new byte[NUMBERS];
-  private final RequestNames names = new RequestNames();
+  private final RequestNames names = new RequestNames(ThreadEvents.TEXT_MAX);
   private final Allocation allocation = Allocation.find();
   /** Ways from objects to what is taken. */
   private final Way[] ways = new Way[NUMBERS];
@@ -215,13 +218,8 @@ public final class Events extends Recording<ThreadEvents> {
 
   // ---- from the agent's thread ----
 
-  /** Receiver of a place or an object that was turned off. */
-  public interface Off {
-    void accept(String what);
-  }
-
   /** Turns places and objects off that are passed too often, and forgets threads that have ended. */
-  public void tick(Off off) {
+  public void tick(Objects.Off off) {
     long now = System.nanoTime();
     if (now - checkedAt > NANOS_PER_CHECK) {
       double seconds = (now - checkedAt) * 1e-9;

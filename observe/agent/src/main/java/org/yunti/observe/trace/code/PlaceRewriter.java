@@ -12,11 +12,11 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.yunti.observe.trace.Request;
 import org.yunti.observe.trace.calls.Events;
-import org.yunti.observe.trace.calls.Way;
 import org.yunti.observe.trace.code.PlaceChange.Report;
 import org.yunti.observe.trace.code.Places.About;
 import org.yunti.observe.trace.code.Places.Place;
 import org.yunti.observe.trace.code.Places.Role;
+import org.yunti.observe.trace.objects.Way;
 
 /** Changes methods so that they report events: requests, tasks, and what is taken and given back. */
 public final class PlaceRewriter extends ClassChanges {

@@ -1,17 +1,17 @@
-package org.yunti.observe.trace.calls;
+package org.yunti.observe.trace.objects;
 
 import java.lang.reflect.Array;
 import java.util.Collection;
 import java.util.Map;
 
 /** Values as short texts. If the target's toString throws, the text names the exception. */
-final class Texts {
+public final class Texts {
   private static final int VALUE_MAX = 80;
   private static final int ALL_MAX = 800;
 
   private Texts() {}
 
-  static String ofAll(Object[] values) {
+  public static String ofAll(Object[] values) {
     StringBuilder text = new StringBuilder();
     for (Object value : values) {
       if (text.length() > ALL_MAX) {
@@ -22,7 +22,7 @@ final class Texts {
     return text.toString();
   }
 
-  static String of(Object value) {
+  public static String of(Object value) {
     try {
       return cut(whole(value));
     } catch (Throwable e) {

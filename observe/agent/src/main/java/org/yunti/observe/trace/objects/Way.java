@@ -1,4 +1,4 @@
-package org.yunti.observe.trace.calls;
+package org.yunti.observe.trace.objects;
 
 import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Field;
@@ -30,13 +30,13 @@ public final class Way {
   }
 
   /** Returns the owner; the object itself if the way does not lead on. */
-  Object owner(Object object) {
+  public Object owner(Object object) {
     Object found = follow(object, owner, 0);
     return found == null ? object : found;
   }
 
   /** Returns the key; null if there is none. */
-  Object key(Object object) {
+  public Object key(Object object) {
     return key == null ? null : follow(object, key, owner.length);
   }
 

@@ -1,4 +1,4 @@
-package org.yunti.observe.trace.calls;
+package org.yunti.observe.trace.objects;
 
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Each server has a request class of its own, so methods are found by name. They only read.
  */
-final class RequestNames {
+public final class RequestNames {
   /**
    * Methods of requests, and of texts that are bytes: each line is one method by its names in several servers.
    */
@@ -32,13 +32,18 @@ final class RequestNames {
   private static final Integer BYTES = 2;
 
   private final Map<Class<?>, Method[]> known = new ConcurrentHashMap<>();
+  private final int bytesMax;
+
+  public RequestNames(int bytesMax) {
+    this.bytesMax = bytesMax;
+  }
 
   /** Returns the name in bytes; none if the object does not say it. */
-  byte[] of(Object object) {
+  public byte[] of(Object object) {
     try {
       String name = name(object);
       byte[] bytes = name == null ? new byte[0] : name.getBytes(StandardCharsets.UTF_8);
-      return bytes.length <= ThreadEvents.TEXT_MAX ? bytes : Arrays.copyOf(bytes, ThreadEvents.TEXT_MAX);
+      return bytes.length <= bytesMax ? bytes : Arrays.copyOf(bytes, bytesMax);
     } catch (Throwable e) {
       return new byte[0];
     }

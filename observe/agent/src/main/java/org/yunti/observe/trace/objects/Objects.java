@@ -1,4 +1,4 @@
-package org.yunti.observe.trace.calls;
+package org.yunti.observe.trace.objects;
 
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Method;
@@ -28,7 +28,7 @@ public final class Objects {
   private static final int CAPACITY = 1 << 14;
   private static final int PROBES = 32;
   /** Events of an object from which on it is described. */
-  static final int KNOWN_FROM = 8;
+  public static final int KNOWN_FROM = 8;
   /** Objects that are described. */
   private static final int OBJECTS_MAX = 2_000;
   private static final int SIZED_MAX = 200;
@@ -60,7 +60,7 @@ public final class Objects {
   private record Sized(int identity, WeakReference<Object> object) {}
 
   /** Counts an event of an object, and returns its slot; -1 without one. */
-  int count(int identity) {
+  public int count(int identity) {
     int at = identity * 0x9e3779b9 >>> 18;
     for (int i = 0; i < PROBES; i++) {
       int slot = at + i & CAPACITY - 1;
@@ -79,17 +79,22 @@ public final class Objects {
     return -1;
   }
 
-  boolean isOff(int slot) {
+  public boolean isOff(int slot) {
     return isOff[slot];
   }
 
   /** Returns true for an object that comes again and has no description yet. */
-  boolean isNew(int slot) {
+  public boolean isNew(int slot) {
     return !isDescribed[slot] && counts[slot] >= KNOWN_FROM && described.get() < OBJECTS_MAX;
   }
 
+  /** Receiver of a place or an object that was turned off. */
+  public interface Off {
+    void accept(String what);
+  }
+
   /** Turns objects off that are taken too often, and makes room for others once most of it is used. */
-  void check(double seconds, Events.Off off) {
+  public void check(double seconds, Off off) {
     boolean isCrowded = used.get() > CAPACITY / 2;
     for (int slot = 0; slot < CAPACITY; slot++) {
       int identity = known.get(slot);
@@ -110,7 +115,7 @@ public final class Objects {
     }
   }
 
-  void add(Object object, Object key, int identity, int slot, int number) {
+  public void add(Object object, Object key, int identity, int slot, int number) {
     if (isDescribed[slot]) {
       return;
     }
