@@ -125,8 +125,7 @@ final class PlaceChange extends MethodVisitor {
       case UNITS -> {
         super.visitVarInsn(ILOAD, report.place.slot());
         super.visitMethodInsn(INVOKESTATIC, "java/lang/Integer", "valueOf", "(I)Ljava/lang/Integer;", false);
-        push(report.first);
-        hook(Hook.WITH_OBJECT);
+        report(report.first);
       }
       case BEFORE -> {
         about(report.first, About.SELF);
@@ -151,15 +150,12 @@ final class PlaceChange extends MethodVisitor {
       super.visitInsn(DUP);
       if (opcode == MONITORENTER) {
         super.visitInsn(DUP);
-        push(monitors);
-        hook(Hook.WITH_OBJECT);
+        report(monitors);
         super.visitInsn(opcode);
-        push(monitors + 1);
-        hook(Hook.WITH_OBJECT);
+        report(monitors + 1);
         return;
       }
-      push(monitors + 2);
-      hook(Hook.WITH_OBJECT);
+      report(monitors + 2);
     }
     super.visitInsn(opcode);
   }
@@ -180,16 +176,14 @@ final class PlaceChange extends MethodVisitor {
     }
     super.visitInsn(DUP);
     super.visitInsn(DUP);
-    push(monitors + 2);
-    hook(Hook.WITH_OBJECT);
+    report(monitors + 2);
     if (isTimed) {
       // time, object, object -> object, object, time
       super.visitInsn(DUP2_X2);
       super.visitInsn(POP2);
     }
     super.visitMethodInsn(opcode, owner, method, descriptor, isInterface);
-    push(monitors + 1);
-    hook(Hook.WITH_OBJECT);
+    report(monitors + 1);
   }
 
   /** Reports the end of a span, at a return or by an exception. */
@@ -298,8 +292,7 @@ final class PlaceChange extends MethodVisitor {
       return;
     }
     own(about);
-    push(number);
-    hook(Hook.WITH_OBJECT);
+    report(number);
   }
 
   /** Reports an array of the object that it is about and the object on the stack, which has the key. */
@@ -315,8 +308,7 @@ final class PlaceChange extends MethodVisitor {
     super.visitInsn(ICONST_0);
     own(about);
     super.visitInsn(AASTORE);
-    push(number);
-    hook(Hook.WITH_OBJECT);
+    report(number);
   }
 
   /** Returns the local variable of an argument, which count from 1 on. */
@@ -326,6 +318,12 @@ final class PlaceChange extends MethodVisitor {
       local += parameters[i].getSize();
     }
     return local;
+  }
+
+  /** Reports the object on the stack. */
+  private void report(int number) {
+    push(number);
+    hook(Hook.WITH_OBJECT);
   }
 
   private void hook(String descriptor) {
