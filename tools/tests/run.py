@@ -25,6 +25,7 @@ import times  # noqa: E402
 from suites import BUILD, PARTS, ROOT, SUITES, YUNTI, Suite  # noqa: E402
 
 LOGS = os.path.join(BUILD, "test-logs")
+STEPS = os.path.join(LOGS, "steps.tsv")  # of each step: seconds, seconds of processor time, log, command
 # Crates of others without optimisation take half the time to build.
 os.environ["OUTER_PROFILE"] = "tested"
 # tools/setup installs tools here that have no package.
@@ -58,17 +59,30 @@ def execute(arguments, env, seconds, log):
         log.write(f"{error}\n".encode())
         return str(error), 127
     STARTED.add(process)
-    try:
-        code = process.wait(timeout=max(1, seconds))
-    except subprocess.TimeoutExpired:
+    code, took, used = finish(process, max(1, seconds))
+    if code is None:
         kill(process)
         log.write(b"\nstopped: out of time\n")
         code = 124
     STARTED.discard(process)
+    with open(STEPS, "a") as steps:
+        print(f"{took:.1f}\t{used:.1f}\t{log.name}\t{' '.join(arguments)[:120]}", file=steps)
     log.seek(start)
     text = plain(log.read().decode("utf-8", "replace").partition("\n")[2])
     log.seek(0, os.SEEK_END)
     return text, code
+
+
+def finish(process, seconds):
+    """Waits for a step and returns (exit code, seconds, seconds of processor time); the code is None after `seconds`."""
+    begin = time.monotonic()
+    while (took := time.monotonic() - begin) < seconds:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode, took, usage.ru_utime + usage.ru_stime
+        time.sleep(0.05)
+    return None, took, 0.0
 
 
 STARTED = set()  # steps that run now
