@@ -88,7 +88,7 @@ pub fn measure(load: &mut Load<'_>, threads: f64, step: Duration) -> Result<Tria
         }
     }
     let whole = || all.iter().filter(|(_, round)| round.suffered.is_none() && round.per_second > 0.0);
-    // Of equal rates the one with the fewest clients, which is the last that `max_by` sees.
+    // `max_by` returns the last of equal rates: in reverse, it is the one with the fewest clients.
     let best = whole().rev().max_by(|(_, a), (_, b)| a.per_second.total_cmp(&b.per_second));
     let Some((clients, chosen)) = best.cloned() else {
         let reason = suffered.unwrap_or_else(|| "it did not answer".to_owned());

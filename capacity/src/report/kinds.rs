@@ -84,7 +84,7 @@ mod tests {
         let text = text(&example.report(), 96, Paint::OFF).unwrap();
         assert!(text.contains("74 %") && text.contains("/search") && text.contains("/basket"), "{text}");
         assert!(section_of(&example.report()).is_some());
-        let least = &Example::all()[1];
+        let least = Example::of_least();
         assert!(super::text(&least.report(), 96, Paint::OFF).is_none() && section_of(&least.report()).is_none());
     }
 }
