@@ -64,8 +64,7 @@ pub fn of(document: &Value) -> Result<Vec<Conversion>> {
         let before = all.len();
         for name in ALTERNATIVES {
             let Some(found) = of_libraries(name) else { continue };
-            let short = name.split('-').next().unwrap_or(name);
-            if !ALTERNATIVES.contains(&short) {
+            if let Some(short) = short(name) {
                 all.push(Conversion { to: short.to_owned(), ..found.clone() });
             }
             all.push(found);
@@ -80,16 +79,20 @@ pub fn of(document: &Value) -> Result<Vec<Conversion>> {
 
 /// Returns the names of the alternatives that a format names; an error lists them.
 pub fn alternatives(to: &str) -> Result<Vec<String>> {
-    let is_named = |name: &&str| {
-        let short = name.split('-').next().unwrap_or(name);
-        name.eq_ignore_ascii_case(to) || (short.eq_ignore_ascii_case(to) && !ALTERNATIVES.contains(&short))
-    };
+    let is_named =
+        |name: &&str| name.eq_ignore_ascii_case(to) || short(name).is_some_and(|short| short.eq_ignore_ascii_case(to));
     let names: Vec<String> = ALTERNATIVES.into_iter().filter(is_named).map(str::to_owned).collect();
     if names.is_empty() {
         return Err(Error::new(Code::Usage, format!("there is no format '{to}' to try"))
             .hint(format!("there are {}; or give its speed: A -> B x3", ALTERNATIVES.join(", "))));
     }
     Ok(names)
+}
+
+/// Returns the first part of an alternative's name; `None` if it names another alternative, or the whole one.
+fn short(name: &str) -> Option<&str> {
+    let (first, _) = name.split_once('-')?;
+    (!ALTERNATIVES.contains(&first)).then_some(first)
 }
 
 /// Shares of a library in processor time and allocation.
