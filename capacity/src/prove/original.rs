@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use yunti_base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result, kernel_list};
 
 use super::ports;
 
@@ -69,7 +69,7 @@ impl Original {
             folder: link("cwd")?,
             user: id("Uid:"),
             group: id("Gid:"),
-            processors: field("Cpus_allowed_list:", 0).map(|list| numbers(&list)).unwrap_or_default(),
+            processors: field("Cpus_allowed_list:", 0).map(|list| processors(&list)).unwrap_or_default(),
             ports,
             files_max: files.and_then(|rest| rest.split_ascii_whitespace().next()?.parse().ok()),
         })
@@ -93,13 +93,9 @@ fn variable(word: &OsStr) -> Option<(OsString, OsString)> {
     is_kept.then(|| (name.to_owned(), OsStr::from_bytes(&bytes[at + 1..]).to_owned()))
 }
 
-/// Returns the numbers of a list as `0-3,8`.
-pub fn numbers(list: &str) -> Vec<usize> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.trim().parse::<usize>().ok()?..=last.trim().parse::<usize>().ok()?)
-    };
-    list.split(',').filter_map(range).flatten().collect()
+/// Returns the processors of a list of the kernel, such as `0-3,8`; none for text in another form.
+pub fn processors(list: &str) -> Vec<usize> {
+    kernel_list::ranges(list).into_iter().flatten().flatten().map(|number| number as usize).collect()
 }
 
 #[cfg(test)]
@@ -117,7 +113,7 @@ mod tests {
 
     #[test]
     fn lists_and_words() {
-        assert_eq!(numbers("0-2,5"), [0, 1, 2, 5]);
+        assert_eq!(processors("0-2,5"), [0, 1, 2, 5]);
         assert_eq!(words(b"a\0\0b\0"), ["a", "", "b"]);
         assert_eq!(variable(OsStr::new("A=b=c")), Some(("A".into(), "b=c".into())));
         assert_eq!(variable(OsStr::new("NOTIFY_SOCKET=/run/x")), None);

@@ -5,12 +5,12 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use yunti_base::{Code, Error, Result};
 use yunti_model::what_if::{Amount, Change};
 
-use super::original::{Original, numbers};
+use super::original::{Original, processors};
 use super::ports;
 
 const PORT: &str = "{port}";
@@ -287,8 +287,7 @@ fn size(text: &str) -> Option<f64> {
 
 /// Returns the numbers of the machine's processors.
 fn online() -> Vec<usize> {
-    let list = fs::read_to_string(Path::new("/sys/devices/system/cpu/online")).unwrap_or_default();
-    let all = numbers(&list);
+    let all = processors(&fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default());
     if all.is_empty() { (0..std::thread::available_parallelism().map_or(1, usize::from)).collect() } else { all }
 }
 
