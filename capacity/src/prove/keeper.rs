@@ -182,9 +182,9 @@ fn parents() -> BTreeMap<i32, i32> {
     .collect()
 }
 
-/// Returns whether a process is another one, or below it.
-pub fn is_below(pid: u32, top: u32) -> bool {
-    pid == top || descendants(top as i32, &parents()).contains(&(pid as i32))
+/// Returns the processes below one, by their number.
+pub fn below(top: u32) -> Vec<u32> {
+    descendants(top as i32, &parents()).into_iter().map(|pid| pid as u32).collect()
 }
 
 #[cfg(test)]
@@ -197,7 +197,8 @@ mod tests {
         assert_eq!(descendants(2, &parents), [3, 4]);
         assert_eq!(descendants(1, &parents), [2, 3, 4, 5]);
         let mut child = Command::new("sleep").arg("9").spawn().unwrap();
-        assert!(is_below(child.id(), std::process::id()) && !is_below(1, std::process::id()));
+        let below = below(std::process::id());
+        assert!(below.contains(&child.id()) && !below.contains(&1));
         child.kill().unwrap();
         child.wait().unwrap();
     }

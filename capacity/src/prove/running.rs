@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use yunti_base::{Cancel, Code, Error, Result};
 
-use super::keeper::{self, is_below};
+use super::keeper;
 use super::plan::Recipe;
 use super::ports;
 
@@ -96,14 +96,8 @@ impl Running {
 
     /// Returns the process of the copy that listens on its port.
     pub fn pid(&self) -> Option<u32> {
-        let keeper = self.keeper.id();
-        let entries = std::fs::read_dir("/proc").ok()?.flatten();
-        let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        if ports::at(self.port).is_empty() {
-            return None;
-        }
-        let has_port = |pid: u32| ports::of_process(pid).iter().any(|listener| listener.port == self.port);
-        pids.find(|pid| is_below(*pid, keeper) && has_port(*pid))
+        let has_port = |pid: &u32| ports::of_process(*pid).iter().any(|listener| listener.port == self.port);
+        keeper::below(self.keeper.id()).into_iter().find(has_port)
     }
 
     /// Returns an error if the copy has ended.
