@@ -166,7 +166,7 @@ impl Trials<'_> {
         let all = answers.each.last().ok_or_else(|| Error::new(Code::Internal, "there is no answer"))?;
         let changed = self.tried(&plan.changed, "changed", all.after.threads.value, false)?;
         let report = |tried: &Tried, recipe: &Recipe, prospect: &Prospect| CopyReport {
-            processors: (!recipe.processors.is_empty()).then_some(recipe.processors.len()),
+            processors: recipe.processors.len(),
             addresses: tried.addresses.clone(),
             predicted: prospect.peak,
             trial: tried.trial.clone(),
@@ -176,8 +176,8 @@ impl Trials<'_> {
         let source = if is_needed { Source::Copy } else { Source::Traffic };
         let mut proof = Proof::of(all, plan.by_user, source, unchanged, changed);
         proof.notes.extend(plan.notes);
-        if let (Some(measured), Some(has)) = (measured, proof.unchanged.processors) {
-            proof.notes.extend(differences(&measured.demands.processors, has));
+        if let Some(measured) = measured {
+            proof.notes.extend(differences(&measured.demands.processors, proof.unchanged.processors));
         }
         Ok((answers, proof))
     }

@@ -20,8 +20,8 @@ pub enum Source {
 /// Measured copy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CopyReport {
-    /// Number of processors; absent: all of the machine.
-    pub processors: Option<usize>,
+    /// Number of processors.
+    pub processors: usize,
     /// Addresses at which it listened.
     pub addresses: Vec<String>,
     /// Peak that the model predicts for it.

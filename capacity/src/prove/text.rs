@@ -42,7 +42,7 @@ pub fn render(proof: &Proof, paint: Paint) -> String {
             numbers::three(copy.predicted.value),
             copy.trial.clients.to_string(),
             numbers::three(copy.trial.mean_ms),
-            copy.processors.map_or_else(String::new, |count| count.to_string()),
+            copy.processors.to_string(),
         ]);
     };
     row("unchanged", &proof.unchanged);
