@@ -100,15 +100,10 @@ struct Tried {
 impl ProveFlags {
     /// Returns the trial; `None` without `--prove`. An error says that a change cannot be tried.
     pub fn trials<'a>(&'a self, process: &'a ProcessFlags, changes: &'a [Change]) -> Result<Option<Trials<'a>>> {
-        let target = self.own_load.target()?;
-        let Some(target) = target.filter(|_| self.prove) else {
-            return match self.own_load.target()? {
-                Some(_) => {
-                    Err(Error::new(Code::Usage, "--load needs --prove").hint("what-if sends no load without it"))
-                }
-                None => Ok(None),
-            };
-        };
+        let Some(target) = self.own_load.target()? else { return Ok(None) };
+        if !self.prove {
+            return Err(Error::new(Code::Usage, "--load needs --prove").hint("what-if sends no load without it"));
+        }
         let cancel = Cancel::default();
         cancel_on_signals(&cancel);
         // Wrong flags and files of requests are reported before anything starts.
