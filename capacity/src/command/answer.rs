@@ -1,7 +1,6 @@
 //! `yunti capacity -p PID`: the answer from the traffic that is there.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use yunti_base::{Code, Error, Result, whole_file};
@@ -21,8 +20,6 @@ const PAGE: &str = "the page";
 
 /// Seconds of a first measurement, whose peak gives the rate of the second.
 const FIRST_SECONDS: f64 = 5.0;
-/// Seconds that a measurement needs besides, at most.
-const BESIDE_SECONDS: f64 = 60.0;
 
 /// Process and output.
 #[derive(Debug, Args)]
@@ -71,15 +68,14 @@ pub fn answer(flags: &AnswerFlags) -> Outcome {
 /// for as long as an answer needs.
 fn under_load(process: &ProcessFlags, load: &OwnLoad) -> Result<Measured> {
     let options = Options::default().quick();
-    let lasting = |seconds: f64| Duration::from_secs_f64(seconds + BESIDE_SECONDS);
-    let first = load.begin(load.of_one_client()?, lasting(FIRST_SECONDS));
+    let first = load.begin(load.of_one_client()?, FIRST_SECONDS);
     let measured = process.measured_for(FIRST_SECONDS)?;
     first.end()?;
     let peak = curve(&measured.demands, &options)?.peak_now.value;
     let rate = peak * SHARE;
     // A slow service needs longer for the requests of an answer; some of them come at the edges.
     let seconds = process.seconds().max((1.5 * REQUESTS_MIN / rate).ceil()).min(SECONDS_MAX);
-    let second = load.begin(rate, lasting(seconds));
+    let second = load.begin(rate, seconds);
     let measured = process.measured_for(seconds)?;
     second.end()?;
     Ok(measured)

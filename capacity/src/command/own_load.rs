@@ -20,6 +20,8 @@ use super::load::{LoadFlags, prepare};
 pub const SHARE: f64 = 0.3;
 /// Seconds of the run of one client, which says how long a request takes.
 const FIRST_SECONDS: u64 = 2;
+/// Seconds that a measurement needs besides its own, at most.
+const BESIDE_SECONDS: f64 = 60.0;
 /// Seconds at each number of clients.
 const LEVEL_SECONDS: u64 = 3;
 /// Largest number of clients that is tried.
@@ -109,8 +111,9 @@ impl OwnLoad {
         }
     }
 
-    /// Begins to send requests at a rate, with random gaps as of many clients.
-    pub fn begin(&self, per_second: f64, duration: Duration) -> UnderWay {
+    /// Begins to send requests at a rate, with random gaps as of many clients, for a measurement of some seconds.
+    pub fn begin(&self, per_second: f64, seconds: f64) -> UnderWay {
+        let duration = Duration::from_secs_f64(seconds + BESIDE_SECONDS);
         let arrivals = Arrivals::Rate { per_second, spacing: Spacing::Poisson };
         let plan = Plan { arrivals, duration, ..self.plan.clone() };
         let cancel = Cancel::default();

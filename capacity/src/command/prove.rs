@@ -8,6 +8,7 @@ use yunti_base::{Cancel, Code, Error, Result};
 use yunti_load::guard::End;
 use yunti_load::report::Report;
 use yunti_load::server::target::Target;
+use yunti_model::advice::REQUESTS_MIN;
 use yunti_model::curve::{Curve, Options, curve};
 use yunti_model::demands::Processors;
 use yunti_model::what_if::{Answer, Change, Conversion, Prospect, prospect, what_if};
@@ -24,11 +25,6 @@ use crate::prove::trial::{self, Round, Trial};
 
 /// Clients of the unchanged copy before a prediction is known.
 const THREADS: f64 = 8.0;
-/// Time that a measurement of a copy needs besides its own.
-const BESIDE_SECONDS: f64 = 60.0;
-
-/// Requests that a prediction needs.
-const REQUESTS_MIN: u64 = 200;
 /// Processors, or their share, that other programs or a quota take: less makes no difference.
 const OTHER_PROCESSORS: f64 = 0.1;
 
@@ -134,7 +130,7 @@ impl Trials<'_> {
     pub fn run(mut self, conversions: &[Conversion]) -> Result<(Answers, Proof)> {
         let answered = |measured: &Measured| Answers::of(measured, self.changes, conversions);
         let measured = match self.process.measured() {
-            Ok(measured) if !self.may_measure_copy() || measured.demands.requests.count >= REQUESTS_MIN => {
+            Ok(measured) if !self.may_measure_copy() || measured.demands.requests.count as f64 >= REQUESTS_MIN => {
                 Some(measured)
             }
             Ok(_) => None,
@@ -189,7 +185,7 @@ impl Trials<'_> {
         let mut measured = None;
         if is_measured {
             let seconds = self.process.seconds();
-            let under_way = load.begin(trial.peak.value * SHARE, Duration::from_secs_f64(seconds + BESIDE_SECONDS));
+            let under_way = load.begin(trial.peak.value * SHARE, seconds);
             let (pid, method) = (running.pid(), self.process.method());
             measured = Some(measure(&Measurement { pid, name: None, seconds, method, held: None }).map_err(of_copy)?);
             under_way.end()?;
