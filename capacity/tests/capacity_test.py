@@ -9,13 +9,16 @@ The truth of each service is measured in the same test: a closed loop with more 
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "services"))
+sys.path[:0] = [HERE, os.path.join(HERE, "services")]
 import services  # noqa: E402
+from servers import PROGRAM, Server  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))
 SECONDS = 8
@@ -87,6 +90,34 @@ class Services(unittest.TestCase):
 
     def test_a_mutex_of_a_c_program(self):
         self.check("count", 12, "lock table_mutex")
+
+
+class OwnLoad(unittest.TestCase):
+    def test_a_heap_dump_is_taken_once(self):
+        demands = {"version": 1, "processors": {"count": 2}, "requests": {"count": 1000, "per_second": 50},
+                   "templates": [{"kind": 0, "ms": 10, "steps": [["cpu", 10]]}] * 200}
+        server = Server(lambda path: (200, b"hello"))
+        self.addCleanup(server.stop)
+        with tempfile.TemporaryDirectory() as folder:
+            words = pathlib.Path(folder, "words")
+            libexec = pathlib.Path(folder, "libexec")
+            libexec.mkdir()
+            shutil.copy(PROGRAM, libexec)
+            # A stand-in whose dump fails.
+            observe = libexec / "yunti-observe"
+            observe.write_text(f"""#!/bin/sh
+echo "$*" >> {words}
+case "$*" in *--held*) echo '{{"error": {{"message": "no room for a dump"}}}}'; exit 3 ;; esac
+echo '{json.dumps(demands)}'
+""", encoding="utf-8")
+            observe.chmod(0o755)
+            done = subprocess.run([libexec / "yunti-capacity", "-p", "1", "--load", server.url, "--held", "--pause-max",
+                                   "2"], capture_output=True, text=True, timeout=180, check=False)
+            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+            self.assertIn("no room for a dump", done.stderr)
+            first, second = words.read_text(encoding="utf-8").splitlines()
+        self.assertNotIn("--held", first)
+        self.assertIn("--held --pause-max 2", second)
 
 
 class WrongInput(unittest.TestCase):

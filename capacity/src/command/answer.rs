@@ -69,7 +69,7 @@ pub fn answer(flags: &AnswerFlags) -> Outcome {
 fn under_load(process: &ProcessFlags, load: &OwnLoad) -> Result<Measured> {
     let options = Options::default().quick();
     let first = load.begin(load.of_one_client()?, FIRST_SECONDS);
-    let measured = process.measured_for(FIRST_SECONDS)?;
+    let measured = process.measured_without_dump(FIRST_SECONDS)?;
     first.end()?;
     let peak = curve(&measured.demands, &options)?.peak_now.value;
     let rate = peak * SHARE;

@@ -72,11 +72,16 @@ impl ProcessFlags {
 
     /// Returns the demands: measured, or read.
     pub fn measured(&self) -> Result<Measured> {
-        self.measure(self.seconds, self.held.then_some(self.pause_max))
+        self.measured_for(self.seconds)
     }
 
-    /// Returns the demands, measured for another time, without a heap dump.
+    /// Returns the demands, measured for another time.
     pub fn measured_for(&self, seconds: f64) -> Result<Measured> {
+        self.measure(seconds, self.held.then_some(self.pause_max))
+    }
+
+    /// Returns the demands, measured for another time and without a heap dump.
+    pub fn measured_without_dump(&self, seconds: f64) -> Result<Measured> {
         self.measure(seconds, None)
     }
 
