@@ -40,8 +40,13 @@ pub struct ProcessFlags {
 }
 
 fn seconds(text: &str) -> std::result::Result<f64, String> {
-    let is_fit = |s: &f64| (1.0..=SECONDS_MAX).contains(s);
-    text.parse().ok().filter(is_fit).ok_or_else(|| format!("'{text}' is no time: 1 to {SECONDS_MAX} seconds"))
+    seconds_up_to(SECONDS_MAX, text)
+}
+
+/// Parses a number of seconds from 1 on.
+pub fn seconds_up_to(max: f64, text: &str) -> std::result::Result<f64, String> {
+    let is_fit = |s: &f64| (1.0..=max).contains(s);
+    text.parse().ok().filter(is_fit).ok_or_else(|| format!("'{text}' is no time: 1 to {max} seconds"))
 }
 
 impl ProcessFlags {

@@ -15,7 +15,7 @@ use yunti_model::what_if::{Answer, Change, Conversion, Prospect, prospect, what_
 use yunti_program::terminal::signals::cancel_on_signals;
 
 use super::own_load::{OwnLoad, OwnLoadFlags, SHARE};
-use super::process::ProcessFlags;
+use super::process::{ProcessFlags, seconds_up_to};
 use crate::measured::{Measured, Measurement, measure};
 use crate::prove::original::Original;
 use crate::prove::plan::{Plan, Recipe, Wishes};
@@ -27,6 +27,8 @@ use crate::prove::trial::{self, Round, Trial};
 const THREADS: f64 = 8.0;
 /// Processors, or their share, that other programs or a quota take: less makes no difference.
 const OTHER_PROCESSORS: f64 = 0.1;
+/// Longest load with each number of clients.
+const STEP_SECONDS_MAX: f64 = 60.0;
 
 /// Trial of the changes.
 #[derive(Debug, Args)]
@@ -51,8 +53,7 @@ pub struct ProveFlags {
 }
 
 fn step(text: &str) -> std::result::Result<f64, String> {
-    let is_fit = |s: &f64| (1.0..=60.0).contains(s);
-    text.parse().ok().filter(is_fit).ok_or_else(|| format!("'{text}' is no time: 1 to 60 seconds"))
+    seconds_up_to(STEP_SECONDS_MAX, text)
 }
 
 /// Demands with what the model says of them.

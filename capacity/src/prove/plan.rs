@@ -13,6 +13,8 @@ use yunti_model::what_if::{Amount, Change};
 use super::original::{Original, processors};
 use super::ports;
 
+/// Hint about a change that Yunti does not make.
+const GIVE_COMMAND: &str = "give the command of a copy that has it: --copy 'COMMAND --port {port}'";
 const PORT: &str = "{port}";
 const SHELL: &str = "/bin/sh";
 const ACTIVE: &str = "-XX:ActiveProcessorCount=";
@@ -69,7 +71,6 @@ impl Plan {
                     .hint("write {port} where the copy's port belongs"));
             }
         }
-        let is_young = |change: &&Change| matches!(change, Change::Young(_));
         let is_own = |change: &&Change| match change {
             Change::Processors(_) => true,
             Change::Young(_) => wishes.copy.is_none(),
@@ -79,7 +80,7 @@ impl Plan {
             wishes.changes.iter().filter(|change| !is_own(change)).map(Change::to_string).collect();
         if let (Some(change), None) = (by_user.first(), wishes.copy) {
             return Err(Error::new(Code::Usage, format!("Yunti cannot make the change '{change}' on a copy"))
-                .hint("give the command of a copy that has it: --copy 'COMMAND --port {port}'"));
+                .hint(GIVE_COMMAND));
         }
         // With changes of Yunti alone, both copies run the user's command.
         let of_unchanged = wishes.unchanged.or(wishes.copy.filter(|_| by_user.is_empty()));
@@ -111,7 +112,7 @@ impl Plan {
                 _ => {}
             }
         }
-        if wishes.copy.is_none() && wishes.changes.iter().any(|change| is_young(&change)) {
+        if wishes.copy.is_none() && wishes.changes.iter().any(|change| matches!(change, Change::Young(_))) {
             // The first use of a larger young generation would be slow in the changed copy alone.
             for recipe in [&mut unchanged, &mut changed] {
                 recipe.words.insert(1, "-XX:+AlwaysPreTouch".into());
@@ -247,7 +248,7 @@ impl Recipe {
     fn set_young(&mut self, bytes: f64, change: &Change) -> Result<()> {
         if !self.is_java() {
             return Err(Error::new(Code::Usage, format!("change '{change}' needs a JVM that is started by 'java'"))
-                .hint("give the command of a copy that has it: --copy 'COMMAND --port {port}'"));
+                .hint(GIVE_COMMAND));
         }
         let heap = self.words.iter().filter_map(|word| size(word.to_string_lossy().strip_prefix("-Xmx")?)).next_back();
         if let Some(heap) = heap.filter(|heap| bytes >= *heap) {
