@@ -19,13 +19,11 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, "../..")
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "capacity/tests/services"))
+sys.path.insert(0, os.path.join(HERE, "../tests/services"))
 
 import services  # noqa: E402
 
-YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 SETTLE = 2  # seconds that a change takes to show
 
 
@@ -54,13 +52,13 @@ def pairs(name, a):
         else:
             how = ["--closed", "-c", str(a.clients or min(12, service.threads // 2))]
         lasts = str(min(3600, 2 * a.rounds * (a.seconds + 20) + 30))
-        load = subprocess.Popen([YUNTI, "capacity", "load", service.urls()[0], *how, "-s", lasts, "--json"],
+        load = subprocess.Popen([services.YUNTI, "capacity", "load", service.urls()[0], *how, "-s", lasts, "--json"],
                                 stdout=subprocess.PIPE)
         begin = time.monotonic()
         time.sleep(3 * SETTLE)
         for _ in range(a.rounds):
             at = time.monotonic() - begin
-            subprocess.run([YUNTI, "observe", "demands", "-p", str(service.pid), "-s", str(a.seconds)],
+            subprocess.run([services.YUNTI, "observe", "demands", "-p", str(service.pid), "-s", str(a.seconds)],
                            stdout=subprocess.DEVNULL, check=True)
             end = time.monotonic() - begin
             time.sleep(end - at + SETTLE)

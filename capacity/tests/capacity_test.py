@@ -20,7 +20,6 @@ sys.path[:0] = [HERE, os.path.join(HERE, "services")]
 import services  # noqa: E402
 from servers import PROGRAM, Server  # noqa: E402
 
-YUNTI = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))
 SECONDS = 8
 # Seconds of load beside a measurement, which begins, samples and settles before it counts.
 BESIDE = SECONDS + 25
@@ -33,7 +32,7 @@ PEAK = 0.2
 
 def capacity(*words, code=0):
     """Runs the command and returns its output; standard error if it must fail."""
-    done = subprocess.run([YUNTI, "capacity", *map(str, words)], capture_output=True, text=True, timeout=180, check=False)
+    done = subprocess.run([services.YUNTI, "capacity", *map(str, words)], capture_output=True, text=True, timeout=180, check=False)
     assert done.returncode == code, f"{words}: exit {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout if code == 0 else done.stderr
 

@@ -27,6 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
 ROOT = os.path.dirname(os.path.dirname(TESTS))
 BUILD = os.path.join(ROOT, "build/capacity/services")
+YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 sys.path[:0] = [os.path.join(ROOT, "tools/tests"), TESTS]
 import jdks  # noqa: E402
 from servers import free_port  # noqa: E402

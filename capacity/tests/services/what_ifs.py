@@ -22,7 +22,6 @@ import time
 import services
 import sweep
 
-YUNTI = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))
 RESULTS = os.path.join(services.ROOT, "build/capacity/what-ifs")
 LOW = 0.3
 CLOSE = 0.1  # error of a ratio that counts as right
@@ -141,7 +140,7 @@ def peak(made, seconds):
 
 def yunti(*words):
     """Returns what the program prints, as JSON."""
-    done = subprocess.run([YUNTI, *map(str, words), "--json"], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([services.YUNTI, *map(str, words), "--json"], capture_output=True, text=True, timeout=120, check=False)
     if done.returncode:
         raise RuntimeError(f"{words}: {done.stdout}{done.stderr}")
     return json.loads(done.stdout)

@@ -49,8 +49,7 @@ def feed(jdk, options):
 def demands(service, peak, seconds, path):
     """Writes the demands at a low rate to a file, with what the same load needs without the measurement."""
     load = service.load_beside(64, seconds + 16, rate=LOW * peak)
-    yunti = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))
-    words = [yunti, "observe", "demands", "-p", str(service.pid), "-s", str(seconds)]
+    words = [services.YUNTI, "observe", "demands", "-p", str(service.pid), "-s", str(seconds)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     load.communicate()
     if done.returncode:
@@ -75,7 +74,8 @@ def measure(name, size, options):
         peak = max(level["rate"] for level in levels)
         if size in options.demands or (not options.demands and size == COLLECTORS[name][3][0]):
             demands(service, peak, 12, os.path.join(FOLDER, f"{name}-{size}.demands.json"))
-        return {"size_mb": size, "peak": peak, "others_cpu": [others(level) for level in levels], "rates": [level["rate"] for level in levels],
+        return {"size_mb": size, "peak": peak, "others_cpu": [others(level) for level in levels],
+                "rates": [level["rate"] for level in levels],
                 "cpu_ms": [round(1000 * level["watched_cpu"][0] / max(1, level["rate"]), 3) for level in levels],
                 "errors": sum(level["errors"] for level in levels)}
     finally:
