@@ -33,8 +33,6 @@ pub struct Collections {
     pub old_free_bytes: Option<f64>,
     pub full_pause_ms: Option<f64>,
     pub old_live_bytes: f64,
-    /// Milliseconds of a full collection for a megabyte of live objects.
-    pub full_ms_per_mb: f64,
 }
 
 impl Collections {
@@ -55,8 +53,11 @@ impl Collections {
         let in_process = Self::mean_in_process(demands, gc);
         let survivor = gc.survivor_bytes.unwrap_or(0.0);
         let promoted = gc.promoted_bytes_per_request * eden / allocated;
-        let held = held_bytes(demands, gc, promoted, in_process, eden).min(allocated);
-        let (pause_ms, pause_ms_per_live) = line(&gc.pauses_by_live).unwrap_or((mean, 0.0));
+        let growing = line(&gc.pauses_by_live);
+        let dumped = demands.held.as_ref().and_then(|held| held.bytes_per_request());
+        let given = gc.held_bytes_per_request.or(dumped);
+        let held = given.unwrap_or_else(|| held_bytes(gc, promoted, in_process, eden, growing)).min(allocated);
+        let (pause_ms, pause_ms_per_live) = growing.unwrap_or((mean, 0.0));
         let (old_free, old_live) = old_after_collection(gc);
         let seen = gc.pauses_by_live.iter().map(|(n, _)| *n).fold(0.0, f64::max);
         Some(Collections {
@@ -71,11 +72,6 @@ impl Collections {
             old_free_bytes: old_free.filter(|free| *free > 0.0 && Collector::of(&gc.collector).stops_for_old()),
             full_pause_ms: gc.full_pause_ms_mean.filter(|pause| *pause > 0.0),
             old_live_bytes: old_live.unwrap_or(0.0),
-            // Large arrays are copied faster than small objects, as the pauses show.
-            full_ms_per_mb: match pause_ms_per_live {
-                ms if ms > 0.0 && held > 0.0 => (FULL_PASSES * ms / (held / 1e6)).min(FULL_MS_PER_MB),
-                _ => FULL_MS_PER_MB,
-            },
         })
     }
 
@@ -105,7 +101,16 @@ impl Collections {
     /// Returns the pause of a full collection.
     pub fn full_pause_ms(&self, in_process: f64) -> f64 {
         let live_mb = (self.old_live_bytes + in_process * self.held_bytes) / 1e6;
-        self.full_pause_ms.unwrap_or((live_mb * self.full_ms_per_mb).max(FULL_MS_MIN))
+        self.full_pause_ms.unwrap_or((live_mb * self.full_ms_per_mb()).max(FULL_MS_MIN))
+    }
+
+    /// Returns the milliseconds of a full collection for a megabyte of live objects.
+    fn full_ms_per_mb(&self) -> f64 {
+        // Large arrays are copied faster than small objects, as the pauses show.
+        match self.pause_ms_per_live {
+            ms if ms > 0.0 && self.held_bytes > 0.0 => (FULL_PASSES * ms / (self.held_bytes / 1e6)).min(FULL_MS_PER_MB),
+            _ => FULL_MS_PER_MB,
+        }
     }
 }
 
@@ -123,20 +128,16 @@ fn old_after_collection(gc: &Gc) -> (Option<f64>, Option<f64>) {
     }
 }
 
-/// Returns the bytes that a request in process keeps alive: given, of a heap dump, or what collections could not free
-/// because of it.
-fn held_bytes(demands: &Demands, gc: &Gc, promoted: f64, in_process: f64, eden: f64) -> f64 {
+/// Returns the bytes that a request in process keeps alive, from what collections could not free because of it.
+///
+/// @param growing base and slope of pauses that grow with the requests in process
+fn held_bytes(gc: &Gc, promoted: f64, in_process: f64, eden: f64, growing: Option<(f64, f64)>) -> f64 {
     let survivor = gc.survived_bytes.or(gc.survivor_bytes).unwrap_or(0.0);
-    let dumped = demands.held.as_ref().and_then(|held| held.bytes_per_request());
-    match gc.held_bytes_per_request.or(dumped) {
-        Some(held) => held,
-        None if promoted > PROMOTED_SHARE_MIN * eden && in_process > 0.0 => (promoted + survivor) / in_process,
-        // Below the survivor space nothing is promoted, but pauses grow with the requests whose memory they copy.
-        None => match line(&gc.pauses_by_live) {
-            Some((base, slope)) => survivor * slope / (base + slope * in_process).max(f64::MIN_POSITIVE),
-            None => 0.0,
-        },
+    if promoted > PROMOTED_SHARE_MIN * eden && in_process > 0.0 {
+        return (promoted + survivor) / in_process;
     }
+    // Below the survivor space nothing is promoted, but pauses grow with the requests whose memory they copy.
+    growing.map_or(0.0, |(base, slope)| survivor * slope / (base + slope * in_process).max(f64::MIN_POSITIVE))
 }
 
 /// Returns base and slope of a line through pauses, if the slope is clearly positive.
