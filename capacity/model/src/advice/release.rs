@@ -41,18 +41,23 @@ pub fn releases(demands: &Demands, curve_now: &Curve, options: &Options) -> Resu
         let point = Network::new(demands).without_worker_limit().closed(clients, &options.run(quick.requests))?;
         Ok(point.stopped * 1000.0)
     };
-    let large = held.objects.iter().filter(|object| object.bytes >= BYTES_MIN);
+    let large: Vec<&HeldObject> =
+        held.objects.iter().filter(|object| object.bytes >= BYTES_MIN).take(RELEASES_MAX).collect();
+    if large.is_empty() {
+        return Ok(Vec::new());
+    }
+    let pause_ms_per_second = stopped(demands)?;
     let release = |object: &HeldObject| -> Result<Release> {
         let factor = (1.0 - held.per_request(object.bytes) / collections.held_bytes).clamp(NONE, 1.0);
         let changed = apply(demands, &[Change::Held(factor)], &[])?;
         Ok(Release {
             object: object.clone(),
             clients,
-            pause_ms_per_second: stopped(demands)?,
+            pause_ms_per_second,
             pause_ms_per_second_released: stopped(&changed)?,
             per_second: curve_now.peak_now.value,
             per_second_released: curve(&changed, &quick)?.peak_now.value,
         })
     };
-    large.take(RELEASES_MAX).map(release).collect()
+    large.into_iter().map(release).collect()
 }
