@@ -28,36 +28,38 @@ impl Settings {
             settings.notes.push(format!("The {what} is large enough."));
             return settings;
         }
-        if collector.is_concurrent() {
-            settings.headroom(gc, young_bytes - present_bytes);
-            return settings;
-        }
-        let young = (young_bytes / MEGABYTE).ceil();
-        // The old generation keeps its room beside the larger young one.
-        let needed = ((young_bytes + gc.live_bytes_after_old.unwrap_or(0.0) * OLD_PER_LIVE) / MEGABYTE).ceil();
-        let heap = gc.heap_bytes.map(|heap| (heap / MEGABYTE).floor());
-        match heap {
-            Some(heap) if heap < needed => settings.options.push(format!("-Xmx{needed}m")),
-            Some(_) => {}
-            None => settings.notes.push("Raise -Xmx by as much as the young generation grows.".into()),
-        }
         match collector {
-            Collector::Parallel | Collector::Serial | Collector::Other => settings.generations(young),
-            Collector::G1 => settings.regions(young, heap.map(|heap| heap.max(needed))),
-            Collector::Z | Collector::Shenandoah => {}
+            Collector::Parallel | Collector::Serial | Collector::Other => settings.generations(gc, young_bytes),
+            Collector::G1 => settings.regions(gc, young_bytes),
+            Collector::Z | Collector::Shenandoah => settings.headroom(gc, young_bytes - present_bytes),
         }
         settings
     }
 
-    fn generations(&mut self, young: f64) {
+    /// Raises the heap so that the old generation keeps its room. Returns its megabytes; absent if they are unknown.
+    fn heap(&mut self, gc: &Gc, young_bytes: f64) -> Option<f64> {
+        let needed = ((young_bytes + gc.live_bytes_after_old.unwrap_or(0.0) * OLD_PER_LIVE) / MEGABYTE).ceil();
+        let heap = heap_megabytes(gc);
+        match heap {
+            Some(heap) if heap < needed => self.options.push(format!("-Xmx{needed}m")),
+            Some(_) => {}
+            None => self.notes.push("Raise -Xmx by as much as the young generation grows.".into()),
+        }
+        heap.map(|heap| heap.max(needed))
+    }
+
+    fn generations(&mut self, gc: &Gc, young_bytes: f64) {
+        self.heap(gc, young_bytes);
+        let young = (young_bytes / MEGABYTE).ceil();
         self.options.push(format!("-Xmn{young}m"));
         self.options.push("-XX:+AlwaysPreTouch".into());
         let note = "Without AlwaysPreTouch the first pass through a larger Eden is slow, and a trial of it misleads.";
         self.notes.push(note.into());
     }
 
-    fn regions(&mut self, young: f64, heap: Option<f64>) {
-        match heap {
+    fn regions(&mut self, gc: &Gc, young_bytes: f64) {
+        let young = (young_bytes / MEGABYTE).ceil();
+        match self.heap(gc, young_bytes) {
             Some(heap) => {
                 let least = (young / heap * 100.0).ceil().clamp(1.0, 90.0);
                 self.options.push("-XX:+UnlockExperimentalVMOptions".into());
@@ -75,7 +77,7 @@ impl Settings {
 
     fn headroom(&mut self, gc: &Gc, more_bytes: f64) {
         let more = (more_bytes / MEGABYTE).ceil();
-        match gc.heap_bytes.map(|heap| (heap / MEGABYTE).floor()) {
+        match heap_megabytes(gc) {
             Some(heap) => self.options.push(format!("-Xmx{}m", heap + more)),
             None => self.notes.push(format!("Raise -Xmx by {more} MB.")),
         }
@@ -92,6 +94,10 @@ impl Settings {
             );
         }
     }
+}
+
+fn heap_megabytes(gc: &Gc) -> Option<f64> {
+    gc.heap_bytes.map(|heap| (heap / MEGABYTE).floor())
 }
 
 #[cfg(test)]
