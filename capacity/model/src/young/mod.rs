@@ -70,7 +70,7 @@ pub struct Young {
 /// peak.
 pub fn young(demands: &Demands, formulas: &Formulas, clients: u32, run: &Run) -> Result<Option<Young>> {
     let (Some(gc), Some(collections)) = (&demands.gc, Collections::of(demands)) else { return Ok(None) };
-    let effect = Effect::of(demands, formulas, &collections);
+    let effect = Effect::of(demands, gc, formulas, &collections);
     let enough = effect.enough(clients);
     let (now, enough) = (effect.size(effect.eden), effect.size(enough));
     let (rate, interval) = (demands.requests.per_second, gc.collections_per_request);
@@ -109,18 +109,17 @@ struct Effect {
 }
 
 impl Effect {
-    fn of(demands: &Demands, formulas: &Formulas, collections: &Collections) -> Effect {
+    fn of(demands: &Demands, gc: &Gc, formulas: &Formulas, collections: &Collections) -> Effect {
         let items = &formulas.necessary.items;
         let processors = demands.processors.available();
-        let gc = demands.gc.as_ref();
-        let measured = gc.map_or(0.0, |gc| gc.pause_ms_per_request);
+        let measured = gc.pause_ms_per_request;
         let pause_ms = match measured > 0.0 {
             true => measured,
             false => collections.pause_ms * collections.allocated_bytes / collections.eden_bytes,
         };
         let cpu = items.iter().find(|item| item.place == Place::Processors).map_or(0.0, |item| item.ms);
-        let concurrent_ms = gc.map_or(0.0, |gc| gc.concurrent_ms(demands.processors.count));
-        let eden = gc.and_then(|gc| gc.eden_bytes).filter(|eden| *eden > 0.0).unwrap_or(collections.eden_bytes);
+        let concurrent_ms = gc.concurrent_ms(demands.processors.count);
+        let eden = gc.eden_bytes.filter(|eden| *eden > 0.0).unwrap_or(collections.eden_bytes);
         Effect {
             eden,
             concurrent_ms,
@@ -167,11 +166,11 @@ impl Effect {
 }
 
 /// Returns the size of the young generation by Eden.
-pub(crate) fn young_per_eden(gc: Option<&Gc>, eden: f64, survivor: f64) -> f64 {
-    if gc.is_some_and(|gc| Collector::of(&gc.collector).is_concurrent()) {
+pub(crate) fn young_per_eden(gc: &Gc, eden: f64, survivor: f64) -> f64 {
+    if Collector::of(&gc.collector).is_concurrent() {
         return 1.0;
     }
-    if let Some(young) = gc.and_then(|gc| gc.young_bytes).filter(|young| *young > eden) {
+    if let Some(young) = gc.young_bytes.filter(|young| *young > eden) {
         return young / eden;
     }
     if survivor > 0.0 { 1.0 + 2.0 * survivor / eden } else { 1.0 / EDEN_SHARE }

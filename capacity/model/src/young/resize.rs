@@ -16,7 +16,7 @@ pub fn resize(demands: &mut Demands, young_bytes: f64) -> Result<()> {
     };
     change(demands, &before, |gc| {
         let eden_before = gc.eden_bytes.filter(|eden| *eden > 0.0).unwrap_or(before.eden_bytes);
-        let eden = young_bytes / young_per_eden(Some(gc), eden_before, before.survivor_bytes);
+        let eden = young_bytes / young_per_eden(gc, eden_before, before.survivor_bytes);
         let times = eden / eden_before;
         gc.eden_bytes = Some(before.eden_bytes * times);
         gc.young_bytes = gc.young_bytes.map(|_| young_bytes);
