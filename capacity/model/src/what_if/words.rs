@@ -46,14 +46,10 @@ pub fn parse(text: &str) -> Result<Change> {
         }
         "gc" if name.is_none() && last == "off" => return Ok(Change::NoCollections),
         "young" if name.is_none() => return Ok(Change::Young(bytes(text, last)?)),
-        "memory" if name.is_none() => match amount(text, last)? {
-            Amount::Times(factor) => return Ok(Change::Memory(factor)),
-            _ => return Err(wrong(text, "it needs a factor: memory x0.5")),
-        },
-        "held" if name.is_none() => match amount(text, last)? {
-            Amount::Times(factor) => return Ok(Change::Held(factor)),
-            _ => return Err(wrong(text, "it needs a factor: held x0.1")),
-        },
+        "memory" if name.is_none() => {
+            return Ok(Change::Memory(times(text, last, "it needs a factor: memory x0.5")?));
+        }
+        "held" if name.is_none() => return Ok(Change::Held(times(text, last, "it needs a factor: held x0.1")?)),
         "threads" if name.is_none() => return Ok(Change::Workers(whole(text, amount(text, last)?)?)),
         "threads" => ResourceKind::Threads,
         "lock" => ResourceKind::Lock,
@@ -78,20 +74,14 @@ fn share(text: &str, rest: &str) -> Result<Change> {
     let share = match percent {
         Some(Some(percent)) if percent > 0.0 && percent <= 100.0 => Part::Percent(percent),
         Some(_) => return Err(wrong(text, "a share is above 0 % and at most 100 %")),
-        None => match amount(text, last)? {
-            Amount::Times(factor) => Part::Times(factor),
-            _ => return Err(wrong(text, "it ends in x2 or 40%")),
-        },
+        None => Part::Times(times(text, last, "it ends in x2 or 40%")?),
     };
     Ok(Change::Share { kind: kind.trim().to_string(), share })
 }
 
 fn convert(text: &str, from: &str, to: &str) -> Result<Change> {
     let (to, factor) = match to.rsplit_once(char::is_whitespace) {
-        Some((to, last)) => match amount(text, last)? {
-            Amount::Times(factor) => (to.trim(), Some(factor)),
-            _ => return Err(wrong(text, "write the speed-up as x3")),
-        },
+        Some((to, last)) => (to.trim(), Some(times(text, last, "write the speed-up as x3")?)),
         None => (to, None),
     };
     if from.is_empty() || to.is_empty() {
@@ -113,6 +103,14 @@ fn amount(text: &str, word: &str) -> Result<Amount> {
         Amount::Add(more) => more.abs() <= UNITS_MAX,
     };
     amount.filter(is_possible).ok_or_else(|| wrong(text, "it ends in x0.5, +2 or 8"))
+}
+
+/// Returns the factor of a change that allows no other amount.
+fn times(text: &str, word: &str, hint: &str) -> Result<f64> {
+    match amount(text, word)? {
+        Amount::Times(factor) => Ok(factor),
+        _ => Err(wrong(text, hint)),
+    }
 }
 
 /// Returns the amount of something that has no parts.
