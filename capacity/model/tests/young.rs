@@ -110,8 +110,8 @@ fn both_published_promotion_examples() {
 /// Sweeps of a service with 3 MB and 1 ms of work a request: demands from one measurement at 30 % of the peak with the
 /// smallest size, and rates tried with others. Rates are for two free processors.
 ///
-/// Of each collector: the processor time without collections; the collector's processor time, pauses and cycles of a
-/// request; the rate tried with the smallest size; sizes and rates.
+/// Each entry holds a collector; the processor time of a request without collections; the collector's processor time,
+/// pauses and cycles of a request; the rate tried with the smallest size; sizes, as its multiples, and rates.
 type Sweep = (&'static str, f64, [f64; 3], f64, &'static [(f64, f64)]);
 const SWEEPS: [Sweep; 3] = [
     (
