@@ -13,7 +13,7 @@ use super::forecast::{Belief, Point, process_effects};
 const BELIEF_PAIRS: f64 = 3.0;
 /// Deviation of starts that explains each process by itself.
 const WIDE: f64 = 0.05;
-/// Factor from the median of absolute differences of two to the variance of one: 1 / (1.4826^2 * 2).
+/// Factor from the median of absolute differences of two to the variance of one: 1.4826^2 / 2.
 const MEDIAN_TO_VARIANCE: f64 = 1.0991;
 
 /// Returns a number for each day that is equal for days of one process; `None` for unknown processes.
