@@ -41,9 +41,10 @@ impl Work {
         made.map_err(|e| {
             Error::io(Code::Output, "cannot make a folder", &e).at_path(folder.to_string_lossy()).hint("set TMPDIR")
         })?;
-        check_space(&folder)?;
         let alive = File::create(folder.join(ALIVE)).ok().filter(|file| flock(file, LOCK).is_ok());
-        Ok(Work { folder, _alive: alive })
+        let work = Work { folder, _alive: alive };
+        check_space(&work.folder)?;
+        Ok(work)
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -64,7 +65,6 @@ fn check_space(folder: &Path) -> Result<()> {
     if free >= SPACE_MIN {
         return Ok(());
     }
-    let _ = fs::remove_dir_all(folder);
     let what = format!("a measurement needs {} MiB for its files, {} MiB are free", SPACE_MIN >> 20, free >> 20);
     let parent = folder.parent().unwrap_or(folder).to_string_lossy().into_owned();
     Err(Error::new(Code::Output, what).at_path(parent).hint("free some space, or set TMPDIR"))
