@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 use std::fs;
 
+use super::subject::{TICKS, stat_fields};
 use crate::record::Window;
 
 /// Begins of the names of threads that compile, by the kernel's first 15 bytes: HotSpot, Graal, OpenJ9, .NET.
 const COMPILERS: [&str; 5] = ["C1 Compiler", "C2 Compiler", "JVMCI", "JIT Compilation", ".NET Tiered Com"];
 const NANOS_A_MS: f64 = 1e6;
 /// Milliseconds of a clock tick in `/proc/stat` and `/proc/PID/stat`.
-const TICK_MS: f64 = 10.0;
+const TICK_MS: f64 = 1000.0 / TICKS;
 
 /// Processor time in milliseconds since some beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -113,9 +114,7 @@ fn machine(text: &str) -> [f64; 2] {
 
 /// Returns the milliseconds of a process, from the text of `/proc/PID/stat`.
 fn process_ms(text: &str) -> f64 {
-    // The name of the program may contain spaces and parentheses.
-    let rest = text.rfind(')').map_or("", |at| &text[at + 1..]);
-    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let fields: Vec<&str> = stat_fields(text).collect();
     let of = |at: usize| fields.get(at).and_then(|word| word.parse::<f64>().ok()).unwrap_or_default();
     (of(11) + of(12)) * TICK_MS
 }

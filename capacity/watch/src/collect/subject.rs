@@ -9,7 +9,7 @@ use yunti_base::{Code, Error, Result};
 use crate::record::Host;
 
 /// Clock ticks a second of `/proc/PID/stat` on Linux.
-const TICKS: f64 = 100.0;
+pub(super) const TICKS: f64 = 100.0;
 /// Programs that only start others: their command lines contain the ones of their children.
 const LAUNCHERS: [&str; 8] = ["sh", "bash", "dash", "zsh", "sudo", "su", "timeout", "nohup"];
 /// Command lines shown in an error, and columns of each.
@@ -95,10 +95,14 @@ fn processes() -> impl Iterator<Item = Subject> {
 /// Returns the state and the start of a process.
 fn stat(pid: u32) -> Option<(char, u64)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program may contain spaces and parentheses.
-    let rest = &text[text.rfind(')')? + 1..];
-    let mut fields = rest.split_whitespace();
+    let mut fields = stat_fields(&text);
     Some((fields.next()?.chars().next()?, fields.nth(18)?.parse().ok()?))
+}
+
+/// Returns the fields of `/proc/PID/stat` from the state on, the third one. The name of the program before it may
+/// contain spaces and parentheses.
+pub(super) fn stat_fields(text: &str) -> impl Iterator<Item = &str> {
+    text.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace()
 }
 
 /// Returns true for this program and other commands of Yunti, whose arguments contain the pattern itself.
