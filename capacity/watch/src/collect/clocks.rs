@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 
 use super::subject::{TICKS, stat_fields};
-use crate::record::Window;
+use crate::record::{Window, rounded};
 
 /// Begins of the names of threads that compile, by the kernel's first 15 bytes: HotSpot, Graal, OpenJ9, .NET.
 const COMPILERS: [&str; 5] = ["C1 Compiler", "C2 Compiler", "JVMCI", "JIT Compilation", ".NET Tiered Com"];
@@ -117,10 +117,6 @@ fn process_ms(text: &str) -> f64 {
     let fields: Vec<&str> = stat_fields(text).collect();
     let of = |at: usize| fields.get(at).and_then(|word| word.parse::<f64>().ok()).unwrap_or_default();
     (of(11) + of(12)) * TICK_MS
-}
-
-fn rounded(ms: f64) -> f64 {
-    (ms * 1000.0).round() / 1000.0
 }
 
 #[cfg(test)]

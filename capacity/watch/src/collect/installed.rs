@@ -21,7 +21,7 @@ use super::load_run;
 use super::slices;
 use super::subject::Subject;
 use crate::clock::{now_ms, wait};
-use crate::record::{Head, Record, State};
+use crate::record::{Head, Record, State, rounded};
 use crate::store::Settings;
 
 /// Time of a label's command, and its longest label.
@@ -234,7 +234,7 @@ fn calibrate(begins: &[u64], calibrations: &[(u64, f64)], record: &mut Record) {
         let inside: Vec<f64> =
             calibrations.iter().filter(|(at, _)| (*begin..end).contains(at)).map(|(_, ms)| *ms).collect();
         let mean = inside.iter().sum::<f64>() / inside.len() as f64;
-        window.calibration_ms = (mean > 0.0).then(|| (mean * 1000.0).round() / 1000.0);
+        window.calibration_ms = (mean > 0.0).then(|| rounded(mean));
     }
 }
 
@@ -300,10 +300,7 @@ fn document(child: Child, what: &str, cancel: &Cancel, notes: &mut Vec<String>) 
 fn label_of(text: &str, work: &Work, cancel: &Cancel, notes: &mut Vec<String>) -> Result<String> {
     let mut command = Command::new("sh");
     command.args(["-c", text]);
-    let answer = match Child::start(&command, "label", LABEL_TIME, work)?.wait(cancel) {
-        Err(e) if e.code() == Code::Cancelled => return Err(e),
-        answer => answer?,
-    };
+    let answer = Child::start(&command, "label", LABEL_TIME, work)?.wait(cancel)?;
     let line = answer.output.lines().next().unwrap_or_default().trim();
     let label: String = line.chars().filter(|c| !c.is_control()).take(LABEL_CHARS_MAX).collect();
     if let Some(reason) = answer.failure() {

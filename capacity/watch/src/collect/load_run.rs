@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::record::{LoadFigures, Window};
+use crate::record::{LoadFigures, Window, rounded};
 
 /// Part of all counted requests that our own are at least, so that their exact number counts.
 const OWN_MIN: f64 = 0.6;
@@ -63,7 +63,7 @@ pub fn spread(document: &Value, started_ms: u64, begins_ms: &[u64], windows: &mu
         window.p50_ms = (!p50.is_empty()).then(|| median(&p50)).or(window.p50_ms);
         window.p99_ms = (!p99.is_empty()).then(|| median(&p99)).or(window.p99_ms);
         if done > 0.0 && window.requests.is_none_or(|counted| done >= OWN_MIN * counted) {
-            window.requests = Some((done * 1000.0).round() / 1000.0);
+            window.requests = Some(rounded(done));
         }
     }
 }

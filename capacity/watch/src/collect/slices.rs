@@ -6,7 +6,7 @@ use std::path::Path;
 use yunti_base::Result;
 use yunti_record::{Facts, Frame, FrameKind, Measure, Query, Slice, Store};
 
-use crate::record::{Function, Record, Window};
+use crate::record::{Function, Record, Window, rounded};
 
 /// Part of all processor time that a function with its callees has at least, to be kept.
 const SHARE_MIN: f64 = 0.0005;
@@ -58,11 +58,6 @@ pub fn take(folder: &Path, seconds: f64, count: usize, record: &mut Record) -> R
 
 fn ms(nanos: u64) -> f64 {
     rounded(nanos as f64 / NANOS_A_MS)
-}
-
-/// Three decimals are finer than a sample, and short in files.
-fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
 }
 
 fn window(slice: &Slice) -> Window {

@@ -88,6 +88,11 @@ impl Window {
     }
 }
 
+/// Returns a figure as records keep it: three decimals are finer than a sample, and short in files.
+pub fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
 /// Figures of the bounded load run. Unknown figures are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
