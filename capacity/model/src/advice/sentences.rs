@@ -232,10 +232,11 @@ impl List {
             return self.add(Topic::Release, text);
         }
         if releases.is_empty() {
-            let text = format!(
-                "The {} requests that waited in remote calls held little memory from their own frames alone.",
-                held.waiting
-            );
+            let who = match held.waiting {
+                1 => "request that waited in a remote call".to_string(),
+                many => format!("{many} requests that waited in remote calls"),
+            };
+            let text = format!("The {who} held little memory from own frames alone.");
             return self.add(Topic::Release, text);
         }
         for release in releases {
@@ -254,8 +255,9 @@ impl List {
             } else {
                 "no more requests a second".to_string()
             };
+            let hold = if object.requests == 1 { "holds" } else { "hold" };
             let text = format!(
-                "{} of {} waiting requests hold {} over the call of {}: {} in {}{handed}, {} for each that waits. \
+                "{} of {} waiting requests {hold} {} over the call of {}: {} in {}{handed}, {} for each that waits. \
                  Released before the call: {} ms of pauses a second instead of {} with {} threads, and {brings}.",
                 object.requests,
                 held.waiting,
