@@ -80,21 +80,27 @@ run:
 	@$(MAKE) --no-print-directory -s yunti
 	@tools/run $(DIST)/bin/yunti
 
-# The binary of the release profile, at its place in the dist layout.
+# BUILD_PROFILE=tested is what tests build: crates of others without optimisation, which takes half the time.
+BUILD_PROFILE ?= release
+BUILT := $(TARGET)/$(BUILD_PROFILE)
+CARGO_BUILD = $(CARGO) build --profile $(BUILD_PROFILE) --locked --target-dir $(TARGET)
+
+# Packages that Cargo builds with the binary. Tests build all that have the engine in one call: alone, some macros have
+# other features (syn), and Cargo would compile the binary a second time.
+WITH_ENGINE := --package yunti $(if $(filter tested,$(BUILD_PROFILE)),--package yunti-hadoop --package yunti-hadoop-pool --package yunti-python)
+
+# The binary, at its place in the dist layout.
 yunti:
-	$(CARGO) build --release --locked --package yunti
-	@$(call place,$(TARGET)/release/yunti,$(DIST)/bin/yunti)
+	$(CARGO_BUILD) $(WITH_ENGINE)
+	@$(call place,$(BUILT)/yunti,$(DIST)/bin/yunti)
 
 # Object stores, web servers and HDFS: a workspace of its own.
-# OUTER_PROFILE=tested builds the crates of others without optimisation, for tests; also for sql and formats.
-OUTER_PROFILE ?= release
 .PHONY: stores
 stores:
 	@tools/setup build
-	$(CARGO) build --profile $(OUTER_PROFILE) --locked --manifest-path stores/Cargo.toml --target-dir $(TARGET)
-	@$(call place,$(TARGET)/$(OUTER_PROFILE)/yunti-stores,$(DIST)/libexec/yunti-stores)
+	$(CARGO_BUILD) --manifest-path stores/Cargo.toml
+	@$(call place,$(BUILT)/yunti-stores,$(DIST)/libexec/yunti-stores)
 # Queries over files: a workspace of its own, for its 290 crates.
-SQL := $(TARGET)/sql
 # Queries become machine code where LLVM 19 is installed (tools/setup sql). LLVM_SYS_191_PREFIX is another place of it.
 LLVM_CONFIG = $(if $(LLVM_SYS_191_PREFIX),$(LLVM_SYS_191_PREFIX)/bin/llvm-config,llvm-config-19)
 SQL_FEATURES = $(if $(shell $(LLVM_CONFIG) --version 2>/dev/null),--features yunti-sql/generate)
@@ -102,18 +108,19 @@ SQL_FEATURES = $(if $(shell $(LLVM_CONFIG) --version 2>/dev/null),--features yun
 sql: formats
 	@tools/setup sql
 	@$(if $(SQL_FEATURES),:,echo 'make sql: no LLVM 19 here, so that queries run without machine code')
-	$(CARGO) build --profile $(OUTER_PROFILE) --locked --manifest-path sql/Cargo.toml --target-dir $(SQL) -p yunti-sql -p yunti-sql-task $(SQL_FEATURES)
-	@strip -o $(SQL)/yunti-sql $(SQL)/$(OUTER_PROFILE)/yunti-sql
-	@strip -o $(SQL)/libyunti_sql.so $(SQL)/$(OUTER_PROFILE)/libyunti_sql.so
-	@$(call place,$(SQL)/yunti-sql,$(DIST)/libexec/yunti-sql)
-	@$(call place,$(SQL)/libyunti_sql.so,$(DIST)/lib/yunti/libyunti_sql.so)
+	$(CARGO_BUILD) --manifest-path sql/Cargo.toml -p yunti-sql -p yunti-sql-task $(SQL_FEATURES)
+	@mkdir -p $(BUILT)/stripped
+	@strip -o $(BUILT)/stripped/yunti-sql $(BUILT)/yunti-sql
+	@strip -o $(BUILT)/stripped/libyunti_sql.so $(BUILT)/libyunti_sql.so
+	@$(call place,$(BUILT)/stripped/yunti-sql,$(DIST)/libexec/yunti-sql)
+	@$(call place,$(BUILT)/stripped/libyunti_sql.so,$(DIST)/lib/yunti/libyunti_sql.so)
 # The class library for files of others. Its workspace is apart, so that the core's build has no part of it.
-FORMATS := $(TARGET)/formats
 .PHONY: formats
 formats: yunti
-	$(CARGO) build --profile $(OUTER_PROFILE) --locked --manifest-path formats/Cargo.toml --target-dir $(FORMATS)
-	@strip -o $(FORMATS)/libyunti_formats.so $(FORMATS)/$(OUTER_PROFILE)/libyunti_formats.so
-	@$(call place,$(FORMATS)/libyunti_formats.so,$(DIST)/lib/yunti/libyunti_formats.so)
+	$(CARGO_BUILD) --manifest-path formats/Cargo.toml
+	@mkdir -p $(BUILT)/stripped
+	@strip -o $(BUILT)/stripped/libyunti_formats.so $(BUILT)/libyunti_formats.so
+	@$(call place,$(BUILT)/stripped/libyunti_formats.so,$(DIST)/lib/yunti/libyunti_formats.so)
 
 # ---- tests ----
 
@@ -171,7 +178,7 @@ hadoop:
 	mvn -q -B -f hadoop/plugin/pom.xml -DskipTests package
 	@install -D -m 644 $(HADOOP_JAR) $(DIST)/java/yunti-hadoop.jar
 	@install -D hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop
-	@install -D $(TARGET)/release/yunti-hadoop-pool $(DIST)/libexec/yunti-hadoop-pool
+	@install -D $(BUILT)/yunti-hadoop-pool $(DIST)/libexec/yunti-hadoop-pool
 	@$(MAKE) --no-print-directory -s $(DIST)/java/hadoop
 	@$(DIST)/libexec/yunti-hadoop archive
 
@@ -186,12 +193,10 @@ $(DIST)/java/hadoop: $(HADOOP_CLIENT) hadoop/client/core-site.xml
 	@rm -rf $@ && mkdir -p $@ && cp -p $</*.jar $@/
 	@jar --create --no-manifest --file $@/no-site.jar -C hadoop/client core-site.xml
 
-# With yunti in the same call, both share one build of the engine: alone, the library's build scripts and macros have
-# other features (syn), and Cargo compiles the engine a second time.
 hadoop-native: $(addprefix hadoop-native-,$(HADOOP_TARGETS))
-	$(CARGO) build --release --locked --package yunti --package yunti-hadoop --package yunti-hadoop-pool
+	$(CARGO_BUILD) $(WITH_ENGINE) --package yunti-hadoop --package yunti-hadoop-pool
 	@mkdir -p $(HADOOP_RESOURCES)/META-INF $(HADOOP_NATIVE)/linux-$(shell uname -m)
-	@strip -o $(HADOOP_NATIVE)/linux-$(shell uname -m)/libyunti_hadoop.so $(TARGET)/release/libyunti_hadoop.so
+	@strip -o $(HADOOP_NATIVE)/linux-$(shell uname -m)/libyunti_hadoop.so $(BUILT)/libyunti_hadoop.so
 	@cp LICENSE NOTICE $(HADOOP_RESOURCES)/META-INF/
 	@tools/licenses.py yunti-hadoop > $(HADOOP_RESOURCES)/META-INF/licenses.txt
 
@@ -219,8 +224,8 @@ NAMENODE_JAR = build/namenode/yunti-namenode/yunti-namenode.jar
 namenode:
 	@tools/setup hadoop
 	@$(MAKE) --no-print-directory -s yunti
-	$(CARGO) build --release --locked --package yunti-namenode
-	@$(call place,$(TARGET)/release/yunti-nn,$(DIST)/libexec/yunti-nn)
+	$(CARGO_BUILD) --package yunti-namenode
+	@$(call place,$(BUILT)/yunti-nn,$(DIST)/libexec/yunti-nn)
 	@mvn -q -B -f namenode/plugin/pom.xml package -DskipTests
 	@install -D -m 644 $(NAMENODE_JAR) $(DIST)/java/yunti-namenode.jar
 
@@ -240,7 +245,7 @@ TRACE_JAR := build/observe/yunti-trace/yunti-trace.jar
 observe:
 	@tools/setup observe
 	@$(MAKE) --no-print-directory -s yunti
-	$(CARGO) build --release --locked --package yunti-observe --package yunti-machine
+	$(CARGO_BUILD) --package yunti-observe --package yunti-machine
 	@$(MAKE) --no-print-directory -s $(TRACE_JAR)
 	@$(MAKE) --no-print-directory -s observe-layout
 
@@ -252,8 +257,8 @@ $(TRACE_JAR): observe/agent/pom.xml LICENSE NOTICE $(shell find observe/agent/sr
 
 # Copies the programs and libraries to their places in the dist layout.
 observe-layout:
-	@$(call place,$(TARGET)/release/yunti-observe,$(DIST)/libexec/yunti-observe)
-	@$(call place,$(TARGET)/release/yunti-machine,$(DIST)/libexec/yunti-machine)
+	@$(call place,$(BUILT)/yunti-observe,$(DIST)/libexec/yunti-observe)
+	@$(call place,$(BUILT)/yunti-machine,$(DIST)/libexec/yunti-machine)
 	@observe/async-profiler $(DIST)/lib/yunti
 	@observe/jvmti/build $(DIST)/lib/yunti
 	@install -D -m 644 $(TRACE_JAR) $(DIST)/lib/yunti/yunti-trace.jar
@@ -265,13 +270,14 @@ observe-layout:
 warmup:
 	@tools/setup build
 	@$(MAKE) --no-print-directory -s yunti
-	$(CARGO) build --release --locked --package yunti-warmup --package yunti-gate
+	$(CARGO_BUILD) --package yunti-warmup --package yunti-gate
 	@$(MAKE) --no-print-directory -s warmup-layout
 
 warmup-layout:
-	@$(call place,$(TARGET)/release/yunti-warmup,$(DIST)/libexec/yunti-warmup)
-	@strip -o $(TARGET)/libyunti-gate.so $(TARGET)/release/libyunti_gate.so
-	@$(call place,$(TARGET)/libyunti-gate.so,$(DIST)/lib/yunti/libyunti-gate.so)
+	@$(call place,$(BUILT)/yunti-warmup,$(DIST)/libexec/yunti-warmup)
+	@mkdir -p $(BUILT)/stripped
+	@strip -o $(BUILT)/stripped/libyunti-gate.so $(BUILT)/libyunti_gate.so
+	@$(call place,$(BUILT)/stripped/libyunti-gate.so,$(DIST)/lib/yunti/libyunti-gate.so)
 
 # The first seconds of a service, plain and warm: benches/README.md, "First seconds of a service"
 bench-warmup: warmup
@@ -282,7 +288,6 @@ bench-warmup: warmup
 
 .PHONY: capacity bench-capacity
 # `yunti capacity` and `yunti watch`: a workspace of their own. Processes are measured by `yunti observe`.
-CAPACITY := $(TARGET)/capacity
 MESSAGES_JAR := build/capacity/yunti-messages/yunti-messages.jar
 # The agent, and the libraries that `yunti capacity messages` tries.
 $(MESSAGES_JAR): capacity/messages/pom.xml LICENSE NOTICE $(shell find capacity/messages/src)
@@ -291,9 +296,9 @@ $(MESSAGES_JAR): capacity/messages/pom.xml LICENSE NOTICE $(shell find capacity/
 	@touch $@
 
 capacity: observe $(MESSAGES_JAR)
-	$(CARGO) build --profile $(OUTER_PROFILE) --locked --manifest-path capacity/Cargo.toml --target-dir $(CAPACITY) --workspace
-	@$(call place,$(CAPACITY)/$(OUTER_PROFILE)/yunti-capacity,$(DIST)/libexec/yunti-capacity)
-	@$(call place,$(CAPACITY)/$(OUTER_PROFILE)/yunti-watch,$(DIST)/libexec/yunti-watch)
+	$(CARGO_BUILD) --manifest-path capacity/Cargo.toml --workspace
+	@$(call place,$(BUILT)/yunti-capacity,$(DIST)/libexec/yunti-capacity)
+	@$(call place,$(BUILT)/yunti-watch,$(DIST)/libexec/yunti-watch)
 	@rm -rf $(DIST)/lib/yunti/messages
 	@install -D -m 644 -t $(DIST)/lib/yunti/messages $(MESSAGES_JAR) $(dir $(MESSAGES_JAR))lib/*.jar
 
@@ -339,11 +344,11 @@ run-web:
 
 # The wheel, with the program inside. It is built from a copy, so that the checkout keeps no program.
 python: yunti
-	$(CARGO) build --release --locked --package yunti-python
+	$(CARGO_BUILD) $(WITH_ENGINE) --package yunti-python
 	@rm -rf build/python $(DIST)/yunti-*.whl && mkdir -p build/python
 	@cp -r python/src python/pyproject.toml python/README.md python/wheel_tag.py LICENSE NOTICE build/python/
 	@install -D $(DIST)/bin/yunti build/python/src/yunti/bin/yunti
-	@install -D $(TARGET)/release/libyunti_python.so build/python/src/yunti/bin/libyunti_python.so
+	@install -D $(BUILT)/libyunti_python.so build/python/src/yunti/bin/libyunti_python.so
 	@strip build/python/src/yunti/bin/yunti build/python/src/yunti/bin/libyunti_python.so
 	@tools/licenses.py yunti > build/python/licenses.txt
 	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir $(DIST) build/python/
@@ -420,8 +425,8 @@ dist:
 	$(DIST)/bin/yunti completions bash > $(DIST)/share/bash-completion/completions/yunti
 	$(DIST)/bin/yunti completions zsh > $(DIST)/share/zsh/site-functions/_yunti
 	$(DIST)/bin/yunti completions fish > $(DIST)/share/fish/vendor_completions.d/yunti.fish
-	$(CARGO) build --profile $(PROFILE) --locked --manifest-path formats/Cargo.toml --target-dir $(FORMATS)
-	install -D -m 644 $(FORMATS)/$(PROFILE)/libyunti_formats.so $(DIST)/lib/yunti/libyunti_formats.so
+	$(CARGO) build --profile $(PROFILE) --locked --manifest-path formats/Cargo.toml --target-dir $(TARGET)
+	install -D -m 644 $(TARGET)/$(PROFILE)/libyunti_formats.so $(DIST)/lib/yunti/libyunti_formats.so
 	strip $(DIST)/lib/yunti/libyunti_formats.so
 	tools/licenses.py yunti-formats formats > $(DIST)/share/doc/yunti/licenses-formats.txt
 	cp LICENSE NOTICE README.md CHANGELOG.md $(DIST)/share/doc/yunti/
@@ -430,25 +435,25 @@ dist:
 	tools/reference.py $(DIST)/share/doc/yunti/reference
 	@if [ -f $(HADOOP_JAR) ]; then \
 	  install -m 644 $(HADOOP_JAR) $(DIST)/java/ && install hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop && \
-	  install $(TARGET)/release/yunti-hadoop-pool $(DIST)/libexec/ && strip $(DIST)/libexec/yunti-hadoop-pool && \
+	  install $(BUILT)/yunti-hadoop-pool $(DIST)/libexec/ && strip $(DIST)/libexec/yunti-hadoop-pool && \
 	  tools/licenses.py yunti-hadoop-pool > $(DIST)/share/doc/yunti/licenses-hadoop-pool.txt; \
 	else echo 'dist: without the part for Hadoop; build it with make hadoop'; fi
-	@if [ -f $(TARGET)/release/yunti-stores ]; then \
-	  install $(TARGET)/release/yunti-stores $(DIST)/libexec/yunti-stores && strip $(DIST)/libexec/yunti-stores && \
+	@if [ -f $(BUILT)/yunti-stores ]; then \
+	  install $(BUILT)/yunti-stores $(DIST)/libexec/yunti-stores && strip $(DIST)/libexec/yunti-stores && \
 	  tools/licenses.py yunti-stores stores > $(DIST)/share/doc/yunti/licenses-stores.txt; \
 	else echo 'dist: without stores; build them with make stores'; fi
-	@if [ -f $(TARGET)/release/yunti-nn ]; then \
-	  install $(TARGET)/release/yunti-nn $(DIST)/libexec/yunti-nn && strip $(DIST)/libexec/yunti-nn && \
+	@if [ -f $(BUILT)/yunti-nn ]; then \
+	  install $(BUILT)/yunti-nn $(DIST)/libexec/yunti-nn && strip $(DIST)/libexec/yunti-nn && \
 	  install -m 644 $(NAMENODE_JAR) $(DIST)/java/yunti-namenode.jar && \
 	  tools/licenses.py yunti-namenode > $(DIST)/share/doc/yunti/licenses-nn.txt; \
 	else echo 'dist: without yunti nn; build it with make namenode'; fi
-	@if [ -f $(TARGET)/release/yunti-observe ] && [ -f $(TRACE_JAR) ]; then \
+	@if [ -f $(BUILT)/yunti-observe ] && [ -f $(TRACE_JAR) ]; then \
 	  $(MAKE) --no-print-directory -s observe-layout && \
 	  strip $(DIST)/libexec/yunti-{observe,machine} $(DIST)/lib/yunti/libyunti-locks.so && \
 	  tools/licenses.py yunti-observe > $(DIST)/share/doc/yunti/licenses-observe.txt && \
 	  tools/licenses.py yunti-machine > $(DIST)/share/doc/yunti/licenses-machine.txt; \
 	else echo 'dist: without yunti observe; build it with make observe'; fi
-	@if [ -f $(TARGET)/release/yunti-warmup ]; then \
+	@if [ -f $(BUILT)/yunti-warmup ]; then \
 	  $(MAKE) --no-print-directory -s warmup-layout && strip $(DIST)/libexec/yunti-warmup && \
 	  tools/licenses.py yunti-warmup > $(DIST)/share/doc/yunti/licenses-warmup.txt; \
 	else echo 'dist: without yunti warmup; build it with make warmup'; fi

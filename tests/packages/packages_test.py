@@ -1,6 +1,6 @@
 """Tests the packages of `make dist`: unpacked into a folder with a space, or as a Debian package.
 
-The release profile replaces dist, whose optimiser takes minutes. Tests whose tool is not installed are skipped.
+The profile of the build replaces dist, whose optimiser takes minutes. Tests whose tool is not installed are skipped.
 """
 
 import glob
@@ -47,7 +47,7 @@ class Packages(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, built)
         cls.dist = f"{built}/dist"
         for target in ("web", "dist"):
-            run("make", "-s", target, "PROFILE=release", f"DIST={cls.dist}", cwd=ROOT)
+            run("make", "-s", target, f"PROFILE={os.environ.get('BUILD_PROFILE', 'release')}", f"DIST={cls.dist}", cwd=ROOT)
         (cls.archive,), (cls.deb,) = glob.glob(f"{cls.dist}/yunti-*.tar.gz"), glob.glob(f"{cls.dist}/yunti_*.deb")
         run("tar", "-xf", cls.archive, "-C", cls.work)
         (cls.tree,) = glob.glob(f"{cls.work}/yunti-*")

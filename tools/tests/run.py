@@ -25,9 +25,8 @@ import times  # noqa: E402
 from suites import BUILD, PARTS, ROOT, SUITES, YUNTI, Suite  # noqa: E402
 
 LOGS = os.path.join(BUILD, "test-logs")
-STEPS = os.path.join(LOGS, "steps.tsv")  # of each step: seconds, seconds of processor time, log, command
-# Crates of others without optimisation take half the time to build.
-os.environ["OUTER_PROFILE"] = "tested"
+STEPS = "steps.tsv"  # beside the logs, of each step: seconds, seconds of processor time, log, command
+os.environ["BUILD_PROFILE"] = "tested"
 # tools/setup installs tools here that have no package.
 os.environ["PATH"] = os.path.join(BUILD, "tools/bin") + os.pathsep + os.environ["PATH"]
 
@@ -65,7 +64,7 @@ def execute(arguments, env, seconds, log):
         log.write(b"\nstopped: out of time\n")
         code = 124
     STARTED.discard(process)
-    with open(STEPS, "a") as steps:
+    with open(os.path.join(os.path.dirname(log.name), STEPS), "a") as steps:
         print(f"{took:.1f}\t{used:.1f}\t{log.name}\t{' '.join(arguments)[:120]}", file=steps)
     log.seek(start)
     text = plain(log.read().decode("utf-8", "replace").partition("\n")[2])
@@ -109,9 +108,10 @@ PREPARED_LOCK = threading.Lock()
 
 
 def prepare(step, env, seconds, log):
-    """Executes a step that builds, once a run: the same step of another suite has the same result."""
+    """Executes a step that builds, once a run: the same step of another suite has the same result, for no build depends
+    on the variables that tests read."""
     with PREPARED_LOCK:
-        entry = PREPARED.setdefault((tuple(step), tuple(sorted(env.items()))), [threading.Lock(), None])
+        entry = PREPARED.setdefault(tuple(step), [threading.Lock(), None])
     with entry[0]:
         if entry[1] is None:
             text, code = execute(step, env, seconds, log)
@@ -214,6 +214,8 @@ def parts_of(arguments):
 
 
 def main(arguments):
+    # A shell that starts this in the background ignores ctrl-C, and programs under test would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     keep_times = "--times" in arguments
     parts = parts_of([word for word in arguments if word != "--times"])
     total, rows = counts.Counts(), []

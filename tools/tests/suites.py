@@ -121,7 +121,7 @@ def compiled_twice(compiler):
     # The test `with_clang` builds with clang from within the build of gcc; the suite of clang does that already.
     ctest = ["ctest", "--test-dir", os.path.join(BUILD, build), "--output-on-failure", "--parallel",
              str(os.cpu_count()), "-E", "with_clang"]
-    lib = f"test-examples-{compiler}"
+    lib = "examples" if compiler == "gcc" else f"test-examples-{compiler}"
     examples = {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, lib, "lib")}
     return [
         Suite("api", f"C ABI and C++ API, {compiler}", cmake("api", build, compiler) + [ctest], counts.read_ctest,
@@ -195,7 +195,7 @@ def sql_units():
         name = "unit tests, and machine code against kernels"
     chosen = [word for package in packages for word in ("-p", package)]
     return [Suite("sql", name, [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "sql/Cargo.toml",
-                                 "--target-dir", "target/sql", *chosen, "--no-fail-fast", "--", "--show-output"]],
+                                 "--target-dir", "target", *chosen, "--no-fail-fast", "--", "--show-output"]],
                   counts.read_cargo, minutes=50), *generated]
 
 
@@ -245,7 +245,7 @@ SUITES = [
     *compiled_twice("gcc"),
     *compiled_twice("clang"),
     Suite("formats", "unit tests", [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "formats/Cargo.toml",
-                                     "--target-dir", "target/formats", "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
+                                     "--target-dir", "target", "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
     Suite("formats", "licences, bans and sources of dependencies",
           [["cargo", "deny", "--locked", "--manifest-path", "formats/Cargo.toml", "check", "licenses", "bans",
             "sources"]]),
@@ -303,7 +303,7 @@ SUITES = [
     Suite("hadoop", "life cycle of the cluster", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]],
           counts.read_unittest),
     Suite("observe", "unit tests",
-          [["cargo", "test", "--locked", "-p", "yunti-observe", "-p", "yunti-probe", "-p", "yunti-heap", "-p",
+          [["cargo", "test", "--profile", "tested", "--locked", "-p", "yunti-observe", "-p", "yunti-probe", "-p", "yunti-heap", "-p",
             "yunti-machine", "-p", "yunti-crash", "-p", "yunti-ext4", "-p", "yunti-gc",
             "-p", "yunti-record",
             "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
@@ -337,7 +337,7 @@ SUITES = [
     observe_suite("why and flame, on programs of Node.js", "runtimes/node"),
     observe_suite("why, on programs bound by files and connections", "why/machine"),
     observe_suite("why, on programs that others hold up", "why/outside"),
-    Suite("namenode", "unit tests", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--",
+    Suite("namenode", "unit tests", [["cargo", "test", "--profile", "tested", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--",
                                       "--show-output"]], counts.read_cargo),
     Suite("namenode", "unit tests of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]],
           counts.read_surefire),
@@ -365,7 +365,7 @@ SUITES = [
             skip=no_pypi)
       for name, pattern in (("the wheel in a fresh environment", "[acdkq]*_test.py"),
                             ("the wheel on each CPython", "pythons_test.py"))),
-    Suite("warmup", "unit tests", [["cargo", "test", "--locked", "-p", "yunti-warmup", "-p", "yunti-replay",
+    Suite("warmup", "unit tests", [["cargo", "test", "--profile", "tested", "--locked", "-p", "yunti-warmup", "-p", "yunti-replay",
                                     "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
     Suite("warmup", "services that start warm", [["make", "-s", "warmup"], [PYTHON, "warmup/tests/warmup_test.py"]],
           counts.read_unittest, {"YUNTI": YUNTI}),
@@ -374,7 +374,7 @@ SUITES = [
             "sources"]]),
     Suite("capacity", "unit tests of capacity",
           [["cargo", "test", "--profile", "tested", "--locked", "--manifest-path", "capacity/Cargo.toml", "--workspace",
-            "--target-dir", "target/capacity", "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
+            "--target-dir", "target", "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
     Suite("capacity", "load and histories",
           [["make", "-s", "capacity"],
            [PYTHON, "-m", "unittest", "discover", "-v", "-s", "capacity/tests", "-p", "[lw]*_test.py"]], counts.read_unittest,
