@@ -18,6 +18,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "services")]
 import services  # noqa: E402
+from long_tests import long_test  # noqa: E402  (services.py knows where it is)
 from servers import PROGRAM, Server  # noqa: E402
 
 SECONDS = 8
@@ -84,9 +85,11 @@ class Services(unittest.TestCase):
     def test_a_monitor(self):
         self.check("stock", 12, "lock com.acme.locks.Stock")
 
+    @long_test
     def test_a_pool_of_connections(self):
         self.check("warehouse", 24, "pool ArrayBlockingQueue in com.acme.pools.Connections")
 
+    @long_test
     def test_a_mutex_of_a_c_program(self):
         self.check("count", 12, "lock table_mutex")
 

@@ -20,7 +20,8 @@ import unittest
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(HERE, "../../tools/tests")]
+from long_tests import long_test  # noqa: E402
 from servers import ROOT, check, free_port, wait_for  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
@@ -128,6 +129,7 @@ class Prove(unittest.TestCase):
     def copies_end(self):
         until("the copies have ended", lambda: not processes([self.script]))
 
+    @long_test
     def test_predicted_beside_measured(self):
         done = subprocess.run(self.words("--unchanged", self.command(20), "--copy", self.command(10), "--json"),
                               capture_output=True, text=True, timeout=180, check=False)

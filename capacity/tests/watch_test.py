@@ -20,9 +20,10 @@ import xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(HERE, "watch"))
+sys.path[:0] = [os.path.join(HERE, "watch"), os.path.join(ROOT, "tools/tests")]
 import histories  # noqa: E402
 import service  # noqa: E402
+from long_tests import long_test  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 LIBEXEC = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(YUNTI))), "libexec")
@@ -406,6 +407,7 @@ class Services(Case):
         self.assertTrue(all("compiler_ms" in w and "others_ms" in w for w in record["windows"]), record["windows"])
         self.assertEqual([name for name in functions if "compiler_thread" in name.lower()], [])
 
+    @long_test
     def test_the_model_is_measured_under_load_of_our_own(self):
         with service.Shop(self.folder, steps=50) as shop:
             self.add("--url", f"http://127.0.0.1:{shop.port}/", "--windows", "3", "--window-seconds", "2",

@@ -158,8 +158,8 @@ fn a_join_stays_within_its_memory() {
 fn a_job_stays_within_its_memory() {
     let dir = Dir::new();
     let Some(group) = Group::limited("jobs") else { return };
-    dir.ok("generate tera --bytes 150MB -o tera -q");
-    dir.ok("generate zipf --bytes 100MB -o zipf -q");
+    dir.ok("generate tera --bytes 100MB -o tera -q");
+    dir.ok("generate zipf --bytes 80MB -o zipf -q");
     make(&dir, "distinct", 3_000_000, |i, line| line.extend_from_slice(format!("{:016x}", mixed(i)).as_bytes()));
     make(&dir, "few", 1_500_000, |i, line| line.extend_from_slice(format!("{}\t{:064x}", mixed(i) % 3, i).as_bytes()));
     make(&dir, "giant", 24, |i, line| line.resize(5_000_000, b'a' + (mixed(i) % 3) as u8));

@@ -18,6 +18,7 @@ from looking import (  # noqa: E402
     may_be_others, observe, within,
 )
 import twice  # noqa: E402  (looking.py knows where it is)
+from long_tests import long_test  # noqa: E402
 
 # Longest measurement; most end as soon as the program has done its work.
 SECONDS = 40
@@ -476,6 +477,7 @@ class Java17(Java, Waits):
     version = "17"
 
 
+@long_test
 class Java25(Java, Waits):
     version = "25"
 
@@ -591,6 +593,7 @@ class Java25(Java, Waits):
         self.assertTrue(run.document["target_ended"])
 
 
+@long_test
 class Checked(Waits):
     """The agent under the JVM's checks and under sanitizers."""
 

@@ -32,6 +32,7 @@ from looking import (
     within,
 )
 import twice  # noqa: E402  (looking.py knows where it is)
+from long_tests import long_test  # noqa: E402
 
 MS = 1_000_000
 REQUESTS, EVERY = 500, 50
@@ -299,6 +300,7 @@ class Java17(Java, unittest.TestCase):
         self.assertIn("asleep, in Requests.pause <- Requests.sleeps", document["answer"])
 
 
+@long_test
 class Java25(Java, unittest.TestCase):
     version = "25"
 

@@ -81,16 +81,16 @@ def read_ctest(text, code):
 
 
 def read_unittest(text, code):
-    """Reads `python3 -m unittest -v`."""
+    """Reads `python3 -m unittest -v`, one run or several."""
     counts = Counts()
-    ran = re.search(r"^Ran (\d+) tests? in", text, re.M)
-    if not ran or ran[1] == "0":
+    ran = sum(int(tests) for tests in re.findall(r"^Ran (\d+) tests? in", text, re.M))
+    if not ran:
         counts.failures.append("no test was run")
         return counts
     counts.failures = [f"{m[2]}" for m in re.finditer(r"^(FAIL|ERROR): (.+)$", text, re.M)]
     counts.skips = [(m[1], m[3])
                     for m in re.finditer(r"^(\w+) \(.*\)(\n.*)? \.\.\. skipped ['\"](.*)['\"]$", text, re.M)]
-    counts.passed = max(0, int(ran[1]) - len(counts.failures) - len(counts.skips))
+    counts.passed = max(0, ran - len(counts.failures) - len(counts.skips))
     return with_exit_code(counts, code)
 
 

@@ -35,7 +35,9 @@ import jdks  # noqa: E402
 import results  # noqa: E402
 import run  # noqa: E402
 import skips  # noqa: E402
-from suites import BUILD, ROOT, YUNTI, Suite, no_clang, cluster_suite, sql_on_yarn  # noqa: E402
+from suites import (  # noqa: E402
+    BUILD, ROOT, YUNTI, Suite, cluster_suite, no_clang, no_jdk_25, observe_suite, on_jdk_25, sql_on_yarn,
+)
 
 HOST = next(line.split()[1]
             for line in subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout.splitlines()
@@ -315,11 +317,15 @@ def hadoop(_):
               [["make", "-s", "hadoop"], [sys.executable, "-m", "unittest", "discover", "-v", "-s",
                                           "hadoop/tests/runner/long", "-p", "*_test.py"]], counts.read_unittest,
               minutes=60),
+        long_tests("long tests of programs on one machine", ["make", "-s", "hadoop"], "hadoop/tests/runner"),
         Suite("full", "programs of others on one machine",
               [["make", "-s", "hadoop"], [sys.executable, "-m", "unittest", "discover", "-v", "-s",
                                           "hadoop/tests/runner/outsiders", "-p", "*_test.py"]], counts.read_unittest,
               minutes=30),
+        Suite("full", "life cycle of the cluster", [[sys.executable, "hadoop/cluster/tests/cluster_test.py"]],
+              counts.read_unittest),
         cluster_suite("conformance jobs on a cluster, all variants", "conformance", part="full"),
+        cluster_suite("archives of classes on a cluster", "../command/tests/warm", ["Jobs"], part="full"),
         cluster_suite("jobs on a cluster, every test", "jobs", part="full"),
         cluster_suite("job files on a cluster, every test", "job_files", part="full"),
         cluster_suite("code of any language on a cluster, every test", "user_code", part="full"),
@@ -346,7 +352,15 @@ def web(_):
         Suite("full", "100,000 random templates", [fuzz], counts.read_surefire, minutes=120),
         Suite("full", "100,000 random templates, shrunk", [shrunk], counts.read_surefire,
               {"YUNTI_WEB_CASES": "100000", "YUNTI_WEB_SEED": seed}, minutes=60),
+        Suite("full", "templates on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")],
+              counts.read_surefire, skip=no_jdk_25),
     ]
+
+
+def long_tests(name, made, *folders):
+    """Returns the suite of the marked tests in folders, which `make test` leaves out."""
+    return Suite("full", name, [made, [sys.executable, "tools/tests/long_tests.py", *folders]], counts.read_unittest,
+                 {"YUNTI": YUNTI}, minutes=60)
 
 
 def trials(collection):
@@ -365,6 +379,9 @@ def observe(minutes):
     return [Suite("full", "kernel programs by each clang",
                   [["make", "-s", "observe"], [sys.executable, "observe/tests/verifier_test.py"]],
                   counts.read_unittest, minutes=60),
+            long_tests("long tests of observe, machine, capacity and warmup", ["make", "-s", "capacity", "warmup"],
+                       "observe/tests", "machine/tests", "capacity/tests", "warmup/tests"),
+            observe_suite("why, on cases of the trials", "why/trials"),
             Suite("full", "why, on all programs with known causes",
                   [["make", "-s", "observe"], [sys.executable, "observe/tests/why/all_test.py"]],
                   counts.read_unittest, {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=90),

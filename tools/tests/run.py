@@ -22,6 +22,7 @@ import counts  # noqa: E402
 import lanes  # noqa: E402
 import skips  # noqa: E402
 import times  # noqa: E402
+from long_tests import LEFT_OUT  # noqa: E402
 from suites import BUILD, PARTS, ROOT, SUITES, YUNTI, Suite  # noqa: E402
 
 LOGS = os.path.join(BUILD, "test-logs")
@@ -216,6 +217,7 @@ def parts_of(arguments):
 def main(arguments):
     # A shell that starts this in the background ignores ctrl-C, and programs under test would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ[LEFT_OUT] = "1"
     keep_times = "--times" in arguments
     parts = parts_of([word for word in arguments if word != "--times"])
     total, rows = counts.Counts(), []

@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tools/tests"))
 import jdks  # noqa: E402
+from long_tests import long_test  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 JDKS = jdks.find(["17", "25"])
@@ -428,6 +429,7 @@ class JDK17(Both, Case):
             self.assertIn(f"  {command} ", text)
 
 
+@long_test
 class JDK25(Both, Case):
     version = "25"
 

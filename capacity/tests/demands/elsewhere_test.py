@@ -23,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../services"))
 import services  # noqa: E402
 from holds import Holds  # noqa: E402
+from long_tests import long_test  # noqa: E402  (services.py knows where it is)
 
 YUNTI = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))
 SOURCE = os.path.join(HERE, "elsewhere")
@@ -184,12 +185,14 @@ class Elsewhere(unittest.TestCase):
     def test_tomcat(self):
         self.check("TomcatServer", {kind: f"GET /{kind}/*" for kind in COSTS})
 
+    @long_test
     def test_jetty(self):
         self.check("JettyServer", {kind: f"GET /{kind}/*" for kind in COSTS})
 
     def test_netty(self):
         self.check("NettyServer", {kind: f"GET /{kind}/*" for kind in COSTS})
 
+    @long_test
     def test_grpc(self):
         self.check("GrpcServer", {kind: f"acme.Answers/{kind.capitalize()}" for kind in COSTS})
 

@@ -12,7 +12,7 @@ use yunti_engine::job::JobSpec;
 use crate::cases::{self, Case, Out};
 
 /// Operations that are tried of a job, if not all are.
-const SAMPLE: u64 = 16;
+const SAMPLE: u64 = 6;
 
 /// Returns the case as a job that can be resumed. `eager`: each split is a checkpoint.
 fn resumed(case: Case, eager: bool) -> Case {

@@ -27,7 +27,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-const JOBS: u64 = 1000;
+const JOBS: u64 = 400;
 /// Runs of the job of a requested seed: with several threads a failure may need luck.
 const TIMES: u64 = 20;
 /// Seconds after which a job counts as hanging.

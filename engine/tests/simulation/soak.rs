@@ -10,7 +10,7 @@ use crate::shrink::shrink;
 use crate::watch::say;
 
 /// Jobs of `make test`.
-const JOBS: u64 = 4_000;
+const JOBS: u64 = 1_500;
 /// Jobs between two lines of progress.
 const PROGRESS: u64 = 100_000;
 

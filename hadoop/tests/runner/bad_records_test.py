@@ -6,8 +6,10 @@ import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../../../tools/tests")]
 
+from long_tests import long_test  # noqa: E402
 from probe import ProbeTest  # noqa: E402
 
 SKIP = ("-Dmapreduce.map.skip.maxrecords=1", "-Dmapreduce.reduce.skip.maxgroups=1", "-Dmapreduce.map.maxattempts=5",
@@ -53,6 +55,7 @@ class BadRecords(ProbeTest):
         self.assertEqual(self.kept(), {"m": ["0\tline 000 bad map", "1358\tline 150 bad map"],
                                        "r": ["line 299 bad reduce\tline 299 bad reduce"]})
 
+    @long_test
     def test_records_at_which_jvms_end_are_left_out(self):
         good = self.write((0, "bad reduce halt"), (150, "bad map halt"), (151, "bad map"))
         self.check_skipped(good, self.run_probe("old", *SKIP), 2, 1)

@@ -12,8 +12,10 @@ import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../../../tools/tests")]
 
+from long_tests import long_test  # noqa: E402
 from probe import JAVA, TIMEOUT_S, YUNTI, ProbeTest  # noqa: E402
 
 
@@ -98,6 +100,7 @@ class Runner(ProbeTest):
         self.assertIn("adds a shutdown hook", done.stderr)
         self.assertEqual(len(os.listdir(hooks)), 4)
 
+    @long_test
     def test_jvms_lose_no_counters(self):
         # A JVM that begins its next task must not take the state of the last one with it.
         done = self.run_probe("Words", "-Dyunti.hadoop.isolation=jvms", "-Dmapreduce.job.reduces=300")
@@ -114,6 +117,7 @@ class Runner(ProbeTest):
         self.assertIn("one JVM a task", done.stderr)
         self.assertEqual(self.lines(), ["loaded\t800"])
 
+    @long_test
     def test_a_halted_jvm_costs_an_attempt(self):
         done = self.run_probe("Halting")
         self.assertIn("ended with exit code 7", done.stderr)
@@ -183,6 +187,7 @@ class Runner(ProbeTest):
         shutil.rmtree(self.state)
         self.run_probe("Words")
 
+    @long_test
     def test_an_attempt_without_progress_times_out(self):
         for isolation in ("threads", "jvms"):
             done = self.run_probe("Stuck", "-Dmapreduce.task.timeout=6000", "-Dmapreduce.job.reduces=0",
@@ -190,6 +195,7 @@ class Runner(ProbeTest):
             self.assertIn("Timed out after 6 secs", done.stderr)
             shutil.rmtree(self.out)
 
+    @long_test
     def test_too_little_memory_costs_an_attempt(self):
         self.environment["HADOOP_CLIENT_OPTS"] = "-Xmx256m"
         done = self.run_probe("Hungry")
@@ -243,6 +249,7 @@ class Runner(ProbeTest):
         self.assertEqual(self.lines(), ["mine\t800"])
         self.assertEqual(os.listdir(self.work), ["side.txt"])
 
+    @long_test
     def test_jars_come_with_the_job(self):
         source = os.path.join(self.home, "Word.java")
         with open(source, "w") as f:
@@ -288,6 +295,7 @@ class Runner(ProbeTest):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
+    @long_test
     def test_a_jvm_of_the_pool_becomes_a_program(self):
         with self.warm():
             waits = self.pool("status").split()[self.pool("status").split().index("process") + 1]
@@ -307,6 +315,7 @@ class Runner(ProbeTest):
             self.assertRegex(done.stderr, r"Task failed task_\d+_0001_m_00000\d")
             self.assertEqual(done.stdout.count("report task_"), 4)
 
+    @long_test
     def test_another_environment_starts_another_jvm(self):
         with self.warm():
             waits = self.pool("status")
@@ -314,6 +323,7 @@ class Runner(ProbeTest):
             self.run_in_pool("Words")
             self.assertIn(waits.splitlines()[1], self.pool("status"))
 
+    @long_test
     def test_a_jar_that_changed_starts_another_jvm(self):
         library = os.path.join(self.home, "library.jar")
         shutil.copy(self.jar, library)
@@ -324,6 +334,7 @@ class Runner(ProbeTest):
             self.run_in_pool("Words")
             self.assertIn(waits.splitlines()[1], self.pool("status"))
 
+    @long_test
     def test_signals_reach_a_program_of_the_pool(self):
         with self.warm():
             shutil.rmtree(self.out)

@@ -18,6 +18,7 @@ from looking import (  # noqa: E402
     within,
 )
 import twice  # noqa: E402  (looking.py knows where it is)
+from long_tests import long_test  # noqa: E402
 
 SECONDS = 2
 
@@ -316,6 +317,7 @@ class Java17(Java, unittest.TestCase):
     version = "17"
 
 
+@long_test
 class Java25(Java, unittest.TestCase):
     version = "25"
 
