@@ -115,20 +115,45 @@ fn can_hand_over(class: &str) -> bool {
 ///
 /// @param is_reentrant true if a hold within another one of the same thread is no second one
 fn by_thread(changes: &[Change], is_reentrant: bool) -> (Vec<Hold>, usize) {
-    let mut open: HashMap<usize, Vec<u64>> = HashMap::new();
-    let (mut holds, mut taken) = (Vec::new(), 0);
+    let mut of_threads: HashMap<usize, Vec<(u64, bool)>> = HashMap::new();
     for (at, thread, is_taken) in changes {
-        let of_thread = open.entry(*thread).or_default();
+        of_threads.entry(*thread).or_default().push((*at, *is_taken));
+    }
+    let mut holds: Vec<Hold> = Vec::new();
+    for (thread, changes) in &of_threads {
+        let ends = ends(changes, is_reentrant).into_iter();
+        holds.extend(ends.map(|(begin, end)| (begin, end, *thread)));
+    }
+    holds.sort_unstable_by_key(|(_, end, thread)| (*end, *thread));
+    (holds, changes.iter().filter(|(.., is_taken)| *is_taken).count())
+}
+
+/// Returns begins and ends of the holds of one thread.
+///
+/// Some ends are never seen: while a measurement begins, the methods that take an object say so before those that give
+/// it back. Such a hold is around no other one, or a lock would never be free again.
+fn ends(changes: &[(u64, bool)], is_reentrant: bool) -> Vec<(u64, u64)> {
+    let mut depth = 0;
+    let depths = changes.iter().map(|(_, is_taken)| {
+        depth = if *is_taken { depth + 1 } else { std::cmp::max(depth, 1) - 1 };
+        depth
+    });
+    // The least depth from each change on: holds below it never end.
+    let mut least: Vec<usize> = depths.collect();
+    for at in (1..least.len()).rev() {
+        least[at - 1] = least[at - 1].min(least[at]);
+    }
+    let (mut open, mut holds) = (Vec::new(), Vec::new());
+    for (at, (time, is_taken)) in changes.iter().enumerate() {
         if *is_taken {
-            of_thread.push(*at);
-            taken += 1;
-        } else if let Some(begin) = of_thread.pop()
-            && (of_thread.is_empty() || !is_reentrant)
+            open.push(at);
+        } else if let Some(begin) = open.pop()
+            && (!is_reentrant || least[begin] == open.len())
         {
-            holds.push((begin, *at, *thread));
+            holds.push((changes[begin].0, *time));
         }
     }
-    (holds, taken)
+    holds
 }
 
 /// Returns holds with the thread that ends each: its own one, or else the oldest.
@@ -168,6 +193,20 @@ mod tests {
         holds.add(9, &changes, true);
         assert_eq!(holds.get(9), [(10, 40, 0), (20, 30, 0)]);
         assert_eq!(holds.end_elsewhere(9, 0, 10), None);
+    }
+
+    #[test]
+    fn ends_that_are_never_seen() {
+        let of_one = |text: &str| -> Vec<(u64, bool)> {
+            text.split_whitespace().zip(1..).map(|(word, at)| (at, word == "take")).collect()
+        };
+        let once = of_one("take take give take give");
+        assert_eq!(ends(&once, true), [(2, 3), (4, 5)]);
+        // The end of the second one is missing; the last one goes on after the measurement.
+        let amid = of_one("take give take take take give give take give take");
+        assert_eq!(ends(&amid, true), [(1, 2), (4, 7), (8, 9)]);
+        assert_eq!(ends(&of_one("give take take give give give"), true), [(2, 5)]);
+        assert_eq!(ends(&of_one("take take give give"), false), [(2, 3), (1, 4)]);
     }
 
     #[test]
