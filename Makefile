@@ -43,8 +43,8 @@ help:
 	@echo 'make test-full-engine    run sanitizers, masked instructions, fuzzing (MINUTES=10 a target); keep results'
 	@echo 'make test-full-hadoop    run all variants, JNI checks, a JVM with a sanitizer, and faults'
 	@echo "make test-full-namenode  run Hadoop's NameNode tests with and without each plug-in, and jcstress; takes hours"
-	@echo 'make test-full-observe   compile and load the kernel programs with every installed clang'
-	@echo 'make test-full-web       test 100,000 random templates'
+	@echo 'make test-full-observe   load the kernel programs of every clang; long tests of observe, machine, capacity, warmup'
+	@echo 'make test-full-web       test 100,000 random templates, and all templates on JDK 25'
 	@echo 'make bench               compare with all peers and limit programs; bench-quick: chdb and limit programs'
 	@echo 'make bench-hadoop        compare stock Hadoop, settings and native tasks on a cluster of one machine'
 	@echo 'make bench-one-machine   compare jars on one machine: LocalJobRunner, yunti hadoop run (ARGS=..; 15 min)'
