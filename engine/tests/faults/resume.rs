@@ -69,7 +69,6 @@ fn sweep(case: &Case, full: bool) -> (u64, u64, u64) {
                 kill(case, nth);
                 kill(case, again);
                 finish(case, &format!("killed at {nth} and {again} of {all}"));
-                tried += 1;
             }
         }
         // A job without a journal takes nothing over.
@@ -114,7 +113,7 @@ fn sweep_all(eager: bool) {
     let (tried, gained) = *total.lock().unwrap();
     println!("{tried} kills, {gained} of them with kept splits");
     // Operations of the plan, which reads compressed files too, keep nothing.
-    assert!(gained * 6 > tried, "only {gained} of {tried} attempts kept something");
+    assert!(gained * 5 > tried, "only {gained} of {tried} attempts kept something");
 }
 
 #[test]
