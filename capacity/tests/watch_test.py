@@ -396,7 +396,7 @@ class Services(Case):
         self.assertTrue(30 < rate < 130, found["measurement"])
         [record] = self.records()
         functions = {function["name"]: function for function in record["functions"]}
-        # The compiler decides where `spin` is inlined: its time is then that of the method around it.
+        # The compiler decides where `spin` is inlined: the method around it then has its time.
         works = [name for name in functions if re.search(r"\bShop\.(spin|rank|price|render)$", name)]
         self.assertGreater(len(works), 1, list(functions))
         own = sum(sum(functions[name]["self_ms"]) for name in works)

@@ -130,8 +130,8 @@ fn by_thread(changes: &[Change], is_reentrant: bool) -> (Vec<Hold>, usize) {
 
 /// Returns begins and ends of the holds of one thread.
 ///
-/// Some ends are never seen: while a measurement begins, the methods that take an object say so before those that give
-/// it back. Such a hold is around no other one, or a lock would never be free again.
+/// Some ends are never seen: while a measurement begins, methods that take an object are changed before the methods
+/// that give it back. Such a hold is around no other one, or a lock would never be free again.
 fn ends(changes: &[(u64, bool)], is_reentrant: bool) -> Vec<(u64, u64)> {
     let mut depth = 0;
     let depths = changes.iter().map(|(_, is_taken)| {

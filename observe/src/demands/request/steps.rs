@@ -30,7 +30,7 @@ pub enum Used {
     Threads(usize),
     /// Event loops, by the thread of one.
     Loops(usize),
-    /// No thread: a timer, or what another thread does meanwhile.
+    /// No thread: a timer, or what another thread does.
     NoThread,
     Network,
     Disk,
