@@ -14,6 +14,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import threading
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ from generated import columns
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
+sys.path.append(os.path.join(ROOT, "tools/tests"))
+from long_tests import long_test  # noqa: E402,F401  (tests of this folder take it from here)
 SECONDS = 600
 # Types whose values have parts, by their names in Arrow.
 NESTED = ("List", "LargeList", "FixedSizeList", "Struct", "Map")

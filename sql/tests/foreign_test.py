@@ -198,6 +198,7 @@ class Functions(unittest.TestCase):
         self.assertIsNone(answers.difference(ours, theirs, keys), sql)
         return ours
 
+    @engines.long_test
     def test_answers_are_those_of_the_general_executor(self):
         refused = []
         for expression in EXPRESSIONS.strip().splitlines():

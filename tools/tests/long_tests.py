@@ -11,6 +11,7 @@ A file of tests that is run by hand runs all of its tests.
 
 import glob
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -19,7 +20,7 @@ LEFT_OUT = "YUNTI_WITHOUT_LONG_TESTS"
 
 
 def long_test(test):
-    """Marks a test or a class of tests. Where long tests are left out, its name belongs to no test, so that none is skipped."""
+    """Marks a test or a class of tests. Where long tests are left out, its name is no test, so that none is skipped."""
     if os.environ.get(LEFT_OUT):
         return None
     test.is_long = True
@@ -35,9 +36,14 @@ def marked(suite):
             yield test  # pylint: disable=protected-access
 
 
-def run(path):
-    """Runs the marked tests of one file; False if one fails."""
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+def is_marked(path):
+    with open(path, encoding="utf-8") as file:
+        return bool(re.search(r"^ *@(\w+\.)?long_test$", file.read(), re.M))
+
+
+def run(path, folder):
+    """Runs the marked tests of one file; False if one fails. Modules are found beside it and in the folder of all."""
+    sys.path[:0] = [os.path.dirname(os.path.abspath(path)), os.path.abspath(folder)]
     tests = unittest.defaultTestLoader.loadTestsFromName(os.path.basename(path).removesuffix(".py"))
     done = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(marked(tests)))
     return done.wasSuccessful() and done.testsRun > 0
@@ -45,13 +51,13 @@ def run(path):
 
 def main(arguments):
     if arguments[:1] == ["--file"]:
-        return 0 if run(arguments[1]) else 1
-    paths = sorted(path for folder in arguments for path in glob.glob(f"{folder}/**/*_test.py", recursive=True))
-    files = [path for path in paths if "@long_test" in open(path, encoding="utf-8").read()]
+        return 0 if run(*arguments[1:]) else 1
+    found = [(path, folder) for folder in arguments for path in glob.glob(f"{folder}/**/*_test.py", recursive=True)]
+    files = sorted((path, folder) for path, folder in found if is_marked(path))
     if not files:
         sys.exit(f"long_tests.py: no test is marked in {', '.join(arguments)}")
     # Folders of tests have modules of equal names: each file is a process.
-    codes = [subprocess.run([sys.executable, "-B", __file__, "--file", path], check=False).returncode for path in files]
+    codes = [subprocess.run([sys.executable, "-B", __file__, "--file", *one], check=False).returncode for one in files]
     return 1 if any(codes) else 0
 
 

@@ -107,6 +107,7 @@ class Queries(unittest.TestCase):
         print(f"\n{len(lines) - len(others)} of {len(lines)} native", *others, sep="\n  ")
         self.assertGreaterEqual(len(lines) - len(others), NATIVE)
 
+    @engines.long_test
     def test_answers_do_not_depend_on_threads_and_memory(self):
         for number, sql in enumerate(self.queries, 1):
             # Another engine is free to leave other groups of a limit without order.

@@ -71,6 +71,7 @@ class Queries(unittest.TestCase):
     def test_there_are_103_texts(self):
         self.assertEqual(len(set(self.texts.values())), 103)
 
+    @engines.long_test
     def test_answers_are_those_of_duckdb(self):
         rows = 0
         for name, sql in self.texts.items():
