@@ -286,7 +286,7 @@ bench-warmup: warmup
 
 # ---- capacity ----
 
-.PHONY: capacity capacity-layout bench-capacity
+.PHONY: capacity bench-capacity
 # `yunti capacity` and `yunti watch`: a workspace of their own. Processes are measured by `yunti observe`.
 MESSAGES_JAR := build/capacity/yunti-messages/yunti-messages.jar
 # The agent, and the libraries that `yunti capacity messages` tries.
@@ -297,9 +297,6 @@ $(MESSAGES_JAR): capacity/messages/pom.xml LICENSE NOTICE $(shell find capacity/
 
 capacity: observe $(MESSAGES_JAR)
 	$(CARGO_BUILD) --manifest-path capacity/Cargo.toml --workspace
-	@$(MAKE) --no-print-directory -s capacity-layout
-
-capacity-layout:
 	@$(call place,$(BUILT)/yunti-capacity,$(DIST)/libexec/yunti-capacity)
 	@$(call place,$(BUILT)/yunti-watch,$(DIST)/libexec/yunti-watch)
 	@rm -rf $(DIST)/lib/yunti/messages
@@ -416,7 +413,7 @@ examples-built:
 
 dist:
 	@tools/setup build
-	$(CARGO) build --profile $(PROFILE) --locked $(WITH_ENGINE)
+	$(CARGO) build --profile $(PROFILE) --locked --package yunti
 	rm -rf $(DIST)
 	mkdir -p $(DIST)/{bin,lib,libexec,include,java} \
 	  $(DIST)/share/{doc/yunti,man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
@@ -460,11 +457,6 @@ dist:
 	  $(MAKE) --no-print-directory -s warmup-layout && strip $(DIST)/libexec/yunti-warmup && \
 	  tools/licenses.py yunti-warmup > $(DIST)/share/doc/yunti/licenses-warmup.txt; \
 	else echo 'dist: without yunti warmup; build it with make warmup'; fi
-	@if [ -f $(BUILT)/yunti-capacity ] && [ -f $(MESSAGES_JAR) ]; then \
-	  $(MAKE) --no-print-directory -s capacity-layout && strip $(DIST)/libexec/yunti-{capacity,watch} && \
-	  tools/licenses.py yunti-capacity capacity > $(DIST)/share/doc/yunti/licenses-capacity.txt && \
-	  tools/licenses.py yunti-watch capacity > $(DIST)/share/doc/yunti/licenses-watch.txt; \
-	else echo 'dist: without yunti capacity; build it with make capacity'; fi
 	@if [ -f $(WEB_JAR) ]; then $(MAKE) --no-print-directory -s web-layout; \
 	else echo 'dist: without the jars for Velocity templates; build them with make web'; fi
 	$(PYTHON) tools/package/package.py $(DIST)
