@@ -413,7 +413,7 @@ examples-built:
 
 dist:
 	@tools/setup build
-	$(CARGO) build --profile $(PROFILE) --locked --package yunti
+	$(CARGO) build --profile $(PROFILE) --locked $(WITH_ENGINE)
 	rm -rf $(DIST)
 	mkdir -p $(DIST)/{bin,lib,libexec,include,java} \
 	  $(DIST)/share/{doc/yunti,man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
