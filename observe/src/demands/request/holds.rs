@@ -66,7 +66,8 @@ impl Holds {
     }
 
     fn add(&mut self, object: u32, changes: &[Change], may_hand_over: bool) {
-        let (own, taken) = by_thread(changes, !may_hand_over);
+        let own = by_thread(changes, !may_hand_over);
+        let taken = changes.iter().filter(|(.., is_taken)| *is_taken).count();
         let of = if may_hand_over && (own.len() as f64) < taken as f64 * SAME_THREAD {
             let all = in_order(changes);
             for (begin, end, thread, by) in &all {
@@ -111,21 +112,18 @@ fn can_hand_over(class: &str) -> bool {
         && class != "LinkedTransferQueue"
 }
 
-/// Returns holds that the thread itself ends, and how often the object was taken.
+/// Returns holds that the thread itself ends.
 ///
 /// @param is_reentrant true if a hold within another one of the same thread is no second one
-fn by_thread(changes: &[Change], is_reentrant: bool) -> (Vec<Hold>, usize) {
+fn by_thread(changes: &[Change], is_reentrant: bool) -> Vec<Hold> {
     let mut of_threads: HashMap<usize, Vec<(u64, bool)>> = HashMap::new();
     for (at, thread, is_taken) in changes {
         of_threads.entry(*thread).or_default().push((*at, *is_taken));
     }
-    let mut holds: Vec<Hold> = Vec::new();
-    for (thread, changes) in &of_threads {
-        let ends = ends(changes, is_reentrant).into_iter();
-        holds.extend(ends.map(|(begin, end)| (begin, end, *thread)));
-    }
-    holds.sort_unstable_by_key(|(_, end, thread)| (*end, *thread));
-    (holds, changes.iter().filter(|(.., is_taken)| *is_taken).count())
+    let of_thread = |(thread, changes): (usize, Vec<(u64, bool)>)| {
+        ends(&changes, is_reentrant).into_iter().map(move |(begin, end)| (begin, end, thread))
+    };
+    of_threads.into_iter().flat_map(of_thread).collect()
 }
 
 /// Returns begins and ends of the holds of one thread.
