@@ -89,6 +89,10 @@ CARGO_BUILD = $(CARGO) build --profile $(BUILD_PROFILE) --locked --target-dir $(
 # other features (syn), and Cargo would compile the binary a second time.
 WITH_ENGINE := --package yunti $(if $(filter tested,$(BUILD_PROFILE)),--package yunti-hadoop --package yunti-hadoop-pool --package yunti-python)
 
+# Places a program or library without its symbols.
+place_stripped = mkdir -p $(BUILT)/stripped && strip -o $(BUILT)/stripped/$(1) $(BUILT)/$(1) && \
+  { $(call place,$(BUILT)/stripped/$(1),$(2)); }
+
 # The binary, at its place in the dist layout.
 yunti:
 	$(CARGO_BUILD) $(WITH_ENGINE)
@@ -109,18 +113,13 @@ sql: formats
 	@tools/setup sql
 	@$(if $(SQL_FEATURES),:,echo 'make sql: no LLVM 19 here, so that queries run without machine code')
 	$(CARGO_BUILD) --manifest-path sql/Cargo.toml -p yunti-sql -p yunti-sql-task $(SQL_FEATURES)
-	@mkdir -p $(BUILT)/stripped
-	@strip -o $(BUILT)/stripped/yunti-sql $(BUILT)/yunti-sql
-	@strip -o $(BUILT)/stripped/libyunti_sql.so $(BUILT)/libyunti_sql.so
-	@$(call place,$(BUILT)/stripped/yunti-sql,$(DIST)/libexec/yunti-sql)
-	@$(call place,$(BUILT)/stripped/libyunti_sql.so,$(DIST)/lib/yunti/libyunti_sql.so)
+	@$(call place_stripped,yunti-sql,$(DIST)/libexec/yunti-sql)
+	@$(call place_stripped,libyunti_sql.so,$(DIST)/lib/yunti/libyunti_sql.so)
 # The class library for files of others. Its workspace is apart, so that the core's build has no part of it.
 .PHONY: formats
 formats: yunti
 	$(CARGO_BUILD) --manifest-path formats/Cargo.toml
-	@mkdir -p $(BUILT)/stripped
-	@strip -o $(BUILT)/stripped/libyunti_formats.so $(BUILT)/libyunti_formats.so
-	@$(call place,$(BUILT)/stripped/libyunti_formats.so,$(DIST)/lib/yunti/libyunti_formats.so)
+	@$(call place_stripped,libyunti_formats.so,$(DIST)/lib/yunti/libyunti_formats.so)
 
 # ---- tests ----
 
@@ -275,9 +274,7 @@ warmup:
 
 warmup-layout:
 	@$(call place,$(BUILT)/yunti-warmup,$(DIST)/libexec/yunti-warmup)
-	@mkdir -p $(BUILT)/stripped
-	@strip -o $(BUILT)/stripped/libyunti-gate.so $(BUILT)/libyunti_gate.so
-	@$(call place,$(BUILT)/stripped/libyunti-gate.so,$(DIST)/lib/yunti/libyunti-gate.so)
+	@$(call place_stripped,libyunti_gate.so,$(DIST)/lib/yunti/libyunti-gate.so)
 
 # The first seconds of a service, plain and warm: benches/README.md, "First seconds of a service"
 bench-warmup: warmup
