@@ -25,7 +25,6 @@ import services  # noqa: E402
 from holds import Holds  # noqa: E402
 from long_tests import long_test  # noqa: E402  (services.py knows where it is)
 
-YUNTI = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))
 SOURCE = os.path.join(HERE, "elsewhere")
 BUILD = os.path.join(services.ROOT, "build/capacity/elsewhere")
 CLASSES = f"{BUILD}/classes:{BUILD}/lib/*"
@@ -114,7 +113,7 @@ class Server:
             assert self.load.has_answer.wait(20), f"{self.name}: {self.load.failures}"
 
     def measure(self):
-        done = subprocess.run([YUNTI, "observe", "demands", "-p", str(self.process.pid), "-s", str(SECONDS)],
+        done = subprocess.run([services.YUNTI, "observe", "demands", "-p", str(self.process.pid), "-s", str(SECONDS)],
                               capture_output=True, text=True, timeout=100, check=False)
         self.demands = json.loads(done.stdout) if done.returncode == 0 else done.stderr
 

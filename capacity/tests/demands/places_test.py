@@ -19,7 +19,6 @@ sys.path.insert(0, os.path.join(HERE, "../services"))
 import services  # noqa: E402
 from holds import Holds  # noqa: E402
 
-YUNTI = os.environ.get("YUNTI", os.path.join(services.ROOT, "dist/bin/yunti"))
 BUILD = os.path.join(services.ROOT, "build/capacity/places")
 SECONDS = 5
 # Sleeps end late by the timer's slack and the way back to a processor.
@@ -73,7 +72,7 @@ def demands(version, kinds):
                       build(version), "Desk", *(f"{kind}={n}={ms}" for kind, (n, ms) in kinds.items())])
         stack.callback(services.end, desk)
         measure = subprocess.Popen(
-            [YUNTI, "observe", "demands", "-p", str(desk.pid), "-m", "Desk.serve", "-s", str(SECONDS), "--json"],
+            [services.YUNTI, "observe", "demands", "-p", str(desk.pid), "-m", "Desk.serve", "-s", str(SECONDS), "--json"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
         def answer():
