@@ -77,7 +77,10 @@ def finish(process, seconds):
     """Waits for a step and returns (exit code, seconds, seconds of processor time); the code is None after `seconds`."""
     begin = time.monotonic()
     while (took := time.monotonic() - begin) < seconds:
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        try:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        except ChildProcessError:  # stop_all() has killed it, and waited for it
+            return process.wait(), took, 0.0
         if pid:
             process.returncode = os.waitstatus_to_exitcode(status)
             return process.returncode, took, usage.ru_utime + usage.ru_stime
@@ -227,6 +230,8 @@ def main(arguments):
         # Remove the old binary, so that a failed build cannot leave it to the tests.
         if os.path.exists(YUNTI):
             os.remove(YUNTI)
+    os.makedirs(LOGS, exist_ok=True)
+    open(os.path.join(LOGS, STEPS), "w").close()  # the steps of this run alone
     started = time.monotonic()
     ends = Ends(suites)
 
