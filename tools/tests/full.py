@@ -317,7 +317,7 @@ def hadoop(_):
               [["make", "-s", "hadoop"], [sys.executable, "-m", "unittest", "discover", "-v", "-s",
                                           "hadoop/tests/runner/long", "-p", "*_test.py"]], counts.read_unittest,
               minutes=60),
-        long_tests("long tests of programs on one machine", ["make", "-s", "hadoop"], "hadoop/tests/runner"),
+        long_tests("long tests of programs on one machine", [["make", "-s", "hadoop"]], ["hadoop/tests/runner"]),
         Suite("full", "programs of others on one machine",
               [["make", "-s", "hadoop"], [sys.executable, "-m", "unittest", "discover", "-v", "-s",
                                           "hadoop/tests/runner/outsiders", "-p", "*_test.py"]], counts.read_unittest,
@@ -331,10 +331,8 @@ def hadoop(_):
         cluster_suite("code of any language on a cluster, every test", "user_code", part="full"),
         cluster_suite("files of columns on a cluster, every test", "columns", part="full", shares=("formats",)),
         sql_on_yarn("queries on YARN, every test", part="full"),
-        Suite("full", "long tests of sql",
-              [["make", "-s", "sql"], ["make", "-s", "sql-environment"],
-               [os.path.join(BUILD, "sql-environment/bin/python"), "tools/tests/long_tests.py", "sql/tests"]],
-              counts.read_unittest, {"YUNTI": YUNTI}, minutes=60),
+        long_tests("long tests of sql", [["make", "-s", "sql"], ["make", "-s", "sql-environment"]], ["sql/tests"],
+                   os.path.join(BUILD, "sql-environment/bin/python")),
         *on_versions(),
         faults("faults: killed tasks and nodes", "killed"),
         faults("faults: native code that fails", "fallback"),
@@ -361,9 +359,9 @@ def web(_):
     ]
 
 
-def long_tests(name, made, *folders):
+def long_tests(name, builds, folders, python=sys.executable):
     """Returns the suite of the marked tests in folders, which `make test` leaves out."""
-    return Suite("full", name, [made, [sys.executable, "tools/tests/long_tests.py", *folders]], counts.read_unittest,
+    return Suite("full", name, [*builds, [python, "tools/tests/long_tests.py", *folders]], counts.read_unittest,
                  {"YUNTI": YUNTI}, minutes=60)
 
 
@@ -383,8 +381,8 @@ def observe(minutes):
     return [Suite("full", "kernel programs by each clang",
                   [["make", "-s", "observe"], [sys.executable, "observe/tests/verifier_test.py"]],
                   counts.read_unittest, minutes=60),
-            long_tests("long tests of observe, machine, capacity and warmup", ["make", "-s", "capacity", "warmup"],
-                       "observe/tests", "machine/tests", "capacity/tests", "warmup/tests"),
+            long_tests("long tests of observe, machine, capacity and warmup", [["make", "-s", "capacity", "warmup"]],
+                       ["observe/tests", "machine/tests", "capacity/tests", "warmup/tests"]),
             observe_suite("why, on cases of the trials", "why/trials"),
             Suite("full", "why, on all programs with known causes",
                   [["make", "-s", "observe"], [sys.executable, "observe/tests/why/all_test.py"]],

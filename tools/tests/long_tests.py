@@ -32,8 +32,8 @@ def marked(suite):
     for test in suite:
         if isinstance(test, unittest.TestSuite):
             yield from marked(test)
-        elif "is_long" in vars(type(test)) or getattr(getattr(test, test._testMethodName, None), "is_long", False):
-            yield test  # pylint: disable=protected-access
+        elif "is_long" in vars(type(test)) or hasattr(getattr(test, test.id().rpartition(".")[2], None), "is_long"):
+            yield test
 
 
 def is_marked(path):
