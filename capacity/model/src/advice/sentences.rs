@@ -232,11 +232,11 @@ impl List {
             return self.add(Topic::Release, text);
         }
         if releases.is_empty() {
-            let who = match held.waiting {
-                1 => "request that waited in a remote call".to_string(),
-                many => format!("{many} requests that waited in remote calls"),
+            let (who, whose) = match held.waiting {
+                1 => ("request that waited in a remote call".to_string(), "its"),
+                many => (format!("{many} requests that waited in remote calls"), "their"),
             };
-            let text = format!("The {who} held little memory from own frames alone.");
+            let text = format!("The {who} held little memory from {whose} own frames alone.");
             return self.add(Topic::Release, text);
         }
         for release in releases {
