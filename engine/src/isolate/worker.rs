@@ -104,6 +104,20 @@ pub struct Worker {
 
 impl WorkerPool {
     fn start(&self) -> Result<Worker> {
+        let is_interrupted = |worker: &mut Worker| worker.process.process.ended() == Some(Ended::Signal(libc::SIGINT));
+        let mut worker = self.spawn()?;
+        match worker.greet(&self.launcher) {
+            // Ctrl-C reached it before it had a process group of its own. The job notices the same signal soon.
+            Err(_) if is_interrupted(&mut worker) => {
+                worker = self.spawn()?;
+                worker.greet(&self.launcher)?;
+            }
+            greeted => greeted?,
+        }
+        Ok(worker)
+    }
+
+    fn spawn(&self) -> Result<Worker> {
         let process = self.processes.start_worker(&self.launcher).map_err(|e| {
             let error = Error::io(Code::UserCode, "cannot start a worker process", &e);
             let error = error.at_path(self.launcher.program.to_string_lossy());
@@ -112,7 +126,7 @@ impl WorkerPool {
                 _ => error,
             }
         })?;
-        let mut worker = Worker {
+        Ok(Worker {
             process,
             clock: self.clock.clone(),
             parts: Vec::new(),
@@ -121,20 +135,24 @@ impl WorkerPool {
             timed_out: false,
             block: Vec::new(),
             classes: Arc::default(),
-        };
-        let limits = Limits { timeout: Some(START_TIME), job: None };
-        let (version, hello) = worker.call("a worker process", ask::CONTINUE, VERSION, &[], &limits, &mut ())?;
-        if version != VERSION {
-            let what = format!("a worker speaks version {version} of the protocol, this engine version {VERSION}");
-            let error = Error::new(Code::UserCode, what).at_path(self.launcher.program.to_string_lossy());
-            return Err(error.hint("use a worker of the same release"));
-        }
-        worker.classes = Arc::new(Take(&hello).list(RemoteClass::take)?);
-        Ok(worker)
+        })
     }
 }
 
 impl Worker {
+    /// Waits for the first message of a new worker: the version of its protocol, and its classes.
+    fn greet(&mut self, launcher: &Launcher) -> Result<()> {
+        let limits = Limits { timeout: Some(START_TIME), job: None };
+        let (version, hello) = self.call("a worker process", ask::CONTINUE, VERSION, &[], &limits, &mut ())?;
+        if version != VERSION {
+            let what = format!("a worker speaks version {version} of the protocol, this engine version {VERSION}");
+            let error = Error::new(Code::UserCode, what).at_path(launcher.program.to_string_lossy());
+            return Err(error.hint("use a worker of the same release"));
+        }
+        self.classes = Arc::new(Take(&hello).list(RemoteClass::take)?);
+        Ok(())
+    }
+
     /// Sends the context of a job, unless the worker has it.
     pub fn set_job(&mut self, job: &Arc<JobContext>) -> Result<()> {
         if self.job.as_ref().is_some_and(|known| Arc::ptr_eq(known, job)) {
@@ -266,5 +284,63 @@ fn signal_name(signal: i32) -> &'static str {
         libc::SIGSYS => "SIGSYS, a system call that the sandbox forbids",
         libc::SIGTERM => "SIGTERM",
         _ => "a signal",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::env::clock::RealClock;
+    use crate::env::process::{Command, PipedProcess, WorkerHandle};
+
+    /// Processes whose workers end before their first message.
+    struct Dying {
+        signal: i32,
+        starts: AtomicU32,
+    }
+
+    struct Dead(i32);
+
+    impl WorkerHandle for Dead {
+        fn ended(&mut self) -> Option<Ended> {
+            Some(Ended::Signal(self.0))
+        }
+        fn kill(&mut self) {}
+    }
+
+    impl Processes for Dying {
+        fn find(&self, _: &str) -> Option<PathBuf> {
+            None
+        }
+        fn directory(&self) -> Option<&Path> {
+            None
+        }
+        fn passes_on(&self, _: &str) -> bool {
+            false
+        }
+        fn start(&self, _: &Command) -> io::Result<Box<dyn PipedProcess>> {
+            Err(io::ErrorKind::NotFound.into())
+        }
+        fn start_worker(&self, _: &Launcher) -> io::Result<WorkerProcess> {
+            self.starts.fetch_add(1, Ordering::Relaxed);
+            Ok(WorkerProcess { process: Box::new(Dead(self.signal)), memory: SharedMemory::create()? })
+        }
+    }
+
+    #[test]
+    fn a_worker_that_ctrl_c_meets_is_started_again_once() {
+        for (signal, starts) in [(libc::SIGINT, 2), (libc::SIGKILL, 1)] {
+            let processes = Arc::new(Dying { signal, starts: AtomicU32::new(0) });
+            let launcher =
+                Launcher { program: "/x".into(), arguments: Vec::new(), variables: Vec::new(), memory_bytes: None };
+            let pool = WorkerPool::new(processes.clone(), launcher, Arc::new(RealClock::start()));
+            let error = pool.take().map(|_| ()).unwrap_err();
+            assert!(error.what().contains(&format!("by signal {signal}")), "{error}");
+            assert_eq!(processes.starts.load(Ordering::Relaxed), starts);
+        }
     }
 }
