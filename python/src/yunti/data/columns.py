@@ -27,8 +27,9 @@ def numpy_or_none() -> Any:
 
 def is_array(column: Any) -> bool:
     """Returns True for an array of NumPy; does not import it."""
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(column, numpy.ndarray)
+    # Another thread may be importing it: it has no array then, and this column is none.
+    ndarray = getattr(sys.modules.get("numpy"), "ndarray", None)
+    return ndarray is not None and isinstance(column, ndarray)
 
 
 class Slices:
