@@ -19,7 +19,7 @@ pub struct Part {
 }
 
 /// All parts, in the order of `yunti --help`.
-pub const PARTS: [Part; 8] = [
+pub const PARTS: [Part; 9] = [
     Part { name: "hadoop", about: "Run Java jobs with native tasks, here or on a cluster", make: "hadoop" },
     Part { name: "observe", about: "Find out why a process is slow, from Java method to kernel", make: "observe" },
     Part { name: "machine", about: "Check, measure and tune the machine under a process", make: "observe" },
@@ -27,6 +27,7 @@ pub const PARTS: [Part; 8] = [
     Part { name: "capacity", about: "Find out what a service can carry and what bounds it", make: "capacity" },
     Part { name: "watch", about: "Compare a service by day and release: what costs more", make: "capacity" },
     Part { name: "sql", about: "Query files with SQL: Parquet, CSV, JSON, in directories and stores", make: "sql" },
+    Part { name: "table", about: "Build and read shared tables: one copy for all processes", make: "table" },
     Part { name: "nn", about: "Load, measure and advise an HDFS NameNode", make: "namenode" },
 ];
 
