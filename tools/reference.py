@@ -17,7 +17,8 @@ from dataclasses import dataclass
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INCLUDE = os.path.join(ROOT, "api/include")
 # Macros for use inside the headers only.
-INNER = re.compile(r"^(YUNTI_H|YUNTI_INLINE|YUNTI_COLD|YUNTI_LIKELY|YUNTI_UNLIKELY|YUNTI_NOINLINE|YUNTI_EXPORT)$")
+INNER = re.compile(
+    r"^(YUNTI_H|YUNTI_TABLE_H|YUNTI_INLINE|YUNTI_COLD|YUNTI_LIKELY|YUNTI_UNLIKELY|YUNTI_NOINLINE|YUNTI_EXPORT)$")
 
 
 @dataclass
@@ -168,7 +169,7 @@ def name_of(code, body):
     if found := re.match(r"(?:struct|class|enum class|enum|union)\s+(?:alignas\(.*?\)\s*)?(\w+)\s*(<)?", code):
         return None if found[2] else found[1]
     if re.match(r"enum\s*$", code):
-        return re.search(r"\b(YT_\w+)", body or "")[1] + " .."
+        return re.search(r"\b(Y(?:T|UNTI)_\w+)", body or "")[1] + " .."
     if found := re.search(r"\b(operator\S+|\w+)\s*\(",
                           re.sub(r"__attribute__\s*\(\(.*?\)\)|decltype\(.*?\)", "", code)):
         return found[1]

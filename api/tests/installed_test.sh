@@ -25,5 +25,13 @@ if command -v pkg-config >/dev/null; then
   flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags yunti)
   # shellcheck disable=SC2086
   "$cxx" -std=c++17 -fPIC -shared $flags "$work/user/test_library.cpp" -o "$work/by_pkg_config.so"
+  cat >"$work/user/table.c" <<'EOF'
+#include <yunti/table.h>
+int main(void) { return yunti_table_open("none", 0, 0) != 0; }
+EOF
+  flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs yunti-table)
+  # shellcheck disable=SC2086
+  "$cxx" -x c++ "$work/user/table.c" -x none $flags -o "$work/table"
+  LD_LIBRARY_PATH=$(dirname "$(find "$work/prefix" -name libyunti_table.so)") "$work/table"
 fi
 echo "installed_test: ok"

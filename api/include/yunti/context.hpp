@@ -1,4 +1,4 @@
-// Context of a class: settings, side files, names of inputs, counters and status of its task.
+// Context of a class: settings, side files, tables, names of inputs, counters and status of its task.
 //
 // A class that needs it has a constructor `explicit T(yunti::Context& context)`. The Context may be copied and kept; it
 // is valid as long as the object itself.
@@ -10,6 +10,9 @@
 #include "error.hpp"
 
 namespace yunti {
+
+// A shared table: <yunti/table.hpp>.
+class Table;
 
 // Counter of this task; the engine sums it over all tasks. An increment is cheap enough for each record.
 class Counter {
@@ -24,7 +27,7 @@ class Counter {
   uint64_t* slot_;
 };
 
-// Access to the job: settings, side files, names of inputs and the task's number; counters, status and errors.
+// Access to the job: settings, side files, tables, names of inputs and the task's number; counters, status and errors.
 class Context {
  public:
   explicit Context(const yt_context* raw) : raw_(raw) {}
@@ -49,6 +52,10 @@ class Context {
     if (content.p == nullptr) return std::nullopt;
     return detail::view(content);
   }
+
+  // Returns a table of the job (--table NAME=FILE), by its name: mapped once a process, and valid to its end. Throws
+  // Error if there is none. Defined in table/of_job.hpp, which yunti.hpp includes.
+  const Table& table(std::string_view name) const;
 
   // Returns the name of an input file, by the file_index of a Span, Chunk or batch; empty if it is unknown.
   std::string_view input(uint32_t file_index) const {

@@ -26,6 +26,7 @@
 //   query/{function,aggregate,column}.hpp                    functions and aggregates of `yunti sql`
 //   text/{words,lines,fields,numbers}.hpp                    fast cutting of text: do not loop over the bytes yourself
 //   out.hpp  named_output.hpp  values.hpp  type.hpp          outputs, inputs and their types
+//   table.hpp                                                shared tables, as context.table(name) gives them
 //   context.hpp  error.hpp  library.hpp                      settings, counters, errors, the table of classes
 //   ../yunti.h                                               the C ABI under all of it
 // SPDX-License-Identifier: Apache-2.0
@@ -41,6 +42,7 @@
 #include "query/function.hpp"
 #include "reader.hpp"
 #include "reducer.hpp"
+#include "table/of_job.hpp"
 #include "text/fields.hpp"
 #include "text/lines.hpp"
 #include "text/numbers.hpp"

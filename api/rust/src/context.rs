@@ -117,7 +117,7 @@ impl OutputHandle {
     }
 }
 
-/// Access to the job: settings, side files, names of inputs, the task's number, counters and status.
+/// Access to the job: settings, side files, tables, names of inputs, the task's number, counters and status.
 ///
 /// Keep it, or a clone of it, in the object that was created with it, and use it in the calls of this object.
 #[derive(Clone)]
@@ -177,6 +177,15 @@ impl Context {
         let side_file = self.task.raw.side_file?;
         // SAFETY: as in `setting`; the job holds side files to its end.
         unsafe { self.lent(side_file(self.task.raw.engine, RawStr::of(name.as_bytes()))) }
+    }
+
+    /// Returns the place of a table of the job (`--table NAME=FILE`), by its name; None if there is none. The crate
+    /// `yunti-table` maps it: open it once a process, and share it.
+    ///
+    /// # Panics
+    /// Panics if the place is not UTF-8.
+    pub fn table_path(&self, name: &str) -> Option<&std::path::Path> {
+        self.setting(&format!("yunti.table.{name}")).map(std::path::Path::new)
     }
 
     /// Returns the name of an input file, by the index that a record, a span or a chunk has; None if it is unknown, as
