@@ -31,6 +31,7 @@ pub fn template() -> String {
             named_line(NAME_WIDTH, "validate", &about::<ValidateFlags>()),
             named_line(NAME_WIDTH, "report", &about::<ReportFlags>()),
             named_line(NAME_WIDTH, "inspect", &about::<InspectFlags>()),
+            part("table"),
         ],
     );
     group("My Hadoop cluster", &[part("hadoop")]);

@@ -257,6 +257,19 @@ class Jobs(unittest.TestCase):
         self.assertEqual(rows,
                          sorted(f"c{i % 5}\tp{i}\t{['One', 'Two'][i % 5 - 1]}" for i in range(1000) if i % 5 in (1, 2)))
 
+    def test_a_table_is_the_small_side_on_each_node(self):
+        orders, people, table = (os.path.join(self.files.name, name) for name in ("orders", "rows.csv", "rows.ytab"))
+        with open(orders, "w", encoding="utf-8") as file:
+            file.writelines(f"o{i},{i % 7}\n" for i in range(1000))
+        with open(people, "w", encoding="utf-8") as file:
+            file.write("id,name\n" + "".join(f"{i},name {i}\n" for i in range(5)))
+        ok(YUNTI, "table", "build", people, "--key", "id:i64", "-o", table, "-q")
+        ok("hadoop", "fs", "-put", orders, "/jobs/orders")
+        ok(YUNTI, "run", "hash-join", "--on", "yarn", "--input", "/jobs/orders", "--output", "/jobs/looked-up",
+           "--table", f"people={table}", "-D", "join.small=people", "-D", "join.left.column=2", "-D", "separator=,")
+        self.assertEqual(lines("/jobs/looked-up"),
+                         sorted(f"{i % 7}\to{i},name {i % 7}" for i in range(1000) if i % 7 < 5))
+
     def test_a_map_only_job(self):
         printed = ok(YUNTI, "run", "identity", "--on", "yarn", "--input", "/jobs/text", "--output", "/jobs/maps",
                      *QUICK)

@@ -5,3 +5,4 @@ mod lines;
 mod partitions;
 #[path = "../support/mod.rs"]
 mod support;
+mod tables;

@@ -10,4 +10,5 @@ mod programs;
 mod rust;
 #[path = "../support/mod.rs"]
 mod support;
+mod tables;
 mod wild_workers;

@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use yunti_table::builder::Duplicates;
+use yunti_table::builder::text::{self, Format, Request, Wanted};
+use yunti_table::builder::{Settings, write};
+
 pub struct Dir(PathBuf);
 
 impl Dir {
@@ -94,6 +98,21 @@ impl Dir {
         assert!(stderr.contains(what), "yunti {words}: {stderr}");
         assert_eq!(self.names(), before, "yunti {words} left something behind");
     }
+}
+
+/// Builds a table `out` of a CSV file in the directory, as `yunti table build` does. `columns`: empty for all.
+pub fn build_table(dir: &Dir, csv: &str, key: &str, columns: &str, out: &str, duplicates: Duplicates) {
+    let settings = Settings { duplicates, ..Settings::default() };
+    let request = Request {
+        format: Format::Csv { delimiter: b',' },
+        keys: Wanted::parse(key).unwrap(),
+        columns: if columns.is_empty() { Vec::new() } else { Wanted::parse(columns).unwrap() },
+        threads: 1,
+        budget_bytes: settings.budget_bytes,
+    };
+    let path = dir.path(out);
+    let rows = text::read(fs::File::open(dir.path(csv)).unwrap(), csv, &request, &path).unwrap();
+    write(&path, rows, &settings).unwrap();
 }
 
 impl Drop for Dir {

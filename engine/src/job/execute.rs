@@ -23,7 +23,7 @@ use super::report::{JoinTableUse, Report, build};
 use super::spec::{JobSpec, Mode, OutputFormat, OutputTarget};
 use super::task_files::key_directories::KeyDirectories;
 use super::task_files::named_outputs::NamedOutputs;
-use super::task_files::side_files;
+use super::task_files::{side_files, tables};
 use crate::env::sync::Mutex;
 use crate::env::{Crew, Env, NamedFile, OpenFilePool, UninterruptedFiles};
 use crate::format::columns::Columns;
@@ -437,7 +437,7 @@ struct JobMemory {
 }
 
 impl JobMemory {
-    /// Loads the side files, and measures the small side of a hash join.
+    /// Loads the side files, checks the tables, and measures the small side of a hash join.
     fn take(spec: &JobSpec, plan: &Plan, threads: usize, env: &Env, control: &Control) -> Result<JobMemory> {
         let started_ns = env.clock.now_ns();
         let limit = spec.memory_bytes.unwrap_or_else(|| super::machine::default_budget_bytes(&*env.system));
@@ -448,6 +448,7 @@ impl JobMemory {
         };
         let is_table = table.is_some() || too_large.is_some();
         let except = if is_table { join_table::not_loaded(spec) } else { None };
+        tables::check(&spec.tables)?;
         let loaded = spec.side_files.iter().filter(|path| except != Some(path));
         let (side_files, side_memory) = side_files::load(loaded, &*env.files, &budget)?;
         // Reading ahead from stores takes its memory before all other buffers.
@@ -497,6 +498,7 @@ impl JobMemory {
 /// memory that each instance may hold.
 fn settings_of_writer(spec: &JobSpec, plan: &Plan, memory_bytes: u64) -> Settings {
     let mut settings = spec.settings.clone();
+    tables::add_to(&mut settings, &spec.tables);
     if plan.writer.is_some() {
         let (key, value) = plan.output_types;
         let Columns { key: key_columns, value: value_columns } = &spec.output_columns;

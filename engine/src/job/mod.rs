@@ -31,6 +31,7 @@ pub use plan::inputs::find as find_inputs;
 pub use report::Report;
 pub use spec::applications::{Application, application, application_names, applications};
 pub use spec::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec};
+pub use task_files::tables::check as check_tables;
 
 /// Returns the name of the vector instructions that the engine uses on this machine.
 pub fn simd_name() -> &'static str {

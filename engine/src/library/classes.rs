@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::applications::{
     CountColumn, Distinct, DistinctReducer, DistinctValues, First, Grep, HashJoin, InvertedIndex, Join, JoinReducer,
-    KMeans, KMeansReducer, KeyedLines, LookupRows, Matches, OneSide, PageRank, PageRankCombiner, PageRankReducer,
-    Sample, SideRows, Top, WordLengths,
+    KMeans, KMeansReducer, KeyedLines, LookupRows, MappedJoin, Matches, OneSide, PageRank, PageRankCombiner,
+    PageRankReducer, Sample, SideRows, Top, WordLengths,
 };
 use super::field_order::FieldOrder;
 use super::fold::KnownReducer;
@@ -114,7 +114,10 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         }),
         ("JoinMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| Ok(Box::new(Join::new(context)?))),
         ("HashJoinMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
-            Ok(Box::new(HashJoin::new(context)?))
+            Ok(match MappedJoin::new(context)? {
+                Some(join) => Box::new(join),
+                None => Box::new(HashJoin::new(context)?),
+            })
         }),
         // A hash join whose table does not fit is a sorted one, of two sources with these mappers.
         ("LeftSideMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {

@@ -9,7 +9,7 @@ mod hadoop;
 pub mod identity;
 mod inverse;
 mod key_directories;
-mod settings;
+pub mod settings;
 pub mod tokenize;
 pub mod validate;
 

@@ -208,6 +208,10 @@ pub struct RunFlags {
     #[arg(long, value_name = "FILE", help_heading = "Classes")]
     pub side_file: Vec<PathBuf>,
 
+    /// Table of `yunti table build` that classes find by this name, mapped once a process; may be repeated
+    #[arg(long, value_name = "NAME=FILE", value_parser = parse_table, help_heading = "Classes")]
+    pub table: Vec<(String, PathBuf)>,
+
     /// Class that maps input records [default: records pass unchanged]
     #[arg(long, value_name = "CLASS", help_heading = "Classes (Yunti.X are built in)")]
     pub mapper: Option<String>,
@@ -280,6 +284,13 @@ fn parse_named_output(text: &str) -> yunti_base::Result<(String, OutputFormat)> 
     Ok((name.to_string(), parse_output_format(format)?))
 }
 
+fn parse_table(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
+        _ => Err("write --table NAME=FILE".into()),
+    }
+}
+
 impl RunFlags {
     /// Returns the settings of `-D` and of the flags that stand for a setting.
     fn settings(&self) -> Vec<(String, String)> {
@@ -334,6 +345,7 @@ impl RunFlags {
             resume: self.resume.then_some(true),
             settings: self.settings(),
             outputs: self.named_output.clone(),
+            tables: self.table.clone(),
             sources: None,
             then: None,
         }

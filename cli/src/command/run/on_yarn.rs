@@ -119,7 +119,7 @@ pub fn run(
     for library in &spec.libraries {
         command.arg("--lib").arg(library);
     }
-    for file in &spec.side_files {
+    for file in spec.side_files.iter().chain(spec.tables.values()) {
         command.arg("--file").arg(file);
     }
     for file in shipment.files() {
@@ -245,12 +245,13 @@ fn check<'s>(spec: &'s JobSpec, formats: Option<&Path>) -> Result<&'s Path> {
             return usage(&format!("{key}: {what} are made only on this machine"), "leave it out");
         }
     }
-    let files = spec.libraries.iter().chain(&spec.side_files).map(|path| path.as_path());
+    job::check_tables(&spec.tables)?;
+    let files = spec.libraries.iter().chain(&spec.side_files).chain(spec.tables.values()).map(|path| path.as_path());
     let mut names: Vec<_> = files.chain(formats).map(|path| path.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {
         return usage(
-            "two class libraries have the same file name",
+            "two files of the job have the same name",
             "the cluster puts them into one directory: rename one",
         );
     }
@@ -279,6 +280,7 @@ fn write_job(spec: &JobSpec, number: usize) -> Result<TempFile> {
         threads: None,
         scratch_dirs: Vec::new(),
         side_files: spec.side_files.iter().map(beside).collect(),
+        tables: spec.tables.iter().map(|(name, path)| (name.clone(), beside(path))).collect(),
         // Each task gets its own input.
         ..spec.without_inputs()
     };

@@ -31,6 +31,10 @@ pub fn job_spec(flags: &RunFlags, files: &dyn Files) -> Result<JobSpec> {
         );
         return Err(Error::new(Code::Usage, "there is nothing to do").hint(hint));
     }
+    for path in spec.tables.values_mut() {
+        // Classes open tables by their place, in processes with other directories too.
+        *path = std::path::absolute(&*path).map_err(|e| Error::io(Code::Input, "cannot find the table", &e))?;
+    }
     Ok(spec)
 }
 

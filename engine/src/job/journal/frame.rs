@@ -67,7 +67,7 @@ pub struct JobIdentity {
     pub engine: String,
     /// The job as a job file, without memory, threads and the like.
     pub job: String,
-    /// Class libraries and side files: path, and hash of the contents.
+    /// Class libraries, side files and tables: name, and hash of the contents.
     pub files: Vec<(String, String)>,
     /// True if the data of a frame are synced before the frame.
     pub durable: bool,

@@ -12,6 +12,7 @@ use crate::env::{Files, NamedFile};
 use crate::job::plan::Plan;
 use crate::job::spec::file::spec_to_toml;
 use crate::job::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget, Partitioning, SpillCodec};
+use crate::job::task_files::tables;
 use crate::operator::ClassSource;
 use yunti_base::{Code, Error, Result};
 
@@ -30,6 +31,7 @@ pub fn of_job(spec: &JobSpec, files: &dyn Files, classes: &[Arc<dyn ClassSource>
         output: OutputTarget::Stdout,
         libraries: Vec::new(),
         side_files: Vec::new(),
+        tables: Default::default(),
         memory_bytes: None,
         threads: None,
         scratch_dirs: Vec::new(),
@@ -56,7 +58,8 @@ pub fn of_job(spec: &JobSpec, files: &dyn Files, classes: &[Arc<dyn ClassSource>
     paths.sort();
     paths.dedup();
     let hashed = |path: &PathBuf| Ok((name_of(path), hash_of(files, path)?));
-    let files = paths.iter().map(hashed).collect::<Result<Vec<_>>>()?;
+    let table = |(name, path): (&String, &PathBuf)| Ok((format!("table {name}"), tables::identity(files, path)?));
+    let files = paths.iter().map(hashed).chain(spec.tables.iter().map(table)).collect::<Result<Vec<_>>>()?;
     let engine = env!("CARGO_PKG_VERSION").into();
     Ok(JobIdentity { version: VERSION, engine, job, files, durable: spec.durable })
 }

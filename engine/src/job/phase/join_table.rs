@@ -17,7 +17,7 @@ use crate::job::plan::Plan;
 use crate::job::report::JoinTableUse;
 use crate::job::report::meter::StageKind;
 use crate::job::spec::{InputFormat, JobSpec, Mode, SourceSpec};
-use crate::job::task_files::side_files;
+use crate::job::task_files::{side_files, tables};
 use crate::library::applications::join::{self, Measured};
 use crate::memory::Budget;
 use crate::operator::TaskContext;
@@ -46,7 +46,8 @@ pub struct SmallSide {
     workers: usize,
 }
 
-/// Returns the side file that becomes a table; None for a job without a hash join, or whose settings name no side file.
+/// Returns the side file that becomes a table; None for a job without a hash join, or whose small side is a table of
+/// `yunti table build`.
 fn path_of<'s>(
     spec: &'s JobSpec,
     plan: &Plan,
@@ -59,11 +60,11 @@ fn path_of<'s>(
     }
     side_files::check(&spec.side_files, &*env.files)?;
     let (host, bad) = (Host::of(env, control.cancelled()), BadRecords::default());
-    let settings = spec.settings.clone();
+    let mut settings = spec.settings.clone();
+    tables::add_to(&mut settings, &spec.tables);
     let job = JobContext::with_host(settings, Default::default(), Vec::new(), host, bad, Workspace::default());
     let context = TaskContext::new(job, false, 0, 0);
-    let path = join::small_side(&context, &spec.side_files)?;
-    Ok(Some((path, context)))
+    Ok(join::small_side(&context, &spec.side_files)?.map(|path| (path, context)))
 }
 
 /// Returns the small side of a hash join if only its table is needed: it is not loaded.

@@ -3,6 +3,7 @@
 use crate::env::Env;
 use crate::job::plan::source::Source;
 use crate::job::spec::JobSpec;
+use crate::job::task_files::tables;
 use crate::memory::Budget;
 use crate::operator::context::{BadRecords, Host, JobContext, Workspace};
 use crate::operator::{Scan, Unit};
@@ -47,7 +48,9 @@ pub fn plan(spec: &JobSpec, source: &Source, scan: &Scan, files: &[InputFile], e
     let inputs = files.iter().map(|file| file.path.to_string_lossy().into_owned()).collect();
     let host = Host::of(env, &Cancel::default());
     let bad = BadRecords::of(&spec.settings)?;
-    let job = JobContext::with_host(spec.settings.clone(), Default::default(), inputs, host, bad, Workspace::default());
+    let mut settings = spec.settings.clone();
+    tables::add_to(&mut settings, &spec.tables);
+    let job = JobContext::with_host(settings, Default::default(), inputs, host, bad, Workspace::default());
     let limit = spec.memory_bytes.unwrap_or_else(|| crate::job::machine::default_budget_bytes(&*env.system));
     let of = ReaderClass { class: class.clone(), job, partitions: spec.reduces.max(1) };
     plan_units(&of, scan, files, &*env.files, &Budget::new(limit))

@@ -18,7 +18,7 @@ use crate::operator::Type;
 use crate::run::ScratchDir;
 use yunti_base::{Code, Error, Result};
 
-/// A change to a job. Each field that is set replaces the job's; settings and outputs are added one by one.
+/// A change to a job. Each field that is set replaces the job's; settings, outputs and tables are added one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpecChange {
     pub name: Option<String>,
@@ -56,6 +56,8 @@ pub struct SpecChange {
     pub settings: Vec<(String, String)>,
     /// Named outputs, added one by one like settings.
     pub outputs: Vec<(String, OutputFormat)>,
+    /// Tables, added one by one too.
+    pub tables: Vec<(String, PathBuf)>,
     pub sources: Option<Vec<SourceSpec>>,
     pub then: Option<Vec<JobSpec>>,
 }
@@ -125,6 +127,7 @@ impl SpecChange {
         set(&mut spec.durable, self.durable);
         set(&mut spec.resume, self.resume);
         spec.outputs.extend(self.outputs);
+        spec.tables.extend(self.tables);
         set(&mut spec.sources, self.sources);
         set(&mut spec.then, self.then);
         Ok(())

@@ -61,6 +61,7 @@ const WHOLE_KEYS: &[&str] = &[
     "durable",
     "resume",
     "outputs",
+    "tables",
     "source",
     "then",
 ];
@@ -266,6 +267,12 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
                 change.outputs.push((key.get_ref().to_string(), parse_output_format(&string(value.get_ref())?)?));
             }
         }
+        "tables" => {
+            let table = value.as_table().ok_or_else(|| expected("a table", value))?;
+            for (key, value) in table {
+                change.tables.push((key.get_ref().to_string(), string(value.get_ref())?.into()));
+            }
+        }
         _ => unreachable!("checked against the keys"),
     }
     Ok(())
@@ -393,6 +400,12 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
         out.0 += "\n[outputs]\n";
         for (name, format) in &spec.outputs {
             out.string(&quoted(name), &output_format_text(format));
+        }
+    }
+    if !spec.tables.is_empty() {
+        out.0 += "\n[tables]\n";
+        for (name, path) in &spec.tables {
+            out.string(&quoted(name), utf8(path)?);
         }
     }
     for source in &spec.sources {
@@ -552,6 +565,7 @@ mod tests {
             threads: Some(3),
             scratch_dirs: vec![parse_scratch_dir("/a").unwrap(), parse_scratch_dir("/b:3GiB").unwrap()],
             side_files: vec!["stop words.txt".into()],
+            tables: [("users".into(), "/a b/users.ytab".into())].into(),
             spill_codec: SpillCodec::Lz4,
             overwrite: true,
             wait: true,

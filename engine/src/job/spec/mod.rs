@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::codec::encode::Compression;
 use crate::format::columns::Columns;
 use crate::format::file_formats::names_with_columns;
+use crate::job::task_files::tables;
 use crate::operator::Type;
 use crate::operator::context::Settings;
 use crate::run::ScratchDir;
@@ -126,6 +127,8 @@ pub struct JobSpec {
     pub libraries: Vec<PathBuf>,
     /// Files whose contents every task gets.
     pub side_files: Vec<PathBuf>,
+    /// Tables that classes find by their names, and map.
+    pub tables: BTreeMap<String, PathBuf>,
     /// Class of the mapper; without one, records pass unchanged.
     pub mapper: Option<String>,
     pub combiner: Option<String>,
@@ -187,6 +190,7 @@ impl Default for JobSpec {
             compress: None,
             libraries: Vec::new(),
             side_files: Vec::new(),
+            tables: BTreeMap::new(),
             mapper: None,
             combiner: None,
             reducer: None,
@@ -248,6 +252,9 @@ impl JobSpec {
                 &format!("'{name}' cannot be the name of an output"),
                 "use letters and digits, but not the name part",
             );
+        }
+        if let Some(name) = self.tables.keys().find(|name| !tables::is_name(name)) {
+            return usage(&format!("'{name}' cannot be the name of a table"), "use letters, digits, '_', '-' and '.'");
         }
         let plain =
             |f: &OutputFormat| matches!(f, OutputFormat::Text { .. } | OutputFormat::Raw | OutputFormat::Framed);

@@ -37,6 +37,11 @@ impl TaskJob {
         for (key, value) in &facts.settings {
             spec.settings.entry(key.clone()).or_insert_with(|| value.clone());
         }
+        // The node has one copy, and a link to it in the directory of each task.
+        for path in spec.tables.values_mut() {
+            let link = facts.directory.join(&*path);
+            *path = link.canonicalize().unwrap_or(link);
+        }
         // Java's temporary directory in the container: the node removes it.
         let temp = facts.directory.join("tmp");
         if temp.is_dir() {
@@ -45,8 +50,8 @@ impl TaskJob {
         Ok(TaskJob { classes: facts.code.classes(&spec, &facts.directory, env)?, spec })
     }
 
-    /// Parses a job file where the job is submitted; libraries and side files are the files of `local` with the same
-    /// names. Fails as `new` does.
+    /// Parses a job file where the job is submitted; libraries, side files and tables are the files of `local` with the
+    /// same names. Fails as `new` does.
     pub fn submitted(
         text: &str,
         memory_bytes: u64,
@@ -61,6 +66,11 @@ impl TaskJob {
                 // Side files may take half of the memory.
                 let bytes = here.metadata().map_or(0, |meta| meta.len());
                 spec.memory_bytes = spec.memory_bytes.map(|memory| memory + 2 * bytes);
+            }
+        }
+        for path in spec.tables.values_mut() {
+            if let Some(here) = local.iter().find(|l| l.file_name() == path.file_name()) {
+                path.clone_from(here);
             }
         }
         Ok(TaskJob { classes: facts.code.classes(&spec, &facts.directory, env)?, spec })
@@ -219,6 +229,26 @@ mod tests {
         for wrong in ["", "bytes", "bytes i64 i64", "i65 bytes"] {
             assert_eq!(of(wrong).unwrap_err().code(), Code::Usage, "{wrong}");
         }
+    }
+
+    #[test]
+    fn tables_are_the_nodes_copy() {
+        let root = std::env::temp_dir().join(format!("yunti-task-tables-{}", std::process::id()));
+        let (cache, own) = (root.join("cache"), root.join("container"));
+        std::fs::create_dir_all(&cache).unwrap();
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(cache.join("users.ytab"), b"").unwrap();
+        std::os::unix::fs::symlink(cache.join("users.ytab"), own.join("users.ytab")).unwrap();
+        let text = "format = \"yunti-job/1\"\n[tables]\nusers = \"./users.ytab\"\nother = \"./none.ytab\"\n";
+        let facts = TaskFacts { directory: own.clone(), ..TaskFacts::default() };
+        let job = TaskJob::new(text, 1 << 20, Vec::new(), &facts, &mut Env::real()).unwrap();
+        assert_eq!(job.spec.tables["users"], cache.canonicalize().unwrap().join("users.ytab"));
+        assert_eq!(job.spec.tables["other"], own.join("./none.ytab"));
+        let local = vec![PathBuf::from("/here/users.ytab")];
+        let job = TaskJob::submitted(text, 1 << 20, local, &facts, &mut Env::real()).unwrap();
+        assert_eq!(job.spec.tables["users"], PathBuf::from("/here/users.ytab"));
+        assert_eq!(job.spec.memory_bytes, Some(1 << 20));
+        std::fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]

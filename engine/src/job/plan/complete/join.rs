@@ -130,6 +130,11 @@ fn large_and_small(spec: &mut JobSpec) -> Result<(Vec<String>, Vec<String>)> {
         Some(name) => spec.side_files.iter().position(|path| is_named(path, name)),
         None => spec.side_files.len().checked_sub(1),
     };
+    if let Some(name) = spec.settings.get(SMALL).filter(|name| small.is_none() && spec.tables.contains_key(*name)) {
+        let error =
+            Error::new(Code::Usage, format!("{SMALL} is {name}, and a table is joined with lines, not columns"));
+        return Err(error.hint("leave out --key-columns: the column of the lines is join.left.column"));
+    }
     let mut inputs = spec.inputs.clone();
     let small = match small {
         Some(number) => spec.side_files.remove(number).to_string_lossy().into_owned(),

@@ -15,15 +15,23 @@ pub const TABLE: &str = "join.table";
 /// Lookups of a batch.
 pub const BATCH: usize = 32;
 
-/// Returns the side file of a hash join among those of its job. Errors: `Usage` for bad settings.
-pub fn small_side<'p>(context: &TaskContext, side_files: &'p [PathBuf]) -> Result<&'p Path> {
+/// Returns the side file of a hash join among those of its job; None if a table is the small side. Errors: `Usage` for
+/// bad settings.
+pub fn small_side<'p>(context: &TaskContext, side_files: &'p [PathBuf]) -> Result<Option<&'p Path>> {
     if JoinKind::new(context)?.right {
         return Err(Error::new(Code::Usage, "a hash join cannot find lines of the small side without a partner")
             .hint("use the application join"));
     }
     Side::new(context, "join.left.column")?;
     let name = settings::required(context, SMALL, "countries.tsv --side-file countries.tsv")?;
-    small_path(name, side_files).ok_or_else(|| settings::no_side_file(SMALL, name))
+    match (small_path(name, side_files), settings::table(context, name)) {
+        (None, None) => Err(settings::no_side_file(SMALL, name)),
+        (Some(_), Some(_)) => {
+            let error = Error::new(Code::Usage, format!("{SMALL} is {name}, a side file and a table"));
+            Err(error.hint("leave out one of the two"))
+        }
+        (side_file, _) => Ok(side_file),
+    }
 }
 
 /// Returns the path of the small side, which the setting `join.small` names, among the side files.
@@ -48,9 +56,43 @@ pub struct HashJoin {
     table: Arc<JoinTable>,
     kind: JoinKind,
     left: Side,
-    /// The record: key, columns of the left line, columns of the right line.
-    record: Vec<u8>,
+    record: LeftRecord,
     short: ShortLines,
+}
+
+/// A record: key, columns of the left line, columns of the right line.
+#[derive(Default)]
+pub(super) struct LeftRecord {
+    bytes: Vec<u8>,
+    key_len: usize,
+    left_end: usize,
+}
+
+impl LeftRecord {
+    /// Begins the records of a line.
+    #[inline]
+    pub(super) fn begin(&mut self, line: &Cut<'_>) -> &mut Self {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(line.key);
+        line.append_rest(&mut self.bytes);
+        (self.key_len, self.left_end) = (line.key.len(), self.bytes.len());
+        self
+    }
+
+    /// Emits the line with the other columns of a right one.
+    #[inline]
+    pub(super) fn pair(&mut self, right: &[u8], separator: u8, out: &mut Out) -> Result<()> {
+        self.bytes.truncate(self.left_end);
+        append_pair(&mut self.bytes, self.left_end - self.key_len, right, separator);
+        Ok(out.emit_adjacent(&self.bytes, self.key_len)?)
+    }
+
+    /// Emits the line without a partner.
+    #[inline]
+    pub(super) fn alone(&mut self, out: &mut Out) -> Result<()> {
+        self.bytes.truncate(self.left_end);
+        Ok(out.emit_adjacent(&self.bytes, self.key_len)?)
+    }
 }
 
 impl HashJoin {
@@ -60,7 +102,7 @@ impl HashJoin {
             table: shared_table(context)?,
             kind: JoinKind::new(context)?,
             left: Side::new(context, "join.left.column")?,
-            record: Vec::new(),
+            record: LeftRecord::default(),
             short: ShortLines::new(context),
         })
     }
@@ -87,26 +129,17 @@ impl Mapper for HashJoin {
                 if place.is_none() && !self.kind.left {
                     continue;
                 }
-                let key_len = line.key.len();
-                self.record.clear();
-                self.record.extend_from_slice(line.key);
-                line.append_rest(&mut self.record);
-                let left_end = self.record.len();
+                self.record.begin(line);
                 let mut found = 0;
                 if let Some(place) = *place {
-                    found = self.table.each(place, line.key, |right| {
-                        if !self.kind.pairs {
-                            return Ok(());
-                        }
-                        self.record.truncate(left_end);
-                        append_pair(&mut self.record, left_end - key_len, right, self.left.separator);
-                        out.emit_adjacent(&self.record, key_len)
+                    found = self.table.each(place, line.key, |right| match self.kind.pairs {
+                        true => self.record.pair(right, self.left.separator, out),
+                        false => Ok(()),
                     })?;
                 }
                 let is_alone = if found == 0 { self.kind.left } else { self.kind.matched };
                 if is_alone {
-                    self.record.truncate(left_end);
-                    out.emit_adjacent(&self.record, key_len)?;
+                    self.record.alone(out)?;
                 }
             }
         }

@@ -5,6 +5,7 @@
 //!   join        lines -> sorted.rs (column as the key, side as a tag) -> sort -> pairs.rs -> pairs
 //!   hash-join   small side -> measure.rs, build.rs -> table.rs;  lines -> hashed.rs (lookups) -> pairs
 //!               a table that does not fit: the job runs as `join` (job/phase/join_table.rs)
+//!               a table of `yunti table build`: mapped.rs (lookups) -> pairs
 //! ```
 //!
 //! Tables are joined by typed columns, which `rows.rs` turns into keys:
@@ -20,6 +21,7 @@
 mod build;
 mod hashed;
 mod held_lines;
+mod mapped;
 mod measure;
 mod pairs;
 mod row_form;
@@ -34,6 +36,7 @@ mod table_test;
 
 pub use build::build;
 pub use hashed::{HashJoin, TABLE, small_path, small_side};
+pub use mapped::MappedJoin;
 pub use measure::{Measured, measure};
 pub use pairs::JoinReducer;
 pub use row_form::RowForm;
@@ -59,7 +62,7 @@ pub const LOOKUPS: [&str; 3] = ["Yunti.HashJoinMapper", "Yunti.LookupRowsMapper"
 /// Mapper that writes a line for each row of the small table of a hash join.
 pub const SMALL_ROWS: &str = "Yunti.SmallRowsMapper";
 
-/// Setting: the name of the side file of a hash join.
+/// Setting: the name of the side file of a hash join, or of the table (`--table`).
 pub const SMALL: &str = "join.small";
 
 /// Purpose of the memory of a table, for messages.

@@ -15,7 +15,7 @@ final class Request {
   final List<Stage> stages = new ArrayList<>();
   /** Directory of the last job's output. */
   String output;
-  /** Class libraries and side files, as local paths. */
+  /** Class libraries, side files and tables, as local paths. */
   final List<Path> files = new ArrayList<>();
   /** Files for the tasks, as {@code PATH#PLACE}: the place in a task's directory. */
   final List<String> shipped = new ArrayList<>();

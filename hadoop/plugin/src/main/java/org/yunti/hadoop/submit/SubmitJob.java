@@ -47,8 +47,8 @@ import org.yunti.hadoop.warm.WarmStart;
 
 /**
  * Submits a job to a cluster on which its tasks are native throughout. {@code yunti run --on yarn} calls it. The job
- * file names class libraries and side files by their paths in a task's directory. Exit codes are the command line's: 1
- * job failed, 2 usage, 3 input, 6 user code failed, 8 output exists.
+ * file names class libraries, side files and tables by their paths in a task's directory. Exit codes are the command
+ * line's: 1 job failed, 2 usage, 3 input, 6 user code failed, 8 output exists.
  */
 public final class SubmitJob extends Configured implements Tool {
   /** Exit codes of Yunti's command line. */
