@@ -1,0 +1,473 @@
+package org.yunti.table;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import org.yunti.table.format.TableFile;
+import org.yunti.table.format.Xxh64;
+import org.yunti.table.schema.Column;
+import org.yunti.table.schema.Schema;
+
+/**
+ * A table in a file that {@code yunti table build} wrote, mapped into this process. Opening reads a few kilobytes, and
+ * rows are read where they are: nothing is on the heap. Threads share one table.
+ *
+ * <pre>{@code
+ *   try (SharedTable users = SharedTable.open(Paths.get("users.ytab"))) {
+ *     Row user = users.get(4711);
+ *     String name = user == null ? "nobody" : user.getUtf8("name");
+ *   }
+ * }</pre>
+ *
+ * <p>After {@link #close}, lookups and rows throw IllegalStateException. A damaged table gives a
+ * {@link TableException}, at the open or when the damaged bytes are first used.
+ */
+public final class SharedTable implements AutoCloseable, Iterable<Row> {
+  private final Path path;
+  private final Options options;
+  private final FileIdentity identity;
+  private final TableFile file;
+  private final Slots slots;
+  private final Order order;
+  private final Column[] keyColumns;
+  private final Column keyColumn;
+  private final boolean isInteger;
+  private final boolean isBytes;
+  private final boolean isEmpty;
+  private final long seed;
+  /** A row for each thread whose lookup needs the array of a key. */
+  private final ThreadLocal<Row> spare = ThreadLocal.withInitial(this::row);
+
+  private SharedTable(Path path, Options options) throws IOException {
+    this.path = path;
+    this.options = options;
+    // Before the open: if the file is replaced in between, reopen() opens once too often, and misses nothing.
+    identity = new FileIdentity(path);
+    file = new TableFile(path, options.access());
+    slots = new Slots(file);
+    order = file.header.isSorted ? new Order(file, slots) : null;
+    keyColumns = file.schema.key().toArray(new Column[0]);
+    keyColumn = keyColumns.length == 1 ? keyColumns[0] : null;
+    isInteger = keyColumn != null && keyColumn.type().isInteger();
+    isBytes = keyColumn != null && !isInteger;
+    isEmpty = file.header.keys == 0;
+    seed = file.header.seed;
+    if (options.isVerified()) {
+      try {
+        verify();
+      } catch (RuntimeException e) {
+        close();
+        throw e;
+      }
+    }
+  }
+
+  /** Opens a table. */
+  public static SharedTable open(Path path) throws IOException {
+    return open(path, Options.usual());
+  }
+
+  public static SharedTable open(Path path, Options options) throws IOException {
+    return new SharedTable(path, options);
+  }
+
+  /**
+   * Writes an object with all it refers to: records, enums, texts, lists, sets, maps, numbers, arrays of numbers,
+   * Optional and times. {@link org.yunti.table.frozen.Frozen} reads it in place.
+   *
+   * @throws IllegalArgumentException if it has an object that cannot be frozen, with the path to it
+   */
+  public static void freeze(Object graph, Path path) throws IOException {
+    org.yunti.table.frozen.Frozen.write(graph, path);
+  }
+
+  /**
+   * Returns a table of the file that now has this path's name, or this table if that is the same file. This table goes
+   * on with its old file until it is closed.
+   */
+  public SharedTable reopen() throws IOException {
+    return identity.equals(new FileIdentity(path)) ? this : open(path, options);
+  }
+
+  /** Closes the table for all threads. A lookup that runs beside it ends, or throws IllegalStateException. */
+  @Override
+  public void close() {
+    file.memory.close();
+  }
+
+  public boolean isClosed() {
+    return file.memory.isClosed();
+  }
+
+  /** Returns the number of keys. */
+  public long size() {
+    return file.header.keys;
+  }
+
+  /** Returns the number of rows, which is the number of keys unless a key may have several. */
+  public long rowCount() {
+    return file.header.rows;
+  }
+
+  public Schema schema() {
+    return file.schema;
+  }
+
+  public Path path() {
+    return path;
+  }
+
+  /** Returns the number of a column. */
+  public int column(String name) {
+    return file.schema.column(name);
+  }
+
+  /** Returns a row for {@link #find}, at no key yet. */
+  public Row row() {
+    return new Row(file, file.schema.layout());
+  }
+
+  /** Returns an empty key, for keys of several columns and for bounds. */
+  public Key key() {
+    return new Key(file);
+  }
+
+  /** Returns lookups of many keys at once. */
+  public Batch batch() {
+    return new Batch(this);
+  }
+
+  // Lookups. If a key has several rows, they find the first.
+
+  /** Moves a row to the one of an integer key. Returns false if the table has no such key. */
+  public boolean find(long key, Cells row) {
+    requireInteger();
+    requireOwn(row);
+    try {
+      if (isEmpty()) {
+        return false;
+      }
+      return slots.move(slots.slot(Xxh64.hash(key, seed)), row) && isKey(row, key);
+    } catch (InternalError e) {
+      throw file.cut(e);
+    }
+  }
+
+  /** Moves a row to the one of a key of the type {@code utf8}. */
+  public boolean find(String key, Cells row) {
+    requireBytes();
+    requireOwn(row);
+    Key bytes = row.scratch(this).clear().add(key);
+    return find(bytes.bytes(), 0, bytes.length(), row);
+  }
+
+  /** Moves a row to the one of a key of the type {@code utf8} or {@code bytes}. */
+  public boolean find(byte[] key, Cells row) {
+    return find(key, 0, key.length, row);
+  }
+
+  public boolean find(byte[] key, int offset, int length, Cells row) {
+    requireBytes();
+    requireOwn(row);
+    if (offset < 0 || length < 0 || offset > key.length - length) {
+      throw new IndexOutOfBoundsException(length + " bytes at " + offset + " of an array of " + key.length);
+    }
+    try {
+      return !isEmpty() && slots.move(slots.slot(Xxh64.hash(key, offset, length, seed)), row)
+          && isKey(row, key, offset, length);
+    } catch (InternalError e) {
+      throw file.cut(e);
+    }
+  }
+
+  /** Moves a row to the one of a key of all columns. */
+  public boolean find(Key key, Cells row) {
+    requireOwn(row);
+    if (key.file() != file) {
+      throw new IllegalArgumentException("the key is one of another table");
+    }
+    key.requireAll();
+    try {
+      return !isEmpty() && slots.move(slots.slot(key.hash()), row) && key.isOf(row);
+    } catch (InternalError e) {
+      throw file.cut(e);
+    }
+  }
+
+  /** Returns the row of an integer key, or null. */
+  public Row get(long key) {
+    Row row = row();
+    return find(key, row) ? whole(row) : null;
+  }
+
+  /** Returns the row of a key of the type {@code utf8}, or null. */
+  public Row get(String key) {
+    return copy(spare(key));
+  }
+
+  public Row get(byte[] key) {
+    return get(key, 0, key.length);
+  }
+
+  /** Returns the row of a key of the type {@code utf8} or {@code bytes}, or null. */
+  public Row get(byte[] key, int offset, int length) {
+    Row row = row();
+    return find(key, offset, length, row) ? whole(row) : null;
+  }
+
+  /** Returns the row of a key of several columns, in the order of the key; or null. */
+  public Row get(Object... key) {
+    return copy(spare(key));
+  }
+
+  /** Returns the row of a key, or null. */
+  public Row get(Key key) {
+    Row row = row();
+    return find(key, row) ? whole(row) : null;
+  }
+
+  /** Finds a row that the next lookup of the thread moves. */
+  Row spare(String key) {
+    Row found = spare.get();
+    return find(key, found) ? found : null;
+  }
+
+  Row spare(Object... key) {
+    Row found = spare.get();
+    return find(found.scratch(this).clear().addAll(key), found) ? found : null;
+  }
+
+  private Row copy(Row found) {
+    if (found == null) {
+      return null;
+    }
+    Row row = row();
+    row.moveTo(found);
+    return whole(row);
+  }
+
+  /** Reads what other threads would otherwise read side by side. */
+  private static Row whole(Row row) {
+    row.readStarts();
+    return row;
+  }
+
+  /** Returns all rows of a key, in the order of the input. */
+  public Rows getAll(long key) {
+    return new Rows.OfKey(this, get(key));
+  }
+
+  public Rows getAll(String key) {
+    return new Rows.OfKey(this, get(key));
+  }
+
+  public Rows getAll(byte[] key) {
+    return new Rows.OfKey(this, get(key));
+  }
+
+  public Rows getAll(Key key) {
+    return new Rows.OfKey(this, get(key));
+  }
+
+  public Rows getAll(Object... key) {
+    return new Rows.OfKey(this, get(key));
+  }
+
+  /** Looks up many keys at once, and returns how many have a row; the batch has the rows. */
+  public int getAll(long[] keys, Batch batch) {
+    return batch.find(keys, 0, keys.length);
+  }
+
+  public int getAll(String[] keys, Batch batch) {
+    return batch.find(keys, 0, keys.length);
+  }
+
+  // Walks.
+
+  /** Returns all rows, in no order that means anything. */
+  public Rows rows() {
+    return new Rows.All(this);
+  }
+
+  @Override
+  public Iterator<Row> iterator() {
+    return rows().iterator();
+  }
+
+  /** Returns all rows in the order of keys. The table was built with an order. */
+  public Rows sorted() {
+    return new Rows.Sorted(this, requireOrder(), 0, size());
+  }
+
+  /** Returns the rows with keys from one, which is included, to another, which is not. */
+  public Rows range(long from, long to) {
+    return range(key().add(from), key().add(to));
+  }
+
+  public Rows range(String from, String to) {
+    return range(key().add(from), key().add(to));
+  }
+
+  /**
+   * Returns the rows with keys from one bound to another. Bounds may have the first columns of the key only; null is no
+   * bound.
+   */
+  public Rows range(Key from, Key to) {
+    Order of = requireOrder();
+    Row row = row();
+    try {
+      long begin = from == null ? 0 : of.find(from, false, false, row);
+      long end = to == null ? size() : of.find(to, false, false, row);
+      return new Rows.Sorted(this, of, begin, end);
+    } catch (InternalError e) {
+      throw file.cut(e);
+    }
+  }
+
+  /** Returns the rows whose keys begin with a text, in the order of keys. */
+  public Rows prefix(String text) {
+    return prefix(key().add(text));
+  }
+
+  /** Returns the rows whose keys begin with these columns; a text as the last one is the begin of texts. */
+  public Rows prefix(Key prefix) {
+    Order of = requireOrder();
+    Row row = row();
+    try {
+      return new Rows.Sorted(this, of, of.find(prefix, true, false, row), of.find(prefix, true, true, row));
+    } catch (InternalError e) {
+      throw file.cut(e);
+    }
+  }
+
+  private Order requireOrder() {
+    if (order == null) {
+      throw new IllegalStateException(path + " has no order of keys; build it with --sorted");
+    }
+    return order;
+  }
+
+  // Views.
+
+  /**
+   * Returns rows as an interface whose getters read them: {@code long userId()}, {@code getUserId()} or
+   * {@code user_id()} for the column {@code user_id}. A class for it is made once.
+   */
+  public <T> TypedTable<T> view(Class<T> type) {
+    return new TypedTable<>(this, Shape.view(file, file.schema.layout(), type));
+  }
+
+  /** Returns rows as copies in a record class (Java 16), whose components have the names of columns. */
+  public <T> TypedTable<T> as(Class<T> type) {
+    return new TypedTable<>(this, Shape.copy(file, file.schema.layout(), type));
+  }
+
+  /**
+   * Returns a read-only map. Its keys are Long, Integer, Short, Byte or Boolean for integers, String for texts, byte[]
+   * for bytes, and List for keys of several columns. Its values are views of an interface, records, or Rows.
+   */
+  public <K, V> Map<K, V> asMap(Class<K> key, Class<V> value) {
+    return new TableMap<>(this, key, new TypedTable<>(this, Shape.of(file, file.schema.layout(), value)));
+  }
+
+  /**
+   * Checks all of the file: sums, places, rows, and that each key is found.
+   *
+   * @throws TableException at the first fault
+   */
+  public void verify() {
+    try {
+      Verification.run(this, order);
+    } catch (InternalError e) {
+      throw file.cut(e);
+    }
+  }
+
+  // For the classes beside.
+
+  TableFile file() {
+    return file;
+  }
+
+  Slots slots() {
+    return slots;
+  }
+
+  List<Column> keyColumns() {
+    return file.schema.key();
+  }
+
+  boolean isEmpty() {
+    if (isEmpty && file.memory.isClosed()) {
+      file.memory.getByte(0);
+    }
+    return isEmpty;
+  }
+
+  boolean isKey(Cells row, long key) {
+    return Values.integer(file.memory, keyColumn.type(), row.begin + keyColumn.at()) == key;
+  }
+
+  private boolean isKey(Cells row, byte[] key, int offset, int length) {
+    long begin = row.start(keyColumn.at());
+    return row.start(keyColumn.at() + 1) - begin == length && file.memory.equal(begin, key, offset, length);
+  }
+
+  void requireOwn(Cells row) {
+    if (row.file != file || row.layout != file.schema.layout()) {
+      throw new IllegalArgumentException("the row is one of another table; take one of row()");
+    }
+  }
+
+  void requireInteger() {
+    if (!isInteger) {
+      throw wrongKey("a number");
+    }
+  }
+
+  void requireBytes() {
+    if (!isBytes) {
+      throw wrongKey("a text or bytes");
+    }
+  }
+
+  private IllegalArgumentException wrongKey(String given) {
+    return new IllegalArgumentException(given + " is no key of " + path + ": its key is " + file.schema.key());
+  }
+
+  @Override
+  public String toString() {
+    return path + " " + file.schema + ", " + size() + " keys";
+  }
+
+  /** Numbers that distinguish a file from the one that replaced it. */
+  private static final class FileIdentity {
+    private final Object number;
+    private final long bytes;
+    private final long changed;
+
+    FileIdentity(Path path) throws IOException {
+      BasicFileAttributes of = Files.readAttributes(path, BasicFileAttributes.class);
+      number = of.fileKey();
+      bytes = of.size();
+      changed = of.lastModifiedTime().toMillis();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      FileIdentity of = (FileIdentity) other;
+      return Objects.equals(number, of.number) && bytes == of.bytes && changed == of.changed;
+    }
+
+    @Override
+    public int hashCode() {
+      return Objects.hash(number, bytes, changed);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package org.yunti.table.format;
+
+import org.yunti.table.memory.Memory;
+
+/** Lengths in LEB128, of at most 5 bytes. */
+public final class Lengths {
+  private static final int BYTES_MAX = 5;
+
+  private Lengths() {
+  }
+
+  /**
+   * Reads lengths, and writes the begins of the values behind them and the end of the last.
+   *
+   * @return the end of the last; the caller compares it with the row's
+   */
+  public static long read(TableFile file, long at, long end, long[] starts, int count) {
+    Memory memory = file.memory;
+    for (int i = 1; i <= count; i++) {
+      long length = length(file, at, end);
+      at += bytes(memory, at);
+      starts[i] = length;
+    }
+    starts[0] = at;
+    for (int i = 1; i <= count; i++) {
+      at += starts[i];
+      starts[i] = at;
+    }
+    return at;
+  }
+
+  /** Returns a length. */
+  public static long length(TableFile file, long at, long end) {
+    if (at >= end) {
+      throw file.damaged("a length at " + at + " is behind its row");
+    }
+    int first = file.memory.getByte(at);
+    return first >= 0 ? first : longer(file, at, end);
+  }
+
+  private static long longer(TableFile file, long at, long end) {
+    long length = 0;
+    for (int i = 0; i < BYTES_MAX && at + i < end; i++) {
+      int part = file.memory.getByte(at + i);
+      length |= (part & 0x7fL) << 7 * i;
+      if (part >= 0) {
+        return length;
+      }
+    }
+    throw file.damaged("a length at " + at + " does not end");
+  }
+
+  /** Returns the bytes of a length that was read. */
+  public static int bytes(Memory memory, long at) {
+    int i = 0;
+    while (memory.getByte(at + i) < 0) {
+      i++;
+    }
+    return i + 1;
+  }
+}
