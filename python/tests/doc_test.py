@@ -17,9 +17,16 @@ import unittest
 from case import BOOKS, ROOT, Case, without_numpy
 
 import yunti
+from yunti.data import native
 
 GUIDE = pathlib.Path(ROOT, "docs/guide/python.md")
+TABLES = pathlib.Path(ROOT, "docs/guide/tables.md")
+TABLE_PROGRAM = os.path.join(ROOT, "dist/libexec/yunti-table")
 PACKAGE = pathlib.Path(yunti.__file__).parent
+
+
+def blocks_of(page):
+    return re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
 
 
 def load_tests(loader, tests, pattern):
@@ -60,7 +67,7 @@ class Guide(Case):
         missing = [name for name in ("numpy", "pyarrow", "pandas") if importlib.util.find_spec(name) is None]
         if missing:
             self.skipTest(f"{', '.join(missing)} is not installed")
-        blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.S)
+        blocks = blocks_of(GUIDE)
         self.assertGreater(len(blocks), 8)
         os.symlink(BOOKS, self.path("books"))
         rng = random.Random(3)
@@ -81,6 +88,21 @@ assert counted == {sessions}
 assert longest == { {key: max(n) for key, n in starts.items()} }
 assert means == { {key: sum(n) / len(n) for key, n in starts.items()} }
 """)
+
+    @unittest.skipUnless(os.path.exists(TABLE_PROGRAM) and native.library(), "yunti-table is not built: make table")
+    def test_blocks_of_shared_tables_run(self):
+        missing = [name for name in ("numpy", "pyarrow", "pandas") if importlib.util.find_spec(name) is None]
+        if missing:
+            self.skipTest(f"{', '.join(missing)} is not installed")
+        self.file("users.csv", "user_id,name,city,score\n4711,Ada,London,0.5\n4712,Li,Paris,\n")
+        self.file("shops.csv", "shop,day,sold\nnorth,1,10\nnorth,31,20\nsouth,1,30\n")
+        for name, *words in (["users", "--key", "user_id", "--columns", "name,city:dict,score:f32?"],
+                             ["shops", "--key", "shop,day", "--sorted"]):
+            build = [TABLE_PROGRAM, "build", name + ".csv", *words, "-q", "-o", name + ".ytab"]
+            subprocess.run(build, cwd=self.folder, check=True)
+        out, _ = self.python("\n".join(blocks_of(TABLES)))
+        self.assertIn("[0.5 -- --] [ True False  True]", out)
+        self.assertTrue(out.endswith("\n10\n20\n['north', 'north']\n"), out)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ TESTS = ["core_test." + name for name in (
          "Words.test_slices_of_the_batch", "Words.test_slices_with_numbers", "Words.test_reducer_and_combiner",
          "Words.test_records", "Types.test_each_type_of_values_arrives",
          "Types.test_reducers_get_the_types_of_the_mapper", "Groups.test_joiner", "Functions",
-         "Errors.test_a_traceback_names_line_file_and_batch")] + ["kinds_test"]
+         "Errors.test_a_traceback_names_line_file_and_batch")] + ["kinds_test", "tables_test.Keys"]
 
 
 def interpreters():

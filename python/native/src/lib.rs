@@ -1,7 +1,8 @@
-//! Kernels of the Python package, for ctypes: a batch at a time, without the interpreter.
+//! Native code of the Python package, for ctypes: a batch at a time, without the interpreter.
 //! One of the listed files with `unsafe`: it views memory of the caller as slices.
 //!
-//! The package works without this library too, by NumPy. Its tests compare both.
+//! Without this library, the package does the work of the kernels by NumPy, and its tests compare both. Shared tables
+//! (`table`) need it.
 //!
 //! SAFETY of this file: the package passes buffers of NumPy that live during the call, with their own lengths, and
 //! writes into buffers that nobody else sees.
@@ -9,11 +10,12 @@
 mod cut;
 mod numbers;
 mod slices;
+mod table;
 
 use slices::{Columns, Slices};
 
 /// Version of these functions; the package refuses another one.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Slices of a buffer, as the caller has them.
 #[repr(C)]

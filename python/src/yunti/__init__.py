@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from .data.columns import Records as Records
     from .data.columns import Slices as Slices
     from .data.ordered import OrderedKeys as OrderedKeys
+    from .data.shared.columns import TableColumns as TableColumns
+    from .data.shared.table import SharedTable as SharedTable
     from .dataset import Dataset as Dataset
     from .dataset import read as read
     from .folder import Folder as Folder
@@ -65,6 +67,8 @@ _MODULES = {
     "data.types": "bytes f32 f64 i32 i64 none one slice text u32 u64",
     "data.columns": "Records Slices",
     "data.ordered": "OrderedKeys",
+    "data.shared.columns": "TableColumns",
+    "data.shared.table": "SharedTable",
     "dataset": "Dataset read",
     "folder": "Folder",
     "formats": "Chunk reader writer",

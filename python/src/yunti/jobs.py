@@ -28,7 +28,7 @@ from .results.table import Table
 FLAGS = frozenset("""
     overwrite wait durable resume no_mmap input_format key_columns value_columns output_format output_key_columns
     output_value_columns compress named_output file name mode reduces key_type descending deterministic attempts timeout
-    bad_records sandbox worker_memory on key_order side_file lib isolate partitioner memory threads split_size scratch spill_codec report html quiet ship archive
+    bad_records sandbox worker_memory on key_order side_file table lib isolate partitioner memory threads split_size scratch spill_codec report html quiet ship archive
 """.split())
 
 #: Flags that the job itself sets.

@@ -9,7 +9,7 @@ import ctypes
 import os
 from typing import Any, Callable, Optional, Tuple
 
-VERSION = 1
+VERSION = 2
 PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin", "libyunti_python.so")
 
 
