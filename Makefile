@@ -16,7 +16,7 @@ place = cmp -s $(1) $(2) || install -D $(1) $(2)
 
 .DEFAULT_GOAL := help
 .PHONY: help run yunti test test-engine test-api test-formats test-house test-conformance test-benches test-hadoop test-observe \
-        test-machine test-namenode test-capacity test-python test-sql test-stores test-warmup test-web test-full-engine test-full-hadoop test-full-namenode \
+        test-machine test-namenode test-capacity test-python test-sql test-stores test-table test-warmup test-web test-full-engine test-full-hadoop test-full-namenode \
         test-full-observe test-full-web soak soak-files bench bench-quick dist install lint clean
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo 'make test-namenode       test a NameNode under load, killed, with plug-ins, by Hadoop tests (JDK 17, Maven)'
 	@echo 'make test-sql            test yunti sql against DuckDB, SQLite and DataFusion, and its licences (pip)'
 	@echo 'make test-python         install the wheel in a fresh environment; test it on every CPython found (pip)'
+	@echo 'make test-table          test yunti table: random and damaged tables, the command, the reader for Java (JDK 17, Maven)'
 	@echo 'make test-warmup         test yunti warmup on services and programs (JDK 17 and 25)'
 	@echo 'make test-capacity       test yunti capacity and watch on services with known costs (JDK 17 and 25)'
 	@echo 'make test-web            compare compiled Velocity templates with stock Velocity (JDK 17, Maven)'
@@ -64,6 +65,8 @@ help:
 	@echo 'make stores              build yunti-stores: s3://, gs://, az://, http(s):// and hdfs://'
 	@echo 'make sql                 build yunti sql: queries over files (290 crates; 15 minutes on 2 cores)'
 	@echo 'make warmup              build yunti warmup, which starts JVM services warm'
+	@echo 'make table               build yunti table: one table for all processes'
+	@echo 'make table-java          build yunti-table.jar, the reader of tables for Java 8 to 25 (JDK 17, Maven)'
 	@echo 'make capacity            build yunti capacity and yunti watch: what a service can carry'
 	@echo 'make python              build the wheel for Python, with yunti inside (pip)'
 	@echo 'make web                 build the jars for Velocity templates, and print where they are (JDK 17, Maven)'
@@ -128,7 +131,7 @@ test:
 	@$(PYTHON) tools/tests/run.py
 
 test-engine test-api test-formats test-conformance test-benches test-house test-hadoop test-observe test-machine test-namenode \
-    test-capacity test-python test-sql test-stores test-warmup test-web: test-%:
+    test-capacity test-python test-sql test-stores test-table test-warmup test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
@@ -281,6 +284,21 @@ bench-warmup: warmup
 	@tools/setup hadoop
 	$(PYTHON) benches/warmup/run.py $(ARGS)
 
+# ---- table ----
+
+.PHONY: table table-java
+# `yunti table`: shared tables.
+table:
+	@tools/setup build
+	@$(MAKE) --no-print-directory -s yunti
+	$(CARGO_BUILD) --package yunti-table-command
+	@$(call place,$(BUILT)/yunti-table,$(DIST)/libexec/yunti-table)
+
+# The reader for Java 8 to 25: build/table/yunti-table/yunti-table.jar
+table-java:
+	@tools/setup hadoop
+	mvn -q -B -f table/java/pom.xml -DskipTests package
+
 # ---- capacity ----
 
 .PHONY: capacity bench-capacity
@@ -416,7 +434,7 @@ dist:
 	  $(DIST)/share/{doc/yunti,man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
 	install $(TARGET)/$(PROFILE)/yunti $(DIST)/bin/yunti
 	strip $(DIST)/bin/yunti
-	cmake -S api -B build/dist-api -DCMAKE_INSTALL_LIBDIR=lib > /dev/null
+	cmake -S api -B build/dist-api -DCMAKE_INSTALL_LIBDIR=lib -DYUNTI_TABLE_LIBRARY=OFF > /dev/null
 	cmake --install build/dist-api --prefix $(abspath $(DIST)) > /dev/null
 	$(DIST)/bin/yunti man --dir $(DIST)/share/man/man1
 	$(DIST)/bin/yunti completions bash > $(DIST)/share/bash-completion/completions/yunti

@@ -54,7 +54,7 @@ class House(unittest.TestCase):
                      for name in re.findall(r"`([\w-]+)`", names)}
         for part in ("base", "base/program", "engine", "cli", "formats", "fuzz", "hadoop/native", "machine", "machine/crash",
                      "machine/doctor", "machine/ext4", "machine/settings",
-                     "observe", "observe/gc", "probe", "namenode/load", "stores", "warmup", "warmup/gate", "warmup/replay",
+                     "observe", "observe/gc", "probe", "namenode/load", "stores", "table", "warmup", "warmup/gate", "warmup/replay",
                      "capacity", "capacity/load", "capacity/model", "capacity/watch"):
             wanted = {name for name in tomllib.loads(read(f"{part}/Cargo.toml")).get("dependencies", {})
                       if not name.startswith("yunti")}

@@ -22,9 +22,10 @@ INPUTS = {
     "stores": (*CORE, "stores/", "engine/src/env/stores/", "hadoop/cluster/"),
     "sql": (*CORE, "api/rust/", "formats/", "sql/"),
     "namenode": (*CORE, "namenode/", "hadoop/cluster/"),
+    "table": (*CORE, "table/"),
     "warmup": (*CORE, "warmup/"),
     "capacity": (*CORE, "probe/", "observe/", "capacity/"),
-    "python": (*CORE, "python/", "docs/guide/python.md"),
+    "python": (*CORE, "python/", "table/", "docs/guide/python.md", "docs/guide/tables.md"),
     "web": ("web/",),
 }
 # What prepares every test is an input of all.

@@ -34,7 +34,7 @@ IN_PAIRS = (
     "crash reports with hostile logs, files and collectors", "plug-ins in a NameNode", "DataNodes without disks", "audit logs replayed",
 )
 PARTS = ("engine", "api", "formats", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode",
-         "python", "stores", "sql", "warmup", "capacity", "web")
+         "python", "stores", "sql", "table", "warmup", "capacity", "web")
 
 
 @dataclass
@@ -93,10 +93,10 @@ def no_llvm():
     return None if shutil.which(config) else "there is no LLVM 19: tools/setup sql"
 
 
-def on_jdk_25(*modules):
-    """Returns the command for tests of web/ on JDK 25; JDK 17 compiles them."""
+def on_jdk_25(*modules, project="web/pom.xml"):
+    """Returns the command for tests of web/, or of another project, on JDK 25; JDK 17 compiles them."""
     home = jdks.find(["25"]).get("25", ("", ""))[1]
-    return ["mvn", "-B", "-f", "web/pom.xml", *modules, f"-Djvm={home}/bin/java", "test"]
+    return ["mvn", "-B", "-f", project, *modules, f"-Djvm={home}/bin/java", "test"]
 
 
 def cmake(source, build, compiler):
@@ -352,12 +352,23 @@ SUITES = [
           counts.read_unittest, {"YUNTI": YUNTI}),
     Suite("namenode", "comparison of results with stock", [[PYTHON, "namenode/stock-tests/compare_test.py"]],
           counts.read_unittest),
-    *(Suite("python", name, [["make", "-s", "python-environment"],
+    *(Suite("python", name, [["make", "-s", "python-environment", "table"],
                              [os.path.join(BUILD, "python-environment/bin/python"), "-m", "unittest", "discover", "-v",
                               "-s", "python/tests", "-p", pattern]], counts.read_unittest, {"YUNTI_INSTALLED": "1"},
             skip=no_pypi)
-      for name, pattern in (("the wheel in a fresh environment", "[acdkq]*_test.py"),
+      for name, pattern in (("the wheel in a fresh environment", "[acdkqt]*_test.py"),
                             ("the wheel on each CPython", "pythons_test.py"))),
+    Suite("table", "unit tests, random and damaged tables",
+          [["cargo", "test", "--profile", "tested", "--locked", "-p", "yunti-table", "--no-fail-fast", "--", "--show-output"]],
+          counts.read_cargo),
+    Suite("table", "tables by the command", [["make", "-s", "table"], [PYTHON, "table/tests/table_test.py"]],
+          counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("table", "tables from queries", [["make", "-s", "sql", "table"], [PYTHON, "table/tests/query_test.py"]],
+          counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("table", "reader for Java", [["make", "-s", "table"], ["mvn", "-B", "-f", "table/java/pom.xml", "package"]],
+          counts.read_surefire),
+    Suite("table", "reader for Java on JDK 25", [["make", "-s", "table"], on_jdk_25(project="table/java/pom.xml")],
+          counts.read_surefire, skip=no_jdk_25),
     Suite("warmup", "unit tests", [["cargo", "test", "--profile", "tested", "--locked", "-p", "yunti-warmup", "-p", "yunti-replay",
                                     "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
     Suite("warmup", "services that start warm", [["make", "-s", "warmup"], [PYTHON, "warmup/tests/warmup_test.py"]],

@@ -22,6 +22,7 @@ pub fn unsafe_files(tree: &Tree) -> Vec<String> {
         "namenode/",
         "python/",
         "sql/",
+        "table/",
         "warmup/",
     ];
     let is_whole = |path: &str| tops.iter().any(|top| path.starts_with(top));
