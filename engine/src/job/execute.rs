@@ -497,8 +497,7 @@ impl JobMemory {
 /// Returns the settings of a job; a class that writes its output finds types and columns of the records there, and the
 /// memory that each instance may hold.
 fn settings_of_writer(spec: &JobSpec, plan: &Plan, memory_bytes: u64) -> Settings {
-    let mut settings = spec.settings.clone();
-    tables::add_to(&mut settings, &spec.tables);
+    let mut settings = tables::with_places(spec.settings.clone(), &spec.tables);
     if plan.writer.is_some() {
         let (key, value) = plan.output_types;
         let Columns { key: key_columns, value: value_columns } = &spec.output_columns;

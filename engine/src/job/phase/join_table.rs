@@ -60,8 +60,7 @@ fn path_of<'s>(
     }
     side_files::check(&spec.side_files, &*env.files)?;
     let (host, bad) = (Host::of(env, control.cancelled()), BadRecords::default());
-    let mut settings = spec.settings.clone();
-    tables::add_to(&mut settings, &spec.tables);
+    let settings = tables::with_places(spec.settings.clone(), &spec.tables);
     let job = JobContext::with_host(settings, Default::default(), Vec::new(), host, bad, Workspace::default());
     let context = TaskContext::new(job, false, 0, 0);
     Ok(join::small_side(&context, &spec.side_files)?.map(|path| (path, context)))

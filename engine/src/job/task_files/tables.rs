@@ -20,9 +20,10 @@ const HEADER_BYTES: u64 = 4096;
 /// Bytes of all checksums for each byte of a table: 4 for 65,536.
 const BYTES_A_SUM: u64 = 65_536 / 4;
 
-/// Adds the places of tables to the settings of a job.
-pub fn add_to(settings: &mut Settings, tables: &BTreeMap<String, PathBuf>) {
+/// Returns the settings that classes of a job see: its own, and the places of its tables.
+pub fn with_places(mut settings: Settings, tables: &BTreeMap<String, PathBuf>) -> Settings {
     settings.extend(tables.iter().map(|(name, path)| (format!("{TABLE}{name}"), path.to_string_lossy().into_owned())));
+    settings
 }
 
 /// Checks that files are tables. Errors: `Usage` for a name or a path that no setting can have; `Input` for a file that
@@ -33,14 +34,9 @@ pub fn check(tables: &BTreeMap<String, PathBuf>) -> Result<()> {
             let error = Error::new(Code::Usage, format!("the path of the table {name} is not UTF-8"));
             return Err(error.at_path(path.to_string_lossy()));
         }
-        open(path)?;
+        Table::open(path)?;
     }
     Ok(())
-}
-
-/// Opens a table. Errors: as those of `check`.
-pub fn open(path: &Path) -> Result<Table> {
-    Table::open(path)
 }
 
 /// Returns true if classes can find a table by this name.
@@ -77,8 +73,7 @@ mod tests {
         for name in ["", "a b", "a=b", "ä"] {
             assert!(!is_name(name), "{name}");
         }
-        let mut settings = Settings::new();
-        add_to(&mut settings, &[("users".to_string(), PathBuf::from("/x/users.ytab"))].into());
+        let settings = with_places(Settings::new(), &[("users".to_string(), PathBuf::from("/x/users.ytab"))].into());
         assert_eq!(settings["yunti.table.users"], "/x/users.ytab");
     }
 
