@@ -8,7 +8,7 @@ pub mod encoder;
 pub mod output;
 pub mod part_file;
 pub mod top;
-mod value_text;
+pub mod value_text;
 
 pub use compressor_pool::CompressorPool;
 pub use encoder::Encoder;

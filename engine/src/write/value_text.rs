@@ -28,14 +28,16 @@ pub fn put(kind: Type, bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-fn put_signed(n: i64, out: &mut Vec<u8>) {
+/// Appends an integer in decimal.
+pub fn put_signed(n: i64, out: &mut Vec<u8>) {
     if n < 0 {
         out.push(b'-');
     }
     put_unsigned(n.unsigned_abs(), out);
 }
 
-fn put_unsigned(mut n: u64, out: &mut Vec<u8>) {
+/// Appends an integer without a sign in decimal.
+pub fn put_unsigned(mut n: u64, out: &mut Vec<u8>) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     loop {

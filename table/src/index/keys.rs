@@ -98,7 +98,7 @@ pub fn matches<'a>(schema: &Schema, values: impl Iterator<Item = &'a [u8]>, mut 
 }
 
 /// Returns an integer of any width as 8 bytes, so that a reader needs one way to hash them.
-fn widened(kind: Kind, value: &[u8]) -> [u8; 8] {
+pub fn widened(kind: Kind, value: &[u8]) -> [u8; 8] {
     let is_negative = kind.is_signed() && value.last().is_some_and(|byte| *byte >= 0x80);
     let mut wide = [if is_negative { 0xff } else { 0 }; 8];
     wide.iter_mut().zip(value).for_each(|(wide, byte)| *wide = *byte);

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use yunti_base::{Code, Error, Result};
 use yunti_table::format::Kind;
+use yunti_table::index::keys::widened;
 use yunti_table::read::{Row, Table};
 
 use super::hashed::LeftRecord;
@@ -18,6 +19,7 @@ use super::{Cut, JoinKind, SMALL, Side};
 use crate::library::applications::columns::ShortLines;
 use crate::library::settings;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
+use crate::write::value_text::{put_signed, put_unsigned};
 
 /// Name of the table among the values that the tasks of a job share.
 const SHARED: &str = "join.table.mapped";
@@ -124,25 +126,6 @@ fn integer(text: &[u8], is_signed: bool) -> Option<u64> {
     (value <= limit).then(|| if is_negative { value.wrapping_neg() } else { value })
 }
 
-/// Appends an integer in decimal.
-fn append_integer(is_negative: bool, mut value: u64, to: &mut Vec<u8>) {
-    let mut digits = [0; DIGITS_MAX + 1];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    if is_negative {
-        at -= 1;
-        digits[at] = b'-';
-    }
-    to.extend_from_slice(&digits[at..]);
-}
-
 /// Appends a value as the text that `yunti table get` prints.
 fn append_text(kind: Kind, value: &[u8], to: &mut Vec<u8>) {
     match kind {
@@ -157,11 +140,11 @@ fn append_text(kind: Kind, value: &[u8], to: &mut Vec<u8>) {
             write!(to, "{number}").expect("a vector takes all bytes");
         }
         _ => {
-            let is_negative = kind.is_signed() && value.last().is_some_and(|byte| *byte >= 0x80);
-            let mut wide = [if is_negative { 0xff } else { 0 }; 8];
-            wide.iter_mut().zip(value).for_each(|(wide, byte)| *wide = *byte);
-            let bits = u64::from_le_bytes(wide);
-            append_integer(is_negative, if is_negative { bits.wrapping_neg() } else { bits }, to);
+            let wide = widened(kind, value);
+            match kind.is_signed() {
+                true => put_signed(i64::from_le_bytes(wide), to),
+                false => put_unsigned(u64::from_le_bytes(wide), to),
+            }
         }
     }
 }
@@ -252,7 +235,7 @@ mod tests {
     fn integers_have_one_text() {
         for number in [0, 1, -1, 7, 10, 4711, i64::MAX, i64::MIN, i64::MIN + 1] {
             let mut text = Vec::new();
-            append_integer(number < 0, number.unsigned_abs(), &mut text);
+            append_text(Kind::I64, &i64::to_le_bytes(number), &mut text);
             assert_eq!(text, number.to_string().as_bytes());
             assert_eq!(integer(&text, true), Some(number as u64));
         }
