@@ -1,6 +1,6 @@
 //! Sorted rows to parts of the index: pilots, and the rows in the order of slots.
 
-use yunti_base::{Code, Error, Result};
+use yunti_base::{Code, Error};
 
 use super::gather::Gather;
 use super::order::Place;
@@ -204,9 +204,4 @@ pub fn in_parallel<T: Send>(threads: usize, count: usize, work: impl Fn(usize) -
     });
     all.sort_unstable_by_key(|(number, _)| *number);
     all.into_iter().map(|(_, result)| result).collect()
-}
-
-/// Returns the first error of several results, or all values.
-pub fn all_of<T>(results: Vec<Result<T>>) -> Result<Vec<T>> {
-    results.into_iter().collect()
 }

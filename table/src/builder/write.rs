@@ -12,7 +12,7 @@ use super::gather::Gather;
 use super::order::Places;
 use super::output::Output;
 use super::partitions::PARTITIONS;
-use super::parts::{Part, Refused, Shape, all_of, in_parallel};
+use super::parts::{Part, Refused, Shape, in_parallel};
 use super::sorted::{Counts, Sorted};
 use crate::format::header::{self, FENCE, GROUP, Header, Place, Sections};
 use crate::format::sums::{self, BLOCK};
@@ -77,7 +77,8 @@ impl Partitioned<'_> {
         };
         let mut all = Counts::default();
         let mut is_unique = true;
-        for (counts, sorted) in all_of(in_parallel(self.settings.threads, PARTITIONS, one))? {
+        for loaded in in_parallel(self.settings.threads, PARTITIONS, one) {
+            let (counts, sorted) = loaded?;
             is_unique &= counts.is_some();
             all.add(counts.unwrap_or_default());
             self.held.extend(sorted);
@@ -207,7 +208,7 @@ fn file(
     }
     let mut places = Places::new(rows.settings.budget_bytes / 4);
     let mut row_at = 0;
-    each_window(rows, shape, of.rows.bytes / u64::from(header.parts.max(1)), |first, parts| {
+    let mut put_all = |first: u32, parts: Vec<Part>| -> io::Result<()> {
         for (part, number) in parts.iter().zip(first..) {
             let number = u64::from(number);
             let slots = number * u64::from(header.slots);
@@ -220,7 +221,9 @@ fn file(
             places.add(&part.places, path)?;
         }
         Ok(())
-    })?;
+    };
+    let part_bytes = of.rows.bytes / u64::from(header.parts.max(1));
+    each_window(rows, shape, part_bytes, |first, parts| put_all(first, parts).map_err(failed))?;
     if row_at != of.rows.bytes {
         return Err(Refused::Error(Error::new(Code::Internal, "rows of a table have not the bytes that were counted")));
     }
@@ -237,7 +240,7 @@ fn each_window(
     rows: &Partitioned<'_>,
     shape: &mut Shape<'_>,
     part_bytes: u64,
-    mut hand_over: impl FnMut(u32, Vec<Part>) -> io::Result<()>,
+    mut hand_over: impl FnMut(u32, Vec<Part>) -> std::result::Result<(), Refused>,
 ) -> std::result::Result<(), Refused> {
     let sizes = shape.sizes;
     let first_part = |partition: usize| sizes.part((partition as u64) << 56);
@@ -255,8 +258,9 @@ fn each_window(
             loaded.drain(..(first - loaded_first).min(loaded.len()));
             loaded_first = first;
             let next = first + loaded.len();
-            let more = in_parallel(threads, behind - next, |at| rows.load(next + at));
-            loaded.extend(all_of(more).map_err(Refused::Error)?.into_iter().map(|(_, sorted)| sorted));
+            for more in in_parallel(threads, behind - next, |at| rows.load(next + at)) {
+                loaded.push(more.map_err(Refused::Error)?.1);
+            }
             loaded.iter().collect()
         } else {
             rows.held[first..behind].iter().collect()
@@ -269,7 +273,7 @@ fn each_window(
         }
         let parts = in_parallel(threads, (end - begin) as usize, |at| shape.part(begin + at as u32, &window));
         let parts = parts.into_iter().collect::<std::result::Result<Vec<Part>, Refused>>()?;
-        hand_over(begin, parts).map_err(|e| Refused::Error(failed(Path::new("the table"))(e)))?;
+        hand_over(begin, parts)?;
         begin = end;
     }
     Ok(())

@@ -5,10 +5,9 @@ use std::ops::Range;
 
 use yunti_base::{Code, Error, Result};
 
-use super::rows::{Row, Rows};
+use super::rows::{Row, Rows, each_or_error};
 use super::table::{Table, contradiction, number};
 use crate::format::header::FENCE;
-use crate::format::schema::Kind;
 use crate::index::order;
 
 /// Values of the first columns of a key, as they are in a row. Fewer than the key has stand for all keys with them.
@@ -27,14 +26,7 @@ pub struct Limits<'k> {
 impl Table {
     /// Yields the rows of keys within limits, in the order of keys.
     pub fn range(&self, limits: Limits<'_>) -> Result<impl Iterator<Item = Result<Row<'_>>>> {
-        let positions = self.positions(limits)?;
-        Ok(positions.flat_map(move |position| {
-            let (rows, error): (Option<Rows<'_>>, Option<Result<Row<'_>>>) = match self.rows_at(position) {
-                Ok(rows) => (Some(rows), None),
-                Err(e) => (None, Some(Err(e))),
-            };
-            rows.into_iter().flatten().chain(error)
-        }))
+        Ok(self.positions(limits)?.flat_map(|position| each_or_error(self.rows_at(position))))
     }
 
     /// Returns the places of keys within limits in the order of keys.
@@ -145,10 +137,5 @@ impl Table {
             before = Some(values);
         }
         Ok(())
-    }
-
-    /// Returns the kinds of the key's columns.
-    pub fn key_kinds(&self) -> impl Iterator<Item = Kind> + '_ {
-        self.schema.keys.iter().map(|column| self.schema.columns[*column].kind)
     }
 }

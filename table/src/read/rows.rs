@@ -105,16 +105,15 @@ impl Table {
 
     /// Yields the rows of some slots, for walks by several threads.
     pub fn rows_of_slots(&self, slots: std::ops::Range<u64>) -> impl Iterator<Item = Result<Row<'_>>> {
-        let of_slot = |slot: u64| match self.used_slot(slot) {
-            Ok(bytes) => Ok(self.rows_in(bytes.unwrap_or_default())),
-            Err(e) => Err(e),
-        };
-        slots.flat_map(move |slot| {
-            let (rows, error) = match of_slot(slot) {
-                Ok(rows) => (Some(rows), None),
-                Err(e) => (None, Some(Err(e))),
-            };
-            rows.into_iter().flatten().chain(error)
-        })
+        slots.flat_map(|slot| each_or_error(self.used_slot(slot).map(|bytes| self.rows_in(bytes.unwrap_or_default()))))
     }
+}
+
+/// Yields the rows of a slot, or the error that there is instead of them.
+pub(super) fn each_or_error(rows: Result<Rows<'_>>) -> impl Iterator<Item = Result<Row<'_>>> {
+    let (rows, error) = match rows {
+        Ok(rows) => (Some(rows), None),
+        Err(e) => (None, Some(Err(e))),
+    };
+    rows.into_iter().flatten().chain(error)
 }

@@ -184,7 +184,7 @@ impl Table {
             let Some(bytes) = self.used_slot(slot).map_err(at_path)? else { continue };
             for row in self.rows_in(bytes) {
                 key.clear();
-                keys::encode(&self.schema, row.map_err(at_path)?.key_values(), &mut key);
+                row.map_err(at_path)?.key(&mut key);
                 rows += 1;
                 if self.slot(keys::hash(&key, self.header.seed)).map_err(at_path)? != Some(slot) {
                     return Err(at_path(contradiction()));
@@ -250,7 +250,7 @@ pub(super) fn contradiction() -> Error {
 }
 
 #[inline]
-pub(super) fn section(bytes: &[u8], place: Place) -> &[u8] {
+fn section(bytes: &[u8], place: Place) -> &[u8] {
     &bytes[place.begin as usize..place.end() as usize]
 }
 
