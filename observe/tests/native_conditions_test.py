@@ -191,11 +191,15 @@ class Conditions(Refusals, InAFolder, unittest.TestCase):
         self.assertGreaterEqual(groups(document)[(0,)][0], 300)
 
     def test_more_groups_than_there_is_room_for(self):
-        with Started(self.calls, "fast", "1000") as process:
-            with Looking("native", "plain", "--count-by", "time * 128 + arg0", at=process) as looking:
-                send_line(process, "go")
-                time.sleep(4)
-                document = looking.stop()
+        # A machine that other programs share calls less often.
+        for seconds in (4, 12, 36):
+            with Started(self.calls, "fast", "1000") as process:
+                with Looking("native", "plain", "--count-by", "time * 128 + arg0", at=process) as looking:
+                    send_line(process, "go")
+                    time.sleep(seconds)
+                    document = looking.stop()
+            if document["groups_lost"]:
+                break
         self.assertEqual(len(document["counts"]["groups"]), 65536)
         self.assertGreater(document["groups_lost"], 0)
         self.assertIn("too many groups", str(document["skipped"]))

@@ -15,8 +15,10 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "runner")]
 
+import again  # noqa: E402
 import changed  # noqa: E402
 import counts  # noqa: E402
 import lanes  # noqa: E402
@@ -158,7 +160,7 @@ class Ends:
             print(f"run.py: {' '.join(step)}: {why}", file=sys.stderr, flush=True)
 
 
-def run(suite, logs=LOGS):
+def run(suite, logs=LOGS, prepare=prepare):
     """Runs a suite and returns its counts. A skip without a valid reason counts as a failure."""
     path = os.path.join(logs, re.sub(r"\W+", "-", f"{suite.part} {suite.name}").strip("-") + ".log")
     suite.log = os.path.relpath(path, ROOT)
@@ -217,6 +219,21 @@ def parts_of(arguments):
     return arguments or list(PARTS)
 
 
+def run_again(rows, minutes, logs=LOGS):
+    """Runs failed tests once more, alone (again.py), and returns the names of the tests that passed."""
+    names = []
+    for (suite, found, _), second in list(again.chosen(rows, minutes)):
+        print(f"{suite.part}: {second.name} ..", flush=True)
+        # What prepares a suite may have been undone at its end.
+        result = run(second, logs, execute)
+        if suite.end:
+            Ends.execute(suite.end)
+        if result.failures:
+            print(f"  FAILED: {'; '.join(result.failures)}\n{excerpt(second.log, result.failures)}", flush=True)
+        names += [f"{suite.part}: {suite.name}: {name}" for name in again.merge(found, result)]
+    return names
+
+
 def main(arguments):
     # A shell that starts this in the background ignores ctrl-C, and programs under test would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -258,6 +275,7 @@ def main(arguments):
         ends.interrupt()
         raise
     rows.sort(key=lambda row: suites.index(row[0]))
+    second = run_again(rows, (time.monotonic() - started) / 60)
     # Summed here, because the lanes are threads.
     for _, found, _ in rows:
         total.add(found)
@@ -276,6 +294,8 @@ def main(arguments):
             print(f"failed: {suite.part}: {suite.name}: {name}")
         for name, reason in found.skips:
             print(f"skipped: {suite.part}: {suite.name}: {name}: {reason}")
+    for name in second:
+        print(f"failed beside others, passed alone: {name}")
     print(f"{minutes:.0f} minutes")
     print(f"\n{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped", flush=True)
     return 1 if total.failures else 0

@@ -123,6 +123,13 @@ impl Ground {
         None
     }
 
+    /// Checks [`Self::assert_cause`] of a job that runs as [`Self::run_undisturbed`].
+    pub fn assert_cause_undisturbed(&self, spec: JobSpec, rule: &str, parts: &[&str]) {
+        if let Some(report) = self.run_undisturbed(spec) {
+            self.assert_cause(&report, rule, parts);
+        }
+    }
+
     /// Checks that `rule` is among the first two advices, with all `parts` in its sentence.
     pub fn assert_cause(&self, report: &Report, rule: &str, parts: &[&str]) {
         assert!(CAUSES.contains(&rule), "{rule}");

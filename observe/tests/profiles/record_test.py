@@ -217,7 +217,8 @@ class Programs(Folder):
                 until(lambda: len(files(self.store)) > before + 1, PATIENCE)
                 self.assertIsNone(status(self.store)["recorder"]["blocked"])
         finally:
-            subprocess.run(["umount", self.store], check=True)
+            # Lazily: a recorder that did not stop must not fail the other tests too.
+            subprocess.run(["umount", "-l", self.store], check=True)
 
     @needs_nobody
     def test_processes_of_others_are_left_out(self):

@@ -6,8 +6,10 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path[:0] = [TESTS, os.path.join(TESTS, "runner")]
 
+import again  # noqa: E402
 import counts  # noqa: E402
 import lanes  # noqa: E402
 import run  # noqa: E402
@@ -71,6 +73,46 @@ Ran 3 tests in 0.001s
 
 FAILED (failures=1, skipped=1)
 """
+
+
+class Again(unittest.TestCase):
+    def chosen(self, suite, failures, seconds=10.0, minutes=30):
+        rows = [(suite, counts.Counts(passed=5, failures=failures), seconds)]
+        return [second.steps[-1] for _, second in again.chosen(rows, minutes)]
+
+    def test_failed_tests_of_cargo_are_named(self):
+        suite = Suite("engine", "a", [["cargo", "test", "--", "--show-output"]], counts.read_cargo)
+        self.assertEqual(self.chosen(suite, ["causes::hot_key"], 900.0), [["cargo", "test", "--", "--show-output", "causes::hot_key"]])
+        self.assertEqual(self.chosen(suite, ["tests/jobs/main.rs crashed"], 900.0), [])
+        self.assertEqual(self.chosen(suite, ["tests/jobs/main.rs crashed"]), suite.steps)
+
+    def test_failed_tests_of_python_are_named(self):
+        suite = Suite("observe", "a", [["python3", "a_test.py"]], counts.read_unittest)
+        failures = ["test_b (__main__.A.test_b)", "test_b (__main__.A.test_b) (n=1)", "tearDownClass (__main__.B)"]
+        self.assertEqual(self.chosen(suite, failures), [["python3", "a_test.py", "A.test_b", "B"]])
+
+    def test_many_failures_are_no_chance(self):
+        suite = Suite("observe", "a", [["python3", "a_test.py"]], counts.read_unittest)
+        self.assertEqual(self.chosen(suite, [f"test_{n} (__main__.A.test_{n})" for n in range(4)]), [])
+        self.assertEqual(self.chosen(suite, ["test_b (__main__.A.test_b)"], minutes=85), [])
+
+    def test_a_defect_stays_a_failure(self):
+        found = counts.Counts(passed=5, failures=["a"])
+        self.assertEqual(again.merge(found, counts.Counts(failures=["a"])), [])
+        self.assertEqual((found.passed, found.failures), (5, ["a"]))
+        found = counts.Counts(passed=5, failures=["a"])
+        self.assertEqual(again.merge(found, counts.Counts(passed=1)), ["a"])
+        self.assertEqual((found.passed, found.failures), (6, []))
+
+    def test_a_run_has_the_second_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            flag = os.path.join(folder, "flag")
+            script = f"[ -e {flag} ] && echo ok a && exit; touch {flag}; echo FAILED a; exit 1"
+            suites = [Suite("table", "flaky", [["sh", "-c", script]], counts.read_lines),
+                      Suite("table", "wrong", [["sh", "-c", "echo FAILED b; exit 1"]], counts.read_lines)]
+            rows = [(suite, run.run(suite, folder), 1.0) for suite in suites]
+            self.assertEqual(run.run_again(rows, 1, folder), ["table: flaky: a"])
+            self.assertEqual([found.failures for _, found, _ in rows], [[], ["b"]])
 
 
 class Readers(unittest.TestCase):
