@@ -55,6 +55,7 @@ help:
 	@echo 'make bench-namenode      compare NameNodes with and without plug-ins, in turn (ARGS=--quick; JDK 17; 30 min)'
 	@echo 'make bench-observe       measure the overhead of yunti observe (ARGS=--quick; JDK 17 or 25, Maven)'
 	@echo 'make bench-capacity      compare the load client with wrk (ARGS=--delays: with known latencies)'
+	@echo 'make bench-table         compare lookups: LMDB, RocksDB, Chronicle Map, hashbrown (ARGS=--quick; JDK 17, Maven; 20 GB disk)'
 	@echo 'make bench-warmup        compare first seconds of a Spring Boot service: plain, archive, replay (JDK 17 and 25, Maven)'
 	@echo 'make dist                build dist/, a tar.gz and a .deb, optimised across crates'
 	@echo 'make install PREFIX=DIR  copy dist/ (default /usr/local)'
@@ -67,6 +68,7 @@ help:
 	@echo 'make warmup              build yunti warmup, which starts JVM services warm'
 	@echo 'make table               build yunti table: one table for all processes'
 	@echo 'make table-java          build yunti-table.jar, the reader of tables for Java 8 to 25 (JDK 17, Maven)'
+	@echo 'make table-spring        build yunti-table-spring.jar, tables as beans of Spring Boot 3 (JDK 17, Maven)'
 	@echo 'make capacity            build yunti capacity and yunti watch: what a service can carry'
 	@echo 'make python              build the wheel for Python, with yunti inside (pip)'
 	@echo 'make web                 build the jars for Velocity templates, and print where they are (JDK 17, Maven)'
@@ -286,7 +288,7 @@ bench-warmup: warmup
 
 # ---- table ----
 
-.PHONY: table table-java
+.PHONY: table table-java table-spring
 # `yunti table`: shared tables.
 table:
 	@tools/setup build
@@ -298,6 +300,17 @@ table:
 table-java:
 	@tools/setup hadoop
 	mvn -q -B -f table/java/pom.xml -DskipTests package
+
+# Beans for Spring Boot: build/table/yunti-table-spring/yunti-table-spring.jar, beside the reader
+table-spring:
+	@tools/setup hadoop
+	mvn -q -B -f table/pom.xml -DskipTests package
+
+# Lookups beside LMDB, RocksDB, Chronicle Map and a hash map: benches/README.md, "Shared tables"
+.PHONY: bench-table
+bench-table:
+	@tools/setup bench-table
+	$(PYTHON) table/benches/peers/run.py $(ARGS)
 
 # ---- capacity ----
 

@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INCLUDE = os.path.join(ROOT, "api/include")
 # Macros for use inside the headers only.
 INNER = re.compile(
-    r"^(YUNTI_H|YUNTI_TABLE_H|YUNTI_INLINE|YUNTI_COLD|YUNTI_LIKELY|YUNTI_UNLIKELY|YUNTI_NOINLINE|YUNTI_EXPORT)$")
+    r"^(YUNTI_H|YUNTI_TABLE_H|YUNTI_TABLE_REMOTE_H|YUNTI_INLINE|YUNTI_COLD|YUNTI_LIKELY|YUNTI_UNLIKELY|YUNTI_NOINLINE|YUNTI_EXPORT)$")
 
 
 @dataclass

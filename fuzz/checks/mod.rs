@@ -5,7 +5,9 @@ pub mod class_library;
 pub mod csv;
 pub mod decoders;
 pub mod framed;
+#[path = "job/file.rs"]
 pub mod job_file;
+#[path = "job/journal.rs"]
 pub mod job_journal;
 pub mod json;
 pub mod lz4_block;

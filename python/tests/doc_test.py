@@ -100,9 +100,16 @@ assert means == { {key: sum(n) / len(n) for key, n in starts.items()} }
                              ["shops", "--key", "shop,day", "--sorted"]):
             build = [TABLE_PROGRAM, "build", name + ".csv", *words, "-q", "-o", name + ".ytab"]
             subprocess.run(build, cwd=self.folder, check=True)
-        out, _ = self.python("\n".join(blocks_of(TABLES)))
+        words = [TABLE_PROGRAM, "serve", "users.ytab", "--listen", "unix:users.socket"]
+        with subprocess.Popen(words, cwd=self.folder, stdout=subprocess.PIPE, text=True) as server:
+            try:
+                self.assertIn("listening", server.stdout.readline())
+                out, _ = self.python("\n".join(blocks_of(TABLES)))
+            finally:
+                server.terminate()
         self.assertIn("[0.5 -- --] [ True False  True]", out)
-        self.assertTrue(out.endswith("\n10\n20\n['north', 'north']\n"), out)
+        self.assertIn("\n10\n20\n['north', 'north']\n", out)
+        self.assertTrue(out.endswith("[{'name': 'Ada'}, None, {'name': 'Li'}] London\n"), out)
 
 
 if __name__ == "__main__":

@@ -127,8 +127,9 @@ fn build(random: &mut Random, path: &Path) -> (Schema, Settings, Expected) {
         // So small that rows are in the file of partitions, in a half of the tables.
         budget_bytes: [0, 1 << 30][random.below(2) as usize],
         threads: 1 + random.below(3) as usize,
+        shard: (0, 0),
     };
-    let gather = Gather::new(schema.clone(), path, settings.budget_bytes);
+    let gather = Gather::new(schema.clone(), path, &settings);
     let mut expected = Expected::new();
     let mut feeder = gather.feeder();
     let mut before: Option<Values> = None;
@@ -197,6 +198,11 @@ fn every_row_is_found_and_nothing_else() {
             })
             .unwrap();
         assert_eq!(count, asked.len());
+        table
+            .get_all_batch(&asked, |at, rows| {
+                assert_eq!(all(rows), expected.get(&asked[at]).cloned().unwrap_or_default(), "seed {seed}");
+            })
+            .unwrap();
         asked.iter().for_each(|key| assert_eq!(table.get(key).unwrap().is_some(), expected.contains_key(key)));
         let mut rows = all(table.rows());
         let mut wanted: Vec<Values> = expected.into_values().flatten().collect();
@@ -349,7 +355,7 @@ fn a_failed_build_leaves_the_old_table() {
     let path = folder.0.join("a.ytab");
     let build = |numbers: &[i64], duplicates: Duplicates| {
         let schema = Schema::new(vec![Column::new("id", Kind::I64, false)], vec![0]).unwrap();
-        let gather = Gather::new(schema, &path, 1 << 20);
+        let gather = Gather::new(schema, &path, &Settings::default());
         let mut feeder = gather.feeder();
         for (number, line) in numbers.iter().zip(1..) {
             feeder.add(&[Some(&number.to_le_bytes())], line).unwrap();
@@ -398,12 +404,13 @@ fn keys_with_one_hash_are_built_with_another_seed() {
     assert_eq!(keys::hash(&other, 0), keys::hash(b"a key of more than eight bytes", 0));
     for budget_bytes in [0, 1 << 30] {
         let schema = Schema::new(vec![Column::new("id", Kind::Bytes, false)], vec![0]).unwrap();
-        let gather = Gather::new(schema, &path, budget_bytes);
+        let settings = Settings { budget_bytes, ..Settings::default() };
+        let gather = Gather::new(schema, &path, &settings);
         let mut feeder = gather.feeder();
         feeder.add(&[Some(b"a key of more than eight bytes")], 1).unwrap();
         feeder.add(&[Some(&other)], 2).unwrap();
         feeder.finish().unwrap();
-        write(&path, gather, &Settings { budget_bytes, ..Settings::default() }).unwrap();
+        write(&path, gather, &settings).unwrap();
         let table = Table::open(&path).unwrap();
         assert_eq!((table.len(), table.header().seed), (2, 1));
         assert!(table.get(&other).unwrap().is_some());

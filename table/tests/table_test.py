@@ -34,6 +34,31 @@ class Case(unittest.TestCase):
         return self.table("build", "-", *words, "-o", name, code=code, text=text)
 
 
+class Warm(Case):
+    def test_pages_are_in_memory(self):
+        self.build(USERS, "--key", "user_id:i64")
+        size = os.path.getsize(os.path.join(self.folder, "a.ytab"))
+        self.assertRegex(self.table("warm", "a.ytab"), rf"a.ytab: {size} bytes are in memory \([0-9.]+ s\)")
+        self.assertIn("cannot open the table", self.table("warm", "b.ytab", code=3))
+
+    def test_pages_are_kept_also_of_the_next_file(self):
+        self.build(USERS, "--key", "user_id:i64")
+        process = subprocess.Popen([YUNTI, "table", "warm", "a.ytab", "--lock"], cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        try:
+            self.assertIn("are kept in memory", process.stdout.readline())
+            with open(f"/proc/{process.pid}/status") as status:
+                locked = [int(line.split()[1]) for line in status if line.startswith("VmLck")]
+            self.assertGreater(locked[0], 0)
+            self.build(USERS + "7,Next,Paris,1\n", "--key", "user_id:i64")
+            self.assertIn(f"{os.path.getsize(os.path.join(self.folder, 'a.ytab'))} bytes are kept", process.stdout.readline())
+            process.terminate()
+            self.assertEqual(process.wait(20), 0)
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
 class Tables(Case):
     def test_a_row_has_the_values_of_its_text(self):
         self.build(USERS, "--key", "user_id:i64", "--columns", "name,city:dict,score:f32?")

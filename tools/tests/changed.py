@@ -20,7 +20,7 @@ INPUTS = {
     "observe": (*CORE, "probe/", "observe/", "machine/", "fuzz/"),
     "machine": (*CORE, "probe/", "observe/tests/looking.py", "machine/"),
     "stores": (*CORE, "stores/", "engine/src/env/stores/", "hadoop/cluster/"),
-    "sql": (*CORE, "api/rust/", "formats/", "sql/"),
+    "sql": (*CORE, "api/rust/", "formats/", "sql/", "table/"),
     "namenode": (*CORE, "namenode/", "hadoop/cluster/"),
     "table": (*CORE, "table/"),
     "warmup": (*CORE, "warmup/"),

@@ -47,6 +47,7 @@ PRECONDITIONS = [
     *((rf"there is no {program}$", lambda program=program: _has(program))
       for program in ("cargo", "memcached", "nginx", "node", "openssl", "cc", "php", "redis-server", "ruby",
                       *(f"python3.{minor}" for minor in range(8, 14)))),
+    (r"there is no openssl/ssl\.h$", lambda: os.path.exists("/usr/include/openssl/ssl.h")),
     (r"there is no postgres$", lambda: bool(glob.glob("/usr/lib/postgresql/*/bin/initdb")) or _has("initdb")),
     (r"node is not installed", lambda: _has("node")),
     (r"there is no strace", lambda: _has("strace")),

@@ -107,8 +107,7 @@ pub fn build_table(dir: &Dir, csv: &str, key: &str, columns: &str, out: &str, du
         format: Format::Csv { delimiter: b',' },
         keys: Wanted::parse(key).unwrap(),
         columns: if columns.is_empty() { Vec::new() } else { Wanted::parse(columns).unwrap() },
-        threads: 1,
-        budget_bytes: settings.budget_bytes,
+        settings: settings.clone(),
     };
     let path = dir.path(out);
     let rows = text::read(fs::File::open(dir.path(csv)).unwrap(), csv, &request, &path).unwrap();

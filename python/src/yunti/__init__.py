@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .data.columns import Slices as Slices
     from .data.ordered import OrderedKeys as OrderedKeys
     from .data.shared.columns import TableColumns as TableColumns
+    from .data.shared.remote import RemoteTable as RemoteTable
     from .data.shared.table import SharedTable as SharedTable
     from .dataset import Dataset as Dataset
     from .dataset import read as read
@@ -68,6 +69,7 @@ _MODULES = {
     "data.columns": "Records Slices",
     "data.ordered": "OrderedKeys",
     "data.shared.columns": "TableColumns",
+    "data.shared.remote": "RemoteTable",
     "data.shared.table": "SharedTable",
     "dataset": "Dataset read",
     "folder": "Folder",

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use yunti_base::{Code, Error, Result};
 
+use super::Settings;
 use super::dictionary::{Dictionary, Seen};
 use super::partitions::{PARTITIONS, Partitions, Record};
 use crate::format::row::Layout;
@@ -22,18 +23,20 @@ pub struct Gather {
     pub(super) partitions: Partitions,
     pub(super) dictionaries: Vec<Dictionary>,
     pub(super) seed: u64,
+    pub(super) shard: (u32, u32),
     path: PathBuf,
 }
 
 impl Gather {
     /// Returns an empty table. `path` is where it will be: rows beyond the budget are beside it.
-    pub fn new(schema: Schema, path: &Path, budget_bytes: u64) -> Gather {
+    pub fn new(schema: Schema, path: &Path, settings: &Settings) -> Gather {
         let dictionaries = schema.columns.iter().filter(|column| column.kind == Kind::Dict);
         Gather {
             layout: Layout::of(&schema.columns),
-            partitions: Partitions::new(budget_bytes / ROWS_SHARE),
+            partitions: Partitions::new(settings.budget_bytes / ROWS_SHARE),
             dictionaries: dictionaries.map(|_| Dictionary::default()).collect(),
             seed: 0,
+            shard: settings.shard,
             path: path.to_owned(),
             schema,
         }
@@ -61,8 +64,8 @@ impl Gather {
     }
 
     /// Hashes all rows once more with another seed.
-    pub(super) fn with_seed(self, seed: u64, budget_bytes: u64) -> Result<Gather> {
-        let fresh = Gather { seed, ..Gather::new(self.schema.clone(), &self.path, budget_bytes) };
+    pub(super) fn with_seed(self, seed: u64, settings: &Settings) -> Result<Gather> {
+        let fresh = Gather { seed, ..Gather::new(self.schema.clone(), &self.path, settings) };
         let mut feeder = fresh.feeder();
         for partition in 0..PARTITIONS {
             let chunks = self.partitions.take(partition).map_err(|e| failed(&e))?;
@@ -127,6 +130,10 @@ impl Feeder<'_> {
             return Err(Error::new(Code::Input, format!("row {}: more than 4 GiB", number + 1)));
         }
         self.gather.key_of(row, &mut self.key);
+        let (shard, shards) = self.gather.shard;
+        if shards > 0 && keys::shard(&self.key, shards) != shard - 1 {
+            return Ok(());
+        }
         let hash = keys::hash(&self.key, self.gather.seed);
         let partition = Record::partition(hash);
         let buffer = &mut self.buffers[partition];

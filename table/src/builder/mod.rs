@@ -48,10 +48,13 @@ pub struct Settings {
     /// Memory for rows and buffers; rows beyond it are in a temporary file beside the table.
     pub budget_bytes: u64,
     pub threads: usize,
+    /// Number of the part to build, from 1, and of the parts that the keys are divided into; zeros for all keys.
+    pub shard: (u32, u32),
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { duplicates: Duplicates::Refuse, is_sorted: false, budget_bytes: 1 << 30, threads: 2 }
+        let duplicates = Duplicates::Refuse;
+        Settings { duplicates, is_sorted: false, budget_bytes: 1 << 30, threads: 2, shard: (0, 0) }
     }
 }

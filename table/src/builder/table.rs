@@ -25,7 +25,7 @@ pub fn read(from: &Path, keys: &[Wanted], columns: &[Wanted], path: &Path, setti
         .zip(&places)
         .map(|(to, place)| Ok((*place, Conversion::of(&table.schema().columns[*place], to, &name)?)))
         .collect::<Result<_>>()?;
-    let gather = Gather::new(schema, path, settings.budget_bytes);
+    let gather = Gather::new(schema, path, settings);
     let all = table.header().all_slots();
     let some = |number: usize| -> Result<()> {
         let slots = number as u64 * SLOTS..all.min((number as u64 + 1) * SLOTS);

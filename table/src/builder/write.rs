@@ -44,7 +44,7 @@ pub fn write(path: &Path, mut gather: Gather, settings: &Settings) -> Result<Bui
     let texts = Texts { bytes: dictionaries.concat(), ranks };
     for seed in 0..SEEDS {
         if seed > 0 {
-            gather = gather.with_seed(seed, settings.budget_bytes)?;
+            gather = gather.with_seed(seed, settings)?;
         }
         gather.partitions.finish(path).map_err(failed(path))?;
         if let Some(built) = with_seed(path, &gather, settings, &texts)? {
@@ -169,6 +169,7 @@ fn header(shape: &Shape<'_>, counts: Counts, schema_bytes: u64, dictionary_bytes
         row_bytes: shape.row_bytes as u32,
         end_bytes: shape.end_bytes as u32,
         sections: Sections::default(),
+        shard: shape.gather.shard,
     };
     let ordered = if shape.is_sorted { counts.keys } else { 0 };
     header.sections = Sections {

@@ -42,6 +42,7 @@ pub struct Sections {
 
 const SECTIONS: usize = 9;
 const SECTIONS_AT: usize = 64;
+const SHARD_AT: usize = SECTIONS_AT + 16 * SECTIONS;
 /// Slots of a group of rows of different lengths.
 pub const GROUP: u64 = 16;
 /// Keys of the order with a common fence.
@@ -81,6 +82,8 @@ pub struct Header {
     /// Bytes of an end within a group: 2 or 4; 0 if all rows have the same length.
     pub end_bytes: u32,
     pub sections: Sections,
+    /// Number of this file, from 1, and of the files that the keys are divided into; zeros for a whole table.
+    pub shard: (u32, u32),
 }
 
 impl Header {
@@ -113,6 +116,8 @@ impl Header {
             put(&place.begin.to_le_bytes());
             put(&place.bytes.to_le_bytes());
         }
+        put(&self.shard.0.to_le_bytes());
+        put(&self.shard.1.to_le_bytes());
         let sum = crc32c::crc32c(&bytes[..BYTES - 4]);
         bytes[BYTES - 4..].copy_from_slice(&sum.to_le_bytes());
         bytes
@@ -161,6 +166,7 @@ impl Header {
             row_bytes: u32_at(52),
             end_bytes: u32_at(56),
             sections: Sections::of(list),
+            shard: (u32_at(SHARD_AT), u32_at(SHARD_AT + 4)),
         };
         let mut behind = BYTES as u64;
         for place in list {
@@ -189,6 +195,7 @@ impl Header {
             of.fences.bytes == if header.is_sorted { header.keys.div_ceil(FENCE) * 8 } else { 0 },
             of.sums.bytes == super::sums::blocks(of.sums.begin) * 4,
             list.iter().all(|place| place.begin % 8 == 0),
+            header.shard == (0, 0) || (1..=header.shard.1).contains(&header.shard.0),
         ];
         if fits.contains(&false) {
             return damaged("its header contradicts itself");
@@ -211,6 +218,7 @@ mod tests {
             buckets: 2,
             slots: 4,
             row_bytes: 16,
+            shard: (2, 4),
             sections: Sections {
                 schema: place(4096, 10),
                 pilots: place(4112, 2),

@@ -5,10 +5,12 @@
 //!   schema.rs   columns: names, types, keys
 //!   row.rs      bytes of one row
 //!   values.rs   text of one value -> its bytes, and back
+//!   json.rs     values as JSON
 //!   sums.rs     CRC-32C of each block
 //! ```
 
 pub mod header;
+pub mod json;
 pub mod row;
 pub mod schema;
 pub mod sums;

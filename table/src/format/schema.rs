@@ -57,11 +57,12 @@ impl Kind {
     }
 
     /// Returns the number of the type in files: its place among the names.
-    fn number(self) -> u8 {
+    pub fn number(self) -> u8 {
         NAMES.iter().position(|(_, kind)| *kind == self).unwrap_or(NAMES.len()) as u8
     }
 
-    fn of_number(number: u8) -> Option<Kind> {
+    /// Returns the type of a number in files.
+    pub fn of_number(number: u8) -> Option<Kind> {
         NAMES.get(usize::from(number)).map(|(_, kind)| *kind)
     }
 
@@ -198,6 +199,18 @@ impl Schema {
     pub fn row_bytes(&self) -> Option<usize> {
         let widths = self.columns.iter().map(|column| column.kind.width());
         widths.sum::<Option<usize>>().map(|bytes| bytes + null_bytes(&self.columns))
+    }
+
+    /// Appends columns as a schema has them.
+    pub fn encode_columns(columns: &[Column], out: &mut Vec<u8>) {
+        encode_columns(columns, out);
+    }
+
+    /// Reads columns as a schema has them, and moves behind them; `None` if they are none.
+    pub fn decode_columns(bytes: &mut &[u8]) -> Option<Vec<Column>> {
+        let columns = decode_columns(bytes, 0)?;
+        let is_wrong = same_name(&columns).is_some() || columns.iter().any(|column| column.wrong(0).is_some());
+        (!is_wrong).then_some(columns)
     }
 
     /// Returns the bytes of the schema: docs/formats/ytab.md.

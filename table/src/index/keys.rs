@@ -13,6 +13,12 @@ pub fn hash(key: &[u8], seed: u64) -> u64 {
     }
 }
 
+/// Returns the shard of a key, from 0. A table's first seed gives the same hash, so that a shard of a whole table is
+/// one stretch of its rows.
+pub fn shard(key: &[u8], shards: u32) -> u32 {
+    (((hash(key, 0) >> 32) * u64::from(shards)) >> 32) as u32
+}
+
 fn hash_of_others(key: &[u8], seed: u64) -> u64 {
     // Texts that are not long: a call of the library would take as long as the hash.
     if key.len() < 32 { hash_of_short(key, seed) } else { XxHash64::oneshot(seed, key) }

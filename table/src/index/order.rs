@@ -9,10 +9,11 @@ fn ordered(kind: Kind, value: &[u8]) -> u64 {
     let mut wide = [0; 8];
     wide.iter_mut().zip(value).for_each(|(wide, byte)| *wide = *byte);
     let number = u64::from_le_bytes(wide);
-    if !kind.is_signed() {
+    // A damaged row has no value.
+    if !kind.is_signed() || value.is_empty() {
         return number;
     }
-    let unused = 64 - 8 * value.len() as u32;
+    let unused = 64 - 8 * value.len().min(8) as u32;
     // The sign bit in front, and inverted: negative numbers are before the others.
     (((number << unused) as i64 >> unused) as u64) ^ 1 << 63
 }

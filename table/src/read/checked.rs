@@ -32,6 +32,12 @@ impl Checked {
         self.is_done.load(Ordering::Relaxed) || self.has_bits(begin, length)
     }
 
+    /// Returns true once all bytes are known to be right.
+    #[inline(always)]
+    pub fn is_done(&self) -> bool {
+        self.is_done.load(Ordering::Relaxed)
+    }
+
     #[inline(always)]
     fn has_bits(&self, begin: usize, length: usize) -> bool {
         let (first, last) = (begin / BLOCK as usize, (begin + length.max(1) - 1) / BLOCK as usize);

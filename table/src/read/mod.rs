@@ -20,5 +20,5 @@ mod value;
 
 pub use mapping::Options;
 pub use range::Limits;
-pub use rows::{Row, Rows};
+pub use rows::{FixedColumn, Row, Rows};
 pub use table::Table;

@@ -37,6 +37,10 @@ impl Table {
                 .at_path(self.path().to_string_lossy()));
         }
         let all = 0..self.header.keys;
+        let given = [(limits.from, limits.is_prefix), (limits.to.filter(|_| !limits.is_prefix), false)];
+        if given.iter().any(|(values, is_prefix)| values.is_some_and(|values| !self.begins_key(values, *is_prefix))) {
+            return Err(Error::new(Code::Usage, "these are no values of the key's first columns"));
+        }
         if limits.is_prefix {
             let Some((last, columns)) = limits.from.and_then(<[_]>::split_last) else { return Ok(all) };
             let kind = self.schema.columns[self.schema.keys[columns.len()]].kind;
@@ -63,6 +67,15 @@ impl Table {
             None => all.end,
         };
         Ok(begin..end.max(begin))
+    }
+
+    /// Returns true for values of the first columns of a key. The last one of a prefix may be any.
+    fn begins_key(&self, values: KeyBegin<'_>, is_prefix: bool) -> bool {
+        let width = |at: usize| self.schema.keys.get(at).map(|column| self.schema.columns[*column].kind.width());
+        values.iter().enumerate().all(|(at, value)| {
+            let is_last = is_prefix && at + 1 == values.len();
+            width(at).is_some_and(|width| is_last || width.is_none_or(|width| width == value.len()))
+        })
     }
 
     /// Returns the place of the first key that is not before. All keys before it are.

@@ -33,6 +33,12 @@ impl<'a> Row<'a> {
         self.table.layout.value(self.bytes, column)
     }
 
+    /// Returns the bytes of a value of fixed width that is never missing: see [`Table::fixed_column`].
+    #[inline(always)]
+    pub fn fixed<const N: usize>(&self, column: FixedColumn<N>) -> Result<&'a [u8; N]> {
+        self.bytes.get(column.0..).and_then(<[u8]>::first_chunk).ok_or_else(damaged)
+    }
+
     /// Yields the values of the key's columns.
     pub fn key_values(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let Row { table, bytes } = *self;
@@ -52,6 +58,10 @@ impl<'a> Row<'a> {
         self.table
     }
 }
+
+/// Place of a column in rows, for reads without another look at the schema.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedColumn<const N: usize>(usize);
 
 /// Rows of one slot: one, or a list.
 #[derive(Clone)]
@@ -80,7 +90,27 @@ impl<'a> Iterator for Rows<'a> {
     }
 }
 
+impl<'a> Rows<'a> {
+    /// Returns the bytes of the rows that are left: [`Rows::resume`] goes on with them.
+    pub fn left_bytes(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Returns the rows in the last `bytes` bytes, which a walk over the same rows had left.
+    pub fn resume(mut self, bytes: usize) -> Rows<'a> {
+        self.rest = &self.rest[self.rest.len().saturating_sub(bytes)..];
+        self
+    }
+}
+
 impl Table {
+    /// Returns the place of a column whose values have `N` bytes and are never missing; `None` for another column.
+    pub fn fixed_column<const N: usize>(&self, column: usize) -> Option<FixedColumn<N>> {
+        let of = self.schema.columns.get(column)?;
+        let is_fixed = of.kind.width() == Some(N) && !of.is_nullable;
+        self.layout.offset(column).filter(|_| is_fixed).map(FixedColumn)
+    }
+
     /// Yields the rows in the bytes of a slot.
     #[inline]
     pub(crate) fn rows_in<'a>(&'a self, bytes: &'a [u8]) -> Rows<'a> {
@@ -98,6 +128,11 @@ impl Table {
         Ok(Some(self.slot_bytes(slot)?).filter(|bytes| !bytes.is_empty()))
     }
 
+    /// Returns the rows of a slot; none if it has no row.
+    pub fn rows_of_slot(&self, slot: u64) -> Result<Rows<'_>> {
+        Ok(self.rows_in(self.used_slot(slot)?.unwrap_or_default()))
+    }
+
     /// Yields all rows, in the order of the file.
     pub fn rows(&self) -> impl Iterator<Item = Result<Row<'_>>> {
         self.rows_of_slots(0..self.header.all_slots())
@@ -105,7 +140,7 @@ impl Table {
 
     /// Yields the rows of some slots, for walks by several threads.
     pub fn rows_of_slots(&self, slots: std::ops::Range<u64>) -> impl Iterator<Item = Result<Row<'_>>> {
-        slots.flat_map(|slot| each_or_error(self.used_slot(slot).map(|bytes| self.rows_in(bytes.unwrap_or_default()))))
+        slots.flat_map(|slot| each_or_error(self.rows_of_slot(slot)))
     }
 }
 

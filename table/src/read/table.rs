@@ -24,7 +24,7 @@ pub struct Table {
     pub(super) key: KeyShape,
     /// Where all bytes end that have sums.
     sums_begin: usize,
-    checked: Checked,
+    pub(super) checked: Checked,
     /// Dictionaries by column: ends and texts.
     dictionaries: Vec<Option<(Place, Place)>>,
     path: PathBuf,
@@ -37,6 +37,8 @@ pub struct Table {
 pub(super) enum KeyShape {
     /// One integer of 8 bytes, at this offset.
     Eight(usize),
+    /// The same in a table that has rows, all of one length.
+    EightInFixed(usize),
     /// One column of text or bytes, the only one of different lengths: where its length is.
     OnlyText(usize),
     /// One column of text or bytes.
@@ -46,9 +48,12 @@ pub(super) enum KeyShape {
 }
 
 impl KeyShape {
-    fn of(schema: &Schema, layout: &Layout) -> KeyShape {
+    fn of(schema: &Schema, layout: &Layout, header: &Header) -> KeyShape {
         let &[column] = schema.keys.as_slice() else { return KeyShape::Columns };
         match (schema.columns[column].kind, layout.offset(column)) {
+            (Kind::I64 | Kind::U64, Some(offset)) if header.row_bytes > 0 && header.keys > 0 => {
+                KeyShape::EightInFixed(offset)
+            }
             (Kind::I64 | Kind::U64, Some(offset)) => KeyShape::Eight(offset),
             (_, None) => layout.only_text(column).map_or(KeyShape::Text(column), KeyShape::OnlyText),
             _ => KeyShape::Columns,
@@ -101,7 +106,7 @@ impl Table {
             checked,
             options,
         };
-        table.key = KeyShape::of(&table.schema, &table.layout);
+        table.key = KeyShape::of(&table.schema, &table.layout, &table.header);
         table.dictionaries = table.places_of_dictionaries().map_err(at_path)?.unwrap_or_default();
         if row_bytes != header.row_bytes as usize || table.dictionaries.len() != table.schema.columns.len() {
             let what = "the table is damaged: its schema does not fit its sections";
@@ -128,6 +133,12 @@ impl Table {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns a number that equal files share: the hash of the header and of all checksums.
+    pub fn fingerprint(&self) -> u64 {
+        let header = keys::hash(&self.bytes[..header::BYTES], 0);
+        keys::hash(section(&self.bytes, self.header.sections.sums), header)
     }
 
     /// Returns the number of keys.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use yunti_base::Error;
 use yunti_table::format::Column;
 use yunti_table::read::Table;
+use yunti_table_serve::client::RemoteTable;
 
 /// Buffers of one column. A list has ends and no values, a record neither; those of their elements and fields follow.
 #[derive(Default)]
@@ -89,6 +90,16 @@ pub fn description(table: &Table) -> Answer {
     let described = json!({
         "keys": header.keys, "rows": header.rows, "slots": header.all_slots(), "is_sorted": header.is_sorted,
         "has_lists": header.has_lists, "columns": columns, "key": schema.keys,
+    });
+    Answer::of_bytes(std::iter::once(described.to_string().as_bytes()))
+}
+
+/// Returns columns and key of a table of servers as JSON.
+pub fn description_of_servers(table: &RemoteTable) -> Answer {
+    let of = |columns: &[Column]| -> Vec<Value> { columns.iter().map(column).collect() };
+    let described = json!({
+        "columns": of(table.columns()), "key": of(&table.key().columns), "has_lists": table.has_lists(),
+        "shards": table.shards(),
     });
     Answer::of_bytes(std::iter::once(described.to_string().as_bytes()))
 }

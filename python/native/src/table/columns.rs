@@ -5,6 +5,7 @@ use yunti_base::{Code, Error, Result};
 use yunti_table::format::row::{Layout, damaged, list};
 use yunti_table::format::{Column, Kind};
 use yunti_table::read::{Row, Table};
+use yunti_table_serve::client::RemoteTable;
 
 use super::answer::{Answer, Buffers};
 use super::keys::Keys;
@@ -79,32 +80,35 @@ fn check_text(bytes: &[u8]) -> Result<()> {
     std::str::from_utf8(bytes).map(drop).map_err(|_| Error::new(Code::Corrupt, what))
 }
 
-/// The wanted columns of a table.
+/// The wanted columns of a table, or of rows that servers sent.
 struct Wanted<'t>(Vec<(usize, Builder<'t>)>);
 
 impl<'t> Wanted<'t> {
-    fn of(table: &'t Table, numbers: &[u32]) -> Result<Wanted<'t>> {
+    fn of(columns: &'t [Column], numbers: &[u32]) -> Result<Wanted<'t>> {
         let one = |number: &u32| {
-            let column = table.schema().columns.get(*number as usize);
+            let column = columns.get(*number as usize);
             let column = column.ok_or_else(|| Error::new(Code::Usage, format!("there is no column {number}")))?;
             Ok((*number as usize, Builder::of(column)))
         };
         Ok(Wanted(numbers.iter().map(one).collect::<Result<_>>()?))
     }
 
-    fn push(&mut self, row: Option<Row<'_>>) -> Result<()> {
-        for (number, builder) in &mut self.0 {
-            let Some(row) = row else {
-                builder.push(None)?;
-                continue;
-            };
-            if builder.column.kind == Kind::Dict {
+    /// Appends the values of a row. `value` returns the bytes of one, and the number of a text in a dictionary.
+    #[inline]
+    fn push<'a>(&mut self, value: impl Fn(usize) -> Result<Option<&'a [u8]>>) -> Result<()> {
+        self.0.iter_mut().try_for_each(|(number, builder)| builder.push(value(*number)?))
+    }
+
+    fn push_row(&mut self, row: Option<Row<'_>>) -> Result<()> {
+        let Some(row) = row else { return self.push(|_| Ok(None)) };
+        let columns = &row.table().schema().columns;
+        self.push(|number| {
+            if columns[number].kind == Kind::Dict {
                 // The column gets the number of the text, and this checks that there is one.
-                row.value(*number)?;
+                row.value(number)?;
             }
-            builder.push(row.raw_value(*number)?)?;
-        }
-        Ok(())
+            row.raw_value(number)
+        })
     }
 
     fn finish(self, first: Option<Buffers>) -> Answer {
@@ -116,7 +120,7 @@ impl<'t> Wanted<'t> {
 
 /// Returns a column of 1 or 0 for each key, and the wanted columns of their first rows.
 pub fn of_keys(table: &Table, keys: &Keys<'_>, wanted: &[u32]) -> Result<Answer> {
-    let mut wanted = Wanted::of(table, wanted)?;
+    let mut wanted = Wanted::of(&table.schema().columns, wanted)?;
     let mut found = Vec::with_capacity(keys.len());
     let mut failed = None;
     let mut batch: Vec<&[u8]> = Vec::with_capacity(BATCH);
@@ -128,21 +132,40 @@ pub fn of_keys(table: &Table, keys: &Keys<'_>, wanted: &[u32]) -> Result<Answer>
         table.get_batch(&batch, |_, row| {
             found.push(u8::from(row.is_some()));
             if failed.is_none() {
-                failed = wanted.push(row).err();
+                failed = wanted.push_row(row).err();
             }
         })?;
         if let Some(e) = failed {
             return Err(e);
         }
     }
-    Ok(wanted.finish(Some(Buffers { marks: vec![1; found.len()], values: found, ..Buffers::default() })))
+    Ok(wanted.finish(Some(marked(found))))
+}
+
+/// Returns the same as [`of_keys`] from the servers of a table.
+pub fn of_servers(table: &RemoteTable, keys: &Keys<'_>, wanted: &[u32]) -> Result<Answer> {
+    let mut wanted = Wanted::of(table.columns(), wanted)?;
+    let mut found = Vec::with_capacity(keys.len());
+    let all = (0..keys.len()).map(|at| keys.get(at)).collect::<Result<Vec<_>>>()?;
+    let answers = table.get(&all, false)?;
+    for at in 0..keys.len() {
+        let row = answers.first(at);
+        found.push(u8::from(row.is_some()));
+        wanted.push(|number| row.map_or(Ok(None), |row| row.value(number)))?;
+    }
+    Ok(wanted.finish(Some(marked(found))))
+}
+
+/// Returns a column of 1 or 0, without missing values.
+fn marked(found: Vec<u8>) -> Buffers {
+    Buffers { marks: vec![1; found.len()], values: found, ..Buffers::default() }
 }
 
 /// Returns the wanted columns of all rows, in the order of the file.
 pub fn of_rows(table: &Table, wanted: &[u32]) -> Result<Answer> {
-    let mut wanted = Wanted::of(table, wanted)?;
+    let mut wanted = Wanted::of(&table.schema().columns, wanted)?;
     for row in table.rows() {
-        wanted.push(Some(row?))?;
+        wanted.push_row(Some(row?))?;
     }
     Ok(wanted.finish(None))
 }

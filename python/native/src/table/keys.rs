@@ -1,7 +1,6 @@
 //! Keys in buffers of Python: eight bytes each, or of any length between offsets.
 
 use yunti_base::{Code, Error, Result};
-use yunti_table::format::Schema;
 
 use crate::view;
 
@@ -37,19 +36,10 @@ impl RawKeys {
         }
     }
 
-    /// Returns the values of a key's first columns, for a range. With `is_prefix` the last one is the begin of a text.
-    pub fn limit(&self, schema: &Schema, is_prefix: bool) -> Result<Vec<Vec<u8>>> {
+    /// Returns values as a range takes them.
+    pub fn limit(&self) -> Result<Vec<Vec<u8>>> {
         let values = self.keys()?;
-        let values = (0..values.len()).map(|at| Ok(values.get(at)?.to_vec())).collect::<Result<Vec<_>>>()?;
-        let fits = |(at, value): (usize, &Vec<u8>)| {
-            let width = schema.keys.get(at).map(|column| schema.columns[*column].kind.width());
-            // The reader of ranges refuses begins of numbers.
-            width.is_some_and(|width| is_prefix && at + 1 == values.len() || width.is_none_or(|w| w == value.len()))
-        };
-        match values.iter().enumerate().all(fits) {
-            true => Ok(values),
-            false => Err(Error::new(Code::Usage, "these are no values of the key's first columns")),
-        }
+        (0..values.len()).map(|at| Ok(values.get(at)?.to_vec())).collect()
     }
 }
 

@@ -5,6 +5,7 @@
 //!   answer.rs   columns or an error, as ctypes reads them
 //!   columns.rs  rows -> columns in the layout of Arrow
 //!   keys.rs     keys in buffers of Python
+//!   remote.rs   the functions for tables of servers
 //! ```
 //!
 //! Handles and answers are boxes that Python owns and gives back once: `yunti_table_close`, `yunti_table_forget`. The
@@ -13,6 +14,7 @@
 mod answer;
 mod columns;
 mod keys;
+mod remote;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -144,8 +146,8 @@ pub extern "C" fn yunti_table_positions(
     is_prefix: bool,
 ) -> Box<Answer> {
     read(table, || {
-        let from = from.map(|values| values.limit(table.schema(), is_prefix)).transpose()?;
-        let to = to.map(|values| values.limit(table.schema(), false)).transpose()?;
+        let from = from.map(|values| values.limit()).transpose()?;
+        let to = to.map(|values| values.limit()).transpose()?;
         let found = table.positions(Limits { from: from.as_deref(), to: to.as_deref(), is_prefix })?;
         Ok(Answer::of_bytes([found.start.to_le_bytes(), found.end.to_le_bytes()].iter().map(|bytes| &bytes[..])))
     })

@@ -46,6 +46,9 @@ pub struct Flags {
     /// Number of threads [default: the number of processors]
     #[arg(short, long)]
     threads: Option<usize>,
+    /// Take only the keys of one of several tables, for servers that share them
+    #[arg(long, value_name = "NUMBER/COUNT", value_parser = shard)]
+    shard: Option<(u32, u32)>,
     /// Print nothing
     #[arg(short, long)]
     quiet: bool,
@@ -94,6 +97,12 @@ enum Keep {
     List,
 }
 
+/// Parses `2/4`, the second of four.
+pub fn shard(text: &str) -> std::result::Result<(u32, u32), String> {
+    let numbers = text.split_once('/').and_then(|(one, all)| Some((one.parse().ok()?, all.parse().ok()?)));
+    numbers.filter(|(one, all)| (1..=*all).contains(one)).ok_or_else(|| "1/4 is the first of four".to_owned())
+}
+
 /// Returns the format that a name says.
 fn format_of(path: &Path) -> From {
     match path.extension().and_then(|ending| ending.to_str()) {
@@ -120,6 +129,7 @@ pub fn run(flags: &Flags) -> Outcome {
         is_sorted: flags.sorted,
         budget_bytes: flags.memory.unwrap_or_else(|| default_budget_bytes_below("/".as_ref())),
         threads,
+        shard: flags.shard.unwrap_or_default(),
     };
     let rows = gather(flags, &settings)?;
     let built = write(&flags.output, rows, &settings)?;
@@ -143,7 +153,7 @@ fn gather(flags: &Flags, settings: &Settings) -> Result<Gather> {
         From::Table => return table::read(&flags.input, &keys, &columns, &flags.output, settings),
         _ => Format::JsonLines,
     };
-    let request = Request { format, keys, columns, threads: settings.threads, budget_bytes: settings.budget_bytes };
+    let request = Request { format, keys, columns, settings: settings.clone() };
     if let Some(format) = from.of_sql() {
         let query = query::of_file(&name, format, &request);
         return query::read(&query, &name, &request, &flags.output);

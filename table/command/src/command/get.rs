@@ -8,11 +8,11 @@ use yunti_program::failure::{Failure, Outcome};
 use yunti_program::terminal::stdout;
 use yunti_table::read::{Limits, Table};
 
-use super::rows;
+use super::{rows, servers};
 
 #[derive(Parser)]
 pub struct Flags {
-    /// Table
+    /// Table; its name with --server
     table: PathBuf,
     /// Keys; the values of a key of several columns have commas between them
     #[arg(required = true, allow_negative_numbers = true)]
@@ -20,9 +20,14 @@ pub struct Flags {
     /// Print a JSON object a line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    servers: servers::ServerFlags,
 }
 
 pub fn run(flags: &Flags) -> Outcome {
+    if flags.servers.is_there() {
+        return of_servers(flags);
+    }
     let table = Table::open(&flags.table)?;
     let mut out = String::new();
     let mut missing = Vec::new();
@@ -35,7 +40,31 @@ pub fn run(flags: &Flags) -> Outcome {
             out.push_str(&rows::line(&table, &row?, flags.json)?);
         }
     }
-    stdout::print(&out)?;
+    report(flags, &out, &missing)
+}
+
+fn of_servers(flags: &Flags) -> Outcome {
+    let table = flags.servers.connect(&flags.table.to_string_lossy(), None)?;
+    let keys = flags.keys.iter().map(|text| rows::key(table.key(), text)).collect::<Result<Vec<_>>>()?;
+    let answers = table.get(&keys, true)?;
+    let mut out = String::new();
+    let mut missing = Vec::new();
+    for (at, text) in flags.keys.iter().enumerate() {
+        let mut found = answers.rows(at).peekable();
+        if found.peek().is_none() {
+            missing.push(text.as_str());
+        }
+        for row in found {
+            let line =
+                if flags.json { row.object()?.to_string() } else { rows::named(table.columns(), |at| row.text(at))? };
+            out.push_str(&format!("{line}\n"));
+        }
+    }
+    report(flags, &out, &missing)
+}
+
+fn report(flags: &Flags, out: &str, missing: &[&str]) -> Outcome {
+    stdout::print(out)?;
     if missing.is_empty() {
         return Ok(());
     }

@@ -6,6 +6,9 @@ mod get;
 mod info;
 mod query;
 mod rows;
+mod serve;
+mod servers;
+mod warm;
 
 use std::path::PathBuf;
 
@@ -38,6 +41,10 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Read a table into memory, for all processes that map it
+    Warm(warm::Flags),
+    /// Answer lookups of other processes and nodes, over Unix and TCP sockets
+    Serve(serve::Flags),
     /// Print the keys that only one of two tables has, or whose rows differ; exit code 9 if there are any
     Diff(diff::Flags),
 }
@@ -49,6 +56,8 @@ pub fn act(flags: Flags) -> Outcome {
         Command::Range(flags) => get::range(&flags),
         Command::Info(flags) => info::run(&flags),
         Command::Verify { table, json } => info::verify(&table, json),
+        Command::Warm(flags) => warm::run(&flags),
+        Command::Serve(flags) => serve::run(flags),
         Command::Diff(flags) => diff::run(&flags),
     }
 }

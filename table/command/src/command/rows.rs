@@ -1,7 +1,7 @@
 //! Rows and keys as text.
 
 use yunti_base::{Code, Error, Result};
-use yunti_table::format::{Schema, values};
+use yunti_table::format::{Column, Schema, values};
 use yunti_table::index::keys;
 use yunti_table::read::{Row, Table};
 
@@ -57,9 +57,12 @@ pub fn line(table: &Table, row: &Row<'_>, json: bool) -> Result<String> {
     if json {
         return Ok(format!("{}\n", row.object()?));
     }
-    let value = |(at, column): (usize, &yunti_table::format::Column)| {
-        Ok(format!("{}={}", column.name, row.text(at)?.unwrap_or_else(|| "-".to_owned())))
-    };
-    let values = table.schema().columns.iter().enumerate().map(value).collect::<Result<Vec<_>>>()?;
-    Ok(format!("{}\n", values.join("\t")))
+    Ok(format!("{}\n", named(&table.schema().columns, |column| row.text(column))?))
+}
+
+/// Returns `name=value` of each column, with tabs between them.
+pub fn named(columns: &[Column], text: impl Fn(usize) -> Result<Option<String>>) -> Result<String> {
+    let value =
+        |(at, column): (usize, &Column)| Ok(format!("{}={}", column.name, text(at)?.unwrap_or_else(|| "-".to_owned())));
+    Ok(columns.iter().enumerate().map(value).collect::<Result<Vec<_>>>()?.join("\t"))
 }

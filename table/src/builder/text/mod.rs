@@ -17,7 +17,7 @@ use std::path::Path;
 
 use yunti_base::{Code, Error, Result};
 
-use super::{Feeder, Gather};
+use super::{Feeder, Gather, Settings};
 use crate::format::schema::{Column, Kind, Schema};
 use chunks::Chunks;
 pub use wanted::Wanted;
@@ -39,8 +39,7 @@ pub struct Request {
     pub keys: Vec<Wanted>,
     /// Columns beside the keys; all if there are none.
     pub columns: Vec<Wanted>,
-    pub threads: usize,
-    pub budget_bytes: u64,
+    pub settings: Settings,
 }
 
 /// Adds the rows of whole records.
@@ -72,11 +71,11 @@ pub fn read(input: impl Read, name: &str, request: &Request, path: &Path) -> Res
             (schema, Box::new(json))
         }
     };
-    let gather = Gather::new(schema, path, request.budget_bytes);
+    let gather = Gather::new(schema, path, &request.settings);
     chunks::in_parallel(
         first,
         chunks,
-        request.threads,
+        request.settings.threads,
         |chunk, feeder| records.add(&chunk.text, chunk.line, feeder),
         &gather,
     )

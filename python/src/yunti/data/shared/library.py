@@ -73,8 +73,19 @@ def _declare(found: Any) -> None:
         ("dictionary", [_ADDRESS, ctypes.c_uint32], answer),
         ("verify", [_ADDRESS], answer),
     ):
-        function = getattr(found, "yunti_table_" + name)
-        function.argtypes, function.restype = arguments, result
+        _declare_one(found, "yunti_table_" + name, arguments, result)
+    for name, arguments, result in (
+        ("open", [ctypes.c_char_p, _SIZE, handle], answer),
+        ("close", [_ADDRESS], None),
+        ("get", [_ADDRESS, ctypes.c_char_p, _SIZE, ctypes.c_bool], answer),
+        ("get_batch", [_ADDRESS, keys, _ADDRESS, _SIZE], answer),
+    ):
+        _declare_one(found, "yunti_remote_" + name, arguments, result)
+
+
+def _declare_one(found: Any, name: str, arguments: Any, result: Any) -> None:
+    function = getattr(found, name)
+    function.argtypes, function.restype = arguments, result
 
 
 def view(address: Optional[int], size: int, owner: object) -> memoryview:
@@ -119,13 +130,14 @@ class Answer:
 
 
 class Handle:
-    """A table that the library has open. It is closed when nobody uses it any more, so that no call loses its table."""
+    """A table that the library has open, by a file or at servers. It is closed when nobody uses it any more, so that no
+    call loses its table."""
 
     __slots__ = ("address", "_close", "__weakref__")
 
-    def __init__(self, address: int) -> None:
+    def __init__(self, address: int, close: Any) -> None:
         self.address = address
-        self._close = functions().yunti_table_close
+        self._close = close
 
     def __del__(self) -> None:
         self._close(self.address)

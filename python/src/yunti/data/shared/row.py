@@ -31,6 +31,14 @@ class Field(NamedTuple):
     #: Texts of a `dict` column.
     texts: Optional["Texts"] = None
 
+    @staticmethod
+    def of(described: Dict[str, Any], texts: Optional["Texts"] = None) -> "Field":
+        """Returns the column that the library describes."""
+        inner = tuple(Field.of(field) for field in described["inner"])
+        kind = described["kind"]
+        return Field(described["name"], kind, described["type"], described["is_nullable"], inner,
+                     texts if kind == "dict" else None)
+
 
 class Texts:
     """Texts of a `dict` column, loaded when the first one is used."""

@@ -37,7 +37,7 @@ class _OpenTable:
         self.handle = handle
         self.keys, self.rows, self.slots = int(described["keys"]), int(described["rows"]), int(described["slots"])
         columns = described["columns"]
-        self.fields = tuple(_field(column, self._texts(n)) for n, column in enumerate(columns))
+        self.fields = tuple(Field.of(column, self._texts(n)) for n, column in enumerate(columns))
         self.key = tuple(int(n) for n in described["key"])
         self.key_columns = KeyColumns([self.fields[n] for n in self.key])
         self.layout = Layout(self.fields)
@@ -64,15 +64,8 @@ class _OpenTable:
         return [self.fields[n] for n in numbers], array.array("I", numbers)
 
 
-def _field(described: Dict[str, Any], texts: Optional[Texts] = None) -> Field:
-    inner = tuple(_field(field) for field in described["inner"])
-    kind = described["kind"]
-    return Field(described["name"], kind, described["type"], described["is_nullable"], inner,
-                 texts if kind == "dict" else None)
-
-
 def _opened(answer: Answer, address: Any) -> _OpenTable:
-    handle = Handle(address.value)
+    handle = Handle(address.value, functions().yunti_table_close)
     return _OpenTable(handle, json.loads(answer.items(0)[0]))
 
 

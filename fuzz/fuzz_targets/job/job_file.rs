@@ -1,7 +1,7 @@
-//! Arbitrary bytes as the journal of a job.
+//! Arbitrary bytes as a job file.
 #![no_main]
 
-#[path = "../checks/job_journal.rs"]
+#[path = "../../checks/job/file.rs"]
 mod check;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(bytes));

@@ -1,0 +1,86 @@
+//! Tables of servers for Python. One of the listed files with `unsafe`: its functions are exported by name.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+use yunti_base::{Code, Error, Result};
+use yunti_table_serve::address::Address;
+use yunti_table_serve::client::{Options, RemoteTable};
+use yunti_table_serve::tls;
+
+use super::answer::{Answer, description_of_servers};
+use super::keys::RawKeys;
+use super::{columns, gate};
+use crate::view;
+
+/// Request of the package, as JSON.
+#[derive(Deserialize)]
+struct Request {
+    name: Option<String>,
+    servers: Vec<String>,
+    token: String,
+    tls_ca: Option<PathBuf>,
+    columns: Option<Vec<String>>,
+    connect_timeout: f64,
+    timeout: f64,
+}
+
+impl Request {
+    fn connect(self) -> Result<RemoteTable> {
+        let time = |seconds: f64| {
+            let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
+            time.ok_or_else(|| Error::new(Code::Usage, format!("{seconds} is no time above 0")))
+        };
+        let options = Options {
+            token: self.token.into_bytes(),
+            tls: self.tls_ca.as_deref().map(tls::client).transpose()?,
+            columns: self.columns,
+            connect_timeout: time(self.connect_timeout)?,
+            timeout: time(self.timeout)?,
+        };
+        let servers = self.servers.iter().map(|text| text.parse()).collect::<Result<Vec<Address>>>()?;
+        RemoteTable::connect(self.name.as_deref(), &servers, options)
+    }
+}
+
+/// Opens a table of servers and stores its handle. The answer has what `answer::description_of_servers` says of it.
+#[unsafe(no_mangle)]
+pub extern "C" fn yunti_remote_open(
+    request: *const u8,
+    bytes: usize,
+    handle: &mut Option<Box<RemoteTable>>,
+) -> Box<Answer> {
+    gate(|| {
+        let request: Request = serde_json::from_slice(view(request, bytes))
+            .map_err(|e| Error::new(Code::Internal, format!("a wrong request of the package: {e}")))?;
+        let table = request.connect()?;
+        let answer = description_of_servers(&table);
+        *handle = Some(Box::new(table));
+        Ok(answer)
+    })
+}
+
+/// Closes a table of servers.
+#[unsafe(no_mangle)]
+pub extern "C" fn yunti_remote_close(_: Option<Box<RemoteTable>>) {}
+
+/// Looks up one key: a column of the bytes of its first row, or of all.
+#[unsafe(no_mangle)]
+pub extern "C" fn yunti_remote_get(table: &RemoteTable, key: *const u8, bytes: usize, all_rows: bool) -> Box<Answer> {
+    gate(|| {
+        let answers = table.get(&[view(key, bytes)], all_rows)?;
+        Ok(Answer::of_bytes(answers.rows(0).map(|row| row.bytes())))
+    })
+}
+
+/// Looks up many keys: a column of 1 or 0 for each, and the wanted columns of their first rows.
+#[unsafe(no_mangle)]
+pub extern "C" fn yunti_remote_get_batch(
+    table: &RemoteTable,
+    keys: &RawKeys,
+    wanted: *const u32,
+    count: usize,
+) -> Box<Answer> {
+    gate(|| columns::of_servers(table, &keys.keys()?, view(wanted, count)))
+}

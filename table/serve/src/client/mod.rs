@@ -1,0 +1,47 @@
+//! A client of table servers: keys -> shards -> servers -> rows.
+//!
+//! ```text
+//!   table.rs       a table of servers, and lookups in it
+//!   lanes.rs       requests under way, one lane for each shard; replicas take over
+//!   servers.rs     servers of a table, their connections and what they have
+//!   connection.rs  one connection: frames out and in, with deadlines
+//!   answers.rs     rows that were found
+//! ```
+
+mod answers;
+mod connection;
+mod lanes;
+mod servers;
+mod table;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use answers::{Answers, RemoteRow};
+use rustls::ClientConfig;
+pub use table::RemoteTable;
+
+/// How a client connects.
+#[derive(Clone)]
+pub struct Options {
+    pub token: Vec<u8>,
+    /// TLS on TCP.
+    pub tls: Option<Arc<ClientConfig>>,
+    /// Columns of rows; `None` for all.
+    pub columns: Option<Vec<String>>,
+    pub connect_timeout: Duration,
+    /// Longest time for one response.
+    pub timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            token: Vec::new(),
+            tls: None,
+            columns: None,
+            connect_timeout: Duration::from_secs(3),
+            timeout: Duration::from_secs(10),
+        }
+    }
+}

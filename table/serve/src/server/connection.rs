@@ -1,0 +1,240 @@
+//! Bytes of one connection: requests in, responses out, with a limit on what waits for the client.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use mio::net::{TcpStream, UnixStream};
+use mio::{Interest, Registry, Token};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use super::session::{Session, Shared, append_refusal};
+use crate::protocol::frame;
+use crate::protocol::refusal::{Reason, Refusal};
+
+/// Bytes of responses that may wait for a client; requests behind them are not read.
+const WAITING: usize = 4 << 20;
+/// Bytes of requests that a connection may have answered before the others of its thread have their turn.
+const TURN: usize = 1 << 20;
+const READ: usize = 64 << 10;
+/// Buffers that grew beyond this for a large message are given back.
+const KEPT: usize = 1 << 20;
+/// A client that does not say hello within this time is no client.
+const HELLO: Duration = Duration::from_secs(10);
+
+pub enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+enum Channel {
+    Plain(Socket),
+    Tls(Box<StreamOwned<ServerConnection, Socket>>),
+}
+
+/// The next need of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// An event of its socket.
+    Event,
+    /// Another turn: it has more requests.
+    Turn,
+    Closed,
+}
+
+pub struct Connection {
+    channel: Channel,
+    session: Session,
+    input: Vec<u8>,
+    /// Bytes of the input that are answered.
+    taken: usize,
+    output: Vec<u8>,
+    /// Bytes of the output that are sent.
+    sent: usize,
+    since: Instant,
+    is_ending: bool,
+}
+
+impl Connection {
+    pub fn new(socket: Socket, tls: Option<&Arc<ServerConfig>>) -> Option<Connection> {
+        let channel = match (socket, tls) {
+            (socket @ Socket::Tcp(_), Some(tls)) => {
+                let session = ServerConnection::new(tls.clone()).ok()?;
+                Channel::Tls(Box::new(StreamOwned::new(session, socket)))
+            }
+            (socket, _) => Channel::Plain(socket),
+        };
+        Some(Connection {
+            channel,
+            session: Session::default(),
+            input: Vec::new(),
+            taken: 0,
+            output: Vec::new(),
+            sent: 0,
+            since: Instant::now(),
+            is_ending: false,
+        })
+    }
+
+    pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        match &mut self.channel {
+            Channel::Plain(Socket::Tcp(socket)) => registry.register(socket, token, interest),
+            Channel::Plain(Socket::Unix(socket)) => registry.register(socket, token, interest),
+            Channel::Tls(tls) => match &mut tls.sock {
+                Socket::Tcp(socket) => registry.register(socket, token, interest),
+                Socket::Unix(socket) => registry.register(socket, token, interest),
+            },
+        }
+    }
+
+    /// Returns true if the client has not said hello in time.
+    pub fn is_late(&self) -> bool {
+        !self.session.is_known && self.since.elapsed() > HELLO
+    }
+
+    /// Refuses the connection and sends why, as far as the socket takes it at once.
+    pub fn refuse(mut self, shared: &Shared, why: &str) {
+        append_refusal(shared, 0, &Refusal::new(Reason::Full, why), &mut self.output);
+        let _ = self.send(shared);
+    }
+
+    /// Reads, answers and sends as far as the socket allows.
+    pub fn turn(&mut self, shared: &Shared) -> Next {
+        match self.work(shared) {
+            Ok(next) => next,
+            Err(e) if e.kind() == ErrorKind::WouldBlock => Next::Event,
+            Err(_) => Next::Closed,
+        }
+    }
+
+    fn work(&mut self, shared: &Shared) -> io::Result<Next> {
+        let mut answered = 0;
+        loop {
+            // An error means that the socket takes no more now; what fits below the limit is answered all the same.
+            let is_sent = match self.send(shared) {
+                Ok(()) => true,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => false,
+                Err(e) => return Err(e),
+            };
+            if self.is_ending {
+                return Ok(if is_sent { Next::Closed } else { Next::Event });
+            }
+            if self.output.len() - self.sent > WAITING {
+                return Ok(Next::Event);
+            }
+            if answered > TURN {
+                return Ok(Next::Turn);
+            }
+            let most = if self.session.is_known { frame::MOST } else { frame::MOST_AT_FIRST };
+            match frame::first(&self.input[self.taken..], most) {
+                Ok(Some((frame, bytes))) => {
+                    self.is_ending = !self.session.answer(shared, &frame, &mut self.output);
+                    self.taken += bytes;
+                    answered += bytes;
+                }
+                Ok(None) => self.read(shared)?,
+                Err(frame::WrongLength(length)) => {
+                    let what = format!("a frame of {length} bytes is none of this protocol");
+                    append_refusal(shared, 0, &Refusal::new(Reason::Protocol, what), &mut self.output);
+                    self.is_ending = true;
+                }
+            }
+        }
+    }
+
+    /// Reads some bytes. An end of the stream is an error too: nothing remains to be answered.
+    fn read(&mut self, shared: &Shared) -> io::Result<()> {
+        self.input.drain(..self.taken);
+        self.taken = 0;
+        if self.input.is_empty() && self.input.capacity() > KEPT {
+            self.input = Vec::new();
+        }
+        let begin = self.input.len();
+        self.input.resize(begin + READ, 0);
+        let read = loop {
+            match self.channel.read(&mut self.input[begin..]) {
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        self.input.truncate(begin + *read.as_ref().unwrap_or(&0));
+        match read? {
+            0 => Err(ErrorKind::UnexpectedEof.into()),
+            bytes => {
+                shared.metrics.bytes_in.fetch_add(bytes as u64, Relaxed);
+                Ok(())
+            }
+        }
+    }
+
+    fn send(&mut self, shared: &Shared) -> io::Result<()> {
+        if self.sent > WAITING {
+            self.output.drain(..self.sent);
+            self.sent = 0;
+        }
+        while self.sent < self.output.len() {
+            match self.channel.write(&self.output[self.sent..]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(bytes) => {
+                    self.sent += bytes;
+                    shared.metrics.bytes_out.fetch_add(bytes as u64, Relaxed);
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        self.output.clear();
+        self.sent = 0;
+        self.output.shrink_to(KEPT);
+        self.channel.flush()
+    }
+}
+
+impl Read for Channel {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Channel::Plain(socket) => socket.read(out),
+            Channel::Tls(tls) => tls.read(out),
+        }
+    }
+}
+
+impl Write for Channel {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Channel::Plain(socket) => socket.write(bytes),
+            Channel::Tls(tls) => tls.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Channel::Plain(_) => Ok(()),
+            Channel::Tls(tls) => tls.flush(),
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(socket) => socket.read(out),
+            Socket::Unix(socket) => socket.read(out),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(socket) => socket.write(bytes),
+            Socket::Unix(socket) => socket.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
