@@ -1,18 +1,9 @@
 // libyunti_table.so: the C functions of <yunti/table.h> over the C++ reader. Exceptions end here and become texts.
 // SPDX-License-Identifier: Apache-2.0
-#include <yunti/table.hpp>
-
-// The library shows its C functions alone.
-#pragma GCC visibility push(default)
-#include <yunti/table.h>
-#pragma GCC visibility pop
+#include "c_functions.hpp"
 
 struct yunti_table {
   std::unique_ptr<const yunti::Table> table;
-};
-
-struct yunti_table_key {
-  yunti::TableKey key;
 };
 
 struct yunti_table_walk {
@@ -23,36 +14,10 @@ struct yunti_table_walk {
 
 namespace {
 
-void report(yunti_table_error* error, const char* text) {
-  if (error == nullptr) return;
-  std::strncpy(error->text, text, sizeof error->text - 1);
-  error->text[sizeof error->text - 1] = '\0';
-}
-
-// Returns what the call returns; `failed` and the text of the error if it throws.
-template <class F, class R>
-R guarded(yunti_table_error* error, R failed, F&& call) noexcept {
-  try {
-    report(error, "");
-    return call();
-  } catch (const std::bad_alloc&) {
-    report(error, "there is no memory left");
-  } catch (const std::exception& e) {
-    report(error, e.what());
-  }
-  return failed;
-}
-
 yunti::TableRow row_of(const yunti_table_row* row) {
   return row->fields == nullptr
              ? yunti::TableRow()
              : yunti::TableRow(static_cast<const yunti::table::Fields*>(row->fields), {row->p, row->n});
-}
-
-// Returns 1 and the row; 0 if there is none.
-int give(const yunti::TableRow& row, yunti_table_row* out) {
-  *out = {row ? row.fields() : nullptr, row.bytes().data(), row.bytes().size()};
-  return row ? 1 : 0;
 }
 
 yunti::TableValue value_of(const yunti_table_row* row, int column) {
@@ -153,18 +118,12 @@ uint64_t yunti_table_size(const yunti_table* table) { return table->table->size(
 uint64_t yunti_table_row_count(const yunti_table* table) { return table->table->row_count(); }
 int yunti_table_column_count(const yunti_table* table) { return static_cast<int>(table->table->columns().size()); }
 
-int yunti_table_column(const yunti_table* table, const char* name) {
-  return guarded(nullptr, -1, [&] { return static_cast<int>(table->table->column(name)); });
-}
-
+int yunti_table_column(const yunti_table* table, const char* name) { return column_of(*table->table, name); }
 const char* yunti_table_column_name(const yunti_table* table, int column) {
-  const auto& columns = table->table->columns();
-  return static_cast<size_t>(column) < columns.size() ? columns[static_cast<size_t>(column)].name.c_str() : nullptr;
+  return column_name_of(*table->table, column);
 }
-
 const char* yunti_table_column_type(const yunti_table* table, int column) {
-  const auto& columns = table->table->columns();
-  return static_cast<size_t>(column) < columns.size() ? name_of(columns[static_cast<size_t>(column)].type) : nullptr;
+  return column_type_of(*table->table, column);
 }
 
 int yunti_table_get_i64(const yunti_table* table, int64_t key, yunti_table_row* row, yunti_table_error* error) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <yunti/table.h>
+#include <yunti/table/remote.h>
 
 #define CHECK(condition)                                                            \
   do {                                                                              \
@@ -103,6 +104,7 @@ int main(int arguments, char **argument) {
   CHECK(yunti_table_get_batch_i64(table, numbers, 2, rows, &error) == -1);
   CHECK(yunti_table_reopen(table, &error) == NULL && error.text[0] == '\0');
   yunti_table_close(table);
+  CHECK(yunti_remote_open("users", "nowhere", NULL, &error) == NULL && strstr(error.text, "is no address") != NULL);
 
   if (strcmp(argument[1], "c.ytab") == 0) remove("c.ytab");
   puts("table/c_test: ok");

@@ -92,8 +92,9 @@ struct KeyPart {
 // Columns of a key.
 class KeyColumns {
  public:
-  explicit KeyColumns(const Schema& schema) : row_(&schema.row) {
-    for (const uint32_t number : schema.keys) columns_.push_back(&row_->columns[number]);
+  // Takes columns of a row by their numbers, in the order of the key.
+  KeyColumns(const Fields& row, const std::vector<uint32_t>& numbers) : row_(&row) {
+    for (const uint32_t number : numbers) columns_.push_back(&row_->columns[number]);
   }
 
   size_t size() const { return columns_.size(); }

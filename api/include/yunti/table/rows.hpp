@@ -14,7 +14,7 @@ struct Store {
   KeyColumns keys;
 
   Store(const std::string& path, const TableOptions& options)
-      : file(path, options), header(start(file, options)), schema(file, header), keys(schema) {}
+      : file(path, options), header(start(file, options)), schema(file, header), keys(schema.row, schema.keys) {}
 
   // Returns the place of a pilot, and the slot of a hash that has this pilot.
   YUNTI_INLINE uint64_t part_of(uint64_t hash) const { return (hash >> 32) * header.parts >> 32; }

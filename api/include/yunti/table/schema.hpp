@@ -30,6 +30,8 @@ inline bool is_signed(ColumnType type) { return type >= ColumnType::I8 && type <
 inline bool is_text(ColumnType type) { return type == ColumnType::Utf8 || type == ColumnType::Bytes; }
 // Returns true for integers and bool.
 inline bool is_integer(ColumnType type) { return type <= ColumnType::U64; }
+// Returns true for types of a key's columns.
+inline bool can_be_key(ColumnType type) { return is_integer(type) || is_text(type); }
 
 struct Column;
 
@@ -86,6 +88,60 @@ inline void Fields::place() {
   }
 }
 
+namespace detail {
+
+// Bytes of columns, read one behind the other. Throws Error for bytes that are none.
+struct SchemaReader {
+  static constexpr int depth_max = 16;
+
+  const char* p;
+  uint64_t left;
+  // False for columns of a server: they have no dictionary to read from.
+  bool has_dictionaries = true;
+  // Most columns, of all depths. A column takes 4 bytes here and about 40 times as many in memory.
+  uint64_t columns_max = UINT64_MAX;
+
+  const char* take(uint64_t n) {
+    if (n > left) damaged("its schema is cut");
+    left -= n;
+    return (p += n) - n;
+  }
+
+  size_t number(int bytes) {
+    size_t n = 0;
+    std::memcpy(&n, take(static_cast<uint64_t>(bytes)), static_cast<size_t>(bytes));
+    return n;
+  }
+
+  std::vector<Column> columns(int depth = 0) {
+    std::vector<Column> all;
+    for (size_t n = number(2); n > 0; --n) all.push_back(column(depth));
+    return all;
+  }
+
+  // An element of a list has an empty name.
+  Column column(int depth) {
+    Column column;
+    if (columns_max-- == 0) damaged("its schema has too many columns");
+    const size_t type = number(1);
+    if (type > static_cast<size_t>(ColumnType::List)) damaged("its schema has an unknown type");
+    column.type = static_cast<ColumnType>(type);
+    column.width = static_cast<uint8_t>(width_of(column.type));
+    column.is_nullable = (number(1) & 1) != 0;
+    const size_t bytes = number(2);
+    column.name.assign(take(bytes), bytes);
+    const bool may_be_dict = depth == 0 && has_dictionaries;
+    if (depth > depth_max || (column.type == ColumnType::Dict && !may_be_dict))
+      damaged("its schema has a column where none can be");
+    if (column.type == ColumnType::Record) column.fields.columns = columns(depth + 1);
+    if (column.type == ColumnType::List) column.fields.columns.push_back(this->column(depth + 1));
+    column.fields.place();
+    return column;
+  }
+};
+
+}  // namespace detail
+
 // Section 0, with the places of section 5.
 struct Schema {
   Fields row;
@@ -93,8 +149,8 @@ struct Schema {
   std::vector<uint32_t> keys;
 
   Schema(const File& file, const Header& header) {
-    Reader reader{file.use(header.schema.begin, header.schema.bytes), header.schema.bytes};
-    row.columns = reader.columns(0);
+    detail::SchemaReader reader{file.use(header.schema.begin, header.schema.bytes), header.schema.bytes};
+    row.columns = reader.columns();
     for (size_t n = reader.number(2); n > 0; --n) {
       keys.push_back(static_cast<uint32_t>(reader.number(2)));
       const bool is_column = keys.back() < row.columns.size();
@@ -113,51 +169,6 @@ struct Schema {
   }
 
  private:
-  static constexpr int depth_max = 16;
-
-  static bool can_be_key(ColumnType type) { return is_integer(type) || is_text(type); }
-
-  struct Reader {
-    const char* p;
-    uint64_t left;
-
-    const char* take(uint64_t n) {
-      if (n > left) damaged("its schema is cut");
-      left -= n;
-      return (p += n) - n;
-    }
-
-    size_t number(int bytes) {
-      size_t n = 0;
-      std::memcpy(&n, take(static_cast<uint64_t>(bytes)), static_cast<size_t>(bytes));
-      return n;
-    }
-
-    std::vector<Column> columns(int depth) {
-      std::vector<Column> all;
-      for (size_t n = number(2); n > 0; --n) all.push_back(column(depth));
-      return all;
-    }
-
-    // An element of a list has an empty name.
-    Column column(int depth) {
-      Column column;
-      const size_t type = number(1);
-      if (type > static_cast<size_t>(ColumnType::List)) damaged("its schema has an unknown type");
-      column.type = static_cast<ColumnType>(type);
-      column.width = static_cast<uint8_t>(width_of(column.type));
-      column.is_nullable = (number(1) & 1) != 0;
-      const size_t bytes = number(2);
-      column.name.assign(take(bytes), bytes);
-      if (depth > depth_max || (depth > 0 && column.type == ColumnType::Dict))
-        damaged("its schema has a column where none can be");
-      if (column.type == ColumnType::Record) column.fields.columns = columns(depth + 1);
-      if (column.type == ColumnType::List) column.fields.columns.push_back(this->column(depth + 1));
-      column.fields.place();
-      return column;
-    }
-  };
-
   // Returns where the next dictionary begins.
   static uint64_t find_dictionary(Column& column, const File& file, const Place& section, uint64_t begin) {
     begin = (begin + 7) / 8 * 8;
